@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <slipway/action/as_recorded.hpp>
 #include <slipway/text.hpp>
 
 #include "mig/component/drain.hpp"
@@ -14,7 +15,9 @@
 #include "mig/component/settings.hpp"
 #include "mig/device/clients.hpp"
 #include "mig/device/read.hpp"
+#include "mig/device/reset.hpp"
 #include "mig/diagnose/diagnose.hpp"
+#include "mig/draw/picture.hpp"
 #include "mig/layout/intent.hpp"
 #include "nvidia/gpu.hpp"
 
@@ -34,6 +37,7 @@ std::string why_later(const Host& host) {
 Result<std::vector<Gpu>> ask_gpus(nvidia::nvml::Nvml& nvml, const Settings& settings, const Host& host) {
   SLIPWAY_TRY(gpus, read_gpus(nvml));
   SLIPWAY_CHECK(name_managers(host, settings.managers, gpus));
+  name_lost_gpus(host, gpus);
   return gpus;
 }
 
@@ -47,9 +51,6 @@ Result<std::vector<Gpu>> gpus_of(const Facts& facts) {
   return gpus;
 }
 
-/// The driver that a simulated machine is without is only there after a boot.
-bool is_for_boot(const Host& host, const Error& error) { return !host.live() && error.code == ErrorCode::not_found; }
-
 /// With the config that the node's labels name.
 Result<Settings> settings_from(const Spec& spec, const Facts& facts) {
   SLIPWAY_TRY(settings, read_settings(spec));
@@ -60,11 +61,29 @@ Result<Settings> settings_from(const Spec& spec, const Facts& facts) {
 constexpr const char* kOtherUnit = "/etc/systemd/system/nvidia-mig-manager.service";
 constexpr const char* kYields = "nvidia-mig-manager.service is enabled, and the GPUs are left to it";
 
+/// Of a file that a key of the spec names.
+Error of_key(const std::string& key, Error error) {
+  error.where = "spec.components.mig." + key;
+  if (error.next.empty()) error.next = "name a file that is there in the host's root, or put it there";
+  return error;
+}
+
+Status check_state_file(const Settings& settings, const Host& host) {
+  const auto found = settings.state_file.empty() ? Result<FileInfo>(Error{}) : host.info(settings.state_file);
+  if (!found || found->type != FileInfo::Type::directory) return {};
+  return Error{.code = ErrorCode::invalid,
+               .what = settings.state_file + " is a folder, and the state is written to a file",
+               .where = "spec.components.mig.state_file",
+               .next = "name a file in it, such as " + settings.state_file + "/mig-state",
+               .details = {}};
+}
+
 /// The services that stand still during a change.
 Status read_clients(const Settings& settings, const Host& host, Facts& facts) {
   if (settings.clients_file.empty()) return {};
-  SLIPWAY_TRY(text, host.read(settings.clients_file, kLongestConfig));
-  SLIPWAY_TRY(clients, clients_from_yaml(text, settings.clients_file));
+  const auto text = host.read(settings.clients_file, kLongestConfig);
+  if (!text) return of_key("clients_file", text.error());
+  SLIPWAY_TRY(clients, clients_from_yaml(*text, settings.clients_file));
   facts.set("clients", clients);
   return {};
 }
@@ -80,13 +99,30 @@ Status read_labels(const Settings& settings, const Host& host, Facts& facts) {
   return {};
 }
 
+/// A config that there is not, where the node's labels name it: the spec is not to blame.
+Error about_label(Error error, const Settings& settings, const Facts& facts) {
+  if (facts.text("label").empty() || error.code != ErrorCode::not_found) return error;
+  error.what += ", which the label nvidia.com/mig.config names (" + error.where + ")";
+  error.where = settings.label_file;
+  error.next += ", in that label";
+  return error;
+}
+
 Result<Intents> intents_from(const Settings& settings, const Facts& facts) {
   SLIPWAY_TRY(gpus, gpus_of(facts));
   std::vector<std::string> notes;
-  SLIPWAY_TRY(entries, chosen_entries(settings, facts.text("file"), gpus, notes));
+  auto chosen = chosen_entries(settings, facts.text("file"), gpus, notes);
+  if (!chosen) return about_label(std::move(chosen).error(), settings, facts);
+  const Entries& entries = *chosen;
   SLIPWAY_TRY(intents, intents_of(entries, gpus));
   intents.notes.insert(intents.notes.begin(), notes.begin(), notes.end());
   return std::move(intents);
+}
+
+/// While nobody can say what the GPUs are to be.
+void keep_recorded(const Settings& settings, Plan& plan) {
+  if (!settings.state_file.empty()) plan.add(action::as_recorded("service-file", settings.state_file));
+  plan.add(layouts_as_recorded());
 }
 
 /// Who uses what has to change. A mistake in the spec is told by plan().
@@ -110,8 +146,9 @@ Result<Facts> Mig::detect(const Spec& spec, const Host& host) const {
     if (text)
       facts.set("file", *text);
     else
-      facts.set("problem", to_json(text.error()));
+      facts.set("problem", to_json(of_key("file", text.error())));
   }
+  if (const Status fits = check_state_file(settings, host); !fits) facts.set("problem", to_json(fits.error()));
   if (settings.other_manager == OtherManager::yield && is_other_manager_enabled(host)) facts.set("yields", true);
   if (const Status read = read_clients(settings, host, facts); !read) facts.set("problem", to_json(read.error()));
   if (const Status labels = read_labels(settings, host, facts); !labels) facts.set("problem", to_json(labels.error()));
@@ -152,21 +189,29 @@ Result<Plan> Mig::plan(const Spec& spec, const Facts& facts, const Inputs&) cons
   if (settings.other_manager == OtherManager::take_over)
     plan.add(action::symlink(kOtherUnit, "/dev/null")).because("slipway does the work of NVIDIA's MIG manager");
   if (facts.has("later")) {
-    SLIPWAY_CHECK(check_configs(settings, facts.text("file")));
+    SLIPWAY_TRY(remark, check_configs(settings, facts.text("file")));
     plan.note(facts.text("later"));
-    if (facts.flag("no_devices")) plan.add(layouts_at_boot(settings));
+    if (!remark.empty()) plan.note(remark);
+    if (facts.flag("no_devices"))
+      plan.add(layouts_at_boot(settings));
+    else
+      keep_recorded(settings, plan);
     return plan;
   }
   if (settings.config.empty()) {
     plan.note(settings.label_file + " has no label nvidia.com/mig.config, so the GPUs stay as they are");
+    keep_recorded(settings, plan);
     return plan;
   }
+  SLIPWAY_TRY(intents, intents_from(settings, facts));
   if (!settings.state_file.empty())
     plan.add(action::service_file(settings.state_file)).because("the label nvidia.com/mig.config.state");
-  SLIPWAY_TRY(intents, intents_from(settings, facts));
   for (const std::string& address : facts.texts("lost"))
     plan.note("the driver does not show the GPU at " + address + ", so its layout is left as it is");
-  if (!intents.gpus.empty()) plan.add(layouts_action(settings, facts.value("clients"), intents.gpus));
+  if (!intents.gpus.empty())
+    plan.add(layouts_action(settings, facts.value("clients"), intents.gpus));
+  else if (!intents.lost.empty() || !facts.texts("lost").empty())
+    plan.add(layouts_as_recorded());
   for (const std::string& note : intents.notes) plan.note(note);
   for (const std::string& note : facts.texts("held")) plan.note(note);
   const Json elsewhere = facts.value("elsewhere");
@@ -206,27 +251,41 @@ Result<Findings> Mig::verify(const Spec& spec, const Host& host) const {
     findings.fail("mig.layout", (names_place ? "" : error.where + ": ") + error.what, error.next);
     return findings;
   }
+  constexpr const char* kLostRemedy = "look at the kernel's log (`dmesg`) for an Xid, then reset the GPU or reboot";
   if (const auto lost = facts.texts("lost"); !lost.empty())
     findings.fail("mig.layout",
                   "the driver does not show the GPU at " + listed(lost, "and") + ", so nobody knows its layout",
-                  "look at the kernel's log (`dmesg`) for an Xid, then reset the GPU or reboot");
-  std::vector<std::string> others;
-  std::vector<std::string> pending;
+                  kLostRemedy);
+  if (!intents->lost.empty())
+    findings.fail("mig.layout",
+                  "the driver cannot reach " + listed(intents->lost, "and") +
+                      (intents->lost.size() == 1 ? ", so nobody knows its layout" : ", so nobody knows their layouts"),
+                  kLostRemedy);
+  std::vector<Gpu> others;
+  std::vector<Gpu> pending;
   for (const Intent& intent : intents->gpus) {
-    if (!intent.holds()) others.push_back(intent.gpu.text() + " (" + to_text(layout_of(intent.gpu)) + ")");
-    if (intent.gpu.pending != intent.gpu.enabled) pending.push_back(intent.gpu.text());
+    if (!intent.holds()) others.push_back(intent.gpu);
+    if (intent.gpu.pending != intent.gpu.enabled) pending.push_back(intent.gpu);
+  }
+  for (const std::string& each : intents->idle)
+    findings.add({Finding::Status::warning, "mig.config", each,
+                  "take it out of the config where it is a mistake; else see what the machine has: `nvidia-smi -L`"});
+  if (intents->gpus.empty()) {
+    if (intents->lost.empty()) findings.not_exercised("mig.layout", config_name(settings) + " takes no GPU here");
+    return findings;
   }
   findings.expect("mig.layout", others.empty(),
                   (intents->gpus.size() == 1 ? "1 GPU has" : std::to_string(intents->gpus.size()) + " GPUs have") +
                       " the layout of " + config_name(settings),
-                  joined(others) + (others.size() == 1 ? " has" : " have") + " another layout than " +
+                  layouts_text(others) + (others.size() == 1 ? " has" : " have") + " another layout than " +
                       config_name(settings) + " says",
                   is_left_to_a_boot(settings)
                       ? "reboot: the drain policy next-boot leaves the change to slipway-boot.service"
-                      : "run `slipway apply`");
+                  : pending.size() == others.size() ? how_to_reset(pending)
+                                                    : "run `slipway apply`");
   if (!pending.empty())
-    findings.fail("mig.reset", "a change of the MIG mode waits for a reset of " + joined(pending),
-                  "end what uses the GPU and run `nvidia-smi --gpu-reset`, or reboot");
+    findings.fail("mig.reset", "a change of the MIG mode waits for a reset of " + names_text(pending),
+                  how_to_reset(pending));
   return findings;
 }
 
@@ -243,7 +302,7 @@ Result<Findings> Mig::diagnose(const Spec& spec, const Host& host) const {
   const std::string config = settings.config.empty() ? "the config that a label names" : config_name(settings);
   diagnose_gpus(gpus, intents && !settings.config.empty() ? &intents->gpus : nullptr, config, findings);
   diagnose_capabilities(host, findings);
-  if (!intents || settings.config.empty()) return findings;  // verify() says it
+  if (!intents || settings.config.empty() || is_left_to_a_boot(settings)) return findings;  // verify() says it
   SLIPWAY_TRY(session, NvmlSession::open(host, settings.driver_root));
   SLIPWAY_CHECK(find_in_use(*session, host, settings, intents->gpus, findings));
   return findings;

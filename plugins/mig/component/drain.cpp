@@ -96,6 +96,7 @@ Result<GpuDrains> GpuDrains::open(nvml::Nvml& nvml, const Host& host, const std:
   std::vector<Each> all;
   for (std::size_t i = 0; i < targets.size(); ++i) {
     const Gpu& gpu = gpus[i].gpu;
+    if (gpu.lost) continue;  // the others go on; verify() names it
     const drain::Drain::Change change{.name = name_of(targets[i]),
                                       .target = text_of(targets[i]),
                                       .subject = gpu.text(),
@@ -129,16 +130,18 @@ std::vector<Outcome> GpuDrains::with_others(std::vector<Outcome> of_changing) co
 
 Result<std::vector<Outcome>> GpuDrains::admit(nvml::Nvml& nvml, const std::vector<std::string>& clients) const {
   const std::vector<const Each*> gpus = changing();
-  std::vector<Outcome> outcomes;
-  if (gpus.empty()) return with_others(outcomes);
+  if (gpus.empty()) return with_others({});
   auto holders =
       gpus.front()->drain.is_for_a_boot() ? std::vector<std::vector<drain::Holder>>(gpus.size()) : find(nvml);
   for (std::vector<drain::Holder>& each : holders) erase_clients(host_, clients, each);
+  std::vector<const drain::Drain*> drains;
+  std::vector<Result<Outcome>> each;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
-    SLIPWAY_TRY(outcome, gpus[i]->drain.admit(holders[i]));
-    outcomes.push_back(std::move(outcome));
+    drains.push_back(&gpus[i]->drain);
+    each.push_back(gpus[i]->drain.admit(holders[i]));
   }
-  return with_others(std::move(outcomes));
+  SLIPWAY_TRY(admitted, drain::Drain::all_of(std::move(each), drains));
+  return with_others(std::move(admitted));
 }
 
 Result<std::vector<Outcome>> GpuDrains::clear(nvml::Nvml& nvml) const {

@@ -24,6 +24,13 @@ bool is_label_value(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; });
 }
 
+/// Other letters between the words, or large ones: the label would be taken for one that is not there.
+bool is_misspelt(std::string_view label) {
+  std::string plain(label);
+  for (char& c : plain) c = c == '-' || c == '_' ? '.' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return plain == kConfigLabel && label != kConfigLabel;
+}
+
 std::string_view without_quotes(std::string_view text) {
   if (text.size() < 2 || text.front() != '"' || text.back() != '"') return text;
   return text.substr(1, text.size() - 2);
@@ -50,7 +57,11 @@ Result<std::optional<std::string>> config_of_labels(std::string_view text, const
     if (line.empty() || line.front() == '#') continue;
     const std::size_t equals = line.find('=');
     if (equals == std::string_view::npos) return wrong("this line is no label", file, number);
-    if (line.substr(0, equals) != kConfigLabel) continue;
+    const std::string_view label = line.substr(0, equals);
+    if (is_misspelt(label))
+      return wrong("'" + std::string(label) + "' is not the label that names the config, nvidia.com/mig.config", file,
+                   number);
+    if (label != kConfigLabel) continue;
     if (is_there) return wrong("the label nvidia.com/mig.config is there twice", file, number);
     is_there = true;
     const std::string_view value = without_quotes(line.substr(equals + 1));

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <slipway/action/as_recorded.hpp>
 #include <slipway/text.hpp>
 
 #include "mig/component/drain.hpp"
@@ -134,10 +135,12 @@ Result<Outcome> change(const Action& action, const Host& host) {
   std::vector<Outcome> outcomes = std::move(*begun);
   std::vector<std::size_t> cleared;
   std::vector<Wanted> wanted;
+  std::vector<std::string> ended;
   for (std::size_t i = 0; i < outcomes.size(); ++i)
     if (outcomes[i].kind == Outcome::Kind::done) {
       cleared.push_back(i);
       wanted.push_back(gpus.wanted(i));
+      if (!outcomes[i].reason.empty()) ended.push_back(std::move(outcomes[i].reason));
     }
   const HowToChange how{.busy = waits(settings) ? WhenBusy::go_on : WhenBusy::undo_all,
                         .resets = true,
@@ -155,7 +158,9 @@ Result<Outcome> change(const Action& action, const Host& host) {
   SLIPWAY_CHECK(make_capability_nodes(host));
   SLIPWAY_CHECK(clients.start());
   if (too_late) return with_settled(std::move(*too_late), settings, gpus.settled_text(outcomes));
-  return together(outcomes, gpus.settled_text(outcomes));
+  Outcome all = together(outcomes, gpus.settled_text(outcomes));
+  if (!ended.empty()) all.reason = joined(ended, "; ") + (all.reason.empty() ? "" : "; " + all.reason);
+  return all;
 }
 
 }  // namespace
@@ -211,15 +216,19 @@ Action layouts_at_boot(const Settings& settings) {
                          .lost_at_boot = true});
 }
 
+Action layouts_as_recorded() { return action::as_recorded("custom", kName); }
+
+bool is_for_boot(const Host& host, const Error& error) { return !host.live() && error.code == ErrorCode::not_found; }
+
 Result<bool> check_layouts(const Action& action, const Host& host) {
   SLIPWAY_TRY(targets, targets_of(action));
   if (StoppedClients::any_left(host)) return false;
   const auto session = NvmlSession::open(host, driver_root_of(action));
-  if (!session) return false;
+  if (!session) return is_for_boot(host, session.error());  // nobody can say; a boot makes what is not so
   const auto gpus = open_gpus(**session, targets);
   if (!gpus) return false;
   for (std::size_t i = 0; i < targets.size(); ++i)
-    if (!is_so((*gpus)[i].gpu, targets[i])) return false;
+    if (!(*gpus)[i].gpu.lost && !is_so((*gpus)[i].gpu, targets[i])) return false;
   const std::string state_file = state_file_of(action);
   return state_file.empty() || has_state(host, state_file, state::kSuccess);
 }

@@ -31,7 +31,12 @@ Action layouts_action(const Settings& settings, const Json& clients, const std::
 /// Where no GPU can be asked, the whole work is left to the boot.
 Action layouts_at_boot(const Settings& settings);
 
-/// A GPU that cannot be asked has not what it is to have; detect() says why.
+/// While nobody can say what is to be: what was applied stays.
+Action layouts_as_recorded();
+/// The driver that a simulated machine is without is only there after a boot.
+bool is_for_boot(const Host& host, const Error& error);
+
+/// A GPU that cannot be asked has not what it is to have, and detect() says why; one that is lost does not count.
 Result<bool> check_layouts(const Action& action, const Host& host);
 /// Whether any GPU may be changed, by the drain policy.
 Result<Outcome> preflight_layouts(const Action& action, const Host& host);

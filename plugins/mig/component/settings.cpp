@@ -76,12 +76,12 @@ Result<Entries> chosen_entries(const Settings& settings, const std::string& file
   return error;
 }
 
-Status check_configs(const Settings& settings, const std::string& file_text) {
-  if (!has_given(settings)) return {};
+Result<std::string> check_configs(const Settings& settings, const std::string& file_text) {
+  if (!has_given(settings))
+    return settings.config.empty() ? Result<std::string>(std::string()) : check_generated_name(settings.config);
   SLIPWAY_TRY(configs, given_configs(settings, file_text));
-  if (settings.config.empty()) return {};  // the node's labels will name it
-  SLIPWAY_CHECK(select_config(configs, settings.config));
-  return {};
+  if (!settings.config.empty()) SLIPWAY_CHECK(select_config(configs, settings.config));
+  return std::string();  // without one the node's labels will name it
 }
 
 }  // namespace slipway::mig

@@ -48,6 +48,7 @@ Result<Entries> chosen_entries(const Settings& settings, const std::string& file
                                std::vector<std::string>& notes);
 
 /// As far as it can be told without a GPU: the config of a file or of the spec is valid and has that name.
-Status check_configs(const Settings& settings, const std::string& file_text);
+/// @return what is to be known about it; empty: nothing
+Result<std::string> check_configs(const Settings& settings, const std::string& file_text);
 
 }  // namespace slipway::mig

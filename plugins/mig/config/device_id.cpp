@@ -26,6 +26,22 @@ std::optional<std::uint32_t> parse_number(std::string_view text) {
 
 std::string hexadecimal(std::uint32_t number) { return fmt::format("0x{:08X}", number); }
 
+constexpr std::uint32_t kVendor = 0x10DE;
+constexpr std::uint32_t kLowHalf = 0xFFFF;
+
+Error not_of_nvidia(const std::string& text, std::uint32_t chip, const std::string& where) {
+  constexpr std::size_t kDigits = 4;  // "2330" was meant as a hexadecimal number
+  const auto plain = text.size() <= kDigits ? parse_number("0x" + text) : std::nullopt;
+  const std::uint32_t device = chip >> 16U == kVendor ? chip & kLowHalf : plain.value_or(chip);
+  const bool is_guess = device <= kLowHalf;
+  return Error{.code = ErrorCode::invalid,
+               .what = "the device filter '" + text + "' matches no GPU: its last four digits are not NVIDIA's 10DE",
+               .where = where,
+               .next = is_guess ? "write the device before the vendor: \"" + hexadecimal(device << 16U | kVendor) + "\""
+                                : "`slipway mig export` shows the ids of this machine's GPUs",
+               .details = {}};
+}
+
 }  // namespace
 
 std::string DeviceId::chip_text() const { return hexadecimal(chip); }
@@ -37,7 +53,9 @@ Result<DeviceId> parse_device_id(const std::string& text, const std::string& whe
   const std::size_t colon = text.find(':');
   const auto chip = parse_number(std::string_view(text).substr(0, colon));
   const auto board = colon == std::string::npos ? std::nullopt : parse_number(std::string_view(text).substr(colon + 1));
-  if (chip && (board || colon == std::string::npos)) return DeviceId{.chip = *chip, .board = board};
+  const bool is_read = chip && (board || colon == std::string::npos);
+  if (is_read && (*chip & kLowHalf) != kVendor) return not_of_nvidia(text, *chip, where);
+  if (is_read) return DeviceId{.chip = *chip, .board = board};
   return Error{.code = ErrorCode::invalid,
                .what = "'" + text + "' is no device id",
                .where = where,

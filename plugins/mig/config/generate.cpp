@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include <slipway/text.hpp>
+
 #include "mig/config/known_products.hpp"
 #include "mig/config/named_configs.hpp"
 
@@ -107,6 +109,23 @@ class Generator {
 };
 
 }  // namespace
+
+Result<std::string> check_generated_name(const std::string& name) {
+  const std::vector<std::string> fixed{"all-disabled", "all-enabled", "all-balanced"};
+  if (std::ranges::count(fixed, name) != 0) return std::string();
+  constexpr std::string_view kAll = "all-";
+  std::string text = name.starts_with(kAll) ? name.substr(kAll.size()) : std::string();
+  if (const std::size_t memory = text.find("gb."); memory != std::string::npos) text[memory + 2] = '+';
+  const auto profile = parse_profile(text, kOrigin);
+  if (!profile)
+    return Error{.code = ErrorCode::not_found,
+                 .what = "no machine has a config '" + name + "' made from its GPUs" + did_you_mean(name, fixed),
+                 .where = "spec.components.mig.config",
+                 .next = "write all-disabled, all-enabled, all-balanced, or all- and a profile: all-1g.10gb",
+                 .details = {}};
+  if (is_published(*profile)) return std::string();
+  return "slipway knows no GPU with the profile " + profile->text() + ": the boot fails where the machine's has none";
+}
 
 Result<Generated> generate_configs(const std::vector<Gpu>& gpus) {
   std::vector<const Gpu*> models = models_of(gpus);

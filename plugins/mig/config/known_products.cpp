@@ -49,6 +49,13 @@ std::vector<Offer> published_offers(const DeviceId& id) {
   return {};
 }
 
+bool is_published(const Profile& profile) {
+  return std::ranges::any_of(kProducts, [&](const Product& product) {
+    const std::vector<Offer> offers = offers_from(product.offers);
+    return std::ranges::any_of(offers, [&](const Offer& each) { return each.profile == profile; });
+  });
+}
+
 std::vector<Offer> offers_of(const Gpu& gpu) {
   if (gpu.profiles.empty()) return published_offers(gpu.id);
   std::vector<Offer> offers;

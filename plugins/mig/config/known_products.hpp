@@ -21,6 +21,8 @@ struct Offer {
 
 /// Empty: nothing is published for that chip.
 std::vector<Offer> published_offers(const DeviceId& id);
+/// Of any product that the table has.
+bool is_published(const Profile& profile);
 /// What the GPU tells itself; else what is published.
 std::vector<Offer> offers_of(const Gpu& gpu);
 

@@ -35,4 +35,8 @@ enum class NoDevices { object, null };
 /// Indented by two, without a line end, as upstream prints it.
 std::string to_json_text(const std::map<std::string, Entries>& configs, NoDevices none);
 
+/// Where no GPU can be asked: whether some machine may have a config of that name made from its GPUs.
+/// @return what is to be known about it; empty: nothing. Errors: `not_found` none has.
+Result<std::string> check_generated_name(const std::string& name);
+
 }  // namespace slipway::mig

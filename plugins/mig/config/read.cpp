@@ -94,7 +94,8 @@ Status take_layout(const Node& node, Entry& entry) {
     const auto count = parse_count(node.items[i]);
     if (!count)
       return node.items[i].wrong("the count of " + node.keys[i] + " is '" + node.items[i].text + "'",
-                                 "write how many there are to be: a whole number from 0 on");
+                                 node.items[i].quoted ? "write it without quotes: a whole number from 0 on"
+                                                      : "write how many there are to be: a whole number from 0 on");
     // Two names of one profile ("1c.1g.5gb" and "1g.5gb") ask for the devices of both.
     if (*count != 0) entry.layout.devices[profile] += *count;
     has_one = has_one || *count != 0;
@@ -126,6 +127,9 @@ Result<Entry> read_entry(const Node& node) {
 }
 
 Result<Entries> read_entries(const std::string& name, const Node& node) {
+  if (node.is_map())
+    return node.wrong("the config '" + name + "' is a map, and has to be a list of entries",
+                      "write a '-' before its entry: [{devices: all, mig-enabled: false}]");
   if (!node.is_list() || node.items.empty())
     return node.wrong("the config '" + name + "' has no entry: at least one is required",
                       "write a list, such as [{devices: all, mig-enabled: false}]");

@@ -126,7 +126,10 @@ OrderedJson entry_json(const Entry& entry, NoDevices none) {
 Entries present_entries(const std::vector<Gpu>& gpus) {
   Chips chips;
   Entries entries;
+  bool any_lost = false;
   for (const Gpu& gpu : gpus) {
+    any_lost = any_lost || gpu.lost;
+    if (gpu.lost) continue;
     chips[gpu.id.chip].push_back(gpu.index);
     const Layout layout = layout_of(gpu);
     auto entry = std::ranges::find(entries, layout, &Entry::layout);
@@ -137,7 +140,7 @@ Entries present_entries(const std::vector<Gpu>& gpus) {
     add_filter(*entry, {.chip = gpu.id.chip, .board = {}});
   }
   for (Entry& entry : entries) {
-    if (takes_all(entry, chips)) entry.devices.reset();
+    if (!any_lost && takes_all(entry, chips)) entry.devices.reset();
     if (chips.size() == 1 || entries.size() == 1) entry.filter.clear();
   }
   return entries;

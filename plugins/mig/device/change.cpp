@@ -3,8 +3,11 @@
 
 #include <algorithm>
 
+#include <slipway/text.hpp>
+
 #include "mig/device/gpu_change.hpp"
 #include "mig/device/reset.hpp"
+#include "mig/draw/picture.hpp"
 #include "nvidia/drain/drain.hpp"
 
 namespace slipway::mig {
@@ -116,7 +119,28 @@ class Changes {
       SLIPWAY_TRY(outcome, each.result());
       outcomes.push_back(std::move(outcome));
     }
+    tell_resets_together(outcomes);
     return outcomes;
+  }
+
+  /// One command resets all of them; the first outcome has it.
+  void tell_resets_together(std::vector<Outcome>& outcomes) const {
+    std::vector<Gpu> gpus;
+    std::vector<std::string> refusals;
+    std::string* text = nullptr;
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+      if (outcomes[i].kind != Outcome::Kind::reboot_required) continue;
+      gpus.push_back(changes_[i].gpu());
+      const std::string& refusal = changes_[i].refusal();
+      if (!refusal.empty() && std::ranges::count(refusals, refusal) == 0) refusals.push_back(refusal);
+      if (text == nullptr)
+        text = &outcomes[i].reason;
+      else
+        outcomes[i].reason.clear();
+    }
+    if (gpus.size() < 2) return;
+    *text = names_text(gpus) + " take their MIG modes at their next reset: " + how_to_reset(gpus) +
+            (refusals.empty() ? "" : " (" + joined(refusals, "; ") + ")");
   }
 
   /// The first that failed, else the first that is in use; and what became of the others.

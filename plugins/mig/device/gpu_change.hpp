@@ -54,6 +54,8 @@ class GpuChange {
   /// Something was changed or asked of it.
   bool is_touched() const { return touched_; }
   const Gpu& gpu() const { return former_; }
+  /// Why a reset did not help; empty: none was tried.
+  const std::string& refusal() const { return refusal_; }
 
   /// What came of it, once all phases are done. Errors: those of NVML; the details tell what could not be put back.
   Result<Outcome> result() const;

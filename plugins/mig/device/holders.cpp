@@ -53,8 +53,9 @@ drain::Given ask_kubelet(const Host& host, const std::string& socket) {
   if (socket.empty() || host.booting()) return {};
   auto holders = nvidia::kubelet::given_devices(host, socket);
   if (holders) return {.holders = std::move(*holders)};
-  const std::string next = "look at kubelet (`systemctl status kubelet`); where there is none any more, remove " +
-                           socket + "; `kubelet_socket: \"\"` in the spec's mig leaves it unasked";
+  const std::string next =
+      "look at kubelet (`systemctl status kubelet`), remove " + socket +
+      " where there is none any more, or have nobody asked (`kubelet_socket: \"\"` in the spec's mig)";
   return {.holders = {}, .problem = holders.error().what + " (" + socket + ")", .next = next};
 }
 

@@ -83,6 +83,14 @@ std::vector<std::string> gpus_of_vfio(const Host& host, const std::vector<Gpu>& 
   return texts;
 }
 
+void name_lost_gpus(const Host& host, std::vector<Gpu>& gpus) {
+  const std::vector<std::string> addresses = lost_gpus(host, gpus);  // in the order of the bus, as NVML numbers them
+  if (static_cast<std::ptrdiff_t>(addresses.size()) != std::ranges::count(gpus, true, &Gpu::lost)) return;
+  auto next = addresses.begin();
+  for (Gpu& gpu : gpus)
+    if (gpu.lost) gpu.address = *next++;
+}
+
 std::vector<std::string> lost_gpus(const Host& host, const std::vector<Gpu>& gpus) {
   std::vector<std::string> addresses;
   for (const PciDevice& each : nvidia::gpus_of_the_driver(host))

@@ -145,6 +145,7 @@ bool is_same_model(const Gpu& one, const Gpu& other) { return one.id == other.id
 std::vector<std::size_t> one_of_each_model(const std::vector<OpenGpu>& gpus) {
   std::vector<std::size_t> chosen;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
+    if (gpus[i].gpu.lost) continue;
     const auto before =
         std::ranges::find_if(chosen, [&](std::size_t each) { return is_same_model(gpus[each].gpu, gpus[i].gpu); });
     if (before == chosen.end())
@@ -155,17 +156,43 @@ std::vector<std::size_t> one_of_each_model(const std::vector<OpenGpu>& gpus) {
   return chosen;
 }
 
-/// Does `work(nvml, gpu)` for those, side by side.
+void give_up(OpenGpu& gpu) {
+  gpu = {.device = nullptr, .gpu = {.index = gpu.gpu.index, .address = gpu.gpu.address, .lost = true}};
+}
+
+/// What did not work is asked for a reason: a GPU may be lost at any moment.
+bool is_lost(nvml::Nvml& nvml, const OpenGpu& gpu) {
+  return gpu.device != nullptr && nvml::mig_mode(nvml, gpu.device).code() == NVML_ERROR_GPU_IS_LOST;
+}
+
+/// Does `work(nvml, gpu)` for those that are not lost, side by side.
 template <class Work>
 Status for_each(nvml::Nvml& nvml, std::vector<OpenGpu>& gpus, const std::vector<std::size_t>& which, Work work) {
   std::vector<Status> done(which.size());
-  nvml::in_parallel(nvml, which.size(), [&](nvml::Nvml& own, std::size_t i) { done[i] = work(own, gpus[which[i]]); });
+  nvml::in_parallel(nvml, which.size(), [&](nvml::Nvml& own, std::size_t i) {
+    OpenGpu& gpu = gpus[which[i]];
+    if (gpu.gpu.lost) return;
+    done[i] = work(own, gpu);
+    if (done[i] || !is_lost(own, gpu)) return;
+    give_up(gpu);
+    done[i] = {};
+  });
   for (Status& each : done)
     if (!each) return std::move(each);
   return {};
 }
 
-/// @param find  find(nvml, i) gives the handle
+/// Of each model, the GPU that was asked.
+Result<std::vector<std::size_t>> read_models(nvml::Nvml& nvml, std::vector<OpenGpu>& gpus) {
+  for (;;) {  // until none of them is lost meanwhile
+    std::vector<std::size_t> models = one_of_each_model(gpus);
+    SLIPWAY_CHECK(for_each(nvml, gpus, models,
+                           [](nvml::Nvml& own, OpenGpu& each) { return read_model(own, each.device, each.gpu); }));
+    if (std::ranges::none_of(models, [&](std::size_t i) { return gpus[i].gpu.lost; })) return models;
+  }
+}
+
+/// @param find  find(nvml, i, gpu) gives it its handle, or says that it is lost
 template <class Find>
 Result<std::vector<OpenGpu>> open_all(nvml::Nvml& nvml, std::size_t count, Find find) {
   std::vector<OpenGpu> gpus(count);
@@ -173,14 +200,14 @@ Result<std::vector<OpenGpu>> open_all(nvml::Nvml& nvml, std::size_t count, Find 
   std::iota(all.begin(), all.end(), std::size_t{0});
   SLIPWAY_CHECK(for_each(nvml, gpus, all, [&](nvml::Nvml& own, OpenGpu& each) -> Status {
     SLIPWAY_CHECK(find(own, static_cast<std::size_t>(&each - gpus.data()), each));
+    if (each.gpu.lost) return {};
     SLIPWAY_CHECK(read_identity(own, each.device, each.gpu));
     return read_mode(own, each.device, each.gpu);
   }));
-  const std::vector<std::size_t> models = one_of_each_model(gpus);
-  SLIPWAY_CHECK(for_each(nvml, gpus, models,
-                         [](nvml::Nvml& own, OpenGpu& each) { return read_model(own, each.device, each.gpu); }));
+  SLIPWAY_TRY(models, read_models(nvml, gpus));
   std::vector<std::size_t> enabled;
   for (const std::size_t i : all) {
+    if (gpus[i].gpu.lost) continue;
     for (const std::size_t model : models)
       if (is_same_model(gpus[model].gpu, gpus[i].gpu)) take_model(gpus[i].gpu, gpus[model].gpu);
     if (gpus[i].gpu.enabled) enabled.push_back(i);
@@ -199,21 +226,28 @@ Result<std::vector<Gpu>> read_gpus(nvml::Nvml& nvml) {
   if (!count) return failed(count.code(), "count the GPUs", {});
   SLIPWAY_TRY(open, open_all(nvml, *count, [](nvml::Nvml& own, std::size_t i, OpenGpu& gpu) -> Status {
                 const auto device = nvml::device_at(own, static_cast<unsigned>(i));
-                if (!device) return failed(device.code(), "open a GPU", fmt::format("GPU {}", i));
-                gpu.device = *device;
                 gpu.gpu.index = static_cast<unsigned>(i);
+                gpu.gpu.lost = device.code() == NVML_ERROR_GPU_IS_LOST;
+                if (!device && !gpu.gpu.lost) return failed(device.code(), "open a GPU", gpu.gpu.text());
+                gpu.device = device.value_or(nullptr);
                 return {};
               }));
   std::vector<Gpu> gpus;
   for (OpenGpu& each : open) gpus.push_back(std::move(each.gpu));
+  if (!gpus.empty() && std::ranges::all_of(gpus, &Gpu::lost))
+    return failed(NVML_ERROR_GPU_IS_LOST, "open a GPU", gpus.front().text());
   return gpus;
 }
 
 Result<std::vector<OpenGpu>> open_gpus(nvml::Nvml& nvml, const std::vector<Target>& targets) {
   return open_all(nvml, targets.size(), [&](nvml::Nvml& own, std::size_t i, OpenGpu& gpu) -> Status {
-    SLIPWAY_TRY(device, find_gpu(own, targets[i]));
-    gpu.device = device;
-    const auto index = nvml::device_index(own, device);
+    gpu.gpu.address = targets[i].address;
+    auto device = find_gpu(own, targets[i]);
+    gpu.gpu.lost = !device && nvml::device_by_uuid(own, targets[i].uuid).code() == NVML_ERROR_GPU_IS_LOST;
+    if (gpu.gpu.lost) return {};
+    if (!device) return std::move(device).error();
+    gpu.device = *device;
+    const auto index = nvml::device_index(own, gpu.device);
     if (!index) return failed(index.code(), "read the index of a GPU", targets[i].address);
     gpu.gpu.index = *index;
     return {};

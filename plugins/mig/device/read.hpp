@@ -33,9 +33,11 @@ struct OpenGpu {
 };
 
 /// All of them, in NVML's order. What is equal for GPUs of one model is asked of one of them; else they are asked side
-/// by side. Errors: a GPU that does not answer.
+/// by side. One that the driver has lost (NVML_ERROR_GPU_IS_LOST) stands in nobody's way, see Gpu::lost.
+/// Errors: a GPU that does not answer; all of them are lost.
 Result<std::vector<Gpu>> read_gpus(nvidia::nvml::Nvml& nvml);
-/// Those with these UUIDs, in their order. Errors: `not_found` one of them is not there any more.
+/// Those with these UUIDs, in their order; of one that is lost only the address is known.
+/// Errors: `not_found` one of them is not there any more.
 Result<std::vector<OpenGpu>> open_gpus(nvidia::nvml::Nvml& nvml, const std::vector<Target>& targets);
 
 /// Sets Gpu::manager, by the driver that has the GPU, by `named` and by the managers file (nvidia/gpu_managers.hpp).
@@ -45,6 +47,8 @@ Result<std::vector<OpenGpu>> open_gpus(nvidia::nvml::Nvml& nvml, const std::vect
 Status name_managers(const Host& host, const Json& named, std::vector<Gpu>& gpus);
 /// "the GPU at 0000:65:00.0 belongs to vfio-pci, so it is left alone": those of the PCI bus that NVML does not show.
 std::vector<std::string> gpus_of_vfio(const Host& host, const std::vector<Gpu>& gpus);
+/// Gives the GPUs that are lost their addresses, where the bus has as many that NVML does not show.
+void name_lost_gpus(const Host& host, std::vector<Gpu>& gpus);
 /// Addresses of those of the PCI bus that NVML ought to show and does not: they have failed, or their driver did not
 /// take them.
 std::vector<std::string> lost_gpus(const Host& host, const std::vector<Gpu>& gpus);

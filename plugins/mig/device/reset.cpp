@@ -19,6 +19,12 @@ bool can_be_reset(const Host& host, const std::string& address) {
   return host.live() && host.exists("/sys/bus/pci/devices/" + address + "/reset");
 }
 
+std::string how_to_reset(const std::vector<Gpu>& gpus) {
+  const std::string addresses = joined(gpus, ",", [](const Gpu& gpu) { return gpu.address; });
+  return "end what uses " + std::string(gpus.size() == 1 ? "the GPU" : "these GPUs") +
+         " and run `nvidia-smi --gpu-reset -i " + addresses + "`, or reboot, then run `slipway apply`";
+}
+
 Status reset_gpus(const Host& host, const std::string& driver_root, const std::vector<std::string>& addresses) {
   std::vector<std::string> words{"nvidia-smi", "--gpu-reset", "-i", joined(addresses, ",")};
   if (!driver_root.empty() && driver_root != "/") words.insert(words.begin(), {"chroot", driver_root});

@@ -9,10 +9,15 @@
 #include <slipway/host.hpp>
 #include <slipway/result.hpp>
 
+#include "mig/layout/gpu.hpp"
+
 namespace slipway::mig {
 
 /// This machine runs, and its kernel knows a way to reset the GPU: in a virtual machine there often is none.
 bool can_be_reset(const Host& host, const std::string& address);
+
+/// "end what uses the GPU and run `nvidia-smi --gpu-reset -i 0000:65:00.0`, or reboot, then run `slipway apply`".
+std::string how_to_reset(const std::vector<Gpu>& gpus);
 
 /// Brings requested modes into force; instances and what programs had on the GPUs are gone after it.
 ///

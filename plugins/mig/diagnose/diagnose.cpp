@@ -8,6 +8,8 @@
 #include <slipway/text.hpp>
 
 #include "mig/device/capabilities.hpp"
+#include "mig/device/reset.hpp"
+#include "mig/draw/picture.hpp"
 
 namespace slipway::mig {
 namespace {
@@ -58,12 +60,10 @@ void diagnose_without_compute(const std::vector<Gpu>& gpus, Findings& findings) 
 }
 
 void diagnose_pending(const std::vector<Gpu>& gpus, Findings& findings) {
-  std::vector<std::string> found;
-  for (const Gpu& gpu : gpus)
-    if (gpu.pending != gpu.enabled) found.push_back(gpu.text() + (gpu.pending ? " (enabled)" : " (disabled)"));
+  std::vector<Gpu> found;
+  std::ranges::copy_if(gpus, std::back_inserter(found), [](const Gpu& gpu) { return gpu.pending != gpu.enabled; });
   if (found.empty()) return;
-  findings.fail("mig.reset", "a change of the MIG mode waits for a reset of " + joined(found),
-                "end what uses the GPU and run `nvidia-smi --gpu-reset`, or reboot");
+  findings.fail("mig.reset", "a change of the MIG mode waits for a reset of " + names_text(found), how_to_reset(found));
 }
 
 void diagnose_unmanaged(const std::vector<Gpu>& gpus, const std::vector<Intent>& intents, const std::string& config,

@@ -67,6 +67,7 @@ std::vector<Block> one_block(const Gpu& gpu, std::vector<std::string> names) {
 }
 
 std::vector<Block> blocks_of(const Gpu& gpu, bool enabled, const Instances& instances) {
+  if (gpu.lost) return one_block(gpu, {"lost"});
   if (!gpu.capable) return one_block(gpu, {"not capable of MIG"});
   if (!enabled) return one_block(gpu, {"whole GPU, MIG disabled"});
   if (gpu.profiles.empty()) return one_block(gpu, {"MIG enabled, the driver tells no profiles"});

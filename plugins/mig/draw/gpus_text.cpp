@@ -21,7 +21,8 @@ std::string labelled(const std::string& label, const std::string& text, Tone ton
 std::string heading(const GpuGroup& group, const Look& look) {
   const Gpu& gpu = group.first.gpu;
   const std::string name = group.name();
-  const std::string text = name + ": " + ascii_text(gpu.name) + ", " + status_text(gpu);
+  const std::string model = gpu.lost ? std::string() : ascii_text(gpu.name) + ", ";
+  const std::string text = name + ": " + model + status_text(gpu);
   const std::string lines = folded_counts(text, kColumns, kHanging, 0);
   return lines.starts_with(name) ? painted(look, Tone::heading, name) + lines.substr(name.size()) : lines;
 }

@@ -12,8 +12,9 @@ namespace slipway::mig {
 namespace {
 
 bool looks_the_same(const Gpu& one, const Gpu& other) {
-  return one.name == other.name && one.id == other.id && one.capable == other.capable && one.enabled == other.enabled &&
-         one.pending == other.pending && one.profiles == other.profiles && one.instances == other.instances;
+  return one.name == other.name && one.id == other.id && one.lost == other.lost && one.capable == other.capable &&
+         one.enabled == other.enabled && one.pending == other.pending && one.profiles == other.profiles &&
+         one.instances == other.instances;
 }
 
 /// Words that fit on no line are broken: a process may have a name of any length.
@@ -44,6 +45,34 @@ std::string ranges_text(const std::vector<unsigned>& numbers) {
   return joined(parts);
 }
 
+std::string names_text(const std::vector<Gpu>& gpus) {
+  if (gpus.size() == 1) return gpus.front().text();
+  std::vector<unsigned> indices;
+  for (const Gpu& gpu : gpus) indices.push_back(gpu.index);
+  std::ranges::sort(indices);
+  return "GPU " + ranges_text(indices);
+}
+
+std::vector<std::pair<std::string, std::string>> named_by_text(const std::vector<std::pair<Gpu, std::string>>& texts) {
+  std::vector<std::pair<std::vector<Gpu>, std::string>> groups;
+  for (const auto& [gpu, text] : texts) {
+    auto group = std::ranges::find(groups, text, &std::pair<std::vector<Gpu>, std::string>::second);
+    if (group == groups.end()) group = groups.insert(groups.end(), {{}, text});
+    group->first.push_back(gpu);
+  }
+  std::vector<std::pair<std::string, std::string>> named;
+  for (const auto& [gpus, text] : groups) named.emplace_back(names_text(gpus), text);
+  return named;
+}
+
+std::string layouts_text(const std::vector<Gpu>& gpus) {
+  std::vector<std::pair<Gpu, std::string>> layouts;
+  for (const Gpu& gpu : gpus) layouts.emplace_back(gpu, to_text(layout_of(gpu)));
+  std::vector<std::string> texts;
+  for (const auto& [names, text] : named_by_text(layouts)) texts.push_back(names + " (" + text + ")");
+  return joined(texts);
+}
+
 std::string GpuGroup::name() const { return indices.size() == 1 ? first.gpu.text() : "GPU " + ranges_text(indices); }
 
 std::vector<GpuGroup> grouped(const std::vector<GpuInUse>& gpus) {
@@ -61,6 +90,7 @@ std::vector<GpuGroup> grouped(const std::vector<GpuInUse>& gpus) {
 }
 
 std::string status_text(const Gpu& gpu) {
+  if (gpu.lost) return "lost: the driver cannot reach it";
   if (!gpu.capable) return "not capable of MIG";
   std::string text = "MIG disabled";
   if (gpu.enabled && gpu.instances.empty()) {
@@ -137,6 +167,7 @@ Json gpus_json(const std::vector<GpuInUse>& gpus) {
                {"instances", std::move(instances)},
                {"holders", of(std::nullopt)},
                {"room", std::move(room)}};
+    if (gpu.lost) value["lost"] = true;
     if (!gpu.profiles.empty())
       value.update({{"memory_slices", memory_slices(gpu)}, {"compute_slices", compute_slices(gpu)}});
     list.push_back(std::move(value));

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <slipway/json.hpp>
@@ -38,6 +39,12 @@ std::vector<GpuGroup> grouped(const std::vector<GpuInUse>& gpus);
 
 /// "0-3, 5".
 std::string ranges_text(const std::vector<unsigned>& numbers);
+/// "GPU 3 (0000:65:00.0)", "GPU 0-3, 5".
+std::string names_text(const std::vector<Gpu>& gpus);
+/// GPUs with equal texts, in the order of the first of each: {names_text(), text}.
+std::vector<std::pair<std::string, std::string>> named_by_text(const std::vector<std::pair<Gpu, std::string>>& texts);
+/// "GPU 0-3 (7 x 1g.10gb), GPU 5 (0000:bb:00.0) (MIG disabled)".
+std::string layouts_text(const std::vector<Gpu>& gpus);
 /// "MIG: 6 of 7 compute slices used"; with a mode that waits for a reset.
 std::string status_text(const Gpu& gpu);
 /// "1 x 3g.40gb or 2 x 2g.20gb"; empty where nothing fits.

@@ -55,6 +55,7 @@ Result<Gpu> read_gpu(const Json& value) {
           .uuid = value.at("uuid").get<std::string>(),
           .name = value.at("name").get<std::string>(),
           .id = id_from_json(value.at("id")),
+          .lost = value.value("lost", false),
           .capable = value.at("capable").get<bool>(),
           .enabled = value.at("enabled").get<bool>(),
           .pending = value.at("pending").get<bool>(),
@@ -83,7 +84,9 @@ const InstanceProfile* Gpu::find(const Profile& profile) const {
   return found == profiles.end() ? nullptr : &*found;
 }
 
-std::string Gpu::text() const { return fmt::format("GPU {} ({})", index, address); }
+std::string Gpu::text() const {
+  return address.empty() ? fmt::format("GPU {}", index) : fmt::format("GPU {} ({})", index, address);
+}
 
 Layout layout_of(const Gpu& gpu, bool enabled, const Instances& instances) {
   Layout layout{.enabled = enabled, .devices = {}};
@@ -150,6 +153,7 @@ Json to_json(const Gpu& gpu) {
             {"layout", to_text(layout_of(gpu))},
             {"instances", to_json(gpu.instances)}};
   if (!gpu.manager.empty()) json["manager"] = gpu.manager;
+  if (gpu.lost) json["lost"] = true;
   return json;
 }
 

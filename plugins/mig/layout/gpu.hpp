@@ -54,6 +54,7 @@ struct Gpu {
   std::string uuid;
   std::string name;
   DeviceId id;
+  bool lost = false;     ///< the driver counts it and cannot reach it: only index and address are known, if that
   bool capable = false;  ///< of MIG
   bool enabled = false;
   bool pending = false;      ///< the mode after the next reset
@@ -68,7 +69,7 @@ struct Gpu {
   const InstanceProfile* find(unsigned profile_id) const;
   /// By its canonical name, with C = G.
   const InstanceProfile* find(const Profile& profile) const;
-  /// "GPU 3 (0000:65:00.0)".
+  /// "GPU 3 (0000:65:00.0)"; "GPU 3" where the address is not known.
   std::string text() const;
 };
 

@@ -44,13 +44,30 @@ Result<Target> target_of(const Gpu& gpu, const Entry& entry) {
   return target;
 }
 
-std::vector<std::string> without_effect(const Entries& entries, std::size_t gpus) {
+/// A config for several models may have entries that match none of this machine's GPUs, but for all of them.
+std::vector<std::string> without_effect(const Entries& entries, const std::vector<Gpu>& gpus) {
   std::vector<std::string> notes;
   for (const Entry& entry : entries)
     for (const unsigned index : entry.devices.value_or(std::vector<unsigned>()))
-      if (index >= gpus)
-        notes.push_back(fmt::format("{}: there is no GPU {}, since this machine has {}", entry.where, index, gpus));
+      if (index >= gpus.size())
+        notes.push_back(
+            fmt::format("{}: there is no GPU {}, since this machine has {}", entry.where, index, gpus.size()));
+  const auto is_taken = [&](const Gpu& gpu) { return entry_for(entries, gpu.index, gpu.id) != nullptr; };
+  const bool is_filtered = std::ranges::any_of(entries, [](const Entry& each) { return !each.filter.empty(); });
+  if (!is_filtered || gpus.empty() || std::ranges::any_of(gpus, is_taken)) return notes;
+  std::vector<std::string> ids;
+  for (const Gpu& gpu : gpus)
+    if (std::ranges::count(ids, gpu.id.text()) == 0 && !gpu.lost) ids.push_back(gpu.id.text());
+  notes.push_back(entries.front().where +
+                  ": no entry of this config takes a GPU of this machine: its device filters "
+                  "are for others than " +
+                  listed(ids, "and"));
   return notes;
+}
+
+/// A filter by its model does not count: that is not known of a GPU that is lost.
+bool may_take(const Entry& entry, unsigned index) {
+  return !entry.devices || std::ranges::count(*entry.devices, index) != 0;
 }
 
 Instances now(const Gpu& gpu) { return gpu.enabled ? gpu.instances : Instances(); }
@@ -99,8 +116,14 @@ std::string Intent::instances_text() const {
 }
 
 Result<Intents> intents_of(const Entries& entries, const std::vector<Gpu>& gpus) {
-  Intents intents{.gpus = {}, .notes = without_effect(entries, gpus.size())};
+  Intents intents{.gpus = {}, .notes = {}, .idle = without_effect(entries, gpus), .lost = {}};
+  intents.notes = intents.idle;
   for (const Gpu& gpu : gpus) {
+    if (gpu.lost) {
+      if (std::ranges::any_of(entries, [&](const Entry& each) { return may_take(each, gpu.index); }))
+        intents.lost.push_back(gpu.text());
+      continue;
+    }
     const Entry* const entry = entry_for(entries, gpu.index, gpu.id);
     if (entry == nullptr) continue;
     if (!gpu.manager.empty()) {
@@ -116,6 +139,9 @@ Result<Intents> intents_of(const Entries& entries, const std::vector<Gpu>& gpus)
     SLIPWAY_TRY(target, target_of(gpu, *entry));
     intents.gpus.push_back({.gpu = gpu, .wanted = entry->layout, .target = std::move(target)});
   }
+  if (!intents.lost.empty())
+    intents.notes.push_back("the driver cannot reach " + listed(intents.lost, "and") +
+                            (intents.lost.size() == 1 ? ", so it is left as it is" : ", so they are left as they are"));
   return intents;
 }
 

@@ -31,11 +31,13 @@ struct Intents {
   std::vector<Intent> gpus;
   /// What the config says without effect here: "entry …: there is no GPU 9, this machine has 8".
   std::vector<std::string> notes;
+  std::vector<std::string> idle;  ///< those of the notes that tell of an entry without effect on this machine
+  std::vector<std::string> lost;  ///< those that an entry takes and the driver cannot reach: "GPU 5 (0000:db:00.0)"
 };
 
-/// GPUs that no entry takes are left out, and so are those without MIG that are not to have it, and those that somebody
-/// else hands out. Errors: those of arrange(); `conflict` an entry names one of the latter; `unsupported` MIG is to be
-/// enabled on a GPU that an entry names and that has none.
+/// GPUs that no entry takes are left out, and so are those that are lost, those without MIG that are not to have it,
+/// and those that somebody else hands out. Errors: those of arrange(); `conflict` an entry names one of the latter;
+/// `unsupported` MIG is to be enabled on a GPU that an entry names and that has none.
 Result<Intents> intents_of(const Entries& entries, const std::vector<Gpu>& gpus);
 
 /// Only the mode is to change: a GPU that keeps it keeps its instances.

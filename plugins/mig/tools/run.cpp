@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
+#include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <functional>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <slipway/fd.hpp>
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
 #include <slipway/write/exclusive_use.hpp>
@@ -16,6 +19,7 @@
 #include "mig/device/capabilities.hpp"
 #include "mig/device/change.hpp"
 #include "mig/device/read.hpp"
+#include "mig/draw/picture.hpp"
 #include "mig/tools/hooks.hpp"
 #include "mig/tools/tools.hpp"
 #include "nvidia/gpu.hpp"
@@ -25,51 +29,62 @@ namespace {
 
 constexpr std::size_t kLongestConfig = 1 << 20;
 
-Result<std::string> read_standard_input() {
-  std::string text;
-  std::array<char, 65536> part{};
-  for (;;) {
-    const ssize_t count = ::read(STDIN_FILENO, part.data(), part.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return system_error("read", "standard input", errno);
-    if (count == 0) return text;
-    text.append(part.data(), static_cast<std::size_t>(count));
-    if (text.size() > kLongestConfig)
-      return Error{.code = ErrorCode::invalid,
-                   .what = "there is more than 1 MiB of configs",
-                   .where = "standard input",
-                   .next = "leave out what this node does not need"};
-  }
+/// A file that somebody has named on the command line: a FIFO of a shell (`-f <(…)`) is as good. "-": standard input.
+Result<std::string> read_named(const std::string& file, const std::string& name) {
+  const bool is_standard_input = file == "-";
+  const Fd opened(is_standard_input ? -1 : ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  const int problem = errno;
+  auto text = is_standard_input ? read_all(STDIN_FILENO, name, kLongestConfig)
+              : opened          ? read_all(opened.get(), name, kLongestConfig)
+                                : Result<std::string>(system_error("open", name, problem));
+  if (text) return text;
+  Error error = std::move(text).error();
+  if (error.next.empty()) error.next = "name a file that is there and can be read";
+  return error;
 }
 
 Result<Entries> read_selected(const CommandWords& words) {
   const std::string file = words.text("config-file");
-  const bool is_standard_input = file == "-";
-  SLIPWAY_TRY(text, is_standard_input ? read_standard_input() : read_regular(file, kLongestConfig));
-  SLIPWAY_TRY(configs, configs_from_yaml(text, is_standard_input ? "standard input" : file));
+  const std::string name = file == "-" ? "standard input" : file;
+  SLIPWAY_TRY(text, read_named(file, name));
+  SLIPWAY_TRY(configs, configs_from_yaml(text, name));
   return select_config(configs, words.text("selected-config"));
+}
+
+/// The GPUs, but for those that are lost, of which a warning tells.
+Result<std::vector<Gpu>> read_with_warnings(nvidia::nvml::Nvml& nvml, const Host& host, ToolIo& io) {
+  SLIPWAY_TRY(gpus, read_gpus(nvml));
+  name_lost_gpus(host, gpus);
+  for (const Gpu& gpu : gpus)
+    if (gpu.lost) io.warn("the driver cannot reach " + gpu.text() + ", so nothing is known of it");
+  return gpus;
 }
 
 Result<Intents> read_intents(const CommandWords& words, const Entries& entries, nvidia::nvml::Nvml& nvml,
                              const Host& host) {
   SLIPWAY_TRY(gpus, read_gpus(nvml));
   SLIPWAY_CHECK(name_managers(host, Json(), gpus));
+  name_lost_gpus(host, gpus);
   SLIPWAY_TRY(intents, intents_of(entries, gpus));
   return words.flag("mode-only") ? modes_only(std::move(intents)) : std::move(intents);
 }
 
-Error not_applied(const std::vector<Intent>& intents) {
+Error not_applied(const Intents& intents) {
   Error error{.code = ErrorCode::conflict,
               .what = "assertion failure: selected configuration not currently applied",
               .where = {},
               .next = "run `slipway mig apply` with the same file and config"};
-  for (const Intent& intent : intents)
-    if (!intent.holds()) error.details.emplace_back("found", intent.gpu.text() + ": " + intent.change_text());
+  for (const std::string& gpu : intents.lost) error.details.emplace_back("found", gpu + ": lost");
+  std::vector<std::pair<Gpu, std::string>> changes;
+  for (const Intent& intent : intents.gpus)
+    if (!intent.holds()) changes.emplace_back(intent.gpu, intent.change_text());
+  for (const auto& [names, change] : named_by_text(changes)) error.details.emplace_back("found", names + ": " + change);
   return error;
 }
 
 Result<int> waits_for_reset(const CommandWords& words, const std::vector<std::string>& waiting, ToolIo& io) {
-  for (const std::string& each : waiting) io.warn(each);
+  for (const std::string& each : waiting)
+    if (!each.empty()) io.warn(each);  // one of them tells it for all
   if (words.flag("skip-reset") && words.flag("mode-only")) return 0;
   return Error{.code = ErrorCode::busy,
                .what = fmt::format("the MIG mode of {} GPUs waits for a reset", waiting.size()),
@@ -128,7 +143,11 @@ Result<std::vector<std::string>> change_all(nvidia::nvml::Nvml& nvml, const std:
                                             const std::string& kubelet_socket) {
   ExclusiveUse use;
   SLIPWAY_TRY(alone, take_gpus(use, intents, host));
-  if (alone.kind == Outcome::Kind::waiting) return in_use(alone);
+  if (alone.kind == Outcome::Kind::waiting) {
+    Error error = in_use(alone);
+    error.next = "wait until that has ended, then run the same command again";
+    return error;
+  }
   SLIPWAY_TRY(wanted, differing(nvml, intents, io));
   SLIPWAY_CHECK(check_idle(nvml, host, wanted, kubelet_socket));
   SLIPWAY_TRY(outcomes,
@@ -189,7 +208,7 @@ Result<int> change_with_hooks(const CommandWords& words, const Host& host, ToolI
                               const std::string& success) {
   const std::string file = words.text("hooks-file");
   if (file.empty()) return change(words, host, io, read, success);
-  SLIPWAY_TRY(text, read_regular(file, kLongestConfig));
+  SLIPWAY_TRY(text, read_named(file, file));
   SLIPWAY_TRY(hooks, Hooks::from_yaml(text, file));
   for (const std::string& name : hooks.unknown()) io.warn(file + ": there is no hook '" + name + "', so it never runs");
   const auto variables = variables_of(words);
@@ -220,7 +239,7 @@ Result<int> run_assert(const CommandWords& words, const Host& host, ToolIo& io) 
   SLIPWAY_TRY(nvml, open_nvml(host, {}));
   SLIPWAY_TRY(intents, read_intents(words, entries, *nvml, host));
   for (const std::string& note : intents.notes) io.warn(note);
-  if (!std::ranges::all_of(intents.gpus, &Intent::holds)) return not_applied(intents.gpus);
+  if (!std::ranges::all_of(intents.gpus, &Intent::holds) || !intents.lost.empty()) return not_applied(intents);
   io.print(words.flag("mode-only") ? "Selected MIG mode settings from configuration currently applied\n"
                                    : "Selected MIG configuration currently applied\n");
   return 0;
@@ -228,7 +247,13 @@ Result<int> run_assert(const CommandWords& words, const Host& host, ToolIo& io) 
 
 Result<int> run_export(const CommandWords& words, const Host& host, ToolIo& io) {
   SLIPWAY_TRY(nvml, open_nvml(host, {}));
-  SLIPWAY_TRY(gpus, read_gpus(*nvml));
+  SLIPWAY_TRY(gpus, read_with_warnings(*nvml, host, io));
+  if (gpus.empty())  // a config without an entry is none that apply would take
+    return Error{.code = ErrorCode::not_found,
+                 .what = "there is no GPU on this machine, so there is no layout to export",
+                 .where = {},
+                 .next = "look for GPUs with `lspci -d 10de:`, and for those of the driver with `nvidia-smi -L`",
+                 .details = {}};
   const std::map<std::string, Entries> configs{{words.text("config-label", "current"), present_entries(gpus)}};
   io.print(words.text("output-format", "yaml") == "json" ? to_json_text(configs, NoDevices::object) : to_yaml(configs));
   return 0;
@@ -236,7 +261,7 @@ Result<int> run_export(const CommandWords& words, const Host& host, ToolIo& io) 
 
 Result<int> run_generate(const CommandWords& words, const Host& host, ToolIo& io) {
   SLIPWAY_TRY(nvml, open_nvml(host, {}));
-  SLIPWAY_TRY(gpus, read_gpus(*nvml));
+  SLIPWAY_TRY(gpus, read_with_warnings(*nvml, host, io));
   SLIPWAY_TRY(generated, generate_configs(gpus));
   for (const std::string& note : generated.notes) io.warn(note);
   const auto& configs = generated.configs.by_name;
@@ -254,7 +279,7 @@ Result<int> run_generate(const CommandWords& words, const Host& host, ToolIo& io
 
 Result<int> run_checkpoint(const CommandWords& words, const Host& host, ToolIo& io) {
   SLIPWAY_TRY(nvml, open_nvml(host, {}));
-  SLIPWAY_TRY(gpus, read_gpus(*nvml));
+  SLIPWAY_TRY(gpus, read_with_warnings(*nvml, host, io));
   SLIPWAY_CHECK(put_file(std::filesystem::absolute(words.text("checkpoint-file")).string(), checkpoint_text(gpus)));
   io.print("MIG configuration checkpointed successfully\n");
   return 0;
@@ -262,12 +287,13 @@ Result<int> run_checkpoint(const CommandWords& words, const Host& host, ToolIo& 
 
 Result<int> run_restore(const CommandWords& words, const Host& host, ToolIo& io) {
   const std::string file = words.text("checkpoint-file");
-  SLIPWAY_TRY(text, read_regular(file, kLongestConfig));
+  SLIPWAY_TRY(text, read_named(file, file));
   const auto intents = [&](nvidia::nvml::Nvml& nvml) -> Result<Intents> {
     SLIPWAY_TRY(gpus, read_gpus(nvml));
     SLIPWAY_CHECK(name_managers(host, Json(), gpus));
+    name_lost_gpus(host, gpus);
     SLIPWAY_TRY(list, intents_of_checkpoint(text, file, gpus));
-    Intents all{.gpus = {}, .notes = {}};
+    Intents all{.gpus = {}, .notes = {}, .lost = {}};
     for (Intent& each : list)
       if (each.gpu.manager.empty())
         all.gpus.push_back(std::move(each));

@@ -85,6 +85,7 @@ Result<int> run_show(const CommandWords& words, const Host& host, ToolIo& io) {
   SLIPWAY_TRY(chosen, chosen_gpus(words));
   SLIPWAY_TRY(nvml, open_nvml(host, {}));
   SLIPWAY_TRY(gpus, read_gpus(*nvml));
+  name_lost_gpus(host, gpus);
   for (const unsigned number : chosen)
     if (std::ranges::count(gpus, number, &Gpu::index) == 0) return no_such_gpu(number, gpus.size());
   nvidia::drain::Given given = ask_kubelet(host, kubelet_socket_of(words));
@@ -93,7 +94,7 @@ Result<int> run_show(const CommandWords& words, const Host& host, ToolIo& io) {
   std::vector<GpuInUse> shown;
   for (Gpu& gpu : gpus) {
     if (!chosen.empty() && !chosen.contains(gpu.index)) continue;
-    SLIPWAY_TRY(holders, holders_of(*nvml, host, gpu, given));
+    SLIPWAY_TRY(holders, gpu.lost ? std::vector<Holder>() : holders_of(*nvml, host, gpu, given));
     shown.push_back({.gpu = std::move(gpu), .holders = std::move(holders)});
   }
   const std::string form = words.text("output", "text");

@@ -5,6 +5,8 @@
 #include <optional>
 #include <thread>
 
+#include <slipway/text.hpp>
+
 #include "nvidia/drain/waiting.hpp"
 
 namespace slipway::nvidia::drain {
@@ -83,14 +85,34 @@ Result<std::vector<Outcome>> Drain::clear(const std::vector<const Drain*>& chang
   std::vector<Outcome> outcomes(changes.size(), Outcome::done());
   if (changes.empty()) return outcomes;
   if (changes.front()->settings_.policy == Policy::terminate) {
-    SLIPWAY_CHECK(end_holders(changes, find));
+    SLIPWAY_TRY(ended, end_holders(changes, find));
+    for (std::size_t i = 0; i < changes.size(); ++i)
+      if (!ended[i].empty())
+        outcomes[i].reason = changes[i]->change_.subject + " was freed by the drain policy terminate, which ended " +
+                             listed(texts_of(ended[i]), "and");
     return outcomes;
   }
   const HoldersOfEach holders = changes.front()->is_for_a_boot() ? HoldersOfEach(changes.size()) : find();
-  for (std::size_t i = 0; i < changes.size(); ++i) {
-    SLIPWAY_TRY(outcome, changes[i]->admit(holders[i]));
-    outcomes[i] = std::move(outcome);
+  std::vector<Result<Outcome>> each;
+  for (std::size_t i = 0; i < changes.size(); ++i) each.push_back(changes[i]->admit(holders[i]));
+  return all_of(std::move(each), changes);
+}
+
+Result<std::vector<Outcome>> Drain::all_of(std::vector<Result<Outcome>> each,
+                                           const std::vector<const Drain*>& changes) {
+  std::vector<Outcome> outcomes;
+  std::optional<Error> first;
+  for (std::size_t i = 0; i < each.size(); ++i) {
+    if (each[i]) {
+      outcomes.push_back(std::move(*each[i]));
+    } else if (!first) {
+      first = std::move(each[i]).error();
+    } else {
+      for (const auto& [label, text] : each[i].error().details)
+        if (label == "held") first->details.emplace_back(label, changes[i]->change_.subject + ": " + text);
+    }
   }
+  if (first) return std::move(*first);
   return outcomes;
 }
 
@@ -116,17 +138,17 @@ Error Drain::busy(const std::vector<const Drain*>& changes, const HoldersOfEach&
   return *error;
 }
 
-Status Drain::end_holders(const std::vector<const Drain*>& changes, const Find& find) {
+Result<HoldersOfEach> Drain::end_holders(const std::vector<const Drain*>& changes, const Find& find) {
   const Drain& any = *changes.front();
   const HoldersOfEach holders = find();
   const std::vector<Holder> all = everybody(holders);
-  if (all.empty()) return {};
+  if (all.empty()) return holders;
   const std::vector<Remaining> left = terminate(any.host_, all, any.settings_.grace);
   if (!left.empty()) return busy(changes, holders, left);
   for (const auto end = Clock::now() + kListedLimit;; std::this_thread::sleep_for(kLook)) {
     const HoldersOfEach others = without(find(), all);
     const auto found = std::ranges::find_if(others, [](const std::vector<Holder>& each) { return !each.empty(); });
-    if (found == others.end()) return {};
+    if (found == others.end()) return holders;
     if (Clock::now() < end) continue;
     const Drain& first = *changes[static_cast<std::size_t>(found - others.begin())];
     return first.busy(first.change_.in_use, texts_of(*found),

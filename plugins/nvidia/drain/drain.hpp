@@ -47,6 +47,9 @@ class Drain {
   /// is when one of them must not or cannot be. Else it is admit() of each.
   /// @return one outcome for each
   static Result<std::vector<Outcome>> clear(const std::vector<const Drain*>& changes, const Find& find);
+  /// What became of changes that begin together or not at all. Errors: the first, with who is in the way of the others.
+  static Result<std::vector<Outcome>> all_of(std::vector<Result<Outcome>> each,
+                                             const std::vector<const Drain*>& changes);
   /// The change turned out to be impossible, and was taken back: somebody holds what is to change. Never `done`.
   Result<Outcome> refused(const std::vector<std::string>& holders) const;
   /// It is done, or not needed any more.
@@ -58,7 +61,9 @@ class Drain {
   Error busy(const std::string& what, const std::vector<std::string>& holders, const std::string& next) const;
   static Error busy(const std::vector<const Drain*>& changes, const std::vector<std::vector<Holder>>& holders,
                     const std::vector<Remaining>& remaining);
-  static Status end_holders(const std::vector<const Drain*>& changes, const Find& find);
+  /// @return the holders of each that have been ended
+  static Result<std::vector<std::vector<Holder>>> end_holders(const std::vector<const Drain*>& changes,
+                                                              const Find& find);
 
   const Host& host_;
   Settings settings_;

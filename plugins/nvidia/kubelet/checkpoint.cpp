@@ -98,9 +98,10 @@ Result<Holders> given_devices(const Host& host, const std::string& socket) {
   if (end.error().code == ErrorCode::not_found || may_not) return Holders();
   if (end.error().code != ErrorCode::io) return failed("kubelet does not say which pods have it: " + end.error().what);
   const std::string file = checkpoint_of(socket);
-  auto holders = file.empty() ? Result<Holders>(end.error()) : holders_of_checkpoint(host, file);
+  if (file.empty()) return Holders();
+  auto holders = holders_of_checkpoint(host, file);
   if (holders) return holders;
-  if (!file.empty() && holders.error().code == ErrorCode::not_found) return Holders();
+  if (holders.error().code == ErrorCode::not_found) return Holders();
   return failed("kubelet does not run, and its list of devices cannot be read: " + holders.error().what);
 }
 

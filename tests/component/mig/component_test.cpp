@@ -405,6 +405,12 @@ TEST(MigComponent, LeavesTheGpusOfAnImageToItsBoot) {
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
   EXPECT_TRUE(std::filesystem::exists(host.path("etc/systemd/system/slipway-boot.service")));
   EXPECT_THAT(host.slipway({"apply"}).out, HasSubstr("Nothing to do"));
+  host.spec("    mig: {config: all-balancd}\n");
+  const Ran misspelt = host.slipway({"plan"});
+  EXPECT_EQ(misspelt.code, 1) << misspelt.out;
+  EXPECT_THAT(misspelt.out + misspelt.err, HasSubstr("did you mean 'all-balanced'"));
+  host.spec("    mig: {config: all-9g.99gb}\n");
+  EXPECT_THAT(host.slipway({"plan"}).out, HasSubstr("slipway knows no GPU with the profile 9g.99gb"));
   host.spec("    mig: {config: x, configs: {version: v1, mig-configs: {y: [{devices: all, mig-enabled: false}]}}}\n");
   const Ran wrong = host.slipway({"plan"});
   EXPECT_EQ(wrong.code, 1) << "a mistake is told when the image is built, not by its first boot";

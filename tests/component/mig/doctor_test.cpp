@@ -37,7 +37,7 @@ TEST(MigDoctor, NamesAGpuThatIsLost) {
   ASSERT_EQ(node.sim("gpu 1 lost").code, 0);
   const Ran lost = node.slipway({"doctor"});
   EXPECT_EQ(lost.code, 1);
-  EXPECT_THAT(lost.out, HasSubstr("fail  mig.layout: GPU 1: nvml: open a GPU: the GPU fell off the bus"));
+  EXPECT_THAT(lost.out, HasSubstr("fail  mig.layout: the driver cannot reach GPU 1 (0000:2a:00.0)"));
   ASSERT_EQ(node.sim("gpu 1 found").code, 0);
   EXPECT_EQ(node.slipway({"doctor"}).code, 0);
 }
@@ -90,6 +90,88 @@ TEST(MigDoctor, FindsGpusThatTheConfigLeavesOutAndAnotherManager) {
   EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("fail  mig.other-manager: nvidia-mig-manager.service is enabled"));
   EXPECT_THAT(ran.out, HasSubstr("warning  mig.unmanaged: no entry of the config first takes GPU 1"));
+}
+
+TEST(MigDoctor, WarnsOfAGpuThatIsNotThereAndOfAConfigThatTakesNone) {
+  const MigNode node("h100x2");
+  const auto config = [](const std::string& entries) {
+    return "config: it, configs: {version: v1, mig-configs: {it: [" + entries + "]}}";
+  };
+  node.section(config("{devices: [0], mig-enabled: false}, {devices: [11], mig-enabled: false}"));
+  ASSERT_EQ(node.slipway({"apply"}).code, 0);
+  EXPECT_THAT(node.slipway({"verify"}).out, HasSubstr("warning  mig.config: "));
+  EXPECT_THAT(node.slipway({"doctor"}).out, HasSubstr("there is no GPU 11, since this machine has 2"));
+  node.section(config("{devices: all, device-filter: \"0x20B210DE\", mig-enabled: false}"));
+  EXPECT_THAT(node.slipway({"plan"}).out, HasSubstr("no entry of this config takes a GPU of this machine"));
+  const Ran none = node.slipway({"verify"});
+  EXPECT_THAT(none.out, HasSubstr("its device filters are for others than 0x233010DE"));
+  EXPECT_THAT(none.out, Not(HasSubstr("0 GPUs have")));
+}
+
+// A reset was advised in three ways, two of them without an address, and an apply that would change nothing.
+TEST(MigDoctor, HasOneAdviceForGpusThatWaitForAReset) {
+  const MigNode node("a100-80x2");
+  ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
+  ASSERT_EQ(node.sim("gpu all no-reset on").code, 0);
+  const Ran applied = node.apply("all-1g.10gb");
+  EXPECT_EQ(applied.code, 4) << applied.out << applied.err;
+  const std::string reset = "`nvidia-smi --gpu-reset -i 0000:07:00.0,0000:0f:00.0`";
+  EXPECT_THAT(applied.out, HasSubstr(reset));
+  const Ran ran = node.slipway({"doctor"});
+  EXPECT_THAT(ran.out, HasSubstr("mig.layout: GPU 0, 1 (MIG disabled) have another layout"));
+  EXPECT_THAT(ran.out, HasSubstr("mig.reset: a change of the MIG mode waits for a reset of GPU 0, 1"));
+  EXPECT_THAT(ran.out, HasSubstr(reset));
+  EXPECT_THAT(ran.out, Not(HasSubstr("`nvidia-smi --gpu-reset`")));
+  EXPECT_THAT(ran.out, Not(HasSubstr("do: run `slipway apply")));
+}
+
+// The policy next-boot and `slipway apply` were advised side by side.
+TEST(MigDoctor, LeavesUsersAloneWhereTheChangeIsLeftToABoot) {
+  const MigNode node("h100x1,mig=1g.10gb");
+  ASSERT_EQ(node.plan("all-7g.80gb").code, 2);
+  ASSERT_EQ(node.sim("process add 0 4711 10 compute trainer 9 0").code, 0);
+  ASSERT_EQ(node.apply("all-7g.80gb, drain: next-boot").code, 4);
+  EXPECT_THAT(node.slipway({"doctor"}).out, Not(HasSubstr("mig.in-use")));
+}
+
+// Only the state file differed, and verify said that the layouts do.
+TEST(MigDoctor, DoesNotTakeTheStateOfAFailedApplyForAnotherLayout) {
+  const MigNode node("h100x1");
+  ASSERT_EQ(node.apply("all-1g.10gb, state_file: /etc/features.d/mig").code, 0);
+  ASSERT_EQ(node.sim("process add 0 4711 10 compute trainer 9 0").code, 0);
+  ASSERT_EQ(node.apply("all-7g.80gb, state_file: /etc/features.d/mig").code, 1);
+  node.section("config: all-1g.10gb, state_file: /etc/features.d/mig");
+  EXPECT_THAT(node.slipway({"verify"}).out, Not(HasSubstr("not as slipway left it")));
+}
+
+// The mistake was said to be in the configs made from the GPUs, or the label was taken for one that is not there.
+TEST(MigLabels, ThatAreWrongAreNamed) {
+  const MigNode node("h100x1");
+  node.section("config: all-1g.10gb, label_file: /etc/labels");
+  node.host().put("etc/labels", "nvidia.com/mig.config=all-9g.10gb\n");
+  const Ran unknown = node.slipway({"plan"});
+  EXPECT_EQ(unknown.code, 1) << unknown.out;
+  EXPECT_THAT(unknown.out + unknown.err, HasSubstr("which the label nvidia.com/mig.config names"));
+  EXPECT_THAT(unknown.out + unknown.err, HasSubstr("at:    /etc/labels"));
+  node.host().put("etc/labels", "nvidia.com/mig-config=all-disabled\n");
+  const Ran misspelt = node.slipway({"plan"});
+  EXPECT_EQ(misspelt.code, 1) << misspelt.out;
+  EXPECT_THAT(misspelt.out + misspelt.err, HasSubstr("'nvidia.com/mig-config' is not the label that names the config"));
+}
+
+TEST(MigFiles, OfTheSpecThatAreNotThereOrAFolderAreNamedWithTheirKey) {
+  const MigNode node("h100x1");
+  for (const auto& [keys, key] : {std::pair("file: /etc/none.yaml", "file"),
+                                  {"clients_file: /etc/none.yaml", "clients_file"},
+                                  {"state_file: /etc", "state_file"}}) {
+    node.host().put("etc/hostname", "node\n");
+    node.section(std::string("config: all-1g.10gb, ") + keys);
+    const Ran ran = node.slipway({"plan"});
+    EXPECT_EQ(ran.code, 1) << ran.out;
+    EXPECT_THAT(ran.out + ran.err, HasSubstr(std::string("spec.components.mig.") + key));
+    EXPECT_THAT(ran.out + ran.err, HasSubstr("do:    name a file"));
+    EXPECT_THAT(ran.out + ran.err, Not(HasSubstr("dpkg -S")));
+  }
 }
 
 /// A node on which NVIDIA's MIG manager starts at each boot.

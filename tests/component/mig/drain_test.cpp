@@ -50,6 +50,18 @@ TEST_F(MigDrain, FailsFastAndNamesWhoHoldsIt) {
   expect_changed();
 }
 
+// The first GPU was named alone.
+TEST(MigDrains, FailWithWhoHoldsEachOfTheGpus) {
+  const MigNode node("h100x3,mig=1g.10gb");
+  ASSERT_EQ(node.plan("all-7g.80gb").code, 2);
+  ASSERT_EQ(node.sim("process add 0 4711 10 compute trainer 9 0").code, 0);
+  ASSERT_EQ(node.sim("process add 2 4712 10 compute other 9 0").code, 0);
+  const Ran ran = node.apply("all-7g.80gb");
+  EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
+  EXPECT_THAT(ran.out + ran.err,
+              AllOf(HasSubstr("trainer (pid 4711"), HasSubstr("held:  GPU 2 (0000:3a:00.0): other (pid 4712")));
+}
+
 TEST_F(MigDrain, ThePlanNamesWhoHoldsWhatHasToChange) {
   Child job;
   attach(job);
@@ -123,9 +135,13 @@ TEST_F(MigDrain, GoesOnByItselfOnceTheGpuIsIdle) {
 TEST_F(MigDrain, TerminatesAJob) {
   Child job;
   attach(job);
+  const std::string ended = "(pid " + job.pid();
   const Ran ran = apply("{policy: terminate, grace: 10m}");
   ASSERT_EQ(ran.code, 0) << ran.out << ran.err;
   EXPECT_EQ(job.end_signal(), SIGTERM);
+  EXPECT_THAT(ran.out + ran.err,
+              AllOf(HasSubstr("freed by the drain policy terminate, which ended "), HasSubstr(ended)));
+  EXPECT_THAT(node_.slipway({"log"}).out, HasSubstr(ended)) << "who was ended stays known";
   expect_changed();
 }
 

@@ -7,8 +7,10 @@ namespace {
 
 using slipway::testing::MigNode;
 using slipway::testing::Ran;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(MigFaults, PutTheFormerLayoutBackWhenAnInstanceCannotBeCreated) {
   const MigNode node("a100-80x1,mig=3g.40gb/2g.20gb/1g.10gb");
@@ -68,6 +70,42 @@ TEST(MigFaults, TellWhatCouldNotBePutBack) {
   const Ran ran = node.apply("all-7g.80gb");
   EXPECT_EQ(ran.code, 1);
   EXPECT_THAT(ran.out + ran.err, HasSubstr("its former layout (2 x 3g.40gb) could not be put back"));
+}
+
+// One lost GPU failed the plan of all, so that after a reboot no GPU had instances.
+TEST(MigFaults, OfALostGpuLeaveTheOthersTheirLayouts) {
+  const MigNode node("h100x4");
+  ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
+  ASSERT_EQ(node.sim("gpu 2 lost").code, 0);
+  const Ran plan = node.slipway({"plan"});
+  EXPECT_EQ(plan.code, 2) << plan.out << plan.err;
+  EXPECT_THAT(plan.out, HasSubstr("note: the driver cannot reach GPU 2 (0000:3a:00.0), so it is left as it is"));
+  const Ran applied = node.slipway({"apply", "--boot"});
+  EXPECT_EQ(applied.code, 1) << "it names the one that is missing: " << applied.out;
+  EXPECT_THAT(applied.out + applied.err, HasSubstr("the driver cannot reach GPU 2 (0000:3a:00.0)"));
+  for (const unsigned gpu : {0U, 1U, 3U}) EXPECT_EQ(node.instances(gpu).size(), 7U) << gpu;
+  const Ran verified = node.slipway({"verify"});
+  EXPECT_EQ(verified.code, 1);
+  EXPECT_THAT(verified.out, AllOf(HasSubstr("fail  mig.layout: the driver cannot reach GPU 2 (0000:3a:00.0)"),
+                                  HasSubstr("pass  mig.owned")));
+  ASSERT_EQ(node.sim("gpu 2 found").code, 0);
+  EXPECT_EQ(node.slipway({"apply"}).code, 0);
+  EXPECT_EQ(node.instances(2).size(), 7U);
+  ASSERT_EQ(node.sim("gpu 2 lost").code, 0);
+  node.section("config: all-1g.10gb, on_remove: disable");
+  EXPECT_EQ(node.slipway({"plan"}).code, 0) << "the others have their layouts";
+}
+
+TEST(MigFaults, OfALostGpuAreNoneWhereTheConfigDoesNotTakeIt) {
+  const MigNode node("h100x4");
+  const std::string config =
+      "it, configs: {version: v1, mig-configs: {it: [{devices: [0], mig-enabled: true, mig-devices: {7g.80gb: 1}}]}}";
+  ASSERT_EQ(node.plan(config).code, 2);
+  ASSERT_EQ(node.sim("gpu 3 lost").code, 0);
+  const Ran applied = node.slipway({"apply"});
+  EXPECT_EQ(applied.code, 0) << applied.out << applied.err;
+  EXPECT_THAT(applied.out, Not(HasSubstr("there is no GPU")));
+  EXPECT_THAT(node.instances(), ElementsAre("7g.80gb at 0:8"));
 }
 
 }  // namespace

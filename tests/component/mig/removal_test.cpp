@@ -58,5 +58,67 @@ INSTANTIATE_TEST_SUITE_P(
                       Removal{"Disable", ", on_remove: disable", {"off"}, "disable MIG on the GPUs"}),
     [](const auto& each) { return each.param.name; });
 
+// With an empty label file the plan said that the GPUs stay as they are, and that MIG is disabled on them.
+TEST(MigStays, WhileNoLabelNamesAConfig) {
+  for (const char* on_remove : {"keep", "restore", "disable"}) {
+    const MigNode node("h100x2");
+    node.host().put("etc/labels", "nvidia.com/mig.config=all-1g.10gb\n");
+    node.section(std::string("config: \"\", label_file: /etc/labels, state_file: /etc/features.d/mig, on_remove: ") +
+                 on_remove);
+    ASSERT_EQ(node.slipway({"apply"}).code, 0);
+    node.host().put("etc/labels", "");
+    const Ran plan = node.slipway({"plan"});
+    EXPECT_EQ(plan.code, 0) << plan.out;
+    EXPECT_THAT(plan.out, HasSubstr("so the GPUs stay as they are"));
+    const Ran applied = node.slipway({"apply"});
+    EXPECT_EQ(applied.code, 0) << applied.out << applied.err;
+    EXPECT_EQ(node.instances(1).size(), 7U) << on_remove;
+    EXPECT_TRUE(std::filesystem::exists(node.host().path("etc/features.d/mig")));
+    EXPECT_TRUE(std::filesystem::exists(node.host().path("etc/systemd/system/slipway-boot.service")));
+    EXPECT_EQ(node.slipway({"remove", "mig"}).code, 0) << "it is owned as before";
+    EXPECT_EQ(node.instances(1).size(), std::string(on_remove) == "keep" ? 7U : 1U) << on_remove;
+  }
+}
+
+// Without the driver the plan took the layouts away, and an apply failed at that.
+TEST(MigStays, WhileTheDriverIsNotLoaded) {
+  for (const char* on_remove : {"keep", "restore", "disable"}) {
+    const MigNode node("h100x2");
+    ASSERT_EQ(node.apply(std::string("all-1g.10gb, on_remove: ") + on_remove).code, 0);
+    ASSERT_EQ(node.sim("driver unloaded").code, 0);
+    const Ran plan = node.slipway({"plan"});
+    EXPECT_EQ(plan.code, 0) << plan.out << plan.err;
+    EXPECT_THAT(plan.out, HasSubstr("slipway-boot.service partitions the GPUs at each boot"));
+    EXPECT_EQ(node.slipway({"apply"}).code, 0);
+    const Ran verified = node.slipway({"verify"});
+    EXPECT_EQ(verified.code, 0) << verified.out;
+    EXPECT_THAT(verified.out, Not(HasSubstr("not as slipway left it")));
+    ASSERT_EQ(node.sim("driver loaded").code, 0);
+    EXPECT_EQ(node.slipway({"apply"}).code, 0);
+    EXPECT_EQ(node.instances(1).size(), 7U) << on_remove;
+  }
+}
+
+// The boot unit went first, so no boot made the instances again that could not be removed; verify was content.
+TEST(MigRemovals, ThatFailLeaveTheBootUnitAndSayHowToGoOn) {
+  const MigNode node("h100x2");
+  ASSERT_EQ(node.apply("all-1g.10gb, on_remove: disable").code, 0);
+  ASSERT_EQ(node.sim("process add 0 4711 10 compute trainer 9 0").code, 0);
+  const Ran failed = node.slipway({"remove", "mig"});
+  EXPECT_EQ(failed.code, 1) << failed.out << failed.err;
+  EXPECT_THAT(failed.out, HasSubstr("slipway-boot: blocked"));
+  const auto unit = node.host().path("etc/systemd/system/slipway-boot.service");
+  EXPECT_TRUE(std::filesystem::exists(unit));
+  EXPECT_EQ(node.instances(1).size(), 7U);
+  EXPECT_THAT(node.slipway({"status"}).out, HasSubstr("mig could not be removed: `slipway remove "));
+  const Ran verified = node.slipway({"verify"});
+  EXPECT_EQ(verified.code, 1) << verified.out;
+  EXPECT_THAT(verified.out, HasSubstr("fail  mig.removal: it could not be removed: GPU 0"));
+  ASSERT_EQ(node.sim("process remove all").code, 0);
+  EXPECT_EQ(node.slipway({"remove", "mig"}).code, 0);
+  EXPECT_FALSE(std::filesystem::exists(unit));
+  EXPECT_EQ(node.instances(1), std::vector<std::string>{"off"});
+}
+
 }  // namespace
 }  // namespace slipway

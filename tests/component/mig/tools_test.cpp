@@ -58,6 +58,59 @@ TEST_F(MigTools, ReadStandardInputAndTheVariablesOfUpstream) {
   EXPECT_EQ(run("MIG_PARTED_OUTPUT_FORMAT=json " + machine_ + SLIPWAY_PROGRAM " mig export").output.front(), '{');
 }
 
+// With --sim or -v a worker runs the tool, which read /dev/null and knew no descriptor of the shell.
+TEST_F(MigTools, ReadStandardInputAndDescriptorsInAWorkerAsWell) {
+  const std::string machine = " --sim h100x1 --root " + folder_.path();
+  const std::string program = SLIPWAY_PROGRAM " mig ";
+  ASSERT_EQ(run("SLIPWAY_PLUGIN_PATH=" SLIPWAY_TEST_PLUGINS " " + program + "generate-config" + machine + " > " +
+                folder_.at("named.yaml"))
+                .status,
+            0);
+  for (const char* input :
+       {"apply -f - -c all-3g.40gb < ", "assert -f - -c all-3g.40gb < ", "assert -f /dev/fd/9 -c all-3g.40gb 9< ",
+        "assert --config-file=/dev/fd/9 -c all-3g.40gb 9< "}) {
+    const std::string words = input;
+    const std::string redirection = words.substr(words.find_first_of("<") - (words.find("9<") != std::string::npos));
+    const std::string arguments = words.substr(0, words.size() - redirection.size());
+    const Ran ran = run("SLIPWAY_PLUGIN_PATH=" SLIPWAY_TEST_PLUGINS " " + program + arguments + machine + " " +
+                        redirection + folder_.at("named.yaml"));
+    EXPECT_EQ(ran.status, 0) << words << ran.errors;
+  }
+  const Ran piped = run("cat " + folder_.at("named.yaml") + " | SLIPWAY_PLUGIN_PATH=" SLIPWAY_TEST_PLUGINS " " +
+                        program + "assert -f /dev/fd/0 -c all-3g.40gb" + machine);
+  EXPECT_EQ(piped.status, 0) << "a FIFO: " << piped.errors;
+}
+
+TEST_F(MigTools, GoOnWithoutALostGpuAndNameIt) {
+  make("h100x3");
+  ASSERT_EQ(sim("gpu 1 lost").status, 0);
+  const std::string file = config("devices: [0, 2], mig-enabled: true, mig-devices: {7g.80gb: 1}");
+  const Ran applied = mig("apply -f " + file);
+  EXPECT_EQ(applied.status, 0) << applied.errors;
+  EXPECT_EQ(mig("assert -f " + file).status, 0);
+  const Ran exported = mig("export");
+  EXPECT_EQ(exported.status, 0);
+  EXPECT_THAT(exported.errors, HasSubstr("warning: the driver cannot reach GPU 1"));
+  EXPECT_THAT(exported.output, HasSubstr("devices: [0, 2]"));
+  const Ran all = mig("assert -f " + config("devices: all, mig-enabled: true, mig-devices: {7g.80gb: 1}"));
+  EXPECT_EQ(all.status, 1) << "nobody knows that of the one that is lost";
+  EXPECT_EQ(mig("show --gpu 0").status, 0);
+  const Ran shown = mig("show");
+  EXPECT_EQ(shown.status, 0) << shown.errors;
+  EXPECT_THAT(shown.output, HasSubstr("GPU 1: lost: the driver cannot reach it"));
+  ASSERT_EQ(sim("gpu all lost").status, 0);
+  EXPECT_EQ(mig("export").status, 1);
+}
+
+// It printed a config of null, which apply refuses.
+TEST_F(MigTools, ExportIsAnErrorWhereThereIsNoGpu) {
+  make("empty");
+  const Ran ran = mig("export");
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_EQ(ran.output, "");
+  EXPECT_THAT(ran.errors, HasSubstr("there is no GPU on this machine"));
+}
+
 TEST_F(MigTools, AssertSaysWhatDiffers) {
   make("h100x2");
   const Ran ran = mig("assert -f " + config("devices: [1], mig-enabled: true, mig-devices: {7g.80gb: 1}"));

@@ -146,6 +146,9 @@ TEST(MigConfig, NamesTheRuleThatAnEntryBreaks) {
       {"devices: all, mig-enabled: true, mig-devices: [1g.5gb]", "map of profiles to counts"},
       {"devices: all, mig-enabled: false, device-filter: A100", "'A100' is no device id"},
       {"devices: all, mig-enabled: false, device-filter: \"0x1:0x2:0x3\"", "no device id"},
+      {"devices: all, mig-enabled: false, device-filter: \"0x2330\"", "matches no GPU"},
+      {"devices: all, mig-enabled: false, device-filter: \"2330\"", "matches no GPU"},
+      {"devices: all, mig-enabled: false, device-filter: [\"0x10DE2330\"]", "matches no GPU"},
       {"devices: all, mig-enabled: false, device-filter: {a: b}", "a text or a list of texts"},
       {"devices: all, mig_enabled: false", "unexpected field 'mig_enabled'"},
   };
@@ -155,6 +158,24 @@ TEST(MigConfig, NamesTheRuleThatAnEntryBreaks) {
     EXPECT_THAT(configs.error().what, HasSubstr(what)) << members;
     EXPECT_THAT(configs.error().where, HasSubstr("config.yaml:4:")) << members;
   }
+}
+
+// Such a filter took no GPU, and the tools and verify were content.
+TEST(MigConfig, SaysHowAFilterThatMatchesNoGpuIsWritten) {
+  for (const char* filter : {"0x2330", "2330", "0x10DE2330"}) {
+    const auto configs = entry(std::string("devices: all, mig-enabled: false, device-filter: \"") + filter + '"');
+    ASSERT_FALSE(configs.ok()) << filter;
+    EXPECT_THAT(configs.error().next, HasSubstr("\"0x233010DE\"")) << filter;
+  }
+}
+
+TEST(MigConfig, SaysThatACountHasNoQuotesAndAConfigIsAList) {
+  const auto quoted = entry("devices: all, mig-enabled: true, mig-devices: {1g.5gb: \"7\"}");
+  ASSERT_FALSE(quoted.ok());
+  EXPECT_THAT(quoted.error().next, HasSubstr("without quotes"));
+  const auto map = configs_from_yaml("version: v1\nmig-configs: {x: {devices: all, mig-enabled: false}}\n", "c.yaml");
+  ASSERT_FALSE(map.ok());
+  EXPECT_THAT(map.error().what, HasSubstr("the config 'x' is a map, and has to be a list"));
 }
 
 TEST(MigConfig, PrintsALayoutWithTheLargestFirst) {

@@ -135,7 +135,9 @@ TEST_F(MigReset, IsNotTriedWhereItIsNotWantedOrTheKernelKnowsNoWay) {
   for (const std::string& address : addresses_) machine_.without("/sys/bus/pci/devices/" + address + "/reset");
   const auto virtual_machine = change(7);
   ASSERT_TRUE(virtual_machine.ok());
-  EXPECT_THAT(virtual_machine->front().reason, HasSubstr("nvidia-smi --gpu-reset -i " + addresses_[0]));
+  EXPECT_THAT(virtual_machine->front().reason,
+              HasSubstr("`nvidia-smi --gpu-reset -i " + addresses_[0] + "," + addresses_[1] + "`"));
+  EXPECT_EQ(virtual_machine->back().reason, "") << "one advice for all";
   EXPECT_THAT(host_.seen, IsEmpty());
 }
 
@@ -160,11 +162,9 @@ TEST_F(MigReset, ThatIsRefusedForNoKnownHolderLeavesTheRequestAndTheLayout) {
   refuses("GPU reset couldn't run because it is\nnot supported in this configuration\n");
   const auto changed = change(0);
   ASSERT_TRUE(changed.ok()) << to_text(changed.error());
-  for (const Outcome& outcome : *changed) {
-    EXPECT_EQ(outcome.kind, Kind::reboot_required);
-    EXPECT_THAT(outcome.reason, HasSubstr("nvidia-smi did not reset it: GPU reset couldn't run because it is not "
-                                          "supported in this configuration"));
-  }
+  for (const Outcome& outcome : *changed) EXPECT_EQ(outcome.kind, Kind::reboot_required);
+  EXPECT_THAT(changed->front().reason, HasSubstr("nvidia-smi did not reset it: GPU reset couldn't run because it is "
+                                                 "not supported in this configuration"));
   for (const Gpu& gpu : gpus()) {
     EXPECT_EQ(gpu.instances.size(), 7U) << "they work until the reset";
     EXPECT_TRUE(gpu.enabled && !gpu.pending);
