@@ -28,7 +28,7 @@ struct InstanceDetails {
 
 struct ProcessDetails {
   unsigned pid = 0;
-  std::string name;                     ///< the kernel's, else the file's, of at most kLongestName bytes; others chose it
+  std::string name;  ///< the kernel's, else the file's, of at most kLongestName bytes; others chose it
   std::optional<std::uint64_t> memory;  ///< bytes
   std::optional<unsigned> instance;     ///< the GPU instance that it uses
 };
