@@ -85,6 +85,11 @@ bool has_state(const Host& host, const std::string& file, const std::string& sta
 
 Status check_state_file(const Host& host, const std::string& file) {
   const auto info = host.info(file);
+  if (info && info->type == FileInfo::Type::directory)
+    return Error{.code = ErrorCode::invalid,
+                 .what = file + " is a folder, and the state is written to a file",
+                 .where = "spec.components.mig.state_file",
+                 .next = "name a file in it, such as " + file + "/mig-state"};
   if (!info || info->type != FileInfo::Type::regular) return {};  // what else is in the way is told when it is made
   const auto text = host.read(file, kLongestStateFile);
   if (text && (text->empty() || text->starts_with(std::string(kStateLabel) + "="))) return {};

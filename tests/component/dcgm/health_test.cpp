@@ -126,7 +126,10 @@ TEST_F(DcgmHealth, IsLoggedWithTheGpuTheMeaningAndWhatHelps) {
   ASSERT_TRUE(has_gpus(8));
   sim("gpu 3 xid 79");
   ASSERT_TRUE(page_gets([](const Page& page) { return has_reason(page, "xid-79"); })) << scrape().text;
-  EXPECT_THAT(service.log(), ::testing::ContainsRegex("GPU 3 \\([0-9A-F:.]+\\): XID 79: [^\n]+ \\([^\n]+\\)"));
+  EXPECT_TRUE(slipway::testing::eventually([&] {
+    return ::testing::Value(service.log(),
+                            ::testing::ContainsRegex("GPU 3 \\([0-9A-F:.]+\\): XID 79: [^\n]+ \\([^\n]+\\)"));
+  })) << service.log();
   const auto file = host_.path("run/slipway/dcgm/health.json");
   EXPECT_TRUE(std::filesystem::exists(file));
   service.signal(SIGTERM);

@@ -39,8 +39,7 @@ TEST_F(DcgmRefusals, AreForKeysThatAnotherKeyMakesVoid) {
   EXPECT_THAT(error_with("no_hostname: true"), HasSubstr("node has no effect with no_hostname: true"));
   EXPECT_THAT(error_with("engine: managed, engine_address: \"localhost:1\""),
               HasSubstr("engine_address has no effect without engine: external"));
-  EXPECT_THAT(error_with("switch_devices: \"i:99\""), HasSubstr("no GPU has an NVLink 99"));
-  EXPECT_THAT(error_with("switch_devices: \"i:0\""), HasSubstr("no GPU has an NVLink 0"));
+  EXPECT_THAT(error_with("switch_devices: \"i:99\""), HasSubstr("there is no NVLink 99"));
 }
 
 // The plan and the apply passed, and nobody could scrape.
@@ -75,11 +74,11 @@ TEST_F(DcgmRefusals, NameTheKeyAndTheFileThatIsNotThere) {
   for (const std::string key : {"collectors", "config_file"})
     EXPECT_THAT(error_with(key + ": /etc/nosuch"),
                 AllOf(HasSubstr(root + "/etc/nosuch is not there"), HasSubstr("spec.components.dcgm." + key),
-                      HasSubstr("do: put the file there, or take " + key + " out of the spec")));
+                      HasSubstr("do:    put the file there, or take " + key + " out of the spec")));
   host_.put("etc/config.yaml", "version: 1\nmetrics: {file: /etc/nosuch}\n");
   EXPECT_THAT(error_with("config_file: /etc/config.yaml"),
               AllOf(HasSubstr(root + "/etc/nosuch is not there"), HasSubstr("/etc/config.yaml: metrics.file"),
-                    HasSubstr("do: put the file there, or correct metrics.file")));
+                    HasSubstr("do:    put the file there, or correct metrics.file")));
   const Ran tool = host_.bare({"dcgm", "metrics", "--sim", "l4x1", "--collectors", "/etc/nosuch.csv"});
   EXPECT_EQ(tool.code, 1);
   EXPECT_THAT(tool.err, HasSubstr("do: "));

@@ -71,7 +71,7 @@ TEST(MigDiagnose, FindsAModeThatWaitsForAResetOnAnyGpu) {
   const auto found = findings_of({with(h100(), {whole(h100(), "7g.80gb", 0)}), other}, counts({{"7g.80gb", 1}}));
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].name, "mig.reset");
-  EXPECT_THAT(found[0].text, HasSubstr("GPU 1 (0000:18:00.0) (enabled)"));
+  EXPECT_THAT(found[0].text, HasSubstr("waits for a reset of GPU 1 (0000:18:00.0)"));
 }
 
 TEST(MigDiagnose, FindsDevicesThatNothingMakesAgainAfterABoot) {

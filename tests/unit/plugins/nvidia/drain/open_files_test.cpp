@@ -28,13 +28,13 @@ bool put(const char* file, const std::string& text) {
   return is_put;
 }
 
-/// As any user can do it.
-bool gets_own_dev() {
+/// As any user can do it. @param null  the machine's /dev/null, opened where it can still be mounted from
+bool gets_own_dev(int& null) {
   const std::string user = std::to_string(::geteuid());
   const std::string group = std::to_string(::getegid());
   return ::unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 && put("/proc/self/setgroups", "deny") &&
          put("/proc/self/uid_map", "0 " + user + " 1") && put("/proc/self/gid_map", "0 " + group + " 1") &&
-         ::mount("t", "/dev", "tmpfs", 0, nullptr) == 0;
+         (null = ::open("/dev/null", O_PATH | O_CLOEXEC)) >= 0 && ::mount("t", "/dev", "tmpfs", 0, nullptr) == 0;
 }
 
 /// A process that has what it calls /dev/nvidia0 open, which is a regular file or the machine's /dev/null.
@@ -77,8 +77,8 @@ class User {
 
  private:
   static bool opens(bool is_device) {
-    const int null = ::open("/dev/null", O_PATH | O_CLOEXEC);
-    if (!gets_own_dev()) return false;
+    int null = -1;
+    if (!gets_own_dev(null)) return false;
     const int made = ::open(kNode, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (!is_device) return made >= 0;
     ::close(made);
