@@ -15,7 +15,7 @@ from slipway_host import (KERNEL, TRAP_KERNEL, VERSION, Slipway, install_into, m
 
 REPOSITORY = "nvidia/driver"
 SERVICES = ("deviceplugin", "gfd", "validator")
-QUIET_AFTER = 60  # seconds since the boot
+QUIET = 40  # seconds after the boot that are watched
 
 
 def check_apply(checks, slipway, spec, root, twin):
@@ -48,12 +48,13 @@ def check_second_apply(checks, slipway, spec, root):
 
 
 def check_without_gpu(checks, vm):
-    """Nothing that slipway runs makes the kernel load a driver for no GPU."""
-    vm.run(f"while [ $(cut -d. -f1 /proc/uptime) -lt {QUIET_AFTER + 40} ]; do sleep 1; done", 300)
+    """Nothing that slipway runs makes the kernel load a driver for no GPU once the boot is over, however long that takes."""
+    booted = float(vm.run("cut -d' ' -f1 /proc/uptime").stdout)
+    vm.run(f"sleep {QUIET}", 300)
     log = vm.run("dmesg").stdout
     times = [re.match(r"\[ *([0-9.]+)\]", line) for line in log.splitlines() if re.search("nvidia|NVRM", line, re.IGNORECASE)]
-    late = [time.group() for time in times if time and float(time.group(1)) > QUIET_AFTER]
-    checks.that(not late, "without a GPU the kernel's log has no line of the driver after the first minute", log[-4000:])
+    late = [time.group() for time in times if time and float(time.group(1)) > booted]
+    checks.that(not late, "without a GPU the kernel's log has no line of the driver after the boot", log[-4000:])
     for name in SERVICES:
         seen = vm.run(f"systemctl show slipway-{name}.service -p ActiveState -p Result -p NRestarts").stdout
         checks.that("ActiveState=inactive" in seen and "NRestarts=0" in seen, f"the service of {name} waits for a GPU", seen)
