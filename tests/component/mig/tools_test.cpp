@@ -62,10 +62,9 @@ TEST_F(MigTools, ReadStandardInputAndTheVariablesOfUpstream) {
 TEST_F(MigTools, ReadStandardInputAndDescriptorsInAWorkerAsWell) {
   const std::string machine = " --sim h100x1 --root " + folder_.path();
   const std::string program = SLIPWAY_PROGRAM " mig ";
-  ASSERT_EQ(run("SLIPWAY_PLUGIN_PATH=" SLIPWAY_TEST_PLUGINS " " + program + "generate-config" + machine + " > " +
-                folder_.at("named.yaml"))
-                .status,
-            0);
+  const Ran named = run("SLIPWAY_PLUGIN_PATH=" SLIPWAY_TEST_PLUGINS " " + program + "generate-config" + machine);
+  ASSERT_EQ(named.status, 0) << named.errors;
+  folder_.file("named.yaml", named.output);
   for (const char* input :
        {"apply -f - -c all-3g.40gb < ", "assert -f - -c all-3g.40gb < ", "assert -f /dev/fd/9 -c all-3g.40gb 9< ",
         "assert --config-file=/dev/fd/9 -c all-3g.40gb 9< "}) {
