@@ -69,7 +69,7 @@ TEST_F(MigTools, ReadStandardInputAndDescriptorsInAWorkerAsWell) {
        {"apply -f - -c all-3g.40gb < ", "assert -f - -c all-3g.40gb < ", "assert -f /dev/fd/9 -c all-3g.40gb 9< ",
         "assert --config-file=/dev/fd/9 -c all-3g.40gb 9< "}) {
     const std::string words = input;
-    const std::string redirection = words.substr(words.find_first_of("<") - (words.find("9<") != std::string::npos));
+    const std::string redirection = words.substr(words.find('<') - (words.find("9<") != std::string::npos));
     const std::string arguments = words.substr(0, words.size() - redirection.size());
     const Ran ran = run("SLIPWAY_PLUGIN_PATH=" SLIPWAY_TEST_PLUGINS " " + program + arguments + machine + " " +
                         redirection + folder_.at("named.yaml"));
