@@ -9,6 +9,8 @@
 
 namespace slipway::testing {
 
+inline constexpr const char* kGpu = "nvidia.com/gpu";
+
 class Node {
  public:
   explicit Node(std::string profile, const std::string& section = "{}") : profile_(std::move(profile)) {

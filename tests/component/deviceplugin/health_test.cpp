@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// GPUs and drivers that fall silent, ail or come back under the running service.
+#include "tests/component/deviceplugin/node.hpp"
+
+namespace slipway {
+namespace {
+
+using slipway::testing::eventually;
+using slipway::testing::kGpu;
+using slipway::testing::Kubelet;
+using slipway::testing::Node;
+using slipway::testing::RunningService;
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+
+TEST(DevicePluginService, MarksALostGpuAndTakesItBackWhenItAnswersAgain) {
+  const Node node("h100x8", "{quiet_seconds: 1}");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+  node.sim("gpu 3 lost");
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 7; })) << service.log();
+  EXPECT_EQ(kubelet.capacity(kGpu), 8U);
+  EXPECT_TRUE(kubelet.allocate(kGpu, 7).status.ok()) << "a lost GPU harms no other pod";
+  EXPECT_TRUE(eventually([&] { return node.status()["gpus"][3]["health"]["reason"] == "lost"; }));
+  node.sim("gpu 3 found");
+  EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+}
+
+// The specs followed the health that kubelet is told: one that was lost after an XID was never left out of them, one
+// that answered again was out for as long as it was not trusted, and without health checks nothing was followed.
+TEST(DevicePluginService, AsksForCdiSpecsWhenAGpuFallsSilentOrAnswersWhateverItsHealth) {
+  for (const char* section : {"{quiet_seconds: 3600}", "{quiet_seconds: 3600, env: {DP_DISABLE_HEALTHCHECKS: all}}"}) {
+    SCOPED_TRACE(section);
+    const Node node("h100x8", section);
+    std::filesystem::create_directories(node.host().path("etc/systemd/system"));
+    std::ofstream(node.host().path("etc/systemd/system/slipway-cdi-refresh.path")) << "\n";
+    const auto request = node.host().path("run/slipway/cdi-refresh");
+    const Kubelet kubelet(node.plugins());
+    RunningService service(node.host(), node.words());
+    ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+    node.sim("gpu 3 xid 79");
+    ASSERT_TRUE(eventually([&] { return service.log().find("XID 79") != std::string::npos; })) << service.log();
+    EXPECT_FALSE(std::filesystem::exists(request)) << "an error alone changes no spec";
+    for (const char* change : {"gpu 3 lost", "gpu 3 found", "driver unloaded", "driver loaded"}) {
+      node.sim(change);
+      if (std::string_view(change) == "driver unloaded") {
+        ASSERT_TRUE(eventually([&] { return service.log().find("cannot be asked") != std::string::npos; }));
+        continue;
+      }
+      EXPECT_TRUE(eventually([&] { return std::filesystem::exists(request); })) << change << "\n" << service.log();
+      std::filesystem::remove(request);
+    }
+  }
+}
+
+TEST(DevicePluginStatus, NamesEverySickGpuAndWhy) {
+  const Node node("h100x8", "{quiet_seconds: 3}");
+  const Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  const auto seen = [&] {
+    return Json::parse(node.host().slipway({"status", "-o", "json"}).out)["components"]["deviceplugin"]["service"];
+  };
+  ASSERT_TRUE(eventually([&] { return seen()["status"] == "8 of 8 GPUs healthy, nvidia.com/gpu registered"; }));
+  EXPECT_EQ(seen()["state"], "working");
+  EXPECT_TRUE(seen()["reasons"].empty()) << seen();
+  // An XID's GPU is healthy again three seconds later, so it is sent until it was seen.
+  EXPECT_TRUE(eventually([&] {
+    node.sim("gpu 3 xid 79");
+    const Json reasons = seen()["reasons"];
+    if (reasons.size() != 1) return false;
+    const auto reason = reasons[0].get<std::string>();
+    return reason.starts_with("GPU 3") && reason.find("is unhealthy") != std::string::npos &&
+           reason.find("79") != std::string::npos;
+  })) << seen();
+  EXPECT_TRUE(eventually([&] { return seen()["reasons"].empty(); })) << seen();
+  node.sim("gpu 4 lost");
+  node.sim("gpu 5 lost");
+  ASSERT_TRUE(eventually([&] { return seen()["reasons"].size() == 2; })) << seen();
+  EXPECT_THAT(
+      node.host().slipway({"status"}).out,
+      AllOf(HasSubstr("working: 6 of 8 GPUs healthy"), ContainsRegex("\n +GPU 4 \\("), ContainsRegex("\n +GPU 5 \\(")));
+  node.sim("gpu 5 found");
+  EXPECT_TRUE(eventually([&] { return seen()["reasons"].size() == 1; })) << seen();
+}
+
+TEST(DevicePluginService, KnowsALostGpuAlsoAfterARestart) {
+  const Node node("h100x8", "{quiet_seconds: 1}");
+  Kubelet kubelet(node.plugins());
+  {
+    RunningService service(node.host(), node.words());
+    ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+    node.sim("gpu 3 lost");
+    ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 7; })) << service.log();
+  }  // killed
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 7; })) << service.log();
+  EXPECT_EQ(kubelet.capacity(kGpu), 8U) << "it is still there, and unhealthy";
+}
+
+TEST(DevicePluginService, KeepsTheMigDevicesOfADriverThatIsAwayAfterARestart) {
+  const Node node("a100-40x2,mig=1g.5gb", "{quiet_seconds: 1, config: {version: v1, mig: {strategy: mixed}}}");
+  Kubelet kubelet(node.plugins());
+  {
+    RunningService service(node.host(), node.words());
+    ASSERT_TRUE(eventually([&] { return kubelet.healthy("nvidia.com/mig-1g.5gb") == 14; })) << service.log();
+    node.sim("driver unloaded");
+    ASSERT_TRUE(eventually([&] { return kubelet.healthy("nvidia.com/mig-1g.5gb") == 0; })) << service.log();
+  }
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.of("nvidia.com/mig-1g.5gb").registrations == 2; })) << service.log();
+  EXPECT_TRUE(eventually([&] { return kubelet.capacity("nvidia.com/mig-1g.5gb") == 14; })) << service.log();
+  EXPECT_EQ(kubelet.healthy("nvidia.com/mig-1g.5gb"), 0U);
+  EXPECT_FALSE(kubelet.resources().contains(kGpu));
+}
+
+TEST(DevicePluginService, XidsOfTheGpuMarkItAndThoseOfProgramsDoNot) {
+  const Node node("h100x8", "{quiet_seconds: 6}");  // long enough to be looked at on a slow machine
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+  node.sim("gpu 1 xid 31");
+  node.sim("gpu 2 xid 63");
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 7; })) << service.log();
+  // The status file is written a moment after kubelet is told.
+  EXPECT_TRUE(eventually([&] { return node.status()["gpus"][2]["health"]["reason"] == "xid-63"; }));
+  EXPECT_EQ(node.status()["gpus"][1]["health"]["healthy"], true);
+  EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << "quiet for a while, and it answers";
+}
+
+TEST(DevicePluginService, AHangingGpuIsMarkedWhileTheOthersAreHandedOut) {
+  const Node node("h100x4", "{quiet_seconds: 1}");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 4; })) << service.log();
+  node.sim("gpu 0 hang");
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 3; })) << service.log();
+  EXPECT_TRUE(kubelet.allocate(kGpu, 3).status.ok());
+  node.sim("gpu 0 resume");
+  EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 4; })) << service.log();
+}
+
+TEST(DevicePluginService, OutlivesADriverThatGoesAndComesBack) {
+  const Node node("h100x2", "{quiet_seconds: 1}");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 2; })) << service.log();
+  node.sim("driver unloaded");
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 0; })) << service.log();
+  EXPECT_EQ(kubelet.capacity(kGpu), 2U);
+  node.sim("driver loaded");
+  EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 2; })) << service.log();
+}
+
+TEST(DevicePluginService, ASickGpuTakesAllItsReplicasWithIt) {
+  const Node node("h100x4", R"({quiet_seconds: 60, config: {version: v1, sharing: {timeSlicing: {replicas: 4}}}})");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 16; })) << service.log();
+  node.sim("gpu 2 xid 79");
+  EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 12; })) << service.log();
+}
+
+TEST(DevicePluginService, ASickGpuTakesAllItsMigDevicesWithIt) {
+  const Node node("a100-40x4,mig=1g.5gb", R"({quiet_seconds: 60, config: {version: v1, mig: {strategy: mixed}}})");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy("nvidia.com/mig-1g.5gb") == 28; })) << service.log();
+  node.sim("gpu 1 ecc-uncorrected 1");
+  EXPECT_TRUE(eventually([&] { return kubelet.healthy("nvidia.com/mig-1g.5gb") == 21; })) << service.log();
+}
+
+}  // namespace
+}  // namespace slipway

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `slipway verify` and doctor tell of the service, its kubelet and the clients of its GPUs.
+#include "tests/component/deviceplugin/node.hpp"
+
+namespace slipway {
+namespace {
+
+using slipway::testing::eventually;
+using slipway::testing::kGpu;
+using slipway::testing::Kubelet;
+using slipway::testing::Node;
+using slipway::testing::RunningService;
+using ::testing::HasSubstr;
+
+TEST(DevicePluginVerify, SaysWhatKubeletItselfSays) {
+  const Node node("h100x8");
+  Kubelet kubelet(node.plugins());
+  kubelet.serve_pod_resources(node.host().path("var/lib/kubelet/pod-resources/kubelet.sock").string());
+  node.host().put("var/lib/kubelet/device-plugins/kubelet_internal_checkpoint",
+                  R"({"Data": {"PodDeviceEntries": null, "RegisteredDevices": {}}, "Checksum": 0})");
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+  const auto pod = kubelet.allocate(kGpu, 2);
+  ASSERT_TRUE(eventually([&] { return node.status()["holders"].size() == 1; })) << service.log();
+  EXPECT_EQ(node.status()["holders"][0]["pod"], "default/pod");
+  EXPECT_EQ(node.status()["holders"][0]["ids"].size(), 2U);
+  ASSERT_TRUE(eventually([&] { return node.status()["resources"][0].value("allocatableAtKubelet", 0) == 8; }));
+  const auto verify = node.host().slipway(node.words("verify"));
+  EXPECT_THAT(verify.out, HasSubstr("pass  deviceplugin.registered: kubelet has 8 allocatable nvidia.com/gpu"))
+      << verify.err;
+  EXPECT_THAT(verify.out, HasSubstr("pass  deviceplugin.health: 8 GPUs are healthy"));
+}
+
+// Right after an apply had changed MIG layouts, verify failed: the service asked kubelet once before that had looked at
+// the new list, and again five seconds later.
+TEST(DevicePluginVerify, GivesKubeletTheTimeToTakeWhatItWasJustSent) {
+  const Node node("h100x8");
+  Kubelet kubelet(node.plugins());
+  kubelet.tell_late(5);
+  kubelet.serve_pod_resources(node.host().path("var/lib/kubelet/pod-resources/kubelet.sock").string());
+  node.host().put("var/lib/kubelet/device-plugins/kubelet_internal_checkpoint",
+                  R"({"Data": {"PodDeviceEntries": null, "RegisteredDevices": {}}, "Checksum": 0})");
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return node.status().contains("resources"); })) << service.log();
+  const auto verify = node.host().slipway(node.words("verify"));
+  EXPECT_THAT(verify.out, HasSubstr("pass  deviceplugin.registered: kubelet has 8 allocatable nvidia.com/gpu"))
+      << verify.err << service.log();
+  EXPECT_TRUE(eventually([&] { return !node.status().contains("settling"); })) << node.status();
+}
+
+// The file that a killed service had left said that all GPUs are healthy, and verify passed.
+TEST(DevicePluginVerify, DoesNotBelieveTheFileOfAServiceThatIsDead) {
+  const Node node("h100x2");
+  {
+    RunningService service(node.host(), node.words());
+    ASSERT_TRUE(service.hears("READY=1")) << service.log();
+    ASSERT_TRUE(eventually([&] { return node.status().is_object(); }));
+    EXPECT_THAT(node.host().slipway(node.words("verify")).out, HasSubstr("pass  deviceplugin.health"));
+    service.signal(SIGKILL);
+    EXPECT_EQ(service.exit_code(), 128 + SIGKILL);
+  }
+  ASSERT_TRUE(node.status().is_object());
+  const auto verify = node.host().slipway(node.words("verify"));
+  EXPECT_EQ(verify.code, 1) << verify.out << verify.err;
+  EXPECT_THAT(verify.out, HasSubstr("fail  deviceplugin.service: the service does not run"));
+  EXPECT_THAT(verify.out, HasSubstr("not-exercised  deviceplugin.health: the service does not run"));
+  const auto table =
+      node.host().bare({"deviceplugin", "status", "--root", node.host().path("").string(), "--sim", "h100x2"});
+  EXPECT_EQ(table.code, 0) << table.err;
+  EXPECT_THAT(table.err, HasSubstr("this is what it knew when it ended"));
+}
+
+TEST(DevicePluginVerify, AnOlderKubeletIsReadByItsCheckpoint) {
+  const Node node("h100x8");
+  Kubelet kubelet(node.plugins(), {.tells_allocatable = false});
+  kubelet.serve_pod_resources(node.host().path("var/lib/kubelet/pod-resources/kubelet.sock").string());
+  node.host().put("var/lib/kubelet/device-plugins/kubelet_internal_checkpoint",
+                  R"({"Data": {"RegisteredDevices": {"nvidia.com/gpu": ["a", "b"]}}})");
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+  ASSERT_TRUE(eventually([&] { return node.status().contains("holders"); })) << service.log();
+  const auto verify = node.host().slipway(node.words("verify"));
+  EXPECT_THAT(verify.out, HasSubstr("8 nvidia.com/gpu are offered and kubelet has 2"));
+  EXPECT_EQ(verify.code, 1);
+}
+
+TEST(DevicePluginService, NamesTheClientsThatHoldAGpusMemory) {
+  const Node node("h100x8", "{config: {version: v1, sharing: {timeSlicing: {replicas: 4}}}}");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 32; })) << service.log();
+  node.sim("process add 2 4711 70000 compute trainer");
+  node.sim("process add 2 4712 1000 compute notebook");
+  ASSERT_TRUE(eventually([&] { return node.status()["gpus"][2].value("clients", Json::array()).size() == 2; }));
+  EXPECT_EQ(node.status()["gpus"][2]["clients"][0]["pid"], 4711);
+  EXPECT_EQ(node.status()["gpus"][2]["clients"][0]["memoryBytes"], 70000ULL << 20U);
+  EXPECT_TRUE(eventually([&] {
+    return node.host().text("run/slipway/deviceplugin/metrics.prom").find("client_memory_bytes{uuid=\"") !=
+           std::string::npos;
+  }));
+}
+
+TEST(DevicePluginService, SaysWhoExhaustedTheMemoryOfAGpuThatIsSharedByTime) {
+  const Node node("h100x8", "{config: {version: v1, sharing: {timeSlicing: {replicas: 4}}}}");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 32; })) << service.log();
+  const auto doctor = [&] { return node.host().slipway(node.words("doctor")).out; };
+  EXPECT_THAT(doctor(), Not(HasSubstr("deviceplugin.memory")));
+  node.sim("process add 2 4711 80000 compute trainer");
+  ASSERT_TRUE(eventually([&] { return service.log().find("share by time-slicing, has") != std::string::npos; }))
+      << service.log();
+  EXPECT_THAT(service.log(), HasSubstr("(pid 4711) has 80000 MiB"));
+  const std::string found = doctor();
+  EXPECT_THAT(found, HasSubstr("fail  deviceplugin.memory: GPU 2 ("));
+  EXPECT_THAT(found, HasSubstr("20389 MiB"));
+  EXPECT_THAT(node.host().slipway({"status"}).out, HasSubstr("share by time-slicing, has"));
+  node.sim("process remove 4711");
+  EXPECT_TRUE(eventually([&] { return service.log().find("has memory left again") != std::string::npos; }))
+      << service.log();
+  EXPECT_THAT(doctor(), Not(HasSubstr("deviceplugin.memory")));
+}
+
+}  // namespace
+}  // namespace slipway
