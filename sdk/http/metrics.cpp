@@ -9,29 +9,13 @@
 namespace slipway {
 namespace {
 
-/// Bytes of the letter in UTF-8 that the text begins with; 0: it begins with none, or with NUL.
-std::size_t letter_bytes(std::string_view text) {
-  const auto byte = [text](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
-  const unsigned first = byte(0), second = byte(1);
-  if (first < 0x80) return first == 0 ? 0 : 1;
-  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  // The second byte says whether the number could be shorter, is half of a pair of UTF-16, or is beyond the last
-  // letter.
-  const unsigned least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-  const unsigned most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-  if (first < 0xc2 || first > 0xf4 || second < least || second > most) return 0;
-  for (std::size_t at = 2; at < length; ++at)
-    if ((byte(at) & 0xc0U) != 0x80U) return 0;
-  return length;
-}
-
 /// A backslash before `special` letters and backslashes; a line break as \n. Prometheus refuses a whole page for one
 /// byte that is not UTF-8: U+FFFD stands for it.
 std::string escaped(std::string_view text, std::string_view special) {
   std::string result;
   while (!text.empty()) {
     const char letter = text.front();
-    const std::size_t bytes = letter_bytes(text);
+    const std::size_t bytes = letter == '\0' ? 0 : utf8_character_size(text);
     if (letter == '\\' || special.find(letter) != std::string_view::npos) result += '\\';
     if (letter == '\n')
       result += "\\n";
@@ -43,6 +27,21 @@ std::string escaped(std::string_view text, std::string_view special) {
 }
 
 }  // namespace
+
+std::size_t utf8_character_size(std::string_view text) {
+  const auto byte = [text](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
+  const unsigned first = byte(0), second = byte(1);
+  if (first < 0x80) return text.empty() ? 0 : 1;
+  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  // The second byte says whether the number could be shorter, is half of a pair of UTF-16, or is beyond the last
+  // character.
+  const unsigned least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+  const unsigned most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+  if (first < 0xc2 || first > 0xf4 || second < least || second > most) return 0;
+  for (std::size_t at = 2; at < length; ++at)
+    if ((byte(at) & 0xc0U) != 0x80U) return 0;
+  return length;
+}
 
 void MetricsText::begin(std::string_view name, std::string_view help, std::string_view type) {
   name_ = name;

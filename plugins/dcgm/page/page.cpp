@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <slipway/http/metrics.hpp>
+
 namespace slipway::dcgm {
 namespace {
 
@@ -197,24 +199,12 @@ std::string summary(const Overview& overview) {
   return text + "</div>\n";
 }
 
-/// How many bytes the character at the front of the text has; 0: they are no UTF-8.
-std::size_t character_size(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const std::size_t size = byte(0) < 0x80 ? 1 : byte(0) < 0xc2 ? 0 : byte(0) < 0xe0 ? 2 : byte(0) < 0xf0 ? 3 : 4;
-  if (size == 0 || byte(0) > 0xf4 || text.size() < size) return 0;
-  for (std::size_t i = 1; i < size; ++i)
-    if ((byte(i) & 0xc0U) != 0x80U) return 0;
-  if ((byte(0) == 0xe0 && byte(1) < 0xa0) || (byte(0) == 0xed && byte(1) > 0x9f)) return 0;
-  if ((byte(0) == 0xf0 && byte(1) < 0x90) || (byte(0) == 0xf4 && byte(1) > 0x8f)) return 0;
-  return size;
-}
-
 }  // namespace
 
 std::string html_text(std::string_view text) {
   std::string safe;
   for (std::size_t i = 0; i < text.size();) {
-    const std::size_t size = character_size(text.substr(i));
+    const std::size_t size = utf8_character_size(text.substr(i));
     const std::string_view one = text.substr(i, std::max<std::size_t>(size, 1));
     i += one.size();
     const auto first = static_cast<unsigned char>(one.front());

@@ -46,7 +46,8 @@ Result<std::string> from_variable(const char* value, const std::string& name, st
   std::string text = value;
   if (text.size() <= limit_bytes) return text;
   return refused(ErrorCode::invalid,
-                 "the secret in " + name + " is longer than " + std::to_string(limit_bytes) + " bytes", where, "");
+                 "the secret in " + name + " is longer than " + std::to_string(limit_bytes) + " bytes", where,
+                 "write the secret alone there");
 }
 
 }  // namespace

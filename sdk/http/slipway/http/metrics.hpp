@@ -3,6 +3,7 @@
 // collector.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -10,6 +11,9 @@
 #include <vector>
 
 namespace slipway {
+
+/// How many bytes the UTF-8 character at the front of the text has (RFC 3629); 0: it begins with none.
+std::size_t utf8_character_size(std::string_view text);
 
 /// Metrics one after the other, each with the samples that follow its `begin`.
 class MetricsText {
