@@ -27,6 +27,7 @@ namespace {
 
 constexpr std::size_t kLongestConfig = 1 << 20;
 constexpr std::size_t kLongestLabels = 1 << 20;
+constexpr const char* kThenApply = ", then run `slipway apply`";
 constexpr const char* kAtBoot = "slipway-boot.service partitions the GPUs at each boot";
 
 /// Why no GPU can be asked here, where that is no mistake; empty: one can.
@@ -37,8 +38,8 @@ std::string why_later(const Host& host) {
 
 Result<std::vector<Gpu>> ask_gpus(nvidia::nvml::Nvml& nvml, const Settings& settings, const Host& host) {
   SLIPWAY_TRY(gpus, read_gpus(nvml));
+  name_lost_gpus(host, gpus);  // their managers go by the address
   SLIPWAY_CHECK(name_managers(host, settings.managers, gpus));
-  name_lost_gpus(host, gpus);
   return gpus;
 }
 
@@ -287,11 +288,11 @@ Result<Findings> Mig::verify(const Spec& spec, const Host& host) const {
                       config_name(settings) + " says",
                   is_left_to_a_boot(settings)
                       ? "reboot: the drain policy next-boot leaves the change to slipway-boot.service"
-                  : pending.size() == others.size() ? how_to_reset(pending)
+                  : pending.size() == others.size() ? how_to_reset(pending) + kThenApply
                                                     : "run `slipway apply`");
   if (!pending.empty())
     findings.fail("mig.reset", "a change of the MIG mode waits for a reset of " + names_text(pending),
-                  how_to_reset(pending));
+                  how_to_reset(pending) + kThenApply);
   return findings;
 }
 

@@ -9,7 +9,7 @@
 
 #include "mig/draw/picture.hpp"
 #include "nvidia/drain/drain.hpp"
-#include "nvidia/drain/driver_users.hpp"
+#include "nvidia/drain/terminate.hpp"
 #include "nvidia/drain/waiting.hpp"
 #include "nvidia/gpu.hpp"
 
@@ -73,18 +73,9 @@ std::string have_layouts(std::vector<unsigned> gpus) {
 
 /// What the policy terminate makes of them.
 std::string what_follows(const Host& host, const std::vector<drain::Holder>& holders) {
-  for (const drain::Holder& each : holders) {
-    if (each.kind == drain::Holder::Kind::unseen) return "an apply fails, since it ends nobody who is not known";
-    if (each.kind != drain::Holder::Kind::process) return "an apply fails, since it can end processes only";
-  }
-  drain::DriverUsers users(host);
-  for (const drain::Holder& each : holders)
-    if (!users.contains(each))
-      return fmt::format(
-          "an apply fails, since pid {} only has the device open: NVML does not list it and it runs "
-          "nothing of the driver",
-          each.process.pid);
-  return "an apply ends it";
+  const std::vector<drain::Remaining> left = drain::find_unendable(host, holders);
+  if (left.empty()) return "an apply ends it";
+  return "an apply fails, since it cannot end " + drain::to_text(left.front().holder) + ": " + left.front().why;
 }
 
 /// What an apply makes of them.

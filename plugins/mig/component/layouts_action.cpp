@@ -105,8 +105,12 @@ std::vector<std::string> clients_of(const Action& action) {
   return action.value("data").value("clients", std::vector<std::string>());
 }
 
-/// Where one has waited for too long: others were changed before.
-Error with_settled(Error error, const nvidia::drain::Settings& drain, const std::string& settled) {
+/// Where one has waited for too long: others were changed before. What takes a layout back has no drain policy.
+Error refused(Error error, const Action& action, const nvidia::drain::Settings& drain, const std::string& settled) {
+  if (error.code == ErrorCode::busy && !action.value("data").contains("drain")) {
+    error.where = "spec.components.mig.on_remove";
+    error.next = "end what uses it and run the same command again";
+  }
   if (waits(drain) && !settled.empty()) error.details.emplace_back("so", settled + ", which nothing takes back");
   return error;
 }
@@ -117,7 +121,7 @@ Result<Outcome> admit(const Action& action, const Host& host) {
   SLIPWAY_TRY(session, NvmlSession::open(host, driver_root_of(action)));
   SLIPWAY_TRY(gpus, GpuDrains::open(*session, host, targets, settings, kubelet_socket_of(action)));
   const auto outcomes = gpus.admit(*session, clients_of(action));
-  if (!outcomes) return with_settled(outcomes.error(), settings, gpus.settled_text());
+  if (!outcomes) return refused(outcomes.error(), action, settings, gpus.settled_text());
   const bool any_may = std::ranges::count(*outcomes, Outcome::Kind::done, &Outcome::kind) != 0;
   Outcome all = together(*outcomes, gpus.settled_text());
   return any_may || all.kind == Outcome::Kind::already_done ? Outcome::done() : all;
@@ -131,7 +135,7 @@ Result<Outcome> change(const Action& action, const Host& host) {
   SLIPWAY_TRY(clients,
               StoppedClients::stop(host, gpus.any_changes() ? clients_of(action) : std::vector<std::string>()));
   auto begun = gpus.clear(*session);
-  if (!begun) return with_settled(begun.error(), settings, gpus.settled_text());
+  if (!begun) return refused(begun.error(), action, settings, gpus.settled_text());
   std::vector<Outcome> outcomes = std::move(*begun);
   std::vector<std::size_t> cleared;
   std::vector<Wanted> wanted;
@@ -145,11 +149,16 @@ Result<Outcome> change(const Action& action, const Host& host) {
   const HowToChange how{.busy = waits(settings) ? WhenBusy::go_on : WhenBusy::undo_all,
                         .resets = true,
                         .driver_root = driver_root_of(action)};
-  SLIPWAY_TRY(changed, change_gpus(*session, host, wanted, how));
+  const auto changed = change_gpus(*session, host, wanted, how);
+  if (!changed) {
+    Error error = changed.error();
+    for (std::string& each : ended) error.details.emplace_back("so", std::move(each));
+    return error;
+  }
   std::optional<Error> too_late;  // others have changed all the same, and are made usable
   for (std::size_t i = 0; i < cleared.size(); ++i) {
-    outcomes[cleared[i]] = changed[i];
-    auto outcome = gpus.after(cleared[i], changed[i]);
+    outcomes[cleared[i]] = (*changed)[i];
+    auto outcome = gpus.after(cleared[i], (*changed)[i]);
     if (outcome)
       outcomes[cleared[i]] = std::move(*outcome);
     else if (!too_late)
@@ -157,7 +166,7 @@ Result<Outcome> change(const Action& action, const Host& host) {
   }
   SLIPWAY_CHECK(make_capability_nodes(host));
   SLIPWAY_CHECK(clients.start());
-  if (too_late) return with_settled(std::move(*too_late), settings, gpus.settled_text(outcomes));
+  if (too_late) return refused(std::move(*too_late), action, settings, gpus.settled_text(outcomes));
   Outcome all = together(outcomes, gpus.settled_text(outcomes));
   if (!ended.empty()) all.reason = joined(ended, "; ") + (all.reason.empty() ? "" : "; " + all.reason);
   return all;

@@ -55,6 +55,13 @@ class Checkpoint {
   Result<Intent> read_device(const Json& device) const {
     const auto uuid = device.at("UUID").get<std::string>();
     const auto gpu = std::ranges::find(gpus_, uuid, &Gpu::uuid);
+    const auto lost = std::ranges::find(gpus_, true, &Gpu::lost);
+    if (gpu == gpus_.end() && lost != gpus_.end())
+      return Error{.code = ErrorCode::not_found,
+                   .what = "the GPU " + uuid + " of the checkpoint is none that the driver can reach, and " +
+                           lost->text() + " is lost",
+                   .where = file_,
+                   .next = "reset that GPU or reboot, or take the entry out of the file"};
     if (gpu == gpus_.end())
       return Error{.code = ErrorCode::not_found,
                    .what = "the GPU " + uuid + " of the checkpoint is not on this machine",

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "mig/device/reset.hpp"
 #include "nvidia/nvml/mig.hpp"
 
 namespace slipway::mig {
@@ -322,10 +323,8 @@ Error GpuChange::failed(nvmlReturn_t code, const std::string& doing) const {
 Outcome GpuChange::waiting() const { return Outcome::waiting(in_use_text(former_), holders_); }
 
 Outcome GpuChange::after_reset() const {
-  const std::string text = fmt::format(
-      "{} takes MIG mode {} at its next reset: end what uses it and run "
-      "`nvidia-smi --gpu-reset -i {}`, or reboot, then apply again",
-      former_.text(), target_.enabled ? "enabled" : "disabled", former_.address);
+  const std::string text = fmt::format("{} takes MIG mode {} at its next reset: {}", former_.text(),
+                                       target_.enabled ? "enabled" : "disabled", how_to_reset({former_}));
   return Outcome::reboot_required(refusal_.empty() ? text : text + " (" + refusal_ + ")");
 }
 

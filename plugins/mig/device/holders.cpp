@@ -54,8 +54,8 @@ drain::Given ask_kubelet(const Host& host, const std::string& socket) {
   auto holders = nvidia::kubelet::given_devices(host, socket);
   if (holders) return {.holders = std::move(*holders)};
   const std::string next = "look at kubelet (`systemctl status kubelet`), remove " + socket +
-                           " and its folder device-plugins where there is none any more, or have nobody asked "
-                           "(`kubelet_socket: \"\"` in the spec's mig)";
+                           " and kubelet's folder device-plugins where there is none any more, or have nobody asked "
+                           "(`kubelet_socket: \"\"` in the spec's mig, --kubelet-socket= of the tools)";
   return {.holders = {}, .problem = holders.error().what + " (" + socket + ")", .next = next};
 }
 

@@ -22,7 +22,7 @@ bool can_be_reset(const Host& host, const std::string& address) {
 std::string how_to_reset(const std::vector<Gpu>& gpus) {
   const std::string addresses = joined(gpus, ",", [](const Gpu& gpu) { return gpu.address; });
   return "end what uses " + std::string(gpus.size() == 1 ? "the GPU" : "these GPUs") +
-         " and run `nvidia-smi --gpu-reset -i " + addresses + "`, or reboot, then run `slipway apply`";
+         " and run `nvidia-smi --gpu-reset -i " + addresses + "`, or reboot";
 }
 
 Status reset_gpus(const Host& host, const std::string& driver_root, const std::vector<std::string>& addresses) {

@@ -61,7 +61,8 @@ void diagnose_pending(const std::vector<Gpu>& gpus, Findings& findings) {
   std::vector<Gpu> found;
   std::ranges::copy_if(gpus, std::back_inserter(found), [](const Gpu& gpu) { return gpu.pending != gpu.enabled; });
   if (found.empty()) return;
-  findings.fail("mig.reset", "a change of the MIG mode waits for a reset of " + names_text(found), how_to_reset(found));
+  findings.fail("mig.reset", "a change of the MIG mode waits for a reset of " + names_text(found),
+                how_to_reset(found) + ", then run `slipway apply`");
 }
 
 void diagnose_unmanaged(const std::vector<Gpu>& gpus, const std::vector<Intent>& intents, const std::string& config,

@@ -114,12 +114,10 @@ Error refused_beside(const nvidia::drain::Process& manager, const std::string& w
 
 void diagnose_other_manager(const Host& host, const std::string& file, Findings& findings) {
   constexpr const char* kFinding = "mig.other-manager";
-  if (const auto manager = running_manager(host))
-    findings.fail(kFinding,
-                  manager_text(*manager) +
-                      " gives the GPUs the layouts that the labels of the node name, and slipway " +
-                      "those of the spec",
-                  how_to_end_manager(*manager) + ", or leave the GPUs to it: other_manager: yield");
+  if (const auto manager = running_manager(host)) {
+    const Error refused = refused_beside(*manager, {});
+    findings.fail(kFinding, refused.what, refused.next);
+  }
   if (is_other_manager_enabled(host))
     return findings.fail(kFinding,
                          fmt::format("{} is enabled: at each boot it gives the GPUs the layout of its own config, and "

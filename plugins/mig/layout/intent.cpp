@@ -120,7 +120,8 @@ Result<Intents> intents_of(const Entries& entries, const std::vector<Gpu>& gpus)
   intents.notes = intents.idle;
   for (const Gpu& gpu : gpus) {
     if (gpu.lost) {
-      if (std::ranges::any_of(entries, [&](const Entry& each) { return may_take(each, gpu.index); }))
+      if (gpu.manager.empty() &&
+          std::ranges::any_of(entries, [&](const Entry& each) { return may_take(each, gpu.index); }))
         intents.lost.push_back(gpu.text());
       continue;
     }

@@ -29,9 +29,12 @@ namespace {
 
 constexpr std::size_t kLongestConfig = 1 << 20;
 
+std::string shown_name(const std::string& file) { return file == "-" ? "standard input" : file; }
+
 /// A file that somebody has named on the command line: a FIFO of a shell (`-f <(…)`) is as good. "-": standard input.
-Result<std::string> read_named(const std::string& file, const std::string& name) {
+Result<std::string> read_named(const std::string& file) {
   const bool is_standard_input = file == "-";
+  const std::string name = shown_name(file);
   const Fd opened(is_standard_input ? -1 : ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   const int problem = errno;
   auto text = is_standard_input ? read_all(STDIN_FILENO, name, kLongestConfig)
@@ -45,9 +48,8 @@ Result<std::string> read_named(const std::string& file, const std::string& name)
 
 Result<Entries> read_selected(const CommandWords& words) {
   const std::string file = words.text("config-file");
-  const std::string name = file == "-" ? "standard input" : file;
-  SLIPWAY_TRY(text, read_named(file, name));
-  SLIPWAY_TRY(configs, configs_from_yaml(text, name));
+  SLIPWAY_TRY(text, read_named(file));
+  SLIPWAY_TRY(configs, configs_from_yaml(text, shown_name(file)));
   return select_config(configs, words.text("selected-config"));
 }
 
@@ -63,8 +65,8 @@ Result<std::vector<Gpu>> read_with_warnings(nvidia::nvml::Nvml& nvml, const Host
 Result<Intents> read_intents(const CommandWords& words, const Entries& entries, nvidia::nvml::Nvml& nvml,
                              const Host& host) {
   SLIPWAY_TRY(gpus, read_gpus(nvml));
-  SLIPWAY_CHECK(name_managers(host, Json(), gpus));
   name_lost_gpus(host, gpus);
+  SLIPWAY_CHECK(name_managers(host, Json(), gpus));
   SLIPWAY_TRY(intents, intents_of(entries, gpus));
   return words.flag("mode-only") ? modes_only(std::move(intents)) : std::move(intents);
 }
@@ -208,8 +210,8 @@ Result<int> change_with_hooks(const CommandWords& words, const Host& host, ToolI
                               const std::string& success) {
   const std::string file = words.text("hooks-file");
   if (file.empty()) return change(words, host, io, read, success);
-  SLIPWAY_TRY(text, read_named(file, file));
-  SLIPWAY_TRY(hooks, Hooks::from_yaml(text, file));
+  SLIPWAY_TRY(text, read_named(file));
+  SLIPWAY_TRY(hooks, Hooks::from_yaml(text, shown_name(file)));
   for (const std::string& name : hooks.unknown()) io.warn(file + ": there is no hook '" + name + "', so it never runs");
   const auto variables = variables_of(words);
   SLIPWAY_CHECK(hooks.run("apply-start", variables, io));
@@ -287,13 +289,13 @@ Result<int> run_checkpoint(const CommandWords& words, const Host& host, ToolIo& 
 
 Result<int> run_restore(const CommandWords& words, const Host& host, ToolIo& io) {
   const std::string file = words.text("checkpoint-file");
-  SLIPWAY_TRY(text, read_named(file, file));
+  SLIPWAY_TRY(text, read_named(file));
   const auto intents = [&](nvidia::nvml::Nvml& nvml) -> Result<Intents> {
     SLIPWAY_TRY(gpus, read_gpus(nvml));
-    SLIPWAY_CHECK(name_managers(host, Json(), gpus));
     name_lost_gpus(host, gpus);
-    SLIPWAY_TRY(list, intents_of_checkpoint(text, file, gpus));
-    Intents all{.gpus = {}, .notes = {}, .lost = {}};
+    SLIPWAY_CHECK(name_managers(host, Json(), gpus));
+    SLIPWAY_TRY(list, intents_of_checkpoint(text, shown_name(file), gpus));
+    Intents all;
     for (Intent& each : list)
       if (each.gpu.manager.empty())
         all.gpus.push_back(std::move(each));

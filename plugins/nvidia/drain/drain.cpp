@@ -93,7 +93,7 @@ Result<std::vector<Outcome>> Drain::clear(const std::vector<const Drain*>& chang
     for (std::size_t i = 0; i < changes.size(); ++i)
       if (!ended[i].empty())
         outcomes[i].reason = changes[i]->change_.subject + " was freed by the drain policy terminate, which ended " +
-                             listed(texts_of(ended[i]), "and");
+                             listed(few_texts_of(ended[i]), "and");
     return outcomes;
   }
   const HoldersOfEach holders = changes.front()->is_for_a_boot() ? HoldersOfEach(changes.size()) : find();

@@ -96,6 +96,16 @@ TEST(MigFaults, OfALostGpuLeaveTheOthersTheirLayouts) {
   EXPECT_EQ(node.slipway({"plan"}).code, 0) << "the others have their layouts";
 }
 
+// Its manager goes by its address, which was known too late.
+TEST(MigFaults, OfALostGpuAreNoneWhereSomebodyElseManagesIt) {
+  const MigNode node("h100x4");
+  ASSERT_EQ(node.plan("all-1g.10gb, managers: {0000:3a:00.0: dra}").code, 2);
+  ASSERT_EQ(node.sim("gpu 2 lost").code, 0);
+  const Ran applied = node.slipway({"apply"});
+  EXPECT_EQ(applied.code, 0) << applied.out << applied.err;
+  EXPECT_EQ(node.slipway({"verify"}).code, 0);
+}
+
 TEST(MigFaults, OfALostGpuAreNoneWhereTheConfigDoesNotTakeIt) {
   const MigNode node("h100x4");
   const std::string config =

@@ -135,7 +135,7 @@ TEST_F(MigPods, CannotBeTerminatedSoThatNobodyIs) {
   const Kubelet kubelet(node_, train());
   Child job;
   EXPECT_EQ(node_.sim("process attach 0 " + job.pid() + " 10 compute player 10 0").code, 0);
-  EXPECT_THAT(apply(", drain: terminate", {"plan"}).out, HasSubstr("an apply fails, since it can end processes only"));
+  EXPECT_THAT(apply(", drain: terminate", {"plan"}).out, HasSubstr("an apply fails, since it cannot end pod "));
   const Ran ran = apply(", drain: {policy: terminate, grace: 1s}");
   EXPECT_EQ(ran.code, 1) << ran.out;
   EXPECT_THAT(ran.out + ran.err,
@@ -187,6 +187,9 @@ TEST_F(MigPods, ThatKubeletDoesNotTellOfMayHaveEverything) {
   EXPECT_EQ(apply(", drain: when-idle").code, 3);
   EXPECT_EQ(apply(", drain: {policy: terminate, grace: 1s}").code, 1);
   expect_nothing_changed();
+  const Ran tool = node_.slipway({"mig", "show"});
+  EXPECT_THAT(tool.err, HasSubstr("kubelet does not say which pods have it"));
+  EXPECT_THAT(node_.slipway({"mig", "show", "--kubelet-socket="}).err, Not(HasSubstr("kubelet does not say")));
   EXPECT_EQ(apply(", kubelet_socket: ''").code, 0);
   expect_changed();
 }

@@ -7,6 +7,7 @@ namespace {
 
 using slipway::testing::MigNode;
 using slipway::testing::Ran;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -107,6 +108,9 @@ TEST(MigRemovals, ThatFailLeaveTheBootUnitAndSayHowToGoOn) {
   const Ran failed = node.slipway({"remove", "mig"});
   EXPECT_EQ(failed.code, 1) << failed.out << failed.err;
   EXPECT_THAT(failed.out, HasSubstr("slipway-boot: blocked"));
+  EXPECT_THAT(failed.out + failed.err,
+              AllOf(HasSubstr("spec.components.mig.on_remove"), Not(HasSubstr("drain policy"))))
+      << "a removal has none";
   const auto unit = node.host().path("etc/systemd/system/slipway-boot.service");
   EXPECT_TRUE(std::filesystem::exists(unit));
   EXPECT_EQ(node.instances(1).size(), 7U);
