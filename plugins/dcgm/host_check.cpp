@@ -109,12 +109,18 @@ std::vector<Missing> missing_on(const Settings& settings, const Host& host) {
   return missing;
 }
 
-std::vector<std::string> remarks_on(const Settings& settings, const Counters& counters) {
+std::vector<std::string> remarks_on(const std::string& engine, const Counters& counters) {
   std::vector<std::string> remarks = counters.warnings;
-  if (!counters.left_out.empty())
-    remarks.push_back(settings.engine == "none"
-                          ? "not available without DCGM, and left out: " + joined(counters.left_out)
-                          : "asked of the DCGM engine, since NVML does not tell it: " + joined(counters.left_out));
+  std::vector<std::string> asked;
+  std::vector<std::string> left_out = counters.left_out;
+  if (engine != "none")
+    for (const Counter& each : counters.foreign)
+      if (std::erase(left_out, each.name) > 0) asked.push_back(each.name);
+  if (!asked.empty()) remarks.push_back("asked of the DCGM engine, since NVML does not tell it: " + joined(asked));
+  if (!left_out.empty())
+    remarks.push_back(
+        (asked.empty() ? "not available without DCGM, and left out: " : "told by nobody here, and left out: ") +
+        joined(left_out));
   return remarks;
 }
 

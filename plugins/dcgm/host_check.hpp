@@ -36,7 +36,7 @@ struct Missing {
 std::vector<Missing> missing_on(const Settings& settings, const Host& host);
 
 /// What is left out of a file of counters, and why; a sentence each.
-std::vector<std::string> remarks_on(const Settings& settings, const Counters& counters);
+std::vector<std::string> remarks_on(const std::string& engine, const Counters& counters);
 
 /// Why the selection of devices gives nothing; empty: it does, or no GPU can be read. @param sample  taken with it
 std::string empty_selection(const Settings& settings, const Sample& sample);

@@ -17,7 +17,7 @@ namespace {
 /// What a plan says besides.
 std::vector<std::string> remarks_of_host(const Settings& settings, const Host& host) {
   const auto counters = counters_of_host(settings, host);
-  std::vector<std::string> remarks = counters ? remarks_on(settings, *counters) : std::vector<std::string>();
+  std::vector<std::string> remarks = counters ? remarks_on(settings.engine, *counters) : std::vector<std::string>();
   for (const Missing& each : missing_on(settings, host)) remarks.push_back(each.text + ": " + each.remedy);
   return remarks;
 }

@@ -230,6 +230,12 @@ Result<Settings> read_settings(const Spec& spec) {
         .what = "'" + spec.text("switch_devices") + "' selects NVSwitches, which NVML does not know",
         .where = "spec.components.dcgm.switch_devices",
         .next = "write f or i (all NVLinks of the GPUs), i:1,3-4 (some of each GPU's), or add engine: external"};
+  for (const unsigned number : settings.links.numbers)
+    if (settings.engine == "none" && (number == 0 || number > LinkSelection::kMostLinks))
+      return Error{.code = ErrorCode::invalid,
+                   .what = "no GPU has an NVLink " + std::to_string(number),
+                   .where = "spec.components.dcgm.switch_devices",
+                   .next = "write numbers from 1: one more than `nvidia-smi nvlink -s` prints"};
   SLIPWAY_TRY(processors, parse_processors(spec.text("cpu_devices"), "spec.components.dcgm.cpu_devices"));
   settings.processors = std::move(processors);
   SLIPWAY_TRY(xids, read_window(spec, "xid_count_window_size"));

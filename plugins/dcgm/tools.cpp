@@ -8,6 +8,7 @@
 
 #include "dcgm/exposition/exposition.hpp"
 #include "dcgm/health/health_watch.hpp"
+#include "dcgm/host_check.hpp"
 #include "dcgm/names/name_sets.hpp"
 #include "dcgm/sampler/sampler.hpp"
 #include "dcgm/settings.hpp"
@@ -61,8 +62,7 @@ Result<std::string> named_file(const std::string& path) {
 Result<int> print_metrics(const CommandWords& words, const Host& host, ToolIo& io) {
   SLIPWAY_TRY(options, read_metrics_options(words));
   const auto counters = std::make_shared<const Counters>(std::move(options.counters));
-  for (const std::string& warning : counters->warnings) io.warn(warning);
-  if (!counters->left_out.empty()) io.warn("not available without DCGM, and left out: " + joined(counters->left_out));
+  for (const std::string& remark : remarks_on("none", *counters)) io.warn(remark);
   SLIPWAY_TRY(rules, rules_for(*counters, host));
   Sampler sampler(host, {.driver_root = options.driver_root, .first_interval = options.interval},
                   [&io](const char*, const std::string& text) { io.log(text); });

@@ -161,7 +161,9 @@ class Reader {
 
   Status leave_out(const Counter& counter) {
     counters_.left_out.push_back(counter.name);
-    counters_.foreign.push_back(counter);
+    const auto number = field_number(counter.name);
+    const bool is_asked = !number || field_level(*number) != FieldLevel::processor;  // no engine is asked about those
+    if (is_asked) counters_.foreign.push_back(counter);
     return {};
   }
 

@@ -436,6 +436,7 @@ const Field* find_field(unsigned number) {
 FieldLevel field_level(unsigned number) {
   const auto is_in = [number](unsigned first, unsigned last) { return number >= first && number <= last; };
   if (const Field* const field = find_field(number)) return field->level;
+  if (is_in(1105, 1141)) return FieldLevel::processor;
   if (is_in(701, 707) || is_in(856, 864) || is_in(866, 869) || number == 1524) return FieldLevel::nv_switch;
   if (is_in(780, 824) || number == 865 || is_in(870, 878)) return FieldLevel::switch_link;
   if (is_in(580, 592) || number == 1509 || is_in(1532, 1533)) return FieldLevel::link;

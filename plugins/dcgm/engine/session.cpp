@@ -126,6 +126,7 @@ void EngineSession::look_for_entities(Part& part) {
   const auto entities = entities_of(part.level);
   if (!entities) {
     part.problem = entities.error().what;
+    part.entities.clear();  // so that the next look begins anew, and clears the problem
     return;
   }
   if (*entities == part.entities && part.group) return;
@@ -147,14 +148,16 @@ void EngineSession::look_for_entities(Part& part) {
   for (const unsigned entity : *entities)
     if (const abi::Return code = library_->add_entity(*handle_, group, kind_of(part.level), entity); code != abi::kOk)
       part.problem = "some cannot be watched: " + library_->error_text(code);
-  Status watched = part.field_groups.empty() ? make_field_groups(part) : Status();
-  if (watched) watched = watch_group(part, group);
-  if (watched) {
+  if (part.field_groups.empty())
+    if (const Status made = make_field_groups(part); !made) {
+      part.field_groups.clear();  // some may have been made: all are made anew at the next look
+      part.problem = made.error().what;
+      return;
+    }
+  if (const Status watched = watch_group(part, group); watched)
     part.entities = *entities;
-  } else {
+  else
     part.problem = watched.error().what;
-    part.field_groups.clear();  // some may have been made: all are made anew at the next look
-  }
 }
 
 Result<std::vector<unsigned>> EngineSession::entities_of(FieldLevel level) const {
@@ -195,6 +198,7 @@ Status EngineSession::take(Part& part, Taken& taken) const {
     if (part.level == FieldLevel::gpu || code == abi::kConnectionNotValid)
       return failed(*library_, "gives no values", code);
     part.problem = library_->error_text(code);
+    part.entities.clear();  // as above
     return {};
   }
   return {};

@@ -56,11 +56,12 @@ void add_told_health(const Host& host, Findings& findings) {
     return findings.not_exercised(kName, std::string(kFile) + " cannot be read: " + text.error().what);
   const Json told = text ? Json::parse(*text, nullptr, false) : Json();
   const Json reasons = told.is_object() && told.contains("reasons") ? told["reasons"] : Json();
+  if (!text)
+    return findings.not_exercised(kName, "the service has told nothing of the GPUs yet, as its first sample does");
   if (!reasons.is_array())
     return findings.warning(kName,
                             std::string("the service runs, and ") + kFile +
-                                (text ? " is none of this version" : " is not there") +
-                                ", so the GPUs' health is not known here",
+                                " is none of this version, so the GPUs' health is not known here",
                             "see its log (`journalctl -u slipway-dcgm`), then `systemctl restart slipway-dcgm`");
   if (const Json scrape = told.value("scrape", Json()); scrape.is_object())
     findings.fail("dcgm.scrape", "nobody can scrape: " + text_at(scrape, "text"), text_at(scrape, "remedy"));

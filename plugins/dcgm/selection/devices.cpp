@@ -68,12 +68,6 @@ Result<LinkSelection> parse_links(const std::string& text, const std::string& wh
         "write f (all), i or i:1,3-4 (NVLinks, some of each), or g or g:0 (NVSwitches, with an engine of DCGM's)";
     return error;
   }
-  for (const unsigned number : selection->numbers)
-    if (selection->kind == DeviceSelection::Kind::instances && number > LinkSelection::kMostLinks)
-      return Error{.code = ErrorCode::invalid,
-                   .what = "there is no NVLink " + std::to_string(number),
-                   .where = where,
-                   .next = "count the NVLinks of a GPU from 1, as `nvidia-smi nvlink -s` does from 0"};
   return LinkSelection{selection->kind, selection->numbers};
 }
 

@@ -27,7 +27,7 @@ struct DeviceSelection {
 
 /// Which NVSwitches and NVLinks have metrics: dcgm-exporter's --switch-devices.
 struct LinkSelection {
-  static constexpr unsigned kMostLinks = 64;  ///< of a GPU or NVSwitch that are looked at
+  static constexpr unsigned kMostLinks = 64;  ///< of a GPU that are looked at; NVML has 18
 
   DeviceSelection::Kind kind = DeviceSelection::Kind::flexible;  ///< both, NVSwitches alone, or links alone
   std::set<unsigned> numbers = {};                               ///< as dcgm-exporter counts them; empty: all

@@ -2,7 +2,8 @@
 #include "dcgm/service/counter_file.hpp"
 
 #include <slipway/regular_file.hpp>
-#include <slipway/text.hpp>
+
+#include "dcgm/host_check.hpp"
 
 namespace slipway::dcgm {
 
@@ -35,11 +36,7 @@ void CounterFile::update(ServiceIo& io) {
   if (counters_) io.log("info", settings_.collectors + " has changed");
   text_ = std::move(text);
   counters_ = std::make_shared<const Counters>(*std::move(read));
-  for (const std::string& warning : counters_->warnings) io.log("warning", warning);
-  if (!counters_->left_out.empty())
-    io.log("info", (settings_.engine == "none" ? "not available without DCGM itself, and left out: "
-                                               : "the DCGM engine is asked for what NVML does not tell: ") +
-                       joined(counters_->left_out));
+  for (const std::string& remark : remarks_on(settings_.engine, *counters_)) io.log("warning", remark);
 }
 
 }  // namespace slipway::dcgm

@@ -51,7 +51,7 @@ TEST_F(DcgmHealth, IsToldByDoctor) {
   EXPECT_THAT(doctor(), ::testing::Not(HasSubstr("fail  dcgm.health")));
   const auto file = host_.path("run/slipway/dcgm/health.json");
   std::filesystem::rename(file, host_.path("kept"));
-  EXPECT_THAT(doctor(), HasSubstr("dcgm.health: the service runs, and /run/slipway/dcgm/health.json is not there"));
+  EXPECT_THAT(doctor(), HasSubstr("not-exercised  dcgm.health: the service has told nothing of the GPUs yet"));
   std::ofstream(file) << "{}";
   EXPECT_THAT(doctor(), HasSubstr("dcgm.health: the service runs, and /run/slipway/dcgm/health.json is none of this"));
   std::filesystem::rename(host_.path("kept"), file);

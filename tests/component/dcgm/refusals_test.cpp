@@ -39,7 +39,8 @@ TEST_F(DcgmRefusals, AreForKeysThatAnotherKeyMakesVoid) {
   EXPECT_THAT(error_with("no_hostname: true"), HasSubstr("node has no effect with no_hostname: true"));
   EXPECT_THAT(error_with("engine: managed, engine_address: \"localhost:1\""),
               HasSubstr("engine_address has no effect without engine: external"));
-  EXPECT_THAT(error_with("switch_devices: \"i:99\""), HasSubstr("there is no NVLink 99"));
+  EXPECT_THAT(error_with("switch_devices: \"i:99\""), HasSubstr("no GPU has an NVLink 99"));
+  EXPECT_THAT(error_with("switch_devices: \"i:0\""), HasSubstr("no GPU has an NVLink 0"));
 }
 
 // The plan and the apply passed, and nobody could scrape.
