@@ -75,8 +75,23 @@ Status check_paths(const Spec& spec, const Config& config) {
   return {};
 }
 
+/// The same of variables that only the service has: neither its unit nor a plan knows them.
+Status check_paths_of_process(const Spec& spec, const Environment& environment) {
+  const Json of_spec = spec.value("env");
+  for (const auto& [name, key] :
+       {std::pair("GFD_OUTPUT_FILE", "output"), std::pair("GFD_MACHINE_TYPE_FILE", "machine_type_file")}) {
+    const char* const value = environment(name);
+    const bool is_set = value != nullptr && *value != '\0';
+    if (!is_set || spec.has(key) || (of_spec.is_object() && of_spec.contains(name))) continue;
+    return wrong(std::string(name) + " is set for the service alone, whose unit may not use that path",
+                 "environment." + std::string(name), std::string("unset it, and write ") + key + " in the spec's gfd");
+  }
+  return {};
+}
+
 /// What only gpu-feature-discovery's variables say; FAIL_ON_INIT_ERROR and MIG_STRATEGY are in the settings already.
 Status take_variables(const Spec& spec, const Environment& environment, Config& config) {
+  SLIPWAY_CHECK(check_paths_of_process(spec, environment));
   const auto set = [&](const char* name, const auto& take) -> Status {
     const char* const value = environment(name);
     if (value == nullptr || *value == '\0') return {};

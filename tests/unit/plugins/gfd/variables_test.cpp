@@ -69,6 +69,11 @@ TEST(DiscoveryVariables, OfTheServicesOwnEnvironmentCountAfterThoseOfTheSpec) {
   EXPECT_TRUE(config->fail_on_init_error);
   process = {{"GFD_SLEEP_INTERVAL", "soon"}};
   EXPECT_THAT(to_text(in_force(Json::object()).error()), HasSubstr("environment.GFD_SLEEP_INTERVAL"));
+  // The service wrote where its unit does not let it, and the plan owned another file.
+  process = {{"GFD_OUTPUT_FILE", "/srv/labels"}};
+  EXPECT_THAT(to_text(in_force(Json::object()).error()),
+              ::testing::AllOf(HasSubstr("environment.GFD_OUTPUT_FILE"), HasSubstr("write output in the spec's gfd")));
+  EXPECT_EQ(in_force({{"GFD_OUTPUT_FILE", "/srv/spec"}}).value().output, "/srv/spec");
   process = {{"USE_NODE_FEATURE_API", "true"}};
   EXPECT_THAT(to_text(in_force(Json::object()).error()), HasSubstr("environment.USE_NODE_FEATURE_API"));
 }
