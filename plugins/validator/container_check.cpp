@@ -108,9 +108,8 @@ std::optional<Engine> engine_of(const Host& host) {
 std::string other_engines(const Host& host) {
   std::vector<std::string> names;
   if (host.exists("/usr/bin/dockerd")) names.emplace_back("Docker");
-  if (host.exists("/usr/bin/crio") || host.exists("/usr/local/bin/crio")) names.emplace_back("CRI-O");
-  for (const char* distribution : {"k3s", "rke2", "k0s"})
-    if (host.exists(std::string("/usr/local/bin/") + distribution)) names.emplace_back(distribution);
+  for (const EngineSocket& each : kEngineSockets)
+    if (std::string_view(each.path) != kSocket && host.exists(each.path)) names.emplace_back(each.name);
   return joined(names);
 }
 

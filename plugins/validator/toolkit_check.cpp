@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validator/toolkit_check.hpp"
 
-#include <cerrno>
-#include <cstring>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,19 +10,6 @@ namespace slipway::validator {
 namespace {
 
 constexpr std::string_view kRuntimes[] = {"slipway-runtime", "nvidia-container-runtime"};
-
-struct EngineSocket {
-  const char* name;
-  const char* path;
-};
-/// Not Docker's, which systemd holds: a look would start it.
-constexpr EngineSocket kEngineSockets[] = {
-    {"containerd", "/run/containerd/containerd.sock"},
-    {"CRI-O", "/run/crio/crio.sock"},
-    {"the containerd of K3s or RKE2", "/run/k3s/containerd/containerd.sock"},
-    {"the containerd of k0s", "/run/k0s/containerd.sock"},
-    {"the containerd of MicroK8s", "/var/snap/microk8s/common/run/containerd.sock"},
-};
 
 /// Files in which engines are told of a runtime, those of drop-in folders too.
 std::vector<std::string> engine_configs(const Host& host) {
@@ -61,15 +45,17 @@ std::string runtime_path(const std::string& config) {
 Finding ToolkitCheck::with_engine(Finding given) const {
   if (!host_.live() || !passed(given)) return given;
   std::vector<std::string> answering;
+  const EngineSocket* silent = nullptr;
   for (const EngineSocket& each : kEngineSockets) {
     const auto end = connect_to(host_, each.path);
     if (end) answering.emplace_back(each.name);
     // Other errors say nothing of the engine: it is not installed, or may not be asked by this user or service.
-    if (end || !end.error().what.ends_with(std::strerror(ECONNREFUSED))) continue;
-    return fails(kToolkitCheck,
-                 fmt::format("{} does not answer at {}, so it starts no container", each.name, each.path),
-                 "start it: `systemctl status` and `journalctl` have what became of its unit");
+    if (!end && end.error().code == ErrorCode::io && silent == nullptr) silent = &each;
   }
+  if (answering.empty() && silent != nullptr)  // beside one that answers it is what another one left
+    return fails(kToolkitCheck,
+                 fmt::format("{} does not answer at {}, so it starts no container", silent->name, silent->path),
+                 "start it: `systemctl status` and `journalctl` have what became of its unit");
   if (!answering.empty())
     given.text += fmt::format("; {} {}", fmt::join(answering, ", "), answering.size() == 1 ? "answers" : "answer");
   return given;

@@ -16,6 +16,19 @@ namespace slipway::validator {
 
 inline constexpr const char* kToolkitCheck = "validator.toolkit";
 
+struct EngineSocket {
+  const char* name;
+  const char* path;
+};
+/// Not Docker's, which systemd holds: a look would start it.
+inline constexpr EngineSocket kEngineSockets[] = {
+    {"containerd", "/run/containerd/containerd.sock"},
+    {"CRI-O", "/run/crio/crio.sock"},
+    {"the containerd of K3s or RKE2", "/run/k3s/containerd/containerd.sock"},
+    {"the containerd of k0s", "/run/k0s/containerd.sock"},
+    {"the containerd of MicroK8s", "/var/snap/microk8s/common/run/containerd.sock"},
+};
+
 class ToolkitCheck {
  public:
   explicit ToolkitCheck(const Host& host) : host_(host), cdi_(host) {}

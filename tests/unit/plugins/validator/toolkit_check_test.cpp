@@ -51,6 +51,11 @@ TEST_F(Toolkit, LooksWhetherTheEngineAnswers) {
               "pass validator.toolkit: 1 CDI spec with 1 devices, and all that they name is there; containerd answers");
   }
   EXPECT_EQ(run(), "fail validator.toolkit: containerd does not answer at " + socket + ", so it starts no container");
+  {
+    std::filesystem::create_directories(host.root().at("run/crio"));
+    const Fd other = toolkit::listen_at(host, "/run/crio/crio.sock");
+    EXPECT_THAT(run(), HasSubstr("pass validator.toolkit")) << "the socket is what is left of the former engine";
+  }
   host.without("/dev/nvidia0");
   EXPECT_THAT(run(), HasSubstr("is stale")) << "what is wrong with the spec comes first";
 }
