@@ -53,10 +53,11 @@ class Search {
       for (const std::string& id : names_in(folder + "/" + name)) {
         const std::string bundle = folder + "/" + name + "/" + id;
         const auto pid = pid_in(host_.read(bundle + "/init.pid", 64).value_or(""));
-        if (pid && is_of_runc(bundle))
+        const std::string shim = host_.read(bundle + "/shim-binary-path", 4096).value_or("");
+        if (pid && (shim.empty() || is_of_runc(shim)))
           add(id, *pid, bundle);
-        else if (has_gpus(bundle, id))
-          ++found_.elsewhere;
+        else if (!is_of_runc(shim) && found_.elsewhere < kMostContainers && has_gpus(bundle, id))
+          ++found_.elsewhere;  // else runc is about to start it
       }
   }
 
@@ -77,7 +78,7 @@ class Search {
       for (const auto& [folder, file, pid] :
            {std::array{"/crun", "/status", "pid"}, std::array{"/runc", "/state.json", "init_process_pid"}}) {
         const std::string states = std::string(kUsers) + "/" + user + folder;
-        for (const std::string& id : names_in(states)) {
+        for (const std::string& id : host_.list(states).value_or(std::vector<std::string>())) {
           if (++seen_rootless_ > kMostContainers) return;
           const auto text = host_.read(states + "/" + id + file, kMostConfig);
           const Json state = text ? parse_foreign(*text) : Json();
@@ -91,10 +92,7 @@ class Search {
 
  private:
   /// The shims of virtual machines and of other kernels have names of their own; older containerds do not say which.
-  bool is_of_runc(const std::string& bundle) const {
-    const std::string shim = host_.read(bundle + "/shim-binary-path", 4096).value_or("");
-    return shim.empty() || shim.find("/containerd-shim-runc-") != std::string::npos;
-  }
+  static bool is_of_runc(const std::string& shim) { return shim.find("/containerd-shim-runc-") != std::string::npos; }
 
   bool has_gpus(const std::string& bundle, const std::string& id) const {
     const auto text = host_.read(bundle + "/config.json", kMostConfig);

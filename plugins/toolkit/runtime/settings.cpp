@@ -110,7 +110,7 @@ Status expect_one_engine(const Names& engines, const Variables& variables) {
     if (const auto found = variables.find({name}); !found.name.empty())
       return Error{ErrorCode::invalid,
                    "the variable " + found.name + " is set, and nothing says which engine it is about",
-                   "environment " + found.name,
+                   found.where,
                    "name one engine: the key `engines` of the component runtime, or the variable RUNTIME",
                    {}};
   return {};

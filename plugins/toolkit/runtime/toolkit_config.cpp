@@ -150,7 +150,7 @@ class Taker {
     if (found.value.starts_with("management.nvidia.com/"))
       return Error{ErrorCode::usage,
                    found.name + "=" + found.value + " would have every request be for devices that only rules give",
-                   "spec.components.runtime.env." + found.name,
+                   found.where,
                    "take it out; the key `requests` of the component runtime says who may request such devices",
                    {}};
     return set_variable(found, {"nvidia-container-runtime", "modes", "cdi", "default-kind"}, found.value);
@@ -170,7 +170,7 @@ class Taker {
         return Error{ErrorCode::usage,
                      found.name + " asks for the feature " + name +
                          (known == nullptr ? ", which NVIDIA's toolkit has not" : ": " + std::string(known->reason)),
-                     "spec.components.runtime.env." + found.name,
+                     found.where,
                      "take the feature out",
                      {}};
       if (known->treatment == Switch::Treatment::honoured) SLIPWAY_CHECK(set_variable(found, {"features", name}, true));
@@ -183,11 +183,11 @@ class Taker {
  private:
   Status set_key(const std::string& key, const Path& path, const Json& value) {
     config_.keys.push_back(key);
-    return set(key, key, path, value);
+    return set(key, "spec.components.runtime." + key, path, value);
   }
   Status set_variable(const Variables::Found& found, const Path& path, const Json& value) {
     config_.variables.push_back(found.name);
-    return set(found.name + "=" + found.value, "env." + found.name, path, value);
+    return set(found.name + "=" + found.value, found.where, path, value);
   }
 
   Status set(const std::string& what, const std::string& where, const Path& path, const Json& value) {
@@ -195,7 +195,7 @@ class Taker {
     if (without != nullptr && nvidia::asks_for_something(*without, plain(value)))
       return Error{ErrorCode::unsupported,
                    what + " has no effect with `mode: nri`: " + std::string(without->reason),
-                   "spec.components.runtime." + where,
+                   where,
                    "take it out, or write mode: config",
                    {}};
     set_path(config_.set, path, value);

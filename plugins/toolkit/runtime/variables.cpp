@@ -105,16 +105,17 @@ Variables::Variables(const Spec& spec, const Environment& environment)
 
 Variables::Found Variables::find(const Names& names) const {
   for (const std::string& name : names)
-    if (const std::string value = of_spec_.value(name, ""); !value.empty()) return {name, value};
+    if (const std::string value = of_spec_.value(name, ""); !value.empty())
+      return {name, value, "spec.components.runtime.env." + name};
   for (const std::string& name : names)
-    if (std::string value = process_(name); !value.empty()) return {name, value};
+    if (std::string value = process_(name); !value.empty()) return {name, value, "environment." + name};
   return {};
 }
 
 Error wrong_value(const Variables::Found& found, const std::string& expected) {
   return Error{ErrorCode::invalid,
                "the variable " + found.name + " is '" + found.value + "', and " + expected + " was expected",
-               "environment " + found.name,
+               found.where,
                "correct it or unset it; keys of the component runtime count before variables",
                {}};
 }

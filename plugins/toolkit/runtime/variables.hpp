@@ -26,6 +26,7 @@ class Variables {
   struct Found {
     std::string name;  ///< empty: none is set
     std::string value;
+    std::string where = {};  ///< for a message: "spec.components.runtime.env.NAME", "environment.NAME"
   };
 
   Variables(const Spec& spec, const Environment& environment);

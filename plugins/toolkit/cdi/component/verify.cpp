@@ -89,6 +89,11 @@ void add_lost(const CdiFacts& facts, Finding::Status status, Findings& findings)
   findings.add({status, "cdi.lost", joined(facts.lost, "; "), kLostRemedy});
 }
 
+/// A live machine's driver is not loaded yet.
+void add_later(const CdiFacts& facts, const Host& host, Findings& findings) {
+  if (!facts.later.empty() && host.live()) findings.add({Finding::Status::warning, "cdi.specs", facts.later, kLoad});
+}
+
 }  // namespace
 
 Result<Findings> Cdi::diagnose(const Spec& spec, const Host& host) const {
@@ -96,7 +101,7 @@ Result<Findings> Cdi::diagnose(const Spec& spec, const Host& host) const {
   if (nvidia::facts_without_gpu(host)) return findings;
   const CdiFacts facts = read_cdi_facts(read_cdi_settings(spec), host);
   add_lost(facts, Finding::Status::fail, findings);
-  if (!facts.later.empty() && host.live()) findings.add({Finding::Status::warning, "cdi.specs", facts.later, kLoad});
+  add_later(facts, host, findings);
   return findings;
 }
 
@@ -109,10 +114,8 @@ Result<Findings> Cdi::verify(const Spec& spec, const Host& host) const {
   const CdiSettings settings = read_cdi_settings(spec);
   const CdiFacts facts = read_cdi_facts(settings, host);
   if (!facts.later.empty()) {
-    if (host.live())
-      findings.add({Finding::Status::warning, "cdi.specs", facts.later, kLoad});
-    else
-      findings.not_applicable("cdi.specs", facts.later);
+    add_later(facts, host, findings);
+    if (!host.live()) findings.not_applicable("cdi.specs", facts.later);
     return findings;
   }
   if (facts.problem) {
