@@ -126,6 +126,16 @@ TEST(Environment, ChoosesNoPluginsForRootOnTheMachineItselfAndThatIsSaid) {
   EXPECT_THAT(host.bare({"status", "--root", "/", "--image"}).err, Not(HasSubstr(ignored)));
 }
 
+TEST(Environment, SaysThatItsPluginPathTakesThePlaceOfTheInstalledFolder) {
+  const ScratchHost host;
+  host.spec("    driver: {}\n");
+  const Ran ran = host.slipway({"plan"});
+  EXPECT_EQ(ran.code, 1) << ran.out;
+  EXPECT_THAT(ran.out + ran.err,
+              AllOf(HasSubstr("unknown component 'driver'"), HasSubstr("SLIPWAY_PLUGIN_PATH takes the place of "),
+                    HasSubstr("to have those as well")));
+}
+
 // Said is not done: the plugin that only the environment names is a component for plan, and unknown to verify.
 TEST(Environment, ChoosesNoPluginsForRootWhereThatCountsButForALook) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
