@@ -14,6 +14,7 @@ from checks import Checks
 from cri import Cri, CriError
 from docker_api import DAEMON, Docker
 from engine_machine import IMAGE, EngineMachine
+from validator_container import check_container, finding_of
 
 HOST = """apiVersion: slipway.dev/v1
 kind: Host
@@ -123,6 +124,17 @@ def check_docker(checks, machine, uuids):
     checks.that("there is no device nvidia.com/gpu=77" in said, "Docker shows why one does not start", said)
 
 
+def check_validator(checks, machine):
+    docker = Docker(f"/proc/{machine.leader}/root/run/docker.sock")
+    check_container(checks, machine, "Docker 20.10", "Docker started a container with the runtime nvidia", docker.list)
+    machine.must("systemctl", "stop", "docker.service")
+    _, found = finding_of(machine)
+    checks.that("Docker does not run" in found["text"] and machine.run("systemctl", "is-active", "docker.service").returncode != 0 and
+                machine.run("systemctl", "is-active", "docker.socket").returncode == 0,
+                "verify does not make systemd start Docker", found)
+    machine.must("systemctl", "start", "docker.service")
+
+
 def check_removal(checks, machine):
     starts = machine.starts("containerd.service")
     done = machine.slipway("remove", "runtime", "--yes")
@@ -142,6 +154,7 @@ def main():
             if check_apply(checks, machine):
                 check_cri(checks, machine, uuids)
                 check_docker(checks, machine, uuids)
+                check_validator(checks, machine)
                 check_removal(checks, machine)
         return checks.close()
     finally:
