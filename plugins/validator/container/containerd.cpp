@@ -64,10 +64,12 @@ Engine engine_of(const std::string& name, const Client& client, const Wanted& wa
 Offer ask_containerd(const Host& host, const EngineSocket& place, const Wanted& wanted) {
   if (!host.exists(place.path)) return {};
   if (!connect_to(host, place.path)) return {{}, std::string(place.name) + " does not answer at " + place.path};
-  std::string why_not = std::string("no ctr of ") + place.name + " is at its usual place, of root's alone";
+  std::string why_not = std::string("no ctr of ") + place.name + " is at its usual place";
   for (const Client& client : kClients) {
-    if (std::string_view(client.socket) != place.path || own_program(host, std::span(&client.program, 1)).empty())
-      continue;
+    if (std::string_view(client.socket) != place.path) continue;
+    const Program found = find_program(host, std::span(&client.program, 1));
+    if (!found.why_not.empty()) why_not = found.why_not;
+    if (found.path.empty()) continue;
     const std::string version = version_of_program(host, program_of(client));
     if (parse_engine_version(version) >= kFirstCtrWithCdi) return {engine_of(place.name, client, wanted), {}};
     why_not = std::string(place.name) + "'s ctr " + version + " knows no CDI, as 1.7 and newer do";

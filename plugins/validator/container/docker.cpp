@@ -17,7 +17,7 @@ constexpr std::chrono::seconds kInfoLimit{20};
 constexpr const char* kPidFile = "/run/docker.pid";
 constexpr const char* kHostOption = "--host=unix:///run/docker.sock";  // no context of root's leads to another machine
 constexpr EngineVersion kOldestDocker{20, 10};                         // `docker run --pull`
-constexpr std::array kDaemons{"/usr/bin/dockerd", "/usr/local/bin/dockerd"};
+constexpr std::array kDaemons{"/usr/bin/dockerd", "/usr/sbin/dockerd", "/usr/local/bin/dockerd"};
 constexpr std::array kDockerClients{"/usr/bin/docker", "/usr/local/bin/docker"};
 
 /// dockerd writes its number there and removes the file when it ends; one that was killed leaves it.
@@ -40,8 +40,8 @@ std::string member(const Json& object, const char* name) {
 
 /// What dockerd says of itself; no object: it does not answer.
 Json info_of(const Host& host, const std::string& docker) {
-  const auto said = host.run({docker, kHostOption, "info", "--format", "{{json .}}"}, kInfoLimit);
-  Json info = said && said->exit_status == 0 ? parse_foreign(said->output) : Json();
+  const auto done = host.run({docker, kHostOption, "info", "--format", "{{json .}}"}, kInfoLimit);
+  Json info = done && done->exit_status == 0 ? parse_foreign(done->output) : Json();
   return info.is_object() && !member(info, "ServerVersion").empty() ? info : Json();
 }
 
@@ -106,10 +106,11 @@ Engine engine_of_docker(const std::string& docker, const Gift& gift, const Wante
 }  // namespace
 
 Offer ask_docker(const Host& host, const Wanted& wanted) {
-  if (own_program(host, kDaemons).empty()) return {};
+  const auto [daemon, daemon_why_not] = find_program(host, kDaemons);
+  if (daemon.empty()) return {{}, daemon_why_not};
   if (!docker_runs(host)) return {{}, std::string("Docker does not run: ") + kPidFile + " names no dockerd"};
-  const std::string docker = own_program(host, kDockerClients);
-  if (docker.empty()) return {{}, "Docker runs, but its program docker is not installed"};
+  const auto [docker, why_not] = find_program(host, kDockerClients);
+  if (docker.empty()) return {{}, why_not.empty() ? "Docker runs, but its program docker is not installed" : why_not};
   const Json info = info_of(host, docker);
   if (!info.is_object()) return {{}, std::string("Docker does not answer `docker ") + kHostOption + " info`"};
   const std::string version = member(info, "ServerVersion");

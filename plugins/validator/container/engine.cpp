@@ -38,12 +38,16 @@ Offer choose_engine(const Host& host, const Wanted& wanted) {
   return {{}, joined(reasons, "; ")};
 }
 
-std::string own_program(const Host& host, std::span<const char* const> paths) {
+Program find_program(const Host& host, std::span<const char* const> paths) {
   const auto root = RootDir::open(host.root_folder());
   if (!root) return {};
-  for (const char* path : paths)
-    if (host.exists(path) && check_only_ours(*root, path)) return path;
-  return {};
+  Program found;
+  for (const char* path : paths) {
+    if (!host.exists(path)) continue;
+    if (check_only_ours(*root, path)) return {path, {}};
+    found.why_not = std::string(path) + " is not run, as others than root could exchange it";
+  }
+  return found;
 }
 
 EngineVersion parse_engine_version(std::string_view text) {
@@ -52,17 +56,18 @@ EngineVersion parse_engine_version(std::string_view text) {
   if (text.starts_with('v')) text.remove_prefix(1);
   const auto numbers = split(text, '.');
   const auto number = [&](std::size_t at) {
-    const bool there = at < numbers.size() && !numbers[at].empty() && numbers[at][0] >= '0' && numbers[at][0] <= '9';
-    return there ? static_cast<unsigned>(std::strtoul(numbers[at].c_str(), nullptr, 10)) : 0U;
+    const bool is_number =
+        at < numbers.size() && !numbers[at].empty() && numbers[at][0] >= '0' && numbers[at][0] <= '9';
+    return is_number ? static_cast<unsigned>(std::strtoul(numbers[at].c_str(), nullptr, 10)) : 0U;
   };
   return {number(0), number(1)};
 }
 
 std::string version_of_program(const Host& host, Words program) {
   program.emplace_back("--version");
-  const auto said = host.run(program, kVersionLimit);
-  if (!said || said->exit_status != 0) return {};
-  const std::string text(trimmed(said->output));
+  const auto shown = host.run(program, kVersionLimit);
+  if (!shown || shown->exit_status != 0) return {};
+  const std::string text(trimmed(shown->output));
   return text.substr(text.rfind(' ') + 1);  // npos + 1 is 0
 }
 

@@ -55,8 +55,12 @@ Offer ask_docker(const Host& host, const Wanted& wanted);
 /// @param wanted  with a device
 Offer ask_containerds(const Host& host, const Wanted& wanted);
 
-/// The first of the paths at which a program of root's is; empty: there is none, or not root's alone.
-std::string own_program(const Host& host, std::span<const char* const> paths);
+struct Program {
+  std::string path;     ///< empty: none is installed, or none that may be run
+  std::string why_not;  ///< it is installed, but others than root could exchange it
+};
+/// The first of the paths at which a program is that nobody besides root could have put there.
+Program find_program(const Host& host, std::span<const char* const> paths);
 
 struct EngineVersion {
   unsigned major = 0;

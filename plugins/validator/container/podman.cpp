@@ -11,8 +11,8 @@ constexpr EngineVersion kFirstPodmanWithCdi{4, 1};
 }  // namespace
 
 Offer ask_podman(const Host& host, const Wanted& wanted) {
-  const std::string program = own_program(host, std::span(&kPodman, 1));
-  if (program.empty()) return {};
+  const auto [program, why_not] = find_program(host, std::span(&kPodman, 1));
+  if (program.empty()) return {{}, why_not};
   const std::string version = version_of_program(host, {program});
   if (parse_engine_version(version) < kFirstPodmanWithCdi)
     return {{}, "podman " + version + " knows no CDI, as 4.1 and newer do"};

@@ -64,12 +64,12 @@ TEST_F(ContainerCheck, RunsNoProgramThatOthersCouldExchange) {
   podman({0, "it has 3 nodes of the driver, and can open each\n", "", false});
   std::filesystem::permissions(host.root_folder() + "/usr/bin", std::filesystem::perms::others_write,
                                std::filesystem::perm_options::add);
-  EXPECT_THAT(run(), HasSubstr("not-exercised"));
+  EXPECT_THAT(run(), HasSubstr("/usr/bin/podman is not run, as others than root could exchange it"));
   EXPECT_TRUE(host.ran().empty());
 }
 
 TEST_F(ContainerCheck, SaysWhyNoneOfTheEnginesThatAreHereIsAsked) {
-  host.file("/usr/bin/dockerd", "x", 0755).file("/run/crio/crio.sock", "");
+  host.file("/usr/sbin/dockerd", "x", 0755).file("/run/crio/crio.sock", "");
   host.file("/var/snap/microk8s/common/run/containerd.sock", "");
   program("/usr/bin/podman", "podman version 3.4.4");
   EXPECT_EQ(run(),

@@ -104,6 +104,15 @@ TEST_F(ContainerByDocker, IsNotStartedWhereDockerDoesNotRun) {
   EXPECT_THAT(run(), HasSubstr("pass validator.container")) << "it was upgraded while it ran";
 }
 
+// Debian has dockerd in sbin, where it was not looked for.
+TEST_F(ContainerByDocker, IsFoundWhereDebianHasIt) {
+  runs("20.10.24", runtimes(kShim));
+  host.without("/usr/bin/dockerd").file("/usr/sbin/dockerd", "x", 0755);
+  host.without("/proc/4711").link("/proc/4711/exe", "/usr/sbin/dockerd");
+  host.answers(start(kByRuntime), kOpened);
+  EXPECT_THAT(run(), HasSubstr("pass validator.container"));
+}
+
 TEST_F(ContainerByDocker, SaysWhyDockerIsNotAsked) {
   runs("20.10.24", runtimes(R"("kata":{"path":"/usr/bin/not-nvidia-container-runtime"},"odd":7,)"));
   EXPECT_THAT(run(), HasSubstr("Docker 20.10.24 has CDI switched off or does not know it, and neither"));
