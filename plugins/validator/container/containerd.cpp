@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/container/containerd.cpp - containerd, its own and those of K3s, RKE2, k0s and MicroK8s, by ctr,
-// which is what knows CDI from 1.7 on: containerd gets the finished container of it.
+// plugins/validator/container/containerd.cpp - containerd, by itself and as K3s, RKE2, k0s and MicroK8s bring it along.
+// It is ctr that knows CDI, from 2.0 on (containerd#8525): containerd 1.7 knows it in its CRI alone. An older ctr names
+// slipway-runtime as the runtime of the container.
 //
 // Places: K3s' scripts/build, docs.rke2.io "cluster access", docs.k0sproject.io "k0s ctr", MicroK8s' snap, Canonical
 // Kubernetes' "manage images". Not `k3s ctr`: where K3s keeps its data elsewhere that would unpack all of it anew.
 #include <array>
 #include <string_view>
 
+#include <slipway/text.hpp>
 #include <slipway/unix_socket.hpp>
 
 #include "validator/container/engine.hpp"
@@ -15,7 +17,9 @@
 namespace slipway::validator {
 namespace {
 
-constexpr EngineVersion kFirstCtrWithCdi{1, 7};
+constexpr EngineVersion kFirstCtrWithCdi{2, 0};
+constexpr EngineVersion kOldestCtr{1, 6};
+constexpr const char* kRuntime = "/usr/bin/slipway-runtime";
 constexpr const char* kNamespace = "slipway";  // of containerd's
 
 struct Client {
@@ -43,38 +47,53 @@ Words program_of(const Client& client) {
 }
 
 /// Whoever kills ctr leaves the container running. There is no snapshot: its root is the folder.
-Engine engine_of(const std::string& name, const Client& client, const Wanted& wanted) {
+Engine engine_of(const std::string& name, const Client& client, const Gift& gift, const Wanted& wanted) {
   const auto with = [&](const Words& more) {
     Words words = program_of(client);
     words.insert(words.end(), {"--address", client.socket, "--namespace", kNamespace});
     words.insert(words.end(), more.begin(), more.end());
     return words;
   };
-  Engine engine{.name = name, .given = wanted.device};
-  engine.start = with({"run", "--rm", "--device", wanted.device, "--rootfs", wanted.folder, wanted.name, "/probe"});
+  Engine engine{.name = name, .given = gift.shown};
+  engine.start = with({"run", "--rm"});
+  engine.start.insert(engine.start.end(), gift.options.begin(), gift.options.end());
+  engine.start.insert(engine.start.end(), {"--rootfs", wanted.folder, wanted.name, "/probe"});
   engine.when_stuck = {with({"tasks", "delete", "--force", wanted.name}), with({"containers", "delete", wanted.name})};
   engine.afterwards = {with({"namespaces", "remove", kNamespace})};
-  for (const std::string& word : program_of(client)) engine.by_hand += word + " ";
-  engine.by_hand +=
-      std::string("--address ") + client.socket + " run --rm --device " + wanted.device + " IMAGE NAME ls /dev";
+  engine.by_hand = joined(program_of(client), " ") + " --address " + client.socket + " run --rm " +
+                   joined(gift.options, " ") + " IMAGE NAME ls /dev";
   engine.unit = client.unit;
   return engine;
+}
+
+Offer ask_client(const Host& host, const std::string& name, const Client& client, const Wanted& wanted) {
+  const std::string text = version_of_program(host, program_of(client));
+  const EngineVersion version = parse_engine_version(text);
+  const std::string shown = name + "'s ctr " + text;
+  if (version < kOldestCtr) return {{}, shown + " is older than 1.6"};
+  if (version >= kFirstCtrWithCdi && !wanted.device.empty())
+    return {engine_of(name, client, {wanted.device, {"--device", wanted.device}}, wanted), {}};
+  const Program runtime = find_program(host, std::span(&kRuntime, 1));
+  std::string why_not = runtime.path.empty() ? "slipway-runtime is not installed" : why_no_variable(host);
+  if (!runtime.why_not.empty()) why_not = runtime.why_not;
+  if (!why_not.empty()) return {{}, shown + " knows no CDI, as 2.0 and newer do, and " + why_not};
+  return {engine_of(name, client, {"slipway-runtime", {"--runc-binary", kRuntime, "--env", kAllGpus}}, wanted), {}};
 }
 
 Offer ask_containerd(const Host& host, const EngineSocket& place, const Wanted& wanted) {
   if (!host.exists(place.path)) return {};
   if (!connect_to(host, place.path)) return {{}, std::string(place.name) + " does not answer at " + place.path};
-  std::string why_not = std::string("no ctr of ") + place.name + " is at its usual place";
+  Offer offer{{}, std::string("no ctr of ") + place.name + " is at its usual place"};
   for (const Client& client : kClients) {
     if (std::string_view(client.socket) != place.path) continue;
     const Program found = find_program(host, std::span(&client.program, 1));
-    if (!found.why_not.empty()) why_not = found.why_not;
-    if (found.path.empty()) continue;
-    const std::string version = version_of_program(host, program_of(client));
-    if (parse_engine_version(version) >= kFirstCtrWithCdi) return {engine_of(place.name, client, wanted), {}};
-    why_not = std::string(place.name) + "'s ctr " + version + " knows no CDI, as 1.7 and newer do";
+    if (!found.path.empty())
+      offer = ask_client(host, place.name, client, wanted);
+    else if (!found.why_not.empty())
+      offer.why_not = found.why_not;
+    if (offer.engine) break;
   }
-  return {{}, why_not};
+  return offer;
 }
 
 }  // namespace

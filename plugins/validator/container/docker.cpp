@@ -71,17 +71,12 @@ std::string gpu_runtime(const Json& info) {
   return first;
 }
 
-struct Gift {
-  std::string shown;
-  Words options;
-};
-
 /// How this Docker gives GPUs.
 std::optional<Gift> gift_of(const Json& info, const std::string& device) {
   if (gives_by_cdi(info) && !device.empty()) return Gift{device, {"--device", device}};
   const std::string runtime = gpu_runtime(info);
   if (runtime.empty()) return std::nullopt;
-  return Gift{"the runtime " + runtime, {"--runtime", runtime, "--env", "NVIDIA_VISIBLE_DEVICES=all"}};
+  return Gift{"the runtime " + runtime, {"--runtime", runtime, "--env", kAllGpus}};
 }
 
 Engine engine_of_docker(const std::string& docker, const Gift& gift, const Wanted& wanted) {
@@ -120,6 +115,9 @@ Offer ask_docker(const Host& host, const Wanted& wanted) {
     return {{},
             "Docker " + version + " has CDI switched off or does not know it, and neither slipway-runtime nor " +
                 "nvidia-container-runtime is registered with it"};
+  const bool by_variable = gift->shown != wanted.device;
+  if (const std::string refused = why_no_variable(host); by_variable && !refused.empty())
+    return {{}, "Docker gives GPUs by " + gift->shown + ", and " + refused};
   return {engine_of_docker(docker, *gift, wanted), {}};
 }
 

@@ -11,6 +11,8 @@ namespace slipway::validator {
 namespace {
 
 constexpr std::chrono::seconds kVersionLimit{10};
+constexpr const char* kRuntimeConfig = "/etc/nvidia-container-runtime/config.toml";
+constexpr const char* kAcceptVariable = "accept-nvidia-visible-devices-envvar-when-unprivileged";
 constexpr const char* kCrioSocket = "/run/crio/crio.sock";
 
 Offer ask_crio(const Host& host) {
@@ -28,7 +30,7 @@ Offer choose_engine(const Host& host, const Wanted& wanted) {
   };
   const bool has_device = !wanted.device.empty();
   if ((has_device && ask([&] { return ask_podman(host, wanted); })) || ask([&] { return ask_docker(host, wanted); }) ||
-      (has_device && ask([&] { return ask_containerds(host, wanted); })))
+      ask([&] { return ask_containerds(host, wanted); }))
     return offers.back();
   offers.push_back(ask_crio(host));
   std::vector<std::string> reasons;
@@ -48,6 +50,16 @@ Program find_program(const Host& host, std::span<const char* const> paths) {
     found.why_not = std::string(path) + " is not run, as others than root could exchange it";
   }
   return found;
+}
+
+std::string why_no_variable(const Host& host) {
+  const std::string config = host.read(kRuntimeConfig).value_or("");
+  for (const std::string_view line : lines_of<std::string_view>(config)) {
+    const auto words = split<std::string_view>(line, '=');
+    if (words.size() == 2 && trimmed(words[0]) == kAcceptVariable && trimmed(words[1]).starts_with("false"))
+      return std::string(kRuntimeConfig) + " lets no unprivileged container ask for GPUs by NVIDIA_VISIBLE_DEVICES";
+  }
+  return {};
 }
 
 EngineVersion parse_engine_version(std::string_view text) {

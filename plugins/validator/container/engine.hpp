@@ -52,7 +52,6 @@ Offer choose_engine(const Host& host, const Wanted& wanted);
 Offer ask_podman(const Host& host, const Wanted& wanted);
 /// dockerd is asked only while it runs: where systemd holds its socket, a connection would start it.
 Offer ask_docker(const Host& host, const Wanted& wanted);
-/// @param wanted  with a device
 Offer ask_containerds(const Host& host, const Wanted& wanted);
 
 struct Program {
@@ -61,6 +60,17 @@ struct Program {
 };
 /// The first of the paths at which a program is that nobody besides root could have put there.
 Program find_program(const Host& host, std::span<const char* const> paths);
+
+/// How a container gets the GPUs.
+struct Gift {
+  std::string shown;  ///< "nvidia.com/gpu=all", "the runtime nvidia"
+  Words options;      ///< of the engine's client
+};
+
+/// What asks slipway-runtime and NVIDIA's runtimes for all GPUs.
+inline constexpr const char* kAllGpus = "NVIDIA_VISIBLE_DEVICES=all";
+/// Why those runtimes would not heed that variable of an unprivileged container; empty: they do.
+std::string why_no_variable(const Host& host);
 
 struct EngineVersion {
   unsigned major = 0;

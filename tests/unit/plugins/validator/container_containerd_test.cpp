@@ -25,10 +25,8 @@ class ContainerByCtr : public testing::ContainerMachine {
   }
 };
 
-TEST_F(ContainerByCtr, AsksAContainerdThatKnowsCdi) {
+TEST_F(ContainerByCtr, GetsTheGpusByCdiWhereCtrKnowsIt) {
   listen(kSocket);
-  program("/usr/bin/ctr", "ctr github.com/containerd/containerd 1.6.20~ds1");
-  EXPECT_THAT(run(), HasSubstr("containerd's ctr 1.6.20~ds1 knows no CDI, as 1.7 and newer do"));
   program("/usr/bin/ctr", "ctr github.com/containerd/containerd/v2 v2.1.9");
   starts({"/usr/bin/ctr"}, kSocket, "0");
   spec.devices = {"0"};
@@ -37,6 +35,31 @@ TEST_F(ContainerByCtr, AsksAContainerdThatKnowsCdi) {
   // A podman that knows no CDI made verify fail.
   program("/usr/bin/podman", "podman version 3.4.4");
   EXPECT_THAT(run(), HasSubstr(passes));
+}
+
+// The ctr of containerd 1.7 takes a CDI device for a path, although containerd's CRI knows CDI: verify failed.
+TEST_F(ContainerByCtr, GetsTheGpusBySlipwayRuntimeElse) {
+  listen(kSocket);
+  program("/usr/bin/ctr", "ctr github.com/containerd/containerd 1.7.24~ds1");
+  EXPECT_THAT(run(), HasSubstr("not-exercised validator.container: no container was started: containerd's ctr "
+                               "1.7.24~ds1 knows no CDI, as 2.0 and newer do, and slipway-runtime is not installed"));
+  host.file("/usr/bin/slipway-runtime", "x", 0755);
+  host.answers(words({"/usr/bin/ctr"}, kSocket,
+                     {"run", "--rm", "--runc-binary", "/usr/bin/slipway-runtime", "--env", "NVIDIA_VISIBLE_DEVICES=all",
+                      "--rootfs", kRoot, kName, "/probe"}),
+               kOpened);
+  const std::string passes = "pass validator.container: containerd started a container with slipway-runtime";
+  EXPECT_THAT(run(), HasSubstr(passes));
+  host.file("/etc/nvidia-container-runtime/config.toml",
+            "#accept-nvidia-visible-devices-envvar-when-unprivileged = false\n"
+            "accept-nvidia-visible-devices-envvar-when-unprivileged = true\n");
+  spec.devices.clear();
+  EXPECT_THAT(run(), HasSubstr(passes)) << "slipway-runtime makes a spec itself";
+  host.file("/etc/nvidia-container-runtime/config.toml",
+            "  accept-nvidia-visible-devices-envvar-when-unprivileged=false # as the guide says\n");
+  EXPECT_THAT(run(), HasSubstr("config.toml lets no unprivileged container ask for GPUs by NVIDIA_VISIBLE_DEVICES"));
+  program("/usr/bin/ctr", "ctr github.com/containerd/containerd 1.4.13");
+  EXPECT_THAT(run(), HasSubstr("containerd's ctr 1.4.13 is older than 1.6"));
 }
 
 // Its socket stays when containerd is stopped or removed, and each verify failed beside another engine.
@@ -74,7 +97,7 @@ TEST_F(ContainerByCtr, KnowsThoseOfTheDistributions) {
     if (former != each.socket) listen(each.socket);
     former = each.socket;
     EXPECT_THAT(run(), HasSubstr(std::string("no ctr of the containerd of ") + each.name)) << each.client.front();
-    program(each.client.front(), "ctr github.com/k3s-io/containerd v1.7.23-k3s2",
+    program(each.client.front(), "ctr github.com/k3s-io/containerd v2.1.4-k3s1",
             {each.client.begin() + 1, each.client.end()});
     starts(each.client, each.socket);
     EXPECT_THAT(run(), HasSubstr(std::string("pass validator.container: the containerd of ") + each.name))

@@ -62,6 +62,17 @@ TEST_F(ContainerByDocker, GetsTheGpusByTheRegisteredRuntimeElse) {
   EXPECT_THAT(run(), HasSubstr(passes)) << "there is no spec";
 }
 
+TEST_F(ContainerByDocker, AsksNoRuntimeThatIsNotToHeedTheVariable) {
+  host.file("/etc/nvidia-container-runtime/config.toml",
+            "accept-nvidia-visible-devices-envvar-when-unprivileged = false\n");
+  runs("20.10.24", runtimes(kShim));
+  EXPECT_THAT(run(), HasSubstr("not-exercised validator.container: no container was started: Docker gives GPUs by the "
+                               "runtime nvidia, and /etc/nvidia-container-runtime/config.toml lets no"));
+  runs("28.2.2", R"("CDISpecDirs":["/etc/cdi"],)" + runtimes(kShim));
+  host.answers(start({"--device", "nvidia.com/gpu=all"}), kOpened);
+  EXPECT_THAT(run(), HasSubstr("pass validator.container"));
+}
+
 TEST_F(ContainerByDocker, PrefersTheDefaultRuntimeAndThenTheFirstName) {
   const std::string two = R"("nvidia-legacy":{"path":"/usr/bin/nvidia-container-runtime.legacy"},)"
                           R"("nvidia":{"path":"nvidia-container-runtime"},)";
@@ -78,7 +89,7 @@ TEST_F(ContainerByDocker, IsStartedByDockerAndNotByTheContainerdThatItBringsAlon
   runs("20.10.24", runtimes(kShim));
   host.answers(start(kByRuntime), kOpened);
   listen("/run/containerd/containerd.sock");
-  program("/usr/bin/ctr", "ctr github.com/containerd/containerd 1.7.24");
+  program("/usr/bin/ctr", "ctr github.com/containerd/containerd/v2 v2.1.9");
   EXPECT_THAT(run(), HasSubstr("pass validator.container: Docker started"));
   runs("20.10.24", runtimes(""));
   host.answers({"/usr/bin/ctr", "--address", "/run/containerd/containerd.sock", "--namespace", "slipway", "run", "--rm",
