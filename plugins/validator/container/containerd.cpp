@@ -46,7 +46,8 @@ Words program_of(const Client& client) {
   return words;
 }
 
-/// Whoever kills ctr leaves the container running. There is no snapshot: its root is the folder.
+/// Whoever kills ctr leaves the container running. There is no snapshot: its root is the folder. No shares are asked
+/// for, as there are machines without the CPU controller.
 Engine engine_of(const std::string& name, const Client& client, const Gift& gift, const Wanted& wanted) {
   const auto with = [&](const Words& more) {
     Words words = program_of(client);
@@ -55,7 +56,7 @@ Engine engine_of(const std::string& name, const Client& client, const Gift& gift
     return words;
   };
   Engine engine{.name = name, .given = gift.shown};
-  engine.start = with({"run", "--rm"});
+  engine.start = with({"run", "--rm", "--cpu-shares", "0"});
   engine.start.insert(engine.start.end(), gift.options.begin(), gift.options.end());
   engine.start.insert(engine.start.end(), {"--rootfs", wanted.folder, wanted.name, "/probe"});
   engine.when_stuck = {with({"tasks", "delete", "--force", wanted.name}), with({"containers", "delete", wanted.name})};

@@ -20,7 +20,8 @@ class ContainerByCtr : public testing::ContainerMachine {
   }
   void starts(const Command& client, const std::string& socket, const std::string& device = "all") {
     host.answers(words(client, socket,
-                       {"run", "--rm", "--device", "nvidia.com/gpu=" + device, "--rootfs", kRoot, kName, "/probe"}),
+                       {"run", "--rm", "--cpu-shares", "0", "--device", "nvidia.com/gpu=" + device, "--rootfs", kRoot,
+                        kName, "/probe"}),
                  kOpened);
   }
 };
@@ -45,8 +46,8 @@ TEST_F(ContainerByCtr, GetsTheGpusBySlipwayRuntimeElse) {
                                "1.7.24~ds1 knows no CDI, as 2.0 and newer do, and slipway-runtime is not installed"));
   host.file("/usr/bin/slipway-runtime", "x", 0755);
   host.answers(words({"/usr/bin/ctr"}, kSocket,
-                     {"run", "--rm", "--runc-binary", "/usr/bin/slipway-runtime", "--env", "NVIDIA_VISIBLE_DEVICES=all",
-                      "--rootfs", kRoot, kName, "/probe"}),
+                     {"run", "--rm", "--cpu-shares", "0", "--runc-binary", "/usr/bin/slipway-runtime", "--env",
+                      "NVIDIA_VISIBLE_DEVICES=all", "--rootfs", kRoot, kName, "/probe"}),
                kOpened);
   const std::string passes = "pass validator.container: containerd started a container with slipway-runtime";
   EXPECT_THAT(run(), HasSubstr(passes));

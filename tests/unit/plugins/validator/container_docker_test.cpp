@@ -93,7 +93,7 @@ TEST_F(ContainerByDocker, IsStartedByDockerAndNotByTheContainerdThatItBringsAlon
   EXPECT_THAT(run(), HasSubstr("pass validator.container: Docker started"));
   runs("20.10.24", runtimes(""));
   host.answers({"/usr/bin/ctr", "--address", "/run/containerd/containerd.sock", "--namespace", "slipway", "run", "--rm",
-                "--device", "nvidia.com/gpu=all", "--rootfs", kRoot, kName, "/probe"},
+                "--cpu-shares", "0", "--device", "nvidia.com/gpu=all", "--rootfs", kRoot, kName, "/probe"},
                kOpened);
   EXPECT_THAT(run(), HasSubstr("pass validator.container: containerd started")) << "Docker is not set up for GPUs";
 }
