@@ -14,7 +14,7 @@ from checks import Checks
 from cri import Cri, CriError
 from docker_api import DAEMON, Docker
 from engine_machine import IMAGE, EngineMachine
-from validator_container import check_container
+from validator_container import check_container, finding_of
 
 HOST = """apiVersion: slipway.dev/v1
 kind: Host
@@ -127,6 +127,12 @@ def check_docker(checks, machine, uuids):
 def check_validator(checks, machine):
     docker = Docker(f"/proc/{machine.leader}/root/run/docker.sock")
     check_container(checks, machine, "Docker 20.10", "Docker started a container with the runtime nvidia", docker.list)
+    before = docker.list()
+    machine.must("mkdir", "/var/lib/slipway/container-check-4711")
+    machine.must("docker", "tag", IMAGE, "slipway-check-4711")
+    finding_of(machine)
+    checks.that(docker.list() == before and "container-check" not in machine.must("ls", "/var/lib/slipway"),
+                "Docker 20.10: verify removes what a verify left that was killed", docker.list())
     machine.must("systemctl", "stop", "docker.service")
     check_container(checks, machine, "containerd 1.6", "containerd started a container with slipway-runtime",
                     lambda: machine.must("ctr", "namespaces", "list"))

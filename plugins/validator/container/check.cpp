@@ -2,7 +2,6 @@
 #include "validator/container/check.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include <slipway/text.hpp>
 
 #include "validator/container/engine.hpp"
+#include "validator/container/scratch.hpp"
 
 namespace slipway::validator {
 namespace {
@@ -18,30 +18,26 @@ constexpr std::chrono::seconds kStartLimit{60};
 constexpr std::chrono::seconds kRemovalLimit{10};
 constexpr const char* kKind = "nvidia.com/gpu";
 
-/// A folder with the container's root.
-class Scratch {
- public:
-  Scratch(const Host& host, std::string path) : host_(host), path_(std::move(path)) {}
-  /// Not past other file systems: nothing that is mounted there by mistake is to be emptied.
-  ~Scratch() { (void)host_.run({"rm", "-rf", "--one-file-system", path_}, kRemovalLimit); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
+Wanted wanted_of(const std::string& number, const std::string& device) {
+  const std::string folder = scratch_folder(number);
+  return {
+      .device = device, .folder = folder + "/root", .archive = folder + "/root.tar", .name = "slipway-check-" + number};
+}
 
-  Status fill(const std::string& root, const std::string& probe) {
-    namespace fs = std::filesystem;
-    const fs::path folder = (host_.root_folder() == "/" ? "" : host_.root_folder()) + root;
-    std::error_code problem;
-    fs::create_directories(folder, problem);
-    for (const char* name : {"dev", "etc", "proc", "sys", "tmp", "usr"})
-      if (!problem) fs::create_directories(folder / name, problem);
-    if (!problem) fs::copy_file(probe, folder / "probe", fs::copy_options::overwrite_existing, problem);
-    return problem ? Status(system_error("make", path_, problem.value())) : Status();
+void run_all(const Host& host, const std::vector<Words>& removals) {
+  for (const Words& removal : removals) (void)host.run(removal, kRemovalLimit);
+}
+
+/// Of a check that was killed; its engine is the one that would be asked now.
+void remove_abandoned(const Host& host, const std::string& device) {
+  for (const std::string& number : abandoned_checks(host)) {
+    const Scratch folder(host, scratch_folder(number));
+    const Offer offer = choose_engine(host, wanted_of(number, device));
+    if (!offer.engine) continue;
+    run_all(host, offer.engine->when_stuck);
+    run_all(host, offer.engine->afterwards);
   }
-
- private:
-  const Host& host_;
-  std::string path_;
-};
+}
 
 /// The last line that says something, of printable letters. Docker's client ends what it says with a hint at its help.
 std::string last_line(const ProcessOutput& done) {
@@ -68,8 +64,7 @@ std::string prepare(const Host& host, const Engine& engine) {
 /// Waits for what the engine does. What it leaves behind where that is not removed is no matter of the GPUs.
 Result<ProcessOutput> start(const Host& host, const Engine& engine) {
   auto done = host.run(engine.start, kStartLimit);
-  if (!done || done->exit_status != 0)
-    for (const Words& removal : engine.when_stuck) (void)host.run(removal, kRemovalLimit);
+  if (!done || done->exit_status != 0) run_all(host, engine.when_stuck);
   return done;
 }
 
@@ -104,26 +99,22 @@ Finding judge(const Engine& engine, const Result<ProcessOutput>& done) {
 
 Finding check_container(const Host& host, const std::vector<CdiSpec>& specs, const std::string& probe) {
   if (!host.live()) return not_tried(kContainerCheck, "this root is not running, so no container can be started");
-  const std::string process = std::to_string(::getpid());
-  // Not in /run, from where many machines let nothing start.
-  const std::string folder = "/var/lib/slipway/container-check-" + process;
-  const Wanted wanted{.device = device_of(specs),
-                      .folder = folder + "/root",
-                      .archive = folder + "/root.tar",
-                      .name = "slipway-check-" + process};
+  const std::string number = std::to_string(::getpid());
+  const Wanted wanted = wanted_of(number, device_of(specs));
+  remove_abandoned(host, wanted.device);
   const Offer offer = choose_engine(host, wanted);
   if (!offer.engine)
     return not_tried(kContainerCheck,
                      "no container was started: " +
                          (offer.why_not.empty() ? "podman, Docker and containerd are not here" : offer.why_not));
-  Scratch scratch(host, folder);
+  Scratch scratch(host, scratch_folder(number));
   if (const Status made = scratch.fill(wanted.folder, probe); !made)
     return not_tried(kContainerCheck, made.error().what);
   const Engine& engine = *offer.engine;
   const std::string problem = prepare(host, engine);
   const Finding finding = problem.empty() ? judge(engine, start(host, engine))
                                           : not_tried(kContainerCheck, "no container was started: " + problem);
-  for (const Words& removal : engine.afterwards) (void)host.run(removal, kRemovalLimit);
+  run_all(host, engine.afterwards);
   return finding;
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <filesystem>
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -57,6 +60,21 @@ TEST_F(ContainerCheck, RemovesAContainerThatPodmanLeavesBehind) {
   program("/usr/bin/podman", "podman version 4.3.1");
   EXPECT_THAT(run(), HasSubstr("podman did not start"));
   EXPECT_EQ(last(2), (std::vector<Command>{{"/usr/bin/podman", "rm", "--force", "--time", "0", kName}, kRemoval}));
+}
+
+// Ctrl-C ends the check at once: its folder, and Docker's image, were never removed.
+TEST_F(ContainerCheck, RemovesWhatAKilledCheckLeft) {
+  podman({0, "it has 3 nodes of the driver, and can open each\n", "", false});
+  const std::string folder = "/var/lib/slipway/container-check-";
+  for (const char* name : {"4711/root", "4712/root", "x/root"}) host.directory(folder + name);
+  const Fd used(::open((host.root_folder() + folder + "4712").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  ASSERT_EQ(::flock(used.get(), LOCK_EX), 0) << "by a check that goes on";
+  EXPECT_THAT(run(), HasSubstr("pass validator.container"));
+  const auto ran = [&](const Command& words) { return std::ranges::count(host.ran(), words); };
+  EXPECT_EQ(ran({"/usr/bin/podman", "rm", "--force", "--time", "0", "slipway-check-4711"}), 1);
+  EXPECT_EQ(ran({"rm", "-rf", "--one-file-system", folder + "4711"}), 1);
+  EXPECT_EQ(ran({"rm", "-rf", "--one-file-system", folder + "4712"}), 0);
+  EXPECT_EQ(ran({"rm", "-rf", "--one-file-system", folder + "x"}), 0);
 }
 
 // The checks run as root, so that what another user can exchange is no program to run.
