@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <slipway/host.hpp>
@@ -72,11 +73,7 @@ inline constexpr const char* kAllGpus = "NVIDIA_VISIBLE_DEVICES=all";
 /// Why those runtimes would not heed that variable of an unprivileged container; empty: they do.
 std::string why_no_variable(const Host& host);
 
-struct EngineVersion {
-  unsigned major = 0;
-  unsigned minor = 0;
-  auto operator<=>(const EngineVersion&) const = default;
-};
+using EngineVersion = std::pair<unsigned, unsigned>;  ///< {20, 10} of "20.10.24"
 /// The last word: "ctr github.com/containerd/containerd/v2 v2.1.9", "podman version 4.3.1", "20.10.24+dfsg1".
 EngineVersion parse_engine_version(std::string_view text);
 /// What `PROGRAM WORDS --version` says; empty where it does not run.
