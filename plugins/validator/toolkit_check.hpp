@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/toolkit_check.hpp - do container engines get GPUs? By CDI specs, or by NVIDIA's runtime; and does a
-// container that one of them starts get them?
+// plugins/validator/toolkit_check.hpp - do container engines get GPUs? By CDI specs, or by NVIDIA's runtime.
 #pragma once
 
 #include <optional>
@@ -46,17 +45,5 @@ class ToolkitCheck {
   const Host& host_;
   CdiSpecs cdi_;
 };
-
-inline constexpr const char* kContainerCheck = "validator.container";
-inline constexpr const char* kContainerProbe = "validator-container-probe";
-
-/// Starts a container with the device `all` of the CDI specs, by podman, or by the containerd that listens at its usual
-/// socket and knows CDI (1.7 or newer). Its root is a folder with nothing but `probe` in it, so that no image is
-/// needed; the program opens each node of the GPUs for reading and writing. Both are gone afterwards, and a container
-/// that does not end in time is killed and removed.
-///
-/// Not exercised where no such engine is there, naming the others, the root is not running, or no spec has GPUs.
-/// @param probe  host path of the program (kContainerProbe), which needs no library
-Finding check_container(const Host& host, const std::vector<CdiSpec>& specs, const std::string& probe);
 
 }  // namespace slipway::validator

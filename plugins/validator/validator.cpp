@@ -2,6 +2,7 @@
 #include "validator/validator.hpp"
 
 #include "nvidia/gpu.hpp"
+#include "validator/container/check.hpp"
 #include "validator/cuda_check.hpp"
 #include "validator/device_plugin_check.hpp"
 #include "validator/driver_check.hpp"

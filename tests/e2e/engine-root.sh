@@ -16,7 +16,8 @@ PACKAGES="systemd,systemd-sysv,dbus,kmod,containerd,runc"
 # packages_of SUITE : what is installed there.
 packages_of() {
   case "$1" in
-    bookworm | trixie) printf '%s,docker.io,iptables\n' "$PACKAGES" ;;
+    bookworm) printf '%s,docker.io,iptables\n' "$PACKAGES" ;;
+    trixie) printf '%s,docker.io,docker-cli,iptables\n' "$PACKAGES" ;; # only recommended there
     *) printf '%s\n' "$PACKAGES" ;;
   esac
 }

@@ -15,6 +15,7 @@ from checks import Checks
 from cri import Cri
 from docker_api import DAEMON, Docker
 from engine_machine import IMAGE, EngineMachine
+from validator_container import check_container
 
 HOST = """apiVersion: slipway.dev/v1
 kind: Host
@@ -109,6 +110,12 @@ def check_pods(checks, machine, uuids, what):
         cri.remove_pod(pod)
 
 
+def check_validator_by_ctr(checks, machine, what):
+    given = "slipway-runtime" if what == "containerd 1.7" else "nvidia.com/gpu=all"  # ctr knows CDI from 2.0 on
+    check_container(checks, machine, what, f"containerd started a container with {given}",
+                    lambda: machine.must("ctr", "namespaces", "list"))
+
+
 def check_removal(checks, machine, what, before):
     done = machine.slipway("remove", "runtime", "--yes")
     checks.that(done.returncode == 0 and machine.must("cat", CONFIG) == before, f"{what}: removal brings back every byte",
@@ -132,6 +139,7 @@ def check_docker(checks, machine, uuids):
     status, out = docker.run(IMAGE, "nvidia-smi -L", cdi_devices=["nvidia.com/gpu=6"], binds=["/sim:/run/slipway/sim"])
     checks.that(status == 0 and len(out.splitlines()) == 1 and uuids[6] in out,
                 "Docker 26: a container with a CDI device sees that one GPU", out)
+    check_container(checks, machine, "Docker 26", "Docker started a container with nvidia.com/gpu=all", docker.list)
     done = machine.slipway("apply", "-f", SPEC)
     checks.that(done.returncode == 0 and machine.starts("docker.service") == starts + 1,
                 "Docker 26: a second apply restarts nothing", done.stdout + done.stderr)
@@ -149,6 +157,7 @@ def main():
                 uuids = machine.generate_cdi()
                 if check_apply(checks, machine, what, config):
                     check_pods(checks, machine, uuids, what)
+                    check_validator_by_ctr(checks, machine, what)
                     check_removal(checks, machine, what, config)
                 if suite == "trixie":
                     check_docker(checks, machine, uuids)

@@ -14,6 +14,7 @@ from checks import Checks
 from cri import Cri, CriError
 from docker_api import DAEMON, Docker
 from engine_machine import IMAGE, EngineMachine
+from validator_container import check_container, finding_of
 
 HOST = """apiVersion: slipway.dev/v1
 kind: Host
@@ -123,6 +124,23 @@ def check_docker(checks, machine, uuids):
     checks.that("there is no device nvidia.com/gpu=77" in said, "Docker shows why one does not start", said)
 
 
+def check_validator(checks, machine):
+    docker = Docker(f"/proc/{machine.leader}/root/run/docker.sock")
+    check_container(checks, machine, "Docker 20.10", "Docker started a container with the runtime nvidia", docker.list)
+    before = docker.list()
+    machine.must("mkdir", "/var/lib/slipway/container-check-4711")
+    machine.must("docker", "tag", IMAGE, "slipway-check-4711")
+    finding_of(machine)
+    checks.that(docker.list() == before and "container-check" not in machine.must("ls", "/var/lib/slipway"),
+                "Docker 20.10: verify removes what a verify left that was killed", docker.list())
+    machine.must("systemctl", "stop", "docker.service")
+    check_container(checks, machine, "containerd 1.6", "containerd started a container with slipway-runtime",
+                    lambda: machine.must("ctr", "namespaces", "list"))
+    states = [machine.run("systemctl", "is-active", unit).stdout.strip() for unit in ("docker.socket", "docker.service")]
+    checks.that(states == ["active", "inactive"], "verify does not make systemd start Docker", states)
+    machine.must("systemctl", "start", "docker.service")
+
+
 def check_removal(checks, machine):
     starts = machine.starts("containerd.service")
     done = machine.slipway("remove", "runtime", "--yes")
@@ -142,6 +160,7 @@ def main():
             if check_apply(checks, machine):
                 check_cri(checks, machine, uuids)
                 check_docker(checks, machine, uuids)
+                check_validator(checks, machine)
                 check_removal(checks, machine)
         return checks.close()
     finally:

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -9,63 +11,39 @@
 
 #include <slipway/testing/temp_dir.hpp>
 
-#include "gpu_machine.hpp"
-#include "validator/toolkit_check.hpp"
+#include "container_machine.hpp"
+#include "validator/container/engine.hpp"
 
 namespace slipway::validator {
 namespace {
 
-using slipway::testing::FakeHost;
+using testing::Command;
 using ::testing::HasSubstr;
 using testing::shown;
 
-const std::string kFolder = "/var/lib/slipway/container-check-" + std::to_string(::getpid());
-const std::string kName = "slipway-check-" + std::to_string(::getpid());
-const std::vector<std::string> kRemoval{"rm", "-rf", "--one-file-system", kFolder};
-
-class ContainerCheck : public ::testing::Test {
+class ContainerCheck : public testing::ContainerMachine {
  protected:
-  ContainerCheck() {
-    host.live("6.1.0-50-amd64").answers(kRemoval, {});
-    spec.kind = "nvidia.com/gpu";
-    spec.devices = {"0", "all"};
-  }
-  std::vector<std::string> podman_words(const std::string& device) const {
-    return {"/usr/bin/podman",
-            "run",
-            "--rm",
-            "--name",
-            kName,
-            "--network=none",
-            "--security-opt",
-            "label=disable",
-            "--device",
-            "nvidia.com/gpu=" + device,
-            "--rootfs",
-            kFolder,
-            "/probe"};
-  }
   void podman(const ProcessOutput& output) {
-    host.file("/usr/bin/podman", "x", 0755).answers(podman_words("all"), output);
-    host.answers({"/usr/bin/podman", "--version"}, {0, "podman version 4.3.1\n", "", false});
+    program("/usr/bin/podman", "podman version 4.3.1");
+    host.answers({"/usr/bin/podman", "run", "--rm", "--name", kName, "--network=none", "--security-opt",
+                  "label=disable", "--device", "nvidia.com/gpu=all", "--rootfs", kRoot, "/probe"},
+                 output);
   }
-  Finding run() const { return check_container(host, {spec}, CONTAINER_PROBE); }
-
-  FakeHost host;
-  CdiSpec spec;
 };
 
 TEST_F(ContainerCheck, IsSkippedAndSaysSoWhereNothingCanBeStarted) {
-  EXPECT_THAT(shown(run()), HasSubstr("not-exercised validator.container: no container was started: neither podman"));
+  EXPECT_EQ(run(),
+            "not-exercised validator.container: no container was started: podman, Docker and containerd are not here");
   spec.devices.clear();
-  EXPECT_THAT(shown(run()), HasSubstr("no CDI spec has a GPU"));
-  EXPECT_THAT(shown(check_container(FakeHost(), {spec}, CONTAINER_PROBE)), HasSubstr("not-exercised"));
+  EXPECT_THAT(run(), HasSubstr("no CDI spec has a GPU"));
+  EXPECT_THAT(shown(check_container(slipway::testing::FakeHost(), {spec}, CONTAINER_PROBE)),
+              HasSubstr("not-exercised"));
   EXPECT_TRUE(host.ran().empty());
 }
 
 TEST_F(ContainerCheck, PassesWhenThePodmanContainerOpensItsNodes) {
   podman({0, "it has 3 nodes of the driver, and can open each\n", "", false});
-  EXPECT_EQ(shown(run()),
+  EXPECT_EQ(run(),
             "pass validator.container: podman started a container with nvidia.com/gpu=all: it has 3 nodes of "
             "the driver, and can open each");
   EXPECT_EQ(host.ran().back(), kRemoval) << "and nothing is left";
@@ -73,56 +51,57 @@ TEST_F(ContainerCheck, PassesWhenThePodmanContainerOpensItsNodes) {
 
 TEST_F(ContainerCheck, FailsWithWhatTheContainerOrTheEngineSays) {
   podman({3, "it cannot open /dev/nvidia0: Operation not permitted\n", "", false});
-  EXPECT_THAT(shown(run()), HasSubstr("ended with 3: it cannot open /dev/nvidia0: Operation not permitted"));
+  EXPECT_THAT(run(), HasSubstr("ended with 3: it cannot open /dev/nvidia0: Operation not permitted"));
   podman({126, "", "Error: unresolvable CDI devices \x1b[2J nvidia.com/gpu=all\n\n", false});
-  EXPECT_THAT(shown(run()), HasSubstr("Error: unresolvable CDI devices ?[2J nvidia.com/gpu=all"));
+  EXPECT_THAT(run(), HasSubstr("Error: unresolvable CDI devices ?[2J nvidia.com/gpu=all"));
 }
 
-TEST_F(ContainerCheck, AsksAContainerdThatKnowsCdi) {
-  host.file("/usr/bin/ctr", "x", 0755).file("/run/containerd/containerd.sock", "");
-  host.answers({"/usr/bin/ctr", "--version"}, {0, "ctr github.com/containerd/containerd 1.6.20~ds1\n", "", false});
-  EXPECT_THAT(shown(run()), HasSubstr("not-exercised"));
-  host.answers({"/usr/bin/ctr", "--version"}, {0, "ctr github.com/containerd/containerd/v2 v2.1.9\n", "", false});
-  host.answers({"/usr/bin/ctr", "--namespace", "slipway", "run", "--rm", "--device", "nvidia.com/gpu=0", "--rootfs",
-                kFolder, kName, "/probe"},
-               {0, "it has 2 nodes of the driver, and can open each\n", "", false});
-  spec.devices = {"0"};
-  const std::string passes = "pass validator.container: containerd started a container with nvidia.com/gpu=0";
-  EXPECT_THAT(shown(run()), HasSubstr(passes));
-  // A podman that knows no CDI made verify fail.
-  host.file("/usr/bin/podman", "x", 0755);
-  host.answers({"/usr/bin/podman", "--version"}, {0, "podman version 3.4.4\n", "", false});
-  EXPECT_THAT(shown(run()), HasSubstr(passes));
+TEST_F(ContainerCheck, RemovesAContainerThatPodmanLeavesBehind) {
+  program("/usr/bin/podman", "podman version 4.3.1");
+  EXPECT_THAT(run(), HasSubstr("podman did not start"));
+  EXPECT_EQ(last(2), (std::vector<Command>{{"/usr/bin/podman", "rm", "--force", "--time", "0", kName}, kRemoval}));
 }
 
-using Words = std::vector<std::string>;
-
-// A container whose start took too long went on running, with all GPUs, and one more came with each verify.
-TEST_F(ContainerCheck, RemovesAContainerThatItsEngineLeavesBehind) {
-  const Words ctr{"/usr/bin/ctr", "--namespace", "slipway"};
-  const auto with = [&](Words more) {
-    more.insert(more.begin(), ctr.begin(), ctr.end());
-    return more;
-  };
-  host.file("/usr/bin/ctr", "x", 0755).file("/run/containerd/containerd.sock", "");
-  host.answers({"/usr/bin/ctr", "--version"}, {0, "ctr github.com/containerd/containerd/v2 v2.1.9\n", "", false});
-  EXPECT_THAT(shown(run()), HasSubstr("fail validator.container: containerd did not start"));
-  const std::vector<Words> removals{with({"tasks", "delete", "--force", kName}),
-                                    with({"containers", "delete", kName}),
-                                    {"/usr/bin/ctr", "namespaces", "remove", "slipway"},
-                                    kRemoval};
-  ASSERT_GE(host.ran().size(), removals.size());
-  EXPECT_TRUE(std::equal(removals.begin(), removals.end(), host.ran().end() - std::ssize(removals)));
-  host.file("/usr/bin/podman", "x", 0755);
-  host.answers({"/usr/bin/podman", "--version"}, {0, "podman version 4.3.1\n", "", false});
-  EXPECT_THAT(shown(run()), HasSubstr("podman did not start"));
-  EXPECT_EQ(*(host.ran().end() - 2), (Words{"/usr/bin/podman", "rm", "--force", "--time", "0", kName}));
+// Ctrl-C ends the check at once: its folder, and Docker's image, were never removed.
+TEST_F(ContainerCheck, RemovesWhatAKilledCheckLeft) {
+  podman({0, "it has 3 nodes of the driver, and can open each\n", "", false});
+  const std::string folder = "/var/lib/slipway/container-check-";
+  for (const char* name : {"4711/root", "4712/root", "x/root"}) host.directory(folder + name);
+  const Fd used(::open((host.root_folder() + folder + "4712").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  ASSERT_EQ(::flock(used.get(), LOCK_EX), 0) << "by a check that goes on";
+  EXPECT_THAT(run(), HasSubstr("pass validator.container"));
+  const auto ran = [&](const Command& words) { return std::ranges::count(host.ran(), words); };
+  EXPECT_EQ(ran({"/usr/bin/podman", "rm", "--force", "--time", "0", "slipway-check-4711"}), 1);
+  EXPECT_EQ(ran({"rm", "-rf", "--one-file-system", folder + "4711"}), 1);
+  EXPECT_EQ(ran({"rm", "-rf", "--one-file-system", folder + "4712"}), 0);
+  EXPECT_EQ(ran({"rm", "-rf", "--one-file-system", folder + "x"}), 0);
 }
 
-TEST_F(ContainerCheck, NamesTheEnginesWithWhichNoneIsStarted) {
-  host.file("/usr/bin/dockerd", "x", 0755).file("/run/crio/crio.sock", "");
+// The checks run as root, so that what another user can exchange is no program to run.
+TEST_F(ContainerCheck, RunsNoProgramThatOthersCouldExchange) {
+  podman({0, "it has 3 nodes of the driver, and can open each\n", "", false});
+  std::filesystem::permissions(host.root_folder() + "/usr/bin", std::filesystem::perms::others_write,
+                               std::filesystem::perm_options::add);
+  EXPECT_THAT(run(), HasSubstr("/usr/bin/podman is not run, as others than root could exchange it"));
+  EXPECT_TRUE(host.ran().empty());
+}
+
+TEST_F(ContainerCheck, SaysWhyNoneOfTheEnginesThatAreHereIsAsked) {
+  host.file("/usr/sbin/dockerd", "x", 0755).file("/run/crio/crio.sock", "");
   host.file("/var/snap/microk8s/common/run/containerd.sock", "");
-  EXPECT_THAT(shown(run()), HasSubstr("none is started with Docker, CRI-O, the containerd of MicroK8s"));
+  program("/usr/bin/podman", "podman version 3.4.4");
+  EXPECT_EQ(run(),
+            "not-exercised validator.container: no container was started: podman 3.4.4 knows no CDI, as 4.1 and newer "
+            "do; Docker does not run: /run/docker.pid names no dockerd; the containerd of MicroK8s does not answer at "
+            "/var/snap/microk8s/common/run/containerd.sock; CRI-O starts nothing without an image in its storage");
+}
+
+TEST(EngineVersions, AreTheLastWordWithoutWhatIsBehindTheNumbers) {
+  const auto is = [](unsigned major, unsigned minor) { return EngineVersion{major, minor}; };
+  EXPECT_EQ(parse_engine_version("ctr github.com/containerd/containerd 1.7.24~ds1"), is(1, 7));
+  EXPECT_EQ(parse_engine_version("ctr github.com/k3s-io/containerd v2.1.4-k3s1\n"), is(2, 1));
+  EXPECT_EQ(parse_engine_version("20.10.24+dfsg1"), is(20, 10));
+  for (const char* text : {"", "unknown", "v", "-1.-2", "a.b"}) EXPECT_EQ(parse_engine_version(text), is(0, 0)) << text;
 }
 
 class ContainerProbe : public ::testing::Test {

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/validator/container/docker.cpp - Docker starts nothing but images, so that the folder is imported as one. It
+// gives GPUs by CDI (25.0 with the feature `cdi`, 28.2 by itself), else by a runtime that is registered with it.
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include <slipway/json.hpp>
+#include <slipway/text.hpp>
+
+#include "validator/container/engine.hpp"
+
+namespace slipway::validator {
+namespace {
+
+constexpr std::chrono::seconds kInfoLimit{20};
+constexpr const char* kPidFile = "/run/docker.pid";
+constexpr const char* kHostOption = "--host=unix:///run/docker.sock";  // no context of root's leads to another machine
+constexpr EngineVersion kOldestDocker{20, 10};                         // `docker run --pull`
+constexpr std::array kDaemons{"/usr/bin/dockerd", "/usr/sbin/dockerd", "/usr/local/bin/dockerd"};
+constexpr std::array kDockerClients{"/usr/bin/docker", "/usr/local/bin/docker"};
+
+/// dockerd writes its number there and removes the file when it ends; one that was killed leaves it.
+bool docker_runs(const Host& host) {
+  const std::string text = host.attribute(kPidFile);
+  unsigned pid = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), pid);
+  if (problem != std::errc{} || end != text.data() + text.size() || pid == 0) return false;
+  std::string program = host.read_link("/proc/" + std::to_string(pid) + "/exe").value_or("");
+  program = program.substr(0, program.find(" (deleted)"));  // proc(5): it was upgraded meanwhile
+  return !program.empty() && std::any_of(kDaemons.begin(), kDaemons.end(), [&](const char* path) {
+    return program == path || host.resolve(path).value_or("") == program;
+  });
+}
+
+std::string member(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+/// What dockerd says of itself; no object: it does not answer.
+Json info_of(const Host& host, const std::string& docker) {
+  const auto done = host.run({docker, kHostOption, "info", "--format", "{{json .}}"}, kInfoLimit);
+  Json info = done && done->exit_status == 0 ? parse_foreign(done->output) : Json();
+  return info.is_object() && !member(info, "ServerVersion").empty() ? info : Json();
+}
+
+/// Docker shows its folders of specs only while CDI is on.
+bool gives_by_cdi(const Json& info) {
+  const auto folders = info.find("CDISpecDirs");
+  return folders != info.end() && folders->is_array() && !folders->empty();
+}
+
+bool is_gpu_runtime(const Json& runtime) {
+  const std::string path = runtime.is_object() ? member(runtime, "path") : "";
+  const std::string program = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+  return program == "slipway-runtime" || program.starts_with("nvidia-container-runtime");
+}
+
+/// The default one where it gives GPUs, else the first by name: "nvidia" is before "nvidia-cdi". Empty: there is none.
+std::string gpu_runtime(const Json& info) {
+  const auto found = info.find("Runtimes");
+  if (found == info.end() || !found->is_object()) return {};
+  const std::string by_default = member(info, "DefaultRuntime");
+  std::string first;
+  for (const auto& [name, runtime] : found->items()) {
+    if (!is_gpu_runtime(runtime)) continue;
+    if (name == by_default) return name;
+    if (first.empty()) first = name;
+  }
+  return first;
+}
+
+/// How this Docker gives GPUs.
+std::optional<Gift> gift_of(const Json& info, const std::string& device) {
+  if (gives_by_cdi(info) && !device.empty()) return Gift{device, {"--device", device}};
+  const std::string runtime = gpu_runtime(info);
+  if (runtime.empty()) return std::nullopt;
+  return Gift{"the runtime " + runtime, {"--runtime", runtime, "--env", kAllGpus}};
+}
+
+Engine engine_of_docker(const std::string& docker, const Gift& gift, const Wanted& wanted) {
+  const auto with = [&](Words words) {
+    words.insert(words.begin(), {docker, kHostOption});
+    return words;
+  };
+  Engine engine{.name = "Docker", .given = gift.shown};
+  engine.before = {{"tar", "-cf", wanted.archive, "-C", wanted.folder, "."},
+                   with({"import", wanted.archive, wanted.name})};
+  engine.start = with({"run", "--rm", "--name", wanted.name, "--network=none", "--pull=never", "--log-driver=none",
+                       "--security-opt", "label=disable"});
+  engine.start.insert(engine.start.end(), gift.options.begin(), gift.options.end());
+  engine.start.insert(engine.start.end(), {wanted.name, "/probe"});
+  engine.when_stuck = {with({"rm", "--force", wanted.name})};
+  engine.afterwards = {with({"image", "rm", "--force", wanted.name})};
+  engine.by_hand = "docker run --rm " + joined(gift.options, " ") + " IMAGE ls /dev";
+  engine.unit = "docker";
+  return engine;
+}
+
+}  // namespace
+
+Offer ask_docker(const Host& host, const Wanted& wanted) {
+  const auto [daemon, daemon_why_not] = find_program(host, kDaemons);
+  if (daemon.empty()) return {{}, daemon_why_not};
+  if (!docker_runs(host)) return {{}, std::string("Docker does not run: ") + kPidFile + " names no dockerd"};
+  const auto [docker, why_not] = find_program(host, kDockerClients);
+  if (docker.empty()) return {{}, why_not.empty() ? "Docker runs, but its program docker is not installed" : why_not};
+  const Json info = info_of(host, docker);
+  if (!info.is_object()) return {{}, std::string("Docker does not answer `docker ") + kHostOption + " info`"};
+  const std::string version = member(info, "ServerVersion");
+  if (parse_engine_version(version) < kOldestDocker) return {{}, "Docker " + version + " is older than 20.10"};
+  const auto gift = gift_of(info, wanted.device);
+  if (!gift)
+    return {{},
+            "Docker " + version + " has CDI switched off or does not know it, and neither slipway-runtime nor " +
+                "nvidia-container-runtime is registered with it"};
+  const bool by_variable = gift->shown != wanted.device;
+  if (const std::string refused = why_no_variable(host); by_variable && !refused.empty())
+    return {{}, "Docker gives GPUs by " + gift->shown + ", and " + refused};
+  return {engine_of_docker(docker, *gift, wanted), {}};
+}
+
+}  // namespace slipway::validator

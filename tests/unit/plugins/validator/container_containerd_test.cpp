@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "container_machine.hpp"
+
+namespace slipway::validator {
+namespace {
+
+using testing::Command;
+using ::testing::HasSubstr;
+using testing::kOpened;
+
+constexpr const char* kSocket = "/run/containerd/containerd.sock";
+
+class ContainerByCtr : public testing::ContainerMachine {
+ protected:
+  Command words(const Command& client, const std::string& socket, const Command& more) const {
+    Command all = client;
+    all.insert(all.end(), {"--address", socket, "--namespace", "slipway"});
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  void starts(const Command& client, const std::string& socket, const std::string& device = "all") {
+    host.answers(words(client, socket,
+                       {"run", "--rm", "--cpu-shares", "0", "--device", "nvidia.com/gpu=" + device, "--rootfs", kRoot,
+                        kName, "/probe"}),
+                 kOpened);
+  }
+};
+
+TEST_F(ContainerByCtr, GetsTheGpusByCdiWhereCtrKnowsIt) {
+  listen(kSocket);
+  program("/usr/bin/ctr", "ctr github.com/containerd/containerd/v2 v2.1.9");
+  starts({"/usr/bin/ctr"}, kSocket, "0");
+  spec.devices = {"0"};
+  const std::string passes = "pass validator.container: containerd started a container with nvidia.com/gpu=0";
+  EXPECT_THAT(run(), HasSubstr(passes));
+  // A podman that knows no CDI made verify fail.
+  program("/usr/bin/podman", "podman version 3.4.4");
+  EXPECT_THAT(run(), HasSubstr(passes));
+}
+
+// The ctr of containerd 1.7 takes a CDI device for a path, although containerd's CRI knows CDI: verify failed.
+TEST_F(ContainerByCtr, GetsTheGpusBySlipwayRuntimeElse) {
+  listen(kSocket);
+  program("/usr/bin/ctr", "ctr github.com/containerd/containerd 1.7.24~ds1");
+  EXPECT_THAT(run(), HasSubstr("not-exercised validator.container: no container was started: containerd's ctr "
+                               "1.7.24~ds1 knows no CDI, as 2.0 and newer do, and slipway-runtime is not installed"));
+  host.file("/usr/bin/slipway-runtime", "x", 0755);
+  host.answers(words({"/usr/bin/ctr"}, kSocket,
+                     {"run", "--rm", "--cpu-shares", "0", "--runc-binary", "/usr/bin/slipway-runtime", "--env",
+                      "NVIDIA_VISIBLE_DEVICES=all", "--rootfs", kRoot, kName, "/probe"}),
+               kOpened);
+  const std::string passes = "pass validator.container: containerd started a container with slipway-runtime";
+  EXPECT_THAT(run(), HasSubstr(passes));
+  host.file("/etc/nvidia-container-runtime/config.toml",
+            "#accept-nvidia-visible-devices-envvar-when-unprivileged = false\n"
+            "accept-nvidia-visible-devices-envvar-when-unprivileged = true\n");
+  spec.devices.clear();
+  EXPECT_THAT(run(), HasSubstr(passes)) << "slipway-runtime makes a spec itself";
+  host.file("/etc/nvidia-container-runtime/config.toml",
+            "  accept-nvidia-visible-devices-envvar-when-unprivileged=false # as the guide says\n");
+  EXPECT_THAT(run(), HasSubstr("config.toml lets no unprivileged container ask for GPUs by NVIDIA_VISIBLE_DEVICES"));
+  program("/usr/bin/ctr", "ctr github.com/containerd/containerd 1.4.13");
+  EXPECT_THAT(run(), HasSubstr("containerd's ctr 1.4.13 is older than 1.6"));
+}
+
+// Its socket stays when containerd is stopped or removed, and each verify failed beside another engine.
+TEST_F(ContainerByCtr, AsksNoneThatDoesNotAnswer) {
+  program("/usr/bin/ctr", "ctr github.com/containerd/containerd/v2 v2.1.9");
+  host.file(kSocket, "");
+  EXPECT_THAT(run(), HasSubstr("not-exercised validator.container: no container was started: containerd does not"));
+}
+
+// A container whose start took too long went on running, with all GPUs, and one more came with each verify.
+TEST_F(ContainerByCtr, RemovesAContainerThatContainerdLeavesBehind) {
+  const auto with = [&](const Command& more) { return words({"/usr/bin/ctr"}, kSocket, more); };
+  listen(kSocket);
+  program("/usr/bin/ctr", "ctr github.com/containerd/containerd/v2 v2.1.9");
+  EXPECT_THAT(run(), HasSubstr("fail validator.container: containerd did not start"));
+  EXPECT_EQ(last(4),
+            (std::vector<Command>{with({"tasks", "delete", "--force", kName}), with({"containers", "delete", kName}),
+                                  with({"namespaces", "remove", "slipway"}), kRemoval}));
+}
+
+TEST_F(ContainerByCtr, KnowsThoseOfTheDistributions) {
+  struct Distribution {
+    const char* name;
+    const char* socket;
+    Command client;
+  };
+  const std::vector<Distribution> all{
+      {"K3s or RKE2", "/run/k3s/containerd/containerd.sock", {"/var/lib/rancher/k3s/data/current/bin/ctr"}},
+      {"K3s or RKE2", "/run/k3s/containerd/containerd.sock", {"/var/lib/rancher/rke2/bin/ctr"}},
+      {"k0s", "/run/k0s/containerd.sock", {"/usr/local/bin/k0s", "ctr"}},
+      {"MicroK8s", "/var/snap/microk8s/common/run/containerd.sock", {"/snap/microk8s/current/bin/ctr"}},
+  };
+  std::string former;
+  for (const Distribution& each : all) {
+    if (former != each.socket) listen(each.socket);
+    former = each.socket;
+    EXPECT_THAT(run(), HasSubstr(std::string("no ctr of the containerd of ") + each.name)) << each.client.front();
+    program(each.client.front(), "ctr github.com/k3s-io/containerd v2.1.4-k3s1",
+            {each.client.begin() + 1, each.client.end()});
+    starts(each.client, each.socket);
+    EXPECT_THAT(run(), HasSubstr(std::string("pass validator.container: the containerd of ") + each.name))
+        << each.client.front();
+    host.without(each.client.front());
+  }
+}
+
+}  // namespace
+}  // namespace slipway::validator

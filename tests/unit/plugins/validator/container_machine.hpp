@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/unit/plugins/validator/container_machine.hpp - a running machine with a CDI spec, and engines that answer.
+#pragma once
+
+#include <algorithm>
+
+#include <unistd.h>
+
+#include "gpu_machine.hpp"
+#include "tests/unit/plugins/toolkit/runtime/engine_socket.hpp"
+#include "validator/container/check.hpp"
+
+namespace slipway::validator::testing {
+
+using Command = std::vector<std::string>;
+
+/// What the probe says in a container that got its GPUs.
+inline const ProcessOutput kOpened{0, "it has 2 nodes of the driver, and can open each\n", "", false};
+
+class ContainerMachine : public ::testing::Test {
+ protected:
+  ContainerMachine() {
+    host.live("6.1.0-50-amd64").answers(kRemoval, {});
+    spec.kind = "nvidia.com/gpu";
+    spec.devices = {"0", "all"};
+  }
+  /// A program that says its version and does nothing else yet.
+  void program(const std::string& path, const std::string& version, const Command& words = {}) {
+    Command command{path};
+    command.insert(command.end(), words.begin(), words.end());
+    command.emplace_back("--version");
+    host.file(path, "x", 0755).answers(command, {0, version + "\n", "", false});
+  }
+  /// Somebody listens there as long as this test runs.
+  void listen(const std::string& socket) {
+    host.file(socket, "").without(socket);  // its folder
+    listening_.push_back(toolkit::listen_at(host, socket));
+  }
+  std::string run() { return shown(check_container(host, {spec}, CONTAINER_PROBE)); }
+  /// The last commands that were run, so many.
+  std::vector<Command> last(std::size_t count) const {
+    const auto& all = host.ran();
+    return {all.end() - static_cast<std::ptrdiff_t>(std::min(count, all.size())), all.end()};
+  }
+
+  const std::string kFolder = "/var/lib/slipway/container-check-" + std::to_string(::getpid());
+  const std::string kRoot = kFolder + "/root";
+  const std::string kName = "slipway-check-" + std::to_string(::getpid());
+  const Command kRemoval{"rm", "-rf", "--one-file-system", kFolder};
+  slipway::testing::FakeHost host;
+  CdiSpec spec;
+
+ private:
+  std::vector<Fd> listening_;
+};
+
+}  // namespace slipway::validator::testing
