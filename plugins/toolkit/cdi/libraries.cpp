@@ -44,11 +44,24 @@ bool fits(const std::string& pattern, const std::string& name) {
   return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
 }
 
+/// What all names that fit the pattern begin with, up to ".so".
+std::string literal_start(const std::string& pattern) {
+  return pattern.substr(0, std::min(pattern.find_first_of("*?[\\"), pattern.find(".so")));
+}
+
 /// Where a link leads, one step; empty when it is none.
 std::string next_link(const Host& host, const std::string& path) {
   const auto target = host.read_link(path);
   if (!target) return {};
   return target->starts_with('/') ? *target : folder_of(path) + "/" + *target;
+}
+
+/// Appends what each link leads to, from the first path on.
+void follow_links(const Host& host, std::vector<std::string>& paths) {
+  constexpr std::size_t kMaxLinks = 16;
+  for (std::string link = next_link(host, paths.front()); !link.empty() && paths.size() < kMaxLinks;
+       link = next_link(host, link))
+    paths.push_back(link);
 }
 
 void add(std::vector<Found>& all, const Host& host, const std::string& path) {
@@ -89,16 +102,13 @@ const std::vector<std::string>& LibrarySearch::names(const std::string& folder) 
   return at->second;
 }
 
-const std::vector<std::string>& LibrarySearch::cached() {
+std::vector<std::vector<std::string>>& LibrarySearch::cached() {
   if (cached_) return *cached_;
   const auto bytes = driver_.read(nvidia::kLdCache, nvidia::kMaxLdCache);
-  const auto paths = bytes ? nvidia::parse_ld_cache(*bytes, driver_.arch()).value_or({}) : std::vector<std::string>();
-  constexpr int kMaxLinks = 16;
   cached_.emplace();
-  for (const std::string& path : paths) {
-    std::string link = path;
-    for (int i = 0; i < kMaxLinks && !link.empty(); ++i, link = next_link(driver_, link)) cached_->push_back(link);
-  }
+  if (!bytes) return *cached_;
+  for (const std::string& path : nvidia::parse_ld_cache(*bytes, driver_.arch()).value_or({}))
+    cached_->push_back({path});
   return *cached_;
 }
 
@@ -115,8 +125,13 @@ std::vector<Found> LibrarySearch::find(const std::string& pattern) {
     for (const Found& found : find_in(folder, pattern))
       if (std::ranges::find(all, found.real, &Found::real) == all.end()) all.push_back(found);
   if (!all.empty()) return all;
-  for (const std::string& path : cached())
-    if (fits(pattern, file_name(path))) add(all, driver_, path);
+  const std::string name = literal_start(pattern);
+  for (std::vector<std::string>& paths : cached()) {
+    if (!file_name(paths.front()).starts_with(name)) continue;
+    if (paths.size() == 1) follow_links(driver_, paths);
+    for (const std::string& path : paths)
+      if (fits(pattern, file_name(path))) add(all, driver_, path);
+  }
   return all;
 }
 
