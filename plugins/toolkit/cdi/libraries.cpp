@@ -40,6 +40,19 @@ std::vector<std::string> usual_folders() {
   return folders;
 }
 
+/// Those that are there, without those that are another one by a link, as /lib is /usr/lib on most machines.
+std::vector<std::string> once_each(const Host& host, const std::vector<std::string>& folders) {
+  std::vector<std::string> kept;
+  std::vector<std::string> seen;
+  for (const std::string& folder : folders) {
+    const auto real = host.resolve(folder);
+    if (!real || std::ranges::find(seen, *real) != seen.end()) continue;
+    seen.push_back(*real);
+    kept.push_back(folder);
+  }
+  return kept;
+}
+
 bool fits(const std::string& pattern, const std::string& name) {
   return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
 }
@@ -94,7 +107,7 @@ std::string standard_path(std::string path) {
 }
 
 LibrarySearch::LibrarySearch(const Host& driver, std::vector<std::string> folders)
-    : driver_(driver), folders_(folders.empty() ? usual_folders() : std::move(folders)) {}
+    : driver_(driver), folders_(once_each(driver, folders.empty() ? usual_folders() : std::move(folders))) {}
 
 const std::vector<std::string>& LibrarySearch::names(const std::string& folder) {
   const auto [at, fresh] = names_.try_emplace(folder);
@@ -114,8 +127,9 @@ std::vector<std::vector<std::string>>& LibrarySearch::cached() {
 
 std::vector<Found> LibrarySearch::find_in(const std::string& folder, const std::string& pattern) {
   std::vector<Found> all;
+  const std::string start = literal_start(pattern);
   for (const std::string& name : names(folder))
-    if (fits(pattern, name)) add(all, driver_, (folder == "/" ? "" : folder) + "/" + name);
+    if (name.starts_with(start) && fits(pattern, name)) add(all, driver_, (folder == "/" ? "" : folder) + "/" + name);
   return all;
 }
 
@@ -125,9 +139,9 @@ std::vector<Found> LibrarySearch::find(const std::string& pattern) {
     for (const Found& found : find_in(folder, pattern))
       if (std::ranges::find(all, found.real, &Found::real) == all.end()) all.push_back(found);
   if (!all.empty()) return all;
-  const std::string name = literal_start(pattern);
+  const std::string start = literal_start(pattern);
   for (std::vector<std::string>& paths : cached()) {
-    if (!file_name(paths.front()).starts_with(name)) continue;
+    if (!file_name(paths.front()).starts_with(start)) continue;
     if (paths.size() == 1) follow_links(driver_, paths);
     for (const std::string& path : paths)
       if (fits(pattern, file_name(path))) add(all, driver_, path);
