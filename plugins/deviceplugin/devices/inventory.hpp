@@ -56,7 +56,7 @@ class Nearness {
   Nearness() = default;
   explicit Nearness(std::size_t gpus) : size_(gpus), scores_(gpus * gpus, 0) {}
   std::size_t size() const { return size_; }
-  unsigned of(std::size_t i, std::size_t j) const { return scores_[i * size_ + j]; }
+  unsigned of(std::size_t i, std::size_t j) const { return i < size_ && j < size_ ? scores_[i * size_ + j] : 0; }
   void set(std::size_t i, std::size_t j, unsigned score) { scores_[i * size_ + j] = scores_[j * size_ + i] = score; }
   bool operator==(const Nearness&) const = default;
 

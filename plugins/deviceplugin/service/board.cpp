@@ -6,6 +6,9 @@
 namespace slipway::deviceplugin {
 namespace {
 
+// The service measures right after it has told kubelet of the GPUs; one that hangs then does not hold pods up.
+constexpr std::chrono::milliseconds kMeasureLimit{1'000};
+
 /// Letters that no other annotation of the node has: 128 random bits.
 std::string random_key() {
   thread_local std::mt19937_64 generator(std::random_device{}());
@@ -74,7 +77,12 @@ Result<Grant> Board::allocate(const std::string& resource, const std::vector<std
 }
 
 std::vector<std::string> Board::prefer(const std::string& resource, const PreferredRequest& request) const {
-  const auto snapshot = now();
+  const auto limit = std::chrono::steady_clock::now() + kMeasureLimit;
+  auto snapshot = now();
+  for (auto left = kMeasureLimit; !snapshot->is_measured() && left > left.zero(); snapshot = now()) {
+    wait(snapshot, left);
+    left = std::chrono::duration_cast<std::chrono::milliseconds>(limit - std::chrono::steady_clock::now());
+  }
   const auto found = snapshot->resources.find(resource);
   if (found == snapshot->resources.end()) return {};
   return preferred(found->second, request, snapshot->settings.policy, snapshot->nearness);

@@ -30,6 +30,8 @@ struct Snapshot {
   std::string problem;  ///< why nothing, or not everything, is offered
   bool operator==(const Snapshot&) const = default;
 
+  /// How near the GPUs are is known, or cannot be.
+  bool is_measured() const { return !problem.empty() || nearness.size() == gpus.size(); }
   Health health_of(const Device& device) const;
 };
 

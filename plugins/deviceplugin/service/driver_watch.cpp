@@ -2,7 +2,9 @@
 #include "deviceplugin/service/driver_watch.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <thread>
+#include <utility>
 
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/mig.hpp"
@@ -45,6 +47,7 @@ void DriverWatch::pass(std::chrono::milliseconds limit, const XidFilter& filter)
     std::this_thread::sleep_for(limit);
     return;
   }
+  if (std::exchange(owes_the_rest_, false)) return look_at_the_rest();
   wait_for_events(looked_ ? limit : std::chrono::milliseconds(0), filter);
   glance(right_now());
   if (right_now() >= next_look_) look(right_now());
@@ -124,9 +127,29 @@ void DriverWatch::look(Moment now) {
   problem_.clear();
   driver_version_ = inventory->driver_version;
   take(*inventory, now);
-  clients_ = read_clients(*nvml_, host_, inventory->gpus, clients_);
   watch_events();
+  if (looked_)
+    look_at_the_rest();
+  else
+    owes_the_rest_ = true;
   looked_ = true;
+}
+
+/// What kubelet need not wait for.
+void DriverWatch::look_at_the_rest() {
+  measure();
+  std::vector<Gpu> answering;
+  std::ranges::copy_if(gpus_, std::back_inserter(answering),
+                       [this](const Gpu& gpu) { return !silent_.contains(gpu.uuid); });
+  clients_ = read_clients(*nvml_, host_, answering, clients_);
+}
+
+void DriverWatch::measure() {
+  std::vector<std::string> uuids;
+  for (const Gpu& gpu : gpus_) uuids.push_back(gpu.uuid);
+  if (uuids == measured_) return;
+  nearness_ = read_nearness(*nvml_, gpus_);
+  measured_ = std::move(uuids);
 }
 
 /// GPUs that answer are as they say; one that is silent keeps what was known of it.
@@ -149,10 +172,6 @@ void DriverWatch::take(const Inventory& inventory, Moment now) {
   std::ranges::sort(gpus, {}, &Gpu::index);
   for (const Gpu& gpu : gpus_)
     if (std::ranges::find(gpus, gpu.uuid, &Gpu::uuid) == gpus.end()) book_.forget(gpu.uuid);
-  std::vector<std::string> uuids;
-  for (const Gpu& gpu : gpus) uuids.push_back(gpu.uuid);
-  if (uuids != measured_) nearness_ = read_nearness(*nvml_, gpus);
-  measured_ = uuids;
   gpus_ = std::move(gpus);
 }
 

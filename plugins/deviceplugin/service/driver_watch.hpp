@@ -34,6 +34,7 @@ class DriverWatch {
 
   /// In index order; a GPU that was seen once and does not answer now is still there.
   const std::vector<Gpu>& gpus() const { return gpus_; }
+  /// Empty until the pass after the first look: kubelet is told of the GPUs before some hundred questions are asked.
   const Nearness& nearness() const { return nearness_; }
   const std::string& driver_version() const { return driver_version_; }
   /// Why NVML does not answer; empty: it does.
@@ -55,6 +56,8 @@ class DriverWatch {
   void glance(Moment now);
   void look(Moment now);
   void take(const Inventory& inventory, Moment now);
+  void measure();
+  void look_at_the_rest();
   void watch_events();
   void wait_for_events(std::chrono::milliseconds limit, const XidFilter& filter);
   void event(const nvmlEventData_t& data, const XidFilter& filter);
@@ -78,6 +81,7 @@ class DriverWatch {
   std::string driver_version_;
   std::string problem_ = "NVML has not been asked yet";
   bool looked_ = false;
+  bool owes_the_rest_ = false;  ///< the first look was had, and look_at_the_rest() was not
   Moment next_look_;
   Moment next_glance_;
   Moment next_open_;

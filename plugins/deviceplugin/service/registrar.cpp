@@ -34,6 +34,7 @@ void Registrar::log(const char* level, const std::string& text) {
 }
 
 void Registrar::work(const std::stop_token& stop) {
+  const GrpcThreads threads;  // they start while the GPUs are asked
   while (!stop.stop_requested()) {
     const auto snapshot = board_->now();
     if (snapshot != listed_) lists_.clear();

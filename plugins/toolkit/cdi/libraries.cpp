@@ -40,8 +40,26 @@ std::vector<std::string> usual_folders() {
   return folders;
 }
 
+/// Those that are there, without those that are another one by a link, as /lib is /usr/lib on most machines.
+std::vector<std::string> once_each(const Host& host, const std::vector<std::string>& folders) {
+  std::vector<std::string> kept;
+  std::vector<std::string> seen;
+  for (const std::string& folder : folders) {
+    const auto real = host.resolve(folder);
+    if (!real || std::ranges::find(seen, *real) != seen.end()) continue;
+    seen.push_back(*real);
+    kept.push_back(folder);
+  }
+  return kept;
+}
+
 bool fits(const std::string& pattern, const std::string& name) {
   return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
+
+/// What all names that fit the pattern begin with, up to ".so".
+std::string literal_start(const std::string& pattern) {
+  return pattern.substr(0, std::min(pattern.find_first_of("*?[\\"), pattern.find(".so")));
 }
 
 /// Where a link leads, one step; empty when it is none.
@@ -49,6 +67,14 @@ std::string next_link(const Host& host, const std::string& path) {
   const auto target = host.read_link(path);
   if (!target) return {};
   return target->starts_with('/') ? *target : folder_of(path) + "/" + *target;
+}
+
+/// Appends what each link leads to, from the first path on.
+void follow_links(const Host& host, std::vector<std::string>& paths) {
+  constexpr std::size_t kMaxLinks = 16;
+  for (std::string link = next_link(host, paths.front()); !link.empty() && paths.size() < kMaxLinks;
+       link = next_link(host, link))
+    paths.push_back(link);
 }
 
 void add(std::vector<Found>& all, const Host& host, const std::string& path) {
@@ -81,7 +107,7 @@ std::string standard_path(std::string path) {
 }
 
 LibrarySearch::LibrarySearch(const Host& driver, std::vector<std::string> folders)
-    : driver_(driver), folders_(folders.empty() ? usual_folders() : std::move(folders)) {}
+    : driver_(driver), folders_(once_each(driver, folders.empty() ? usual_folders() : std::move(folders))) {}
 
 const std::vector<std::string>& LibrarySearch::names(const std::string& folder) {
   const auto [at, fresh] = names_.try_emplace(folder);
@@ -89,23 +115,21 @@ const std::vector<std::string>& LibrarySearch::names(const std::string& folder) 
   return at->second;
 }
 
-const std::vector<std::string>& LibrarySearch::cached() {
+std::vector<std::vector<std::string>>& LibrarySearch::cached() {
   if (cached_) return *cached_;
   const auto bytes = driver_.read(nvidia::kLdCache, nvidia::kMaxLdCache);
-  const auto paths = bytes ? nvidia::parse_ld_cache(*bytes, driver_.arch()).value_or({}) : std::vector<std::string>();
-  constexpr int kMaxLinks = 16;
   cached_.emplace();
-  for (const std::string& path : paths) {
-    std::string link = path;
-    for (int i = 0; i < kMaxLinks && !link.empty(); ++i, link = next_link(driver_, link)) cached_->push_back(link);
-  }
+  if (!bytes) return *cached_;
+  for (const std::string& path : nvidia::parse_ld_cache(*bytes, driver_.arch()).value_or({}))
+    cached_->push_back({path});
   return *cached_;
 }
 
 std::vector<Found> LibrarySearch::find_in(const std::string& folder, const std::string& pattern) {
   std::vector<Found> all;
+  const std::string start = literal_start(pattern);
   for (const std::string& name : names(folder))
-    if (fits(pattern, name)) add(all, driver_, (folder == "/" ? "" : folder) + "/" + name);
+    if (name.starts_with(start) && fits(pattern, name)) add(all, driver_, (folder == "/" ? "" : folder) + "/" + name);
   return all;
 }
 
@@ -115,8 +139,13 @@ std::vector<Found> LibrarySearch::find(const std::string& pattern) {
     for (const Found& found : find_in(folder, pattern))
       if (std::ranges::find(all, found.real, &Found::real) == all.end()) all.push_back(found);
   if (!all.empty()) return all;
-  for (const std::string& path : cached())
-    if (fits(pattern, file_name(path))) add(all, driver_, path);
+  const std::string start = literal_start(pattern);
+  for (std::vector<std::string>& paths : cached()) {
+    if (!file_name(paths.front()).starts_with(start)) continue;
+    if (paths.size() == 1) follow_links(driver_, paths);
+    for (const std::string& path : paths)
+      if (fits(pattern, file_name(path))) add(all, driver_, path);
+  }
   return all;
 }
 

@@ -32,7 +32,7 @@ class LibrarySearch {
   LibrarySearch(const Host& driver, std::vector<std::string> folders);
 
   /// Files whose name fits the pattern (fnmatch), each once, in the order of the folders; when no folder has one, those
-  /// that the dynamic linker's cache leads to.
+  /// that the dynamic linker's cache leads to from a name that begins as the pattern does.
   std::vector<Found> find(const std::string& pattern);
   /// Files of one folder.
   std::vector<Found> find_in(const std::string& folder, const std::string& pattern);
@@ -41,13 +41,13 @@ class LibrarySearch {
 
  private:
   const std::vector<std::string>& names(const std::string& folder);
-  /// The paths in the dynamic linker's cache, each followed by those that its links lead to.
-  const std::vector<std::string>& cached();
+  /// Each path in the dynamic linker's cache; once it was looked at, with those that its links lead to behind it.
+  std::vector<std::vector<std::string>>& cached();
 
   const Host& driver_;
   std::vector<std::string> folders_;
   std::map<std::string, std::vector<std::string>> names_;
-  std::optional<std::vector<std::string>> cached_;
+  std::optional<std::vector<std::vector<std::string>>> cached_;
 };
 
 /// The path in the container for a file of the driver: its own, but standard paths for what is in slipway's store.

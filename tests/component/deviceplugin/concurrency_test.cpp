@@ -79,6 +79,29 @@ TEST(Board, StandsAllocationsPreferencesAndNewSnapshotsAtOnce) {
   EXPECT_GT(granted.load(), 0U);
 }
 
+// The first pod after a start got GPUs that are far from each other.
+TEST(Board, WaitsWithAPreferenceUntilTheDistancesAreKnown) {
+  Board board;
+  const Snapshot measured = [] {
+    Snapshot snapshot = snapshot_of(4, 1, 4);
+    snapshot.nearness.set(1, 3, 100);
+    return snapshot;
+  }();
+  Snapshot fresh = measured;
+  fresh.nearness = {};
+  board.publish(fresh);
+  const PreferredRequest two{{"GPU-0", "GPU-1", "GPU-2", "GPU-3"}, {}, 2};
+  std::vector<std::string> given;
+  {
+    const std::jthread pod([&] { given = board.prefer(kGpu, two); });
+    board.publish(measured);
+  }
+  EXPECT_EQ(given, (std::vector<std::string>{"GPU-1", "GPU-3"}));
+  fresh.problem = "the GPUs cannot be asked";
+  board.publish(fresh);
+  EXPECT_EQ(board.prefer(kGpu, two).size(), 2U) << "and not where they will not be known";
+}
+
 TEST(Registrar, StandsAllocationsHealthReloadsAndRestartsOfKubeletAtOnce) {
   const slipway::testing::TempDir folder;
   const std::string path = folder.at("k").string();

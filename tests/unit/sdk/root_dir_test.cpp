@@ -186,6 +186,9 @@ TEST(RootDir, ResolvesToAPathThatOpensTheSameThing) {
       ASSERT_EQ(fstat(direct->get(), &a), 0);
       ASSERT_EQ(lstat((random.tree().string() + *resolved).c_str(), &b), 0);
       EXPECT_EQ(a.st_ino, b.st_ino) << "seed " << seed << " path " << path << " resolved " << *resolved;
+      detail::RootWalk walk(root.fd());
+      ASSERT_EQ(walk.go(path, true), 0);
+      EXPECT_EQ(*resolved, walk.path()) << "the kernel and the walk name it alike";
     }
   }
 }
@@ -200,6 +203,16 @@ TEST(RootDir, ResolvesLinksAsSeenFromInside) {
   EXPECT_EQ(*root.resolve("/lib/"), "/usr/lib");
   EXPECT_EQ(*root.resolve("/.."), "/");
   EXPECT_EQ(root.resolve("/lib/none").error().code, ErrorCode::not_found);
+  EXPECT_EQ(root.resolve("/lib/libc.so/more").error().code, root.open_at("/lib/libc.so/more", O_PATH).error().code);
+  EXPECT_EQ(*RootDir::open("/")->resolve(tree.at("lib/libc.so.6").string()), tree.at("usr/lib/libc.so.6").string());
+}
+
+// The kernel says so of a removed file as well.
+TEST(RootDir, ResolvesANameThatEndsAsThatOfARemovedFile) {
+  const TempDir tree;
+  tree.file("/etc/notes (deleted)", "");
+  tree.link("/notes", "etc/notes (deleted)");
+  EXPECT_EQ(*RootDir::open(tree.string())->resolve("/notes"), "/etc/notes (deleted)");
 }
 
 TEST(RootDir, GivesTheFolderOfANameThatNeedNotExist) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include <grpc/grpc.h>
 #include <grpcpp/grpcpp.h>
 #include <slipway/kubelet/deviceplugin_v1beta1.grpc.pb.h>
 
@@ -126,6 +127,10 @@ class RunningServer final : public PluginServer {
 };
 
 }  // namespace
+
+GrpcThreads::GrpcThreads() { grpc_init(); }
+
+GrpcThreads::~GrpcThreads() { grpc_shutdown(); }
 
 Result<std::unique_ptr<PluginServer>> PluginServer::start(const std::string& socket, PluginCalls calls,
                                                           DeviceList list) {

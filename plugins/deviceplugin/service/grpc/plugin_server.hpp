@@ -30,6 +30,15 @@ struct PluginCalls {
   std::function<std::vector<std::string>(const PreferredRequest& request)> prefer;
 };
 
+/// Starts gRPC's threads, which the first server would wait for, and ends them with the last server.
+class GrpcThreads {
+ public:
+  GrpcThreads();
+  ~GrpcThreads();
+  GrpcThreads(const GrpcThreads&) = delete;
+  GrpcThreads& operator=(const GrpcThreads&) = delete;
+};
+
 /// The messages of ListAndWatch are made once for all streams, and the memory of a list is shared.
 class PluginServer {
  public:
