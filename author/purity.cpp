@@ -112,6 +112,11 @@ void add_watched(const std::string& log, std::vector<Impurity>& found) {
     found.push_back({"host", "detect or plan looks at files past its Host: " + listing(files),
                      "read them through the Host (`host.read()`, `host.exists()`), in detect: the root may be an image "
                      "or a simulated machine, and these files are this machine's"});
+  if (const auto variables = logged(log, "variable"); !variables.empty())
+    found.push_back(
+        {"host", "detect or plan reads variables of the environment: " + listing(variables),
+         "what a user may choose is a key of the spec, and a secret is one of type `secret`: a service and a "
+         "boot have no variables of the user's"});
   if (const auto programs = logged(log, "program"); !programs.empty())
     found.push_back({"host", "detect or plan runs programs past its Host: " + listing(programs),
                      "run them in detect with `host.run()`, which knows what can run in the root"});

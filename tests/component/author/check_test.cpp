@@ -81,6 +81,32 @@ TEST(PluginCheck, CountsASecretAsReadThroughTheHost) {
   EXPECT_THAT(report.failed, ::testing::IsEmpty());
 }
 
+TEST(PluginCheck, CountsAVariableThatASecretNamesAsReadThroughTheHost) {
+  ::setenv("FAULTY_TOKEN", "hunter2", 1);
+  const Report report = check_spec("    faulty: {fault: reads-a-secret, token: {env: FAULTY_TOKEN}}\n");
+  ::unsetenv("FAULTY_TOKEN");
+  EXPECT_EQ(report.code, 0);
+  EXPECT_THAT(report.failed, ::testing::IsEmpty());
+}
+
+// One of the looks is taken in another working folder, where neither was found: the plugin was blamed for that.
+TEST(PluginCheck, FindsAMachineAndPluginsThatAreNamedFromTheWorkingFolder) {
+  ScratchHost host;
+  host.plugins = "plugins";
+  host.spec("    faulty: {}\n");
+  host.folder().file("machine.yaml",
+                     "apiVersion: slipway.dev/sim/v1\nname: machine\nabout: a GPU\nmachine: {arch: x86_64, kernel: "
+                     "6.1.0-50-amd64}\npci:\n  - {role: other, vendor: \"0x10de\", device: \"0x2330\", class: "
+                     "\"0x030200\", at: [{address: \"0000:05:00.0\"}]}\n");
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(host.folder().string());
+  const std::filesystem::path plugins = std::filesystem::path(SLIPWAY_FAULTY).parent_path();
+  std::filesystem::create_directory_symlink(plugins, "plugins");
+  const Ran ran = host.slipway({"plugin", "check", "plugins/faulty.so", "-f", "host.yaml", "--sim", "./machine.yaml"});
+  std::filesystem::current_path(before);
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+}
+
 TEST(PluginCheck, NamesAPluginThatVerifiesNothing) {
   const Report report = check("verify-finds-nothing");
   EXPECT_EQ(report.code, 0);
@@ -173,6 +199,8 @@ constexpr Fault kWatched[] = {{"reads-the-clock", "plugin.plan", "leans on the c
                               {"reads-past-its-host", "plugin.host", "past its Host: /etc/passwd"},
                               {"looks-past-its-host", "plugin.host", "past its Host: /etc/passwd"},
                               {"spawns-past-its-host", "plugin.host", "past its Host: true"},
+                              {"resolves-past-its-host", "plugin.host", "past its Host: /etc/passwd"},
+                              {"reads-a-variable", "plugin.host", "variables of the environment: FAULTY_LIMIT"},
                               {"runs-past-its-host", "plugin.host", "past its Host: true"}};
 INSTANTIATE_TEST_SUITE_P(Watched, PluginCheckOf, ::testing::ValuesIn(kWatched));
 #endif

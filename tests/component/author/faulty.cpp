@@ -40,6 +40,7 @@ class Faulty final : public Component {
     facts.set("settled", host.exists(kFile));
     if (fault == "other-facts-each-time") facts.set("random", std::random_device()());
     if (fault == "reads-past-its-host") facts.set("known", std::ifstream("/etc/passwd").good());
+    if (fault == "resolves-past-its-host") facts.set("known", std::filesystem::canonical("/etc/passwd").string());
     if (fault == "spawns-past-its-host") facts.set("spawned", spawns_true());
     if (fault == "looks-past-its-host") facts.set("known", std::filesystem::exists("/etc/passwd"));
     if (fault == "reads-a-secret") facts.set("token", host.secret(spec.value("token")).ok());
@@ -66,6 +67,7 @@ class Faulty final : public Component {
       content = std::to_string(std::chrono::steady_clock::now().time_since_epoch().count()) + "\n";
     if (fault == "never-settles") content += facts.flag("settled") ? "again\n" : "first\n";
     if (fault == "reads-the-environment") content += std::getenv("TZ") == nullptr ? "here" : std::getenv("TZ");
+    if (fault == "reads-a-variable") content += std::getenv("FAULTY_LIMIT") == nullptr ? "here" : "there";
     if (fault == "reads-the-clock") content += std::to_string(std::time(nullptr) / 86400);
     if (fault == "reads-the-folder") content += std::filesystem::current_path();
     if (fault == "mistyped-key") content += spec.flag("fault") ? "on" : "off";
