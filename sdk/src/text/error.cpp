@@ -127,9 +127,9 @@ Error system_error(std::string_view doing, std::string_view thing, int number) {
 }
 
 void throw_unread(const Error& error) {
-  std::string said = to_text(error);
-  while (said.ends_with('\n')) said.pop_back();
-  throw std::logic_error("the value of a call that failed was read; the call said: " + said);
+  std::string message = to_text(error);
+  while (message.ends_with('\n')) message.pop_back();
+  throw std::logic_error("the value of a call that failed was read; the call said: " + message);
 }
 
 }  // namespace slipway
