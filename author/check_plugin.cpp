@@ -254,11 +254,16 @@ class PluginCheck {
                                     .components = report_.components,
                                     .detected = detected,
                                     .planned = first}));
-    for (const Impurity& each : impure) fail(each.finding, each.text, each.remedy);
+    for (const Impurity& each : impure)
+      if (each.only_warns)
+        report_.findings.warning("plugin." + each.finding, each.text, each.remedy);
+      else
+        fail(each.finding, each.text, each.remedy);
+    const bool pure = std::ranges::all_of(impure, &Impurity::only_warns);
     SLIPWAY_CHECK(custom_actions());
     if (const std::string touched = difference(before, trial.picture()); !touched.empty())
       fail("plan", "looking changed the root; " + touched, kPure);
-    else if ((!items_.kinds.empty() || every_component_plans(items_)) && impure.empty())
+    else if ((!items_.kinds.empty() || every_component_plans(items_)) && pure)
       pass("plan", std::to_string(items_.kinds.size()) + (items_.kinds.size() == 1 ? " kind" : " kinds") +
                        " of actions, the same under another environment and clock");
     return !items_.kinds.empty();

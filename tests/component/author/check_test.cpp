@@ -89,6 +89,14 @@ TEST(PluginCheck, CountsAVariableThatASecretNamesAsReadThroughTheHost) {
   EXPECT_THAT(report.failed, ::testing::IsEmpty());
 }
 
+#ifdef SLIPWAY_WATCHES
+TEST(PluginCheck, WarnsOfFactsThatHangOnAVariable) {
+  const Report report = check("detects-a-variable");
+  EXPECT_EQ(report.code, 0);
+  EXPECT_THAT(report.warned.at("plugin.host"), HasSubstr("detect reads variables of the environment: FAULTY_LIMIT"));
+}
+#endif
+
 // One of the looks is taken in another working folder, where neither was found: the plugin was blamed for that.
 TEST(PluginCheck, FindsAMachineAndPluginsThatAreNamedFromTheWorkingFolder) {
   ScratchHost host;
@@ -182,6 +190,8 @@ constexpr Fault kFaults[] = {
     {"undeclared-key", "plugin.plan", "the spec's key 'mod' is read, which the manifest does not have"},
     {"mistyped-key", "plugin.plan", "the spec's key 'fault' is read as true or false, and the spec has a text there"},
     {"json-of-another-type", "plugin.plan", "spec.components.faulty.fault"},
+    {"custom-without-calls", "plugin.plan",
+     "the plugin of faulty plans the custom action 'act' but cannot carry it out"},
     {"exec-without-check", "plugin.plan", "the step 'act' has no check"},
     {"only-on-an-l4", "plugin.plan", "--sim PROFILE: it has something to do on l4x1)"},
     {"for-another-vendor", "plugin.plan",
@@ -194,14 +204,15 @@ constexpr Fault kFaults[] = {
 INSTANTIATE_TEST_SUITE_P(Each, PluginCheckOf, ::testing::ValuesIn(kFaults));
 
 #ifdef SLIPWAY_WATCHES
-constexpr Fault kWatched[] = {{"reads-the-clock", "plugin.plan", "leans on the clock"},
-                              {"reads-the-folder", "plugin.plan", "leans on the working folder"},
-                              {"reads-past-its-host", "plugin.host", "past its Host: /etc/passwd"},
-                              {"looks-past-its-host", "plugin.host", "past its Host: /etc/passwd"},
-                              {"spawns-past-its-host", "plugin.host", "past its Host: true"},
-                              {"resolves-past-its-host", "plugin.host", "past its Host: /etc/passwd"},
-                              {"reads-a-variable", "plugin.host", "variables of the environment: FAULTY_LIMIT"},
-                              {"runs-past-its-host", "plugin.host", "past its Host: true"}};
+constexpr Fault kWatched[] = {
+    {"reads-the-clock", "plugin.plan", "leans on the clock"},
+    {"reads-the-folder", "plugin.plan", "leans on the working folder"},
+    {"reads-past-its-host", "plugin.host", "past its Host: /etc/passwd"},
+    {"looks-past-its-host", "plugin.host", "past its Host: /etc/passwd"},
+    {"spawns-past-its-host", "plugin.host", "past its Host: true"},
+    {"resolves-past-its-host", "plugin.host", "past its Host: /etc/passwd"},
+    {"reads-a-variable", "plugin.plan", "the plan reads variables of the environment: FAULTY_LIMIT"},
+    {"runs-past-its-host", "plugin.host", "past its Host: true"}};
 INSTANTIATE_TEST_SUITE_P(Watched, PluginCheckOf, ::testing::ValuesIn(kWatched));
 #endif
 

@@ -41,6 +41,7 @@ class Faulty final : public Component {
     if (fault == "other-facts-each-time") facts.set("random", std::random_device()());
     if (fault == "reads-past-its-host") facts.set("known", std::ifstream("/etc/passwd").good());
     if (fault == "resolves-past-its-host") facts.set("known", std::filesystem::canonical("/etc/passwd").string());
+    if (fault == "detects-a-variable") facts.set("limited", std::getenv("FAULTY_LIMIT") != nullptr);
     if (fault == "spawns-past-its-host") facts.set("spawned", spawns_true());
     if (fault == "looks-past-its-host") facts.set("known", std::filesystem::exists("/etc/passwd"));
     if (fault == "reads-a-secret") facts.set("token", host.secret(spec.value("token")).ok());
@@ -77,6 +78,8 @@ class Faulty final : public Component {
     if (fault == "makes-groups")
       plan.add(action::file({.path = "/usr/lib/sysusers.d/faulty.conf", .content = "g faulty - -\n"}))
           .triggers({"sysusers"});
+    if (fault == "custom-without-calls")
+      plan.add(action::custom({.name = "act", .data = 1, .inverse = nullptr, .irreversible = "a test"}));
     if (fault == "exec-without-check")
       plan.add(action::exec({.name = "act", .argv = {"true"}, .check = {}, .undo = {}}));
     plan.add(action::file({.path = kFile, .content = content}));
