@@ -64,6 +64,13 @@ TEST(PluginCheck, TakesGroupsThatStayForNoFault) {
   EXPECT_THAT(report.failed, ::testing::IsEmpty());
 }
 
+// They were made at the end of an apply only, when what comes after them had failed.
+TEST(PluginCheck, LetsAFileBelongToAGroupThatAComponentBeforeItMakes) {
+  const Report report = check_spec("    faulty: {fault: makes-groups}\n    lame: {group: faulty}\n");
+  EXPECT_EQ(report.code, 0);
+  EXPECT_THAT(report.failed, ::testing::IsEmpty());
+}
+
 TEST(PluginCheck, SaysWhichVariableASecretIsToComeFrom) {
   const Report report = check_spec("    faulty: {token: {env: SLIPWAY_TEST_NOT_SET}}\n");
   EXPECT_EQ(report.code, 1);

@@ -105,7 +105,8 @@ class Lame final : public Component {
  public:
   Result<Plan> plan(const Spec& spec, const Facts&, const Inputs&) const override {
     Plan plan;
-    plan.add(action::file({.path = "/etc/lame.conf", .content = "a\n"}));
+    const std::string group = spec.has("group") ? spec.text("group") : "root";
+    plan.add(action::file({.path = "/etc/lame.conf", .content = "a\n", .group = group}));
     if (spec.flag("custom"))
       plan.add(action::custom({.name = "act", .data = 1, .inverse = nullptr, .irreversible = "a test", .summary = {}}));
     return plan;
