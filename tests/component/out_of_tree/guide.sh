@@ -105,5 +105,5 @@ sed -i 's/ VERSION 1.0.0//' CMakeLists.txt
 if cmake -S . -B "$work/build" >"$work/log" 2>&1; then fail "a plugin without a version was configured"; fi
 grep -q "'' is no version" "$work/log" || fail "$(cat "$work/log")"
 sed -i 's/LANGUAGES CXX/LANGUAGES C/' CMakeLists.txt
-if cmake -S . -B "$work/c" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1; then fail "a plugin without C++ was configured"; fi
+if cmake -S . -B "$work/c" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1; then fail "a plugin without C++ was configured"; fi
 grep -q "write LANGUAGES CXX" "$work/log" || fail "$(cat "$work/log")"
