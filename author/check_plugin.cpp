@@ -65,6 +65,13 @@ std::string in_one_line(const std::string& text) {
   return line;
 }
 
+/// A machine's file under its whole name: one of the looks is taken in another working folder.
+std::string from_anywhere(const std::string& sim) {
+  const std::string file = sim.substr(0, sim.find(','));
+  if (file.find('/') == std::string::npos && !file.ends_with(".yaml")) return sim;
+  return fs::absolute(file).string() + sim.substr(file.size());
+}
+
 class PluginCheck {
  public:
   PluginCheck(const PluginTrial& trial, std::string folder) : trial_(trial), folder_(std::move(folder)) {}
@@ -85,7 +92,7 @@ class PluginCheck {
         return fs::equivalent(other, fs::path(file.path).parent_path(), code);
       };
       if (std::ranges::any_of(others, holds_file)) plugins.clear();  // it is one of them
-      for (const std::string& other : others) plugins += (plugins.empty() ? "" : ":") + other;
+      for (const std::string& other : others) plugins += (plugins.empty() ? "" : ":") + fs::absolute(other).string();
     }
     const std::string temporary = folder_ + "/tmp";
     std::error_code code;
@@ -218,7 +225,7 @@ class PluginCheck {
       SLIPWAY_CHECK(make_trial_root(root));
     else
       SLIPWAY_CHECK(copy_trial_root(trial_.root, root));
-    return Trial(program_, environment_, spec_, root, sim);
+    return Trial(program_, environment_, spec_, root, from_anywhere(sim));
   }
 
   /// detect and plan, twice. @return whether there is a plan
@@ -247,11 +254,16 @@ class PluginCheck {
                                     .components = report_.components,
                                     .detected = detected,
                                     .planned = first}));
-    for (const Impurity& each : impure) fail(each.finding, each.text, each.remedy);
+    for (const Impurity& each : impure)
+      if (each.only_warns)
+        report_.findings.warning("plugin." + each.finding, each.text, each.remedy);
+      else
+        fail(each.finding, each.text, each.remedy);
+    const bool pure = std::ranges::all_of(impure, &Impurity::only_warns);
     SLIPWAY_CHECK(custom_actions());
     if (const std::string touched = difference(before, trial.picture()); !touched.empty())
       fail("plan", "looking changed the root; " + touched, kPure);
-    else if ((!items_.kinds.empty() || every_component_plans(items_)) && impure.empty())
+    else if ((!items_.kinds.empty() || every_component_plans(items_)) && pure)
       pass("plan", std::to_string(items_.kinds.size()) + (items_.kinds.size() == 1 ? " kind" : " kinds") +
                        " of actions, the same under another environment and clock");
     return !items_.kinds.empty();

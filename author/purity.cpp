@@ -16,6 +16,7 @@ constexpr const char* kPurePlan =
 constexpr const char* kPureDetect =
     "detect() looks through its Host; what changes by itself is a fact of set_volatile(), or none";
 constexpr std::size_t kShown = 4;
+constexpr const char* kOfPlan = ".plan";  // behind the name of a log: what is used when there is planned
 
 /// One thing that a plugin may not lean on, made different.
 struct Variant {
@@ -91,9 +92,11 @@ struct Looked {
 };
 
 Result<Looked> look_under(const PurityTrial& trial, const std::vector<std::string>& environment) {
-  const Trial host = trial.host.with(environment);
-  SLIPWAY_TRY(detected, host.detect());
-  SLIPWAY_TRY(planned, host.plan());
+  std::vector<std::string> of_plan = environment;
+  for (std::string& entry : of_plan)
+    if (entry.starts_with("SLIPWAY_WATCH_LOG=")) entry += kOfPlan;
+  SLIPWAY_TRY(detected, trial.host.with(environment).detect());
+  SLIPWAY_TRY(planned, trial.host.with(of_plan).plan());
   return Looked{differing_facts(trial.detected, detected, trial.components),
                 differing_actions(trial.planned, planned, trial.components)};
 }
@@ -107,12 +110,33 @@ std::set<std::string> logged(const std::string& log, const std::string& word) {
   return all;
 }
 
+/// By a detect, or by a plan, which begins with a detect of its own.
+std::set<std::string> logged_by_either(const std::string& log, const std::string& word) {
+  auto all = logged(log, word);
+  all.merge(logged(log + kOfPlan, word));
+  return all;
+}
+
+/// What detect finds by a variable is a fact; a plan has no such door.
+void add_variables(const std::string& log, std::vector<Impurity>& found) {
+  const auto detected = logged(log, "variable");
+  auto planned = logged(log + kOfPlan, "variable");
+  for (const std::string& name : detected) planned.erase(name);
+  if (!planned.empty())
+    found.push_back({"plan", "the plan reads variables of the environment: " + listing(planned), kPurePlan});
+  if (!detected.empty())
+    found.push_back({"host", "detect reads variables of the environment: " + listing(detected),
+                     "they have to be set at each apply, and a boot and a service have none of the user's: what a user "
+                     "may choose is a key of the spec, and a secret is one of type `secret`",
+                     true});
+}
+
 void add_watched(const std::string& log, std::vector<Impurity>& found) {
-  if (const auto files = logged(log, "file"); !files.empty())
+  if (const auto files = logged_by_either(log, "file"); !files.empty())
     found.push_back({"host", "detect or plan looks at files past its Host: " + listing(files),
                      "read them through the Host (`host.read()`, `host.exists()`), in detect: the root may be an image "
                      "or a simulated machine, and these files are this machine's"});
-  if (const auto programs = logged(log, "program"); !programs.empty())
+  if (const auto programs = logged_by_either(log, "program"); !programs.empty())
     found.push_back({"host", "detect or plan runs programs past its Host: " + listing(programs),
                      "run them in detect with `host.run()`, which knows what can run in the root"});
 }
@@ -139,8 +163,10 @@ Result<std::vector<Impurity>> impurities(const PurityTrial& trial) {
     for (const std::string& entry : variant.environment)
       if (std::find(everything.begin(), everything.end(), entry) == everything.end()) everything.push_back(entry);
   SLIPWAY_TRY(all, look_under(trial, everything));
+  const bool comparable = found.empty();
   add_watched(log, found);
-  if (!found.empty() && found.front().finding != "host") return found;  // then nothing can be compared
+  add_variables(log, found);
+  if (!comparable) return found;
   if (all.facts.empty() && all.actions.empty()) return found;
   for (const Variant& variant : each) {
     SLIPWAY_TRY(one, look_under(trial, variant.environment));

@@ -17,6 +17,7 @@ struct Impurity {
   std::string finding;  ///< "detect", "plan" or "host"
   std::string text;
   std::string remedy;
+  bool only_warns = false;  ///< something that a plugin may do, and that surprises its users
 };
 
 struct PurityTrial {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* author/watch/watch.c - slipway-watch.so: preloaded into the workers of `slipway plugin check`. It writes down which files and
- * programs a plugin uses past its Host, and can shift the clock that the plugin sees. Calls that do not come from the plugin's
- * library go through as they are.
+/* author/watch/watch.c - slipway-watch.so: preloaded into the workers of `slipway plugin check`. It writes down which files,
+ * programs and variables a plugin uses past its Host, and can shift the clock that the plugin sees. Calls that do not come from
+ * the plugin's library go through as they are.
  *
  * Environment: SLIPWAY_WATCH_PLUGIN   the file name of the plugin's library
- *              SLIPWAY_WATCH_LOG      the file to add lines to: "file PATH", "program PATH"
+ *              SLIPWAY_WATCH_LOG      the file to add lines to: "file PATH", "program PATH", "variable NAME"
  *              SLIPWAY_WATCH_ALLOWED  the folder that the roots lie in: what is below it is the Host's
  *              SLIPWAY_WATCH_SHIFT    seconds that the clock is ahead
  *              SLIPWAY_WATCH_FOLDER   the folder to work in */
@@ -15,6 +15,7 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -99,13 +100,12 @@ static bool is_allowed(const char* path) {
   return length != 0 && strncmp(path, allowed, length) == 0 && (path[length] == '/' || path[length] == 0);
 }
 
-static void note(const char* what, const char* path) {
-  if (log_file == NULL || is_allowed(path) || !by_plugin()) return;
+static void write_down(const char* what, const char* name) {
   busy = true;
   const int file = REAL(open)(log_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (file >= 0) {
     char line[4200];
-    const int length = snprintf(line, sizeof line, "%s %s\n", what, path);
+    const int length = snprintf(line, sizeof line, "%s %s\n", what, name);
     if (length > 0 && (size_t)length < sizeof line) {
       const ssize_t written = write(file, line, (size_t)length);
       (void)written; /* nobody is there to be told */
@@ -113,6 +113,17 @@ static void note(const char* what, const char* path) {
     close(file);
   }
   busy = false;
+}
+
+static void note(const char* what, const char* path) {
+  if (log_file != NULL && !is_allowed(path) && by_plugin()) write_down(what, path);
+}
+
+/* Only what the plugin itself asks for: the libraries that it calls have variables of their own, and so has slipway. */
+static void note_variable(const char* name, const void* caller) {
+  Dl_info info;
+  if (log_file == NULL || plugin_name == NULL || busy || strncmp(name, "SLIPWAY_", 8) == 0) return;
+  if (dladdr(caller, &info) != 0 && info.dli_fname != NULL && is_of_plugin(&info)) write_down("variable", name);
 }
 
 /* A name in an open folder is the Host's. */
@@ -232,6 +243,32 @@ int access(const char* path, int mode) {
 ssize_t readlink(const char* path, char* target, size_t size) {
   note("file", path);
   return REAL(readlink)(path, target, size);
+}
+
+char* realpath(const char* restrict path, char* restrict resolved) {
+  note("file", path);
+  return REAL(realpath)(path, resolved);
+}
+
+int scandir(const char* restrict path, struct dirent*** restrict names, int (*filter)(const struct dirent*),
+            int (*compare)(const struct dirent**, const struct dirent**)) {
+  note("file", path);
+  return REAL(scandir)(path, names, filter, compare);
+}
+
+int glob(const char* restrict pattern, int flags, int (*on_error)(const char*, int), glob_t* restrict found) {
+  note("file", pattern);
+  return REAL(glob)(pattern, flags, on_error, found);
+}
+
+char* getenv(const char* name) {
+  note_variable(name, __builtin_return_address(0));
+  return REAL(getenv)(name);
+}
+
+char* secure_getenv(const char* name) {
+  note_variable(name, __builtin_return_address(0));
+  return REAL(secure_getenv)(name);
 }
 
 int system(const char* command) {

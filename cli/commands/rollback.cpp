@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "cli/command.hpp"
-#include "core/engine/apply/generations.hpp"
 #include "core/engine/apply/stop.hpp"
 
 namespace slipway::core {
@@ -44,7 +43,7 @@ Result<int> run_rollback(const Options& options, TerminalUi& ui) {
   SLIPWAY_CHECK(session->state().check_format());
   SLIPWAY_TRY(number, wanted_generation(options, session->state()));
   SLIPWAY_TRY(generation, session->state().generation(number));
-  SLIPWAY_TRY(spec, spec_of(generation, session->plugins()));
+  SLIPWAY_TRY(spec, spec_of_generation(generation, session->plugins()));
   SLIPWAY_TRY(lock, Lock::from_json(generation.lock, "generation " + std::to_string(number)));
   session->set_hardware(spec.hardware);
   SLIPWAY_CHECK(take_kernels(*session, generation));

@@ -56,8 +56,11 @@ void print_key(std::ostream& out, const std::string& name, const SchemaKey& sche
   out << '\n' << name << " (" << type_in_words(schema);
   if (schema.required) out << "; required";
   if (!schema.default_value.is_null()) out << "; default " << flow_yaml(schema.default_value);
+  if (const std::string limits = bounds(schema); !limits.empty()) out << "; " << limits;
   out << ")\n";
   wrapped(out, schema.help);
+  if (!schema.deprecated.empty()) wrapped(out, "will go: " + schema.deprecated);
+  if (!schema.formerly.empty()) wrapped(out, "formerly called " + listed(schema.formerly, "and"));
   if (!schema.expects.empty())
     wrapped(out, "takes " + schema.expects);
   else if (!schema.pattern.empty())
@@ -120,6 +123,10 @@ Json key_json(const SchemaKey& schema) {
   if (!schema.pattern.empty()) value["pattern"] = schema.pattern;
   if (!schema.expects.empty()) value["expects"] = schema.expects;
   if (!schema.values.empty()) value["values"] = schema.values;
+  if (schema.least) value["least"] = *schema.least;
+  if (schema.most) value["most"] = *schema.most;
+  if (!schema.formerly.empty()) value["formerly"] = schema.formerly;
+  if (!schema.deprecated.empty()) value["deprecated"] = schema.deprecated;
   if (!schema.items.empty()) value["items"] = key_json(schema.items.front());
   if (schema.type == Type::object) value["keys"] = keys_json(schema.keys);
   if (schema.type == Type::artifact_source) value["keys"] = keys_json(artifact_source_schema().keys);

@@ -15,8 +15,8 @@ namespace slipway::core {
 /// The text of `slipway explain COMPONENT[.KEY]`. Errors: `not_found` with the nearest key.
 Result<std::string> explain(const Manifest& manifest, const std::string& key);
 /// The same for programs: {"component", "purpose", "provides", "requires", "after", "conflicts", "outputs", "keys":
-/// {NAME: {"type", "required", "help", "default", "example", "pattern", "values", "items", "keys"}}}; of one key
-/// {"component", "key", "schema"}.
+/// {NAME: {"type", "required", "help", "default", "example", "pattern", "values", "least", "most", "formerly",
+/// "deprecated", "items", "keys"}}}; of one key {"component", "key", "schema"}.
 Result<Json> explain_json(const Manifest& manifest, const std::string& key);
 
 /// Of a whole host.yaml with these components. It takes what `slipway plan` takes, as far as JSON Schema can say it; a

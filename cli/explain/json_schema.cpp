@@ -47,17 +47,40 @@ Json enumeration_schema(const SchemaKey& schema) {
   return {{"enum", values}};
 }
 
+/// The numbers between which a number, or how many elements there are, has to be.
+void add_bounds(Json& value, const SchemaKey& schema, const char* least, const char* most) {
+  if (schema.least) value[least] = *schema.least;
+  if (schema.most) value[most] = *schema.most;
+}
+
+/// That one of the names of a key is there.
+Json any_name_of(const std::string& name, const SchemaKey& schema) {
+  Json any = Json::array({Json{{"required", {name}}}});
+  for (const std::string& former : schema.formerly) any.push_back(Json{{"required", {former}}});
+  return {{"anyOf", any}};
+}
+
 Json object_schema(const SchemaKey& schema) {
   Json properties = Json::object();
   Json required = Json::array();
+  Json renamed = Json::array();  // required keys that have former names
   for (const auto& [name, child] : schema.keys) {
     properties[name] = json_schema(child);
-    if (child.required) required.push_back(name);
+    for (const std::string& former : child.formerly) {
+      properties[former] = properties[name];
+      properties[former].update({{"deprecated", true}, {"description", "By now this is '" + name + "'."}});
+    }
+    if (!child.required) continue;
+    if (child.formerly.empty())
+      required.push_back(name);
+    else
+      renamed.push_back(any_name_of(name, child));
   }
   Json value{{"properties", properties}, {"additionalProperties", false}};
   // "name:" with nothing behind it means "name: {}".
-  value["type"] = required.empty() ? Json{"object", "null"} : Json("object");
+  value["type"] = required.empty() && renamed.empty() ? Json{"object", "null"} : Json("object");
   if (!required.empty()) value["required"] = required;
+  if (!renamed.empty()) value["allOf"] = renamed;
   return value;
 }
 
@@ -84,8 +107,11 @@ Json type_schema(const SchemaKey& schema) {
   switch (schema.type) {
     case Type::string:
       return string_schema(schema);
-    case Type::integer:
-      return {{"type", "integer"}};
+    case Type::integer: {
+      Json value{{"type", "integer"}};
+      add_bounds(value, schema, "minimum", "maximum");
+      return value;
+    }
     case Type::boolean:
       return {{"type", "boolean"}};
     case Type::enumeration:
@@ -93,11 +119,13 @@ Json type_schema(const SchemaKey& schema) {
     case Type::list: {
       Json value{{"type", "array"}};
       if (!schema.items.empty()) value["items"] = json_schema(schema.items.front());
+      add_bounds(value, schema, "minItems", "maxItems");
       return value;
     }
     case Type::map: {
       Json value{{"type", "object"}};
       if (!schema.items.empty()) value["additionalProperties"] = json_schema(schema.items.front());
+      add_bounds(value, schema, "minProperties", "maxProperties");
       return value;
     }
     case Type::object:
@@ -125,7 +153,9 @@ Json object_of(Json properties, const std::vector<std::string>& required) {
 
 Json json_schema(const SchemaKey& schema) {
   Json value = type_schema(schema);
-  if (!schema.help.empty()) value["description"] = schema.help;
+  const std::string going = schema.deprecated.empty() ? "" : "This key will go: " + schema.deprecated + ". ";
+  if (!going.empty()) value["deprecated"] = true;
+  if (!(going + schema.help).empty()) value["description"] = going + schema.help;
   if (!schema.default_value.is_null()) value["default"] = schema.default_value;
   if (const Json example = example_value(schema); !example.is_null()) value["examples"] = Json::array({example});
   return value;

@@ -70,7 +70,7 @@ void print_component(std::ostream& out, const Manifest& manifest, const Json& su
   const std::string indent = "      ";
   for (const bool required : {true, false})
     for (const auto& [name, schema] : manifest.spec.keys)
-      if (schema.required == required)
+      if (schema.required == required && (required || schema.deprecated.empty()))  // a first spec has what will stay
         print_key(out, indent, name, schema, suggested.is_object() ? suggested.value(name, Json()) : Json());
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/own_packages.py - slipway's own Debian packages in a bookworm root: install, provision, upgrade, remove, return.
+# tests/e2e/own_packages.py - slipway's own Debian packages in a bookworm root: install, provision, upgrade, remove, return; and
+# one of somebody else's plugin, built with the package of the SDK.
 
 import pathlib
 import sys
@@ -128,6 +129,38 @@ def check_upgrade(checks, root, higher):
     checks.that(status == 0 and "Nothing to do" in text, "and the new version has nothing to do", text)
 
 
+def build_plugin_package(work, packages):
+    """That of examples/plugins/rocm, made with what slipway-sdk-dev has."""
+    (sdk,) = packages.glob("slipway-sdk-dev_*.deb")
+    must(["dpkg-deb", "-x", sdk, work / "sdk"])
+    must(["cp", "-r", TREE / "examples/plugins/rocm", work / "rocm"])
+    return run(["env", "-C", work / "rocm", f"CMAKE_PREFIX_PATH={work}/sdk/usr", "DEB_BUILD_OPTIONS=parallel=2 noopt",
+                "dpkg-buildpackage", "-b", "-us", "-uc", "-d"])
+
+
+def check_plugin_package(checks, root, work, packages):
+    built = build_plugin_package(work, packages)
+    checks.that(built.returncode == 0, "the plugin rocm is packed with the package of the SDK",
+                (built.stdout + built.stderr)[-4000:])
+    status, text = root.install(work, ["slipway-rocm_*.deb"])
+    checks.that(status == 0, "apt installs slipway-rocm beside slipway", text)
+    status, text = root.run("slipway", "plugin", "list")
+    checks.that(status == 0 and "rocm-cdi" in text and "deviceplugin" in text, "slipway has its components and its own", text)
+    for name in ("mi300x8.yaml", "node.yaml"):
+        must(["cp", TREE / "examples/plugins/rocm" / name, root.folder / "srv"])
+    (root.folder / "srv/amd/etc").mkdir(parents=True)
+    command = ["--root", "/srv/amd", "--sim", "/srv/mi300x8.yaml"]
+    status, text = root.run("slipway", "apply", "--yes", "-f", "/srv/node.yaml", *command)
+    checks.that(status == 0 and (root.folder / "srv/amd/etc/cdi/amd.json").exists(), "they provision an AMD machine", text)
+    status, text = root.run("slipway", "verify", *command)
+    checks.that(status == 0 and "8 GPUs on the PCI bus" in text, "and verify it", text)
+    status, text = root.run("slipway", "remove", "--yes", "--all", *command)
+    checks.that(status == 0 and not (root.folder / "srv/amd/etc/cdi").exists(), "and are removed from it", text)
+    root.run("apt-get", "purge", "-y", "-q", "slipway-rocm")
+    status, text = root.run("slipway", "plugin", "list")
+    checks.that(status == 0 and "rocm" not in text, "without the package there are slipway's own", text)
+
+
 def check_removal(checks, root):
     driver = (root.folder / MODPROBE).read_text()
     status, text = root.run("apt-get", "remove", "-y", "-q", "slipway")
@@ -175,6 +208,7 @@ def main():
             check_needs(checks, root)
             before = check_provisioning(checks, root, work / "package")
             check_upgrade(checks, root, work / "higher")
+            check_plugin_package(checks, root, work, work / "higher")
             check_removal(checks, root)
             check_return(checks, root, work / "higher", before)
     return checks.close()

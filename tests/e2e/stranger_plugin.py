@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/e2e/stranger_plugin.py - the author of a plugin, who has slipway and its SDK installed and none of its source.
 """A bookworm root with compilers, in which slipway is installed to /opt/slipway. There examples/plugins/sysctl is built with
-gcc and with clang, and a new plugin is made; the sysctl plugin then works beside the real driver on another root: plan,
-apply, verify, upgrade, rollback, remove. Needs root and systemd-nspawn."""
+gcc and with clang, a new plugin is made, and docs/plugin-authors.md is followed from an empty root to the removal; the sysctl
+plugin then works beside the real driver on another root: plan, apply, verify, upgrade, rollback, remove. Needs root and
+systemd-nspawn."""
 
 import argparse
 import pathlib
+import re
 import shutil
 import sys
 import tempfile
@@ -102,6 +104,18 @@ def check_new(checks, author):
         checks.that(checked.returncode == 0, "plugin check finds nothing wrong with it", checked.stdout + checked.stderr)
 
 
+def check_guide(checks, author):
+    """The page for authors, block by block, where nothing of slipway is but what is installed."""
+    (author.root / "root/guide/docs").mkdir(parents=True)
+    shutil.copy(TREE / "docs/plugin-authors.md", author.root / "root/guide/docs")
+    shutil.copy(TREE / "tests/component/out_of_tree/guide.sh", author.root / "root/guide")
+    followed = author(f"guide/guide.sh /root/guide {PREFIX} c++")
+    took = re.search(r"from an empty root to remove in (\d+) s", followed.stdout)
+    checks.that(followed.returncode == 0 and took is not None,
+                f"the guide, followed from an empty root to remove: {took.group(1) if took else '?'} s",
+                followed.stdout + followed.stderr)
+
+
 def main():
     parser = argparse.ArgumentParser()
     for option in ("--no-boot", "--full", "--long"):
@@ -122,6 +136,7 @@ def main():
             if build(checks, author, "sysctl", compiler):
                 check_lifecycle(checks, author, compiler)
         check_new(checks, author)
+        check_guide(checks, author)
     return checks.close()
 
 

@@ -237,19 +237,21 @@ Status Transaction::activate_the_rest(bool late) {
 }
 
 Status Transaction::run_before_activation() {
-  const bool activates = std::any_of(changing_.begin(), changing_.end(), [](const PlannedItem* item) {
-    return !item->removal && item->kind->phase() == ActionKind::Phase::activate;
-  });
-  if (!activates || !session_.host_config().live)
-    return {};  // offline nothing is set to work: all triggers run at the end
+  // Offline nothing is set to work.
+  const bool activates =
+      session_.host_config().live && std::any_of(changing_.begin(), changing_.end(), [](const PlannedItem* item) {
+        return !item->removal && item->kind->phase() == ActionKind::Phase::activate;
+      });
   SLIPWAY_TRY(pending, journal_.pending());
   for (const std::string& text : pending) {
     const Trigger trigger(text);
-    if (!trigger.precedes_activation()) continue;
+    // To the users and groups of this component belong files of those that come after it.
+    if (trigger.kind != Trigger::Kind::sysusers && !(activates && trigger.precedes_activation())) continue;
     session_.ui().step({planned_.name, "activate"}, text);
     ActionContext now = make_context(session_, planned_.name, layers_, {});
-    SLIPWAY_CHECK(trigger.run(now));
+    SLIPWAY_TRY(ran, trigger.run(now));
     ran_.insert(trigger);
+    if (!ran.done) continue;                // one that was skipped is reported at the end
     SLIPWAY_CHECK(session_.root().sync());  // tools write without one
     // Other components may name it again later in this apply; intend() then makes it pending anew.
     SLIPWAY_CHECK(journal_.done(text));

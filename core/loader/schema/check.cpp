@@ -42,16 +42,16 @@ Json check_string(const YamlNode& node, const SchemaKey& schema, const std::stri
 }
 
 /// A number, or how many elements there are, within the bounds of the schema.
-void check_bounds(std::int64_t number, const char* what, const YamlNode& node, const SchemaKey& schema,
-                  const std::string& key, SchemaCheck& check) {
+void check_bounds(std::int64_t number, const YamlNode& node, const SchemaKey& schema, const std::string& key,
+                  SchemaCheck& check) {
   if (number >= schema.least.value_or(number) && number <= schema.most.value_or(number)) return;
   check.problems.add(node.position, key,
-                     shown_key(key) + ": expected " + bounds(schema) + what + ", found " + std::to_string(number));
+                     shown_key(key) + ": expected " + bounds(schema) + ", found " + std::to_string(number));
 }
 
 Json check_integer(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   const auto number = node.quoted ? std::nullopt : parse_integer(node.text);
-  if (number) check_bounds(*number, "", node, schema, key, check);
+  if (number) check_bounds(*number, node, schema, key, check);
   if (number) return *number;
   if (node.quoted && parse_integer(node.text))
     check.problems.add(node.position, key, shown_key(key) + ": expected an integer, found " + found(node),
@@ -118,7 +118,7 @@ Json check_list(const YamlNode& node, const SchemaKey& schema, const std::string
     list.push_back(schema.items.empty() ? untyped_value(node.items[i])
                                         : check_value(node.items[i], schema.items.front(), item_key, check));
   }
-  check_bounds(static_cast<std::int64_t>(list.size()), " elements", node, schema, key, check);
+  check_bounds(static_cast<std::int64_t>(list.size()), node, schema, key, check);
   return list;
 }
 
@@ -130,7 +130,7 @@ Json check_map(const YamlNode& node, const SchemaKey& schema, const std::string&
     map[entry.key] = schema.items.empty() ? untyped_value(entry.value)
                                           : check_value(entry.value, schema.items.front(), entry_key, check);
   }
-  check_bounds(static_cast<std::int64_t>(map.size()), " elements", node, schema, key, check);
+  check_bounds(static_cast<std::int64_t>(map.size()), node, schema, key, check);
   return map;
 }
 

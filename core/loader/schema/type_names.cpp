@@ -78,9 +78,11 @@ std::string found(const YamlNode& node) {
 }
 
 std::string bounds(const SchemaKey& schema) {
-  if (schema.least && schema.most) return std::to_string(*schema.least) + " to " + std::to_string(*schema.most);
-  if (schema.least) return "at least " + std::to_string(*schema.least);
-  return schema.most ? "at most " + std::to_string(*schema.most) : "";
+  if (!schema.least && !schema.most) return {};
+  const std::int64_t last = schema.most ? *schema.most : *schema.least;
+  const std::string what = schema.type == SchemaKey::Type::integer ? "" : last == 1 ? " element" : " elements";
+  if (schema.least && schema.most) return std::to_string(*schema.least) + " to " + std::to_string(last) + what;
+  return (schema.least ? "at least " : "at most ") + std::to_string(last) + what;
 }
 
 }  // namespace slipway::core

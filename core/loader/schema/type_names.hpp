@@ -18,7 +18,7 @@ const std::vector<std::string>& type_names();
 /// What is expected: "a string", "one of auto, open and proprietary", "a list".
 std::string expected(const SchemaKey& schema);
 
-/// "1 to 64", "at least 1", "at most 64"; empty when there are none.
+/// "1 to 64", "at least 1", of a list or map "at most 64 elements"; empty when there are none.
 std::string bounds(const SchemaKey& schema);
 
 /// What was found: "a list", "nothing", "the quoted text \"1\"", "'abc'"; long texts are cut.

@@ -2,9 +2,10 @@
 #include "src/host/secret.hpp"
 
 #include <cerrno>
-#include <cstdlib>
+#include <string_view>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <slipway/host.hpp>
 #include <slipway/regular_file.hpp>
@@ -50,6 +51,14 @@ Result<std::string> from_variable(const char* value, const std::string& name, st
                  "write the secret alone there");
 }
 
+/// As getenv() finds it, which `slipway plugin check` takes for the plugin's own look at the environment.
+const char* variable_of_process(const std::string& name) {
+  const std::string begin = name + "=";
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+    if (std::string_view(*entry).starts_with(begin)) return *entry + begin.size();
+  return nullptr;
+}
+
 }  // namespace
 
 Result<std::string> read_secret(const Json& reference, std::size_t limit_bytes, const SecretPlaces& places) {
@@ -77,8 +86,7 @@ Result<std::string> read_secret(const Json& reference, std::size_t limit_bytes, 
 
 Result<std::string> Host::secret(const Json& reference, std::size_t limit_bytes) const {
   return detail::read_secret(reference, limit_bytes,
-                             {.files = [] { return RootDir::open("/"); },
-                              .variable = [](const std::string& name) { return std::getenv(name.c_str()); }});
+                             {.files = [] { return RootDir::open("/"); }, .variable = detail::variable_of_process});
 }
 
 }  // namespace slipway

@@ -27,7 +27,10 @@ Result<std::string> normal_path(std::string_view path) {
   const auto refused = [&](const std::string& why, const std::string& next) {
     return Error{ErrorCode::invalid, "the path '" + std::string(path) + "' " + why, std::string(path), next, {}};
   };
-  if (!path.starts_with('/')) return refused("is not absolute", "write it from the root on: /" + std::string(path));
+  if (!path.starts_with('/')) {
+    const auto whole = normal_path("/" + std::string(path));
+    return refused("is not absolute", "write it from the root on" + (whole ? ": " + *whole : std::string()));
+  }
   if (std::any_of(path.begin(), path.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }))
     return refused("has a control character in it", "leave that out");
   std::string normal;

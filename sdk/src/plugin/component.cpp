@@ -14,7 +14,7 @@ namespace {
 
 Error no_custom_actions(const Action& action) {
   return Error{.code = ErrorCode::plugin_defect,
-               .what = "the component plans the custom action '" + action.target() + "' but cannot carry it out",
+               .what = "plans the custom action '" + action.target() + "' but cannot carry it out",
                .next = "please report this to the plugin's authors: it needs check() and apply()"};
 }
 

@@ -64,6 +64,15 @@ TEST(PluginCheck, TakesGroupsThatStayForNoFault) {
   EXPECT_THAT(report.failed, ::testing::IsEmpty());
 }
 
+// They were made at the end of an apply only, when what comes after them had failed.
+TEST(PluginCheck, LetsAFileBelongToAGroupThatAComponentBeforeItMakes) {
+  Report report = check_spec("    faulty: {fault: makes-groups}\n    lame: {group: faulty}\n");
+  for (const char* name : {"plugin.fresh-host", "plugin.second-run", "plugin.killed", "plugin.offline-root"})
+    EXPECT_TRUE(report.passed.contains(name)) << name << ::testing::PrintToString(report.failed);
+  report.failed.erase("plugin.no-hardware");  // there nobody makes the group
+  EXPECT_THAT(report.failed, ::testing::IsEmpty());
+}
+
 TEST(PluginCheck, SaysWhichVariableASecretIsToComeFrom) {
   const Report report = check_spec("    faulty: {token: {env: SLIPWAY_TEST_NOT_SET}}\n");
   EXPECT_EQ(report.code, 1);
@@ -79,6 +88,40 @@ TEST(PluginCheck, CountsASecretAsReadThroughTheHost) {
       check_spec("    faulty: {fault: reads-a-secret, token: {file: " + folder.string() + "/token}}\n");
   EXPECT_EQ(report.code, 0);
   EXPECT_THAT(report.failed, ::testing::IsEmpty());
+}
+
+TEST(PluginCheck, CountsAVariableThatASecretNamesAsReadThroughTheHost) {
+  ::setenv("FAULTY_TOKEN", "hunter2", 1);
+  const Report report = check_spec("    faulty: {fault: reads-a-secret, token: {env: FAULTY_TOKEN}}\n");
+  ::unsetenv("FAULTY_TOKEN");
+  EXPECT_EQ(report.code, 0);
+  EXPECT_THAT(report.failed, ::testing::IsEmpty());
+}
+
+#ifdef SLIPWAY_WATCHES
+TEST(PluginCheck, WarnsOfFactsThatHangOnAVariable) {
+  const Report report = check("detects-a-variable");
+  EXPECT_EQ(report.code, 0);
+  EXPECT_THAT(report.warned.at("plugin.host"), HasSubstr("detect reads variables of the environment: FAULTY_LIMIT"));
+}
+#endif
+
+// One of the looks is taken in another working folder, where neither was found: the plugin was blamed for that.
+TEST(PluginCheck, FindsAMachineAndPluginsThatAreNamedFromTheWorkingFolder) {
+  ScratchHost host;
+  host.plugins = "plugins";
+  host.spec("    faulty: {}\n");
+  host.folder().file("machine.yaml",
+                     "apiVersion: slipway.dev/sim/v1\nname: machine\nabout: a GPU\nmachine: {arch: x86_64, kernel: "
+                     "6.1.0-50-amd64}\npci:\n  - {role: other, vendor: \"0x10de\", device: \"0x2330\", class: "
+                     "\"0x030200\", at: [{address: \"0000:05:00.0\"}]}\n");
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(host.folder().string());
+  const std::filesystem::path plugins = std::filesystem::path(SLIPWAY_FAULTY).parent_path();
+  std::filesystem::create_directory_symlink(plugins, "plugins");
+  const Ran ran = host.slipway({"plugin", "check", "plugins/faulty.so", "-f", "host.yaml", "--sim", "./machine.yaml"});
+  std::filesystem::current_path(before);
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
 }
 
 TEST(PluginCheck, NamesAPluginThatVerifiesNothing) {
@@ -156,6 +199,8 @@ constexpr Fault kFaults[] = {
     {"undeclared-key", "plugin.plan", "the spec's key 'mod' is read, which the manifest does not have"},
     {"mistyped-key", "plugin.plan", "the spec's key 'fault' is read as true or false, and the spec has a text there"},
     {"json-of-another-type", "plugin.plan", "spec.components.faulty.fault"},
+    {"custom-without-calls", "plugin.plan",
+     "the plugin of faulty plans the custom action 'act' but cannot carry it out"},
     {"exec-without-check", "plugin.plan", "the step 'act' has no check"},
     {"only-on-an-l4", "plugin.plan", "--sim PROFILE: it has something to do on l4x1)"},
     {"for-another-vendor", "plugin.plan",
@@ -168,12 +213,15 @@ constexpr Fault kFaults[] = {
 INSTANTIATE_TEST_SUITE_P(Each, PluginCheckOf, ::testing::ValuesIn(kFaults));
 
 #ifdef SLIPWAY_WATCHES
-constexpr Fault kWatched[] = {{"reads-the-clock", "plugin.plan", "leans on the clock"},
-                              {"reads-the-folder", "plugin.plan", "leans on the working folder"},
-                              {"reads-past-its-host", "plugin.host", "past its Host: /etc/passwd"},
-                              {"looks-past-its-host", "plugin.host", "past its Host: /etc/passwd"},
-                              {"spawns-past-its-host", "plugin.host", "past its Host: true"},
-                              {"runs-past-its-host", "plugin.host", "past its Host: true"}};
+constexpr Fault kWatched[] = {
+    {"reads-the-clock", "plugin.plan", "leans on the clock"},
+    {"reads-the-folder", "plugin.plan", "leans on the working folder"},
+    {"reads-past-its-host", "plugin.host", "past its Host: /etc/passwd"},
+    {"looks-past-its-host", "plugin.host", "past its Host: /etc/passwd"},
+    {"spawns-past-its-host", "plugin.host", "past its Host: true"},
+    {"resolves-past-its-host", "plugin.host", "past its Host: /etc/passwd"},
+    {"reads-a-variable", "plugin.plan", "the plan reads variables of the environment: FAULTY_LIMIT"},
+    {"runs-past-its-host", "plugin.host", "past its Host: true"}};
 INSTANTIATE_TEST_SUITE_P(Watched, PluginCheckOf, ::testing::ValuesIn(kWatched));
 #endif
 

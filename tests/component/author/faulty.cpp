@@ -40,6 +40,8 @@ class Faulty final : public Component {
     facts.set("settled", host.exists(kFile));
     if (fault == "other-facts-each-time") facts.set("random", std::random_device()());
     if (fault == "reads-past-its-host") facts.set("known", std::ifstream("/etc/passwd").good());
+    if (fault == "resolves-past-its-host") facts.set("known", std::filesystem::canonical("/etc/passwd").string());
+    if (fault == "detects-a-variable") facts.set("limited", std::getenv("FAULTY_LIMIT") != nullptr);
     if (fault == "spawns-past-its-host") facts.set("spawned", spawns_true());
     if (fault == "looks-past-its-host") facts.set("known", std::filesystem::exists("/etc/passwd"));
     if (fault == "reads-a-secret") facts.set("token", host.secret(spec.value("token")).ok());
@@ -66,6 +68,7 @@ class Faulty final : public Component {
       content = std::to_string(std::chrono::steady_clock::now().time_since_epoch().count()) + "\n";
     if (fault == "never-settles") content += facts.flag("settled") ? "again\n" : "first\n";
     if (fault == "reads-the-environment") content += std::getenv("TZ") == nullptr ? "here" : std::getenv("TZ");
+    if (fault == "reads-a-variable") content += std::getenv("FAULTY_LIMIT") == nullptr ? "here" : "there";
     if (fault == "reads-the-clock") content += std::to_string(std::time(nullptr) / 86400);
     if (fault == "reads-the-folder") content += std::filesystem::current_path();
     if (fault == "mistyped-key") content += spec.flag("fault") ? "on" : "off";
@@ -75,6 +78,8 @@ class Faulty final : public Component {
     if (fault == "makes-groups")
       plan.add(action::file({.path = "/usr/lib/sysusers.d/faulty.conf", .content = "g faulty - -\n"}))
           .triggers({"sysusers"});
+    if (fault == "custom-without-calls")
+      plan.add(action::custom({.name = "act", .data = 1, .inverse = nullptr, .irreversible = "a test"}));
     if (fault == "exec-without-check")
       plan.add(action::exec({.name = "act", .argv = {"true"}, .check = {}, .undo = {}}));
     plan.add(action::file({.path = kFile, .content = content}));
@@ -100,7 +105,8 @@ class Lame final : public Component {
  public:
   Result<Plan> plan(const Spec& spec, const Facts&, const Inputs&) const override {
     Plan plan;
-    plan.add(action::file({.path = "/etc/lame.conf", .content = "a\n"}));
+    const std::string group = spec.has("group") ? spec.text("group") : "root";
+    plan.add(action::file({.path = "/etc/lame.conf", .content = "a\n", .group = group}));
     if (spec.flag("custom"))
       plan.add(action::custom({.name = "act", .data = 1, .inverse = nullptr, .irreversible = "a test", .summary = {}}));
     return plan;

@@ -146,6 +146,25 @@ TEST_F(Generations, RollingBackTwiceGoesTwoBack) {
   EXPECT_EQ(content("etc/probe.conf"), "one");
 }
 
+// It was said which key is not known, as of a spec that could be corrected.
+TEST_F(Generations, OfAnotherPluginSayWhichOneThatWas) {
+  const std::string bystander = "    bystander: {file: /etc/by}\n";
+  probe("one", bystander);
+  run({"apply"});
+  probe("two", bystander);
+  run({"apply"});
+  Json former = generation(1);
+  former["spec"]["spec"]["components"]["probe"]["formerly_known"] = "x";
+  former["plugins"]["probe"]["version"] = "0.0.9";
+  std::ofstream(host.path("var/lib/slipway/generations/1.json")) << former;
+  const Ran rolled = run({"rollback", "1", "--yes"}, 1);
+  EXPECT_THAT(rolled.err, HasSubstr("unknown key 'formerly_known' in probe"));
+  EXPECT_THAT(rolled.err, HasSubstr("probe 0.0.9; installed is "));
+  EXPECT_THAT(rolled.err, HasSubstr("install probe 0.0.9 again, which generation 1 was applied with"));
+  EXPECT_THAT(rolled.err, Not(HasSubstr("bystander")));
+  EXPECT_EQ(content("etc/probe.conf"), "two");
+}
+
 TEST_F(Generations, RollbackOfOneComponentKeepsTheOthers) {
   probe("one", kPlainBystander);
   run({"apply"});

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# guide.sh SOURCE BUILD COMPILER - follows docs/plugin-authors.md with nothing but the installed SDK: compiles its C++, one block after
-# the other as they stand there, builds the plugin of its first blocks and one with a service, runs the test, and has slipway check,
-# apply and remove it, and plan for the profile. The compiler's messages name the lines of the page; a block of a language or kind
-# that nothing here uses fails. It says how long that took. A sanitizer's build compiles only.
+# guide.sh SOURCE BUILD COMPILER [SANITIZERS] - follows docs/plugin-authors.md with nothing but the installed SDK, which comes from a
+# build tree, or is there where slipway is installed: then BUILD is that prefix. Compiles the page's C++, one block after the other as
+# they stand there, builds the plugin of its first blocks and one with a service, runs the test, and has slipway check, apply and
+# remove it, and plan for the profile. The compiler's messages name the lines of the page; a block of a language or kind that
+# nothing here uses fails. It says how long that took. A sanitizer's build compiles only.
 set -euo pipefail
 source_dir=$1 build_dir=$2 compiler=$3 sanitizers=${4:-}
 work=$(mktemp -d)
@@ -25,11 +26,15 @@ block() {
 slipway() { SLIPWAY_PLUGIN_PATH="$work/build" "$build_dir/bin/slipway" "$@"; }
 
 began=$SECONDS
-cmake --install "$build_dir" --component sdk --prefix "$work/prefix" >/dev/null
+prefix=$build_dir
+if [[ -f $build_dir/CMakeCache.txt ]]; then
+  prefix=$work/prefix
+  cmake --install "$build_dir" --component sdk --prefix "$prefix" >/dev/null
+fi
 cd "$source_dir"
 awk '/^```cpp$/ { inside = 1; printf "#line %d \"%s\"\n", NR + 1, FILENAME; next } /^```$/ { inside = 0 }
   inside && !/#include "acme.cpp"/' "$page" >"$work/guide.cpp"
-"$compiler" -std=c++20 -fsyntax-only -Wall -Werror -I "$work/prefix/include" "$work/guide.cpp"
+"$compiler" -std=c++20 -fsyntax-only -Wall -Werror -I "$prefix/include" "$work/guide.cpp"
 [[ -z $sanitizers ]] || exit 0
 
 mkdir "$work/acme"
@@ -40,7 +45,7 @@ block yaml '^component: acme' >manifest.yaml
 block yaml '^kind: Host' >acme.yaml
 block cpp SLIPWAY_PLUGIN >acme.cpp
 block cpp acme.cpp >acme_test.cpp
-cmake -S . -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_CXX_FLAGS=-O0 >"$work/log" || fail "$(cat "$work/log")"
+cmake -S . -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_FLAGS=-O0 >"$work/log" || fail "$(cat "$work/log")"
 cmake --build "$work/build" -j2 >"$work/log" || fail "$(cat "$work/log")"
 ctest --test-dir "$work/build" --output-on-failure >"$work/log" || fail "$(cat "$work/log")"
 slipway plugin check "$work/build/acme.so" || fail "plugin check does not pass for the first example"
@@ -54,7 +59,8 @@ printf 'guide: from an empty root to remove in %d s\n' $((SECONDS - began))
 
 # The profile: a machine without what the plugin is for, which has nothing to do there.
 block yaml '^apiVersion: slipway.dev/sim/v1' >"$work/mi300.yaml"
-slipway detect --sim "$work/mi300.yaml" --root "$work/root" -f acme.yaml >"$work/log" || fail "the profile is not read: $(cat "$work/log")"
+cp "$work/mi300.yaml" .
+slipway detect --sim ./mi300.yaml --root "$work/root" -f acme.yaml >"$work/log" || fail "the profile is not read: $(cat "$work/log")"
 grep -q 'no NVIDIA GPU on the PCI bus' "$work/log" || fail "the profile is another machine: $(cat "$work/log")"
 
 # The service: in the plugin itself, and in a library beside it.
@@ -75,7 +81,7 @@ class Acme final : public Component {
 SLIPWAY_PLUGIN(component<Acme>("acme"))
 CPP
   printf 'SLIPWAY_PLUGIN(component<ServiceOnly<Watch>>("acme"))\n' >>service.cpp
-  cmake -S . -B build -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_CXX_FLAGS=-O0 && cmake --build build -j2
+  cmake -S . -B build -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_FLAGS=-O0 && cmake --build build -j2
 ) >"$work/log" 2>&1 || fail "$(cat "$work/log")"
 [[ -f $work/served/build/acme.service.so ]] || fail "no service was built"
 
@@ -98,3 +104,6 @@ broken '/^SLIPWAY_PLUGIN/d' acme.cpp 'acme.so: error: it has no entry slipway_pl
 sed -i 's/ VERSION 1.0.0//' CMakeLists.txt
 if cmake -S . -B "$work/build" >"$work/log" 2>&1; then fail "a plugin without a version was configured"; fi
 grep -q "'' is no version" "$work/log" || fail "$(cat "$work/log")"
+sed -i 's/LANGUAGES CXX/LANGUAGES C/' CMakeLists.txt
+if cmake -S . -B "$work/c" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1; then fail "a plugin without C++ was configured"; fi
+grep -q "write LANGUAGES CXX" "$work/log" || fail "$(cat "$work/log")"

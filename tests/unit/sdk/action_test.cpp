@@ -71,6 +71,12 @@ TEST(Action, IsNotMadeOfAPathThatNamesNothingForSure) {
   }
 }
 
+TEST(NormalPath, AdvisesNothingThatWouldBeRefusedAsWell) {
+  EXPECT_EQ(normal_path("etc//x").error().next, "write it from the root on: /etc/x");
+  EXPECT_EQ(normal_path("../../escape").error().next, "write it from the root on");
+  EXPECT_EQ(normal_path("").error().next, "write it from the root on");
+}
+
 TEST(Action, KeepsItsTriggersAndReason) {
   Action action = action::symlink("/a", "b");
   action.triggers({"ldconfig", "depmod:6.1"}).because("libraries are looked up there");

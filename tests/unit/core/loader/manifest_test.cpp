@@ -211,7 +211,7 @@ TEST(Manifest, BoundsNumbersAndHowMuchAListHas) {
   EXPECT_EQ(problem_of("  a: {type: integer, least: 1, most: 64, default: 8}\n  b: {type: list, least: 1}\n"), "");
   EXPECT_NE(problem_of("  a: {type: integer, least: 1, default: 0}\n").find("expected at least 1, found 0"),
             std::string::npos);
-  EXPECT_NE(problem_of("  a: {type: list, least: 1, default: []}\n").find("expected at least 1 elements, found 0"),
+  EXPECT_NE(problem_of("  a: {type: list, least: 1, default: []}\n").find("expected at least 1 element, found 0"),
             std::string::npos);
   EXPECT_NE(problem_of("  a: {type: integer, least: 2, most: 1}\n").find("'least' is more than 'most'"),
             std::string::npos);

@@ -40,6 +40,44 @@ TEST(Explain, OfOneKeyShowsThatKeyAndWhatIsBelowIt) {
   EXPECT_THAT(text_of("driver", "source.ca"), HasSubstr("driver.source.ca (path)\n"));
 }
 
+const char* const kAcme =
+    "component: acme\npurpose: x\nspec:\n"
+    "  jobs: {type: integer, required: true, least: 1, most: 64, formerly: [threads, workers]}\n"
+    "  modules: {type: list, least: 1}\n"
+    "  labels: {type: map, most: 3}\n"
+    "  path: {type: path, deprecated: write jobs, help: Where.}\n";
+
+// What a user may write was told by nothing but the error of who had written something else.
+TEST(Explain, TellsBoundsAndWhatAKeyWasCalledOrWillBe) {
+  const Plugins plugins = plugins_of(kAcme);
+  const auto text = explain(*plugins.manifest("acme"), "");
+  ASSERT_TRUE(text);
+  EXPECT_THAT(*text, HasSubstr("\njobs (integer; required; 1 to 64)\n    formerly called threads and workers\n"));
+  EXPECT_THAT(*text, HasSubstr("\nmodules (list; at least 1 element)\n"));
+  EXPECT_THAT(*text, HasSubstr("\nlabels (map; at most 3 elements)\n"));
+  EXPECT_THAT(*text, HasSubstr("\npath (path)\n    Where.\n    will go: write jobs\n"));
+  const Json keys = explain_json(*plugins.manifest("acme"), "").value()["keys"];
+  EXPECT_EQ(keys["jobs"]["least"], 1);
+  EXPECT_EQ(keys["jobs"]["most"], 64);
+  EXPECT_EQ(keys["jobs"]["formerly"], (Json{"threads", "workers"}));
+  EXPECT_EQ(keys["path"]["deprecated"], "write jobs");
+}
+
+TEST(ExplainSchema, HasBoundsAndFormerNames) {
+  const Json schema = json_schema(plugins_of(kAcme).manifest("acme")->spec);
+  const Json& keys = schema["properties"];
+  EXPECT_EQ(keys["jobs"]["minimum"], 1);
+  EXPECT_EQ(keys["jobs"]["maximum"], 64);
+  EXPECT_EQ(keys["modules"]["minItems"], 1);
+  EXPECT_EQ(keys["labels"]["maxProperties"], 3);
+  EXPECT_EQ(keys["path"]["deprecated"], true);
+  EXPECT_EQ(keys["path"]["description"], "This key will go: write jobs. Where.");
+  EXPECT_EQ(keys["threads"]["maximum"], 64) << "a former name is understood";
+  EXPECT_EQ(keys["threads"]["deprecated"], true);
+  EXPECT_EQ(schema["allOf"], Json::parse(R"([{"anyOf": [{"required": ["jobs"]}, {"required": ["threads"]},
+                                             {"required": ["workers"]}]}])"));
+}
+
 TEST(Explain, OfAnUnknownKeyNamesTheNearestOne) {
   const auto text = explain(*test_plugins().manifest("driver"), "verson");
   ASSERT_FALSE(text);

@@ -53,6 +53,15 @@ TEST(InitText, TakesSuggestionsThatFitAndLeavesOutOthers) {
   EXPECT_THAT(text, Not(HasSubstr("\"550.1\"  # change this")));
 }
 
+TEST(InitText, HasNoKeyThatWillGoUnlessItIsRequired) {
+  const Plugins plugins = plugins_of(
+      "component: acme\npurpose: x\nspec:\n  mode: {type: integer, deprecated: write level}\n"
+      "  path: {type: path, required: true, example: /a, deprecated: write folder}\n");
+  const std::string text = init_text(all_of(plugins), {});
+  EXPECT_TRUE(read_back(text, plugins)) << text;
+  EXPECT_THAT(text, Not(HasSubstr("mode")));
+}
+
 TEST(InitText, OfNoComponentsIsASpecToo) { EXPECT_TRUE(read_back(init_text({}, {}), test_plugins())); }
 
 /// Every optional key on its own, with its # removed.
