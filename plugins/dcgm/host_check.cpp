@@ -109,17 +109,19 @@ std::vector<Missing> missing_on(const Settings& settings, const Host& host) {
   return missing;
 }
 
+std::string asked_of_the_engine(const std::string& engine, const Counters& counters) {
+  if (engine == "none" || counters.foreign.empty()) return {};
+  return "asked of the DCGM engine, since NVML does not tell it: " + joined(counters.foreign, ", ", &Counter::name);
+}
+
 std::vector<std::string> remarks_on(const std::string& engine, const Counters& counters) {
   std::vector<std::string> remarks = counters.warnings;
-  std::vector<std::string> asked;
   std::vector<std::string> left_out = counters.left_out;
   if (engine != "none")
-    for (const Counter& each : counters.foreign)
-      if (std::erase(left_out, each.name) > 0) asked.push_back(each.name);
-  if (!asked.empty()) remarks.push_back("asked of the DCGM engine, since NVML does not tell it: " + joined(asked));
+    for (const Counter& each : counters.foreign) std::erase(left_out, each.name);
   if (!left_out.empty())
     remarks.push_back(
-        (asked.empty() ? "not available without DCGM, and left out: " : "told by nobody here, and left out: ") +
+        (engine == "none" ? "not available without DCGM, and left out: " : "told by nobody here, and left out: ") +
         joined(left_out));
   return remarks;
 }

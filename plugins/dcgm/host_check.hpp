@@ -35,7 +35,9 @@ struct Missing {
 /// DCGM's library and host engine, kubelet's socket, the folder of jobs.
 std::vector<Missing> missing_on(const Settings& settings, const Host& host);
 
-/// What is left out of a file of counters, and why; a sentence each.
+/// Empty: there is no engine, or no counter that only it tells.
+std::string asked_of_the_engine(const std::string& engine, const Counters& counters);
+/// What is wrong with a file of counters, or left out of it; a sentence each.
 std::vector<std::string> remarks_on(const std::string& engine, const Counters& counters);
 
 /// Why the selection of devices gives nothing; empty: it does, or no GPU can be read. @param sample  taken with it

@@ -18,6 +18,8 @@ namespace {
 std::vector<std::string> remarks_of_host(const Settings& settings, const Host& host) {
   const auto counters = counters_of_host(settings, host);
   std::vector<std::string> remarks = counters ? remarks_on(settings.engine, *counters) : std::vector<std::string>();
+  const std::string asked = counters ? asked_of_the_engine(settings.engine, *counters) : std::string();
+  if (!asked.empty()) remarks.push_back(asked);
   for (const Missing& each : missing_on(settings, host)) remarks.push_back(each.text + ": " + each.remedy);
   return remarks;
 }

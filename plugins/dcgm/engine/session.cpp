@@ -126,10 +126,11 @@ void EngineSession::look_for_entities(Part& part) {
   const auto entities = entities_of(part.level);
   if (!entities) {
     part.problem = entities.error().what;
-    part.entities.clear();  // so that the next look begins anew, and clears the problem
+    part.is_stale = true;
     return;
   }
-  if (*entities == part.entities && part.group) return;
+  if (*entities == part.entities && part.group && !part.is_stale) return;
+  part.is_stale = false;
   part.problem.clear();
   if (part.group) (void)library_->destroy_group(*handle_, *part.group);
   part.group.reset();
@@ -198,7 +199,7 @@ Status EngineSession::take(Part& part, Taken& taken) const {
     if (part.level == FieldLevel::gpu || code == abi::kConnectionNotValid)
       return failed(*library_, "gives no values", code);
     part.problem = library_->error_text(code);
-    part.entities.clear();  // as above
+    part.is_stale = true;
     return {};
   }
   return {};

@@ -64,6 +64,7 @@ class EngineSession {
     std::vector<unsigned> entities = {};
     std::optional<abi::Group> group = {};
     std::string problem = {};
+    bool is_stale = false;  ///< the engine refused something: the next look makes the group anew
   };
 
   Status make_field_groups(Part& part);

@@ -37,6 +37,8 @@ void CounterFile::update(ServiceIo& io) {
   text_ = std::move(text);
   counters_ = std::make_shared<const Counters>(*std::move(read));
   for (const std::string& remark : remarks_on(settings_.engine, *counters_)) io.log("warning", remark);
+  if (const std::string asked = asked_of_the_engine(settings_.engine, *counters_); !asked.empty())
+    io.log("info", asked);
 }
 
 }  // namespace slipway::dcgm

@@ -94,6 +94,7 @@ Status DriverWatch::set_exclusive(const std::string& gpu, bool exclusive) {
 void DriverWatch::release() {
   events_.reset();
   watched_.clear();
+  measured_.clear();
   if (nvml_) nvml_->release();
   nvml_.reset();
   next_open_ = {};

@@ -99,7 +99,8 @@ bool waits(const drain::Settings& settings) {
 }
 
 Result<GpuDrains> GpuDrains::open(nvml::Nvml& nvml, const Host& host, const std::vector<Target>& targets,
-                                  const drain::Settings& settings, const std::string& kubelet_socket) {
+                                  const drain::Settings& settings, const std::string& key,
+                                  const std::string& kubelet_socket) {
   SLIPWAY_TRY(gpus, open_gpus(nvml, targets));
   std::vector<Each> all;
   for (std::size_t i = 0; i < targets.size(); ++i) {
@@ -109,7 +110,7 @@ Result<GpuDrains> GpuDrains::open(nvml::Nvml& nvml, const Host& host, const std:
                                       .target = text_of(targets[i]),
                                       .subject = gpu.text(),
                                       .in_use = in_use_text(gpu),
-                                      .key = "spec.components.mig.drain"};
+                                      .key = key};
     all.push_back({targets[i], std::move(gpus[i]), drain::Drain(host, settings, change)});
   }
   return GpuDrains(host, std::move(all), kubelet_socket);

@@ -26,10 +26,11 @@ bool waits(const nvidia::drain::Settings& settings);
 /// GPUs, what they are to be, and what is done about who uses them. Borrows the host.
 class GpuDrains {
  public:
-  /// Reads the GPUs. @param kubelet_socket  as for ask_kubelet()
-  /// Errors: those of open_gpus().
+  /// Reads the GPUs. @param key  of the drain policy in the spec; empty: there is none @param kubelet_socket  as for
+  /// ask_kubelet() Errors: those of open_gpus().
   static Result<GpuDrains> open(nvidia::nvml::Nvml& nvml, const Host& host, const std::vector<Target>& targets,
-                                const nvidia::drain::Settings& settings, const std::string& kubelet_socket);
+                                const nvidia::drain::Settings& settings, const std::string& key,
+                                const std::string& kubelet_socket);
 
   bool any_changes() const { return !changing().empty(); }
   /// Before anything is disturbed, as Drain::admit(); `already_done` where nothing has to change. One for each GPU.

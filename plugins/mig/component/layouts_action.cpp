@@ -59,6 +59,12 @@ Json without_mig(const std::vector<Intent>& gpus) {
   return targets;
 }
 
+Json data_of_removal(const Settings& settings, const std::vector<Intent>& gpus) {
+  Json data = data_of(settings, without_mig(gpus));
+  data["key"] = "spec.components.mig.on_remove";
+  return data;
+}
+
 std::string removal_text(OnRemove on_remove) {
   if (on_remove == OnRemove::disable) return "disable MIG on the GPUs";
   return on_remove == OnRemove::restore ? "give the GPUs their former MIG layouts" : "leave the GPUs their MIG layouts";
@@ -101,16 +107,18 @@ Result<nvidia::drain::Settings> drain_of(const Action& action) {
   return nvidia::drain::read_settings(action.value("data").value("drain", Json()), "action");
 }
 
+/// What takes a layout back has no policy.
+std::string drain_key_of(const Action& action) {
+  return action.value("data").contains("drain") ? "spec.components.mig.drain" : "";
+}
+
 std::vector<std::string> clients_of(const Action& action) {
   return action.value("data").value("clients", std::vector<std::string>());
 }
 
-/// Where one has waited for too long: others were changed before. What takes a layout back has no drain policy.
+/// Where one has waited for too long: others were changed before.
 Error refused(Error error, const Action& action, const nvidia::drain::Settings& drain, const std::string& settled) {
-  if (error.code == ErrorCode::busy && !action.value("data").contains("drain")) {
-    error.where = "spec.components.mig.on_remove";
-    error.next = "end what uses it and run the same command again";
-  }
+  if (error.code == ErrorCode::busy && error.where.empty()) error.where = action.value("data").value("key", "");
   if (waits(drain) && !settled.empty()) error.details.emplace_back("so", settled + ", which nothing takes back");
   return error;
 }
@@ -119,7 +127,8 @@ Result<Outcome> admit(const Action& action, const Host& host) {
   SLIPWAY_TRY(targets, targets_of(action));
   SLIPWAY_TRY(settings, drain_of(action));
   SLIPWAY_TRY(session, NvmlSession::open(host, driver_root_of(action)));
-  SLIPWAY_TRY(gpus, GpuDrains::open(*session, host, targets, settings, kubelet_socket_of(action)));
+  SLIPWAY_TRY(gpus,
+              GpuDrains::open(*session, host, targets, settings, drain_key_of(action), kubelet_socket_of(action)));
   const auto outcomes = gpus.admit(*session, clients_of(action));
   if (!outcomes) return refused(outcomes.error(), action, settings, gpus.settled_text());
   const bool any_may = std::ranges::count(*outcomes, Outcome::Kind::done, &Outcome::kind) != 0;
@@ -131,7 +140,8 @@ Result<Outcome> change(const Action& action, const Host& host) {
   SLIPWAY_TRY(targets, targets_of(action));
   SLIPWAY_TRY(settings, drain_of(action));
   SLIPWAY_TRY(session, NvmlSession::open_for_apply(host, driver_root_of(action)));
-  SLIPWAY_TRY(gpus, GpuDrains::open(*session, host, targets, settings, kubelet_socket_of(action)));
+  SLIPWAY_TRY(gpus,
+              GpuDrains::open(*session, host, targets, settings, drain_key_of(action), kubelet_socket_of(action)));
   SLIPWAY_TRY(clients,
               StoppedClients::stop(host, gpus.any_changes() ? clients_of(action) : std::vector<std::string>()));
   auto begun = gpus.clear(*session);
@@ -203,7 +213,7 @@ Action layouts_action(const Settings& settings, const Json& clients, const std::
                                   .irreversible = {},
                                   .summary = shown_of(settings, changes),
                                   .stays = settings.on_remove == OnRemove::keep,
-                                  .on_removal = disables ? data_of(settings, without_mig(gpus)) : Json(),
+                                  .on_removal = disables ? data_of_removal(settings, gpus) : Json(),
                                   .removal_summary = removal_text(settings.on_remove),
                                   .lost_at_boot = any_enabled || is_left_to_a_boot(settings),
                                   .exclusives = std::move(exclusives),

@@ -140,7 +140,7 @@ class Changes {
     }
     if (gpus.size() < 2) return;
     *text = names_text(gpus) + " take their MIG modes at their next reset: " + how_to_reset(gpus) +
-            (refusals.empty() ? "" : " (" + joined(refusals, "; ") + ")");
+            ", then apply again" + (refusals.empty() ? "" : " (" + joined(refusals, "; ") + ")");
   }
 
   /// The first that failed, else the first that is in use; and what became of the others.

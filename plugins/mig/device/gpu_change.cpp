@@ -323,7 +323,7 @@ Error GpuChange::failed(nvmlReturn_t code, const std::string& doing) const {
 Outcome GpuChange::waiting() const { return Outcome::waiting(in_use_text(former_), holders_); }
 
 Outcome GpuChange::after_reset() const {
-  const std::string text = fmt::format("{} takes MIG mode {} at its next reset: {}", former_.text(),
+  const std::string text = fmt::format("{} takes MIG mode {} at its next reset: {}, then apply again", former_.text(),
                                        target_.enabled ? "enabled" : "disabled", how_to_reset({former_}));
   return Outcome::reboot_required(refusal_.empty() ? text : text + " (" + refusal_ + ")");
 }

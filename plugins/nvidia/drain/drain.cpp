@@ -69,8 +69,8 @@ std::string how_to_go_on(const std::vector<Remaining>& remaining) {
 }  // namespace
 
 Error Drain::busy(const std::string& what, const std::vector<std::string>& holders, const std::string& next) const {
-  Error error{
-      .code = ErrorCode::busy, .what = what, .where = change_.key + " = " + to_string(settings_.policy), .next = next};
+  Error error{.code = ErrorCode::busy, .what = what, .where = {}, .next = next};
+  if (!change_.key.empty()) error.where = change_.key + " = " + to_string(settings_.policy);
   for (const std::string& holder : holders) error.details.emplace_back("held", holder);
   return error;
 }
@@ -168,7 +168,8 @@ Result<Outcome> Drain::refused(const std::vector<std::string>& holders, const st
   if (settings_.policy != Policy::wait && settings_.policy != Policy::when_idle)
     return busy(
         what, holders,
-        ending + " and run the same command again, or choose another drain policy than " + to_string(settings_.policy));
+        ending + " and run the same command again" +
+            (change_.key.empty() ? "" : ", or choose another drain policy than " + to_string(settings_.policy)));
   SLIPWAY_TRY(waiting, begin_waiting(host_, change_.name, change_.target));
   const std::string since = "; it waits since " + waiting.since;
   if (settings_.policy == Policy::when_idle) return Outcome::waiting(what + since, holders);

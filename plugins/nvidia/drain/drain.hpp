@@ -27,7 +27,7 @@ class Drain {
     std::string target;   ///< what it is to be; another target begins to wait anew
     std::string subject;  ///< "GPU 3 (0000:65:00.0)"
     std::string in_use;   ///< a sentence: "GPU 3 (…) is in use, so its layout was left as it was (7 x 1g.10gb)"
-    std::string key;      ///< of the spec, for messages: "spec.components.mig.drain"
+    std::string key;  ///< of the spec, for messages: "spec.components.mig.drain"; empty: there is no policy to choose
   };
   /// The holders of several changes, in their order.
   using Find = std::function<std::vector<std::vector<Holder>>()>;

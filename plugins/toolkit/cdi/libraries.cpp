@@ -2,6 +2,7 @@
 #include "toolkit/cdi/libraries.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fnmatch.h>
 
@@ -69,12 +70,14 @@ std::string next_link(const Host& host, const std::string& path) {
   return target->starts_with('/') ? *target : folder_of(path) + "/" + *target;
 }
 
-/// Appends what each link leads to, from the first path on.
-void follow_links(const Host& host, std::vector<std::string>& paths) {
-  constexpr std::size_t kMaxLinks = 16;
-  for (std::string link = next_link(host, paths.front()); !link.empty() && paths.size() < kMaxLinks;
+/// What the path and then each link leads to.
+std::vector<std::string> links_from(const Host& host, const std::string& path) {
+  constexpr std::size_t kMostLinks = 16;
+  std::vector<std::string> links;
+  for (std::string link = next_link(host, path); !link.empty() && links.size() < kMostLinks;
        link = next_link(host, link))
-    paths.push_back(link);
+    links.push_back(link);
+  return links;
 }
 
 void add(std::vector<Found>& all, const Host& host, const std::string& path) {
@@ -115,7 +118,7 @@ const std::vector<std::string>& LibrarySearch::names(const std::string& folder) 
   return at->second;
 }
 
-std::vector<std::vector<std::string>>& LibrarySearch::cached() {
+std::vector<LibrarySearch::Cached>& LibrarySearch::cached() {
   if (cached_) return *cached_;
   const auto bytes = driver_.read(nvidia::kLdCache, nvidia::kMaxLdCache);
   cached_.emplace();
@@ -140,11 +143,14 @@ std::vector<Found> LibrarySearch::find(const std::string& pattern) {
       if (std::ranges::find(all, found.real, &Found::real) == all.end()) all.push_back(found);
   if (!all.empty()) return all;
   const std::string start = literal_start(pattern);
-  for (std::vector<std::string>& paths : cached()) {
-    if (!file_name(paths.front()).starts_with(start)) continue;
-    if (paths.size() == 1) follow_links(driver_, paths);
-    for (const std::string& path : paths)
-      if (fits(pattern, file_name(path))) add(all, driver_, path);
+  const auto take = [&](const std::string& path) {
+    if (fits(pattern, file_name(path))) add(all, driver_, path);
+  };
+  for (Cached& each : cached()) {
+    if (!file_name(each.path).starts_with(start)) continue;
+    if (!std::exchange(each.is_followed, true)) each.links = links_from(driver_, each.path);
+    take(each.path);
+    std::ranges::for_each(each.links, take);
   }
   return all;
 }

@@ -41,13 +41,18 @@ class LibrarySearch {
 
  private:
   const std::vector<std::string>& names(const std::string& folder);
-  /// Each path in the dynamic linker's cache; once it was looked at, with those that its links lead to behind it.
-  std::vector<std::vector<std::string>>& cached();
+  /// A path in the dynamic linker's cache.
+  struct Cached {
+    std::string path;
+    std::vector<std::string> links = {};  ///< what it and those before lead to
+    bool is_followed = false;
+  };
+  std::vector<Cached>& cached();
 
   const Host& driver_;
   std::vector<std::string> folders_;
   std::map<std::string, std::vector<std::string>> names_;
-  std::optional<std::vector<std::vector<std::string>>> cached_;
+  std::optional<std::vector<Cached>> cached_;
 };
 
 /// The path in the container for a file of the driver: its own, but standard paths for what is in slipway's store.

@@ -57,8 +57,8 @@ std::string path_of(int fd) {
   return {text.data(), static_cast<std::size_t>(length)};
 }
 
-/// What a file below `root` is called from inside; empty when its path does not tell: it was removed meanwhile, or a
-/// mount hides where it is.
+/// What a file below `root` is called from inside; empty when its path does not tell: it was removed meanwhile, a
+/// mount hides where it is, or /proc is a folder of an image.
 std::string path_inside(int root, int file) {
   std::string path = path_of(file);
   std::string base = path_of(root);
@@ -66,7 +66,12 @@ std::string path_inside(int root, int file) {
   if (!path.starts_with("/") || path.ends_with(" (deleted)") || !path.starts_with(base)) return {};
   path.erase(0, base.size());
   if (path.empty()) return "/";
-  return path.starts_with("/") ? path : std::string();
+  if (!path.starts_with("/")) return {};
+  struct stat named {
+  }, opened{};
+  const bool is_it = fstatat(root, path.c_str() + 1, &named, AT_SYMLINK_NOFOLLOW) == 0 && fstat(file, &opened) == 0 &&
+                     named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
+  return is_it ? path : std::string();
 }
 
 bool has_nul(std::string_view path) { return path.find('\0') != std::string_view::npos; }

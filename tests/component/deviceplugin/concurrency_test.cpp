@@ -92,8 +92,17 @@ TEST(Board, WaitsWithAPreferenceUntilTheDistancesAreKnown) {
   board.publish(fresh);
   const PreferredRequest two{{"GPU-0", "GPU-1", "GPU-2", "GPU-3"}, {}, 2};
   std::vector<std::string> given;
+  std::atomic<bool> asks{false};
+  std::atomic<bool> is_answered{false};
   {
-    const std::jthread pod([&] { given = board.prefer(kGpu, two); });
+    const std::jthread pod([&] {
+      asks = true;
+      given = board.prefer(kGpu, two);
+      is_answered = true;
+    });
+    while (!asks) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_FALSE(is_answered);
     board.publish(measured);
   }
   EXPECT_EQ(given, (std::vector<std::string>{"GPU-1", "GPU-3"}));

@@ -191,6 +191,15 @@ TEST_F(MigPods, ThatKubeletDoesNotTellOfMayHaveEverything) {
   expect_changed();
 }
 
+TEST_F(MigPods, ThatKubeletDoesNotTellOfKeepARemovalFromItsEnd) {
+  ASSERT_EQ(apply(", on_remove: disable").code, 0);
+  const Mute mute(node_);
+  const Ran ran = node_.slipway({"remove", "mig"});
+  EXPECT_EQ(ran.code, 1) << ran.out;
+  EXPECT_THAT(ran.out + ran.err, AllOf(HasSubstr("systemctl status kubelet"),
+                                       HasSubstr("spec.components.mig.on_remove"), Not(HasSubstr("drain policy"))));
+}
+
 TEST_F(MigPods, AreTheOnesOfItsCheckpointWhileKubeletDoesNotRun) {
   { const Mute gone(node_); }
   const auto checkpoint = [&](const std::string& text) {
@@ -211,7 +220,7 @@ TEST_F(MigPods, AreTheOnesOfItsCheckpointWhileKubeletDoesNotRun) {
   expect_changed();
 }
 
-// Review: with its socket moved away kubelet counted as not there, and its pods as ended.
+// With its socket moved away kubelet counted as not there, and its pods as ended.
 TEST_F(MigPods, AreTheOnesOfItsCheckpointWhereItsSocketIsMissing) {
   const auto checkpoint = [&](const std::string& text) {
     node_.host().put("var/lib/kubelet/device-plugins/kubelet_internal_checkpoint", text);
