@@ -153,7 +153,7 @@ TEST_F(MigDrain, KillsAJobThatIgnoresSigterm) {
   expect_changed();
 }
 
-// Review: whoever may open a device may send the open file to a daemon, which an apply as root then ended.
+// Whoever may open a device may send the open file to a daemon, which an apply as root then ended.
 TEST_F(MigDrain, DoesNotTerminateAProcessThatOnlyHoldsTheDeviceOpen) {
   const Child watcher;
   attach(watcher, "0 holder");

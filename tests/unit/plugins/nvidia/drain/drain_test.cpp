@@ -122,7 +122,7 @@ TEST(Drain, ClearsSeveralChangesAndNamesTheOneThatIsInTheWay) {
   EXPECT_EQ(free->size(), 2U);
 }
 
-// Review: three thousand processes with a device open made an apply print three thousand lines.
+// Three thousand processes with a device open made an apply print three thousand lines.
 TEST(Drain, NamesTheFirstHoldersAndCountsTheOthers) {
   const FakeHost host;
   std::vector<Holder> many(3000, holder());

@@ -190,7 +190,7 @@ TEST_F(Holders, AreNotNvidiasDaemonsUntilTheDriverHasRefused) {
   EXPECT_EQ(found({affected}).size(), 3U);
 }
 
-// Review: any process could hide from every drain, what NVML says of it included, by naming itself after a daemon.
+// Any process could hide from every drain, what NVML says of it included, by naming itself after a daemon.
 TEST_F(Holders, AreNotHiddenByTheNameOfADaemon) {
   ASSERT_EQ(tool("process add 0 71 10 compute trainer"), 0);
   daemon(71, "nvidia-persiste", "/usr/bin/nvidia-persistenced", 0);
@@ -207,7 +207,7 @@ TEST_F(Holders, AreNotHiddenByTheNameOfADaemon) {
   EXPECT_EQ(found({gpu(0, true)}).size(), 6U);
 }
 
-// Review: a user with very many open files made each plan and apply run into its deadline.
+// A user with very many open files made each plan and apply run into its deadline.
 TEST_F(Holders, MayBeAnybodyWhoHasMoreFilesOpenThanAreLookedAt) {
   process(71, "hoarder");
   for (int i = 3; i < 8; ++i) host_.link("/proc/71/fd/" + std::to_string(i), i == 7 ? "/dev/nvidia0" : "/dev/null");

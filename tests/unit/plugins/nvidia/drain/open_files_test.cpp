@@ -90,7 +90,7 @@ class User {
   bool has_own_dev_ = false;
 };
 
-// Review: a regular file named /dev/nvidia0 held up every change of the GPU, and had whoever had it open ended.
+// A regular file named /dev/nvidia0 held up every change of the GPU, and had whoever had it open ended.
 TEST(OpenFiles, AreToldApartByTheirDevicesNotByTheirNames) {
   const User of_a_file(false);
   const User of_a_device(true);

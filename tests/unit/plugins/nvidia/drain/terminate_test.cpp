@@ -114,7 +114,7 @@ TEST_F(Terminate, EndsNobodyWhereOneMustNotBeEnded) {
   EXPECT_TRUE(own.runs());
 }
 
-// Review: an open file can be sent to any daemon that takes messages, which an apply then ended.
+// An open file can be sent to any daemon that takes messages, which an apply then ended.
 TEST_F(Terminate, EndsNobodyWhoOnlyHasADeviceOpenAndRunsNothingOfTheDriver) {
   Child job(false);
   Holder holder = shown(job);
