@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # bench/mig - one change of MIG layouts, on one and on eight simulated GPUs whose driver takes some time for each call:
 # how long it takes, how often NVML was opened and called, and how much longer eight GPUs take than one.
-#   SLIPWAY_BENCH_MIG_PARTED=PROGRAM: NVIDIA's nvidia-mig-parted as well, on the same machine and library; as root, since it
-#   sees the simulated /proc and /sys in a mount namespace of its own.
+#   SLIPWAY_BENCH_MIG_PARTED=PROGRAM: NVIDIA's nvidia-mig-parted as well, on the same machine and library, and whether both
+#   say the same of it (export, generate-config, assert); as root, since it sees the simulated /proc and /sys in a mount
+#   namespace of its own.
 #   SLIPWAY_BENCH_MIG_DELAY: microseconds for each call (default 2000).
 
 set -euo pipefail
@@ -62,6 +63,31 @@ change() {
     "${CALLED[$name$count]}"
 }
 
+# same_answers PROFILE : whether both programs say the same of a machine, after each of its named configs.
+same_answers() {
+  local config other asked=0 differ=0
+  rm -rf "$SCRATCH/machine" "$SCRATCH/root"
+  "$SIM" "$SCRATCH/machine" make "$1"
+  mkdir "$SCRATCH/root"
+  "$SIM" "$SCRATCH/machine" tree "$1" "$SCRATCH/root"
+  "$SLIPWAY" mig generate-config >"$SCRATCH/named.yaml"
+  mig_parted generate-config | cmp -s - "$SCRATCH/named.yaml" || ((differ += 1))
+  mapfile -t configs < <(sed -n 's/^  \(all-[^:]*\):$/\1/p' "$SCRATCH/named.yaml")
+  for config in "${configs[@]}"; do
+    "$SLIPWAY" mig apply -f "$SCRATCH/named.yaml" -c "$config" >/dev/null
+    cmp -s <("$SLIPWAY" mig export) <(mig_parted export) || ((differ += 1))
+    for other in "${configs[@]}"; do
+      ours=0 theirs=0
+      "$SLIPWAY" mig assert -f "$SCRATCH/named.yaml" -c "$other" >/dev/null 2>&1 || ours=$?
+      mig_parted assert -f "$SCRATCH/named.yaml" -c "$other" >/dev/null || theirs=$?
+      [[ $ours == "$theirs" ]] || ((differ += 1))
+      ((asked += 1))
+    done
+  done
+  printf '%-18s %s configs, exported after each, asserted %s times: %s answers differ\n' "$1" "${#configs[@]}" "$asked" \
+    "$differ"
+}
+
 machine_of 8
 export SLIPWAY_SIM="$SCRATCH/machine" LD_LIBRARY_PATH="$LIBRARIES" SLIPWAY_NVML="$LIBRARIES/libnvidia-ml.so.1"
 "$SLIPWAY" mig generate-config -f "$SCRATCH/configs.yaml"
@@ -77,3 +103,6 @@ for name in slipway nvidia-mig-parted; do
 done
 [[ -z ${TOOK[nvidia-mig-parted8]:-} ]] ||
   echo "with eight GPUs slipway makes $(ratio "${CALLED[nvidia-mig-parted8]#* }" "${CALLED[slipway8]#* }") of the calls"
+if [[ -n ${SLIPWAY_BENCH_MIG_PARTED:-} ]]; then
+  for profile in a30x2 a100-80x2 h100x8 rtx-pro-6000x2; do same_answers "$profile"; done
+fi

@@ -11,11 +11,15 @@
 namespace slipway::core {
 namespace {
 
-Status check_names(const std::vector<std::string>& names, const std::map<std::string, Ownership>& owned) {
+/// One that leaves all to a boot owns nothing in an image, and is applied there all the same.
+Status check_names(const std::vector<std::string>& names, const std::map<std::string, Ownership>& owned,
+                   const Generation& applied) {
   std::vector<std::string> known;
   for (const auto& [name, ownership] : owned) known.push_back(name);
+  for (const auto& [name, plugin] : applied.plugins.items())
+    if (!owned.contains(name)) known.push_back(name);
   for (const std::string& name : names) {
-    if (owned.contains(name)) continue;
+    if (std::ranges::count(known, name) != 0) continue;
     return Error{ErrorCode::usage,
                  "slipway owns no component '" + name + "' in this root",
                  "command line",
@@ -68,9 +72,9 @@ Result<int> run_remove(const Options& options, TerminalUi& ui) {
   const std::vector<std::string>& names = options.all ? options.only : options.arguments;
   SLIPWAY_CHECK(check_records(names, *session));
   SLIPWAY_TRY(owned, session->state().ownerships());
-  SLIPWAY_CHECK(check_names(names, owned));
   SLIPWAY_TRY(current, applied_now(*session));
   Generation generation = current.value_or(Generation{});
+  SLIPWAY_CHECK(check_names(names, owned, generation));
   Lock lock;
   if (generation.lock.is_object()) {
     SLIPWAY_TRY(pinned, Lock::from_json(generation.lock, "generation " + std::to_string(generation.number)));

@@ -93,6 +93,13 @@ void add_owned(Session& session, const Known& known, Json& components) {
   }
 }
 
+/// What is applied and owns nothing here, as what leaves all to a boot of an image.
+void add_applied(const Known& known, Json& components) {
+  if (!known.current) return;
+  for (const auto& [name, plugin] : known.current->plugins.items())
+    if (!components.contains(name)) components[name] = {{"owns", 0}, {"outputs", Json::object()}, {"state", "applied"}};
+}
+
 void add_failing(const Known& known, const std::vector<Json>& events, Json& components) {
   const auto since = failing_since(events, known.failing);
   for (const auto& [name, record] : known.failing.items()) {
@@ -125,6 +132,7 @@ void add_damaged(Session& session, Json& components) {
 Json components_of(Session& session, const Options& options, const Known& known) {
   Json components = Json::object();
   add_owned(session, known, components);
+  if (session.state().left_out().empty()) add_applied(known, components);
   for (const auto& [name, service] : known.services) components[name]["service"] = service_json(session, name, service);
   if (!known.failing.empty()) add_failing(known, events_of(session, options), components);
   if (const std::string problem = boot_failure(session.host()); !problem.empty()) {

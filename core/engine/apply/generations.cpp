@@ -111,6 +111,17 @@ Json accepted_after(const PlannedRun& run, const PlannedComponent& component) {
   return is_planned ? component.accepted : run.accepted.value(component.name, Json::object());
 }
 
+/// Those of the generation that hold nothing here, as what leaves all to a boot, and that the spec does not have any
+/// more: nothing of them is planned, so that no component of the run tells that they leave.
+void take_what_holds_nothing(Generation& generation, const PlannedRun& run) {
+  std::vector<std::string> leaving;
+  for (const auto& [name, plugin] : generation.plugins.items())
+    if (!run.spec.components.contains(name) && !run.spec.left_out.contains(name) &&
+        std::ranges::count(run.components, name, &PlannedComponent::name) == 0)
+      leaving.push_back(name);
+  for (const std::string& name : leaving) take(generation, name);
+}
+
 /// What is applied once the run is over. Where all that it looked at stays as it was, so does the rest of the spec.
 /// @param committed  in this run or one that was cut off before it, see Journal::applied()
 Result<Generation> generation_of(Session& session, const Recording& recording, const PlannedRun& run,
@@ -144,6 +155,7 @@ Result<Generation> generation_of(Session& session, const Recording& recording, c
       put(generation, component.name, entry);
     }
   }
+  if (!run.partial && session.state().left_out().empty()) take_what_holds_nothing(generation, run);
   if (whole) name_left_out(generation, run.spec.document);
   generation.time = session.options().time;
   return generation;

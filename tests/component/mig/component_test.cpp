@@ -442,6 +442,37 @@ TEST(MigComponent, LeavesTheGpusOfAnImageToItsBoot) {
   EXPECT_THAT(wrong.out + wrong.err, HasSubstr("there is no config 'x'"));
 }
 
+// It owns nothing there, so it stayed in the generation, by which the boot would have partitioned the GPUs; status did
+// not name it, and a removal did not know it.
+TEST(MigComponent, LeavesAnImageThatItsSpecDoesNotHaveItInAnyMore) {
+  const testing::ScratchHost host;
+  const auto applied = [&] {
+    const Json status = Json::parse(host.slipway({"status", "-o", "json"}).out);
+    std::vector<std::string> names;
+    for (const auto& [name, component] : status["components"].items()) names.push_back(name);
+    return names;
+  };
+  host.spec("    mig: {config: all-balanced}\n    dcgm: {}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  EXPECT_THAT(applied(), ElementsAre("dcgm", "mig", "slipway-boot"));
+  host.spec("    dcgm: {}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  EXPECT_THAT(applied(), ElementsAre("dcgm", "slipway-boot"));
+  EXPECT_THAT(host.slipway({"generations"}).out, HasSubstr("1: -mig"));
+
+  host.spec("    mig: {config: all-balanced}\n    dcgm: {}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  const Ran one = host.slipway({"remove", "mig"});
+  EXPECT_EQ(one.code, 0) << one.out << one.err;
+  EXPECT_THAT(applied(), ElementsAre("dcgm", "slipway-boot"));
+  host.spec("    mig: {config: all-balanced}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  const Ran all = host.slipway({"remove", "--all"});
+  EXPECT_EQ(all.code, 0) << all.out << all.err;
+  EXPECT_THAT(applied(), IsEmpty());
+  EXPECT_EQ(host.slipway({"remove", "mig"}).code, 64);
+}
+
 TEST(MigComponent, RefusesAFileBesideConfigs) {
   const MigNode node("h100x1");
   node.section("config: a, file: /a, configs: {version: v1}");
