@@ -49,8 +49,9 @@ Finding ToolkitCheck::with_engine(Finding given) const {
   for (const EngineSocket& each : kEngineSockets) {
     const auto end = connect_to(host_, each.path);
     if (end) answering.emplace_back(each.name);
-    // Other errors say nothing of the engine: it is not installed, or may not be asked by this user or service.
-    if (!end && end.error().code == ErrorCode::io && silent == nullptr) silent = &each;
+    // Other errors say nothing of the engine: it is not installed, may not be asked by this user or service, or this
+    // process has no room for one more connection.
+    if (!end && end.error().code == ErrorCode::unreachable && silent == nullptr) silent = &each;
   }
   if (answering.empty() && silent != nullptr)  // beside one that answers it is what another one left
     return fails(kToolkitCheck,

@@ -34,7 +34,7 @@ class ToolkitCheck {
   /// What it goes by.
   const std::vector<CdiSpec>& specs() { return cdi_.read(); }
   /// Not exercised where there is neither a CDI spec nor an engine that is set up for a GPU runtime. On a running
-  /// machine it fails where the socket of an engine is there and nobody answers.
+  /// machine it fails where sockets of engines are there and nobody listens at any of them.
   Finding run();
 
  private:

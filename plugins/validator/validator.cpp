@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validator/validator.hpp"
 
+#include <chrono>
+
 #include "nvidia/gpu.hpp"
 #include "validator/container/check.hpp"
 #include "validator/cuda_check.hpp"
@@ -22,10 +24,17 @@ Finding try_cuda(const Host& host, DriverCheck& driver, const Finding& driver_fi
   return check_cuda(around, {});
 }
 
-Finding try_container(const Host& host, ToolkitCheck& toolkit, const Finding& toolkit_finding) {
+/// @param begun  when the verify began, whose checks share its time
+Finding try_container(const Host& host, ToolkitCheck& toolkit, const Finding& toolkit_finding,
+                      std::chrono::steady_clock::time_point begun) {
   if (!passed(toolkit_finding)) return not_tried(kContainerCheck, "no container was started: " + toolkit_finding.text);
   const auto probe = program_beside_plugin(kContainerProbe);
-  return probe ? check_container(host, toolkit.specs(), *probe) : not_tried(kContainerCheck, probe.error().what);
+  if (!probe) return not_tried(kContainerCheck, probe.error().what);
+  const auto gone = std::chrono::duration_cast<Runner::Span>(std::chrono::steady_clock::now() - begun);
+  const auto terms = terms_after(gone);
+  if (terms) return check_container(host, toolkit.specs(), *probe, *terms);
+  return not_tried(kContainerCheck, "no container was started: the checks before took " +
+                                        std::to_string(gone.count() / 1000) + " s, so that too little time was left");
 }
 
 }  // namespace
@@ -50,6 +59,7 @@ Result<Plan> Validator::plan(const Spec&, const Facts& facts, const Inputs&) con
 }
 
 Result<Findings> Validator::verify(const Spec& spec, const Host& host) const {
+  const auto begun = std::chrono::steady_clock::now();
   SLIPWAY_TRY(settings, read_settings(spec, host));
   Findings findings;
   DriverCheck driver(host, settings.driver_root, kCallLimit);
@@ -61,7 +71,7 @@ Result<Findings> Validator::verify(const Spec& spec, const Host& host) const {
   if (settings.wants("toolkit")) {
     ToolkitCheck toolkit(host);
     findings.add(toolkit.run());
-    findings.add(try_container(host, toolkit, findings.list().back()));
+    findings.add(try_container(host, toolkit, findings.list().back(), begun));
   }
   if (settings.wants("plugin")) findings.add(check_device_plugin(host, settings.kubelet));
   for (const std::string& companion : settings.companions) findings.add(check_companion(host, companion));

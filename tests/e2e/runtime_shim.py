@@ -128,8 +128,8 @@ def check_validator(checks, machine):
     docker = Docker(f"/proc/{machine.leader}/root/run/docker.sock")
     check_container(checks, machine, "Docker 20.10", "Docker started a container with the runtime nvidia", docker.list)
     before = docker.list()
-    machine.must("mkdir", "/var/lib/slipway/container-check-4711")
-    machine.must("docker", "tag", IMAGE, "slipway-check-4711")
+    machine.must("mkdir", "/var/lib/slipway/container-check-docker-00000000000047ab")
+    machine.must("docker", "tag", IMAGE, "slipway-check-00000000000047ab")
     finding_of(machine)
     checks.that(docker.list() == before and "container-check" not in machine.must("ls", "/var/lib/slipway"),
                 "Docker 20.10: verify removes what a verify left that was killed", docker.list())

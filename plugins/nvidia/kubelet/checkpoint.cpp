@@ -89,8 +89,8 @@ Result<Holders> given_devices(const Host& host, const std::string& socket) {
   }
   const auto may_not = [](const Error& error) { return error.code == ErrorCode::denied && ::geteuid() != 0; };
   if (may_not(end.error())) return Holders();
-  const bool is_missing = end.error().code == ErrorCode::not_found;
-  if (!is_missing && end.error().code != ErrorCode::io)
+  const ErrorCode why = end.error().code;
+  if (why != ErrorCode::not_found && why != ErrorCode::unreachable)
     return failed("kubelet does not say which pods have it: " + end.error().what);
   // kubelet removes its socket when it starts, and somebody may have removed it since: its pods run on all the same.
   const std::string file = checkpoint_of(socket);

@@ -4,40 +4,23 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <slipway/text.hpp>
 
 #include "validator/container/engine.hpp"
-#include "validator/container/scratch.hpp"
+#include "validator/container/removal.hpp"
 
 namespace slipway::validator {
 namespace {
 
-constexpr std::chrono::seconds kStartLimit{60};
-constexpr std::chrono::seconds kRemovalLimit{10};
+using std::chrono::seconds;
+
+constexpr seconds kVerify{120};   // kVerifyLimit of core/engine/plugin_calls.hpp
+constexpr seconds kLateEnds{15};  // of the last program of each part
+constexpr seconds kAllElse{3};    // the checks after this one, and the answer
+constexpr seconds kLeastAsking{5};
+constexpr seconds kAbandoned{8};  // of the time for asking
 constexpr const char* kKind = "nvidia.com/gpu";
-
-Wanted wanted_of(const std::string& number, const std::string& device) {
-  const std::string folder = scratch_folder(number);
-  return {
-      .device = device, .folder = folder + "/root", .archive = folder + "/root.tar", .name = "slipway-check-" + number};
-}
-
-void run_all(const Host& host, const std::vector<Words>& removals) {
-  for (const Words& removal : removals) (void)host.run(removal, kRemovalLimit);
-}
-
-/// Of a check that was killed; its engine is the one that would be asked now.
-void remove_abandoned(const Host& host, const std::string& device) {
-  for (const std::string& number : abandoned_checks(host)) {
-    const Scratch folder(host, scratch_folder(number));
-    const Offer offer = choose_engine(host, wanted_of(number, device));
-    if (!offer.engine) continue;
-    run_all(host, offer.engine->when_stuck);
-    run_all(host, offer.engine->afterwards);
-  }
-}
 
 /// The last line that says something, of printable letters. Docker's client ends what it says with a hint at its help.
 std::string last_line(const ProcessOutput& done) {
@@ -52,20 +35,13 @@ std::string last_line(const ProcessOutput& done) {
 }
 
 /// Runs what comes before the start. @return  what went wrong; empty: nothing
-std::string prepare(const Host& host, const Engine& engine) {
+std::string prepare(const Runner& runner, const Engine& engine) {
   for (const Words& words : engine.before) {
-    const auto done = host.run(words, kStartLimit);
+    const auto done = runner.run(words, runner.left());
     if (done && done->exit_status == 0) continue;
     return fmt::format("`{}`: {}", joined(words, " "), done ? last_line(*done) : done.error().what);
   }
   return {};
-}
-
-/// Waits for what the engine does. What it leaves behind where that is not removed is no matter of the GPUs.
-Result<ProcessOutput> start(const Host& host, const Engine& engine) {
-  auto done = host.run(engine.start, kStartLimit);
-  if (!done || done->exit_status != 0) run_all(host, engine.when_stuck);
-  return done;
 }
 
 /// The device of all GPUs, else the first one.
@@ -80,13 +56,15 @@ std::string device_of(const std::vector<CdiSpec>& specs) {
   return device;
 }
 
+bool ended_well(const Result<ProcessOutput>& done) { return done && done->exit_status == 0; }
+
 Finding judge(const Engine& engine, const Result<ProcessOutput>& done) {
   if (!done)
     return fails(kContainerCheck,
                  fmt::format("{} did not start a container with {}: {}", engine.name, engine.given, done.error().what),
                  engine.unit.empty() ? "by hand, with an image of yours: " + engine.by_hand
                                      : "look at the engine's log: `journalctl -u " + engine.unit + "`");
-  if (done->exit_status == 0)
+  if (ended_well(done))
     return passes(kContainerCheck,
                   fmt::format("{} started a container with {}: {}", engine.name, engine.given, last_line(*done)));
   return fails(kContainerCheck,
@@ -95,26 +73,47 @@ Finding judge(const Engine& engine, const Result<ProcessOutput>& done) {
                "run `slipway doctor cdi runtime`; the same by hand, with an image of yours: " + engine.by_hand);
 }
 
+/// What it leaves behind where that is not removed is no matter of the GPUs.
+Finding try_engine(const Runner& asking, const Engine& engine, const Scratch& scratch, const CheckTerms& terms) {
+  const Host& host = asking.host();
+  const std::string problem = prepare(asking, engine);
+  if (!problem.empty()) {
+    remove_check({host, terms.removal}, scratch, engine.removals, false);
+    return not_tried(kContainerCheck, "no container was started: " + problem);
+  }
+  const auto done = host.run(engine.start, terms.start);
+  remove_check({host, terms.removal}, scratch, engine.removals, !ended_well(done));
+  return judge(engine, done);
+}
+
 }  // namespace
 
-Finding check_container(const Host& host, const std::vector<CdiSpec>& specs, const std::string& probe) {
+std::optional<CheckTerms> terms_after(Runner::Span gone) {
+  CheckTerms terms;
+  terms.asking =
+      std::min<Runner::Span>(terms.asking, kVerify - kLateEnds - kAllElse - terms.start - terms.removal - gone);
+  if (terms.asking < kLeastAsking) return std::nullopt;
+  return terms;
+}
+
+Finding check_container(const Host& host, const std::vector<CdiSpec>& specs, const std::string& probe,
+                        const CheckTerms& terms) {
   if (!host.live()) return not_tried(kContainerCheck, "this root is not running, so no container can be started");
-  const std::string number = std::to_string(::getpid());
-  const Wanted wanted = wanted_of(number, device_of(specs));
-  remove_abandoned(host, wanted.device);
-  const Offer offer = choose_engine(host, wanted);
+  const Runner asking(host, terms.asking);
+  remove_abandoned(asking.within(kAbandoned));
+  const Offer offer = choose_engine(asking, {device_of(specs), terms.number});
   if (!offer.engine)
     return not_tried(kContainerCheck,
                      "no container was started: " +
                          (offer.why_not.empty() ? "podman, Docker and containerd are not here" : offer.why_not));
-  Scratch scratch(host, scratch_folder(number));
-  if (const Status made = scratch.fill(wanted.folder, probe); !made)
-    return not_tried(kContainerCheck, made.error().what);
-  const Engine& engine = *offer.engine;
-  const std::string problem = prepare(host, engine);
-  const Finding finding = problem.empty() ? judge(engine, start(host, engine))
-                                          : not_tried(kContainerCheck, "no container was started: " + problem);
-  run_all(host, engine.afterwards);
+  const auto scratch = Scratch::make(asking, offer.engine->place);
+  if (!scratch) return not_tried(kContainerCheck, "no container was started: " + scratch.error().what);
+  if (const Status filled = scratch->fill(host, probe); !filled) {
+    scratch->remove({host, terms.removal});
+    return not_tried(kContainerCheck, filled.error().what);
+  }
+  Finding finding = try_engine(asking, *offer.engine, *scratch, terms);
+  if (!offer.why_not.empty()) finding.text += "; passed over before: " + offer.why_not;
   return finding;
 }
 

@@ -23,20 +23,21 @@ constexpr const char* kRuntime = "/usr/bin/slipway-runtime";
 constexpr const char* kNamespace = "slipway";  // of containerd's
 
 struct Client {
+  const char* engine;  ///< Place::engine
   const char* socket;
   const char* program;
   const char* word;  ///< of a program of many commands, else empty
   const char* unit;
 };
 constexpr std::array kClients{
-    Client{"/run/containerd/containerd.sock", "/usr/bin/ctr", "", "containerd"},
-    Client{"/run/containerd/containerd.sock", "/usr/local/bin/ctr", "", "containerd"},
-    Client{"/run/containerd/containerd.sock", "/snap/k8s/current/bin/ctr", "", "snap.k8s.containerd"},
-    Client{"/run/k3s/containerd/containerd.sock", "/var/lib/rancher/k3s/data/current/bin/ctr", "", "'k3s*'"},
-    Client{"/run/k3s/containerd/containerd.sock", "/var/lib/rancher/rke2/bin/ctr", "", "'rke2*'"},
-    Client{"/run/k0s/containerd.sock", "/usr/local/bin/k0s", "ctr", "'k0s*'"},
-    Client{"/run/k0s/containerd.sock", "/usr/bin/k0s", "ctr", "'k0s*'"},
-    Client{"/var/snap/microk8s/common/run/containerd.sock", "/snap/microk8s/current/bin/ctr", "",
+    Client{"containerd", "/run/containerd/containerd.sock", "/usr/bin/ctr", "", "containerd"},
+    Client{"containerd", "/run/containerd/containerd.sock", "/usr/local/bin/ctr", "", "containerd"},
+    Client{"containerd", "/run/containerd/containerd.sock", "/snap/k8s/current/bin/ctr", "", "snap.k8s.containerd"},
+    Client{"k3s", "/run/k3s/containerd/containerd.sock", "/var/lib/rancher/k3s/data/current/bin/ctr", "", "'k3s*'"},
+    Client{"k3s", "/run/k3s/containerd/containerd.sock", "/var/lib/rancher/rke2/bin/ctr", "", "'rke2*'"},
+    Client{"k0s", "/run/k0s/containerd.sock", "/usr/local/bin/k0s", "ctr", "'k0s*'"},
+    Client{"k0s", "/run/k0s/containerd.sock", "/usr/bin/k0s", "ctr", "'k0s*'"},
+    Client{"microk8s", "/var/snap/microk8s/common/run/containerd.sock", "/snap/microk8s/current/bin/ctr", "",
            "snap.microk8s.daemon-containerd"},
 };
 
@@ -46,33 +47,40 @@ Words program_of(const Client& client) {
   return words;
 }
 
-/// Whoever kills ctr leaves the container running. There is no snapshot: its root is the folder. No shares are asked
-/// for, as there are machines without the CPU controller.
+Words by_ctr(const Client& client, const Words& more) {
+  Words words = program_of(client);
+  words.insert(words.end(), {"--address", client.socket, "--namespace", kNamespace});
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+/// Whoever kills ctr leaves the container running. There is no snapshot: its root is the folder.
+Removals removals_by_ctr(const Client& client, const Place& place) {
+  return {.container = {by_ctr(client, {"tasks", "delete", "--force", place.name()}),
+                        by_ctr(client, {"containers", "delete", place.name()})},
+          .shared = by_ctr(client, {"namespaces", "remove", kNamespace})};
+}
+
+/// No shares are asked for, as there are machines without the CPU controller.
 Engine engine_of(const std::string& name, const Client& client, const Gift& gift, const Wanted& wanted) {
-  const auto with = [&](const Words& more) {
-    Words words = program_of(client);
-    words.insert(words.end(), {"--address", client.socket, "--namespace", kNamespace});
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-  };
-  Engine engine{.name = name, .given = gift.shown};
-  engine.start = with({"run", "--rm", "--cpu-shares", "0"});
+  Engine engine{.name = name, .given = gift.shown, .place = {client.engine, wanted.number}};
+  engine.start = by_ctr(client, {"run", "--rm", "--cpu-shares", "0"});
   engine.start.insert(engine.start.end(), gift.options.begin(), gift.options.end());
-  engine.start.insert(engine.start.end(), {"--rootfs", wanted.folder, wanted.name, "/probe"});
-  engine.when_stuck = {with({"tasks", "delete", "--force", wanted.name}), with({"containers", "delete", wanted.name})};
-  engine.afterwards = {with({"namespaces", "remove", kNamespace})};
+  engine.start.insert(engine.start.end(), {"--rootfs", engine.place.root(), engine.place.name(), "/probe"});
+  engine.removals = removals_by_ctr(client, engine.place);
   engine.by_hand = joined(program_of(client), " ") + " --address " + client.socket + " run --rm " +
                    joined(gift.options, " ") + " IMAGE NAME ls /dev";
   engine.unit = client.unit;
   return engine;
 }
 
-Offer ask_client(const Host& host, const std::string& name, const Client& client, const Wanted& wanted) {
-  const std::string text = version_of_program(host, program_of(client));
-  const EngineVersion version = parse_engine_version(text);
-  const std::string shown = name + "'s ctr " + text;
-  if (version < kOldestCtr) return {{}, shown + " is older than 1.6"};
-  if (version >= kFirstCtrWithCdi && !wanted.device.empty())
+Offer ask_client(const Runner& runner, const std::string& name, const Client& client, const Wanted& wanted) {
+  const Host& host = runner.host();
+  const SaidVersion version = version_of_program(runner, program_of(client));
+  if (!version.why_not.empty()) return {{}, version.why_not};
+  const std::string shown = name + "'s ctr " + version.text;
+  if (version.numbers < kOldestCtr) return {{}, shown + " is older than 1.6"};
+  if (version.numbers >= kFirstCtrWithCdi && !wanted.device.empty())
     return {engine_of(name, client, {wanted.device, {"--device", wanted.device}}, wanted), {}};
   const Program runtime = find_program(host, std::span(&kRuntime, 1));
   std::string why_not = runtime.path.empty() ? "slipway-runtime is not installed" : why_no_variable(host);
@@ -81,15 +89,20 @@ Offer ask_client(const Host& host, const std::string& name, const Client& client
   return {engine_of(name, client, {"slipway-runtime", {"--runc-binary", kRuntime, "--env", kAllGpus}}, wanted), {}};
 }
 
-Offer ask_containerd(const Host& host, const EngineSocket& place, const Wanted& wanted) {
+Offer ask_containerd(const Runner& runner, const EngineSocket& place, const Wanted& wanted) {
+  const Host& host = runner.host();
   if (!host.exists(place.path)) return {};
-  if (!connect_to(host, place.path)) return {{}, std::string(place.name) + " does not answer at " + place.path};
+  if (const auto end = connect_to(host, place.path); !end)
+    return {{},
+            end.error().code == ErrorCode::unreachable
+                ? std::string(place.name) + " does not answer at " + place.path
+                : std::string(place.name) + " cannot be asked: " + end.error().what};
   Offer offer{{}, std::string("no ctr of ") + place.name + " is at its usual place"};
   for (const Client& client : kClients) {
     if (std::string_view(client.socket) != place.path) continue;
     const Program found = find_program(host, std::span(&client.program, 1));
     if (!found.path.empty())
-      offer = ask_client(host, place.name, client, wanted);
+      offer = ask_client(runner, place.name, client, wanted);
     else if (!found.why_not.empty())
       offer.why_not = found.why_not;
     if (offer.engine) break;
@@ -99,15 +112,24 @@ Offer ask_containerd(const Host& host, const EngineSocket& place, const Wanted& 
 
 }  // namespace
 
-Offer ask_containerds(const Host& host, const Wanted& wanted) {
+Offer ask_containerds(const Runner& runner, const Wanted& wanted) {
   std::string reasons;
   for (const EngineSocket& place : kEngineSockets) {
     if (std::string_view(place.name) == "CRI-O") continue;  // no containerd
-    Offer offer = ask_containerd(host, place, wanted);
-    if (offer.engine) return offer;
+    Offer offer = ask_containerd(runner, place, wanted);
     if (!offer.why_not.empty()) reasons += (reasons.empty() ? "" : "; ") + offer.why_not;
+    if (offer.engine) return {std::move(offer.engine), reasons};
   }
   return {{}, reasons};
+}
+
+std::optional<Removals> removals_of_containerd(const Host& host, const Place& place) {
+  for (const Client& client : kClients) {
+    if (place.engine != client.engine || find_program(host, std::span(&client.program, 1)).path.empty()) continue;
+    if (!connect_to(host, client.socket)) return std::nullopt;
+    return removals_by_ctr(client, place);
+  }
+  return std::nullopt;
 }
 
 }  // namespace slipway::validator

@@ -19,6 +19,7 @@ constexpr const char* kHostOption = "--host=unix:///run/docker.sock";  // no con
 constexpr EngineVersion kOldestDocker{20, 10};                         // `docker run --pull`
 constexpr std::array kDaemons{"/usr/bin/dockerd", "/usr/sbin/dockerd", "/usr/local/bin/dockerd"};
 constexpr std::array kDockerClients{"/usr/bin/docker", "/usr/local/bin/docker"};
+constexpr std::array kArchivers{"/usr/bin/tar", "/bin/tar"};
 
 /// dockerd writes its number there and removes the file when it ends; one that was killed leaves it.
 bool docker_runs(const Host& host) {
@@ -39,8 +40,8 @@ std::string member(const Json& object, const char* name) {
 }
 
 /// What dockerd says of itself; no object: it does not answer.
-Json info_of(const Host& host, const std::string& docker) {
-  const auto done = host.run({docker, kHostOption, "info", "--format", "{{json .}}"}, kInfoLimit);
+Json info_of(const Runner& runner, const std::string& docker) {
+  const auto done = runner.run({docker, kHostOption, "info", "--format", "{{json .}}"}, kInfoLimit);
   Json info = done && done->exit_status == 0 ? parse_foreign(done->output) : Json();
   return info.is_object() && !member(info, "ServerVersion").empty() ? info : Json();
 }
@@ -79,37 +80,53 @@ std::optional<Gift> gift_of(const Json& info, const std::string& device) {
   return Gift{"the runtime " + runtime, {"--runtime", runtime, "--env", kAllGpus}};
 }
 
-Engine engine_of_docker(const std::string& docker, const Gift& gift, const Wanted& wanted) {
-  const auto with = [&](Words words) {
-    words.insert(words.begin(), {docker, kHostOption});
-    return words;
-  };
-  Engine engine{.name = "Docker", .given = gift.shown};
-  engine.before = {{"tar", "-cf", wanted.archive, "-C", wanted.folder, "."},
-                   with({"import", wanted.archive, wanted.name})};
-  engine.start = with({"run", "--rm", "--name", wanted.name, "--network=none", "--pull=never", "--log-driver=none",
-                       "--security-opt", "label=disable"});
+Words by_client(const std::string& docker, Words words) {
+  words.insert(words.begin(), {docker, kHostOption});
+  return words;
+}
+
+Removals removals_by_docker(const std::string& docker, const Place& place) {
+  return {.container = {by_client(docker, {"rm", "--force", place.name()})},
+          .afterwards = {by_client(docker, {"image", "rm", "--force", place.name()})}};
+}
+
+Engine engine_of_docker(const std::string& docker, const std::string& tar, const Gift& gift, const Wanted& wanted) {
+  Engine engine{.name = "Docker", .given = gift.shown, .place = {kDocker, wanted.number}};
+  const Place& place = engine.place;
+  engine.before = {{tar, "-cf", place.archive(), "-C", place.root(), "."},
+                   by_client(docker, {"import", place.archive(), place.name()})};
+  engine.start = by_client(docker, {"run", "--rm", "--name", place.name(), "--network=none", "--pull=never",
+                                    "--log-driver=none", "--security-opt", "label=disable"});
   engine.start.insert(engine.start.end(), gift.options.begin(), gift.options.end());
-  engine.start.insert(engine.start.end(), {wanted.name, "/probe"});
-  engine.when_stuck = {with({"rm", "--force", wanted.name})};
-  engine.afterwards = {with({"image", "rm", "--force", wanted.name})};
+  engine.start.insert(engine.start.end(), {place.name(), "/probe"});
+  engine.removals = removals_by_docker(docker, place);
   engine.by_hand = "docker run --rm " + joined(gift.options, " ") + " IMAGE ls /dev";
   engine.unit = "docker";
   return engine;
 }
 
+/// Why a version of Docker is none that is asked; empty: it is.
+std::string why_not_version(const std::string& version) {
+  const EngineVersion numbers = parse_engine_version(version);
+  if (numbers == EngineVersion()) return "`docker info` says no version that can be read, but \"" + version + "\"";
+  return numbers < kOldestDocker ? "Docker " + version + " is older than 20.10" : "";
+}
+
 }  // namespace
 
-Offer ask_docker(const Host& host, const Wanted& wanted) {
+Offer ask_docker(const Runner& runner, const Wanted& wanted) {
+  const Host& host = runner.host();
   const auto [daemon, daemon_why_not] = find_program(host, kDaemons);
   if (daemon.empty()) return {{}, daemon_why_not};
   if (!docker_runs(host)) return {{}, std::string("Docker does not run: ") + kPidFile + " names no dockerd"};
   const auto [docker, why_not] = find_program(host, kDockerClients);
   if (docker.empty()) return {{}, why_not.empty() ? "Docker runs, but its program docker is not installed" : why_not};
-  const Json info = info_of(host, docker);
+  const auto [tar, tar_why_not] = find_program(host, kArchivers);
+  if (tar.empty()) return {{}, tar_why_not.empty() ? "Docker needs tar, which is not installed" : tar_why_not};
+  const Json info = info_of(runner, docker);
   if (!info.is_object()) return {{}, std::string("Docker does not answer `docker ") + kHostOption + " info`"};
   const std::string version = member(info, "ServerVersion");
-  if (parse_engine_version(version) < kOldestDocker) return {{}, "Docker " + version + " is older than 20.10"};
+  if (std::string refused = why_not_version(version); !refused.empty()) return {{}, std::move(refused)};
   const auto gift = gift_of(info, wanted.device);
   if (!gift)
     return {{},
@@ -118,7 +135,13 @@ Offer ask_docker(const Host& host, const Wanted& wanted) {
   const bool by_variable = gift->shown != wanted.device;
   if (const std::string refused = why_no_variable(host); by_variable && !refused.empty())
     return {{}, "Docker gives GPUs by " + gift->shown + ", and " + refused};
-  return {engine_of_docker(docker, *gift, wanted), {}};
+  return {engine_of_docker(docker, tar, *gift, wanted), {}};
+}
+
+std::optional<Removals> removals_of_docker(const Host& host, const Place& place) {
+  const std::string docker = find_program(host, kDockerClients).path;
+  if (docker.empty() || find_program(host, kDaemons).path.empty() || !docker_runs(host)) return std::nullopt;
+  return removals_by_docker(docker, place);
 }
 
 }  // namespace slipway::validator

@@ -11,8 +11,6 @@ namespace slipway::validator {
 namespace {
 
 constexpr std::chrono::seconds kVersionLimit{10};
-constexpr const char* kRuntimeConfig = "/etc/nvidia-container-runtime/config.toml";
-constexpr const char* kAcceptVariable = "accept-nvidia-visible-devices-envvar-when-unprivileged";
 constexpr const char* kCrioSocket = "/run/crio/crio.sock";
 
 Offer ask_crio(const Host& host) {
@@ -22,22 +20,26 @@ Offer ask_crio(const Host& host) {
 
 }  // namespace
 
-Offer choose_engine(const Host& host, const Wanted& wanted) {
-  std::vector<Offer> offers;
-  const auto ask = [&](const auto& engine) {
-    offers.push_back(engine());
-    return offers.back().engine.has_value();
-  };
+Offer choose_engine(const Runner& runner, const Wanted& wanted) {
   const bool has_device = !wanted.device.empty();
-  if ((has_device && ask([&] { return ask_podman(host, wanted); })) || ask([&] { return ask_docker(host, wanted); }) ||
-      ask([&] { return ask_containerds(host, wanted); }))
-    return offers.back();
-  offers.push_back(ask_crio(host));
+  Offer chosen;
   std::vector<std::string> reasons;
-  if (!has_device) reasons.emplace_back("no CDI spec has a GPU that a container could be given");
-  for (const Offer& offer : offers)
-    if (!offer.why_not.empty()) reasons.push_back(offer.why_not);
-  return {{}, joined(reasons, "; ")};
+  const auto ask = [&](Offer offer) {
+    if (!offer.why_not.empty()) reasons.push_back(std::move(offer.why_not));
+    chosen.engine = std::move(offer.engine);
+    return chosen.engine.has_value();
+  };
+  const bool found = (has_device && ask(ask_podman(runner, wanted))) || ask(ask_docker(runner, wanted)) ||
+                     ask(ask_containerds(runner, wanted)) || ask(ask_crio(runner.host()));
+  if (!found && !has_device) reasons.insert(reasons.begin(), "no CDI spec has a GPU that a container could be given");
+  chosen.why_not = joined(reasons, "; ");
+  return chosen;
+}
+
+std::optional<Removals> removals_of(const Host& host, const Place& place) {
+  if (place.engine == kPodman) return removals_of_podman(host, place);
+  if (place.engine == kDocker) return removals_of_docker(host, place);
+  return removals_of_containerd(host, place);
 }
 
 Program find_program(const Host& host, std::span<const char* const> paths) {
@@ -50,16 +52,6 @@ Program find_program(const Host& host, std::span<const char* const> paths) {
     found.why_not = std::string(path) + " is not run, as others than root could exchange it";
   }
   return found;
-}
-
-std::string why_no_variable(const Host& host) {
-  const std::string config = host.read(kRuntimeConfig).value_or("");
-  for (const std::string_view line : lines_of<std::string_view>(config)) {
-    const auto words = split<std::string_view>(line, '=');
-    if (words.size() == 2 && trimmed(words[0]) == kAcceptVariable && trimmed(words[1]).starts_with("false"))
-      return std::string(kRuntimeConfig) + " lets no unprivileged container ask for GPUs by NVIDIA_VISIBLE_DEVICES";
-  }
-  return {};
 }
 
 EngineVersion parse_engine_version(std::string_view text) {
@@ -75,12 +67,15 @@ EngineVersion parse_engine_version(std::string_view text) {
   return {number(0), number(1)};
 }
 
-std::string version_of_program(const Host& host, Words program) {
+SaidVersion version_of_program(const Runner& runner, Words program) {
   program.emplace_back("--version");
-  const auto shown = host.run(program, kVersionLimit);
-  if (!shown || shown->exit_status != 0) return {};
+  const std::string none = "`" + joined(program, " ") + "` says no version";
+  const auto shown = runner.run(program, kVersionLimit);
+  if (!shown || shown->exit_status != 0) return {{}, {}, none};
   const std::string text(trimmed(shown->output));
-  return text.substr(text.rfind(' ') + 1);  // npos + 1 is 0
+  SaidVersion said{text.substr(text.rfind(' ') + 1), parse_engine_version(text), {}};  // npos + 1 is 0
+  if (said.numbers == EngineVersion()) said.why_not = none;
+  return said;
 }
 
 }  // namespace slipway::validator

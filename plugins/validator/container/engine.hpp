@@ -13,30 +13,34 @@
 #include <utility>
 #include <vector>
 
-#include <slipway/host.hpp>
+#include "validator/container/runner.hpp"
+#include "validator/container/scratch.hpp"
 
 namespace slipway::validator {
 
-using Words = std::vector<std::string>;
-
 /// The container that is wanted.
 struct Wanted {
-  std::string device;   ///< of CDI, "nvidia.com/gpu=all"; empty: no CDI spec has a GPU
-  std::string folder;   ///< its root, with the program /probe
-  std::string archive;  ///< a path at which a tar of that folder may be made
-  std::string name;     ///< of the container, and of its image where it needs one
+  std::string device;  ///< of CDI, "nvidia.com/gpu=all"; empty: no CDI spec has a GPU
+  std::string number;  ///< of the check
 };
 
-/// How an engine starts that container.
+/// Commands that remove what a check has an engine make.
+struct Removals {
+  std::vector<Words> container;   ///< of one whose start did not end well
+  std::vector<Words> afterwards;  ///< always
+  Words shared;                   ///< what other checks may use too, so that it goes with the last one; empty: nothing
+};
+
+/// How an engine starts that container. Its root is Place::root(), with the program /probe.
 struct Engine {
   std::string name;
-  std::string given;              ///< what brings the GPUs: "nvidia.com/gpu=all", "the runtime nvidia"
-  std::vector<Words> before;      ///< commands that have to end well first
-  Words start;                    ///< ends with the container, with the exit status of its program
-  std::vector<Words> when_stuck;  ///< remove the container when its start did not end well
-  std::vector<Words> afterwards;  ///< always, whatever became of the others
-  std::string by_hand;            ///< the same for an administrator who has an image
-  std::string unit;               ///< of systemd, whose journal is the engine's; empty: there is no daemon
+  std::string given;  ///< what brings the GPUs: "nvidia.com/gpu=all", "the runtime nvidia"
+  Place place;
+  std::vector<Words> before;  ///< commands that have to end well first
+  Words start;                ///< ends with the container, with the exit status of its program
+  Removals removals;
+  std::string by_hand;  ///< the same for an administrator who has an image
+  std::string unit;     ///< of systemd, whose journal is the engine's; empty: there is no daemon
 };
 
 /// An engine's answer. Neither: it is not here.
@@ -45,15 +49,24 @@ struct Offer {
   std::string why_not;  ///< a sentence without its full stop
 };
 
-/// The first engine that can; else the reasons of those that are here. In this order: podman; Docker, before the
-/// containerd that it brings along; containerd; those of the Kubernetes distributions.
-Offer choose_engine(const Host& host, const Wanted& wanted);
+/// The first engine that can, and in `why_not` the reasons of those before it that are here. In this order: podman;
+/// Docker, before the containerd that it brings along; containerd; those of the Kubernetes distributions.
+Offer choose_engine(const Runner& runner, const Wanted& wanted);
+/// How the engine of that name removes what a check left that was killed. Nothing: it does not run now, or may not be
+/// asked.
+std::optional<Removals> removals_of(const Host& host, const Place& place);
+
+inline constexpr const char* kPodman = "podman";
+inline constexpr const char* kDocker = "docker";
 
 /// @param wanted  with a device
-Offer ask_podman(const Host& host, const Wanted& wanted);
+Offer ask_podman(const Runner& runner, const Wanted& wanted);
 /// dockerd is asked only while it runs: where systemd holds its socket, a connection would start it.
-Offer ask_docker(const Host& host, const Wanted& wanted);
-Offer ask_containerds(const Host& host, const Wanted& wanted);
+Offer ask_docker(const Runner& runner, const Wanted& wanted);
+Offer ask_containerds(const Runner& runner, const Wanted& wanted);
+std::optional<Removals> removals_of_podman(const Host& host, const Place& place);
+std::optional<Removals> removals_of_docker(const Host& host, const Place& place);
+std::optional<Removals> removals_of_containerd(const Host& host, const Place& place);
 
 struct Program {
   std::string path;     ///< empty: none is installed, or none that may be run
@@ -73,10 +86,16 @@ inline constexpr const char* kAllGpus = "NVIDIA_VISIBLE_DEVICES=all";
 /// Why those runtimes would not heed that variable of an unprivileged container; empty: they do.
 std::string why_no_variable(const Host& host);
 
-using EngineVersion = std::pair<unsigned, unsigned>;  ///< {20, 10} of "20.10.24"
+using EngineVersion = std::pair<unsigned, unsigned>;  ///< {20, 10} of "20.10.24"; {0, 0}: nobody knows
 /// The last word: "ctr github.com/containerd/containerd/v2 v2.1.9", "podman version 4.3.1", "20.10.24+dfsg1".
 EngineVersion parse_engine_version(std::string_view text);
-/// What `PROGRAM WORDS --version` says; empty where it does not run.
-std::string version_of_program(const Host& host, Words program);
+/// What a program says of its version.
+struct SaidVersion {
+  std::string text;  ///< "4.3.1"
+  EngineVersion numbers;
+  std::string why_not;  ///< it said none that can be read, or did not run
+};
+/// What `PROGRAM WORDS --version` says.
+SaidVersion version_of_program(const Runner& runner, Words program);
 
 }  // namespace slipway::validator

@@ -23,9 +23,11 @@ Result<Fd> connect_to(const Host& host, const std::string& socket) {
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): how sockets take addresses
   const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-  if (::connect(end.get(), generic, sizeof(address)) != 0)
-    return system_error("connect to", socket, errno == EAGAIN ? EBUSY : errno);
-  return end;
+  if (::connect(end.get(), generic, sizeof(address)) == 0) return end;
+  const int why = errno == EAGAIN ? EBUSY : errno;
+  Error error = system_error("connect to", socket, why);
+  if (why == ECONNREFUSED) error.code = ErrorCode::unreachable;
+  return error;
 }
 
 bool service_runs(const Host& host, const std::string& component) {

@@ -124,6 +124,7 @@ TEST_F(HostTest, KnowsWhetherSomebodyListensAtASocket) {
     EXPECT_FALSE(connect_to(*host_, "/outside.sock")) << "its target is a path inside of the root, where there is none";
   }
   EXPECT_FALSE(service_runs(*host_, "gfd"));
+  EXPECT_EQ(connect_to(*host_, "/run/slipway/service/gfd.sock").error().code, ErrorCode::unreachable);
 }
 
 }  // namespace

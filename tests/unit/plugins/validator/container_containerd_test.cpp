@@ -4,6 +4,7 @@
 namespace slipway::validator {
 namespace {
 
+using ::testing::AllOf;
 using testing::Command;
 using ::testing::HasSubstr;
 using testing::kOpened;
@@ -12,16 +13,19 @@ constexpr const char* kSocket = "/run/containerd/containerd.sock";
 
 class ContainerByCtr : public testing::ContainerMachine {
  protected:
+  ContainerByCtr() : ContainerMachine("containerd") {}
   Command words(const Command& client, const std::string& socket, const Command& more) const {
     Command all = client;
     all.insert(all.end(), {"--address", socket, "--namespace", "slipway"});
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
-  void starts(const Command& client, const std::string& socket, const std::string& device = "all") {
+  void starts(const Command& client, const std::string& socket, const std::string& device = "all",
+              const std::string& engine = "containerd") {
+    removes({engine, kNumber});
     host.answers(words(client, socket,
-                       {"run", "--rm", "--cpu-shares", "0", "--device", "nvidia.com/gpu=" + device, "--rootfs", kRoot,
-                        kName, "/probe"}),
+                       {"run", "--rm", "--cpu-shares", "0", "--device", "nvidia.com/gpu=" + device, "--rootfs",
+                        Place{engine, kNumber}.root(), kName, "/probe"}),
                  kOpened);
   }
 };
@@ -35,7 +39,13 @@ TEST_F(ContainerByCtr, GetsTheGpusByCdiWhereCtrKnowsIt) {
   EXPECT_THAT(run(), HasSubstr(passes));
   // A podman that knows no CDI made verify fail.
   program("/usr/bin/podman", "podman version 3.4.4");
-  EXPECT_THAT(run(), HasSubstr(passes));
+  EXPECT_THAT(run(), AllOf(HasSubstr(passes), HasSubstr("can open each; passed over before: podman 3.4.4 knows no")));
+}
+
+TEST_F(ContainerByCtr, IsNotAskedWhereItsVersionIsNotKnown) {
+  listen(kSocket);
+  program("/usr/bin/ctr", "ctr github.com/containerd/containerd unknown");
+  EXPECT_THAT(run(), HasSubstr("no container was started: `/usr/bin/ctr --version` says no version"));
 }
 
 // The ctr of containerd 1.7 takes a CDI device for a path, although containerd's CRI knows CDI: verify failed.
@@ -58,7 +68,11 @@ TEST_F(ContainerByCtr, GetsTheGpusBySlipwayRuntimeElse) {
   EXPECT_THAT(run(), HasSubstr(passes)) << "slipway-runtime makes a spec itself";
   host.file("/etc/nvidia-container-runtime/config.toml",
             "  accept-nvidia-visible-devices-envvar-when-unprivileged=false # as the guide says\n");
-  EXPECT_THAT(run(), HasSubstr("config.toml lets no unprivileged container ask for GPUs by NVIDIA_VISIBLE_DEVICES"));
+  const std::string refused = "config.toml lets no unprivileged container ask for GPUs by NVIDIA_VISIBLE_DEVICES";
+  EXPECT_THAT(run(), HasSubstr(refused));
+  host.file("/etc/nvidia-container-runtime/config.toml",
+            "\"accept-nvidia-visible-devices-envvar-when-unprivileged\" = false # was = true\n");
+  EXPECT_THAT(run(), HasSubstr(refused)) << "the second = is of the comment";
   program("/usr/bin/ctr", "ctr github.com/containerd/containerd 1.4.13");
   EXPECT_THAT(run(), HasSubstr("containerd's ctr 1.4.13 is older than 1.6"));
 }
@@ -75,6 +89,10 @@ TEST_F(ContainerByCtr, RemovesAContainerThatContainerdLeavesBehind) {
   const auto with = [&](const Command& more) { return words({"/usr/bin/ctr"}, kSocket, more); };
   listen(kSocket);
   program("/usr/bin/ctr", "ctr github.com/containerd/containerd/v2 v2.1.9");
+  // As ctr says it of what is not there.
+  host.answers(with({"tasks", "delete", "--force", kName}), {1, "", "ctr: task " + kName + ": not found\n", false});
+  host.answers(with({"containers", "delete", kName}),
+               {1, "", "ctr: container \"" + kName + "\" in namespace \"slipway\": not found\n", false});
   EXPECT_THAT(run(), HasSubstr("fail validator.container: containerd did not start"));
   EXPECT_EQ(last(4),
             (std::vector<Command>{with({"tasks", "delete", "--force", kName}), with({"containers", "delete", kName}),
@@ -84,14 +102,15 @@ TEST_F(ContainerByCtr, RemovesAContainerThatContainerdLeavesBehind) {
 TEST_F(ContainerByCtr, KnowsThoseOfTheDistributions) {
   struct Distribution {
     const char* name;
+    const char* engine;
     const char* socket;
     Command client;
   };
   const std::vector<Distribution> all{
-      {"K3s or RKE2", "/run/k3s/containerd/containerd.sock", {"/var/lib/rancher/k3s/data/current/bin/ctr"}},
-      {"K3s or RKE2", "/run/k3s/containerd/containerd.sock", {"/var/lib/rancher/rke2/bin/ctr"}},
-      {"k0s", "/run/k0s/containerd.sock", {"/usr/local/bin/k0s", "ctr"}},
-      {"MicroK8s", "/var/snap/microk8s/common/run/containerd.sock", {"/snap/microk8s/current/bin/ctr"}},
+      {"K3s or RKE2", "k3s", "/run/k3s/containerd/containerd.sock", {"/var/lib/rancher/k3s/data/current/bin/ctr"}},
+      {"K3s or RKE2", "k3s", "/run/k3s/containerd/containerd.sock", {"/var/lib/rancher/rke2/bin/ctr"}},
+      {"k0s", "k0s", "/run/k0s/containerd.sock", {"/usr/local/bin/k0s", "ctr"}},
+      {"MicroK8s", "microk8s", "/var/snap/microk8s/common/run/containerd.sock", {"/snap/microk8s/current/bin/ctr"}},
   };
   std::string former;
   for (const Distribution& each : all) {
@@ -100,7 +119,7 @@ TEST_F(ContainerByCtr, KnowsThoseOfTheDistributions) {
     EXPECT_THAT(run(), HasSubstr(std::string("no ctr of the containerd of ") + each.name)) << each.client.front();
     program(each.client.front(), "ctr github.com/k3s-io/containerd v2.1.4-k3s1",
             {each.client.begin() + 1, each.client.end()});
-    starts(each.client, each.socket);
+    starts(each.client, each.socket, "all", each.engine);
     EXPECT_THAT(run(), HasSubstr(std::string("pass validator.container: the containerd of ") + each.name))
         << each.client.front();
     host.without(each.client.front());

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <thread>
+
 #include "container_machine.hpp"
 
 namespace slipway::validator {
 namespace {
 
+using ::testing::AllOf;
 using testing::Command;
 using ::testing::HasSubstr;
 using testing::kOpened;
@@ -13,6 +17,9 @@ constexpr const char* kShim = R"("nvidia":{"path":"/usr/bin/slipway-runtime"},)"
 
 class ContainerByDocker : public testing::ContainerMachine {
  protected:
+  ContainerByDocker() : ContainerMachine("docker") {
+    host.answers(docker({"rm", "--force", kName}), {}).answers(kImageRemoval, {});
+  }
   static Command docker(const Command& more) {
     Command all{"/usr/bin/docker", "--host=unix:///run/docker.sock"};
     all.insert(all.end(), more.begin(), more.end());
@@ -31,8 +38,8 @@ class ContainerByDocker : public testing::ContainerMachine {
     host.answers(
         docker({"info", "--format", "{{json .}}"}),
         {0, R"({"ServerVersion":")" + version + R"(",)" + more + "}\n", "WARNING: No swap limit support\n", false});
-    host.answers({"tar", "-cf", kFolder + "/root.tar", "-C", kRoot, "."}, {});
-    host.answers(docker({"import", kFolder + "/root.tar", kName}), {0, "sha256:12\n", "", false});
+    host.answers({"/usr/bin/tar", "-cf", place.archive(), "-C", kRoot, "."}, {});
+    host.answers(docker({"import", place.archive(), kName}), {0, "sha256:12\n", "", false});
   }
   static std::string runtimes(const std::string& more, const std::string& by_default = "runc") {
     return R"("Runtimes":{)" + more + R"("runc":{"path":"runc"}},"DefaultRuntime":")" + by_default + "\"";
@@ -84,18 +91,24 @@ TEST_F(ContainerByDocker, PrefersTheDefaultRuntimeAndThenTheFirstName) {
   EXPECT_THAT(run(), HasSubstr("with the runtime nvidia-legacy"));
 }
 
-// Docker's own containerd, which is there as well, says nothing of how Docker gives GPUs.
-TEST_F(ContainerByDocker, IsStartedByDockerAndNotByTheContainerdThatItBringsAlong) {
+// The containerd that Docker brings along says nothing of how Docker gives GPUs. It may be Kubernetes' as well, so that
+// it is asked where Docker cannot be, and the finding says what is wrong with Docker, which was left out.
+TEST_F(ContainerByDocker, IsStartedByDockerBeforeContainerdWhichHidesNothingOfDocker) {
   runs("20.10.24", runtimes(kShim));
   host.answers(start(kByRuntime), kOpened);
   listen("/run/containerd/containerd.sock");
   program("/usr/bin/ctr", "ctr github.com/containerd/containerd/v2 v2.1.9");
   EXPECT_THAT(run(), HasSubstr("pass validator.container: Docker started"));
   runs("20.10.24", runtimes(""));
-  host.answers({"/usr/bin/ctr", "--address", "/run/containerd/containerd.sock", "--namespace", "slipway", "run", "--rm",
-                "--cpu-shares", "0", "--device", "nvidia.com/gpu=all", "--rootfs", kRoot, kName, "/probe"},
-               kOpened);
-  EXPECT_THAT(run(), HasSubstr("pass validator.container: containerd started")) << "Docker is not set up for GPUs";
+  const Place by_containerd{"containerd", kNumber};
+  host.answers(
+      {"/usr/bin/ctr", "--address", "/run/containerd/containerd.sock", "--namespace", "slipway", "run", "--rm",
+       "--cpu-shares", "0", "--device", "nvidia.com/gpu=all", "--rootfs", by_containerd.root(), kName, "/probe"},
+      kOpened);
+  removes(by_containerd);
+  EXPECT_THAT(run(),
+              AllOf(HasSubstr("pass validator.container: containerd started"),
+                    HasSubstr("; passed over before: Docker 20.10.24 has CDI switched off or does not know it")));
 }
 
 // systemd holds Docker's socket: whoever connects to it starts dockerd.
@@ -129,6 +142,8 @@ TEST_F(ContainerByDocker, SaysWhyDockerIsNotAsked) {
   EXPECT_THAT(run(), HasSubstr("Docker 20.10.24 has CDI switched off or does not know it, and neither"));
   runs("19.03.8", runtimes(kShim));
   EXPECT_THAT(run(), HasSubstr("Docker 19.03.8 is older than 20.10"));
+  runs("dev", runtimes(kShim));
+  EXPECT_THAT(run(), HasSubstr("`docker info` says no version that can be read, but \"dev\""));
   // A client without a server prints this, and ends well.
   host.answers(docker({"info", "--format", "{{json .}}"}),
                {0, R"({"ServerVersion":"","ServerErrors":["Cannot connect to the Docker daemon"]})", "", false});
@@ -159,11 +174,36 @@ TEST_F(ContainerByDocker, LeavesNeitherContainerNorImageWhenItsStartTakesTooLong
 
 TEST_F(ContainerByDocker, IsNotJudgedWhereItsImageCannotBeMade) {
   runs("26.1.5", R"("CDISpecDirs":["/etc/cdi"])");
-  host.answers(docker({"import", kFolder + "/root.tar", kName}), {1, "", "no space left on device\n", false});
+  host.answers(docker({"import", place.archive(), kName}), {1, "", "no space left on device\n", false});
   EXPECT_THAT(run(), HasSubstr("not-exercised validator.container: no container was started: `/usr/bin/docker "));
   EXPECT_THAT(run(), HasSubstr("no space left on device"));
   EXPECT_EQ(last(2), (std::vector<Command>{kImageRemoval, kRemoval}));
   for (const Command& words : host.ran()) EXPECT_THAT(words, Not(::testing::Contains("run")));
+}
+
+// It was run by its name alone: the folders of the machine's own programs are looked at first, where a group may write.
+TEST_F(ContainerByDocker, IsNotAskedWhereOthersCouldExchangeTar) {
+  runs("26.1.5", R"("CDISpecDirs":["/etc/cdi"])");
+  std::filesystem::permissions(host.root_folder() + "/usr/bin/tar", std::filesystem::perms::others_write,
+                               std::filesystem::perm_options::add);
+  EXPECT_THAT(run(), HasSubstr("/usr/bin/tar is not run, as others than root could exchange it"));
+  EXPECT_TRUE(host.ran().empty());
+  host.without("/usr/bin/tar");
+  EXPECT_THAT(run(), HasSubstr("Docker needs tar, which is not installed"));
+}
+
+// The limits of single programs added up to more than a verify has: its worker was killed, and all findings lost.
+TEST_F(ContainerByDocker, StartsNothingWhenItsTimeIsOverAndRemovesWhatItMade) {
+  runs("26.1.5", R"("CDISpecDirs":["/etc/cdi"])");
+  terms.asking = std::chrono::milliseconds(200);
+  host.does({"/usr/bin/tar", "-cf", place.archive(), "-C", kRoot, "."}, [] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    return ProcessOutput{};
+  });
+  EXPECT_THAT(run(),
+              AllOf(HasSubstr("not-exercised validator.container:"), HasSubstr("there was no time left to run")));
+  EXPECT_EQ(times_run(docker({"import", place.archive(), kName})), 0);
+  EXPECT_EQ(last(2), (std::vector<Command>{kImageRemoval, kRemoval}));
 }
 
 }  // namespace

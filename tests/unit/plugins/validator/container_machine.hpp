@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include <unistd.h>
-
 #include "gpu_machine.hpp"
 #include "tests/unit/plugins/toolkit/runtime/engine_socket.hpp"
 #include "validator/container/check.hpp"
@@ -19,8 +17,10 @@ inline const ProcessOutput kOpened{0, "it has 2 nodes of the driver, and can ope
 
 class ContainerMachine : public ::testing::Test {
  protected:
-  ContainerMachine() {
-    host.live("6.1.0-50-amd64").answers(kRemoval, {});
+  /// @param engine  by which the check is made
+  explicit ContainerMachine(const std::string& engine) : place{engine, kNumber} {
+    host.live("6.1.0-50-amd64").file("/usr/bin/rm", "x", 0755).file("/usr/bin/tar", "x", 0755);
+    removes(place);
     spec.kind = "nvidia.com/gpu";
     spec.devices = {"0", "all"};
   }
@@ -36,19 +36,30 @@ class ContainerMachine : public ::testing::Test {
     host.file(socket, "").without(socket);  // its folder
     listening_.push_back(toolkit::listen_at(host, socket));
   }
-  std::string run() { return shown(check_container(host, {spec}, CONTAINER_PROBE)); }
+  std::string run() { return shown(check_container(host, {spec}, CONTAINER_PROBE, terms)); }
+  static Command removal_of(const Place& of) { return {"/usr/bin/rm", "-rf", "--one-file-system", of.folder()}; }
+  /// The folder of a check goes when rm is run for it.
+  void removes(const Place& of) {
+    host.does(removal_of(of), [this, of] {
+      host.without(of.folder());
+      return ProcessOutput{};
+    });
+  }
+  auto times_run(const Command& words) const { return std::ranges::count(host.ran(), words); }
   /// The last commands that were run, so many.
   std::vector<Command> last(std::size_t count) const {
     const auto& all = host.ran();
     return {all.end() - static_cast<std::ptrdiff_t>(std::min(count, all.size())), all.end()};
   }
 
-  const std::string kFolder = "/var/lib/slipway/container-check-" + std::to_string(::getpid());
-  const std::string kRoot = kFolder + "/root";
-  const std::string kName = "slipway-check-" + std::to_string(::getpid());
-  const Command kRemoval{"rm", "-rf", "--one-file-system", kFolder};
+  static constexpr const char* kNumber = "0123456789abcdef";
+  const Place place;
+  const std::string kRoot = place.root();
+  const std::string kName = place.name();
+  const Command kRemoval = removal_of(place);
   slipway::testing::FakeHost host;
   CdiSpec spec;
+  CheckTerms terms{.number = kNumber};
 
  private:
   std::vector<Fd> listening_;

@@ -3,6 +3,8 @@
 
 #include <filesystem>
 
+#include <slipway/unix_socket.hpp>
+
 #include "gpu_machine.hpp"
 #include "tests/unit/plugins/toolkit/runtime/engine_socket.hpp"
 
@@ -58,6 +60,13 @@ TEST_F(Toolkit, LooksWhetherTheEngineAnswers) {
   }
   host.without("/dev/nvidia0");
   EXPECT_THAT(run(), HasSubstr("is stale")) << "what is wrong with the spec comes first";
+}
+
+// Each error but a few was taken for an engine that is down: a process with too many open files said so as well.
+TEST_F(Toolkit, SaysThatAnEngineIsDownOnlyWhereNobodyListens) {
+  host.file("/etc/cdi/nvidia.json", kSpec).link("/run/crio/crio.sock", "crio.sock");
+  ASSERT_EQ(connect_to(host, "/run/crio/crio.sock").error().code, ErrorCode::io) << "a link to itself";
+  EXPECT_EQ(run(), "pass validator.toolkit: 1 CDI spec with 1 devices, and all that they name is there");
 }
 
 // It was called stale, and to make the spec anew was said to help.

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/validator/container/removal.hpp - removes what a check had an engine make. The check's folder goes last, and
+// only when the rest is known to be gone: without it nobody would look for the rest any more.
+#pragma once
+
+#include "validator/container/engine.hpp"
+#include "validator/container/scratch.hpp"
+
+namespace slipway::validator {
+
+/// Removes what the engine has of it, and then the folder.
+/// @param with_container  its start did not end well, so that the container may be there as well
+void remove_check(const Runner& runner, const Scratch& scratch, const Removals& removals, bool with_container);
+
+/// Of some checks that were killed, each by the engine that it used. What of them cannot be removed now stays for the
+/// next verify, with its folder.
+void remove_abandoned(const Runner& runner);
+
+}  // namespace slipway::validator
