@@ -222,8 +222,9 @@ TEST(DevicePluginService, PrefersGpusWithoutAskingTheDriver) {
   std::vector<std::string> ids;
   const auto resource = kubelet.of(kGpu);
   for (const auto& [id, device] : resource.devices) ids.push_back(id);
-  // The service looks at health again and again; the topology it reads once.
-  ASSERT_THAT(node.calls(), HasSubstr("nvmlDeviceGetTopologyCommonAncestor"));
+  // The service looks at health again and again; the topology it reads once, after kubelet has the list.
+  const std::string last_pair = "nvmlDeviceGetTopologyCommonAncestor 120\n";
+  ASSERT_TRUE(eventually([&] { return node.calls().find(last_pair) != std::string::npos; })) << node.calls();
   node.sim("forget-calls");
   for (int i = 0; i < 100; ++i)
     ASSERT_EQ(kubelet.prefer(kGpu, ids, 1 + i % 15).size(), 1U + static_cast<unsigned>(i) % 15);
