@@ -18,16 +18,17 @@ constexpr const char* kConfig = "spec.components.deviceplugin.config";
 /// What makes containers ask for devices of a class, and what a machine has them by.
 struct Class {
   const char* name;
-  const char* flag;  ///< of the config
-  const char* mode;  ///< of the component cdi
+  const char* flag;   ///< of the config
+  const char* place;  ///< of that flag
+  const char* mode;   ///< of the component cdi
   const char* source;
 };
 constexpr Class kClasses[] = {
-    {"gpu", "deviceListStrategy", "nvml", "the driver"},
-    {"gds", "gdsEnabled", "gds", "the module nvidia-fs (component gds)"},
-    {"mofed", "mofedEnabled", "mofed", "the RDMA driver of the network cards"},
-    {"gdrcopy", "gdrcopyEnabled", "gdrcopy", "the module gdrdrv (component gdrcopy)"},
-    {"imex-channel", "imex.channelIDs", "imex", "the driver's IMEX channels"},
+    {"gpu", "deviceListStrategy", ".flags.plugin.deviceListStrategy", "nvml", "the driver"},
+    {"gds", "gdsEnabled", ".flags.gdsEnabled", "gds", "the module nvidia-fs (component gds)"},
+    {"mofed", "mofedEnabled", ".flags.mofedEnabled", "mofed", "the RDMA driver of the network cards"},
+    {"gdrcopy", "gdrcopyEnabled", ".flags.gdrcopyEnabled", "gdrcopy", "the module gdrdrv (component gdrcopy)"},
+    {"imex-channel", "imex.channelIDs", ".imex.channelIDs", "imex", "the driver's IMEX channels"},
 };
 
 std::vector<std::string> classes_of(const Settings& settings) {
@@ -55,9 +56,11 @@ std::string asked_by(const Json& needs, const Class& about) {
   return flag == "deviceListStrategy" ? flag + " is " + needs.value("strategy", "") : "the config has " + flag;
 }
 
+/// Another vendor with such devices; that of the mode management has all nodes at once, which are for no pod.
 std::string vendor_with(const std::vector<std::string>& kinds, const Class& about) {
   for (const std::string& kind : kinds)
-    if (kind.substr(kind.find('/') + 1) == about.name) return kind.substr(0, kind.find('/'));
+    if (kind.substr(kind.find('/') + 1) == about.name && !kind.starts_with("management."))
+      return kind.substr(0, kind.find('/'));
   return {};
 }
 
@@ -68,7 +71,7 @@ Error not_made(const Json& needs, const Json& need, const std::vector<std::strin
   Error error{.code = absent ? ErrorCode::not_found : ErrorCode::invalid,
               .what = asked_by(needs, about) + ", so each container asks for a CDI device of " + kind +
                       (absent ? ", and this machine has none" : ", and no spec of the component cdi will have one"),
-              .where = std::string(kConfig) + ".flags"};
+              .where = std::string(kConfig) + about.place};
   const std::string other = vendor_with(kinds, about);
   const bool of_gpus = &about == &kClasses[0];
   const std::string without = of_gpus ? "set deviceListStrategy: envvar" : std::string("leave ") + about.flag + " out";

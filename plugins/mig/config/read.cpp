@@ -24,8 +24,8 @@ Status expect_keys(const Node& map, const std::vector<std::string>& known) {
   for (std::size_t i = 0; i < map.keys.size(); ++i) {
     const std::string& key = map.keys[i];
     if (std::find(known.begin(), known.end(), key) == known.end())
-      return map.items[i].wrong("unexpected field '" + key + "'",
-                                suggestion(key, known, "the fields are " + joined(known)));
+      return map.items[i].wrong_key("unexpected field '" + key + "'",
+                                    suggestion(key, known, "the fields are " + joined(known)));
     if (std::find(map.keys.begin(), map.keys.begin() + static_cast<std::ptrdiff_t>(i), key) !=
         map.keys.begin() + static_cast<std::ptrdiff_t>(i))
       return map.items[i].wrong("the field '" + key + "' is there twice", "leave one of the two");

@@ -36,7 +36,7 @@ Status take(const Node& map, const Key<Target> (&keys)[Count], Target& target) {
     }
     std::vector<std::string> known;
     for (const auto& each : keys) known.emplace_back(each.name);
-    target.warnings.push_back(node.where + ": unknown key '" + name + "', ignored" + did_you_mean(name, known));
+    target.warnings.push_back(node.key_where + ": unknown key '" + name + "', ignored" + did_you_mean(name, known));
   }
   return {};
 }

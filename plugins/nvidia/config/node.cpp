@@ -37,6 +37,7 @@ Node convert(const YAML::Node& yaml, const Source& source) {
     for (const auto& entry : yaml) {
       node.keys.push_back(entry.first.Scalar());
       node.items.push_back(convert(entry.second, source));
+      node.items.back().key_where = source.of(entry.first.Mark());
     }
   }
   return node;
@@ -66,6 +67,10 @@ const Node& Node::at(std::string_view key) const {
 
 Error Node::wrong(std::string what, std::string next) const {
   return Error{.code = ErrorCode::invalid, .what = std::move(what), .where = where, .next = std::move(next)};
+}
+
+Error Node::wrong_key(std::string what, std::string next) const {
+  return Error{.code = ErrorCode::invalid, .what = std::move(what), .where = key_where, .next = std::move(next)};
 }
 
 Result<bool> Node::boolean() const {
@@ -126,6 +131,7 @@ Node node_from_json(const Json& value, const std::string& where) {
     for (const auto& [key, member] : value.items()) {
       node.keys.push_back(key);
       node.items.push_back(node_from_json(member, where + "." + key));
+      node.items.back().key_where = node.items.back().where;
     }
   } else if (value.is_array()) {
     node.kind = Node::Kind::list;

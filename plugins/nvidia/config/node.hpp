@@ -20,6 +20,7 @@ struct Node {
   enum class Kind { null, scalar, list, map };
   Kind kind = Kind::null;
   std::string where;              ///< "config.yaml:3:5", or the key path in a host spec
+  std::string key_where;          ///< of a map's member: where its key stands
   std::string text;               ///< of a scalar
   bool quoted = false;            ///< a scalar that is a text whatever it looks like
   std::vector<std::string> keys;  ///< of a map
@@ -33,6 +34,8 @@ struct Node {
   const Node& at(std::string_view key) const;
   /// An `invalid` error about this value.
   Error wrong(std::string what, std::string next) const;
+  /// The same about this member's key.
+  Error wrong_key(std::string what, std::string next) const;
 
   /// Errors: `invalid` no such value.
   Result<bool> boolean() const;

@@ -13,7 +13,7 @@ Status refuse_typos(const Node& map, const std::vector<std::string>& known) {
   for (const std::string& name : map.keys) {
     const auto is_it = [&name](const std::string& key) { return same_key(key, name); };
     if (const std::string nearest = did_you_mean(name, known); !nearest.empty() && std::ranges::none_of(known, is_it))
-      return map.at(name).wrong("unknown key '" + name + "'" + nearest, "the keys here are " + joined(known));
+      return map.at(name).wrong_key("unknown key '" + name + "'" + nearest, "the keys here are " + joined(known));
   }
   return {};
 }

@@ -47,8 +47,9 @@ Status take_strictly(const Node& node, const std::string& path, const std::vecto
       std::vector<std::string> known;
       for (const StrictKey<Target>& each : keys) known.emplace_back(each.name);
       const std::string near = nearest_word(node.keys[i], known);
-      return node.items[i].wrong("unknown key '" + node.keys[i] + "' in " + place,
-                                 near.empty() ? "the keys are " + joined(known, ", ") : "did you mean '" + near + "'?");
+      return node.items[i].wrong_key(
+          "unknown key '" + node.keys[i] + "' in " + place,
+          near.empty() ? "the keys are " + joined(known, ", ") : "did you mean '" + near + "'?");
     }
     Status taken = key->take(node.items[i], target);
     if (!taken) {

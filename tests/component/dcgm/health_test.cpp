@@ -115,7 +115,7 @@ TEST_F(DcgmHealth, FollowsASitesRulesAndSaysWhatIsWrongWithThem) {
   EXPECT_TRUE(page_gets([](const Page& page) { return !has_reason(page, "xid-31"); })) << service.log();
   std::ofstream(host_.path("etc/slipway/health-rules.yaml")) << "version: v1\nxids: {31: {severty: fatal}}\n";
   EXPECT_TRUE(slipway::testing::eventually([&] {
-    return service.log().find("health-rules.yaml:2:22: unknown key 'severty'") != std::string::npos;
+    return service.log().find("health-rules.yaml:2:13: unknown key 'severty'") != std::string::npos;
   })) << service.log();
 }
 

@@ -129,6 +129,18 @@ TEST(DevicePluginService, XidsOfTheGpuMarkItAndThoseOfProgramsDoNot) {
   EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << "quiet for a while, and it answers";
 }
 
+// The word that all is well again made the GPU unhealthy.
+TEST(DevicePluginService, AnXidThatEndsAnotherOneHasItsGpuBackAtOnce) {
+  const Node node("h100x8", "{quiet_seconds: 600}");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+  node.sim("gpu 2 xid 163");
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 7; })) << service.log();
+  node.sim("gpu 2 xid 162");
+  EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+}
+
 TEST(DevicePluginService, AHangingGpuIsMarkedWhileTheOthersAreHandedOut) {
   const Node node("h100x4", "{quiet_seconds: 1}");
   Kubelet kubelet(node.plugins());

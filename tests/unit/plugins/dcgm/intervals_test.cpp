@@ -70,7 +70,7 @@ TEST(ConfigFile, NamesFileLineAndKeyOfAMistake) {
   EXPECT_THAT(problem("version: 1\nversion: 1\nmetrics: {file: /c.csv}\n"),
               HasSubstr("'version' is in the file twice"));
   EXPECT_THAT(problem("version: 1\nmetrics: {fiel: /c.csv}\n"),
-              HasSubstr("c.yaml:2:17: unknown key 'fiel' in metrics"));
+              HasSubstr("c.yaml:2:11: unknown key 'fiel' in metrics"));
   EXPECT_THAT(problem("version: 1\nmetrics: {file: c.csv}\n"), HasSubstr("no absolute path"));
   EXPECT_THAT(problem("version: 1\nmetrics: {file: /c.csv, fields: [{name: a, prometheusType: gauge}]}\n"),
               HasSubstr("metrics needs one of file and fields"));

@@ -14,6 +14,7 @@ using slipway::testing::FakeHost;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using testing::settings_of;
 
 const std::string kCdi = "flags: {plugin: {deviceListStrategy: cdi-cri}}\n";
@@ -65,7 +66,8 @@ TEST(CdiNeeds, OfAFunctionWithoutASpecAreAnErrorThatNamesTheMode) {
 
 TEST(CdiNeeds, OfImexChannelsAreAnErrorOnlyWhereNoModeMakesTheirSpec) {
   const std::string config = kCdi + "imex: {channelIDs: [0]}\n";
-  EXPECT_THAT(refused(config, cdi_says("nvidia.com/gpu")), HasSubstr("add imex to spec.components.cdi.modes"));
+  EXPECT_THAT(refused(config, cdi_says("nvidia.com/gpu")),
+              AllOf(HasSubstr("add imex to spec.components.cdi.modes"), HasSubstr("config.imex.channelIDs")));
   EXPECT_EQ(refused(config, cdi_says("nvidia.com/gpu", "nvidia.com/imex-channel")), "") << "it is not asked for then";
 }
 
@@ -79,6 +81,9 @@ TEST(CdiNeeds, OfAnotherNamingOrVendorAreAnError) {
   EXPECT_THAT(refused(kCdi, cdi_says("example.com/gpu")),
               HasSubstr("set spec.components.deviceplugin.cdi_vendor: example.com"));
   EXPECT_EQ(refused(kCdi, cdi_says("example.com/gpu"), "example.com"), "");
+  // Every pod would have had every node of the driver.
+  EXPECT_THAT(refused(kCdi, cdi_says("management.nvidia.com/gpu")),
+              AllOf(HasSubstr("add nvml to spec.components.cdi.modes"), Not(HasSubstr("cdi_vendor"))));
 }
 
 TEST(CdiNeeds, WithoutTheComponentCdiAreANoteUntilSomebodyWroteASpec) {

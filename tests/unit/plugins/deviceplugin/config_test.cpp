@@ -59,8 +59,12 @@ TEST(Config, KeysCountWhateverTheirCaseAndUnknownOnesAreNamedWithTheNearest) {
   const auto settings = settings_of("version: v1\nFlags:\n  MIGSTRATEGY: single\n  migStategy: none\n");
   ASSERT_TRUE(settings);
   EXPECT_EQ(settings->mig_strategy, MigStrategy::single);
-  EXPECT_THAT(settings->warnings, ElementsAre(HasSubstr("config.yaml:4:15: unknown key 'migStategy'")));
+  EXPECT_THAT(settings->warnings, ElementsAre(HasSubstr("config.yaml:4:3: unknown key 'migStategy'")));
   EXPECT_THAT(settings->warnings[0], HasSubstr("migStrategy"));
+  // Its value's line is another one.
+  const auto block = settings_of("version: v1\nsharing:\n  timeSlicin:\n    replicas: 4\n");
+  ASSERT_FALSE(block);
+  EXPECT_EQ(block.error().where, "config.yaml:3:3");
 }
 
 // What is misspelt there shared nothing, and nobody was told.

@@ -112,7 +112,7 @@ TEST(MigConfig, NamesTheRuleThatIsBrokenAndItsPlace) {
       {"[]", "config.yaml:1:1", "no MIG configs"},
       {"mig-configs: {}", "config.yaml:1:1", "'version' is missing"},
       {"version: v2", "config.yaml:1:10", "unknown version: 'v2'"},
-      {"version: v1\nmig-config: {}", "config.yaml:2:13", "unexpected field 'mig-config'"},
+      {"version: v1\nmig-config: {}", "config.yaml:2:1", "unexpected field 'mig-config'"},
       {"version: v1\nmig-configs: {}", "config.yaml:2:14", "at least one is required"},
       {"version: v1\nmig-configs: {it: []}", "config.yaml:2:19", "'it' has no entry"},
       {"version: v1\nversion: v1", "config.yaml", "twice"},

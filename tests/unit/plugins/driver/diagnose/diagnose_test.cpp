@@ -211,7 +211,7 @@ TEST_F(DriverDiagnose, GoesByASitesHealthRulesAndNamesAMistakeInThem) {
   EXPECT_THAT(found(), HasSubstr("warning driver.xid: Xid 79"));
   host.file("/etc/slipway/health-rules.yaml", "version: v1\nxids: {79: {severty: application}}\n");
   const std::string all = found();
-  EXPECT_THAT(all, HasSubstr("fail driver.health-rules: /etc/slipway/health-rules.yaml:2:22: unknown key 'severty'"));
+  EXPECT_THAT(all, HasSubstr("fail driver.health-rules: /etc/slipway/health-rules.yaml:2:13: unknown key 'severty'"));
   EXPECT_THAT(all, HasSubstr("fail driver.xid: Xid 79"));
 }
 

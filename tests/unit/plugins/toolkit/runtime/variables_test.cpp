@@ -36,7 +36,7 @@ TEST(RuntimeVariables, ThatForbidTouchingTheEngineNeverPlanAnEdit) {
   for (const Json& section : {with_env({{"NO_RUNTIME_CONFIG", "true"}}), Json{{"engines", Json::array()}}}) {
     const std::string text = plan_text(node(), section);
     EXPECT_THAT(text, Not(HasSubstr("containerd"))) << section;
-    EXPECT_THAT(text, HasSubstr("no engine is changed")) << section;
+    EXPECT_THAT(text, HasSubstr("no engine is configured")) << section;
   }
   EXPECT_THAT(plan_text(node(), with_env({{"NO_RUNTIME_CONFIG", "false"}})), HasSubstr("/etc/containerd/config.toml"));
 }
