@@ -39,6 +39,8 @@ struct GpuHistory {
   /// look.
   using Place = std::pair<std::chrono::milliseconds, unsigned>;
   std::string uuid;                          ///< of the GPU that all this is about
+  nvmlDevice_t handle = nullptr;             ///< that `identity` was asked of
+  GpuIdentity identity;                      ///< stays as it is for as long as the handle is the same GPU
   std::map<Place, Traffic> links;            ///< a link, or kAllLinks
   std::map<Place, Profile> profiles;         ///< a GPU instance; the GPU itself is NVML_NO_INSTANCE
   std::shared_ptr<const Counters> counters;  ///< that `last` is of

@@ -204,13 +204,18 @@ nvmlReturn_t Sampler::read_gpu(nvml::Nvml& nvml, const Question& question, GpuHi
   const auto handle = nvml::device_at(nvml, question.index);
   if (!handle) return handle.code();
   const auto uuid = nvml::device_uuid(nvml, *handle);
-  const auto name = nvml::device_name(nvml, *handle);
-  const auto pci = nvml::device_pci(nvml, *handle);
-  for (const nvmlReturn_t code : {uuid.code(), name.code(), pci.code()})
-    if (code != NVML_SUCCESS) return code;
+  if (!uuid) return uuid.code();
   if (history.uuid != *uuid) {
     history.release(nvml);
     history = {.uuid = *uuid};
+  }
+  if (history.handle != *handle) {
+    const auto name = nvml::device_name(nvml, *handle);
+    const auto pci = nvml::device_pci(nvml, *handle);
+    for (const nvmlReturn_t code : {name.code(), pci.code()})
+      if (code != NVML_SUCCESS) return code;
+    history.identity = {.index = question.index, .uuid = *uuid, .bus_id = bus_id_of(pci->address), .model = *name};
+    history.handle = *handle;
   }
   if (history.counters != question.counters) {
     history.last.clear();
@@ -218,7 +223,7 @@ nvmlReturn_t Sampler::read_gpu(nvml::Nvml& nvml, const Question& question, GpuHi
   }
   history.counters = question.counters;
   reading.handle = *handle;
-  reading.gpu = {.index = question.index, .uuid = *uuid, .bus_id = bus_id_of(pci->address), .model = *name};
+  reading.gpu = history.identity;
   FieldReader reader(nvml, *handle, *question.counters, history);
   std::vector<MigInstance> instances;
   if (options.devices.kind != DeviceSelection::Kind::gpus) instances = mig_instances(nvml, *handle, history);

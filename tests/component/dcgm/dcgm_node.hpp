@@ -59,6 +59,12 @@ class DcgmNode : public ::testing::Test {
     EXPECT_EQ(ran.code, 0) << words << ran.err;
     return ran;
   }
+  /// How often the simulated NVML had that call.
+  int calls_of(const std::string& function) const {
+    const std::string text = "\n" + sim("calls").out;
+    const std::size_t at = text.find("\n" + function + " ");
+    return at == std::string::npos ? 0 : std::stoi(text.substr(at + function.size() + 2));
+  }
   Page scrape() const { return {http_body(port_, "/metrics")}; }
   std::string health() const { return http_get(port_, "/health"); }
   /// Whether the page comes to that.

@@ -12,6 +12,7 @@ using slipway::testing::eventually;
 using slipway::testing::Page;
 using slipway::testing::Ran;
 using slipway::testing::RunningService;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 using DcgmService = DcgmNode;
@@ -233,6 +234,24 @@ TEST_F(DcgmService, TakesUpAnotherFileOfCountersAndKeepsTheFormerForOneThatIsBro
   EXPECT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_FI_DEV_SM_CLOCK") == 8; })) << service.log();
 }
 
+// What a GPU is called was asked with each sample.
+TEST_F(DcgmService, AsksNoMoreThanItsCountersNeed) {
+  host_.put("etc/one.csv", "DCGM_FI_DEV_GPU_TEMP, gauge, t\n");
+  spec(", collectors: /etc/one.csv, page: false");
+  RunningService service(host_, service_words());
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  ASSERT_TRUE(page_gets([](const Page& page) {
+    const std::string samples = page.value("slipway_dcgm_samples_total");
+    return !samples.empty() && std::stoi(samples) > 10;
+  })) << scrape().text;
+  EXPECT_GE(calls_of("nvmlDeviceGetTemperature"), 8 * 10);
+  for (const char* once : {"nvmlDeviceGetName", "nvmlDeviceGetPciInfo_v3"}) EXPECT_EQ(calls_of(once), 8) << once;
+  for (const std::string& line : lines_of(sim("calls").out))
+    EXPECT_THAT(line,
+                ContainsRegex("^$|^initialisations |^nvmlInit|Event|^nvmlSystemGetDriverVersion |"
+                              "^nvmlDeviceGet(Count_v2|HandleByIndex_v2|MigMode|Name|PciInfo_v3|Temperature|UUID) "));
+}
+
 TEST_F(DcgmService, ReadsSomeCountersAtIntervalsOfTheirOwn) {
   host_.put("etc/dcgm.yaml",
             "version: 1\nmetrics:\n  fields:\n"
@@ -250,11 +269,6 @@ TEST_F(DcgmService, ReadsSomeCountersAtIntervalsOfTheirOwn) {
     const std::string samples = page.value("slipway_dcgm_samples_total");
     return !samples.empty() && std::stoi(samples) > 10;
   })) << scrape().text;
-  const auto calls_of = [this](const std::string& function) {
-    const std::string text = "\n" + sim("calls").out;
-    const std::size_t at = text.find("\n" + function + " ");
-    return at == std::string::npos ? 0 : std::stoi(text.substr(at + function.size() + 2));
-  };
   EXPECT_GE(calls_of("nvmlDeviceGetTemperature"), 8 * 10);
   EXPECT_EQ(calls_of("nvmlDeviceGetClockInfo"), 8 * 2) << "the first look is two, for rates";
   EXPECT_EQ(calls_of("nvmlGpmMetricsGet"), 8);
