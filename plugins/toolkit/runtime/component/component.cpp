@@ -183,9 +183,8 @@ Result<Plan> Runtime::plan(const Spec&, const Facts& facts, const Inputs& inputs
   add_notes(settings, facts, plan);
   if (settings.untouched)
     plan.note(
-        "no engine is configured: `engines` is empty, or NO_RUNTIME_CONFIG is set; what an earlier apply put into one "
-        "is "
-        "taken out of it");
+        "no engine is configured: `engines` is empty, or NO_RUNTIME_CONFIG is set; what an earlier apply put into "
+        "one is taken out of it");
   for (const Engine& engine : engines())
     if (facts.has(engine.name))
       SLIPWAY_CHECK(engine.plan(settings, facts.value(engine.name), inputs.target().live, plan));
