@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include <slipway/merge/tomlplusplus.hpp>
 #include <slipway/root_dir.hpp>
 #include <slipway/text.hpp>
 #include <slipway/trusted_owner.hpp>
@@ -11,6 +12,8 @@ namespace slipway::validator {
 namespace {
 
 constexpr std::chrono::seconds kVersionLimit{10};
+constexpr const char* kRuntimeConfig = "/etc/nvidia-container-runtime/config.toml";
+constexpr std::string_view kAcceptVariable = "accept-nvidia-visible-devices-envvar-when-unprivileged";
 constexpr const char* kCrioSocket = "/run/crio/crio.sock";
 
 Offer ask_crio(const Host& host) {
@@ -52,6 +55,14 @@ Program find_program(const Host& host, std::span<const char* const> paths) {
     found.why_not = std::string(path) + " is not run, as others than root could exchange it";
   }
   return found;
+}
+
+std::string why_no_variable(const Host& host) {
+  const std::string text = host.read(kRuntimeConfig).value_or("");
+  const toml::parse_result config = toml::parse(text);
+  // Of a file that is no TOML the runtime speaks itself when it is to start a container.
+  if (!config || config.table()[kAcceptVariable].value_or(true)) return {};
+  return std::string(kRuntimeConfig) + " lets no unprivileged container ask for GPUs by NVIDIA_VISIBLE_DEVICES";
 }
 
 EngineVersion parse_engine_version(std::string_view text) {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "validator/container/removal.hpp"
 #include "validator/container/runner.hpp"
 #include "validator/container/scratch.hpp"
 
@@ -22,13 +23,6 @@ namespace slipway::validator {
 struct Wanted {
   std::string device;  ///< of CDI, "nvidia.com/gpu=all"; empty: no CDI spec has a GPU
   std::string number;  ///< of the check
-};
-
-/// Commands that remove what a check has an engine make.
-struct Removals {
-  std::vector<Words> container;   ///< of one whose start did not end well
-  std::vector<Words> afterwards;  ///< always
-  Words shared;                   ///< what other checks may use too, so that it goes with the last one; empty: nothing
 };
 
 /// How an engine starts that container. Its root is Place::root(), with the program /probe.
@@ -52,10 +46,6 @@ struct Offer {
 /// The first engine that can, and in `why_not` the reasons of those before it that are here. In this order: podman;
 /// Docker, before the containerd that it brings along; containerd; those of the Kubernetes distributions.
 Offer choose_engine(const Runner& runner, const Wanted& wanted);
-/// How the engine of that name removes what a check left that was killed. Nothing: it does not run now, or may not be
-/// asked.
-std::optional<Removals> removals_of(const Host& host, const Place& place);
-
 inline constexpr const char* kPodman = "podman";
 inline constexpr const char* kDocker = "docker";
 
@@ -64,10 +54,6 @@ Offer ask_podman(const Runner& runner, const Wanted& wanted);
 /// dockerd is asked only while it runs: where systemd holds its socket, a connection would start it.
 Offer ask_docker(const Runner& runner, const Wanted& wanted);
 Offer ask_containerds(const Runner& runner, const Wanted& wanted);
-std::optional<Removals> removals_of_podman(const Host& host, const Place& place);
-std::optional<Removals> removals_of_docker(const Host& host, const Place& place);
-std::optional<Removals> removals_of_containerd(const Host& host, const Place& place);
-
 struct Program {
   std::string path;     ///< empty: none is installed, or none that may be run
   std::string why_not;  ///< it is installed, but others than root could exchange it

@@ -3,10 +3,26 @@
 // only when the rest is known to be gone: without it nobody would look for the rest any more.
 #pragma once
 
-#include "validator/container/engine.hpp"
+#include <optional>
+#include <vector>
+
 #include "validator/container/scratch.hpp"
 
 namespace slipway::validator {
+
+/// Commands that remove what a check has an engine make.
+struct Removals {
+  std::vector<Words> container;   ///< of one whose start did not end well
+  std::vector<Words> afterwards;  ///< always
+  Words shared;                   ///< what other checks may use too, so that it goes with the last one; empty: nothing
+};
+
+/// How the engine of that name removes what a check left that was killed. Nothing: it does not run now, or may not be
+/// asked.
+std::optional<Removals> removals_of(const Host& host, const Place& place);
+std::optional<Removals> removals_of_podman(const Host& host, const Place& place);
+std::optional<Removals> removals_of_docker(const Host& host, const Place& place);
+std::optional<Removals> removals_of_containerd(const Host& host, const Place& place);
 
 /// Removes what the engine has of it, and then the folder.
 /// @param with_container  its start did not end well, so that the container may be there as well
