@@ -84,9 +84,9 @@ SaidVersion version_of_program(const Runner& runner, Words program) {
   const auto shown = runner.run(program, kVersionLimit);
   if (!shown || shown->exit_status != 0) return {{}, {}, none};
   const std::string text(trimmed(shown->output));
-  SaidVersion said{text.substr(text.rfind(' ') + 1), parse_engine_version(text), {}};  // npos + 1 is 0
-  if (said.numbers == EngineVersion()) said.why_not = none;
-  return said;
+  SaidVersion version{text.substr(text.rfind(' ') + 1), parse_engine_version(text), {}};  // npos + 1 is 0
+  if (version.numbers == EngineVersion()) version.why_not = none;
+  return version;
 }
 
 }  // namespace slipway::validator

@@ -37,12 +37,12 @@ class ContainerRemoval : public testing::ContainerMachine {
     return {"/usr/bin/podman", "rm", "--force", "--time", "0", of.name()};
   }
   /// The folder of a check that was killed, and what the engines say when the rest is removed.
-  Place abandoned(const std::string& engine, const std::string& number, const ProcessOutput& said = {}) {
+  Place abandoned(const std::string& engine, const std::string& number, const ProcessOutput& messages = {}) {
     const Place left{engine, number};
     host.directory(left.root());
-    host.answers(podman_removal(left), said);
-    host.answers(docker({"rm", "--force", left.name()}), said);
-    host.answers(docker({"image", "rm", "--force", left.name()}), said);
+    host.answers(podman_removal(left), messages);
+    host.answers(docker({"rm", "--force", left.name()}), messages);
+    host.answers(docker({"image", "rm", "--force", left.name()}), messages);
     removes(left);
     return left;
   }
@@ -181,10 +181,12 @@ TEST(ContainerTime, IsNeverMoreThanAVerifyHas) {
   ASSERT_TRUE(terms_after(milliseconds(0)));
   EXPECT_EQ(terms_after(milliseconds(0))->asking, CheckTerms().asking);
   for (milliseconds gone(0); gone < core::kVerifyLimit; gone += milliseconds(500))
-    if (const auto terms = terms_after(gone))
+    if (const auto terms = terms_after(gone)) {
+      EXPECT_GE(terms->asking, milliseconds(5000)) << gone.count();
       EXPECT_LT(gone + terms->asking + terms->start + terms->removal + kLateEnds, core::kVerifyLimit) << gone.count();
-    else
+    } else {
       EXPECT_GT(gone, milliseconds(50000));
+    }
 }
 
 TEST(ContainerTime, EndsAProgramThatTakesLongerThanIsLeft) {
