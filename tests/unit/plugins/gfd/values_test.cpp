@@ -208,7 +208,7 @@ TEST(GfdConfig, RefusesWhatTheDevicePluginRefuses) {
 TEST(GfdConfig, NamesTheNearestWordOfAMisspeltOne) {
   const auto refused = config_from("sharing:\n  timeSlicng: {replicas: 4}\n");
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().where, "config.yaml:2:15");
+  EXPECT_EQ(refused.error().where, "config.yaml:2:3");
   EXPECT_THAT(refused.error().what, ::testing::HasSubstr("'timeSlicing'"));
   EXPECT_THAT(config_from("flags: {gfd: {noTimestmp: true}}")->warnings,
               ::testing::ElementsAre(::testing::HasSubstr("'noTimestamp'")));
