@@ -394,6 +394,29 @@ TEST(LdCache, WhoseEntriesShareAPathIsRefused) {
   EXPECT_FALSE(nvidia::parse_ld_cache(test::ld_cache_of(paths, true), "x86_64").ok());
 }
 
+// A driver in a folder that only the configuration of the dynamic linker names.
+TEST(LibrarySearch, FollowsFromTheLinkersCacheWhatCanFit) {
+  slipway::testing::FakeHost host;
+  host.file("/opt/driver/libcuda.so.535.261.03", "x").link("/opt/driver/libcuda.so.1", "libcuda.so.535.261.03");
+  host.file("/opt/other/libother.so.535.261.03", "x").link("/opt/other/libcuda.so", "libother.so.535.261.03");
+  host.link("/opt/other/libaside.so.1", "/opt/driver/libcuda.so.535.261.03");
+  host.file("/etc/ld.so.cache",
+            test::ld_cache_of({"/opt/other/libaside.so.1", "/opt/driver/libcuda.so.1", "/opt/other/libcuda.so"}));
+  LibrarySearch search(host, {});
+  for (int i = 0; i < 2; ++i) {
+    const auto found = search.find("libcuda.so.*.*");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found.front().path, "/opt/driver/libcuda.so.535.261.03");
+    EXPECT_EQ(found.front().real, "/opt/driver/libcuda.so.535.261.03");
+  }
+  EXPECT_EQ(search.find("libcuda.so*").front().path, "/opt/driver/libcuda.so.1");
+  // In a usual folder, whichever of its names, it comes before the cache, and once.
+  host.file("/usr/lib/x86_64-linux-gnu/libcuda.so.550.90.07", "x").link("/lib", "usr/lib");
+  const auto usual = LibrarySearch(host, {}).find("libcuda.so.*.*");
+  ASSERT_EQ(usual.size(), 1U);
+  EXPECT_EQ(usual.front().path, "/usr/lib/x86_64-linux-gnu/libcuda.so.550.90.07");
+}
+
 TEST(MigMinors, AreTakenFromLinesOfTheKnownFormOnly) {
   const auto minors = parse_mig_minors("config 1\nmonitor 2\ngpu0/gi1/ci0/access 5\ngpu0/gi1/access  9\nx\n");
   EXPECT_THAT(minors, ElementsAre(::testing::Pair("config", 1U), ::testing::Pair("gpu0/gi1/ci0/access", 5U),
