@@ -260,8 +260,10 @@ TEST_F(MigTools, CompareByMeaning) {
 TEST_F(MigTools, AssertAsTheyApplyOnAMachineWithAGpuThatHasNoMig) {
   make("mixedx4");
   const std::string file = config("devices: all, mig-enabled: true, mig-devices: {7g.40gb: 1}");
-  EXPECT_EQ(mig("apply -f " + file).status, 0);
-  EXPECT_EQ(mig("assert -f " + file).status, 0);
+  const Ran applied = mig("apply -f " + file);
+  EXPECT_EQ(applied.status, 0) << applied.errors;
+  const Ran asserted = mig("assert -f " + file);
+  EXPECT_EQ(asserted.status, 0) << asserted.errors;
   const Ran named = mig("apply -f " + config("devices: [3], mig-enabled: true, mig-devices: {}"));
   EXPECT_EQ(named.status, 1);
   EXPECT_THAT(named.errors, HasSubstr("is not capable of MIG"));
