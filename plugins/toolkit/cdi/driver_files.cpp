@@ -63,10 +63,12 @@ std::vector<std::string> DriverFiles::links_of(const Found& library) const {
   if (fits("libnvidia-opticalflow.so.*.*", name))
     links.push_back("libnvidia-opticalflow.so.1::" + folder + "/libnvidia-opticalflow.so");
   if (!fits("*.*.*", name)) return links;
-  const std::string soname = read_soname(roots_.driver, library.real);
-  if (soname.empty() || soname == name || soname.find('/') != std::string::npos) return links;
+  std::string soname = read_soname(roots_.driver, library.real);
+  if (soname.find('/') != std::string::npos) return links;
+  if (soname.empty()) soname = name;
   // Without hooks nobody runs ldconfig in the container, which would make the link by itself.
-  if (!options_.hooks || search_.link_beside(library, soname)) links.push_back(name + "::" + folder + "/" + soname);
+  if (soname != name && (!options_.hooks || search_.link_beside(library, soname)))
+    links.push_back(name + "::" + folder + "/" + soname);
   const std::string plain = without_version(soname);
   if (!plain.empty() && plain != soname && search_.link_beside(library, plain))
     links.push_back(soname + "::" + folder + "/" + plain);

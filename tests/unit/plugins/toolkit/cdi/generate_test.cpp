@@ -144,6 +144,19 @@ TEST(CdiGenerate, MountsTheDriverAndLinksItsLibrariesByHook) {
   EXPECT_THAT(spec->edits.env, ElementsAre("NVIDIA_CTK_LIBCUDA_DIR=" + kLib, "NVIDIA_VISIBLE_DEVICES=void"));
 }
 
+// As a driver below /usr/local/nvidia has it (580.159.04, with an H200): nvidia-ctk links these as well.
+TEST(CdiGenerate, LinksTheShortNameOfALibraryWhoseSonameHasTheVersion) {
+  Machine machine;
+  machine.host.file(kLib + "/libnvidia-eglcore.so." + kVersion, "no soname");
+  machine.host.link(kLib + "/libnvidia-eglcore.so", "libnvidia-eglcore.so." + kVersion);
+  machine.host.file(kLib + "/libnvidia-glcore.so." + kVersion, "no soname, and no link on the host");
+  const auto spec = machine.make();
+  ASSERT_TRUE(spec.ok()) << to_text(spec.error());
+  const std::string words = hook_words(spec->edits, "create-symlinks");
+  EXPECT_THAT(words, HasSubstr("--link libnvidia-eglcore.so." + kVersion + "::" + kLib + "/libnvidia-eglcore.so "));
+  EXPECT_THAT(words, Not(HasSubstr("glcore.so." + kVersion + "::" + kLib + "/libnvidia-glcore.so")));
+}
+
 TEST(CdiGenerate, WithoutHooksMountsLibrariesUnderTheNamesThatProgramsLoad) {
   Machine machine;
   machine.options.hooks.disabled = {"all"};
