@@ -84,6 +84,21 @@ TEST_F(HookTest, TheLinkersCacheKnowsTheFolders) {
   EXPECT_THAT(text_of(in("etc/ld.so.cache")), HasSubstr("/opt/nvidia/"));
 }
 
+// A container on an H200 had the driver's libraries, and libcuda found none of them.
+TEST_F(HookTest, TheLinkersCacheKnowsTheFoldersThoughTheImageIncludesNoOtherFiles) {
+  NEEDS_ROOT();
+  libraries();
+  folder_.file("root/etc/ld.so.conf", "/lib/of-the-image\n");
+  folder_.file("root/etc/ld.so.conf.d/00-compat-slipway.conf", "/usr/local/cuda/compat\n");
+  folder_.directory("root/usr/local/cuda/compat");
+  fs::copy_file(SLIPWAY_ANY_LIBRARY, in("usr/local/cuda/compat/libcuda.so.1"));
+  const Ran ran = hook({"update-ldcache", "--folder", "/opt/nvidia"});
+  ASSERT_EQ(ran.status, 0) << ran.output;
+  EXPECT_THAT(text_of(in("etc/ld.so.cache")), HasSubstr("/opt/nvidia/"));
+  EXPECT_THAT(text_of(in("etc/ld.so.cache")), HasSubstr("/usr/local/cuda/compat/"));
+  EXPECT_EQ(text_of(in("etc/ld.so.conf")), "/lib/of-the-image\n");
+}
+
 TEST_F(HookTest, FoldersThatTheLinkerKnowsKeepTheirPlace) {
   NEEDS_ROOT();
   libraries();

@@ -54,7 +54,7 @@ Status enable_cuda_compat(const Arguments& arguments, const Container& container
   const Version compat = parse_version(name.substr(std::string_view("libcuda.so.").size()));
   if (!note || !is_better_cuda(host, compat, *note)) return {};
   SLIPWAY_CHECK(make_folders(container.root, kConfFolder));
-  return write_file(container.root, std::string(kConfFolder) + "/00-compat-slipway.conf", folder + "\n", 0644);
+  return write_file(container.root, kCompatConf, folder + "\n", 0644);
 }
 
 }  // namespace slipway::hook

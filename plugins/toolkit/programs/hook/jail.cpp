@@ -90,13 +90,13 @@ void set_limits() {
   ::setrlimit(RLIMIT_CORE, &core);
 }
 
-Error execute(const JailedProgram& program) {
-  const std::vector<char*> argv = exec_pointers(program.arguments);
+Error execute(int program, const std::vector<std::string>& arguments) {
+  const std::vector<char*> argv = exec_pointers(arguments);
   char* environment[] = {nullptr};
   ::syscall(SYS_close_range, 3U, ~0U, 4U /* CLOSE_RANGE_CLOEXEC */);
   set_limits();
-  ::syscall(SYS_execveat, program.program, "", argv.data(), environment, AT_EMPTY_PATH);
-  return system_error("run", program.arguments.front(), errno);
+  ::syscall(SYS_execveat, program, "", argv.data(), environment, AT_EMPTY_PATH);
+  return system_error("run", arguments.front(), errno);
 }
 
 /// The child's life. Comes back only with the error that ended it.
@@ -104,8 +104,10 @@ Error live(const RootDir& root, const JailedProgram& program) {
   SLIPWAY_CHECK(enter(root));
   SLIPWAY_TRY(inside, RootDir::open("/"));
   drop_capabilities();
-  SLIPWAY_CHECK(program.prepare(inside));
-  return execute(program);
+  SLIPWAY_TRY(further, program.prepare(inside));
+  std::vector<std::string> arguments = program.arguments;
+  arguments.insert(arguments.end(), further.begin(), further.end());
+  return execute(program.program, arguments);
 }
 
 /// Until the other side has closed it.

@@ -19,8 +19,9 @@ Result<Fd> copy_program(const std::string& path);
 struct JailedProgram {
   int program = -1;                    ///< from copy_program(); borrowed
   std::vector<std::string> arguments;  ///< with the program's name first
-  /// Called inside, before the program starts: the root is the container's, paths mean what the container means.
-  std::function<Status(const RootDir& root)> prepare;
+  /// Called inside, before the program starts: the root is the container's, paths mean what the container means. Gives
+  /// further arguments.
+  std::function<Result<std::vector<std::string>>(const RootDir& root)> prepare;
 };
 
 /// Runs a program in a child process with the container's root as its "/", in new mount, PID, network, IPC and UTS

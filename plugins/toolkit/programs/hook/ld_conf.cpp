@@ -143,7 +143,7 @@ std::vector<std::string> configured_folders(const RootDir& root) {
   return folders;
 }
 
-Status configure_linker(const RootDir& root, const std::vector<std::string>& folders) {
+Result<std::vector<std::string>> configure_linker(const RootDir& root, const std::vector<std::string>& folders) {
   SLIPWAY_CHECK(refuse_special_files(root));
   const std::vector<std::string> system = system_folders(root);
   const std::vector<std::string> configured = configured_folders(root);
@@ -157,10 +157,16 @@ Status configure_linker(const RootDir& root, const std::vector<std::string>& fol
   if (!missing.empty())
     SLIPWAY_CHECK(write_file(root, std::string(kConfFolder) + "/00-slipway.conf", lines(missing), 0644));
   SLIPWAY_CHECK(write_file(root, std::string(kConfFolder) + "/zz-slipway.conf", lines(system), 0644));
-  if (!is_there(root, "/etc/alpine-release")) return {};
-  std::vector<std::string> all = system;
-  all.insert(all.end(), missing.begin(), missing.end());
-  return extend_musl_path(root, all);
+  if (is_there(root, "/etc/alpine-release")) {
+    std::vector<std::string> all = system;
+    all.insert(all.end(), missing.begin(), missing.end());
+    SLIPWAY_CHECK(extend_musl_path(root, all));
+  }
+  const std::string compat = text_of(root, kCompatConf);
+  if (compat.starts_with('/')) missing.insert(missing.begin(), compat.substr(0, compat.find('\n')));
+  const std::vector<std::string> included = configured_folders(root);
+  std::erase_if(missing, [&](const std::string& folder) { return contains(included, folder); });
+  return missing;
 }
 
 }  // namespace slipway::hook

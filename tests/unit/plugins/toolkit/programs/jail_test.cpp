@@ -26,11 +26,11 @@ namespace {
 using test::TempRoot;
 
 /// Of 256 MiB that it may use.
-Status take_memory(std::size_t mebibytes) {
+Result<std::vector<std::string>> take_memory(std::size_t mebibytes) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < mebibytes; ++i) parts.emplace_back(1U << 20U, 'x');
   ::usleep(300'000);  // so that whoever looks sees it
-  return {};
+  return std::vector<std::string>();
 }
 
 /// From now on this process and its children cannot write as little as the number of a process is, so that no group
