@@ -21,6 +21,14 @@ nvmlReturn_t small(nvmlFieldValue_t& field, std::uint32_t value) {
   return NVML_SUCCESS;
 }
 
+/// Of shutdown, slowdown and the like, in degrees below the GPU's own limit, as an H200 tells them.
+nvmlReturn_t limit(nvmlFieldValue_t& field, const Gpu& gpu, int degrees) {
+  if (gpu.model.architecture < 9) return NVML_ERROR_NOT_SUPPORTED;
+  field.valueType = NVML_VALUE_TYPE_SIGNED_INT;
+  field.value.siVal = degrees;
+  return NVML_SUCCESS;
+}
+
 nvmlReturn_t ecc_field(nvmlFieldValue_t& field, const Gpu& gpu) {
   if (gpu.model.ecc == 0) return NVML_ERROR_NOT_SUPPORTED;
   switch (field.fieldId) {
@@ -36,8 +44,8 @@ nvmlReturn_t ecc_field(nvmlFieldValue_t& field, const Gpu& gpu) {
       return number(field, gpu.ecc.corrected_aggregate);
     case 6:
       return number(field, gpu.ecc.uncorrected_aggregate);
-    default:
-      return number(field, 0);
+    default:  // by place
+      return gpu.model.row_remapping == 0 ? number(field, 0) : NVML_ERROR_NOT_SUPPORTED;
   }
 }
 
@@ -122,22 +130,33 @@ nvmlReturn_t power_field(nvmlFieldValue_t& field, const Machine& machine, const 
   }
 }
 
+bool is_c2c(unsigned field) { return field >= 170 && field <= 172; }
+
+/// What driver 580 leaves as it was, without an error, in a question that has a field of C2C on a GPU without it.
+bool is_power_limit(unsigned field) { return field >= 187 && field <= 190; }
+
 nvmlReturn_t other_field(nvmlFieldValue_t& field, const Gpu& gpu) {
   const std::uint32_t hot = temperature_now(gpu);
   switch (field.fieldId) {
     case 82:
       return gpu.model.row_remapping != 0 ? small(field, hot + 8) : NVML_ERROR_NOT_SUPPORTED;
     case 170:
-      return small(field, gpu.model.c2c_links);
+      return gpu.model.c2c_links > 0 ? small(field, gpu.model.c2c_links) : NVML_ERROR_NOT_SUPPORTED;
     case 171:
       return gpu.model.c2c_links > 0 ? small(field, 1) : NVML_ERROR_NOT_SUPPORTED;
+    case 172:
+      return gpu.model.c2c_links > 0 ? number(field, 0) : NVML_ERROR_NOT_SUPPORTED;
     case 184:
       return gpu.model.mig.capable != 0 ? small(field, gpu.model.mig.resetless) : NVML_ERROR_NOT_SUPPORTED;
     case 199:
       return gpu.model.mig.capable != 0 ? small(field, gpu.model.mig.query_when_disabled) : NVML_ERROR_NOT_SUPPORTED;
+    case 193:
+      return limit(field, gpu, -8);
     case 194:
-      return gpu.model.architecture >= 9 ? small(field, gpu.model.temperature_slowdown - hot)
-                                         : NVML_ERROR_NOT_SUPPORTED;
+      return limit(field, gpu, -2);
+    case 195:
+    case 196:
+      return limit(field, gpu, 0);
     case 226:
       return small(field, gpu.ecc_current != gpu.ecc_pending || gpu.mig_current != gpu.mig_pending ? 1 : 0);
     case 230:
@@ -172,7 +191,11 @@ SLIPWAY_NVML_EXPORT nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvm
   return with_target(Function::nvmlDeviceGetFieldValues, device,
                      [=](Machine& machine, const Target& target) -> nvmlReturn_t {
                        if (count < 1 || values == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
+                       const bool passes_over = std::any_of(values, values + count, [&](const nvmlFieldValue_t& value) {
+                         return is_c2c(value.fieldId) && target.gpu->model.c2c_links == 0;
+                       });
                        for (int i = 0; i < count; ++i) {
+                         if (passes_over && is_power_limit(values[i].fieldId)) continue;
                          values[i].timestamp = now_ns() / 1000;
                          values[i].latencyUsec = 0;
                          values[i].nvmlReturn = read_field(values[i], machine, *target.gpu);

@@ -33,6 +33,9 @@ constexpr Field first_of_two(unsigned dcgm, const char* function) {
 constexpr Field bar1(unsigned dcgm, Bar1 part, double factor = 1 / kMib) {
   return {.number = dcgm, .source = Source::bar1, .argument = static_cast<unsigned>(part), .factor = factor};
 }
+constexpr Field errors_of(unsigned dcgm, MemoryErrors location, bool aggregate, bool uncorrected) {
+  return by(Source::memory_errors, dcgm, memory_errors_argument(location, aggregate, uncorrected));
+}
 /// @param directions  1 sent, 2 received, 3 both
 constexpr Field link_rate(unsigned dcgm, unsigned link, unsigned directions) {
   return {.number = dcgm, .source = Source::nvlink_rate, .argument = link, .directions = directions};
@@ -147,8 +150,8 @@ constexpr Field kFields[]{
     value(315, 8),
     value(316, 9),
     value(317, 10),
-    value(318, 11),
-    value(319, 12),
+    errors_of(318, MemoryErrors::dram, false, false),
+    errors_of(319, MemoryErrors::dram, false, true),
     value(320, 13),
     value(321, 14),
     value(322, 15),
@@ -157,14 +160,19 @@ constexpr Field kFields[]{
     value(325, 19),
     value(326, 20),
     value(327, 21),
-    value(328, 22),
-    value(329, 23),
+    errors_of(328, MemoryErrors::dram, true, false),
+    errors_of(329, MemoryErrors::dram, true, true),
     value(330, 24),
     value(331, 25),
     value(332, 26),
     value(333, 27),
     value(337, 17),
     value(341, 28),
+    errors_of(342, MemoryErrors::sram, false, false),
+    errors_of(343, MemoryErrors::sram, false, true),
+    errors_of(344, MemoryErrors::sram, true, false),
+    errors_of(345, MemoryErrors::sram, true, true),
+    by(Source::sram_threshold, 346),
     by(Source::row_histogram, 385, 0),
     by(Source::row_histogram, 386, 1),
     by(Source::row_histogram, 387, 2),

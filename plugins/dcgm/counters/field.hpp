@@ -25,6 +25,8 @@ enum class Source {
   utilization,         ///< argument: 0 the GPU, 1 its memory
   framebuffer,         ///< argument: one of Framebuffer
   bar1,                ///< argument: one of Bar1
+  memory_errors,       ///< of ECC; argument: memory_errors_argument()
+  sram_threshold,      ///< 1: more errors of SRAM than its vendor allows
   row_histogram,       ///< argument: 0 banks with the most rows left, … 4 with none
   gpu_memory,          ///< the same of the whole GPU, in bytes; of a GPU in MIG mode too
   retired_pages,       ///< argument: the cause
@@ -50,6 +52,12 @@ enum class FieldLevel {
 
 enum class Framebuffer : unsigned { total, free, used, reserved, used_share };
 enum class Bar1 : unsigned { total, free, used };
+
+/// The numbers are those of nvmlMemoryLocation_t, with those of nvmlMemoryErrorType_t and nvmlEccCounterType_t below.
+enum class MemoryErrors : unsigned { dram = 2, sram = 7 };
+constexpr unsigned memory_errors_argument(MemoryErrors location, bool aggregate, bool uncorrected) {
+  return static_cast<unsigned>(location) << 2U | (aggregate ? 2U : 0U) | (uncorrected ? 1U : 0U);
+}
 
 /// Numbers of fields that DCGM does not have; no file of counters can name them.
 inline constexpr unsigned kOwnFields = 1000000;

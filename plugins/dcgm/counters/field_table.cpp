@@ -32,6 +32,10 @@ std::string question_of(const Field& field) {
       return "nvmlDeviceGetMemoryInfo";
     case Source::bar1:
       return "nvmlDeviceGetBAR1MemoryInfo";
+    case Source::memory_errors:
+      return "nvmlDeviceGetMemoryErrorCounter";
+    case Source::sram_threshold:
+      return "nvmlDeviceGetSramEccErrorStatus";
     case Source::row_histogram:
       return "nvmlDeviceGetRowRemapperHistogram";
     case Source::retired_pages:

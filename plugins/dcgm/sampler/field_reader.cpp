@@ -85,6 +85,10 @@ Read FieldReader::read_field(const Field& field) {
       return read_selected(field);
     case Source::bar1:
       return read_bar1(field);
+    case Source::memory_errors:
+      return read_memory_errors(field);
+    case Source::sram_threshold:
+      return read_sram_threshold();
     case Source::row_histogram:
       return read_row_histogram(field);
     case Source::gpu_memory:
@@ -175,6 +179,30 @@ Read FieldReader::read_bar1(const Field& field) {
   const auto part = static_cast<Bar1>(field.argument);
   const auto bytes = part == Bar1::total ? memory.bar1Total : part == Bar1::free ? memory.bar1Free : memory.bar1Used;
   return read_of(bar1_->code(), scaled(field, static_cast<double>(bytes)));
+}
+
+/// The field values of these places are not there on Ampere and newer, which have counters of DRAM and SRAM alone.
+Read FieldReader::read_memory_errors(const Field& field) {
+  const unsigned type = field.argument & 1U;
+  const unsigned counter = field.argument >> 1U & 1U;
+  const unsigned location = field.argument >> 2U;
+  const auto errors =
+      nvml_.ask<unsigned long long>([=, gpu = gpu_](const nvml::Library& open, unsigned long long& value) {
+        const auto function = open.function<nvmlDevice_t, unsigned, unsigned, unsigned, unsigned long long*>(
+            "nvmlDeviceGetMemoryErrorCounter");
+        return nvml::invoke(function, gpu, type, counter, location, &value);
+      });
+  return read_of(errors.code(), static_cast<std::int64_t>(*errors));
+}
+
+Read FieldReader::read_sram_threshold() {
+  const auto status = nvml_.ask<nvmlEccSramErrorStatus_v1_t>(
+      [gpu = gpu_](const nvml::Library& open, nvmlEccSramErrorStatus_v1_t& value) {
+        value.version = NVML_STRUCT_VERSION(nvmlEccSramErrorStatus_v1_t, 1);
+        return nvml::invoke(
+            open.function<nvmlDevice_t, nvmlEccSramErrorStatus_v1_t*>("nvmlDeviceGetSramEccErrorStatus"), gpu, &value);
+      });
+  return read_of(status.code(), std::int64_t{status->bThresholdExceeded});
 }
 
 Read FieldReader::read_row_histogram(const Field& field) {

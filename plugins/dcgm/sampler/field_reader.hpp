@@ -99,6 +99,8 @@ class FieldReader {
   Read read_brand();
   Read read_selected(const Field& field);
   Read read_bar1(const Field& field);
+  Read read_memory_errors(const Field& field);
+  Read read_sram_threshold();
   Read read_row_histogram(const Field& field);
   Read read_temperature();
   Read read_field_value(const Field& field);

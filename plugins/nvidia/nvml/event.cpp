@@ -2,8 +2,18 @@
 #include "nvidia/nvml/event.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace slipway::nvidia::nvml {
+namespace {
+
+/// Driver 580 leaves fields of a question as they were, without an error, when others in it are of something that the
+/// GPU lacks: the power limits beside a C2C link, on an H200.
+bool was_passed_over(const nvmlFieldValue_t& field) {
+  return field.nvmlReturn == NVML_SUCCESS && field.timestamp == 0 && field.valueType == NVML_VALUE_TYPE_DOUBLE;
+}
+
+}  // namespace
 
 Answer<std::shared_ptr<EventSet>> EventSet::create(Nvml& nvml) {
   const auto made = nvml.ask<nvmlEventSet_t>([](const Library& library, nvmlEventSet_t& set) {
@@ -52,8 +62,19 @@ Answer<std::vector<nvmlFieldValue_t>> field_values(Nvml& nvml, nvmlDevice_t devi
   using Values = std::vector<nvmlFieldValue_t>;
   return nvml.ask<Values>([=](const Library& library, Values& values) {
     for (const unsigned field : fields) values.push_back({.fieldId = field, .scopeId = scope});
-    return invoke(library.function<nvmlDevice_t, int, nvmlFieldValue_t*>("nvmlDeviceGetFieldValues"), device,
-                  static_cast<int>(values.size()), values.data());
+    const auto function = library.function<nvmlDevice_t, int, nvmlFieldValue_t*>("nvmlDeviceGetFieldValues");
+    const auto ask = [&](Values& asked) {
+      return invoke(function, device, static_cast<int>(asked.size()), asked.data());
+    };
+    const nvmlReturn_t code = ask(values);
+    if (code != NVML_SUCCESS || values.size() < 2) return code;
+    Values again;
+    std::ranges::copy_if(values, std::back_inserter(again), was_passed_over);
+    if (again.empty() || ask(again) != NVML_SUCCESS) return code;
+    auto next = again.begin();
+    for (nvmlFieldValue_t& value : values)
+      if (was_passed_over(value)) value = *next++;
+    return code;
   });
 }
 

@@ -29,7 +29,8 @@ class EventSet {
   nvmlEventSet_t set_;
 };
 
-/// Fields by their NVML_FI_ numbers, all with scope `scope`; each has its own return code.
+/// Fields by their NVML_FI_ numbers, all with scope `scope`; each has its own return code. Those that the driver passes
+/// over are asked for once more, without the others.
 Answer<std::vector<nvmlFieldValue_t>> field_values(Nvml& nvml, nvmlDevice_t device, const std::vector<unsigned>& fields,
                                                    unsigned scope = 0);
 /// A field as a number, whatever its type.

@@ -35,6 +35,27 @@ TEST(DcgmMetrics, TakesAFileOfCounters) {
   EXPECT_THAT(ran.err, HasSubstr("DCGM_FI_DEV_VIRTUAL_MODE"));
 }
 
+// On an H200 the power limits were missing beside a C2C link, and the errors of its memory altogether.
+TEST(DcgmMetrics, HaveThePowerLimitsAndTheErrorsOfMemory) {
+  const ScratchHost host;
+  host.put("c.csv",
+           "DCGM_FI_DEV_C2C_LINK_COUNT, gauge, a\nDCGM_FI_DEV_POWER_MGMT_LIMIT_MIN, gauge, b\n"
+           "DCGM_FI_DEV_POWER_MGMT_LIMIT_MAX, gauge, c\nDCGM_FI_DEV_ECC_DBE_VOL_DEV, gauge, d\n"
+           "DCGM_FI_DEV_ECC_SBE_AGG_DEV, gauge, e\nDCGM_FI_DEV_ECC_DBE_AGG_SRM, gauge, f\n"
+           "DCGM_FI_DEV_ECC_DBE_VOL_L2, gauge, g\nDCGM_FI_DEV_THRESHOLD_SRM, gauge, h\n");
+  const Ran ran = metrics({"--collectors", host.path("c.csv").string()}, "h200x1");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  const Page page{ran.out};
+  EXPECT_EQ(page.count("DCGM_FI_DEV_C2C_LINK_COUNT"), 0U);
+  EXPECT_EQ(page.value("DCGM_FI_DEV_POWER_MGMT_LIMIT_MIN"), "200.000000");
+  EXPECT_EQ(page.value("DCGM_FI_DEV_POWER_MGMT_LIMIT_MAX"), "700.000000");
+  EXPECT_EQ(page.value("DCGM_FI_DEV_ECC_DBE_VOL_DEV"), "0");
+  EXPECT_EQ(page.value("DCGM_FI_DEV_ECC_SBE_AGG_DEV"), "0");
+  EXPECT_EQ(page.value("DCGM_FI_DEV_ECC_DBE_AGG_SRM"), "0");
+  EXPECT_EQ(page.value("DCGM_FI_DEV_THRESHOLD_SRM"), "0");
+  EXPECT_EQ(page.count("DCGM_FI_DEV_ECC_DBE_VOL_L2"), 0U) << "which Hopper does not tell";
+}
+
 // It went by slipway's own rules, whatever the site's said.
 TEST(DcgmMetrics, GoesByTheSitesHealthRules) {
   const ScratchHost host;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulator says of a GPU what such a GPU said of itself: recorded/ has answers of real ones.
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -8,6 +9,7 @@
 #include <slipway/json.hpp>
 
 #include "nvidia/nvml/device.hpp"
+#include "nvidia/nvml/event.hpp"
 #include "nvidia/nvml/mig.hpp"
 #include "tests/unit/sim/sim_fixture.hpp"
 
@@ -59,6 +61,43 @@ TEST_P(RecordedGpu, HasTheMigProfilesAndPlacementsOfTheRealOne) {
   ASSERT_TRUE(profiles.ok());
   EXPECT_EQ(profiles->size(), expected.size());
   for (const auto& profile : *profiles) EXPECT_EQ(simulated(gpu, profile), expected[profile.selector]) << profile.name;
+}
+
+using RecordedFieldValues = SimTest;
+
+TEST_F(RecordedFieldValues, AreThoseThatTheRealOneAnswered) {
+  std::ifstream file(std::filesystem::path(SIM_RECORDED) / "h200-field-values.json");
+  const Json real = Json::parse(file);
+  make(real["profile"].get<std::string>());
+  const auto gpu = nvml::device_at(*nvml_, 0).value_or(nullptr);
+  const auto code_of = [&](unsigned field) {
+    const auto values = nvml::field_values(*nvml_, gpu, {field});
+    return values ? static_cast<int>(values->front().nvmlReturn) : -1;
+  };
+  for (const Json& field : real["answered"]) EXPECT_EQ(code_of(field.get<unsigned>()), NVML_SUCCESS) << field;
+  for (const Json& field : real["not_supported"])
+    EXPECT_EQ(code_of(field.get<unsigned>()), NVML_ERROR_NOT_SUPPORTED) << field;
+}
+
+// A real driver gave 0 W for the limits, without an error and without a time, when it was asked for a C2C link as well.
+TEST_F(RecordedFieldValues, ThatTheDriverPassesOverAreAskedForOnceMore) {
+  make("h200x1");
+  const auto gpu = nvml::device_at(*nvml_, 0).value_or(nullptr);
+  const auto raw = nvml_->ask<nvmlFieldValue_t>([gpu](const nvml::Library& library, nvmlFieldValue_t& limit) {
+    std::array<nvmlFieldValue_t, 2> both{{{.fieldId = 170}, {.fieldId = 187}}};
+    const auto function = library.function<nvmlDevice_t, int, nvmlFieldValue_t*>("nvmlDeviceGetFieldValues");
+    const nvmlReturn_t code = nvml::invoke(function, gpu, 2, both.data());
+    limit = both[1];
+    return code;
+  });
+  ASSERT_TRUE(raw.ok());
+  EXPECT_EQ(raw->nvmlReturn, NVML_SUCCESS);
+  EXPECT_EQ(raw->timestamp, 0);
+  const auto values = nvml::field_values(*nvml_, gpu, {82, 170, 187, 83, 188});
+  ASSERT_TRUE(values.ok());
+  EXPECT_EQ((*values)[1].nvmlReturn, NVML_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(nvml::number_of((*values)[2]), 200'000);
+  EXPECT_EQ(nvml::number_of((*values)[4]), 700'000);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, RecordedGpu, ::testing::Values("h100-80gb-hbm3", "h200"), [](const auto& param) {
