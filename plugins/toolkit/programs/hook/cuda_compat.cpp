@@ -8,6 +8,8 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 
+#include <slipway/regular_file.hpp>
+
 #include "elf_note.hpp"
 #include "hook.hpp"
 #include "ld_conf.hpp"

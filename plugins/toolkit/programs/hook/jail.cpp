@@ -19,6 +19,7 @@
 
 #include <slipway/confine/process_limits.hpp>
 #include <slipway/process/hear.hpp>
+#include <slipway/regular_file.hpp>
 #include <slipway/write/new_file.hpp>
 
 #include "elf_note.hpp"
