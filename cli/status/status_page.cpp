@@ -45,14 +45,21 @@ std::string kernel_text(const Json& kernel) {
   return installed.empty() ? "none installed" : first_few(installed, kMostKernels) + " are installed";
 }
 
-std::string device_text(const Json& devices) {
-  return devices.empty() ? "none on the PCI bus" : joined(devices, "; ", [](const Json& device) {
+/// @param simulated  a machine of --sim, on which a driver runs where its setting names one, whatever the root has
+std::string device_text(const Json& devices, bool simulated) {
+  if (devices.empty()) return "none on the PCI bus";
+  const auto driver_of = [](const Json& device) { return device.value("driver", ""); };
+  const std::string text = joined(devices, "; ", [&](const Json& device) {
     const std::string name = device.value("name", "");
     const std::string id = device.value("pci", "");
-    const std::string driver = device.value("driver", "");
+    const std::string driver = driver_of(device);
     return std::to_string(device.value("count", 0)) + " x " + (name.empty() ? id : name + " (" + id + ")") +
-           (driver.empty() ? ", without a driver" : ", driver " + driver);
+           (!driver.empty() ? ", driver " + driver
+            : simulated     ? ""
+                            : ", without a driver");
   });
+  const bool lacks = std::ranges::any_of(devices, [&](const Json& device) { return driver_of(device).empty(); });
+  return text + (simulated && lacks ? "; no driver runs on this simulated machine" : "");
 }
 
 /// Display controllers (PCI class 03) are GPUs.
@@ -156,7 +163,8 @@ Page status_page(const Json& status, std::time_t now) {
                               plain(host_text(status["host"]))},
                              {{Tone::heading, "Kernel"}, plain(kernel_text(status["kernel"]))}};
   if (!status["devices"].is_null())
-    head.push_back({{Tone::heading, device_heading(status["devices"])}, plain(device_text(status["devices"]))});
+    head.push_back({{Tone::heading, device_heading(status["devices"])},
+                    plain(device_text(status["devices"], status["host"].value("kind", "") == "simulated"))});
   page.table(head) << generation_text(status, now) << '\n';
   if (!status["components"].empty()) page.table(rows_of(status["components"], now), 2);
   for (const Json& file : status["damaged"])

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/deviceplugin/tools.cpp - `slipway deviceplugin resources|status|node-problem`.
-#include <cstdlib>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -20,8 +19,6 @@ namespace {
 constexpr const char* kWrittenStatus = "/run/slipway/deviceplugin/status.json";
 
 CommandOption form() { return {"o", "text|json", "form of what is printed (default: text)"}; }
-
-const char* variable(const char* name) { return std::getenv(name); }
 
 Json resources_json(const Resources& resources) {
   Json list = Json::array();
@@ -50,7 +47,7 @@ Result<Settings> settings_of(const std::string& config_file) {
   SLIPWAY_TRY(files, open_host({.root = "/", .kernel_view = "/"}));
   Json section = Json::object();
   if (!config_file.empty()) section["config_file"] = std::filesystem::absolute(config_file).lexically_normal().string();
-  return read_settings(Spec(section), "deviceplugin", *files, variable);
+  return read_settings(Spec(section), "deviceplugin", *files, nvidia::config::process_environment);
 }
 
 Result<int> resources(const CommandWords& words, const Host& host, ToolIo& io) {

@@ -95,8 +95,7 @@ Status take_variables(const Spec& spec, const Environment& environment, Config& 
   const auto set = [&](const char* name, const auto& take) -> Status {
     const char* const value = environment(name);
     if (value == nullptr || *value == '\0') return {};
-    const bool is_of_spec = spec.value("env").is_object() && spec.value("env").contains(name);
-    return take(scalar(value, (is_of_spec ? "spec.components.gfd.env." : "environment.") + std::string(name)));
+    return take(scalar(value, place_of_variable(spec, "gfd", name)));
   };
   SLIPWAY_CHECK(set("GFD_MIG_STRATEGY", [&](const Node& node) -> Status {
     SLIPWAY_TRY(strategy, parse_mig_strategy(node.text, node.where));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gfd/service.hpp"
 
-#include <cstdlib>
 #include <thread>
 
 #include <fcntl.h>
@@ -38,12 +37,10 @@ Status label_once(Probe& probe, const Config& config, LabelSink& sink,
 
 namespace {
 
-const char* variable_of_process(const char* name) { return std::getenv(name); }
-
 /// The settings of a config that this service can follow.
 Result<nvidia::config::Settings> readable_settings(const Spec& spec, const Host& host) {
-  SLIPWAY_TRY(settings, nvidia::config::read_settings(spec, "gfd", host, variable_of_process));
-  SLIPWAY_CHECK(config_of(spec, settings, variable_of_process));
+  SLIPWAY_TRY(settings, nvidia::config::read_settings(spec, "gfd", host, nvidia::config::process_environment));
+  SLIPWAY_CHECK(config_of(spec, settings, nvidia::config::process_environment));
   return settings;
 }
 
@@ -56,7 +53,7 @@ std::string follow(ConfigWatch& watch, const Spec& spec, Config& config, Service
     news = watch.look(std::chrono::steady_clock::now());
   }
   if (news == ConfigWatch::News::changed) {
-    auto fresh = config_of(spec, watch.in_force(), variable_of_process);
+    auto fresh = config_of(spec, watch.in_force(), nvidia::config::process_environment);
     if (!fresh) return fresh.error().what;
     io.log("info", "a changed configuration is in force");
     for (const std::string& warning : fresh->warnings) io.log("warning", warning);
@@ -70,7 +67,7 @@ std::string follow(ConfigWatch& watch, const Spec& spec, Config& config, Service
 // NVML is open during a pass only, so there is nothing to release between two.
 Status LabelService::run(const Spec& spec, const Host& host, const std::stop_token& stop, ServiceIo& io) {
   SLIPWAY_TRY(settings, readable_settings(spec, host));
-  SLIPWAY_TRY(config, config_of(spec, settings, variable_of_process));
+  SLIPWAY_TRY(config, config_of(spec, settings, nvidia::config::process_environment));
   SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
   FileSink sink(std::move(root), config.output);
   Probe probe(host, config);

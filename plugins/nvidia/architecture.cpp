@@ -3,7 +3,6 @@
 #include <array>
 #include <cctype>
 
-#include "nvidia/cuda/cuda_support.hpp"
 #include "nvidia/gpu.hpp"
 
 namespace slipway::nvidia {

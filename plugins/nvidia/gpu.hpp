@@ -39,6 +39,8 @@ std::optional<Architecture> parse_architecture(std::string_view text);
 
 /// By ranges of PCI device ids; makes no difference between GPUs and other functions of the same chip.
 Architecture architecture_of(std::uint16_t device_id);
+/// Compute capability by the same ranges, "9.0"; empty: not known.
+std::string compute_capability_of(std::uint16_t device_id);
 
 /// What an architecture asks of a driver.
 struct ArchitectureSupport {

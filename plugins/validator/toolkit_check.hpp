@@ -19,10 +19,11 @@ struct EngineSocket {
   const char* name;
   const char* path;
 };
+inline constexpr EngineSocket kCrio{"CRI-O", "/run/crio/crio.sock"};
 /// Not Docker's, which systemd holds: a look would start it.
 inline constexpr EngineSocket kEngineSockets[] = {
     {"containerd", "/run/containerd/containerd.sock"},
-    {"CRI-O", "/run/crio/crio.sock"},
+    kCrio,
     {"the containerd of K3s or RKE2", "/run/k3s/containerd/containerd.sock"},
     {"the containerd of k0s", "/run/k0s/containerd.sock"},
     {"the containerd of MicroK8s", "/var/snap/microk8s/common/run/containerd.sock"},

@@ -94,7 +94,7 @@ Status EngineSession::watch(const std::vector<unsigned>& fields, std::chrono::mi
   SLIPWAY_CHECK(make_field_groups(parts_.front()));
   SLIPWAY_CHECK(watch_group(parts_.front(), abi::kAllGpus));
   for (Part& part : std::span(parts_).subspan(1)) look_for_entities(part);
-  look_again_ = Clock::now() + kLookAgain;
+  look_again_ = now_() + kLookAgain;
   (void)library_->update(*handle_, 1);  // so that there are values at the first read
   return {};
 }
@@ -206,8 +206,9 @@ Status EngineSession::take(Part& part, Taken& taken) const {
 }
 
 Result<EngineReading> EngineSession::read() {
-  const bool look = Clock::now() >= look_again_;
-  if (look) look_again_ = Clock::now() + kLookAgain;
+  const Clock::time_point now = now_();
+  const bool look = now >= look_again_;
+  if (look) look_again_ = now + kLookAgain;
   Taken taken;
   for (Part& part : parts_) {
     if (look && part.level != FieldLevel::gpu) look_for_entities(part);

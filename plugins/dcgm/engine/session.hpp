@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -33,10 +34,14 @@ struct EngineReading {
 /// Used by one thread at a time.
 class EngineSession {
  public:
+  using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::milliseconds kConnectLimit{2000};
   static constexpr std::chrono::seconds kLookAgain{60};  ///< for NVSwitches and links that are up
 
-  explicit EngineSession(std::shared_ptr<const DcgmLibrary> library) : library_(std::move(library)) {}
+  /// @param now  tells when to look again
+  explicit EngineSession(std::shared_ptr<const DcgmLibrary> library,
+                         std::function<Clock::time_point()> now = Clock::now)
+      : library_(std::move(library)), now_(std::move(now)) {}
   ~EngineSession() { end(false); }
   EngineSession(const EngineSession&) = delete;
   EngineSession& operator=(const EngineSession&) = delete;
@@ -54,7 +59,6 @@ class EngineSession {
   void end(bool shut_down);
 
  private:
-  using Clock = std::chrono::steady_clock;
   using Taken = std::map<std::pair<int, unsigned>, FieldValues>;  ///< by DCGM's kind and number of the entity
   /// Fields of one level, and the entities that have them.
   struct Part {
@@ -75,6 +79,7 @@ class EngineSession {
   Status take(Part& part, Taken& taken) const;
 
   std::shared_ptr<const DcgmLibrary> library_;
+  std::function<Clock::time_point()> now_;
   bool initialised_ = false;
   std::optional<abi::Handle> handle_;
   std::chrono::milliseconds interval_{0};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/deviceplugin/service/service.cpp - `slipway service deviceplugin`: what NVML says becomes what kubelet gets.
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <utility>
 
@@ -30,8 +29,6 @@ namespace {
 constexpr std::chrono::milliseconds kEventWait{300};
 constexpr std::chrono::milliseconds kBetween{1};
 
-const char* environment(const char* name) { return std::getenv(name); }
-
 /// kubelet's folder in that root by its name on this machine, as gRPC wants it. Links are followed here, inside the
 /// root, since gRPC would follow them out of it; a folder that is not there yet is no error.
 Result<std::string> kubelet_folder(const Spec& spec, const Host& host, const std::string& name) {
@@ -50,7 +47,7 @@ Result<std::string> kubelet_folder(const Spec& spec, const Host& host, const std
 
 Result<EndpointPaths> paths_of(const Spec& spec, const Host& host) {
   SLIPWAY_TRY(folder, kubelet_folder(spec, host, "/device-plugins"));
-  const nvidia::config::Environment variables = nvidia::config::with_variables_of(spec, environment);
+  const nvidia::config::Environment variables = nvidia::config::with_variables_of(spec, process_environment);
   const char* const named = variables("KUBELET_SOCKET");
   const std::string socket = named == nullptr ? folder + "/kubelet.sock" : named;
   EndpointPaths paths{folder, socket, {}, {}};
@@ -80,7 +77,7 @@ class Run {
         io_(io),
         registrar_(registrar),
         config_(
-            std::move(first), [this] { return read_settings(spec_, "deviceplugin", host_, environment); },
+            std::move(first), [this] { return read_settings(spec_, "deviceplugin", host_, process_environment); },
             std::chrono::steady_clock::now()),
         log_([this](const char* level, const std::string& text) { io_.log(level, text); }),
         rules_(root, spec.text("health_rules"), log_),
@@ -242,7 +239,7 @@ class Run {
 class DevicePluginService final : public Service {
  public:
   Status run(const Spec& spec, const Host& host, const std::stop_token& stop, ServiceIo& io) override {
-    SLIPWAY_TRY(settings, read_settings(spec, "deviceplugin", host, environment));
+    SLIPWAY_TRY(settings, read_settings(spec, "deviceplugin", host, process_environment));
     SLIPWAY_TRY(choice, nvidia::nvml::choose_library(host, spec.text("driver_root")));
     std::unique_ptr<Registrar>& registrar = kept_registrar();
     SLIPWAY_TRY(paths, paths_of(spec, host));

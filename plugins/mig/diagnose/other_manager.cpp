@@ -114,11 +114,16 @@ Error refused_beside(const nvidia::drain::Process& manager, const std::string& w
 
 void diagnose_other_manager(const Host& host, const std::string& file, Findings& findings) {
   constexpr const char* kFinding = "mig.other-manager";
+  const bool is_enabled_here = is_other_manager_enabled(host);
   if (const auto manager = running_manager(host)) {
     const Error refused = refused_beside(*manager, {});
-    findings.fail(kFinding, refused.what, refused.next);
+    if (!is_enabled_here) return findings.fail(kFinding, refused.what, refused.next);
+    return findings.fail(
+        kFinding,
+        fmt::format("{}; {} is enabled as well, and gives them its own at each boot", refused.what, kManagerUnit),
+        fmt::format("{}, and `systemctl disable {}` unless you do", refused.next, kManagerUnit));
   }
-  if (is_other_manager_enabled(host))
+  if (is_enabled_here)
     return findings.fail(kFinding,
                          fmt::format("{} is enabled: at each boot it gives the GPUs the layout of its own config, and "
                                      "slipway gives them that of the spec",

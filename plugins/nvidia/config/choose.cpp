@@ -2,6 +2,7 @@
 #include "nvidia/config/choose.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <sstream>
 
 #include <slipway/text.hpp>
@@ -129,6 +130,7 @@ Result<const Node*> choose_config(const Configs& configs, const std::string& wan
                .next = "set config_name to one of " + names + ", or call one `default`"};
 }
 
+const char* process_environment(const char* name) { return std::getenv(name); }
 const char* no_environment(const char*) { return nullptr; }
 
 Result<Settings> read_settings(const Spec& spec, const std::string& component, const Host& host,
@@ -142,7 +144,8 @@ Result<Settings> read_settings(const Spec& spec, const std::string& component, c
   SLIPWAY_TRY(warnings, check_variables(spec, component, process));
   settings.warnings = std::move(warnings);
   SLIPWAY_CHECK(take_config(*node, settings));
-  SLIPWAY_CHECK(take_environment(environment, settings));
+  SLIPWAY_CHECK(take_environment(
+      environment, [&](const char* name) { return place_of_variable(spec, component, name); }, settings));
   SLIPWAY_CHECK(check_settings(settings));
   if (component == "deviceplugin" && settings.health_checks_on.empty() && names_all(settings.health_checks_off))
     settings.warnings.emplace_back(

@@ -31,11 +31,13 @@ Result<const Node*> choose_config(const Configs& configs, const std::string& wan
 /// it have these four keys alike.
 /// @param component    for errors: "deviceplugin"
 /// Variables win over the file: those of the key `env`, then those of the process.
-/// @param process  std::getenv, or one that knows no variable
+/// @param process  process_environment, or no_environment
 /// Errors: `invalid`, `not_found`, with the place; `usage` a variable.
 Result<Settings> read_settings(const Spec& spec, const std::string& component, const Host& host,
                                const char* (*process)(const char* name));
 
+/// A variable of this process; nullptr: it is not set.
+const char* process_environment(const char* name);
 /// For where the environment is not the service's: a plan, a look from outside.
 const char* no_environment(const char* name);
 

@@ -159,11 +159,11 @@ Status set_mps_root(const Node& node, Settings& settings) {
   return {};
 }
 
-Status take_environment(const std::function<const char*(const char* name)>& get, Settings& settings) {
+Status take_environment(const std::function<const char*(const char* name)>& get,
+                        const std::function<std::string(const char* name)>& place_of, Settings& settings) {
   for (const auto& [name, set] : kVariables) {
     const char* const value = get(name);
-    Status done =
-        value == nullptr ? Status() : set(scalar(value, std::string("environment variable ") + name), settings);
+    Status done = value == nullptr ? Status() : set(scalar(value, place_of(name)), settings);
     if (done) continue;
     Error error = std::move(done).error();
     error.code = ErrorCode::usage;

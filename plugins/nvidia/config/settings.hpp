@@ -105,8 +105,11 @@ std::set<std::string> given_names(const Settings& settings);
 Status take_config(const Node& root, Settings& settings);
 
 /// The environment variables of NVIDIA's flags: they win over the file.
-/// @param get  std::getenv, or a test's. Errors: `usage`, naming the variable.
-Status take_environment(const std::function<const char*(const char* name)>& get, Settings& settings);
+/// @param get       std::getenv, or a test's
+/// @param place_of  where a variable that is set stands, for errors
+/// Errors: `usage`, with the place.
+Status take_environment(const std::function<const char*(const char* name)>& get,
+                        const std::function<std::string(const char* name)>& place_of, Settings& settings);
 
 /// Errors: `invalid`, naming the three.
 Result<MigStrategy> parse_mig_strategy(const std::string& text, const std::string& where);

@@ -94,12 +94,14 @@ constexpr auto kDiscoverySwitches = with_those_of_both(std::array{
 Json env_of(const Spec& spec) { return spec.json().is_object() ? spec.json().value("env", Json()) : Json(); }
 
 /// NVIDIA's plugin talks to no kubelet when it is empty.
-Status check_socket(const Environment& environment) {
-  const char* const socket = environment("KUBELET_SOCKET");
+Status check_socket(const Spec& spec, const Environment& process) {
+  constexpr const char* kName = "KUBELET_SOCKET";
+  const Environment variables = with_variables_of(spec, process);  // holds the text
+  const char* const socket = variables(kName);
   if (socket == nullptr || *socket == '/') return {};
   return Error{.code = ErrorCode::usage,
-               .what = std::string("KUBELET_SOCKET is '") + socket + "', and no absolute path",
-               .where = "KUBELET_SOCKET",
+               .what = std::string(kName) + " is '" + socket + "', and no absolute path",
+               .where = place_of_variable(spec, "deviceplugin", kName),
                .next = "give the path of kubelet's socket, or take the variable out"};
 }
 
@@ -117,11 +119,16 @@ Environment with_variables_of(const Spec& spec, Environment process) {
   };
 }
 
+std::string place_of_variable(const Spec& spec, const std::string& component, const std::string& name) {
+  const Json env = env_of(spec);
+  return (env.is_object() && env.contains(name) ? "spec.components." + component + ".env." : "environment.") + name;
+}
+
 Result<std::vector<std::string>> check_variables(const Spec& spec, const std::string& component,
                                                  const Environment& process) {
   const bool plugin = component == "deviceplugin";
   if (!plugin && component != "gfd") return std::vector<std::string>();
-  if (plugin) SLIPWAY_CHECK(check_socket(with_variables_of(spec, process)));
+  if (plugin) SLIPWAY_CHECK(check_socket(spec, process));
   const auto switches = plugin ? plugin_variables() : discovery_variables();
   SLIPWAY_CHECK(check_process(switches, [&](const std::string& name) {
     const char* const value = process(name.c_str());

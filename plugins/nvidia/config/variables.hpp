@@ -26,6 +26,10 @@ using Environment = std::function<const char*(const char* name)>;
 /// Variables of the spec's key `env` before those of `process`.
 Environment with_variables_of(const Spec& spec, Environment process);
 
+/// Where a variable stands that is set: "spec.components.gfd.env.NAME", whose line a message shows, where the spec has
+/// it, else "environment.NAME".
+std::string place_of_variable(const Spec& spec, const std::string& component, const std::string& name);
+
 /// What a component makes of the variables in its `env`: "deviceplugin" and "gfd" have them.
 /// @return warnings. Errors: `usage` naming a variable that is refused, there or in the environment of the process.
 Result<std::vector<std::string>> check_variables(const Spec& spec, const std::string& component,

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/nvidia/cuda/cuda_support.hpp - what images for CUDA ask of a machine, by tables, for who does not ask NVML:
-// the newest CUDA of a driver, the compute capability and the brand of a GPU.
+// the newest CUDA of a driver and the brand of a GPU. Its compute capability is beside its architecture (gpu.hpp).
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,9 +11,6 @@ namespace slipway::nvidia {
 
 /// The newest CUDA that a driver has, "12.2" for "535.104.05"; empty: its branch is none that is known.
 std::string cuda_of_driver(std::string_view driver);
-
-/// Compute capability by the PCI device id, "9.0"; empty: not known. The table is that of architecture_of() (gpu.hpp).
-std::string compute_capability_of(std::uint16_t device_id);
 
 /// In lower case, by the product name, such as "Tesla V100-SXM2-32GB". Of some products the brand changed with the
 /// driver: all that it may be. Empty: not known.

@@ -16,6 +16,9 @@ constexpr EngineVersion kFirstWithValidate{23, 0};
 constexpr const char* kDockerConfig = "/etc/docker/daemon.json";
 constexpr const char* kDockerSocket = "/run/docker.sock";
 constexpr const char* kDockerUnit = "docker.service";
+// Canonical's snap (docker-snap) is confined, and its wrapper names the file to dockerd.
+constexpr const char* kSnapUnit = "snap.docker.dockerd.service";
+constexpr const char* kSnapConfig = "/var/snap/docker/current/config/daemon.json";
 
 /// The daemon's arguments but its configuration file, which the check names itself.
 std::vector<std::string> other_arguments(const std::vector<std::string>& arguments) {
@@ -44,19 +47,37 @@ Status expect_object(const std::string& text, const std::string& path) {
   return Error{ErrorCode::invalid, "it is no JSON object", place, "correct the file; slipway leaves it as it is", {}};
 }
 
+bool is_of_snap(const Daemon& daemon) {
+  return daemon.unit == kSnapUnit || daemon.program.starts_with("/snap/docker/");
+}
+
+/// What is known of the snap's Docker, which is left as it is.
+/// Errors: `unsupported` the spec names it among the engines to configure.
+Result<Json> facts_of_snap(const RuntimeSettings& settings, const std::string& socket) {
+  if (std::ranges::count(settings.engines, "docker") != 0)
+    return Error{ErrorCode::unsupported,
+                 std::string("Docker is here as a snap, which is confined: it starts no runtime of the host, and ") +
+                     "registers its own in " + kSnapConfig,
+                 "spec.components.runtime.engines",
+                 "take docker out of engines, or have Docker from a package (docker.io, docker-ce) in the snap's place",
+                 {}};
+  return Json{{"snap", true}, {"config", kSnapConfig}, {"socket", socket}, {"unit", kSnapUnit}};
+}
+
 }  // namespace
 
 Result<Json> read_docker(const RuntimeSettings& settings, const Host& host) {
   const EnginePlace place = settings.place("docker");
   const std::string socket = place.socket.empty() ? kDockerSocket : place.socket;
   auto daemon = find_peer(host, socket, "dockerd");
+  if (daemon && is_of_snap(*daemon)) return facts_of_snap(settings, socket);
   const std::string unit = daemon ? daemon->unit : kDockerUnit;
   if (!daemon) daemon = read_unit(host, unit);  // systemd holds the socket
   if (daemon && file_name(daemon->program) != "dockerd") daemon.reset();
   std::string program = place.program;
   if (program.empty())
     program = daemon && host.exists(daemon->program) ? daemon->program : find_program(host, "dockerd");
-  if (program.empty()) return Json(nullptr);
+  if (program.empty()) return read_unit(host, kSnapUnit) ? facts_of_snap(settings, socket) : Json(nullptr);
   std::string config = place.config;
   if (config.empty() && daemon) config = daemon->option({"--config-file"});
   if (config.empty()) config = kDockerConfig;
@@ -78,6 +99,14 @@ Result<Json> read_docker_files(const RuntimeSettings& settings, const Host& host
 }
 
 Status plan_docker(const RuntimeSettings& settings, const Json& facts, bool live, Plan& plan) {
+  if (facts.value("snap", false)) {
+    plan.note(
+        std::string("Docker is here as a snap, and is left as it is: confined, it starts no runtime of the host, ") +
+        "and where it finds a driver its service docker.nvidia-container-toolkit registers one of its own in " +
+        kSnapConfig + ". `docker run --runtime nvidia --gpus all IMAGE` gives GPUs; `snap stop docker` and " +
+        "`snap start docker` have it look for the driver again");
+    return {};
+  }
   const std::string version = facts.value("version", "");
   const EngineVersion engine = parse_engine_version(version);
   const std::string binary = facts.value("runtime", "");

@@ -115,7 +115,7 @@ Offer ask_containerd(const Runner& runner, const EngineSocket& place, const Want
 Offer ask_containerds(const Runner& runner, const Wanted& wanted) {
   std::string reasons;
   for (const EngineSocket& place : kEngineSockets) {
-    if (std::string_view(place.name) == "CRI-O") continue;  // no containerd
+    if (std::string_view(place.name) == kCrio.name) continue;  // no containerd
     Offer offer = ask_containerd(runner, place, wanted);
     if (!offer.why_not.empty()) reasons += (reasons.empty() ? "" : "; ") + offer.why_not;
     if (offer.engine) return {std::move(offer.engine), reasons};

@@ -17,6 +17,7 @@ constexpr std::chrono::seconds kInfoLimit{20};
 constexpr const char* kPidFile = "/run/docker.pid";
 constexpr const char* kHostOption = "--host=unix:///run/docker.sock";  // no context of root's leads to another machine
 constexpr EngineVersion kOldestDocker{20, 10};                         // `docker run --pull`
+constexpr const char* kUnitOfSnap = "/etc/systemd/system/snap.docker.dockerd.service";
 constexpr std::array kDaemons{"/usr/bin/dockerd", "/usr/sbin/dockerd", "/usr/local/bin/dockerd"};
 constexpr std::array kDockerClients{"/usr/bin/docker", "/usr/local/bin/docker"};
 constexpr std::array kArchivers{"/usr/bin/tar", "/bin/tar"};
@@ -117,6 +118,10 @@ std::string why_not_version(const std::string& version) {
 Offer ask_docker(const Runner& runner, const Wanted& wanted) {
   const Host& host = runner.host();
   const auto [daemon, daemon_why_not] = find_program(host, kDaemons);
+  if (daemon.empty() && daemon_why_not.empty() && host.exists(kUnitOfSnap))
+    return {{},
+            "Docker is a snap here, which reads no files outside of home folders and so cannot import the check's; "
+            "`docker run --rm --runtime nvidia --gpus all IMAGE nvidia-smi` tries it"};
   if (daemon.empty()) return {{}, daemon_why_not};
   if (!docker_runs(host)) return {{}, std::string("Docker does not run: ") + kPidFile + " names no dockerd"};
   const auto [docker, why_not] = find_program(host, kDockerClients);

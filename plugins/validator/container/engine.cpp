@@ -8,16 +8,17 @@
 #include <slipway/text.hpp>
 #include <slipway/trusted_owner.hpp>
 
+#include "validator/toolkit_check.hpp"
+
 namespace slipway::validator {
 namespace {
 
 constexpr std::chrono::seconds kVersionLimit{10};
 constexpr const char* kRuntimeConfig = "/etc/nvidia-container-runtime/config.toml";
 constexpr std::string_view kAcceptVariable = "accept-nvidia-visible-devices-envvar-when-unprivileged";
-constexpr const char* kCrioSocket = "/run/crio/crio.sock";
 
 Offer ask_crio(const Host& host) {
-  if (!host.exists(kCrioSocket)) return {};
+  if (!host.exists(kCrio.path)) return {};
   return {{}, "CRI-O starts nothing without an image in its storage"};
 }
 

@@ -52,6 +52,24 @@ TEST(DriverOnASimulatedH100, IsInstalledVerifiedAndThenLeftAlone) {
   EXPECT_EQ(root.tree(), after);
 }
 
+// Its GPUs were "without a driver" in the line above the driver's version, and detect said what is so.
+TEST(DriverOnASimulatedH100, RunsInTheEyesOfStatusWhereItDoesInThoseOfDetect) {
+  const DriverRoot root;
+  root.spec("    driver: {version: \"535.261.03\", modules: open, source: {repository: " + testing::kPackage +
+            ", trust: unsigned}}\n    cdi: {}\n");
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  constexpr const char* kNone = "no driver runs on this simulated machine";
+  const std::string file = root.folder().at("host.yaml").string();
+  EXPECT_THAT(root.run({"detect", "-f", file}).out, HasSubstr(kNone));
+  const std::string bare = root.run({"status"}).out;
+  EXPECT_THAT(bare, HasSubstr("GPUs    8 x "));
+  EXPECT_THAT(bare, HasSubstr(kNone));
+  EXPECT_THAT(bare, Not(HasSubstr("without a driver")));
+  const std::string profile = "h100x8,driver=535.261.03";
+  EXPECT_THAT(root.run({"detect", "-f", file}, profile).out, Not(HasSubstr(kNone)));
+  EXPECT_THAT(root.run({"status"}, profile).out, HasSubstr(", driver nvidia\n"));
+}
+
 // Each was told to run `slipway plan`, which said "Nothing to do".
 TEST(VerifyDeep, SaysWhatHelpsAgainstAChangedFileAndThatHelps) {
   const DriverRoot root;

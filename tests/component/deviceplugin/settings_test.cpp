@@ -45,6 +45,20 @@ TEST(DevicePluginService, TakesTheVariablesOfItsSpec) {
   EXPECT_EQ(kubelet.healthy(kGpu), 2);
 }
 
+// The message had the variable's name alone.
+TEST(DevicePluginPlan, ShowsTheLineOfAVariableThatIsWrong) {
+  const Node node("h100x2");
+  for (const char* variable : {"MIG_STRATEGY: some", "KUBELET_SOCKET: k.sock"}) {
+    const std::string name = std::string(variable).substr(0, std::string(variable).find(':'));
+    node.spec(std::string("\n      env:\n        GDS_ENABLED: \"true\"\n        ") + variable);
+    const auto ran = node.host().slipway(node.words("plan"));
+    EXPECT_NE(ran.code, 0);
+    EXPECT_THAT(ran.out + ran.err,
+                ::testing::ContainsRegex("host.yaml:[0-9]+:9  spec.components.deviceplugin.env." + name))
+        << ran.out << ran.err;
+  }
+}
+
 TEST(DevicePluginService, AReloadChangesWhatChangedAndLeavesTheRestRegistered) {
   const Node node("a100-40x8,mig=3g.20gb/2g.10gb", R"({config: {version: v1, mig: {strategy: mixed}}})");
   Kubelet kubelet(node.plugins());

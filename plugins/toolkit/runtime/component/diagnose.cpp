@@ -113,6 +113,13 @@ void diagnose_docker(const Json& facts, const Host& host, Findings& findings) {
   const auto text = host.read(config);
   const Json content = text ? Json::parse(*text, nullptr, false) : Json::object();
   const Json runtimes = at_path(content, {"runtimes"});
+  if (facts.value("snap", false) && !at_path(runtimes, {"nvidia"}).is_object())
+    findings.add({Finding::Status::warning, "runtime.docker-snap",
+                  "Docker is here as a snap, and " + config +
+                      " has no runtime nvidia, which the snap registers there by itself where it finds a driver: its "
+                      "containers get no GPUs",
+                  "once the driver is there, `snap stop docker` and `snap start docker`; `snap logs "
+                  "docker.nvidia-container-toolkit` says what it found"});
   if (runtimes.is_object())
     for (const auto& [name, runtime] : runtimes.items())
       find_missing_program("Docker", name, at_path(runtime, {"path"}), host, findings);

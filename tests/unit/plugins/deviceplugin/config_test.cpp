@@ -132,16 +132,18 @@ const char* environment(const char* name) {
   return nullptr;
 }
 
+std::string place(const char* name) { return std::string("environment.") + name; }
+
 TEST(Config, TheEnvironmentOfNvidiasFlagsWinsOverTheFile) {
   auto settings = settings_of("flags: {migStrategy: mixed, plugin: {passDeviceSpecs: true}}");
   ASSERT_TRUE(settings);
-  ASSERT_TRUE(take_environment(environment, *settings));
+  ASSERT_TRUE(take_environment(environment, place, *settings));
   EXPECT_EQ(settings->mig_strategy, MigStrategy::single);
   EXPECT_EQ(settings->list_strategies, (std::set{ListStrategy::envvar, ListStrategy::cdi_annotations}));
   EXPECT_FALSE(settings->pass_device_specs) << "there and empty counts as false";
   EXPECT_TRUE(settings->gds);
   const auto wrong = take_environment(
-      [](const char* name) { return std::string_view(name) == "GDS_ENABLED" ? "yes" : nullptr; }, *settings);
+      [](const char* name) { return std::string_view(name) == "GDS_ENABLED" ? "yes" : nullptr; }, place, *settings);
   ASSERT_FALSE(wrong);
   EXPECT_THAT(wrong.error().where, HasSubstr("GDS_ENABLED"));
   EXPECT_EQ(wrong.error().code, ErrorCode::usage) << "as for gfd, exit 64";
@@ -157,7 +159,7 @@ TEST(Config, MpsRootIsAPathThatAUnitCanName) {
   }
   Settings settings;
   const auto relative = take_environment(
-      [](const char* name) { return std::string_view(name) == "MPS_ROOT" ? "run/mps" : nullptr; }, settings);
+      [](const char* name) { return std::string_view(name) == "MPS_ROOT" ? "run/mps" : nullptr; }, place, settings);
   ASSERT_FALSE(relative);
   EXPECT_THAT(relative.error().where, HasSubstr("MPS_ROOT"));
 }

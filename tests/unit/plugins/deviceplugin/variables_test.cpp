@@ -53,6 +53,20 @@ TEST(PluginVariables, ThatAskForWhatSlipwayDoesNotDoAreRefusedByName) {
   EXPECT_THAT(to_text(with(Json::object(), process).error()), HasSubstr("`hooks: none` of the component cdi"));
 }
 
+// A message had the variable's name alone, so that nobody was shown the line of the spec.
+TEST(PluginVariables, ThatAreWrongAreNamedWithTheirPlace) {
+  const std::string key = "spec.components.deviceplugin.env.";
+  for (const auto& [name, value] : std::map<std::string, std::string>{
+           {"MIG_STRATEGY", "some"}, {"GDS_ENABLED", "yes"}, {"MPS_ROOT", "run/mps"}, {"KUBELET_SOCKET", "k.sock"}})
+    EXPECT_EQ(with({{name, value}}).error().where, key + name);
+  static std::string set;
+  const auto process = [](const char* name) -> const char* { return name == set ? "wrong" : nullptr; };
+  for (const char* name : {"MIG_STRATEGY", "KUBELET_SOCKET"}) {
+    set = name;
+    EXPECT_EQ(with({{"GDS_ENABLED", "true"}}, process).error().where, "environment." + set);
+  }
+}
+
 TEST(PluginVariables, OfItsChartHaveNoMoreThanAWarning) {
   const auto chart = with({{"PASS_DEVICE_SPECS", "true"},
                            {"DEVICE_LIST_STRATEGY", "envvar"},

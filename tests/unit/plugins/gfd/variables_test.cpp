@@ -48,6 +48,12 @@ TEST(DiscoveryVariables, ThatAreRefusedOrWrongAreNamed) {
   EXPECT_THAT(to_text(with({{"GFD_NO_TIMESTAMP", "perhaps"}}).error()), HasSubstr("GFD_NO_TIMESTAMP"));
 }
 
+// Those that deviceplugin has as well were named without the place of their line in the spec.
+TEST(DiscoveryVariables, ThatAreWrongAreNamedWithTheirPlace) {
+  for (const std::string name : {"MIG_STRATEGY", "GFD_MIG_STRATEGY", "FAIL_ON_INIT_ERROR", "GFD_SLEEP_INTERVAL"})
+    EXPECT_EQ(with({{name, "wrong"}}).error().where, "spec.components.gfd.env." + name);
+}
+
 // In a drop-in of the service's unit they had no effect, and nobody said so.
 TEST(DiscoveryVariables, OfTheServicesOwnEnvironmentCountAfterThoseOfTheSpec) {
   static std::map<std::string, std::string> process;

@@ -91,6 +91,23 @@ TEST(MigOtherManagerFound, MayBeAContainerOrAProgramOfNobody) {
   }
 }
 
+// Each of the unit, the program and the folder that is there was a finding of its own, of one and the same manager.
+TEST(MigOtherManagerFound, IsNamedOnceWhateverTellsOfIt) {
+  FakeHost host;
+  run(host, {.group = "/"});
+  host.file("/etc/nvidia-mig-manager/config.yaml", "version: v1\n");
+  const auto running = other_manager(host);
+  ASSERT_EQ(running.size(), 1U);
+  EXPECT_THAT(running[0].text, HasSubstr("pid 4711"));
+  host.link("/etc/systemd/system/multi-user.target.wants/nvidia-mig-manager.service",
+            "/usr/lib/systemd/system/nvidia-mig-manager.service");
+  const auto both = other_manager(host);
+  ASSERT_EQ(both.size(), 1U);
+  EXPECT_THAT(both[0].text, AllOf(HasSubstr("pid 4711"), HasSubstr("nvidia-mig-manager.service is enabled as well")));
+  EXPECT_THAT(both[0].remedy, AllOf(HasSubstr("end it (`kill 4711`)"), HasSubstr("other_manager: yield"),
+                                    HasSubstr("`systemctl disable nvidia-mig-manager.service`")));
+}
+
 // A tenant whose process has that name would keep slipway from the GPUs.
 TEST(MigOtherManagerFound, IsNoProcessThatCannotChangeAGpu) {
   const Like others[] = {{.name = "nvidia-mig-man"},

@@ -128,6 +128,18 @@ TEST_F(ContainerByDocker, IsNotStartedWhereDockerDoesNotRun) {
   EXPECT_THAT(run(), HasSubstr("pass validator.container")) << "it was upgraded while it ran";
 }
 
+// Nothing was said of it: "there is no container engine".
+TEST_F(ContainerByDocker, OfASnapIsNamedAndNotTried) {
+  host.file("/etc/systemd/system/snap.docker.dockerd.service",
+            "[Service]\nExecStart=/usr/bin/snap run docker.dockerd\n");
+  EXPECT_THAT(run(), AllOf(HasSubstr("not-exercised validator.container"), HasSubstr("Docker is a snap here"),
+                           HasSubstr("docker run --rm --runtime nvidia")));
+  EXPECT_TRUE(host.ran().empty());
+  runs("20.10.24", runtimes(kShim));
+  host.answers(start(kByRuntime), kOpened);
+  EXPECT_THAT(run(), AllOf(HasSubstr("pass validator.container"), Not(HasSubstr("snap"))));
+}
+
 // Debian has dockerd in sbin, where it was not looked for.
 TEST_F(ContainerByDocker, IsFoundWhereDebianHasIt) {
   runs("20.10.24", runtimes(kShim));

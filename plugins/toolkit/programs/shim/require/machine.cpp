@@ -13,6 +13,7 @@
 #include <slipway/text.hpp>
 
 #include "nvidia/cuda/cuda_support.hpp"
+#include "nvidia/gpu.hpp"
 #include "nvidia/proc_files.hpp"
 
 namespace slipway::shim {

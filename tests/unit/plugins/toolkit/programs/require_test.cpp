@@ -6,6 +6,7 @@
 #include <slipway/testing/temp_dir.hpp>
 
 #include "nvidia/cuda/cuda_support.hpp"
+#include "nvidia/gpu.hpp"
 #include "toolkit/programs/shim/require/machine.hpp"
 
 namespace slipway::shim {

@@ -177,6 +177,47 @@ TEST(RuntimeGpus, DecideWhetherThereIsAnythingToDo) {
   EXPECT_THAT(planned(host), HasSubstr("there is no NVIDIA GPU on the PCI bus"));
 }
 
+/// What snapd writes for the snap's daemon.
+constexpr const char* kUnitOfSnap = "/etc/systemd/system/snap.docker.dockerd.service";
+constexpr const char* kRunsSnap = "[Service]\nExecStart=/usr/bin/snap run docker.dockerd\n";
+
+// In an image nobody was told of it. On a running machine a runtime was written into its configuration that it cannot
+// start, since it is confined.
+TEST(RuntimeDocker, OfASnapIsNamedAndLeftAsItIs) {
+  const auto note = ::testing::AllOf(HasSubstr("Docker is here as a snap"), HasSubstr("docker run --runtime nvidia"),
+                                     HasSubstr("/var/snap/docker/current/config/daemon.json"));
+  FakeHost image;
+  image.file(kUnitOfSnap, kRunsSnap).file("/usr/bin/slipway-runtime", "x", 0755);
+  FakeHost node;
+  be_node(node).file(kUnitOfSnap, kRunsSnap).file("/usr/bin/slipway-runtime", "x", 0755);
+  node.file("/snap/docker/2932/bin/dockerd", "x", 0755).directory("/run");
+  node.answers({"/snap/docker/2932/bin/dockerd", "--version"}, {0, "Docker version 28.4.0, build x\n", "", false});
+  be_daemon(node, "/snap/docker/2932/bin/dockerd",
+            "dockerd --group docker --config-file=/var/snap/docker/2932/config/daemon.json",
+            "snap.docker.dockerd.service");
+  const Fd listening = listen_at(node, "/run/docker.sock");
+  for (const FakeHost* host : {&image, &node}) {
+    const auto plan = plan_of(*host, runtime_spec({{"set_as_default", true}}));
+    ASSERT_TRUE(plan.ok()) << to_text(plan.error());
+    EXPECT_TRUE(plan->actions().empty()) << summary(*plan);
+    EXPECT_THAT(plan->notes(), ::testing::ElementsAre(note));
+    const auto named = plan_of(*host, runtime_spec({{"engines", {"docker"}}}));
+    ASSERT_FALSE(named);
+    EXPECT_EQ(named.error().code, ErrorCode::unsupported);
+    EXPECT_EQ(named.error().where, "spec.components.runtime.engines");
+    EXPECT_THAT(to_text(named.error()), HasSubstr("docker.io"));
+  }
+}
+
+TEST(RuntimeDocker, OfAPackageIsConfiguredBesideASnap) {
+  FakeHost host;
+  install(host, "dockerd", "docker.io", "26.1.5");
+  host.file(kUnitOfSnap, kRunsSnap);
+  const auto plan = plan_of(host, runtime_spec());
+  ASSERT_TRUE(plan.ok()) << to_text(plan.error());
+  EXPECT_EQ(summary(*plan), "merge /etc/docker/daemon.json\n");
+}
+
 TEST(RuntimeDocker, IsAskedWithTheArgumentsThatItRunsWith) {
   FakeHost host;
   be_node(host);

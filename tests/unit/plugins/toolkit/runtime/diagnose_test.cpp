@@ -95,6 +95,19 @@ TEST_F(RuntimeDiagnose, FindsThatAnotherConfigurationCounts) {
   EXPECT_THAT(found(host_), HasSubstr("runtime.other-config: containerd is started with /etc/custom.toml; " + kConfig));
 }
 
+TEST_F(RuntimeDiagnose, FindsASnapOfDockerThatHasNoRuntimeForGpus) {
+  host_.file("/etc/systemd/system/snap.docker.dockerd.service",
+             "[Service]\nExecStart=/usr/bin/snap run docker.dockerd\n");
+  const std::string file = "/var/snap/docker/current/config/daemon.json";
+  EXPECT_THAT(found(host_),
+              HasSubstr("runtime.docker-snap: Docker is here as a snap, and " + file + " has no runtime nvidia"));
+  host_.file(file, R"({"log-level": "error"})");
+  EXPECT_THAT(found(host_), HasSubstr("runtime.docker-snap"));
+  host_.file("/snap/docker/2932/usr/bin/nvidia-container-runtime", "x", 0755);
+  host_.file(file, R"({"runtimes": {"nvidia": {"path": "/snap/docker/2932/usr/bin/nvidia-container-runtime"}}})");
+  EXPECT_EQ(found(host_), "");
+}
+
 TEST_F(RuntimeDiagnose, FindsWhatKeepsDockerFromStarting) {
   install(host_, "dockerd", "docker.io", "20.10.24");
   host_.file(
