@@ -7,8 +7,12 @@
 #include <optional>
 
 #include <linux/capability.h>
+#include <sys/stat.h>
 
+#include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
+#include <slipway/trusted_owner.hpp>
+#include <slipway/write/new_file.hpp>
 
 namespace slipway::core {
 namespace {
@@ -43,11 +47,34 @@ bool may_load_modules(const std::string& machine) {
   return !in_user_namespace(machine) && (!set || ((*set >> CAP_SYS_MODULE) & 1U) != 0);
 }
 
+constexpr const char* kRunsHere = "/run/slipway/live";
+
+/// This boot and this folder: a copy is another folder, in a container of the same machine as well.
+std::string this_run_of(const std::string& machine) {
+  struct stat top {};
+  const std::string boot = first_line(machine + "/proc/sys/kernel/random/boot_id");
+  if (boot.empty() || ::stat((machine + "/").c_str(), &top) != 0) return {};
+  return boot + " " + std::to_string(top.st_dev) + " " + std::to_string(top.st_ino) + "\n";
+}
+
+bool is_known_to_run(const std::string& machine) {
+  constexpr std::size_t kLongest = 200;
+  const auto top = RootDir::open(machine);
+  if (!top || !check_only_ours(*top, kRunsHere)) return false;
+  const auto known = read_regular(*top, kRunsHere, kLongest);
+  return known && !known->empty() && *known == this_run_of(machine);
+}
+
 }  // namespace
+
+Status remember_that_it_runs(const std::string& machine) {
+  SLIPWAY_TRY(top, RootDir::open(machine));
+  return replace_file(top, kRunsHere, this_run_of(machine));
+}
 
 std::vector<std::string> signs_of_a_build(const std::string& machine) {
   std::error_code problem;
-  if (fs::is_directory(machine + "/run/systemd/system", problem)) return {};
+  if (fs::is_directory(machine + "/run/systemd/system", problem) || is_known_to_run(machine)) return {};
   std::vector<std::string> signs{"systemd does not run here"};
   if (!may_load_modules(machine)) signs.emplace_back("kernel modules may not be loaded from here");
   const std::string release = first_line(machine + "/proc/sys/kernel/osrelease");

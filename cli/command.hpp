@@ -97,6 +97,9 @@ Status take_kernels(Session& session, const Generation& generation);
 /// Components that the command line names without an option are those of --only. Errors: `usage` there are both.
 Status take_names(Options& options);
 
+/// What speaks for "/" being an image and no machine, where the command line does not say which; empty: it is clear.
+std::vector<std::string> doubts_about_machine(const Options& options);
+
 /// Opens the session with the spec's hardware word.
 Result<std::unique_ptr<Session>> open_session(const Options& options, TerminalUi& ui);
 

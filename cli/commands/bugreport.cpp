@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <slipway/regular_file.hpp>
+#include <slipway/text.hpp>
 #include <slipway/write/new_file.hpp>
 
 #include "cli/command.hpp"
@@ -171,10 +172,18 @@ Status write_new(const std::string& path, const std::string& bytes) {
 
 }  // namespace
 
-Result<int> run_bugreport(const Options& options, TerminalUi& ui) {
+Result<int> run_bugreport(const Options& given, TerminalUi& ui) {
+  Options options = given;
+  Files files;
+  if (const auto doubts = doubts_about_machine(given); !doubts.empty()) {
+    options.session.live = true;  // nothing is changed here, and an image seldom has anybody to report of it
+    const std::string note = "/ is taken for a machine that runs, though it looks like an image that is being built (" +
+                             joined(doubts) + "): for an image, say `slipway bugreport --image`";
+    ui.log(Ui::Level::warning, "", note);
+    files["slipway/taken-as-live.txt"] = note + "\n";
+  }
   SLIPWAY_TRY(session, open_session(options, ui));
   const Host& host = session->host();
-  Files files;
   add_commands(options, files);
   add_machine(host, files);
   add_units(host, session->plugins(), files);

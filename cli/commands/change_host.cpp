@@ -5,6 +5,7 @@
 
 #include <slipway/command/display.hpp>
 
+#include "cli/build_container.hpp"
 #include "cli/command.hpp"
 #include "cli/recorded_apply.hpp"
 #include "cli/render/text.hpp"
@@ -26,6 +27,13 @@ bool asks(const Options& options) { return !options.yes && !options.boot && ::is
 std::string question(const std::string& command) {
   if (command == "accept") return "Accept this?";
   return command == "remove" ? "Remove this?" : "Apply this?";
+}
+
+/// With --live somebody has answered what the next command would ask.
+void remember_answer(const Session& session, const Options& options) {
+  if (!options.session.live.value_or(false) || session.host_config().root != "/" || session.simulated() != nullptr)
+    return;
+  if (!signs_of_a_build("/").empty()) (void)remember_that_it_runs("/").ok();
 }
 
 }  // namespace
@@ -67,6 +75,7 @@ Result<int> change_host(Session& session, const Options& options, const HostSpec
   SLIPWAY_TRY(result, options.wait
                           ? apply_and_wait(session, options, spec, apply, ui)
                           : recorded(session, options, spec.file, [&] { return apply_run(session, spec, apply); }));
+  remember_answer(session, options);
   return finish_apply(options, result, ui);
 }
 

@@ -86,12 +86,8 @@ Result<SpecAndLock> from_generation(Session& session) {
 Status check_machine(const Options& options) {
   constexpr std::array<std::string_view, 9> kAsk{"detect", "plan",     "apply",  "verify", "doctor",
                                                  "remove", "rollback", "repair", "accept"};
-  std::error_code problem;
-  const bool decided = options.session.live || options.boot || !options.session.sim.empty() ||
-                       std::ranges::count(kAsk, options.command) == 0 ||
-                       std::filesystem::canonical(options.session.root, problem) != "/";
-  if (decided) return {};
-  const auto signs = signs_of_a_build("/");
+  if (std::ranges::count(kAsk, options.command) == 0) return {};
+  const auto signs = doubts_about_machine(options);
   return signs.empty() ? Status{} : Status(asks_for_image_or_live(signs));
 }
 
@@ -169,6 +165,13 @@ Result<const Manifest*> named_component(const Plugins& plugins, const std::strin
                "command line",
                suggestion(name, known, "`slipway plugin list` shows the components that there are"),
                {}};
+}
+
+std::vector<std::string> doubts_about_machine(const Options& options) {
+  std::error_code problem;
+  const bool decided = options.session.live || options.boot || !options.session.sim.empty() ||
+                       std::filesystem::canonical(options.session.root, problem) != "/";
+  return decided ? std::vector<std::string>{} : signs_of_a_build("/");
 }
 
 Status take_names(Options& options) {

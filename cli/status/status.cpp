@@ -204,7 +204,9 @@ class NextSteps {
       add(name + " could not be removed", "`slipway remove " + name + "` tries again, " + apply + " keeps it");
     else if (component.contains("failing"))
       add(name + (state == "failed" ? " failed" : " is " + state),
-          "`slipway doctor` says more, " + apply + " tries again");
+          (component["failing"].contains("findings") ? "`slipway doctor` tells whether it works now, "
+                                                     : "`slipway doctor` says more, ") +
+              apply + " tries again");
     if (const auto service = known_.services.find(name); service != known_.services.end())
       if (const Finding finding = service_finding(session_, name, service->second);
           finding.status == Finding::Status::fail)

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <slipway/text.hpp>
+#include <slipway/unix_socket.hpp>
 
 #include "gfd/labels/labels.hpp"
 #include "gfd/probe.hpp"
@@ -18,6 +19,18 @@ std::string without_timestamp(const std::string& lines) {
   for (const std::string_view line : lines_with_ends(lines))
     if (!line.starts_with("nvidia.com/gfd.timestamp=")) kept += line;
   return kept;
+}
+
+/// sd_booted(3); else only people start the service.
+bool has_systemd(const Host& host) { return host.exists("/run/systemd/system"); }
+
+/// It runs, or has died: a service that ends in good order takes its socket away.
+bool has_run(const Host& host) { return host.exists(std::string(kControlFolder) + "/gfd.sock"); }
+
+std::string remedy_for(const Host& host) {
+  const std::string print = "; `slipway gfd labels` prints what it should hold";
+  if (has_systemd(host)) return "look at `systemctl status slipway-gfd.service`" + print;
+  return (has_run(host) ? "look at what the service has printed" : "start the service: `slipway service gfd`") + print;
 }
 
 }  // namespace
@@ -67,9 +80,13 @@ Result<Findings> Gfd::verify(const Spec& spec, const Host& host) const {
   else if (!host.live())  // an image, with a simulated machine beside it perhaps
     findings.not_exercised("gfd.labels",
                            "this root is not running: slipway-gfd.service writes " + config.output + " at first boot");
+  else if (!file && !has_systemd(host) && !has_run(host))
+    findings.add({Finding::Status::not_exercised, "gfd.labels",
+                  "the service has not run on this host since it booted, so " + config.output + " is not there",
+                  "start it: `slipway service gfd`"});
   else
     findings.fail("gfd.labels", config.output + (file ? " holds other labels than the GPUs have" : " is not there"),
-                  "look at `systemctl status slipway-gfd.service`; `slipway gfd labels` prints what it should hold");
+                  remedy_for(host));
   return findings;
 }
 

@@ -2,7 +2,6 @@
 #include "core/engine/verify/verify.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include <slipway/text.hpp>
 
@@ -92,32 +91,19 @@ std::optional<Finding> has_nothing_here(Session& session, const std::string& nam
 constexpr const char* kLookAtBoot =
     "look at `journalctl -u slipway-boot.service`, then run it again: `systemctl restart slipway-boot.service`";
 
-/// The components that the spec describes as the generation in force does: what an apply that failed would have changed
-/// was taken back for them.
-std::set<std::string> as_in_force(Session& session, const HostSpec& spec, const Generation& current) {
-  std::set<std::string> names;
-  const auto in_force = spec_of(current, session.plugins());
-  if (!in_force) return names;
-  for (const auto& [name, section] : spec.components) {
-    const auto found = in_force->components.find(name);
-    if (found != in_force->components.end() && found->second == section && current.plugins.contains(name))
-      names.insert(name);
-  }
-  return names;
-}
-
 /// How the last apply ended for the component, where that is not for verify to find out anew.
 /// @param is_in_force  what is verified is not what that apply wanted, but what was there before and works or does not
-std::optional<Finding> last_apply(const Session& session, const std::string& name, const Json& record,
-                                  bool is_in_force) {
-  if (record.contains("findings")) return std::nullopt;
+/// @param is_here      something was applied before
+Finding last_apply(const Session& session, const std::string& name, const Json& record, bool is_in_force,
+                   bool is_here) {
   if (record.value("removal", false))
     return Finding{
         Finding::Status::fail, name + ".removal", "it could not be removed: " + failing_text(record),
         advised("run `slipway remove " + name + "` again, or `slipway apply` to keep it", session.options())};
   const std::string state = record.value("state", "");
   // A registry that did not answer stops no running machine, and what waits is on its way.
-  const bool failed = (state == "failed" || state == "blocked") && !record.value("unreachable", false) && !is_in_force;
+  const bool later = is_here && record.value("unreachable", false);
+  const bool failed = (state == "failed" || state == "blocked") && !later && !is_in_force;
   return Finding{failed ? Finding::Status::fail : Finding::Status::warning, name + ".apply",
                  "the last apply left it " + state + ": " + failing_text(record),
                  state == to_string(ComponentState::reboot_required)
@@ -143,6 +129,18 @@ Status add_unfinished(Session& session, std::map<std::string, Findings>& all) {
 }
 
 }  // namespace
+
+std::set<std::string> as_in_force(const Session& session, const HostSpec& spec, const Generation& current) {
+  std::set<std::string> names;
+  const auto in_force = spec_of(current, session.plugins());
+  if (!in_force) return names;
+  for (const auto& [name, section] : spec.components) {
+    const auto found = in_force->components.find(name);
+    if (found != in_force->components.end() && found->second == section && current.plugins.contains(name))
+      names.insert(name);
+  }
+  return names;
+}
 
 Result<Findings> verify_component(Session& session, const std::string& name, const Json& section) {
   SLIPWAY_TRY(
@@ -174,9 +172,13 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
   }
   std::set<std::string> in_force;
   if (!failing.empty() && current) in_force = as_in_force(session, spec, *current);
+  const auto is_here = [&](const std::string& name) {  // where it had nothing to do, it holds nothing
+    return owned.contains(name) || (current && current->plugins.contains(name));
+  };
+  // Also of one that was left out, so that neither the spec in force nor any record has it.
   for (const auto& [name, record] : failing.items())
-    if (looked_at(name) && (owned.contains(name) || spec.components.contains(name)))
-      if (auto finding = last_apply(session, name, record, in_force.contains(name))) all[name].add(std::move(*finding));
+    if (looked_at(name) && !(record.contains("findings") && spec.components.contains(name)))
+      all[name].add(last_apply(session, name, record, in_force.contains(name), is_here(name)));
   const auto services = ask_services(session);
   for (const auto& [name, section] : spec.components) {
     if (!looked_at(name)) continue;
@@ -195,12 +197,10 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
       continue;
     }
     for (const Finding& finding : findings->list()) all[name].add(finding);
-    // A component that an apply had nothing to do for holds nothing, and is in the generation all the same.
-    const bool applied = current && current->plugins.contains(name);
     // Where hardware comes and goes, the component's own findings say whether it misses anything.
     const bool says_nothing = findings->list().empty();
     const bool unknown = session.state().leaves_out("components/" + name + ".json");
-    if (!owned.contains(name) && !applied && !unknown && (says_nothing || session.host_config().hardware != "detect"))
+    if (!is_here(name) && !unknown && (says_nothing || session.host_config().hardware != "detect"))
       all[name].fail(name + ".owned", "it is not installed in this root",
                      advised("`slipway apply` installs it", session.options()));
   }

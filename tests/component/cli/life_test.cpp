@@ -152,6 +152,20 @@ TEST(BugReport, HasWhatIsNeededAndNoSecretThatWasPlanted) {
   EXPECT_EQ(std::filesystem::status(tar).permissions(), std::filesystem::perms(0600));
 }
 
+// Of a machine without systemd and modules, half of the report was the question whether it is an image.
+TEST(BugReport, AsksNotWhetherTheMachineRuns) {
+  const DriverRoot root;
+  const std::string tar = root.folder().at("report.tar").string();
+  const Ran ran = root.bare({"bugreport", "--to", tar});
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const bool doubtful = root.bare({"detect"}).err.find("an image that is being built") != std::string::npos;
+  const std::string all = unpacked(tar);
+  EXPECT_THAT(all, Not(HasSubstr("or a machine that runs?")));
+  const std::string note = "is taken for a machine that runs";
+  EXPECT_EQ(all.find(note) != std::string::npos, doubtful);
+  EXPECT_EQ(ran.err.find(note) != std::string::npos, doubtful);
+}
+
 TEST(BugReport, ReplacesNoFile) {
   const DriverRoot root;
   root.folder().file("report.tar", "mine\n");

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A component that does not work after its apply: every command says so, until it works.
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <slipway/fd.hpp>
+
 #include "scratch_host.hpp"
 
 namespace slipway {
@@ -7,6 +12,7 @@ namespace {
 
 using slipway::testing::Ran;
 using slipway::testing::ScratchHost;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -49,6 +55,72 @@ TEST_F(Failing, IsSaidByEachApplyUntilItWorks) {
   EXPECT_THAT(mended.out, HasSubstr("Nothing to do"));
   EXPECT_FALSE(std::filesystem::exists(host.path(record)));
   EXPECT_THAT(host.slipway({"apply"}).out, Not(HasSubstr("probe.here"))) << "what works is not verified each time";
+}
+
+// verify and doctor found nothing wrong, and status went on saying that it had failed.
+TEST_F(Failing, IsForgottenOnceVerifyOrDoctorFindsItWorking) {
+  for (const std::string command : {"verify", "doctor"}) {
+    apply_broken(kBoth);
+    EXPECT_EQ(host.slipway({command}).code, 1);
+    EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("failed at the last apply"));
+    mend();
+    EXPECT_EQ(host.slipway({command, "--only", "bystander"}).code, 0);
+    EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("failed at the last apply")) << "probe was not looked at";
+    const Ran ran = host.slipway({command});
+    EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+    EXPECT_FALSE(std::filesystem::exists(host.path(record)));
+    EXPECT_THAT(host.slipway({"status"}).out, Not(HasSubstr("failed")));
+    EXPECT_THAT(host.slipway({"plan"}).out, HasSubstr("Nothing to do"));
+    ASSERT_EQ(host.slipway({"remove", "--all"}).code, 0);
+  }
+}
+
+TEST_F(Failing, IsNotForgottenByAVerifyOfAnotherSpec) {
+  apply_broken(kProbe);
+  mend();
+  host.spec("    probe: {greeting: other, files: {/etc/probe.conf: \"one\\n\"}}\n");
+  EXPECT_EQ(host.slipway({"verify", "-f", host.folder().at("host.yaml").string()}).code, 0);
+  EXPECT_TRUE(std::filesystem::exists(host.path(record)));
+}
+
+TEST_F(Failing, IsNotForgottenWhileAnotherSlipwayMayWriteItAnew) {
+  apply_broken(kProbe);
+  mend();
+  const Fd state(::open(host.path("var/lib/slipway").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  ASSERT_EQ(::flock(state.get(), LOCK_EX | LOCK_NB), 0);
+  EXPECT_EQ(host.slipway({"verify"}).code, 0);
+  EXPECT_TRUE(std::filesystem::exists(host.path(record)));
+  EXPECT_THAT(host.slipway({"status"}).out, ContainsRegex("`slipway doctor [^`]+` tells whether it works now, "));
+}
+
+// verify and doctor said that all is well, of the components that there were.
+TEST_F(Failing, ThatWasNeverAppliedKeepsTheHostFromBeingVerified) {
+  host.spec(std::string(kProbe) + "    follower: {needs: /no/such/file}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 1);
+  for (const std::string command : {"verify", "doctor"}) {
+    const Ran ran = host.slipway({command});
+    EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("fail  follower.apply: the last apply left it failed: "));
+    EXPECT_THAT(ran.out, HasSubstr("/no/such/file"));
+    EXPECT_EQ(host.slipway({command, "--only", "probe"}).code, 0);
+  }
+}
+
+// The same of one that an apply added to what worked, and took away again since it did not work.
+TEST_F(Failing, ThatWentAgainKeepsTheHostFromBeingVerified) {
+  host.spec("    bystander: {}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  host.spec(kBoth);
+  host.put("etc/probe-broken", "");
+  ASSERT_EQ(host.slipway({"apply"}).code, 1);
+  mend();
+  for (const std::string command : {"verify", "doctor"}) {
+    const Ran ran = host.slipway({command});
+    EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("fail  probe.apply: the last apply left it failed: it does not work: probe.works"));
+  }
+  EXPECT_EQ(host.slipway({"apply"}).code, 0);
+  EXPECT_EQ(host.slipway({"verify"}).code, 0);
 }
 
 // A file of two million brackets overflowed the stack of whoever printed or copied it.

@@ -144,5 +144,46 @@ TEST_F(GfdService, SaysWhatIsWrongInItsSpecAndEnds) {
   EXPECT_THAT(ran.errors, HasSubstr("'soon' is no interval"));
 }
 
+/// What `slipway verify` finds about the labels of a running machine, which has a systemd where there is such a folder.
+class GfdVerify : public GfdService {
+ protected:
+  std::string verify() const {
+    const Ran ran =
+        run(SLIPWAY_PROGRAM " verify --live -f " + folder_.at("host.yaml") + " --sim h100x2 --root " + folder_.path());
+    const std::size_t begin = std::min(ran.output.find("gfd.labels: "), ran.output.size());
+    return ran.output.substr(ran.output.rfind('\n', begin) + 1) + ran.errors;
+  }
+  const std::string output_ = "/etc/kubernetes/node-feature-discovery/features.d/gfd";
+};
+
+// An apply ended with "it does not work" and named a systemd that was not there.
+TEST_F(GfdVerify, ExercisesNothingWhereOnlyPeopleStartTheServiceAndNobodyHas) {
+  const std::string found = verify();
+  EXPECT_THAT(found, HasSubstr("not-exercised  gfd.labels: the service has not run on this host since it booted"));
+  EXPECT_THAT(found, HasSubstr("start it: `slipway service "));
+  EXPECT_THAT(found, HasSubstr(folder_.path())) << "the command is for this root";
+  {
+    const Background service(command(), folder_.at("log"));
+    ASSERT_TRUE(label("gpu.count=2")) << log();
+    EXPECT_THAT(verify(), HasSubstr("  pass  gfd.labels: "));
+  }
+  folder_.file(output_.substr(1), "nvidia.com/gpu.count=3\n");
+  const std::string stale = verify();
+  EXPECT_THAT(stale, HasSubstr("fail  gfd.labels: " + output_ + " holds other labels than the GPUs have"));
+  EXPECT_THAT(stale, HasSubstr("start the service: `slipway service "));
+}
+
+TEST_F(GfdVerify, FailsWithoutLabelsWhereSystemdIsToHaveStartedTheService) {
+  folder_.file("run/systemd/system/x", "");
+  const std::string found = verify();
+  EXPECT_THAT(found, HasSubstr("fail  gfd.labels: " + output_ + " is not there"));
+  EXPECT_THAT(found, HasSubstr("systemctl status slipway-gfd.service"));
+}
+
+TEST_F(GfdVerify, FailsWithoutLabelsWhereTheServiceRunsOrHasDied) {
+  folder_.file("run/slipway/service/gfd.sock", "");
+  EXPECT_THAT(verify(), HasSubstr("fail  gfd.labels: " + output_ + " is not there"));
+}
+
 }  // namespace
 }  // namespace slipway

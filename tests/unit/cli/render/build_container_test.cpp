@@ -2,6 +2,8 @@
 // Which machines are asked about: folders as containers and machines show them.
 #include "cli/build_container.hpp"
 
+#include <filesystem>
+
 #include <gtest/gtest.h>
 
 #include <slipway/testing/temp_dir.hpp>
@@ -58,6 +60,38 @@ TEST(BuildContainer, IsPrivilegedWithoutModulesOfTheKernelThatRuns) {
   EXPECT_NE(error.what.find("6.1.0-50-amd64"), std::string::npos);
   EXPECT_NE(error.next.find("--image"), std::string::npos);
   EXPECT_NE(error.next.find("--live"), std::string::npos);
+}
+
+constexpr const char* kBoot = "76ea1c2d-b71f-49ee-8d44-c5fb7da72ab4\n";
+
+// Every command after `apply --live` asked again.
+TEST(BuildContainer, IsNoMachineThatSomebodyHasSaidToRunSinceItBooted) {
+  const TempDir top = machine(kContainer, kEverybody);
+  top.file("proc/sys/kernel/random/boot_id", kBoot);
+  ASSERT_FALSE(signs_of_a_build(top.string()).empty());
+  ASSERT_TRUE(remember_that_it_runs(top.string()));
+  EXPECT_TRUE(signs_of_a_build(top.string()).empty());
+  std::filesystem::permissions(top.at("run/slipway"), std::filesystem::perms(0777));
+  EXPECT_FALSE(signs_of_a_build(top.string()).empty()) << "anybody may have written it";
+  std::filesystem::permissions(top.at("run/slipway"), std::filesystem::perms(0755));
+  top.file("proc/sys/kernel/random/boot_id", "another\n");
+  EXPECT_FALSE(signs_of_a_build(top.string()).empty()) << "that was before the boot";
+}
+
+TEST(BuildContainer, IsACopyOfAMachineThatRuns) {
+  const TempDir top = machine(kContainer, kEverybody);
+  top.file("proc/sys/kernel/random/boot_id", kBoot);
+  ASSERT_TRUE(remember_that_it_runs(top.string()));
+  const TempDir image;
+  std::filesystem::copy(top.string(), image.string(), std::filesystem::copy_options::recursive);
+  ASSERT_TRUE(std::filesystem::exists(image.at("run/slipway/live")));
+  EXPECT_FALSE(signs_of_a_build(image.string()).empty());
+}
+
+TEST(BuildContainer, IsNotDecidedByWhatKnowsNoBoot) {
+  const TempDir top = machine(kContainer, kEverybody);
+  ASSERT_TRUE(remember_that_it_runs(top.string()));
+  EXPECT_FALSE(signs_of_a_build(top.string()).empty());
 }
 
 }  // namespace
