@@ -6,6 +6,7 @@
 #include <fstream>
 #include <optional>
 
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <sys/stat.h>
 
@@ -49,12 +50,18 @@ bool may_load_modules(const std::string& machine) {
 
 constexpr const char* kRunsHere = "/run/slipway/live";
 
-/// This boot and this folder: a copy is another folder, in a container of the same machine as well.
+/// This boot and this folder, told by when it was made: a copy is made later, in a container of the same machine as
+/// well, and may get the numbers that the original had. Empty where the filesystem does not know when.
 std::string this_run_of(const std::string& machine) {
-  struct stat top {};
+  struct statx folder {};
   const std::string boot = first_line(machine + "/proc/sys/kernel/random/boot_id");
-  if (boot.empty() || ::stat((machine + "/").c_str(), &top) != 0) return {};
-  return boot + " " + std::to_string(top.st_dev) + " " + std::to_string(top.st_ino) + "\n";
+  if (boot.empty() || ::statx(AT_FDCWD, (machine + "/run/slipway").c_str(), 0, STATX_INO | STATX_BTIME, &folder) != 0 ||
+      (folder.stx_mask & STATX_BTIME) == 0)
+    return {};
+  const std::string place = std::to_string(folder.stx_dev_major) + ":" + std::to_string(folder.stx_dev_minor) + " " +
+                            std::to_string(folder.stx_ino);
+  return boot + " " + place + " " + std::to_string(folder.stx_btime.tv_sec) + " " +
+         std::to_string(folder.stx_btime.tv_nsec) + "\n";
 }
 
 bool is_known_to_run(const std::string& machine) {
@@ -69,6 +76,7 @@ bool is_known_to_run(const std::string& machine) {
 
 Status remember_that_it_runs(const std::string& machine) {
   SLIPWAY_TRY(top, RootDir::open(machine));
+  SLIPWAY_CHECK(replace_file(top, kRunsHere, ""));  // makes the folder
   return replace_file(top, kRunsHere, this_run_of(machine));
 }
 

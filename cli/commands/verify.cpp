@@ -3,7 +3,6 @@
 
 #include "cli/command.hpp"
 #include "cli/repair/repair.hpp"
-#include "cli/repair/works_again.hpp"
 
 namespace slipway::core {
 
@@ -13,9 +12,7 @@ Result<int> run_verify(const Options& given, TerminalUi& ui) {
   SLIPWAY_TRY(session, open_session(options, ui));
   SLIPWAY_CHECK(session->state().go_around_damage());
   SLIPWAY_TRY(loaded, load_spec(*session, options));
-  SLIPWAY_TRY(failing, session->state().failing());
   SLIPWAY_TRY(findings, verify_run(*session, loaded.spec, {options.only, options.deep}));
-  forget_what_works(*session, loaded.spec, failing, findings);
   SLIPWAY_CHECK(add_damage(*session, findings));
   bool passed = true;
   for (const auto& [component, list] : findings) passed = passed && list.passed();

@@ -82,7 +82,7 @@ Result<Findings> Gfd::verify(const Spec& spec, const Host& host) const {
                            "this root is not running: slipway-gfd.service writes " + config.output + " at first boot");
   else if (!file && !has_systemd(host) && !has_run(host))
     findings.add({Finding::Status::not_exercised, "gfd.labels",
-                  "the service has not run on this host since it booted, so " + config.output + " is not there",
+                  "the service does not run, and " + config.output + " is not there",
                   "start it: `slipway service gfd`"});
   else
     findings.fail("gfd.labels", config.output + (file ? " holds other labels than the GPUs have" : " is not there"),

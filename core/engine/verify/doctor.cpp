@@ -66,7 +66,10 @@ Result<std::map<std::string, Findings>> doctor_run(Session& session, const HostS
   }
   SLIPWAY_TRY(unfinished, read_unfinished(session));
   if (unfinished.damaged || !session.state().left_out().empty()) return all;  // there is no plan without these
-  SLIPWAY_TRY(run, plan_run(session, spec, {options.only, options.lock, false}));
+  std::vector<std::string> names = options.only;  // what the last apply left out has no plan
+  std::erase_if(names, [&spec](const std::string& name) { return !spec.components.contains(name); });
+  if (names.empty() && !options.only.empty()) return all;
+  SLIPWAY_TRY(run, plan_run(session, spec, {names, options.lock, false}));
   for (const PlannedComponent& component : run.components) {
     if (component.state != ComponentState::failed || !component.error) continue;
     const Finding problem = plan_problem(component.name, *component.error);

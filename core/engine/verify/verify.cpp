@@ -2,6 +2,7 @@
 #include "core/engine/verify/verify.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <slipway/text.hpp>
 
@@ -91,11 +92,25 @@ std::optional<Finding> has_nothing_here(Session& session, const std::string& nam
 constexpr const char* kLookAtBoot =
     "look at `journalctl -u slipway-boot.service`, then run it again: `systemctl restart slipway-boot.service`";
 
+/// The components that the spec describes as the generation in force does: what an apply that failed would have changed
+/// was taken back for them.
+std::set<std::string> as_in_force(const Session& session, const HostSpec& spec, const Generation& current) {
+  std::set<std::string> names;
+  const auto in_force = spec_of(current, session.plugins());
+  if (!in_force) return names;
+  for (const auto& [name, section] : spec.components) {
+    const auto found = in_force->components.find(name);
+    if (found != in_force->components.end() && found->second == section && current.plugins.contains(name))
+      names.insert(name);
+  }
+  return names;
+}
+
 /// How the last apply ended for the component, where that is not for verify to find out anew.
 /// @param is_in_force  what is verified is not what that apply wanted, but what was there before and works or does not
 /// @param is_here      something was applied before
-Finding last_apply(const Session& session, const std::string& name, const Json& record, bool is_in_force,
-                   bool is_here) {
+Finding last_apply(const Session& session, const HostSpec& spec, const std::string& name, const Json& record,
+                   bool is_in_force, bool is_here) {
   if (record.value("removal", false))
     return Finding{
         Finding::Status::fail, name + ".removal", "it could not be removed: " + failing_text(record),
@@ -103,11 +118,13 @@ Finding last_apply(const Session& session, const std::string& name, const Json& 
   const std::string state = record.value("state", "");
   // A registry that did not answer stops no running machine, and what waits is on its way.
   const bool later = is_here && record.value("unreachable", false);
+  const bool is_left_out = spec.left_out.contains(name);  // of the generation, which is the spec that has it
   const bool failed = (state == "failed" || state == "blocked") && !later && !is_in_force;
   return Finding{failed ? Finding::Status::fail : Finding::Status::warning, name + ".apply",
                  "the last apply left it " + state + ": " + failing_text(record),
-                 state == to_string(ComponentState::reboot_required)
-                     ? "reboot"
+                 state == to_string(ComponentState::reboot_required) ? "reboot"
+                 : is_left_out
+                     ? advised("run `slipway apply -f SPEC` again, with the spec that has it", session.options())
                      : advised("run `slipway apply` again", session.options())};
 }
 
@@ -130,18 +147,6 @@ Status add_unfinished(Session& session, std::map<std::string, Findings>& all) {
 
 }  // namespace
 
-std::set<std::string> as_in_force(const Session& session, const HostSpec& spec, const Generation& current) {
-  std::set<std::string> names;
-  const auto in_force = spec_of(current, session.plugins());
-  if (!in_force) return names;
-  for (const auto& [name, section] : spec.components) {
-    const auto found = in_force->components.find(name);
-    if (found != in_force->components.end() && found->second == section && current.plugins.contains(name))
-      names.insert(name);
-  }
-  return names;
-}
-
 Result<Findings> verify_component(Session& session, const std::string& name, const Json& section) {
   SLIPWAY_TRY(
       reply, session.call(name, "verify", {{"spec", section}, {"host", to_json(session.host_config())}}, kVerifyLimit));
@@ -153,7 +158,10 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
                                                    const VerifyOptions& options) {
   SLIPWAY_CHECK(session.state().check_format());
   SLIPWAY_TRY(owned, session.state().ownerships());
-  SLIPWAY_CHECK(check_names(options.only, spec, owned));
+  SLIPWAY_TRY(failing, session.state().failing());
+  std::vector<std::string> names = options.only;
+  std::erase_if(names, [&failing](const std::string& name) { return failing.contains(name); });
+  SLIPWAY_CHECK(check_names(names, spec, owned));
   std::map<std::string, Findings> all;
   SLIPWAY_CHECK(add_unfinished(session, all));
   if (const std::string problem = boot_failure(session.host()); !problem.empty())
@@ -163,7 +171,6 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
   };
   SLIPWAY_TRY(current, applied_now(session));
   const Json accepted = current ? current->accepted : Json::object();
-  SLIPWAY_TRY(failing, session.state().failing());
   for (const auto& [name, ownership] : owned) {
     if (!looked_at(name)) continue;
     const bool later = is_on_its_way(failing.value(name, Json::object()));
@@ -178,7 +185,7 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
   // Also of one that was left out, so that neither the spec in force nor any record has it.
   for (const auto& [name, record] : failing.items())
     if (looked_at(name) && !(record.contains("findings") && spec.components.contains(name)))
-      all[name].add(last_apply(session, name, record, in_force.contains(name), is_here(name)));
+      all[name].add(last_apply(session, spec, name, record, in_force.contains(name), is_here(name)));
   const auto services = ask_services(session);
   for (const auto& [name, section] : spec.components) {
     if (!looked_at(name)) continue;
@@ -203,6 +210,10 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
     if (!is_here(name) && !unknown && (says_nothing || session.host_config().hardware != "detect"))
       all[name].fail(name + ".owned", "it is not installed in this root",
                      advised("`slipway apply` installs it", session.options()));
+    if (const Json record = failing.value(name, Json::object()); record.contains("findings") && all[name].passed())
+      all[name].add({Finding::Status::warning, name + ".apply",
+                     "it did not work after the last apply, and nothing of it fails now: " + failing_text(record),
+                     advised("`slipway apply` looks again, and forgets it", session.options())});
   }
   return all;
 }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <string>
 
 #include <slipway/findings.hpp>
@@ -18,10 +17,6 @@ inline constexpr std::string_view kApplies = ".applies";
 
 /// The component's own verify(). Changes nothing.
 Result<Findings> verify_component(Session& session, const std::string& name, const Json& section);
-
-/// The components that the spec describes as the generation in force does: what an apply that failed would have changed
-/// was taken back for them.
-std::set<std::string> as_in_force(const Session& session, const HostSpec& spec, const Generation& current);
 
 struct VerifyOptions {
   std::vector<std::string> only;

@@ -79,7 +79,8 @@ void find_classes(const std::vector<ConfigFile>& files, bool joined, const std::
     if (has_plugin(file))
       if (const Json name = at_path(containerd_table(file), {"default_runtime_name"}); name.is_string() || !joined)
         chosen = name;
-  if (!chosen.is_string() || chosen == "" || chosen == "runc" || classes.count(chosen) != 0) return;
+  if (!chosen.is_string() || classes.count(chosen) != 0) return;
+  if (const std::string name = chosen.get<std::string>(); name.empty() || name == "runc") return;
   findings.fail("runtime.default",
                 "the default runtime class of " + title + " is " + chosen.get<std::string>() +
                     ", which no file defines: no container can start",

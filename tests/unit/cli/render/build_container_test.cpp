@@ -3,6 +3,7 @@
 #include "cli/build_container.hpp"
 
 #include <filesystem>
+#include <fstream>
 
 #include <gtest/gtest.h>
 
@@ -86,6 +87,21 @@ TEST(BuildContainer, IsACopyOfAMachineThatRuns) {
   std::filesystem::copy(top.string(), image.string(), std::filesystem::copy_options::recursive);
   ASSERT_TRUE(std::filesystem::exists(image.at("run/slipway/live")));
   EXPECT_FALSE(signs_of_a_build(image.string()).empty());
+}
+
+// Of tmpfs each root in turn has the same numbers.
+TEST(BuildContainer, IsACopyThatGotTheNumbersOfTheOriginal) {
+  const TempDir top = machine(kContainer, kEverybody);
+  top.file("proc/sys/kernel/random/boot_id", kBoot);
+  ASSERT_TRUE(remember_that_it_runs(top.string()));
+  std::ifstream file(top.at("run/slipway/live"));
+  std::string boot;
+  std::string numbers;
+  std::string inode;
+  std::string made;
+  file >> boot >> numbers >> inode >> made;
+  std::ofstream(top.at("run/slipway/live")) << boot << " " << numbers << " " << inode << " 1 0\n";
+  EXPECT_FALSE(signs_of_a_build(top.string()).empty());
 }
 
 TEST(BuildContainer, IsNotDecidedByWhatKnowsNoBoot) {
