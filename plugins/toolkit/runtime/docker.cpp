@@ -54,12 +54,14 @@ bool is_of_snap(const Daemon& daemon) {
 /// What is known of the snap's Docker, which is left as it is.
 /// Errors: `unsupported` the spec names it among the engines to configure.
 Result<Json> facts_of_snap(const RuntimeSettings& settings, const std::string& socket) {
-  if (std::ranges::count(settings.engines, "docker") != 0)
+  const bool has_config = !settings.place("docker").config.empty();
+  if (has_config || std::ranges::count(settings.engines, "docker") != 0)
     return Error{ErrorCode::unsupported,
                  std::string("Docker is here as a snap, which is confined: it starts no runtime of the host, and ") +
                      "registers its own in " + kSnapConfig,
-                 "spec.components.runtime.engines",
-                 "take docker out of engines, or have Docker from a package (docker.io, docker-ce) in the snap's place",
+                 has_config ? "spec.components.runtime.docker_config" : "spec.components.runtime.engines",
+                 std::string(has_config ? "take docker_config out" : "take docker out of engines") +
+                     ", or have Docker from a package (docker.io, docker-ce) in the snap's place",
                  {}};
   return Json{{"snap", true}, {"config", kSnapConfig}, {"socket", socket}, {"unit", kSnapUnit}};
 }

@@ -56,6 +56,8 @@ void verify_answers(const std::string& name, const Json& facts, const Host& host
   const std::string socket = facts.value("socket", "");
   if (socket.empty()) return findings.not_exercised(name, "it has no daemon that could be asked");
   if (socket_answers(host, socket)) return findings.pass(name, "it answers at " + socket);
+  if (facts.value("snap", false))
+    return findings.not_exercised(name, "Docker is here as a snap, which is left as it is, and it does not run");
   if (starts_later(host, facts.value("unit", "")))
     return findings.not_exercised(name, "systemd starts it later in this boot");
   findings.fail(name, "it does not answer at " + socket, where_to_look(facts));

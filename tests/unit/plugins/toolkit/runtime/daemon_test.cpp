@@ -206,7 +206,21 @@ TEST(RuntimeDocker, OfASnapIsNamedAndLeftAsItIs) {
     EXPECT_EQ(named.error().code, ErrorCode::unsupported);
     EXPECT_EQ(named.error().where, "spec.components.runtime.engines");
     EXPECT_THAT(to_text(named.error()), HasSubstr("docker.io"));
+    const auto configured = plan_of(*host, runtime_spec({{"docker_config", "/etc/docker/of-mine.json"}}));
+    ASSERT_FALSE(configured);
+    EXPECT_EQ(configured.error().where, "spec.components.runtime.docker_config");
   }
+}
+
+// A snap that is stopped made the component fail, though nothing of it is slipway's.
+TEST(RuntimeDocker, OfASnapThatDoesNotRunFailsNothing) {
+  FakeHost host;
+  be_node(host).file(kUnitOfSnap, kRunsSnap).directory("/run");
+  const auto findings = Runtime().verify(runtime_spec(), host);
+  ASSERT_TRUE(findings.ok()) << to_text(findings.error());
+  ASSERT_EQ(findings->list().size(), 1U);
+  EXPECT_EQ(findings->list()[0].name, "runtime.docker");
+  EXPECT_EQ(findings->list()[0].status, Finding::Status::not_exercised) << findings->list()[0].text;
 }
 
 TEST(RuntimeDocker, OfAPackageIsConfiguredBesideASnap) {
