@@ -162,6 +162,7 @@ Result<std::vector<std::string>> configure_linker(const RootDir& root, const std
     all.insert(all.end(), missing.begin(), missing.end());
     SLIPWAY_CHECK(extend_musl_path(root, all));
   }
+  // What the hook before this one has written may not be included either.
   const std::string compat = text_of(root, kCompatConf);
   if (compat.starts_with('/')) missing.insert(missing.begin(), compat.substr(0, compat.find('\n')));
   const std::vector<std::string> included = configured_folders(root);
