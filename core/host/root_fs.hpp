@@ -30,8 +30,8 @@ class RootFs {
   /// (core/host/originals.hpp).
   Result<Image> capture(std::string_view path);
   /// Brings an image back; what is there now goes, except a folder that is not empty. Parents that were missing then
-  /// and are empty now go as well. Repeatable. Errors: `corrupt` when the original is gone; `conflict` when a folder
-  /// that is not empty has taken the place of a file.
+  /// and are empty now go as well. What is as in the image already is not written. Repeatable. Errors: `corrupt` when
+  /// the original is gone; `conflict` when a folder that is not empty has taken the place of a file.
   Status restore(std::string_view path, const Image& image);
 
   /// Writes PATH.slipway-new: content, mode and owner complete, not yet synced. Parents are made. A regular file that
@@ -75,6 +75,7 @@ class RootFs {
   Status make_parents(std::string_view path);
   std::string in_this_filesystem(std::string_view path) const;
   Status make_one_directory(const std::string& path, unsigned mode);
+  Result<bool> is_as_recorded(std::string_view path, const PathImage& image) const;
   Status restore_regular(std::string_view path, const PathImage& image);
   Status restore_directory(std::string_view path, const PathImage& image);
   Status restore_absent(std::string_view path, const PathImage& image);

@@ -74,6 +74,33 @@ Result<PathImage> regular_image(RootFs& root, int parent, const std::string& nam
   return image;
 }
 
+/// A regular file has this content, by its digest. Errors: those of reading it.
+Result<bool> has_content(int parent, const std::string& name, std::string_view path, const std::string& digest) {
+  SLIPWAY_TRY(file, open_regular(parent, name, path, O_NOFOLLOW));
+  SLIPWAY_TRY(now, digest_of_file(file.get(), std::string(path)));
+  return now == digest;
+}
+
+/// What is at the name has this type, owner, time and attributes, and is the same link, file or device.
+Result<bool> is_at(int parent, const std::string& name, std::string_view path, const PathImage& image) {
+  struct stat info {};
+  if (::fstatat(parent, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
+    return errno == ENOENT ? Result<bool>(false) : system_error("look at", path, errno);
+  PathImage now = device_image(info);
+  if (S_ISREG(info.st_mode)) now = common_image(info, "regular");
+  if (S_ISLNK(info.st_mode)) now = common_image(info, "symlink");
+  if (S_ISDIR(info.st_mode)) now = common_image(info, "directory");
+  if (now.type != image.type) return false;
+  now.file.attributes = read_attributes(parent, name);
+  if (S_ISLNK(info.st_mode)) {
+    SLIPWAY_TRY(target, link_target(parent, name, path));
+    now.points_to = target;
+  }
+  now.digest = image.digest;
+  if (to_json(now) != to_json(image)) return false;
+  return image.type == "regular" ? has_content(parent, name, path, image.digest) : Result<bool>(true);
+}
+
 /// Why a folder that slipway made stays all the same: others put something into it, or another thing in its place.
 bool may_stay(int error) {
   return error == ENOTEMPTY || error == EEXIST || error == ENOENT || error == ENOTDIR || error == EBUSY;
@@ -105,9 +132,21 @@ Result<Image> RootFs::capture(std::string_view path) {
   return to_json(image);
 }
 
+/// Nothing is to be restored, so that nothing is written: the file system may be read-only by now.
+Result<bool> RootFs::is_as_recorded(std::string_view path, const PathImage& image) const {
+  const auto place = root_.parent_of(path);
+  if (!place) return place.error().code == ErrorCode::not_found ? Result<bool>(false) : place.error();
+  return is_at(place->first.get(), place->second, path, image);
+}
+
 Status RootFs::restore(std::string_view path, const Image& recorded) {
   const PathImage image = path_image_from_json(recorded);
   if (image.type == "absent") return restore_absent(path, image);
+  SLIPWAY_TRY(unchanged, is_as_recorded(path, image));
+  if (unchanged) {
+    changed_directories_.erase(std::string(path));  // its time is the one that it had
+    return unstage(path);
+  }
   if (image.type == "regular") return restore_regular(path, image);
   if (image.type == "directory") return restore_directory(path, image);
   const NewFile& wanted = image.file;

@@ -234,10 +234,12 @@ TEST_F(RootFsTest, ALostOriginalIsAnErrorAndNotAnEmptyFile) {
   root.put("/a", "content");
   const Image image = image_of("/a");
   ASSERT_TRUE(fs.remove_tree("/var").ok());
+  EXPECT_TRUE(fs.restore("/a", image).ok()) << "it is as it was, so nothing is lost";
+  root.put("/a", "another");
   const Status restored = fs.restore("/a", image);
   ASSERT_FALSE(restored.ok());
   EXPECT_EQ(restored.error().code, ErrorCode::corrupt);
-  EXPECT_EQ(root.content("/a"), "content");
+  EXPECT_EQ(root.content("/a"), "another");
 }
 
 TEST_F(RootFsTest, ChangedFoldersGetTheEpochAndOthersKeepTheirTime) {
@@ -342,6 +344,48 @@ TEST_F(PrivilegedRootFsTest, WhatIsNotThereIsBroughtBackInAReadOnlyFolderToo) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "mounting is not allowed here";
   EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+// A removal that a read-only /usr refused could not be undone, though nothing had changed: every later apply failed.
+TEST_F(PrivilegedRootFsTest, WhatIsAsItWasIsNotWrittenSoThatAReadOnlyFolderCanBeBroughtBack) {
+  root.put("/usr/file", "kept");
+  root.put("/usr/folder/below", "kept");
+  ASSERT_EQ(::symlink("file", root.at("/usr/link").c_str()), 0);
+  ASSERT_TRUE(fs.make_node("/usr/null0", true, 1, 3, 0666).ok());
+  std::map<std::string, Image> images;
+  for (const char* path : {"/usr/file", "/usr/folder", "/usr/link", "/usr/null0"}) images[path] = image_of(path);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const std::string usr = root.at("/usr");
+    const bool mounted = ::unshare(CLONE_NEWNS) == 0 && ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                         ::mount(usr.c_str(), usr.c_str(), nullptr, MS_BIND, nullptr) == 0 &&
+                         ::mount("", usr.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY, nullptr) == 0;
+    if (!mounted) ::_exit(77);
+    RootFs again(root.dir(), kEpoch);
+    bool right = true;
+    for (const auto& [path, image] : images) right = right && again.restore(path, image).ok();
+    Image other = images["/usr/link"];
+    other["points_to"] = "another";
+    right = right && again.restore("/usr/link", other).error().code == ErrorCode::read_only;
+    ::_exit(right ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "mounting is not allowed here";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST_F(RootFsTest, BringsBackWhatDiffersInContentAlone) {
+  root.put("/etc/conf", "one");
+  const Image image = image_of("/etc/conf");
+  const struct stat before = root.info("/etc/conf");
+  bring_back("/etc/conf", image);
+  EXPECT_EQ(root.info("/etc/conf").st_ino, before.st_ino);  // it was as it should be, so nobody wrote it
+  root.put("/etc/conf", "two");
+  const struct timespec times[2] = {before.st_atim, before.st_mtim};
+  ASSERT_EQ(::utimensat(AT_FDCWD, root.at("/etc/conf").c_str(), times, 0), 0);
+  bring_back("/etc/conf", image);
+  EXPECT_EQ(root.content("/etc/conf"), "one");
 }
 
 TEST_F(PrivilegedRootFsTest, AReadOnlyRootIsAnErrorThatSaysWhatToDo) {
