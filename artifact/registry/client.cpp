@@ -34,6 +34,7 @@ RegistryClient::RegistryClient(const Source& source, const Reporter& reporter, c
       settings_(settings),
       end_(settings.push ? std::chrono::steady_clock::time_point::max()
                          : std::chrono::steady_clock::now() + settings.http.longest),
+      answer_by_(std::chrono::steady_clock::now() + settings.http.silence),
       reference_(std::move(reference)),
       insecure_(source.insecure),
       http_(std::move(http)),
@@ -64,13 +65,19 @@ Status RegistryClient::find_scheme() {
     return {};
   }
   for (Retry attempts = retry();;) {
-    const auto answer = http_->send({.method = "GET", .url = base_ + "/v2/"});
+    const auto answer = http_->send({.method = "GET", .url = base_ + "/v2/", .deadline = deadline()});
+    answered_ = answered_ || answer;
     if (answer) return {};
     if (answer.error().code == ErrorCode::unsupported) break;  // something answers, but not in TLS
-    if (!is_worth_retrying(answer.error()) || !attempts.again()) return after_attempts(answer.error(), attempts);
+    if (!is_worth_retrying(answer.error()) || !may_try_again(attempts)) return after_attempts(answer.error(), attempts);
   }
   base_ = "http://" + api_authority(reference_);
   return {};
+}
+
+bool RegistryClient::may_try_again(Retry& attempts, std::optional<std::chrono::seconds> asked) const {
+  return std::chrono::steady_clock::now() < deadline() && attempts.again(asked) &&
+         std::chrono::steady_clock::now() < deadline();
 }
 
 Status RegistryClient::may_send(const std::string& url) const {
@@ -86,7 +93,12 @@ Status RegistryClient::may_send(const std::string& url) const {
 // Redirects are followed by hand, because the Authorization header must not go to another host.
 Result<HttpResponse> RegistryClient::send_once(HttpRequest request) {
   const std::vector<std::string> own_headers = request.headers;
-  request.deadline = end_;
+  const bool transfers = request.sink || request.upload != nullptr;  // it may take long, and goes on while bytes come
+  if (request.sink)
+    request.sink = [this, sink = std::move(request.sink)](const HttpResponse& head, std::span<const std::byte> bytes) {
+      answered_ = true;
+      return sink(head, bytes);
+    };
   const bool may_be_repeated = request.upload == nullptr;  // a body that streamed away is gone: its sender starts over
   bool renewed = false;
   for (int redirects = 0;;) {
@@ -95,7 +107,9 @@ Result<HttpResponse> RegistryClient::send_once(HttpRequest request) {
     const std::string authorization = ours ? authorizer_.header() : std::string();
     request.headers = own_headers;
     if (!authorization.empty()) request.headers.push_back(authorization);
+    request.deadline = transfers ? end_ : deadline();
     SLIPWAY_TRY(response, http_->send(request));
+    answered_ = true;
     show_warnings(response);
     if (is_redirect(response.status) && (request.method == "GET" || request.method == "HEAD")) {
       SLIPWAY_TRY(target, redirect_target(response, ++redirects));
@@ -127,10 +141,10 @@ Result<HttpResponse> RegistryClient::send(const std::function<Result<HttpRequest
     SLIPWAY_TRY(request, make());
     auto response = send_once(std::move(request));
     if (!response) {
-      if (is_worth_retrying(response.error()) && attempts.again()) continue;
+      if (is_worth_retrying(response.error()) && may_try_again(attempts)) continue;
       return after_attempts(std::move(response).error(), attempts);
     }
-    if (!is_temporary(response->status) || !attempts.again(retry_after(*response))) return response;
+    if (!is_temporary(response->status) || !may_try_again(attempts, retry_after(*response))) return response;
   }
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -32,7 +33,8 @@ struct ClientSettings {
   bool push = false;  ///< ask for the right to write as well
 };
 
-/// Thread-safe. Whoever waits for it may hold a lock: what it is asked for later than `http.longest` fails.
+/// Thread-safe. Whoever waits for it may hold a lock: a registry that has not answered at all within `http.silence` is
+/// given up, and what it is asked for later than `http.longest` fails.
 class RegistryClient {
  public:
   /// TLS, except under `insecure: true`; a registry on this machine is asked which of the two it speaks.
@@ -57,6 +59,8 @@ class RegistryClient {
   }
 
   Retry retry() const { return Retry(settings_.retry); }
+  /// Waits, where another attempt is to be made: not for a registry that has said nothing within `http.silence`.
+  bool may_try_again(Retry& attempts, std::optional<std::chrono::seconds> asked = {}) const;
   /// When a transfer of so many bytes that begins now is to be over, however often it is taken up again.
   std::chrono::steady_clock::time_point deadline_for(std::uint64_t bytes) const {
     return std::min(end_, std::chrono::steady_clock::now() + time_for(settings_.http, bytes));
@@ -69,12 +73,15 @@ class RegistryClient {
   RegistryClient(const Source& source, const Reporter& reporter, const ClientSettings& settings, Reference reference,
                  std::unique_ptr<HttpClient> http);
   Status find_scheme();
+  std::chrono::steady_clock::time_point deadline() const { return answered_ ? end_ : std::min(end_, answer_by_); }
   Result<std::string> redirect_target(const HttpResponse& response, int count) const;
   void show_warnings(const HttpResponse& response);
 
   Reporter reporter_;
   ClientSettings settings_;
-  std::chrono::steady_clock::time_point end_;  ///< of everything
+  std::chrono::steady_clock::time_point end_;        ///< of everything
+  std::chrono::steady_clock::time_point answer_by_;  ///< for the first answer
+  std::atomic<bool> answered_ = false;
   Reference reference_;
   bool insecure_;
   std::unique_ptr<HttpClient> http_;

@@ -84,7 +84,7 @@ class Download {
       if (std::chrono::steady_clock::now() >= deadline_) return given_up(response, attempts.made());
       if (have_ > before) attempts.reset();
       const auto asked = response ? retry_after(*response) : std::nullopt;
-      if (!attempts.again(asked)) return given_up(response, attempts.made());
+      if (!client_.may_try_again(attempts, asked)) return given_up(response, attempts.made());
     }
     return {};
   }

@@ -28,6 +28,7 @@ struct HttpSettings {
   std::uint64_t slowest_bytes = 8UL << 10;         ///< in a second, of a transfer that still counts as one
   std::uint64_t average_bytes = 64UL << 10;        ///< in a second, over all of a transfer, beside `grace`
   std::chrono::seconds grace{300};                 ///< for connections, for the registry's own work, for small answers
+  std::chrono::seconds silence{30};                ///< for the first answer of a registry, however often it is asked
   std::chrono::seconds longest{3600};              ///< for all that one client asks of a registry, unless it pushes
   std::uint64_t max_body_bytes = (4UL << 20) + 1;  ///< of an answer that is kept in memory
 };

@@ -2,7 +2,9 @@
 // core/engine/session.hpp - what one command works with: a machine, plugins, and who is told about it.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <string>
 
 #include "core/engine/machine.hpp"
 #include "core/engine/plugin_calls.hpp"
@@ -20,10 +22,13 @@ class Session : public Machine, public PluginCalls {
     return session;
   }
   Ui& ui() { return ui_; }
+  /// Registries ("oci://host:port") that did not answer since the plan began, with the error: they are not asked again.
+  std::map<std::string, Error>& silent_registries() { return silent_registries_; }
 
  private:
   Session(const SessionOptions& options, Ui& ui) : Machine(options), PluginCalls(*this, ui), ui_(ui) {}
   Ui& ui_;
+  std::map<std::string, Error> silent_registries_;
 };
 
 }  // namespace slipway::core

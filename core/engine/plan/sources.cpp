@@ -43,6 +43,25 @@ std::string shown(const std::string& repository) {
   return near.starts_with("..") ? path.string() : near;
 }
 
+/// "oci://host:port" of a repository; any other address whole.
+std::string registry_of(const std::string& repository) {
+  const std::size_t scheme = repository.find("://");
+  return scheme == std::string::npos ? repository : repository.substr(0, repository.find('/', scheme + 3));
+}
+
+/// Each component may name the same registry, and one that is silent costs its whole limit each time it is asked.
+Result<Json> ask_for_catalogue(Session& session, const std::string& component, const std::string& repository,
+                               const Json& request) {
+  const std::string registry = registry_of(repository);
+  const auto silent = session.silent_registries().find(registry);
+  if (silent != session.silent_registries().end()) return silent->second;
+  auto catalogue = session.artifact(component, "catalogue", request);
+  if (!catalogue &&
+      (catalogue.error().code == ErrorCode::timed_out || catalogue.error().code == ErrorCode::unreachable))
+    session.silent_registries().emplace(registry, catalogue.error());
+  return catalogue;
+}
+
 }  // namespace
 
 std::map<std::string, NamedSource> named_sources(const Manifest& manifest, const Json& section) {
@@ -83,7 +102,7 @@ Result<Json> read_catalogues(Session& session, const std::string& component,
       request["tag_prefixes"] = reading.tag_prefixes();
     else if (!named.tag_prefix.empty())
       request["tag_prefixes"] = Json::array({named.tag_prefix});
-    SLIPWAY_TRY(catalogue, session.artifact(component, "catalogue", request));
+    SLIPWAY_TRY(catalogue, ask_for_catalogue(session, component, repository, request));
     if (all) catalogue["complete"] = true;  // a tag prefix of the manifest says that the others do not matter
     catalogues[key] = catalogue;
   }

@@ -50,6 +50,23 @@ TEST(UnreachableRegistry, IsAskedAgainWhenItIsBusy) {
   EXPECT_EQ(registry.server().count("GET", "/v2/nvidia/driver/tags"), 2);
 }
 
+// Five attempts of fifteen seconds each: a plan took 83 s.
+TEST(UnreachableRegistry, ThatAcceptsAndSaysNothingIsGivenUpAfterOneLimitForAllAttempts) {
+  const test::HttpServer server([](const test::ServedRequest&) { return test::ServedResponse{.hang = true}; });
+  ClientSettings settings = test::quick_settings();
+  settings.retry = {.attempts = 1000, .first_pause = std::chrono::milliseconds(1)};
+  settings.http.silence = std::chrono::seconds(1);
+  const TempDir cache;
+  const OriginContext context{.cache = cache.path(), .reporter = {}};
+  const Source source{.repository = "oci://" + server.authority() + "/x", .insecure = true, .trust_unsigned = true};
+  const auto origin = open_registry(source, context, settings);
+  ASSERT_TRUE(origin) << to_text(origin.error());
+  const auto catalogue = read_catalogue(**origin, source, {}, context.reporter);
+  ASSERT_FALSE(catalogue);
+  EXPECT_EQ(catalogue.error().code, ErrorCode::timed_out) << to_text(catalogue.error());
+  EXPECT_LE(server.requests().size(), 2U);
+}
+
 TEST(UnreachableRegistry, IsNamedWhenItDoesNotResolve) {
   const auto catalogue = read({.repository = "oci://registry.invalid:5000/x"});
   ASSERT_FALSE(catalogue);
