@@ -46,6 +46,7 @@ struct Target {
   bool live = false;           ///< plan for this running machine; else for a root filesystem
   std::string arch;            ///< as `uname -m` says it: "x86_64", "aarch64"
   std::string hardware;        ///< "assume", "require" or "detect" (the spec's `hardware`, or its default)
+  std::string slipway = "/usr/bin/slipway";  ///< inside the root: the program that units start, if it is there or not
 };
 
 /// Everything that plan() may read. The same spec, facts and inputs always give the same plan. As JSON:

@@ -12,6 +12,7 @@
 #include "core/engine/apply/layers.hpp"
 #include "core/engine/apply/recovery.hpp"
 #include "core/engine/plan/edits.hpp"
+#include "core/engine/plan/read_only.hpp"
 #include "core/engine/plan/relations.hpp"
 #include "core/engine/plan/sources.hpp"
 #include "core/engine/unit/units.hpp"
@@ -29,7 +30,8 @@ Json target_of(const Session& session) {
           {"kernel_problem", kernel ? Json{} : to_json(kernel.error())},
           {"live", config.live},
           {"arch", session.host().arch()},
-          {"hardware", config.hardware}};
+          {"hardware", config.hardware},
+          {"slipway", unit_program(session)}};
 }
 
 /// Marks every layer whose manifest the lock or a digest in the spec pins, and notes it in the new lock.
@@ -246,6 +248,7 @@ Status fill_items(Session& session, PlannedComponent& planned, const Ownership* 
   ComponentLayers layers(session, planned.name, plain_sources(sources));
   SLIPWAY_CHECK(add_removals(session, planned, owned, layers));
   SLIPWAY_CHECK(add_desired(session, planned, owned, layers, options));
+  SLIPWAY_CHECK(check_writable(session, planned));
   if (planned.adopts) planned.plan.note("what somebody changed is what is asked for by now: it is taken over");
   return foresee_triggers(session, planned);
 }
@@ -516,6 +519,7 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
   run.lock = options.lock;
   run.partial = !options.only.empty();
   run.kernel = session.host().kernel_release().value_or("");
+  session.silent_registries().clear();
   SLIPWAY_CHECK(session.state().check_whole());
   SLIPWAY_TRY(owned, session.state().ownerships());
   SLIPWAY_CHECK(check_names(options.only, run.spec, owned));

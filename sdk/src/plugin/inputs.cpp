@@ -25,6 +25,7 @@ Target target_from(const Json& value) {
   target.live = detail::flag_at(value, "live");
   target.arch = detail::text_at(value, "arch");
   target.hardware = detail::text_at(value, "hardware");
+  if (const std::string program = detail::text_at(value, "slipway"); !program.empty()) target.slipway = program;
   return target;
 }
 

@@ -56,7 +56,6 @@ Result<Facts> Cdi::detect(const Spec& spec, const Host& host) const {
   const CdiSettings settings = read_cdi_settings(spec);
   const CdiFacts found = read_cdi_facts(settings, host);
   Facts facts;
-  facts.set("program", refresh_program(host));
   std::vector<std::string> kinds;
   for (const auto& [path, each] : found.specs) kinds.push_back(each.kind);
   facts.set("kinds", kinds);
@@ -76,7 +75,7 @@ Result<Plan> Cdi::plan(const Spec& spec, const Facts& facts, const Inputs& input
   Plan plan;
   tell_what_specs_have(spec, facts, plan);
   if (facts.has("later")) {
-    plan_following(read_cdi_settings(spec), facts.text("program"), plan);
+    plan_following(read_cdi_settings(spec), inputs.target().slipway, plan);
     plan.note(facts.text("later"));
     return plan;
   }
@@ -92,7 +91,7 @@ Result<Plan> Cdi::plan(const Spec& spec, const Facts& facts, const Inputs& input
     for (const Json& node : nodes)
       plan.add(action::symlink("/dev/char/" + number_of(node), char_link_target(node.value("path", ""))))
           .because("the device cgroup of containers finds the node by it");
-  plan_following(read_cdi_settings(spec), facts.text("program"), plan);
+  plan_following(read_cdi_settings(spec), inputs.target().slipway, plan);
   for (const std::string& note : facts.texts("notes")) plan.note(note);
   for (const std::string& lost : facts.texts("lost")) plan.note(lost + "; " + kLostRemedy);
   return plan;

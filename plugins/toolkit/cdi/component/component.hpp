@@ -27,12 +27,10 @@ class Cdi final : public Component {
   CdiTools tools_;
 };
 
-/// slipway as the units of this root start it.
-std::string refresh_program(const Host& host);
-
 /// By which the specs follow what they describe: slipway-cdi-refresh.service, which applies cdi alone;
 /// slipway-cdi-refresh.path, which starts it when somebody asks, or when what a driver container or MIG leaves changes;
 /// and a rule of udev that asks when the driver or a GPU comes or goes.
+/// @param program  slipway as the units of this root start it
 void plan_following(const CdiSettings& settings, const std::string& program, Plan& plan);
 
 }  // namespace slipway::toolkit

@@ -8,8 +8,6 @@ namespace slipway::toolkit {
 namespace {
 
 constexpr const char* kRule = "/etc/udev/rules.d/73-slipway-cdi-refresh.rules";
-// As packages and `slipway install` put it there.
-constexpr const char* kPrograms[] = {"/usr/bin/slipway", "/usr/lib/slipway/installed/current/bin/slipway"};
 
 /// A path in a unit: words end at blanks, and % begins a specifier.
 std::string unit_path(const std::string& path) {
@@ -121,12 +119,6 @@ std::string rule_text() {
 }
 
 }  // namespace
-
-std::string refresh_program(const Host& host) {
-  for (const char* program : kPrograms)
-    if (host.exists(program)) return program;
-  return kPrograms[0];
-}
 
 void plan_following(const CdiSettings& settings, const std::string& program, Plan& plan) {
   plan.add(action::systemd_unit({.name = nvidia::kRefreshService,

@@ -85,7 +85,6 @@ std::string text_of(const Plan& plan, const std::string& target) {
 TEST(CdiPlan, HasTheUnitsByWhichTheSpecsFollow) {
   Json keys{{"folder", "/run/my cdi"}, {"driver_root", "/"}, {"char_links", true}};
   Facts facts = facts_of("/");
-  facts.set("program", "/usr/bin/slipway");
   const auto plan = Cdi().plan(Spec(keys), facts, Inputs());
   ASSERT_TRUE(plan.ok());
   const std::string service = text_of(*plan, "slipway-cdi-refresh.service");
@@ -102,11 +101,23 @@ TEST(CdiPlan, HasTheUnitsByWhichTheSpecsFollow) {
   EXPECT_THAT(text_of(*plan, "73-slipway-cdi-refresh.rules"), HasSubstr("SUBSYSTEM==\"module\", KERNEL==\"nvidia|"));
 }
 
+// With slipway in /opt the units named /usr/bin/slipway, which was not there, and the component failed at every boot.
+TEST(CdiPlan, HasUnitsThatStartTheSlipwayOfThisRoot) {
+  const Inputs inputs(Json{{"target", {{"slipway", "/opt/slip way/bin/slipway"}}}});
+  Facts facts;
+  facts.set("later", "this root shows no devices");
+  const auto plan = Cdi().plan(section("auto"), facts, inputs);
+  ASSERT_TRUE(plan.ok());
+  EXPECT_THAT(text_of(*plan, "slipway-cdi-refresh.service"),
+              HasSubstr("ExecStart=\"/opt/slip way/bin/slipway\" apply --boot --only cdi\n"));
+  EXPECT_THAT(text_of(*plan, "slipway-cdi-refresh.path"),
+              HasSubstr("ConditionFileIsExecutable=/opt/slip way/bin/slipway\n"));
+}
+
 // An image has no driver that runs, and its first boot may have none either.
 TEST(CdiPlan, HasTheUnitsAlsoWhereNoSpecCanBeMadeYet) {
   Facts facts;
   facts.set("later", "this root shows no devices");
-  facts.set("program", "/usr/bin/slipway");
   const auto plan = Cdi().plan(section("auto"), facts, Inputs());
   ASSERT_TRUE(plan.ok());
   EXPECT_EQ(plan->actions().size(), 3U);

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/engine/plan/read_only.hpp - finds changes that a file system that is mounted read-only would refuse.
+#pragma once
+
+#include <slipway/result.hpp>
+
+#include "core/engine/plan/planned.hpp"
+#include "core/engine/session.hpp"
+
+namespace slipway::core {
+
+/// Fails when a change of the component writes to a folder whose file system is mounted read-only. Nothing is written
+/// to find out. Errors: `read_only` with the first such path; details name the others.
+Status check_writable(Session& session, const PlannedComponent& planned);
+
+}  // namespace slipway::core
