@@ -187,6 +187,12 @@ bool same(Generation a, Generation b, bool with_plugins = true) {
   return to_json(a) == to_json(b);
 }
 
+/// A rollback comes to its target where all of it worked; else the generation in force stays, unless parts of it
+/// changed.
+bool comes_to_target(const Recording& recording, const PlannedRun& run, const Generation& current) {
+  return recording.target != 0 && recording.target != current.number && !run.partial && !run.failed();
+}
+
 /// The number for a generation that is to come into force.
 /// @param next  gets the number, and the one before it
 Status number_generation(Session& session, const std::optional<Generation>& current, int target, Generation& next) {
@@ -248,7 +254,7 @@ bool generation_is_new(Session& session, const Recording& recording, const Plann
   const auto next = generation_of(session, recording, run, {});
   if (!current || !next) return false;
   if (!*current) return !next->plugins.empty();
-  return !same(**current, *next) || (recording.target != 0 && !run.partial && recording.target != (*current)->number);
+  return !same(**current, *next) || comes_to_target(recording, run, **current);
 }
 
 Result<int> record_generation(Session& session, const Recording& recording, const PlannedRun& run, Journal& journal) {
@@ -262,8 +268,8 @@ Result<int> record_generation(Session& session, const Recording& recording, cons
     SLIPWAY_CHECK(journal.recorded());
     return 0;
   }
-  const bool stays = recording.target == 0 || run.partial || (current && recording.target == current->number);
-  if (!current || !stays || !same(*current, next) || has_replaced_edits(recording, run)) {
+  if (!current || comes_to_target(recording, run, *current) || !same(*current, next) ||
+      has_replaced_edits(recording, run)) {
     SLIPWAY_CHECK(number_generation(session, current, recording.target, next));
     SLIPWAY_CHECK(state.write_current(next));
   } else {

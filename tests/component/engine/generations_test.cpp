@@ -165,6 +165,24 @@ TEST_F(Generations, OfAnotherPluginSayWhichOneThatWas) {
   EXPECT_EQ(content("etc/probe.conf"), "two");
 }
 
+// It left a generation 3 in force that was the second one once more.
+TEST_F(Generations, RollbackThatFailsLeavesTheOneInForce) {
+  probe("one");
+  run({"apply"});
+  probe("two");
+  run({"apply"});
+  std::filesystem::rename(host.path("etc/probe.conf"), host.path("etc/aside"));
+  host.put("etc/probe.conf/in-the-way", "a folder, which no file replaces");
+  run({"rollback", "--yes"}, 1);
+  EXPECT_EQ(in_force(), 2);
+  EXPECT_FALSE(std::filesystem::exists(host.path("var/lib/slipway/generations/3.json")));
+  std::filesystem::remove_all(host.path("etc/probe.conf"));
+  std::filesystem::rename(host.path("etc/aside"), host.path("etc/probe.conf"));
+  run({"rollback", "--yes"});
+  EXPECT_EQ(content("etc/probe.conf"), "one");
+  EXPECT_EQ(in_force(), 1);
+}
+
 TEST_F(Generations, RollbackOfOneComponentKeepsTheOthers) {
   probe("one", kPlainBystander);
   run({"apply"});
