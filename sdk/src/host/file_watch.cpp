@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <slipway/file_watch.hpp>
+#include <slipway/watch/file_watch.hpp>
 
 namespace slipway {
 namespace {

@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <slipway/file_watch.hpp>
+#include <slipway/watch/file_watch.hpp>
 #include <slipway/testing/temp_dir.hpp>
 
 namespace slipway {
