@@ -17,7 +17,7 @@
 namespace slipway {
 namespace {
 
-constexpr int kMostLinks = 40;           // as the kernel has it (MAXSYMLINKS)
+constexpr int kMostLinksOnTheWay = 40;   // as the kernel has it (MAXSYMLINKS)
 constexpr std::size_t kMostNames = 256;  // of one path, those of its links included
 constexpr int kMostReads = 64;           // of the queue in one take(); the rest keeps the descriptor readable
 constexpr std::size_t kReadBytes = 16U << 10U;
@@ -75,7 +75,7 @@ class FileWatch::Walk {
       if (!next || ::fstat(next.get(), &status) != 0) return std::nullopt;
       if (S_ISLNK(status.st_mode)) {
         const std::string target = target_of(folder(), name);
-        if (target.empty() || ++links > kMostLinks) return std::nullopt;
+        if (target.empty() || ++links > kMostLinksOnTheWay) return std::nullopt;
         if (target.front() == '/') stack_.clear();
         push_names(target, pending);
         continue;
