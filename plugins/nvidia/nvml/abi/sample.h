@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plugins/nvidia/nvml/abi/sample.h - structs of field values, samples, events and profiling metrics. */
+/* plugins/nvidia/nvml/abi/sample.h - structs of field values, samples and profiling metrics. */
 #ifndef SLIPWAY_NVML_ABI_SAMPLE_H
 #define SLIPWAY_NVML_ABI_SAMPLE_H
 
 /* NOLINTBEGIN: C, with the names and layouts of NVML */
 
 #include "nvidia/nvml/abi/base.h"
+#include "nvidia/nvml/abi/event.h"
 
 typedef union nvmlValue_st {
   double dVal;
@@ -44,25 +45,6 @@ typedef struct nvmlSample_st {
   nvmlValue_t sampleValue;
 } nvmlSample_t;
 NVML_ABI_SIZE(nvmlSample_t, 16);
-
-enum { /* bits of nvmlDeviceRegisterEvents */
-       NVML_EVENT_SINGLE_BIT_ECC_ERROR = 0x1,
-       NVML_EVENT_DOUBLE_BIT_ECC_ERROR = 0x2,
-       NVML_EVENT_PSTATE = 0x4,
-       NVML_EVENT_XID_CRITICAL_ERROR = 0x8,
-       NVML_EVENT_CLOCK = 0x10,
-       NVML_EVENT_POWER_SOURCE_CHANGE = 0x80,
-       NVML_EVENT_MIG_CONFIG_CHANGE = 0x100
-};
-
-typedef struct nvmlEventData_st { /* the first layout ended before the instance ids */
-  nvmlDevice_t device;
-  unsigned long long eventType;
-  unsigned long long eventData; /* the XID */
-  unsigned int gpuInstanceId;
-  unsigned int computeInstanceId;
-} nvmlEventData_t;
-NVML_ABI_SIZE(nvmlEventData_t, 32);
 
 typedef struct nvmlGpmMetricMetricInfo_st {
   char* shortName;
