@@ -28,10 +28,11 @@ const std::string kNoResources = [] {
   return lines;
 }();
 
-/// The 256 bytes of a function's configuration space (PCI Local Bus Specification, 6.1), whose one capability is a
-/// vGPU's record of its host.
+/// The 4096 bytes of a PCI Express function's configuration space: the header (PCI Local Bus Specification, 6.1), whose
+/// one capability is a vGPU's record of its host, and an extended space that is empty.
 std::string config_space(const SimPciFunction& function, const std::optional<SimVgpuHost>& host) {
-  std::string bytes(256, '\0');
+  constexpr std::size_t kExtendedSize = 4096;
+  std::string bytes(kExtendedSize, '\0');
   const auto put = [&bytes](std::size_t at, unsigned value, int size) {
     for (int i = 0; i < size; ++i) bytes[at + static_cast<std::size_t>(i)] = static_cast<char>(value >> (8 * i));
   };

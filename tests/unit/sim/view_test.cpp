@@ -63,6 +63,12 @@ TEST_F(SimViewTest, ShowsEachPciFunctionAsSysfsDoes) {
   EXPECT_FALSE(fs::exists(device / "driver")) << "no driver is bound on a bare machine";
 }
 
+// Reading all of it takes the real kernel 25 ms for each GPU, so the tools are measured with a file of that size.
+TEST_F(SimViewTest, ShowsTheWholeConfigurationSpaceOfPciExpress) {
+  ASSERT_TRUE(open_sim_view("h100x8", folder_.string()).ok());
+  EXPECT_EQ(fs::file_size(folder_ / "sys/bus/pci/devices/0000:18:00.0/config"), 4096U);
+}
+
 TEST_F(SimViewTest, HasWhatAProfileAddsOfItsOwn) {
   SimProfile profile{.name = "mi300", .arch = "x86_64", .kernel_release = "6.1"};
   profile.files["/proc/version"] = "another one\n";
