@@ -6,12 +6,12 @@
 
 #include <unistd.h>
 
+#include "sim/nvml/cost.hpp"
+#include "sim/state/events.hpp"
 #include "sim/state/mig_rules.hpp"
 
 namespace slipway::sim {
 namespace {
-
-constexpr useconds_t kHangStep = 20000;  // how often a hanging call looks whether it may go on
 
 bool node_there(const char* format, unsigned minor) {
   char path[64];
@@ -21,13 +21,13 @@ bool node_there(const char* format, unsigned minor) {
 
 }  // namespace
 
-Call::Call(Function function) {
-  machine_ = process_state().initialisations > 0 ? opened_machine() : nullptr;
+Call::Call(Function function)
+    : machine_(process_state().initialisations > 0 ? opened_machine() : nullptr), use_(machine_) {
   if (machine_ == nullptr) return;
   FunctionState& state = machine_->functions[static_cast<std::uint32_t>(function)];
   if (!machine_read_only()) ++state.calls;
-  pause_for(machine_->delay_us + state.delay_us);
-  while (state.hang != 0) pause_for(kHangStep);
+  pay(state.cost);
+  while (state.hang != 0) wait_for_change(nullptr);
   ready_ = NVML_SUCCESS;
   if (machine_->driver == Driver::unloaded) ready_ = NVML_ERROR_UNINITIALIZED;
   if (machine_->driver == Driver::mismatch) ready_ = NVML_ERROR_LIB_RM_VERSION_MISMATCH;
@@ -37,17 +37,26 @@ Call::Call(Function function) {
   if (state.failing_call != 0 && state.failing_call == state.calls) ready_ = NVML_ERROR_UNKNOWN;
 }
 
-void Call::pause_for(std::uint32_t microseconds) {
-  if (microseconds == 0) return;
-  lock_.unlock();
-  usleep(microseconds);
-  lock_.lock();
+void pay(MachineLock& lock, const Cost& cost) {
+  if (cost.processor_us == 0 && cost.wall_us == 0) return;
+  const Cost due = cost;  // the machine may change while it is unlocked
+  lock.unlock();
+  spend(due);
+  lock.lock();
+}
+
+bool wait_for_change(MachineLock& lock, const Machine& machine, const timespec* deadline) {
+  const std::uint32_t seen = machine.changes;
+  lock.unlock();
+  const bool in_time = wait_for_change_since(machine, seen, deadline);
+  lock.lock();
+  return in_time;
 }
 
 nvmlReturn_t Call::find(const void* handle, Target* target) {
   *target = find_target(*machine_, handle);
   if (target->kind == Kind::none) return NVML_ERROR_INVALID_ARGUMENT;
-  while (target->gpu->faults.hang != 0) pause_for(kHangStep);
+  while (target->gpu->faults.hang != 0) wait_for_change(nullptr);
   *target = find_target(*machine_, handle);
   if (target->kind == Kind::none) return NVML_ERROR_INVALID_ARGUMENT;
   return target->gpu->faults.lost != 0 ? NVML_ERROR_GPU_IS_LOST : NVML_SUCCESS;
@@ -81,11 +90,6 @@ unsigned visible_gpus(const Machine& machine, unsigned list[kMaxGpus]) {
   for (unsigned i = 0; i < machine.gpu_count; ++i)
     if (visible(machine, machine.gpus[i])) list[count++] = i;
   return count;
-}
-
-void add_event(Machine& machine, unsigned gpu, std::uint64_t type, std::uint64_t data) {
-  const std::uint64_t number = ++machine.last_event;
-  machine.events[number % kMaxEvents] = {number, type, data, gpu, NVML_NO_INSTANCE, NVML_NO_INSTANCE};
 }
 
 }  // namespace slipway::sim

@@ -2,6 +2,8 @@
 // sim/nvml/call.hpp - what every simulated call does before its own part: count, wait, fail as it was told to.
 #pragma once
 
+#include <ctime>
+
 #include "nvidia/nvml/abi/base.h"
 #include "sim/nvml/handle.hpp"
 #include "sim/nvml/machine_file.hpp"
@@ -12,6 +14,10 @@
 namespace slipway::sim {
 
 inline constexpr nvmlReturn_t kNotSupported = NVML_ERROR_NOT_SUPPORTED;
+
+/// What Call::pay() and Call::wait_for_change() do.
+void pay(MachineLock& lock, const Cost& cost);
+bool wait_for_change(MachineLock& lock, const Machine& machine, const timespec* deadline);
 
 /// One call under way, with the machine locked.
 class Call {
@@ -24,12 +30,16 @@ class Call {
   nvmlReturn_t find(const void* handle, Target* target);
   /// May this process change things? NO_PERMISSION when not.
   nvmlReturn_t privileged() const;
-  MachineLock& lock() { return lock_; }
+  /// Spends the processor time and the wall time of a cost, with the machine unlocked meanwhile.
+  void pay(const Cost& cost) { sim::pay(lock_, cost); }
+  /// Waits, with the machine unlocked meanwhile, until something changes. @param deadline CLOCK_MONOTONIC; null: none
+  /// @return false when the deadline has passed, or the thread got a signal
+  bool wait_for_change(const timespec* deadline) { return sim::wait_for_change(lock_, *machine_, deadline); }
 
  private:
-  void pause_for(std::uint32_t microseconds);
   MachineLock lock_;
-  Machine* machine_ = nullptr;
+  Machine* machine_;
+  MachineUse use_;  // ends before the lock does
   nvmlReturn_t ready_ = NVML_ERROR_UNINITIALIZED;
 };
 
@@ -122,8 +132,5 @@ bool visible(const Machine& machine, const Gpu& gpu);
 bool visible(const Machine& machine, const Gpu& gpu, const GpuInstance& instance, const ComputeInstance& compute);
 /// Indices of the visible GPUs, in bus order. @return their number
 unsigned visible_gpus(const Machine& machine, unsigned list[kMaxGpus]);
-
-/// Keeps an event for whoever waits.
-void add_event(Machine& machine, unsigned gpu, std::uint64_t type, std::uint64_t data);
 
 }  // namespace slipway::sim

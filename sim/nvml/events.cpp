@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Event sets: what happened since a GPU was registered.
+// Event sets: what happened to GPUs since they were registered.
+#include "sim/state/events.hpp"
+
 #include <cstdlib>
 
-#include <unistd.h>
-
-#include "nvidia/nvml/abi/sample.h"
+#include "nvidia/nvml/abi/event.h"
 #include "sim/nvml/call.hpp"
+#include "sim/nvml/next_event.hpp"
 
 struct nvmlEventSet_st {
   unsigned long long types[slipway::sim::kMaxGpus];
@@ -15,24 +16,6 @@ struct nvmlEventSet_st {
 namespace slipway::sim {
 namespace {
 
-constexpr unsigned long long kSupported = NVML_EVENT_SINGLE_BIT_ECC_ERROR | NVML_EVENT_DOUBLE_BIT_ECC_ERROR |
-                                          NVML_EVENT_PSTATE | NVML_EVENT_XID_CRITICAL_ERROR | NVML_EVENT_CLOCK |
-                                          NVML_EVENT_MIG_CONFIG_CHANGE;
-
-unsigned long long supported_by(const Gpu& gpu) {
-  return gpu.model.mig.capable != 0 ? kSupported : kSupported & ~0x100ULL;
-}
-
-const Event* next_event(const Machine& machine, nvmlEventSet_t set) {
-  const std::uint64_t oldest = machine.last_event >= kMaxEvents ? machine.last_event - kMaxEvents + 1 : 1;
-  if (set->seen + 1 < oldest) set->seen = oldest - 1;
-  while (set->seen < machine.last_event) {
-    const Event& event = machine.events[++set->seen % kMaxEvents];
-    if ((set->types[event.gpu] & event.type) != 0) return &event;
-  }
-  return nullptr;
-}
-
 bool one_is_lost(const Machine& machine, const nvmlEventSet_st& set) {
   for (unsigned i = 0; i < machine.gpu_count; ++i)
     if (set.types[i] != 0 && machine.gpus[i].faults.lost != 0) return true;
@@ -40,12 +23,15 @@ bool one_is_lost(const Machine& machine, const nvmlEventSet_st& set) {
 }
 
 nvmlReturn_t wait(Function function, nvmlEventSet_t set, nvmlEventData_t* data, unsigned milliseconds, bool instances) {
-  constexpr unsigned kStepMs = 5;
   Call call(function);
   if (call.ready() != NVML_SUCCESS) return call.ready();
   if (set == nullptr || data == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
-  for (unsigned waited = 0;; waited += kStepMs) {
-    if (const Event* event = next_event(call.machine(), set)) {
+  const timespec deadline = deadline_after(milliseconds);
+  for (;;) {
+    const Event* const event = next_event(call.machine(), set->seen, [set](const Event& each) {
+      return each.system == 0 && (set->types[each.gpu] & each.type) != 0;
+    });
+    if (event != nullptr) {
       data->device = static_cast<nvmlDevice_t>(make_handle(call.machine(), Kind::gpu, event->gpu));
       data->eventType = event->type;
       data->eventData = event->data;
@@ -55,10 +41,8 @@ nvmlReturn_t wait(Function function, nvmlEventSet_t set, nvmlEventData_t* data, 
     }
     if (one_is_lost(call.machine(), *set)) return NVML_ERROR_GPU_IS_LOST;
     if (call.machine().driver != Driver::loaded) return NVML_ERROR_UNKNOWN;
-    if (waited >= milliseconds) return NVML_ERROR_TIMEOUT;
-    call.lock().unlock();
-    usleep(kStepMs * 1000);
-    call.lock().lock();
+    // A signal ends the real wait as well.
+    if (milliseconds == 0 || !call.wait_for_change(&deadline)) return NVML_ERROR_TIMEOUT;
   }
 }
 
@@ -86,8 +70,8 @@ SLIPWAY_NVML_EXPORT nvmlEventSetFree(nvmlEventSet_t set) {
 }
 
 SLIPWAY_NVML_EXPORT nvmlDeviceGetSupportedEventTypes(nvmlDevice_t device, unsigned long long* types) {
-  return with_target(Function::nvmlDeviceGetSupportedEventTypes, device, [=](Machine&, const Target& target) {
-    return give(types, target.kind == Kind::gpu ? supported_by(*target.gpu) : 0ULL);
+  return with_target(Function::nvmlDeviceGetSupportedEventTypes, device, [=](Machine& machine, const Target& target) {
+    return give(types, target.kind == Kind::gpu ? supported_events(machine, *target.gpu) : 0ULL);
   });
 }
 
@@ -96,7 +80,7 @@ SLIPWAY_NVML_EXPORT nvmlDeviceRegisterEvents(nvmlDevice_t device, unsigned long 
                      [=](Machine& machine, const Target& target) -> nvmlReturn_t {
                        if (target.kind != Kind::gpu) return NVML_ERROR_INVALID_ARGUMENT;
                        if (set == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
-                       if ((types & ~supported_by(*target.gpu)) != 0) return NVML_ERROR_NOT_SUPPORTED;
+                       if ((types & ~supported_events(machine, *target.gpu)) != 0) return NVML_ERROR_NOT_SUPPORTED;
                        // Nothing that happened before anybody registered.
                        bool first = true;
                        for (const unsigned long long existing : set->types) first = first && existing == 0;

@@ -171,8 +171,7 @@ nvmlReturn_t other_field(nvmlFieldValue_t& field, const Gpu& gpu) {
 
 nvmlReturn_t read_field(nvmlFieldValue_t& field, const Machine& machine, const Gpu& gpu) {
   const unsigned id = field.fieldId;
-  constexpr unsigned kMost = 303;
-  if (id == 0 || id >= kMost) return NVML_ERROR_INVALID_ARGUMENT;
+  if (id == 0 || id >= kMaxFields) return NVML_ERROR_INVALID_ARGUMENT;
   if (id <= 28) return ecc_field(field, gpu);
   if (id <= 31 || (id >= 142 && id <= 145)) return repair_field(field, gpu);
   const bool link = is_link_counter(id) || (id >= 84 && id <= 91) || (id >= 132 && id <= 141) || id == 147 ||
@@ -182,26 +181,37 @@ nvmlReturn_t read_field(nvmlFieldValue_t& field, const Machine& machine, const G
   return other_field(field, gpu);
 }
 
+/// The driver asks for each field by itself.
+Cost cost_of(const Machine& machine, const nvmlFieldValue_t* values, int count) {
+  Cost cost{};
+  for (int i = 0; i < count; ++i)
+    if (values[i].fieldId < kMaxFields) cost.processor_us += machine.costs.field_us[values[i].fieldId];
+  return cost;
+}
+
 }  // namespace
 }  // namespace slipway::sim
 
 using namespace slipway::sim;
 
 SLIPWAY_NVML_EXPORT nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldValue_t* values) {
-  return with_target(Function::nvmlDeviceGetFieldValues, device,
-                     [=](Machine& machine, const Target& target) -> nvmlReturn_t {
-                       if (count < 1 || values == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
-                       const bool passes_over = std::any_of(values, values + count, [&](const nvmlFieldValue_t& value) {
-                         return is_c2c(value.fieldId) && target.gpu->model.c2c_links == 0;
-                       });
-                       for (int i = 0; i < count; ++i) {
-                         if (passes_over && is_power_limit(values[i].fieldId)) continue;
-                         values[i].timestamp = now_ns() / 1000;
-                         values[i].latencyUsec = 0;
-                         values[i].nvmlReturn = read_field(values[i], machine, *target.gpu);
-                       }
-                       return NVML_SUCCESS;
-                     });
+  Call call(Function::nvmlDeviceGetFieldValues);
+  if (call.ready() != NVML_SUCCESS) return call.ready();
+  if (count < 1 || values == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
+  call.pay(cost_of(call.machine(), values, count));
+  Target target;
+  const nvmlReturn_t found = call.find(device, &target);
+  if (found != NVML_SUCCESS) return found;
+  const bool passes_over = std::any_of(values, values + count, [&](const nvmlFieldValue_t& value) {
+    return is_c2c(value.fieldId) && target.gpu->model.c2c_links == 0;
+  });
+  for (int i = 0; i < count; ++i) {
+    if (passes_over && is_power_limit(values[i].fieldId)) continue;
+    values[i].timestamp = now_ns() / 1000;
+    values[i].latencyUsec = 0;
+    values[i].nvmlReturn = read_field(values[i], call.machine(), *target.gpu);
+  }
+  return NVML_SUCCESS;
 }
 
 SLIPWAY_NVML_EXPORT nvmlDeviceClearFieldValues(nvmlDevice_t device, int count, nvmlFieldValue_t* values) {

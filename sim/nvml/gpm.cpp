@@ -93,14 +93,15 @@ SLIPWAY_NVML_EXPORT nvmlGpmMigSampleGet(nvmlDevice_t device, unsigned instance, 
   return take(Function::nvmlGpmMigSampleGet, device, sample, &instance);
 }
 SLIPWAY_NVML_EXPORT nvmlGpmMetricsGet(nvmlGpmMetricsGet_t* request) {
-  return with_machine(Function::nvmlGpmMetricsGet, [=](Machine&) -> nvmlReturn_t {
-    if (request == nullptr || request->sample1 == nullptr || request->sample2 == nullptr)
-      return NVML_ERROR_INVALID_ARGUMENT;
-    if (request->version != 1) return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-    if (request->numMetrics > NVML_GPM_METRIC_MAX || request->sample2->taken_ns <= request->sample1->taken_ns)
-      return NVML_ERROR_INVALID_ARGUMENT;
-    for (unsigned i = 0; i < request->numMetrics; ++i)
-      request->metrics[i].nvmlReturn = compute(request->metrics[i], *request->sample1, *request->sample2);
-    return NVML_SUCCESS;
-  });
+  Call call(Function::nvmlGpmMetricsGet);
+  if (call.ready() != NVML_SUCCESS) return call.ready();
+  if (request == nullptr || request->sample1 == nullptr || request->sample2 == nullptr)
+    return NVML_ERROR_INVALID_ARGUMENT;
+  if (request->version != 1) return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+  if (request->numMetrics > NVML_GPM_METRIC_MAX || request->sample2->taken_ns <= request->sample1->taken_ns)
+    return NVML_ERROR_INVALID_ARGUMENT;
+  call.pay({.processor_us = request->numMetrics * call.machine().costs.gpm_metric_us, .wall_us = 0});
+  for (unsigned i = 0; i < request->numMetrics; ++i)
+    request->metrics[i].nvmlReturn = compute(request->metrics[i], *request->sample1, *request->sample2);
+  return NVML_SUCCESS;
 }

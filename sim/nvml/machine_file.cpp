@@ -27,6 +27,7 @@ pthread_mutex_t thread_mutex = PTHREAD_MUTEX_INITIALIZER;
 int file_descriptor = -1;
 Machine* mapped_machine = nullptr;
 bool read_only = false;
+unsigned uses = 0;  // calls under way
 dev_t mapped_device = 0;
 ino_t mapped_inode = 0;
 
@@ -74,6 +75,8 @@ bool good(const Machine& state) {
     if (!in_bounds(state.gpus[i], state.gpu_count)) return false;
   for (const Process& process : state.processes)
     if (process.used != 0 && process.gpu >= kMaxGpus) return false;
+  for (const Event& event : state.events)
+    if (event.gpu >= kMaxGpus) return false;
   return true;
 }
 
@@ -121,7 +124,7 @@ bool state_path(char* path) {
 }
 
 void unmap() {
-  if (mapped_machine != nullptr) munmap(mapped_machine, sizeof(Machine));
+  if (mapped_machine != nullptr && uses == 0) munmap(mapped_machine, sizeof(Machine));
   if (file_descriptor >= 0) close(file_descriptor);
   mapped_machine = nullptr;
   file_descriptor = -1;
@@ -165,6 +168,10 @@ Machine* open_machine() {
 Machine* opened_machine() { return mapped_machine; }
 
 bool machine_read_only() { return read_only; }
+
+MachineUse::MachineUse(const Machine* machine) : uses_(machine != nullptr ? 1 : 0) { uses += uses_; }
+
+MachineUse::~MachineUse() { uses -= uses_; }
 
 MachineLock::MachineLock() { lock(); }
 

@@ -32,10 +32,23 @@ class MachineLock {
   bool held_ = false;
 };
 
+/// While a call uses the mapped machine it stays mapped, also where another one takes its place. Begins and ends with
+/// the machine locked.
+class MachineUse {
+ public:
+  explicit MachineUse(const Machine* machine);  ///< null: no use
+  ~MachineUse();
+  MachineUse(const MachineUse&) = delete;
+  MachineUse& operator=(const MachineUse&) = delete;
+
+ private:
+  unsigned uses_;
+};
+
 /// What a process remembers: NVML counts its initialisations.
 struct ProcessState {
   unsigned initialisations = 0;
-  unsigned flags = 0;
+  bool opened_before = false;  ///< the first initialisation is the one that takes long
 };
 ProcessState& process_state();
 

@@ -6,9 +6,18 @@
 #include <unistd.h>
 
 #include "sim/nvml/call.hpp"
+#include "sim/nvml/cost.hpp"
 
 namespace slipway::sim {
 namespace {
+
+/// What only the first of several initialisations takes, and most of it only the first in the process.
+void open_driver(MachineLock& lock, const Machine& machine) {
+  ProcessState& process = process_state();
+  if (!process.opened_before) keep_memory(machine.costs.memory_kib);
+  pay(lock, process.opened_before ? machine.costs.further_initialisation : machine.costs.first_initialisation);
+  process.opened_before = true;
+}
 
 nvmlReturn_t initialise(Function function, unsigned flags) {
   MachineLock lock;
@@ -16,13 +25,11 @@ nvmlReturn_t initialise(Function function, unsigned flags) {
   if (machine == nullptr) return NVML_ERROR_DRIVER_NOT_LOADED;
   lock.unlock();
   lock.lock();  // now with the file's own lock
+  const MachineUse use(machine);
   FunctionState& state = machine->functions[static_cast<std::uint32_t>(function)];
   if (!machine_read_only()) ++state.calls;
-  for (std::uint32_t waited = 0; state.hang != 0 || waited < machine->delay_us + state.delay_us; waited += 10000) {
-    lock.unlock();
-    usleep(10000);
-    lock.lock();
-  }
+  pay(lock, state.cost);
+  while (state.hang != 0) wait_for_change(lock, *machine, nullptr);
   if (state.error != 0) return state.error;
   if (machine->driver == Driver::unloaded) return NVML_ERROR_DRIVER_NOT_LOADED;
   if (machine->driver == Driver::mismatch) return NVML_ERROR_LIB_RM_VERSION_MISMATCH;
@@ -32,6 +39,7 @@ nvmlReturn_t initialise(Function function, unsigned flags) {
   if (machine->visible == Visible::by_device_nodes && visible_gpus(*machine, list) == 0 &&
       (flags & NVML_INIT_FLAG_NO_GPUS) == 0 && machine->gpu_count > 0)
     return NVML_ERROR_NOT_FOUND;
+  if (process_state().initialisations == 0) open_driver(lock, *machine);
   ++process_state().initialisations;
   if (!machine_read_only()) ++machine->initialisations;
   return NVML_SUCCESS;
@@ -82,10 +90,13 @@ SLIPWAY_NVML_EXPORT nvmlInitWithFlags(unsigned flags) { return initialise(Functi
 SLIPWAY_NVML_EXPORT nvmlShutdown() {
   MachineLock lock;
   if (process_state().initialisations == 0) return NVML_ERROR_UNINITIALIZED;
-  --process_state().initialisations;
   Machine* const machine = opened_machine();
-  if (machine != nullptr && !machine_read_only())
-    ++machine->functions[static_cast<std::uint32_t>(Function::nvmlShutdown)].calls;
+  const bool last = --process_state().initialisations == 0;
+  if (machine == nullptr) return NVML_SUCCESS;
+  const MachineUse use(machine);
+  FunctionState& state = machine->functions[static_cast<std::uint32_t>(Function::nvmlShutdown)];
+  if (!machine_read_only()) ++state.calls;
+  if (last) pay(lock, state.cost);
   return NVML_SUCCESS;
 }
 

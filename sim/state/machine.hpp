@@ -18,13 +18,14 @@
 namespace slipway::sim {
 
 inline constexpr std::uint64_t kMagic = 0x314d4953595049ULL;  // "IPYSIM1"
-inline constexpr std::uint32_t kLayout = 4;                   ///< of this header; another one is refused
+inline constexpr std::uint32_t kLayout = 5;                   ///< of this header; another one is refused
 inline constexpr unsigned kMaxGpus = 16;
 inline constexpr unsigned kMaxProfiles = 16;
 inline constexpr unsigned kMaxPlacements = 8;
 inline constexpr unsigned kMaxInstances = 8;  ///< GPU instances of a GPU, and compute instances of one
 inline constexpr unsigned kMaxProcesses = 128;
 inline constexpr unsigned kMaxEvents = 256;  ///< the newest are kept
+inline constexpr unsigned kMaxFields = 303;  ///< of nvmlDeviceGetFieldValues
 inline constexpr unsigned kMaxLinks = 18;
 inline constexpr std::int32_t kSwitch = -1;  ///< the other end of a link is an NVSwitch
 inline constexpr std::int32_t kNobody = -2;  ///< the link goes nowhere
@@ -169,17 +170,32 @@ struct Process {
 
 struct Event {
   std::uint64_t number;  ///< 1, 2, …; 0: none
-  std::uint64_t type;    ///< NVML_EVENT_…
+  std::uint64_t type;    ///< NVML_EVENT_…, or NVML_SYSTEM_EVENT_…
   std::uint64_t data;
+  std::uint32_t system;  ///< 1: an event of the system
   std::uint32_t gpu;
   std::uint32_t gpu_instance, compute_instance;
+};
+
+/// What a call costs its thread, in microseconds; all zero: nothing but what the simulator itself needs.
+struct Cost {
+  std::uint32_t processor_us;  ///< of processor time
+  std::uint32_t wall_us;       ///< until the call comes back; what is beyond the processor time is slept
+};
+
+/// What the driver costs beyond the costs of its functions.
+struct DriverCosts {
+  Cost first_initialisation, further_initialisation;  ///< of a process
+  std::uint32_t field_us[kMaxFields];                 ///< processor time for each field of nvmlDeviceGetFieldValues
+  std::uint32_t gpm_metric_us;                        ///< processor time for each metric of nvmlGpmMetricsGet
+  std::uint32_t memory_kib;                           ///< kept by a process from its first initialisation to its end
 };
 
 /// Of one function of the library.
 struct FunctionState {
   std::uint64_t calls;
   std::uint64_t failing_call;  ///< the call of that number answers UNKNOWN; 0: none
-  std::uint32_t delay_us;
+  Cost cost;
   std::int32_t error;  ///< answered instead of doing anything; 0: none
   std::uint32_t hang;
 };
@@ -202,13 +218,14 @@ struct Machine {
   std::uint32_t epoch;             ///< grows with each load of the driver and each reset: old handles are void
   std::int64_t made_at_ns;         ///< CLOCK_REALTIME; counters move from here
   std::uint64_t initialisations;
-  std::uint32_t delay_us;  ///< of every call
+  std::uint32_t changes;  ///< grows with every change that a waiting call could wait for (sim/state/events.hpp)
   std::uint32_t gpu_count;
   std::uint64_t last_event;
   Gpu gpus[kMaxGpus];
   Process processes[kMaxProcesses];
   Event events[kMaxEvents];
   FunctionState functions[kFunctionCount];
+  DriverCosts costs;
 };
 
 /// Sets a text of the machine: as much of it as there is place for, and NUL.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <functional>
 #include <map>
+#include <utility>
 
-#include "nvidia/nvml/abi/sample.h"
+#include "nvidia/nvml/abi/event.h"
+#include "sim/state/events.hpp"
 #include "sim/state/mig_rules.hpp"
 #include "sim/tool/change.hpp"
 
@@ -24,15 +26,42 @@ struct Change {
 };
 
 void tell(const Change& change, std::uint64_t type, std::uint64_t data) {
-  const std::uint64_t number = ++change.machine.last_event;
-  change.machine.events[number % sim::kMaxEvents] = {number,          type, data, change.index, NVML_NO_INSTANCE,
-                                                     NVML_NO_INSTANCE};
+  sim::add_event(change.machine, change.index, type, data);
+}
+
+/// The driver lets go of a GPU that is removed from the bus, and takes one that comes back.
+void tell_driver(const Change& change, bool bound) {
+  sim::add_system_event(change.machine, change.index,
+                        bound ? NVML_SYSTEM_EVENT_GPU_DRIVER_BIND : NVML_SYSTEM_EVENT_GPU_DRIVER_UNBIND);
+}
+
+void lose(const Change& change) {
+  constexpr std::uint64_t kFellOffTheBus = 79;  // the XID
+  if (std::exchange(change.gpu().faults.lost, 1) == 0) tell(change, NVML_EVENT_GPU_UNAVAILABLE_ERROR, kFellOffTheBus);
+}
+
+/// One that fell off the bus comes back by being removed and found again.
+void come_back(const Change& change) {
+  if (std::exchange(change.gpu().faults.lost, 0) != 0) tell_driver(change, true);
+}
+
+void hide(const Change& change, bool hidden) {
+  const std::uint32_t before = std::exchange(change.gpu().hidden, hidden ? 1 : 0);
+  if ((before != 0) != hidden) tell_driver(change, !hidden);
+}
+
+void set_recovery(const Change& change, std::uint32_t action) {
+  if (std::exchange(change.gpu().faults.recovery_action, action) != action)
+    tell(change, NVML_EVENT_GPU_RECOVERY_ACTION, action);
 }
 
 /// What a reset does: pending modes come into force, instances and volatile counters are gone.
 void reset(const Change& change) {
   sim::Gpu& gpu = change.gpu();
-  gpu.faults.lost = gpu.faults.hang = gpu.faults.recovery_action = 0;
+  come_back(change);
+  set_recovery(change, 0);
+  gpu.faults.hang = 0;
+  if (gpu.mig_current != gpu.mig_pending) tell(change, NVML_EVENT_MIG_CONFIG_CHANGE, 0);
   gpu.mig_current = gpu.mig_pending;
   gpu.ecc_current = gpu.ecc_pending;
   gpu.ecc.corrected_volatile = gpu.ecc.uncorrected_volatile = 0;
@@ -56,12 +85,12 @@ using Do = std::function<void(const Change&)>;
 
 const std::map<std::string, Do>& without_value() {
   static const std::map<std::string, Do> all{
-      {"lost", [](const Change& c) { c.gpu().faults.lost = 1; }},
-      {"found", [](const Change& c) { c.gpu().faults.lost = 0; }},
+      {"lost", lose},
+      {"found", come_back},
       {"hang", [](const Change& c) { c.gpu().faults.hang = 1; }},
       {"resume", [](const Change& c) { c.gpu().faults.hang = 0; }},
-      {"remove", [](const Change& c) { c.gpu().hidden = 1; }},
-      {"restore", [](const Change& c) { c.gpu().hidden = 0; }},
+      {"remove", [](const Change& c) { hide(c, true); }},
+      {"restore", [](const Change& c) { hide(c, false); }},
       {"reset", reset},
   };
   return all;
@@ -80,7 +109,7 @@ const std::map<std::string, Do>& with_value() {
       {"profiles-when-disabled", [](const Change& c) { c.gpu().model.mig.query_when_disabled = c.small(); }},
       {"destroy-fails", [](const Change& c) { c.gpu().faults.destroy_in_use = c.small(); }},
       {"create-fails", [](const Change& c) { c.gpu().faults.create_fails = c.small(); }},
-      {"recovery", [](const Change& c) { c.gpu().faults.recovery_action = c.small(); }},
+      {"recovery", [](const Change& c) { set_recovery(c, c.small()); }},
   };
   return all;
 }

@@ -2,17 +2,32 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <utility>
 
 #include "nvidia/nvml/abi/base.h"
+#include "nvidia/nvml/abi/event.h"
+#include "sim/state/events.hpp"
 #include "sim/state/mig_rules.hpp"
 #include "sim/tool/change.hpp"
 
 namespace slipway::core {
 namespace {
 
+/// The driver is bound to every GPU of the machine, or unbound from all.
+void tell_driver_of_all(sim::Machine& machine, std::uint64_t event) {
+  for (unsigned i = 0; i < machine.gpu_count; ++i)
+    if (machine.gpus[i].hidden == 0) sim::add_system_event(machine, i, event);
+}
+
+void unload(sim::Machine& machine, sim::Driver state) {
+  if (std::exchange(machine.driver, state) == sim::Driver::loaded)
+    tell_driver_of_all(machine, NVML_SYSTEM_EVENT_GPU_DRIVER_UNBIND);
+}
+
 /// Loading a driver anew makes all old handles void and takes the instances; before Ampere's successors the MIG mode
 /// survives in the infoROM.
 void reload(sim::Machine& machine) {
+  unload(machine, sim::Driver::unloaded);
   ++machine.epoch;
   machine.driver = sim::Driver::loaded;
   for (unsigned i = 0; i < machine.gpu_count; ++i) {
@@ -20,6 +35,7 @@ void reload(sim::Machine& machine) {
     gpu.mig_current = gpu.mig_pending = gpu.model.mig.resetless != 0 ? 0 : gpu.mig_pending;
     sim::clear_instances(gpu);
   }
+  tell_driver_of_all(machine, NVML_SYSTEM_EVENT_GPU_DRIVER_BIND);
 }
 
 Result<std::uint32_t> kind_of(const std::string& word) {
@@ -84,9 +100,9 @@ Status change_driver(sim::Machine& machine, const Words& words) {
   if (words.size() != 1)
     return usage("driver needs one word", "slipway-sim FOLDER driver loaded|unloaded|mismatch|VERSION");
   if (words[0] == "unloaded") {
-    machine.driver = sim::Driver::unloaded;
+    unload(machine, sim::Driver::unloaded);
   } else if (words[0] == "mismatch") {
-    machine.driver = sim::Driver::mismatch;
+    unload(machine, sim::Driver::mismatch);
   } else if (words[0] == "loaded") {
     if (machine.driver != sim::Driver::loaded) reload(machine);
   } else {
@@ -116,7 +132,8 @@ Status change_process(sim::Machine& machine, const Words& words) {
 
 Status change_function(sim::Machine& machine, const Words& words) {
   constexpr const char* kFunctionUsage =
-      "slipway-sim FOLDER function NAME|all delay MICROSECONDS | fail CODE | fail-call NUMBER | hang on|off";
+      "slipway-sim FOLDER function NAME|all delay MICROSECONDS | processor MICROSECONDS | fail CODE | fail-call NUMBER "
+      "| hang on|off";
   if (words.size() != 3) return usage("function needs a name, what it does, and a value", kFunctionUsage);
   const bool flag = words[2] == "on" || words[2] == "off";
   const auto value = flag ? Result<std::uint64_t>(words[2] == "on" ? 1 : 0) : number_of(words[2]);
@@ -127,7 +144,9 @@ Status change_function(sim::Machine& machine, const Words& words) {
     found = true;
     sim::FunctionState& state = machine.functions[i];
     if (words[1] == "delay")
-      state.delay_us = static_cast<std::uint32_t>(*value);
+      state.cost.wall_us = static_cast<std::uint32_t>(*value);
+    else if (words[1] == "processor")
+      state.cost.processor_us = static_cast<std::uint32_t>(*value);
     else if (words[1] == "fail")
       state.error = static_cast<std::int32_t>(*value);
     else if (words[1] == "fail-call")

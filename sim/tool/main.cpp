@@ -7,6 +7,7 @@
 
 #include "sim/model/machine.hpp"
 #include "sim/model/profile.hpp"
+#include "sim/state/events.hpp"
 #include "sim/tool/change.hpp"
 #include "sim/tool/mapped.hpp"
 #include "sim/view/driver.hpp"
@@ -33,7 +34,7 @@ constexpr const char* kHelp =
     "  gpu N|all recovery ACTION\n"
     "  driver loaded|unloaded|mismatch|VERSION\n"
     "  process add|attach GPU PID [MIB [compute|graphics|mps|holder [NAME [GI CI]]]] | process remove PID|all\n"
-    "  function NAME|all delay MICROSECONDS | fail CODE | fail-call NUMBER | hang on|off\n"
+    "  function NAME|all delay MICROSECONDS | processor MICROSECONDS | fail CODE | fail-call NUMBER | hang on|off\n"
     "\n`slipway-sim library` prints the folder of the simulated libnvidia-ml.so.1, `slipway-sim profiles` the "
     "profiles.\n";
 
@@ -66,22 +67,23 @@ Status change(const std::string& folder, const std::string& command, const Words
   if (command == "tree") return tree(folder, words);
   SLIPWAY_TRY(mapped, MappedMachine::open(folder));
   sim::Machine& machine = mapped.machine();
-  if (command == "show")
-    print(show_machine(machine));
-  else if (command == "calls")
-    print(show_calls(machine));
-  else if (command == "forget-calls")
+  if (command == "show" || command == "calls") {
+    print(command == "show" ? show_machine(machine) : show_calls(machine));
+    return {};
+  }
+  if (command == "forget-calls")
     forget_calls(machine);
   else if (command == "gpu")
-    return change_gpu(machine, words);
+    SLIPWAY_CHECK(change_gpu(machine, words));
   else if (command == "driver")
-    return change_driver(machine, words);
+    SLIPWAY_CHECK(change_driver(machine, words));
   else if (command == "process")
-    return change_process(machine, words);
+    SLIPWAY_CHECK(change_process(machine, words));
   else if (command == "function")
-    return change_function(machine, words);
+    SLIPWAY_CHECK(change_function(machine, words));
   else
     return usage("there is no command '" + command + "'", "`slipway-sim --help` lists them");
+  sim::note_change(machine);
   return {};
 }
 

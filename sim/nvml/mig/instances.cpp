@@ -4,6 +4,7 @@
 #include "nvidia/nvml/abi/sample.h"
 #include "sim/nvml/call.hpp"
 #include "sim/nvml/mig/call.hpp"
+#include "sim/state/events.hpp"
 #include "sim/state/mig_rules.hpp"
 
 namespace slipway::sim {

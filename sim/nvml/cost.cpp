@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/nvml/cost.hpp"
+
+#include <ctime>
+
+#include <sys/mman.h>
+
+namespace slipway::sim {
+namespace {
+
+constexpr std::int64_t kNsPerUs = 1000;
+constexpr std::int64_t kOwnNs = 3000;  // the simulator's locks, file locks and clocks for one call
+constexpr std::int64_t kNsPerSecond = 1000000000;
+
+std::int64_t time_of(clockid_t clock) {
+  timespec time;
+  clock_gettime(clock, &time);
+  return std::int64_t{time.tv_sec} * kNsPerSecond + time.tv_nsec;
+}
+
+}  // namespace
+
+void spend(const Cost& cost) {
+  const std::int64_t processor_ns = cost.processor_us * kNsPerUs;
+  const std::int64_t wall_ns = cost.wall_us * kNsPerUs;
+  const std::int64_t wall_end = time_of(CLOCK_MONOTONIC) + wall_ns - kOwnNs;
+  if (processor_ns > kOwnNs) {
+    const std::int64_t end = time_of(CLOCK_THREAD_CPUTIME_ID) + processor_ns - kOwnNs;
+    while (time_of(CLOCK_THREAD_CPUTIME_ID) < end) continue;
+  }
+  if (wall_ns <= processor_ns) return;
+  const timespec until{wall_end / kNsPerSecond, wall_end % kNsPerSecond};
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) != 0) continue;
+}
+
+void keep_memory(std::uint32_t kib) {
+  constexpr std::size_t kPage = 4096;
+  const std::size_t size = std::size_t{kib} * 1024;
+  if (size == 0) return;
+  void* const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return;
+  for (std::size_t at = 0; at < size; at += kPage) static_cast<volatile char*>(memory)[at] = 1;
+}
+
+}  // namespace slipway::sim
