@@ -14,6 +14,7 @@
 #include <slipway/write/new_file.hpp>
 
 #include "core/loader/installation.hpp"
+#include "sim/model/costs.hpp"
 #include "sim/model/model.hpp"
 #include "sim/state/mig_rules.hpp"
 
@@ -122,7 +123,18 @@ Status set_mig(const std::string& value, sim::Gpu& gpu) {
   return {};
 }
 
-Status apply_settings(const SimProfile& profile, sim::Machine& machine) {
+/// "on": the costs that the profile names; "off"; or the name of others.
+Status set_costs(const std::string& value, const SimProfile& profile, const std::vector<std::string>& folders,
+                 sim::Machine& machine) {
+  if (value == "off") return {};
+  if (value == "on" && profile.costs.empty())
+    return bad_setting(
+        "costs", value,
+        "nobody has measured this machine; name others: costs=" + joined(sim_costs_names(folders), " or costs="));
+  return apply_sim_costs(value == "on" ? profile.costs : value, folders, machine);
+}
+
+Status apply_settings(const SimProfile& profile, const std::vector<std::string>& folders, sim::Machine& machine) {
   for (const auto& [key, value] : profile.settings) {
     if (key == "driver" && value == "none") {
       machine.driver = sim::Driver::unloaded;
@@ -133,11 +145,14 @@ Status apply_settings(const SimProfile& profile, sim::Machine& machine) {
       for (unsigned i = 0; i < machine.gpu_count; ++i) SLIPWAY_CHECK(set_mig(value, machine.gpus[i]));
     } else if (key == "visible" && (value == "all" || value == "nodes")) {
       machine.visible = value == "all" ? sim::Visible::all : sim::Visible::by_device_nodes;
+    } else if (key == "costs" && !value.empty()) {
+      SLIPWAY_CHECK(set_costs(value, profile, folders, machine));
     } else if (key == "vgpu" && sim_vgpu_host(profile)) {
       for (unsigned i = 0; i < machine.gpu_count; ++i) machine.gpus[i].virtualization = kIsVgpu;
     } else {
       return bad_setting(key, value,
                          "settings are driver=VERSION|none, mig=on|PROFILE[/PROFILE…], visible=all|nodes, "
+                         "costs=on|off|NAME, "
                          "vgpu=VERSION/BRANCH of the host's driver, each of at most 10 characters");
     }
   }
@@ -149,6 +164,8 @@ std::uint64_t origin_of(const sim::Machine& machine, const SimProfile& profile) 
   for (const auto& [key, value] : profile.settings) all += "," + key + "=" + value;
   for (unsigned i = 0; i < machine.gpu_count; ++i)
     all.append(reinterpret_cast<const char*>(&machine.gpus[i].model), sizeof(sim::Model));
+  all.append(reinterpret_cast<const char*>(&machine.costs), sizeof machine.costs);
+  all.append(reinterpret_cast<const char*>(machine.functions), sizeof machine.functions);
   return digest(all);
 }
 
@@ -183,7 +200,7 @@ Result<SimMachine> make_sim_machine(const SimProfile& profile, const std::vector
     fill_gpu(profile, function, machine->gpu_count++, gpu);
   }
   SLIPWAY_CHECK(set_sim_links(profile, *machine));
-  SLIPWAY_CHECK(apply_settings(profile, *machine));
+  SLIPWAY_CHECK(apply_settings(profile, folders, *machine));
   machine->made_from = origin_of(*machine, profile);
   machine->made_at_ns = std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count();
   return machine;

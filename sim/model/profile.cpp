@@ -103,6 +103,7 @@ nvml:
   help: the driver that answers on the machine
   keys:
     driver_version: {type: string, pattern: '[0-9]{3}\.[0-9]{1,3}(\.[0-9]{1,3})?', default: "550.90.07", help: its version}
+    costs: {type: string, help: "what its calls cost, for the setting costs=on: a file of the folder costs, without .yaml"}
     cuda_version: {type: string, pattern: '[0-9]{2}\.[0-9]', default: "12.4", help: the newest CUDA that it supports}
     links:
       type: list
@@ -154,6 +155,7 @@ void read_driver(const Json& value, SimProfile& profile) {
   profile.driver_version = value.value("driver_version", "550.90.07");
   const std::string cuda = value.value("cuda_version", "12.4");
   profile.cuda_version = 1000 * static_cast<unsigned>(std::stoul(cuda)) + 10 * static_cast<unsigned>(cuda.back() - '0');
+  profile.costs = value.value("costs", "");
   const Json links = value.value("links", Json::array());
   profile.direct_links = !links.empty();
   for (const Json& link : links)

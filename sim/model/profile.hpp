@@ -59,6 +59,7 @@ struct SimProfile {
   std::string product;                                             ///< what DMI calls the machine; empty: not known
   std::string driver_version;                                      ///< of the simulated NVML
   unsigned cuda_version = 0;                                       ///< 1000 * major + 10 * minor
+  std::string costs;  ///< what its calls cost, for the setting costs=on: a file of the folder costs; empty: not known
   bool direct_links = false;  ///< NVLinks go where `links` says; else all of them to NVSwitches
   std::vector<SimLinks> links;
   std::string fabric_cluster;  ///< UUID of the NVLink fabric of several nodes; empty: none
