@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "deviceplugin/service/plugin_lock.hpp"
+
+#include <algorithm>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+namespace slipway::deviceplugin {
+
+bool PluginLock::is_current() const {
+  struct stat here {};
+  struct stat open {};
+  return folder_fd_ && ::stat(folder_.c_str(), &here) == 0 && ::fstat(folder_fd_.get(), &open) == 0 &&
+         here.st_dev == open.st_dev && here.st_ino == open.st_ino;
+}
+
+bool PluginLock::hold() {
+  if (!is_current()) {
+    held_ = false;
+    folder_fd_.reset(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!folder_fd_) return true;
+  }
+  // Taking it again costs a call, and an adopted descriptor may turn out to be of another lock.
+  held_ = ::flock(folder_fd_.get(), LOCK_EX | LOCK_NB) == 0;
+  return held_ || errno != EWOULDBLOCK;
+}
+
+void PluginLock::adopt(Fd lock) {
+  folder_fd_ = std::move(lock);
+  held_ = false;
+  (void)hold();
+}
+
+void PluginLock::release() {
+  folder_fd_.reset();
+  held_ = false;
+}
+
+std::optional<pid_t> listener_at(const std::string& socket) {
+  sockaddr_un address{};
+  if (socket.size() >= sizeof address.sun_path) return std::nullopt;
+  address.sun_family = AF_UNIX;
+  std::ranges::copy(socket, address.sun_path);
+  const Fd end(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!end || ::connect(end.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    return std::nullopt;
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(end.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
+  return peer.pid;
+}
+
+std::string listener_text(pid_t pid) {
+  return pid == 0 ? "a process in another container" : "the process " + std::to_string(pid);
+}
+
+}  // namespace slipway::deviceplugin
