@@ -2,11 +2,13 @@
 #include "core/service/notify.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <ctime>
 
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <slipway/root_dir.hpp>
 
@@ -26,9 +28,23 @@ std::string monotonic_us() {
   return std::to_string(static_cast<std::int64_t>(now.tv_sec) * 1'000'000 + now.tv_nsec / 1000);
 }
 
+/// As sd_watchdog_enabled(3) reads it: a third of the time, and only when this process is the one that is watched.
+std::optional<std::chrono::milliseconds> third_of_watchdog() {
+  const std::string watched = taken_from_environment("WATCHDOG_PID");
+  const std::string text = taken_from_environment("WATCHDOG_USEC");
+  std::uint64_t microseconds = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), microseconds);
+  if (read.ec != std::errc{} || read.ptr != text.data() + text.size() || microseconds == 0) return std::nullopt;
+  if (!watched.empty() && watched != std::to_string(::getpid())) return std::nullopt;
+  constexpr std::uint64_t kLongest = 3'600'000;
+  return std::chrono::milliseconds(std::clamp<std::uint64_t>(microseconds / 3000, 1, kLongest));
+}
+
 }  // namespace
 
-Notify::Notify() : socket_(taken_from_environment("NOTIFY_SOCKET")) {}
+Notify::Notify()
+    : socket_(taken_from_environment("NOTIFY_SOCKET")),
+      alive_every_(socket_.empty() ? std::nullopt : third_of_watchdog()) {}
 
 void Notify::ready() const { say("READY=1"); }
 void Notify::reloading() const { say("RELOADING=1\nMONOTONIC_USEC=" + monotonic_us()); }

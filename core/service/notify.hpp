@@ -2,17 +2,22 @@
 // core/service/notify.hpp - tells systemd how a service of Type=notify is: sd_notify(3), without its library.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 
 namespace slipway::core {
 
 class Notify {
  public:
-  /// The socket of $NOTIFY_SOCKET, which is taken out of the environment; without one nothing is said.
+  /// The socket of $NOTIFY_SOCKET, and the watchdog of $WATCHDOG_USEC, which are taken out of the environment; without
+  /// a socket nothing is said.
   Notify();
   explicit Notify(std::string socket) : socket_(std::move(socket)) {}
 
   bool listened_to() const { return !socket_.empty(); }
+  /// How often alive() has to be said: a third of WatchdogSec. Empty: systemd does not wait for it.
+  std::optional<std::chrono::milliseconds> alive_every() const { return alive_every_; }
   void ready() const;
   /// With the monotonic clock, as Type=notify-reload wants it.
   void reloading() const;
@@ -26,6 +31,7 @@ class Notify {
  private:
   void say(const std::string& text) const;
   std::string socket_;  ///< a path, or "@name" of an abstract one
+  std::optional<std::chrono::milliseconds> alive_every_;
 };
 
 }  // namespace slipway::core

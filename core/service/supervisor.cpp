@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <slipway/process/sockets.hpp>
+#include <slipway/watch/file_watch.hpp>
 
 #include "core/service/control_socket.hpp"
 #include "core/service/notify.hpp"
@@ -28,6 +29,8 @@ using std::chrono::seconds;
 
 constexpr seconds kStopLimit{20};
 constexpr seconds kQuiesceLimit{30};
+/// What a unit gives changes seldom, and the folders are watched: /proc/devices tells nobody that it has changed.
+constexpr seconds kLookAtGranted{10};
 constexpr std::size_t kMostReasonsKept = 64;
 
 Ui::Level level_of(const std::string& word) {
@@ -54,6 +57,7 @@ class Supervisor {
   Status run();
 
  private:
+  Status watch(int fd) const;
   WorkerEvents events();
   void handle_watched();
   void handle_signals();
@@ -67,6 +71,7 @@ class Supervisor {
   void begin_reload();
   static bool refuses(const Error& why);
   bool goes_back(const Error& why);
+  Status watch_granted();
   void look_at_what_it_has();
   void log(Ui::Level level, const std::string& text) { ui_.log(level, {options_.component, "service"}, text); }
   Json state() const;
@@ -86,10 +91,12 @@ class Supervisor {
   std::optional<Given> worked_;  ///< what it was last ready with
   std::unique_ptr<Worker> worker_;
   Fd signals_;
-  Fd timer_;  ///< the limit of a question that is open
+  Fd timer_;          ///< the limit of a question that is open
+  Fd granted_timer_;  ///< the next look at what the unit gives
   Fd poll_;
   std::uint64_t open_question_ = 0;
-  std::optional<Granted> granted_;  ///< what its unit gives; none without one
+  std::optional<Granted> granted_;            ///< what its unit gives; none without one
+  std::optional<FileWatch> granted_folders_;  ///< those of it that it writes to
   std::string status_;
   std::vector<std::string> reasons_;
   std::string refused_;  ///< what is wrong with a newer spec than the one that it works with
@@ -106,12 +113,7 @@ Status Supervisor::open() {
   timer_ = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   poll_ = Fd(::epoll_create1(EPOLL_CLOEXEC));
   if (!timer_ || !poll_) return system_error("make", "a descriptor", errno);
-  for (const int fd : {signals_.get(), timer_.get(), control_.fd()}) {
-    epoll_event event{};
-    event.events = EPOLLIN;
-    event.data.fd = fd;
-    if (::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) return system_error("watch", "a descriptor", errno);
-  }
+  for (const int fd : {signals_.get(), timer_.get(), control_.fd()}) SLIPWAY_CHECK(watch(fd));
   control_.on_request = [this](int client, const std::string& op) { handle_request(client, op); };
   control_.on_gone = [this](int client) { quieting_.release(client); };
   quieting_.ask = [this](const char* op) { ask(op); };
@@ -119,9 +121,7 @@ Status Supervisor::open() {
   quieting_.failed = [this](const Error& error) { end_because(error); };
   SLIPWAY_TRY(config, options_.read());
   config_ = std::move(config);
-  if (notify_.listened_to())
-    granted_.emplace(config_.device_classes, config_.writes, root_,
-                     std::string(kControlFolder) + "/" + options_.component + ".closed");
+  if (notify_.listened_to()) SLIPWAY_CHECK(watch_granted());
   WorkerOptions worker;
   worker.plugin_path = config_.file.path;
   worker.is_program = config_.file.is_program;
@@ -140,7 +140,8 @@ Status Supervisor::run() {
   for (;;) {
     reasons_.clear();  // a service that begins anew says them anew
     running_ = {config_.section, config_.host};
-    const Json request{{"component", options_.component}, {"spec", running_.section}, {"host", running_.host}};
+    Json request{{"component", options_.component}, {"spec", running_.section}, {"host", running_.host}};
+    if (const auto every = notify_.alive_every()) request["alive_ms"] = every->count();
     const auto reply = worker_->call("service", request, milliseconds::max(), events());
     const bool was_ready = std::exchange(works_, false);
     const bool newer = std::exchange(reloading_, false);
@@ -208,6 +209,8 @@ WorkerEvents Supervisor::events() {
 void Supervisor::handle_watched() {
   std::uint64_t expirations = 0;
   if (::read(timer_.get(), &expirations, sizeof expirations) == sizeof expirations) took_too_long();
+  const bool due = ::read(granted_timer_.get(), &expirations, sizeof expirations) == sizeof expirations;
+  if ((granted_folders_ && granted_folders_->take()) || due) look_at_what_it_has();
   control_.handle();
   handle_signals();
 }
@@ -289,6 +292,32 @@ void Supervisor::stop() {
   log(Ui::Level::info, "stopping");
   if (!reloading_) (void)worker_->tell("service.stop", {{"component", options_.component}}).ok();
   worker_->end_within(kStopLimit);
+}
+
+/// The folders tell of changes themselves; where they cannot be watched, the timer is enough.
+Status Supervisor::watch_granted() {
+  if (config_.device_classes.empty() && config_.writes.empty()) return {};
+  granted_.emplace(config_.device_classes, config_.writes, root_,
+                   std::string(kControlFolder) + "/" + options_.component + ".closed");
+  granted_timer_ = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  if (!granted_timer_) return system_error("make", "a timer", errno);
+  const itimerspec every{{kLookAtGranted.count(), 0}, {kLookAtGranted.count(), 0}};
+  ::timerfd_settime(granted_timer_.get(), 0, &every, nullptr);
+  SLIPWAY_CHECK(watch(granted_timer_.get()));
+  // As Granted looks at them: by this process' own root, not by the root that the service is for.
+  SLIPWAY_TRY(own_root, RootDir::open("/"));
+  auto folders = FileWatch::open(std::move(own_root), config_.writes);
+  if (!folders) return {};
+  granted_folders_ = std::move(*folders);
+  return watch(granted_folders_->fd());
+}
+
+Status Supervisor::watch(int fd) const {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.fd = fd;
+  if (::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) return system_error("watch", "a descriptor", errno);
+  return {};
 }
 
 /// What the unit gives is that of its start: systemd, which starts it afresh, gives what there is now.

@@ -14,7 +14,6 @@ namespace slipway::core {
 namespace {
 
 constexpr const char* kDeviceList = "/proc/devices";
-constexpr unsigned kLooksForOneAtNodes = 8;
 constexpr std::size_t kLargestMark = 4096;
 
 /// errno of what keeps us from writing there; 0: nothing.
@@ -50,7 +49,6 @@ std::string Granted::lost_device() {
   if (device_classes_.empty()) return {};
   if (device_numbers(device_classes_, kDeviceList) != numbers_)
     return "the kernel has numbered its devices anew, starting again to be allowed to open them";
-  if (looks_++ % kLooksForOneAtNodes != 0) return {};
   const std::string node = closed_node(numbers_, "/dev");
   if (node.empty()) return {};
   const auto before = read_regular(root_, mark_, kLargestMark);

@@ -31,7 +31,6 @@ class Granted {
   RootDir root_;
   std::string mark_;
   std::string numbers_;
-  unsigned looks_ = 0;
 };
 
 }  // namespace slipway::core

@@ -59,7 +59,8 @@ typedef struct slipway_services {
  *   tools   {component}                               -> [{name, purpose, usage, options: [{name, value, letter?}]}]
  *   tool    {component, tool, arguments, spec, host}  -> {exit: 0-255}
  *   import  {component, document}                     -> {spec, warnings}
- *   service {component, spec, host}                   -> null, when service.stop was asked and it has ended
+ *   service {component, spec, host, alive_ms?}        -> null, when service.stop was asked and it has ended; says
+ *                                                        "alive" at least as often as alive_ms, when that is given
  *   service.quiesce {component}                       -> null, when it has released the driver
  *   service.resume  {component}                       -> null
  *   service.stop    {component}                       -> null, at once

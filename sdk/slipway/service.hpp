@@ -2,6 +2,8 @@
 // sdk/slipway/service.hpp - the long-running part of a component: `slipway service NAME`.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -26,9 +28,11 @@ class ServiceIo {
   virtual void reasons(const std::vector<std::string>& lines) = 0;
   /// A line for the journal. @param level  "debug", "info" or "warning"
   virtual void log(std::string_view level, std::string_view text) = 0;
-  /// The service's loop turns. A unit with WatchdogSec is restarted when this is not said in time; saying it once a
-  /// second is fine.
+  /// The service's loop turns.
   virtual void alive() = 0;
+  /// How often alive() has to be said at least, or the service is ended and started afresh: a third of the unit's
+  /// WatchdogSec. Empty: nobody waits for it. Saying it more often wakes another process each time.
+  virtual std::optional<std::chrono::milliseconds> alive_every() const { return std::nullopt; }
 };
 
 /// Runs in a process of its own, under systemd or the agent. It recovers by itself from what it depends on coming and

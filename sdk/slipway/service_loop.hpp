@@ -2,18 +2,22 @@
 // sdk/slipway/service_loop.hpp - the loop of a service that does its work in passes, and can be woken and quiesced.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <vector>
 
+#include <slipway/fd.hpp>
 #include <slipway/service.hpp>
 
 namespace slipway {
 
-/// One loop, in the thread of Service::run(). The other calls may come from any thread.
+/// One loop, in the thread of Service::run(). The other calls may come from any thread. While nothing happens and
+/// nothing is due, the loop sleeps: it has no rhythm of its own.
 ///
 ///   Status run(…) override {
 ///     return loop_.run(stop, io, {.interval = 60s, .pass = [&] { … io.ready(); … }, .release = [&] { nvml.release();
@@ -23,17 +27,27 @@ namespace slipway {
 ///   Status resume() override { return loop_.resume(); }
 class ServiceLoop {
  public:
+  using Clock = std::chrono::steady_clock;
+
   struct Work {
     std::optional<std::chrono::milliseconds> interval;  ///< from the end of a pass to the next; empty: only when woken
     std::function<Status()> pass;                       ///< an error ends the loop
     std::function<void()> release;                      ///< before the loop stands still, and at its end
     std::function<void()> while_quiet;                  ///< then once a second; may not use the driver; empty: nothing
+    /// Asked after each pass, in the place of `interval`: when the next one is due; none: only when woken.
+    std::function<std::optional<Clock::time_point>()> next;
+    /// Asked after each pass: descriptors, borrowed until the next pass, which comes as soon as one of them can be
+    /// read. The pass has to read what is there, else the next one comes at once.
+    std::function<std::vector<int>()> descriptors;
   };
 
-  /// The first pass comes at once, then one after each interval, wake() and resume(). Says alive() while it waits.
+  ServiceLoop();
+
+  /// The first pass comes at once, then one when it is due, after wake() and resume(), and when a descriptor can be
+  /// read. Says alive() as often as ServiceIo::alive_every() asks, and when something else than time brings a pass.
   /// Returns when stop is requested, or with the error of a pass.
   Status run(const std::stop_token& stop, ServiceIo& io, const Work& work);
-  /// A pass soon, also when one is under way.
+  /// A pass soon, also when one is under way. Waits for nothing: any thread may call it, holding any lock.
   void wake();
   /// Returns after release(), when the loop stands still. Errors: `cancelled` the loop has ended.
   Status quiesce();
@@ -43,11 +57,17 @@ class ServiceLoop {
   enum class Next { pass, end };
   Next wait(std::unique_lock<std::mutex>& lock, const std::stop_token& stop, ServiceIo& io, const Work& work);
   void stand_still(std::unique_lock<std::mutex>& lock, const std::stop_token& stop, ServiceIo& io, const Work& work);
+  bool sleep(std::unique_lock<std::mutex>& lock, ServiceIo& io, std::optional<Clock::time_point> until,
+             const std::vector<int>& descriptors);
+  void say_alive(ServiceIo& io);
+  void interrupt() const;
 
+  Fd interrupted_;  ///< an eventfd: ends the sleep
   std::mutex mutex_;
-  std::condition_variable_any changed_;
+  std::condition_variable changed_;  ///< for quiesce()
+  Clock::time_point alive_said_;
   bool ended_ = false;
-  bool woken_ = false;
+  std::atomic<bool> woken_ = false;
   bool quiet_wanted_ = false;
   bool quiet_ = false;
 };

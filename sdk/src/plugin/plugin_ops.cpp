@@ -165,7 +165,10 @@ Result<Json> service(Component& component, const Json& request, const slipway_se
   Service* const service = component.service();
   if (service == nullptr) return no_ability("this component has no service");
   SLIPWAY_TRY(host, host_of(request));
-  SLIPWAY_CHECK(run_service(text_at(request, "component"), *service, spec_of(request), *host, services));
+  AliveEvery alive_every;
+  if (const auto asked = request.find("alive_ms"); asked != request.end() && asked->is_number_unsigned())
+    alive_every = std::chrono::milliseconds(asked->get<std::uint32_t>());
+  SLIPWAY_CHECK(run_service(text_at(request, "component"), *service, spec_of(request), *host, alive_every, services));
   return Json(nullptr);
 }
 

@@ -23,9 +23,12 @@ using Operation = std::function<Result<Json>(Component&, const Json& request, co
 /// nullptr for an operation that is not known.
 const Operation* find_operation(const std::string& name);
 
+/// As ServiceIo::alive_every() has it.
+using AliveEvery = std::optional<std::chrono::milliseconds>;
+
 /// Runs a component's service until it ends. Errors: the service's; `conflict` it runs already.
 Status run_service(const std::string& component, Service& service, const Spec& spec, const Host& host,
-                   const slipway_services& services);
+                   AliveEvery alive_every, const slipway_services& services);
 
 /// For another thread, while run_service() is under way there. Errors: `not_found` it does not run; the service's.
 Status quiesce_service(const std::string& component);

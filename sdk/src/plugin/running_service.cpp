@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -30,7 +29,8 @@ Registry& registry() {
 /// A service's ServiceIo over the services that slipway gives a plugin.
 class CoreServiceIo final : public ServiceIo {
  public:
-  explicit CoreServiceIo(const slipway_services& services) : services_(services) {}
+  CoreServiceIo(const slipway_services& services, AliveEvery alive_every)
+      : services_(services), alive_every_(alive_every) {}
   void ready() override { tell_slipway(services_, "ready", Json::object()); }
   void status(std::string_view line) override { tell_slipway(services_, "status", {{"text", line}}); }
   void reasons(const std::vector<std::string>& lines) override {
@@ -40,9 +40,11 @@ class CoreServiceIo final : public ServiceIo {
     tell_slipway(services_, "log", {{"level", level}, {"text", text}});
   }
   void alive() override { tell_slipway(services_, "alive", Json::object()); }
+  AliveEvery alive_every() const override { return alive_every_; }
 
  private:
   const slipway_services& services_;
+  AliveEvery alive_every_;
 };
 
 /// slipway may be quicker to ask than the service is to begin, in its own thread.
@@ -70,7 +72,7 @@ Status ask(const std::string& component, const std::function<Status(Service&)>& 
 }  // namespace
 
 Status run_service(const std::string& component, Service& service, const Spec& spec, const Host& host,
-                   const slipway_services& services) {
+                   AliveEvery alive_every, const slipway_services& services) {
   const auto running = std::make_shared<Running>();
   running->service = &service;
   Registry& all = registry();
@@ -89,7 +91,7 @@ Status run_service(const std::string& component, Service& service, const Spec& s
     const std::scoped_lock lock(running->asking);
     running->service = nullptr;
   });
-  CoreServiceIo io(services);
+  CoreServiceIo io(services, alive_every);
   return service.run(spec, host, running->stop.get_token(), io);
 }
 

@@ -1,19 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include <poll.h>
+#include <sys/eventfd.h>
+
 #include <slipway/service_loop.hpp>
 
 namespace slipway {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-constexpr std::chrono::seconds kAliveEvery{1};
+using Clock = ServiceLoop::Clock;
+constexpr std::chrono::seconds kQuietRound{1};
+
+/// For poll(): rounded up, so that nobody wakes just before it is time; -1: without end.
+int milliseconds_until(std::optional<Clock::time_point> until) {
+  if (!until) return -1;
+  constexpr std::chrono::milliseconds::rep kLongest = 3'600'000;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*until - Clock::now());
+  return static_cast<int>(std::clamp<std::chrono::milliseconds::rep>(left.count(), 0, kLongest));
+}
+
+void take_earlier(std::optional<Clock::time_point>& until, std::optional<Clock::time_point> other) {
+  if (other && (!until || *other < *until)) until = other;
+}
 
 }  // namespace
 
+ServiceLoop::ServiceLoop() : interrupted_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
 Status ServiceLoop::run(const std::stop_token& stop, ServiceIo& io, const Work& work) {
+  if (!interrupted_) return Error{.code = ErrorCode::io, .what = "cannot make an event descriptor for the service"};
+  const std::stop_callback when_stopped(stop, [this] { interrupt(); });
   std::unique_lock lock(mutex_);
   ended_ = false;
+  alive_said_ = Clock::now();
   Status result;
   while (!stop.stop_requested()) {
     stand_still(lock, stop, io, work);
@@ -37,42 +57,71 @@ void ServiceLoop::stand_still(std::unique_lock<std::mutex>& lock, const std::sto
   if (work.release) work.release();
   quiet_ = true;
   changed_.notify_all();
+  say_alive(io);
   while (!stop.stop_requested() && quiet_wanted_) {
-    io.alive();
+    std::optional<Clock::time_point> until;
     if (work.while_quiet) {
       lock.unlock();
       work.while_quiet();
       lock.lock();
+      until = Clock::now() + kQuietRound;
     }
-    changed_.wait_for(lock, stop, kAliveEvery, [this] { return !quiet_wanted_; });
+    while (!stop.stop_requested() && quiet_wanted_ && (!until || Clock::now() < *until)) sleep(lock, io, until, {});
   }
   quiet_ = quiet_wanted_;
 }
 
 ServiceLoop::Next ServiceLoop::wait(std::unique_lock<std::mutex>& lock, const std::stop_token& stop, ServiceIo& io,
                                     const Work& work) {
-  const Clock::time_point begin = Clock::now();
-  const auto due = [&] { return woken_ || quiet_wanted_; };
-  while (!stop.stop_requested() && !due()) {
-    io.alive();
-    Clock::time_point until = Clock::now() + kAliveEvery;
-    if (work.interval) until = std::min(until, begin + *work.interval);
-    changed_.wait_until(lock, stop, until, due);
-    if (work.interval && Clock::now() >= begin + *work.interval) break;
-  }
+  lock.unlock();
+  std::optional<Clock::time_point> due;
+  if (work.next)
+    due = work.next();
+  else if (work.interval)
+    due = Clock::now() + *work.interval;
+  const std::vector<int> descriptors = work.descriptors ? work.descriptors() : std::vector<int>();
+  lock.lock();
+  bool readable = false;
+  while (!stop.stop_requested() && !woken_ && !quiet_wanted_ && !readable && (!due || Clock::now() < *due))
+    readable = sleep(lock, io, due, descriptors);
+  // Something has changed, maybe also what the service's unit gave it, which is looked at when the service is alive.
+  if (woken_ || readable) say_alive(io);
   return stop.stop_requested() ? Next::end : Next::pass;
 }
 
+/// Until it is time, interrupt(), or one of the descriptors can be read: then it says so.
+bool ServiceLoop::sleep(std::unique_lock<std::mutex>& lock, ServiceIo& io, std::optional<Clock::time_point> until,
+                        const std::vector<int>& descriptors) {
+  std::vector<pollfd> watched{{interrupted_.get(), POLLIN, 0}};
+  for (const int fd : descriptors) watched.push_back({fd, POLLIN, 0});
+  const auto every = io.alive_every();
+  if (every) take_earlier(until, alive_said_ + *every);
+  lock.unlock();
+  const int ready = ::poll(watched.data(), watched.size(), milliseconds_until(until));
+  lock.lock();
+  eventfd_t ignored = 0;
+  if (ready > 0 && watched.front().revents != 0) (void)::eventfd_read(interrupted_.get(), &ignored);
+  if (every && Clock::now() >= alive_said_ + *every) say_alive(io);
+  return ready > 0 &&
+         std::any_of(watched.begin() + 1, watched.end(), [](const pollfd& each) { return each.revents != 0; });
+}
+
+void ServiceLoop::say_alive(ServiceIo& io) {
+  alive_said_ = Clock::now();
+  io.alive();
+}
+
+void ServiceLoop::interrupt() const { (void)::eventfd_write(interrupted_.get(), 1); }
+
 void ServiceLoop::wake() {
-  const std::scoped_lock lock(mutex_);
   woken_ = true;
-  changed_.notify_all();
+  interrupt();
 }
 
 Status ServiceLoop::quiesce() {
   std::unique_lock lock(mutex_);
   quiet_wanted_ = true;
-  changed_.notify_all();
+  interrupt();
   changed_.wait(lock, [this] { return quiet_ || ended_; });
   if (quiet_) return {};
   return Error{.code = ErrorCode::cancelled, .what = "the service has ended"};
@@ -81,7 +130,7 @@ Status ServiceLoop::quiesce() {
 Status ServiceLoop::resume() {
   const std::scoped_lock lock(mutex_);
   quiet_wanted_ = false;
-  changed_.notify_all();
+  interrupt();
   return {};
 }
 

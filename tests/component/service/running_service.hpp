@@ -73,7 +73,7 @@ class RunningService {
     const sockaddr_un address = socket_address(path);
     (void)::bind(notify_, reinterpret_cast<const sockaddr*>(&address), sizeof address);
     if (words.empty()) words = {"service", "ticker", "-f", host.folder().at("host.yaml").string()};
-    pid_ = host.start(words, {"NOTIFY_SOCKET=" + path});
+    pid_ = host.start(words, {"NOTIFY_SOCKET=" + path, "WATCHDOG_USEC=3000000"});
   }
   RunningService(const RunningService&) = delete;
   RunningService& operator=(const RunningService&) = delete;

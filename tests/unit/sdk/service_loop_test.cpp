@@ -2,7 +2,9 @@
 #include <atomic>
 #include <thread>
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <slipway/service_loop.hpp>
 
@@ -18,7 +20,9 @@ class Silent final : public ServiceIo {
   void reasons(const std::vector<std::string>&) override {}
   void log(std::string_view, std::string_view) override {}
   void alive() override { ++alive_count; }
+  std::optional<milliseconds> alive_every() const override { return every; }
   std::atomic<int> alive_count{0};
+  std::optional<milliseconds> every;
 };
 
 /// A loop in a thread of its own, and what it did.
@@ -28,10 +32,13 @@ class ServiceLoopTest : public ::testing::Test {
     work_.interval = interval;
     work_.pass = [this] {
       ++passes;
+      if (drains) drains();
       return fail ? Status(Error{.code = ErrorCode::io, .what = "told to fail"}) : Status();
     };
     work_.release = [this] { ++release; };
     work_.while_quiet = [this] { ++quiet_rounds; };
+    work_.descriptors = [this] { return descriptors; };
+    if (asks_for_next) work_.next = [this] { return ++asked_for_next, next; };
     thread_ = std::jthread([this](const std::stop_token& stop) {
       result = loop.run(stop, io, work_);
       ended = true;
@@ -52,6 +59,12 @@ class ServiceLoopTest : public ::testing::Test {
   Status result;
   Silent io;
   ServiceLoop loop;
+  // Before start():
+  std::vector<int> descriptors;
+  std::function<void()> drains;
+  bool asks_for_next = false;
+  std::optional<ServiceLoop::Clock::time_point> next;
+  std::atomic<int> asked_for_next{0};
 
  private:
   ServiceLoop::Work work_;
@@ -66,12 +79,69 @@ TEST_F(ServiceLoopTest, PassesAtOnceThenAfterEachIntervalAndLetsGoAtItsEnd) {
   EXPECT_EQ(release, 1);
 }
 
-TEST_F(ServiceLoopTest, WithoutAnIntervalPassesOnlyWhenWokenAndSaysThatItLives) {
+TEST_F(ServiceLoopTest, WithoutAnIntervalPassesOnlyWhenWoken) {
   start(std::nullopt);
-  EXPECT_TRUE(soon([&] { return io.alive_count >= 2; }));
-  EXPECT_EQ(passes, 1);
+  ASSERT_TRUE(soon([&] { return passes == 1; }));
   loop.wake();
   EXPECT_TRUE(soon([&] { return passes == 2; }));
+}
+
+TEST_F(ServiceLoopTest, SaysThatItLivesAsOftenAsItIsAskedTo) {
+  io.every = milliseconds(5);
+  start(std::nullopt);
+  EXPECT_TRUE(soon([&] { return io.alive_count >= 3; }));
+  EXPECT_EQ(passes, 1);
+}
+
+// It woke itself, and the process that listens, once a second, where nobody had asked for that.
+TEST_F(ServiceLoopTest, SaysNothingByItselfWhereNobodyAsksWhetherItLives) {
+  start(milliseconds(1));
+  ASSERT_TRUE(soon([&] { return passes >= 50; }));
+  stop();
+  EXPECT_EQ(io.alive_count, 0);
+}
+
+// What the unit gives the service is looked at when it says that it is alive: a driver that came back has other nodes.
+TEST_F(ServiceLoopTest, SaysThatItLivesWhenSomethingHasHappened) {
+  start(std::nullopt);
+  ASSERT_TRUE(soon([&] { return passes == 1; }));
+  loop.wake();
+  EXPECT_TRUE(soon([&] { return io.alive_count == 1; }));
+}
+
+TEST_F(ServiceLoopTest, PassesAtOnceWhenADescriptorCanBeRead) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+  char byte = 0;
+  drains = [&] { return ::read(ends[0], &byte, 1); };
+  descriptors = {-1, ends[0]};
+  start(std::nullopt);
+  ASSERT_TRUE(soon([&] { return passes == 1; }));
+  ASSERT_EQ(::write(ends[1], "x", 1), 1);
+  EXPECT_TRUE(soon([&] { return passes == 2; }));
+  ASSERT_EQ(::write(ends[1], "x", 1), 1);
+  EXPECT_TRUE(soon([&] { return passes == 3; }));
+  stop();
+  for (const int end : ends) ::close(end);
+}
+
+TEST_F(ServiceLoopTest, AsksAfterEachPassWhenTheNextOneIsDue) {
+  asks_for_next = true;
+  next = ServiceLoop::Clock::now();
+  start(std::chrono::hours(1));
+  EXPECT_TRUE(soon([&] { return passes >= 3; }));
+  stop();
+  EXPECT_EQ(asked_for_next, passes);
+}
+
+TEST_F(ServiceLoopTest, IsNotPassedAgainWhileNothingIsDue) {
+  asks_for_next = true;
+  start(milliseconds(1));
+  ASSERT_TRUE(soon([&] { return asked_for_next == 1; }));
+  loop.wake();
+  ASSERT_TRUE(soon([&] { return asked_for_next == 2; }));
+  stop();
+  EXPECT_EQ(passes, 2);
 }
 
 TEST_F(ServiceLoopTest, StandsStillFromQuiesceToResume) {
