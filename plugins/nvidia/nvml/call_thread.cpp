@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nvidia/nvml/call_thread.hpp"
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -76,7 +77,7 @@ CallThread::~CallThread() {
   desk_->wanted.notify_one();
 }
 
-bool CallThread::run(std::function<void()> work, std::chrono::milliseconds limit) {
+bool CallThread::run(std::function<void()> work, std::chrono::milliseconds limit, const LastPart& last_part) {
   if (stuck() >= kMaxStuck) return false;
   if (!desk_) {
     desk_ = std::make_shared<Desk>();
@@ -91,7 +92,11 @@ bool CallThread::run(std::function<void()> work, std::chrono::milliseconds limit
   desk_->wanted.notify_one();
   look_for_a_moment(desk_->done);
   lock.lock();
-  if (desk_->answered.wait_for(lock, limit, [this] { return desk_->done.load(); })) return true;
+  for (auto until = Clock::now() + limit; !desk_->done && Clock::now() < until;) {
+    desk_->answered.wait_until(lock, until, [this] { return desk_->done.load(); });
+    if (last_part) until = std::max(until, last_part->load() + limit);
+  }
+  if (desk_->done) return true;
   desk_->abandoned = true;
   ++*stuck_;
   lock.unlock();

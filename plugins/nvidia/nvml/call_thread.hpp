@@ -23,9 +23,14 @@ class CallThread {
   CallThread(const CallThread&) = delete;
   CallThread& operator=(const CallThread&) = delete;
 
+  using Clock = std::chrono::steady_clock;
+  /// When the last part of a work that has several was done.
+  using LastPart = std::shared_ptr<std::atomic<Clock::time_point>>;
+
   /// Runs `work` and waits for it. What it touches must live as long as it does: hand over shared_ptrs.
+  /// @param last_part  the limit is that of each part of the work; null: of all of it
   /// @return false when it did not end in time, or when kMaxStuck works hang already
-  bool run(std::function<void()> work, std::chrono::milliseconds limit);
+  bool run(std::function<void()> work, std::chrono::milliseconds limit, const LastPart& last_part = nullptr);
   unsigned stuck() const { return stuck_->load(); }
   const Stuck& stuck_counter() const { return stuck_; }
 

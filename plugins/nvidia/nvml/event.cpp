@@ -25,6 +25,7 @@ Answer<std::shared_ptr<EventSet>> EventSet::create(Nvml& nvml) {
 
 EventSet::~EventSet() {
   const nvmlEventSet_t set = set_;
+  if (set == nullptr) return;
   (void)nvml_
       .ask<int>([set](const Library& library, int&) {
         return invoke(library.function<nvmlEventSet_t>("nvmlEventSetFree"), set);
@@ -48,13 +49,16 @@ Answer<int> EventSet::add(nvmlDevice_t gpu, unsigned long long types) {
 Answer<nvmlEventData_t> EventSet::wait(std::chrono::milliseconds limit) {
   const nvmlEventSet_t set = set_;
   const auto milliseconds = static_cast<unsigned>(std::max<std::chrono::milliseconds::rep>(0, limit.count()));
-  return nvml_.ask<nvmlEventData_t>([=](const Library& library, nvmlEventData_t& data) {
-    const auto newer = library.function<nvmlEventSet_t, nvmlEventData_t*, unsigned>("nvmlEventSetWait_v2");
-    if (newer != nullptr) return newer(set, &data, milliseconds);
-    data.gpuInstanceId = data.computeInstanceId = NVML_NO_INSTANCE;  // the older one fills a shorter layout
-    return invoke(library.function<nvmlEventSet_t, nvmlEventData_t*, unsigned>("nvmlEventSetWait"), set, &data,
-                  milliseconds);
-  });
+  return nvml_.ask<nvmlEventData_t>(
+      [=](const Library& library, nvmlEventData_t& data) { return wait_for_event(library, set, milliseconds, data); });
+}
+
+nvmlReturn_t wait_for_event(const Library& library, nvmlEventSet_t set, unsigned milliseconds, nvmlEventData_t& data) {
+  const auto newer = library.function<nvmlEventSet_t, nvmlEventData_t*, unsigned>("nvmlEventSetWait_v2");
+  if (newer != nullptr) return newer(set, &data, milliseconds);
+  data.gpuInstanceId = data.computeInstanceId = NVML_NO_INSTANCE;  // the older one fills a shorter layout
+  return invoke(library.function<nvmlEventSet_t, nvmlEventData_t*, unsigned>("nvmlEventSetWait"), set, &data,
+                milliseconds);
 }
 
 Answer<std::vector<nvmlFieldValue_t>> field_values(Nvml& nvml, nvmlDevice_t device, const std::vector<unsigned>& fields,

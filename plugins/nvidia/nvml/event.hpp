@@ -4,8 +4,10 @@
 
 #include <chrono>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "nvidia/nvml/abi/event.h"
 #include "nvidia/nvml/abi/sample.h"
 #include "nvidia/nvml/nvml.hpp"
 
@@ -17,8 +19,11 @@ class EventSet {
   static Answer<std::shared_ptr<EventSet>> create(Nvml& nvml);
   /// Of what is asked for, registers the types that this GPU has. A whole GPU, never a MIG device.
   Answer<int> add(nvmlDevice_t gpu, unsigned long long types);
-  /// The next event. TIMEOUT: none came. GPU_IS_LOST: one of the GPUs is gone, and NVML does not say which.
+  /// The next event, for who looks now and then; event_watch.hpp waits for long. TIMEOUT: none came. GPU_IS_LOST: one
+  /// of the GPUs is gone, and NVML does not say which.
   Answer<nvmlEventData_t> wait(std::chrono::milliseconds limit);
+  /// Gives the set to the caller, who frees it.
+  nvmlEventSet_t hand_over() { return std::exchange(set_, nullptr); }
   ~EventSet();
   EventSet(const EventSet&) = delete;
   EventSet& operator=(const EventSet&) = delete;
@@ -28,6 +33,9 @@ class EventSet {
   Nvml& nvml_;
   nvmlEventSet_t set_;
 };
+
+/// nvmlEventSetWait_v2, or the older one, which tells of no instances.
+nvmlReturn_t wait_for_event(const Library& library, nvmlEventSet_t set, unsigned milliseconds, nvmlEventData_t& data);
 
 /// Fields by their NVML_FI_ numbers, all with scope `scope`; each has its own return code. Those that the driver passes
 /// over are asked for once more, without the others.

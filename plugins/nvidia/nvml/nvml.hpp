@@ -5,12 +5,17 @@
 // After a driver update the old library answers LIB_RM_VERSION_MISMATCH: reopen() loads the new one.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <iterator>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include <slipway/result.hpp>
 
@@ -55,6 +60,10 @@ class Nvml {
   /// Calls that were given up and have not come back.
   unsigned stuck() const { return thread_.stuck(); }
 
+  // For what calls the library in a thread of its own (event_watch.hpp):
+  const std::shared_ptr<const Library>& library() const { return library_; }
+  const CallThread::Stuck& stuck_counter() const { return thread_.stuck_counter(); }
+
   /// Asks one thing: `question(library, value)` runs on the thread for calls, fills the value and gives NVML's code.
   /// It must own all that it uses (capture by value), since it may outlive the caller.
   template <class T, class Question>
@@ -85,6 +94,41 @@ class Nvml {
       Nvml inside(open);
       return work(inside, value);
     });
+  }
+
+  /// The same question about several things, with one change of threads for all of them: `question(nvml, i, value)`
+  /// for each i below the count, one after another, as in ask_together(). Each has the limit to itself; one that hangs
+  /// is given up, and those after it are asked in another thread.
+  template <class T, class Question>
+  std::vector<Answer<T>> ask_each(std::size_t count, Question question) {
+    struct State {
+      std::mutex mutex;
+      std::vector<Answer<T>> answers;
+      bool given_up = false;
+    };
+    if (!library_) return std::vector<Answer<T>>(count, Answer<T>(NVML_ERROR_UNINITIALIZED));
+    std::vector<Answer<T>> answers;
+    while (answers.size() < count) {
+      const auto state = std::make_shared<State>();
+      const auto last = std::make_shared<std::atomic<CallThread::Clock::time_point>>(CallThread::Clock::now());
+      const auto work = [state, last, question, open = library_, first = answers.size(), count] {
+        Nvml inside(open);
+        for (std::size_t i = first; i < count; ++i) {
+          T value{};
+          const nvmlReturn_t code = question(inside, i, value);
+          const std::scoped_lock lock(state->mutex);
+          if (state->given_up) return;
+          state->answers.emplace_back(code, std::move(value));
+          *last = CallThread::Clock::now();
+        }
+      };
+      const bool all = inside_ ? (work(), true) : thread_.run(work, options_.call_limit, last);
+      const std::scoped_lock lock(state->mutex);
+      std::ranges::move(state->answers, std::back_inserter(answers));
+      state->given_up = true;
+      if (!all && answers.size() < count) answers.emplace_back(kGaveUp);
+    }
+    return answers;
   }
 
  private:
