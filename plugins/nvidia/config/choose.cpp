@@ -130,6 +130,17 @@ Result<const Node*> choose_config(const Configs& configs, const std::string& wan
                .next = "set config_name to one of " + names + ", or call one `default`"};
 }
 
+std::vector<std::string> config_files(const Spec& spec, const std::string& component,
+                                      const char* (*process)(const char* name)) {
+  std::vector<std::string> files;
+  if (spec.has("config_choice_file")) files.push_back(spec.text("config_choice_file"));
+  if (spec.has("config")) return files;
+  const char* const named = named_file(component, with_variables_of(spec, process));
+  std::string path = spec.has("config_file") || named == nullptr ? spec.text("config_file") : named;
+  if (!path.empty()) files.push_back(std::move(path));
+  return files;
+}
+
 const char* process_environment(const char* name) { return std::getenv(name); }
 const char* no_environment(const char*) { return nullptr; }
 

@@ -36,6 +36,10 @@ Result<const Node*> choose_config(const Configs& configs, const std::string& wan
 Result<Settings> read_settings(const Spec& spec, const std::string& component, const Host& host,
                                const char* (*process)(const char* name));
 
+/// The files and folders that read_settings() reads, for a FileWatch; they need not exist.
+std::vector<std::string> config_files(const Spec& spec, const std::string& component,
+                                      const char* (*process)(const char* name));
+
 /// A variable of this process; nullptr: it is not set.
 const char* process_environment(const char* name);
 /// For where the environment is not the service's: a plan, a look from outside.

@@ -15,7 +15,7 @@ bool same(const Result<Settings>& one, const Result<Settings>& other) {
 
 ConfigWatch::News ConfigWatch::look(Clock::time_point now) {
   if (now < next_) return News::none;
-  next_ = now + kEvery;
+  next_ = now + every_;
   Result<Settings> seen = read_();
   const bool known = seen ? *seen == in_force_ && !problem_ : problem_ && same(seen.error(), *problem_);
   if (known) {

@@ -6,9 +6,8 @@
 namespace slipway::nvidia::health {
 
 void RulesWatch::look(Clock::time_point now) {
-  constexpr std::chrono::seconds kEvery{2};
   if (looked_ && now < next_) return;
-  next_ = now + kEvery;
+  next_ = now + every_;
   const auto text = read_regular(root_, path_, kMostRuleBytes);
   const bool absent = !text && text.error().code == ErrorCode::not_found && path_ == kSiteFile;
   std::string problem;

@@ -23,8 +23,16 @@ class RulesWatch {
   RulesWatch(RootDir root, std::string path, Log log, Check check = {})
       : root_(std::move(root)), path_(std::move(path)), log_(std::move(log)), check_(std::move(check)) {}
 
-  /// Reads the file again when it has changed, every two seconds at most. The rules of before stay while it is wrong.
+  /// Reads the file again when it has changed, every two seconds at most; every ten for who has file() watched and
+  /// calls changed(). The rules of before stay while it is wrong.
   void look(Clock::time_point now);
+  /// The file is another one: the next look reads it.
+  void changed() { next_ = {}; }
+  /// From now on changed() is called.
+  void is_watched() { every_ = std::chrono::seconds(10); }
+  /// When look() has something to do.
+  Clock::time_point next() const { return next_; }
+  const std::string& file() const { return path_; }
 
   /// Never null; those that were handed out before stay as they are.
   const std::shared_ptr<const Rules>& rules() const { return rules_; }
@@ -39,6 +47,7 @@ class RulesWatch {
   std::optional<std::string> text_;
   std::string problem_;
   std::shared_ptr<const Rules> rules_ = std::make_shared<const Rules>(default_rules());
+  std::chrono::seconds every_{2};
   Clock::time_point next_;
   bool looked_ = false;
 };
