@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dcgm/pods/attribution_watch.hpp"
 
-#include <slipway/unix_socket.hpp>
+#include "nvidia/kubelet/allocations.hpp"
 
 namespace slipway::dcgm {
 namespace {
 
-Result<Holders> ask_kubelet(const Host& host, const AttributionSettings& settings) {
-  SLIPWAY_TRY(end, connect_to(host, settings.kubelet_socket));
-  SLIPWAY_TRY(answer, nvidia::kubelet::list_pods(end.get()));
-  return nvidia::kubelet::holders_in(answer, settings.resource_names);
+/// While kubelet does not answer, what it said last counts for a while.
+Result<Holders> ask_kubelet(nvidia::kubelet::AllocationReader& reader, const std::vector<std::string>& resources) {
+  const nvidia::kubelet::Allocations found = reader.read();
+  if (found.silent) return *found.silent;
+  return nvidia::kubelet::holders_of(found.all, resources);
 }
 
 }  // namespace
@@ -18,8 +19,10 @@ Result<AttributionWatch> AttributionWatch::start(const Host& host, const Attribu
                                                  std::chrono::milliseconds every) {
   AttributionWatch watch;
   if (settings.kubernetes)
-    watch.pods_ = std::make_unique<KeptUpToDate<Holders>>([&host, settings] { return ask_kubelet(host, settings); },
-                                                          every, 3 * every);
+    watch.pods_ = std::make_unique<KeptUpToDate<Holders>>(
+        [reader = nvidia::kubelet::AllocationReader(host, settings.kubelet_socket),
+         resources = settings.resource_names]() mutable { return ask_kubelet(reader, resources); },
+        every, 3 * every);
   if (settings.job_folder.empty()) return watch;
   SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
   watch.jobs_ = std::make_unique<KeptUpToDate<Jobs>>(

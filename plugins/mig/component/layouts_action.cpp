@@ -18,7 +18,7 @@
 #include "mig/device/read.hpp"
 #include "mig/draw/picture.hpp"
 #include "nvidia/gpu.hpp"
-#include "nvidia/kubelet/holders.hpp"
+#include "nvidia/kubelet/pod_resources.hpp"
 
 namespace slipway::mig {
 namespace {

@@ -51,12 +51,15 @@ drain::Affected affected_of(nvml::Nvml& nvml, const Changing& changing) {
 
 drain::Given ask_kubelet(const Host& host, const std::string& socket) {
   if (socket.empty() || host.booting()) return {};
-  auto holders = nvidia::kubelet::given_devices(host, socket);
-  if (holders) return {.holders = std::move(*holders)};
+  nvidia::kubelet::Allocations found = nvidia::kubelet::AllocationReader(host, socket).read();
+  drain::Given given{.holders = nvidia::kubelet::holders_of(found.all)};
+  if (found.incomplete.empty()) return given;
   const std::string next = "look at kubelet (`systemctl status kubelet`), remove " + socket +
                            " and kubelet's folder device-plugins where there is none any more, or have nobody asked "
                            "(`kubelet_socket: \"\"` in the spec's mig, --kubelet-socket= of the tools)";
-  return {.holders = {}, .problem = holders.error().what + " (" + socket + ")", .next = next};
+  given.problem = found.incomplete + " (" + socket + ")";
+  given.next = next;
+  return given;
 }
 
 std::vector<std::vector<drain::Holder>> find_holders(nvml::Nvml& nvml, const Host& host,

@@ -3,7 +3,7 @@
 // slipway's own.
 #include "mig/tools/tools.hpp"
 
-#include "nvidia/kubelet/holders.hpp"
+#include "nvidia/kubelet/pod_resources.hpp"
 
 namespace slipway::mig {
 namespace {

@@ -12,12 +12,10 @@
 #include <slipway/text.hpp>
 
 #include "nvidia/drain/process.hpp"
+#include "nvidia/kubelet/pod_groups.hpp"
 
 namespace slipway::nvidia::drain {
 namespace {
-
-constexpr std::size_t kIdDigits = 64;
-constexpr std::size_t kUidDigits = 32;  // without dashes; a static pod's is a hash without any
 
 constexpr std::array kRuntimes{
     std::pair<std::string_view, std::string_view>("docker", "docker"),
@@ -29,10 +27,6 @@ constexpr std::array kRuntimes{
     std::pair<std::string_view, std::string_view>("libpod-conmon", "podman"),
 };
 
-bool is_hex(char letter) { return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'f'); }
-
-bool is_id(std::string_view text) { return text.size() == kIdDigits && std::ranges::all_of(text, is_hex); }
-
 std::string_view without_ending(std::string_view text, std::string_view ending) {
   return text.ends_with(ending) ? text.substr(0, text.size() - ending.size()) : text;
 }
@@ -40,11 +34,11 @@ std::string_view without_ending(std::string_view text, std::string_view ending) 
 /// @param name  "docker-ID.scope", "libpod-ID", "ID"
 /// @param above  the group that it lies in, which is the engine's where the name has none
 bool take_container(std::string_view name, std::string_view above, Owner& owner) {
+  std::string id = kubelet::container_id_in(name);
+  if (id.empty()) return false;
+  owner.container = std::move(id);
   name = without_ending(name, ".scope");
   const auto dash = name.rfind('-');
-  const std::string_view id = dash == std::string_view::npos ? name : name.substr(dash + 1);
-  if (!is_id(id)) return false;
-  owner.container = id;
   const std::string_view prefix = dash == std::string_view::npos ? above : name.substr(0, dash);
   const auto* const known = std::ranges::find(kRuntimes, prefix, &decltype(kRuntimes)::value_type::first);
   owner.runtime = known == kRuntimes.end() ? "" : known->second;
@@ -74,7 +68,7 @@ Owner owner_among_pods(Groups groups) {
   Owner owner;
   std::string_view above;
   if (!groups.empty() && is_class(groups.front())) groups = groups.subspan(1);
-  if (!groups.empty()) owner.pod_uid = pod_uid_in(groups.front());
+  if (!groups.empty()) owner.pod_uid = kubelet::pod_uid_in(groups.front());
   if (!owner.pod_uid.empty()) {
     above = groups.front();
     groups = groups.subspan(1);
@@ -110,7 +104,7 @@ Owner owner_in(std::string_view path) {
   // Seen from the control group of a container, what lies outside of it begins with "..", at an unknown depth.
   const bool is_outside = !groups.empty() && groups.front() == "..";
   while (!groups.empty() && groups.front() == "..") groups = groups.subspan(1);
-  if (is_outside && !groups.empty() && (is_class(groups.front()) || !pod_uid_in(groups.front()).empty()))
+  if (is_outside && !groups.empty() && (is_class(groups.front()) || !kubelet::pod_uid_in(groups.front()).empty()))
     return owner_among_pods(groups);
   Owner owner;
   std::string_view above;
@@ -119,10 +113,10 @@ Owner owner_in(std::string_view path) {
     const std::string_view name = groups[i];
     const Groups below = groups.subspan(i + 1);
     if (name == "user.slice") return owner_among_users(below);
-    if (is_group_of_pods(name)) return i < kMostFolders ? owner_among_pods(below) : Owner();
+    if (kubelet::is_group_of_pods(name)) return i < kMostFolders ? owner_among_pods(below) : Owner();
     if (take_container(name, above, owner)) return owner;
     if (is_unit(name)) {
-      if (runs_pods(name) && !below.empty() && is_group_of_pods(below.front()))
+      if (runs_pods(name) && !below.empty() && kubelet::is_group_of_pods(below.front()))
         if (Owner pod = owner_among_pods(below.subspan(1)); pod != Owner()) return pod;
       owner.unit = cleaned(name);
       return owner;
@@ -134,23 +128,6 @@ Owner owner_in(std::string_view path) {
 }
 
 }  // namespace
-
-bool is_group_of_pods(std::string_view name) {
-  return name == "kubepods" || name == "kubepods.slice" || name.ends_with("-kubepods.slice");
-}
-
-std::string pod_uid_in(std::string_view name) {
-  name = without_ending(name, ".slice");
-  const auto at = name.rfind("pod");
-  if (at == std::string_view::npos || (at != 0 && name[at - 1] != '-')) return {};
-  std::string uid(name.substr(at + 3));
-  std::ranges::replace(uid, '_', '-');
-  const auto digits = std::ranges::count_if(uid, is_hex);
-  const auto dashes = std::ranges::count(uid, '-');
-  const bool is_uid = static_cast<std::size_t>(digits) == kUidDigits && (dashes == 0 || dashes == 4) &&
-                      static_cast<std::size_t>(digits + dashes) == uid.size();
-  return is_uid ? uid : std::string();
-}
 
 Owner owner_of(std::string_view cgroups) {
   Owner best;

@@ -57,7 +57,11 @@ std::optional<std::vector<DeviceName>> names_for_kubelet(nvml::Nvml& nvml, const
 }
 
 void add_pod(std::vector<Holder>& holders, const nvidia::kubelet::Holder& pod, const std::string& holds) {
-  Holder holder{.process = {}, .holds = holds, .kind = Holder::Kind::pod, .problem = {}, .next = {}};
+  Holder holder{.process = {},
+                .holds = holds,
+                .kind = Holder::Kind::pod,
+                .init_container = pod.init_container,
+                .from_checkpoint = pod.from_checkpoint};
   holder.process.pod = pod_text(pod.pod_namespace, pod.pod);
   holder.process.pod_container = cleaned(pod.container);
   const bool is_there = std::ranges::any_of(holders, [&](const Holder& each) {
@@ -87,8 +91,10 @@ std::string to_text(const Holder& holder) {
   if (holder.kind == Holder::Kind::unknown) return "a pod, perhaps, on " + holder.holds + ": " + holder.problem;
   if (holder.kind == Holder::Kind::unseen) return "a process, perhaps, on " + holder.holds + ": " + holder.problem;
   if (holder.kind == Holder::Kind::process) return to_text(process) + " on " + holder.holds;
-  const std::string container = process.pod_container.empty() ? "" : ", container " + process.pod_container;
-  return "pod " + process.pod + container + " (given by kubelet, no process found) on " + holder.holds;
+  const char* const role = holder.init_container ? ", init container " : ", container ";
+  const std::string container = process.pod_container.empty() ? "" : role + process.pod_container;
+  return fmt::format("pod {}{} (given by kubelet{}, no process found) on {}", process.pod, container,
+                     holder.from_checkpoint ? ", as its checkpoint says" : "", holder.holds);
 }
 
 std::vector<std::string> texts_of(const std::vector<Holder>& holders) {

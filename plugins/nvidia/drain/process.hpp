@@ -30,12 +30,6 @@ struct Owner {
 /// @param cgroups  text of /proc/PID/cgroup, of version 1 or 2
 Owner owner_of(std::string_view cgroups);
 
-/// By the name of a pod's own control group, wherever it lies; empty: it is none.
-std::string pod_uid_in(std::string_view name);
-
-/// The top of all pods' control groups: "kubepods", "kubepods.slice", "kubelet-kubepods.slice".
-bool is_group_of_pods(std::string_view name);
-
 struct Process {
   unsigned pid = 0;
   unsigned parent = 0;

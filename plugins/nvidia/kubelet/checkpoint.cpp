@@ -1,26 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// kubelet's file device-plugins/kubelet_internal_checkpoint:
-//
 //   {"Data": {"PodDeviceEntries": [{"PodUID": "…", "ContainerName": "c", "ResourceName": "nvidia.com/gpu",
-//                                   "DeviceIDs": {"0": ["GPU-…"]}, …}], …}, …}
+//                                   "DeviceIDs": {"0": ["GPU-…"]}, "AllocResp": "base64 of a
+//                                   v1beta1.ContainerAllocateResponse"}], "RegisteredDevices": {"nvidia.com/gpu":
+//                                   ["GPU-…"]}}, "Checksum": 1}
 //
 // DeviceIDs are by NUMA node ("-1": none) since Kubernetes 1.20, and a list before.
-#include <algorithm>
-#include <set>
-
-#include <unistd.h>
+#include "nvidia/kubelet/checkpoint.hpp"
 
 #include <slipway/json.hpp>
-#include <slipway/unix_socket.hpp>
+#include <slipway/text.hpp>
 
-#include "nvidia/kubelet/holders.hpp"
-#include "nvidia/kubelet/pod_folder.hpp"
+#include "slipway/kubelet/deviceplugin_v1beta1.pb.h"
 
 namespace slipway::nvidia::kubelet {
 namespace {
 
-constexpr std::size_t kLargest = 16U << 20U;
 constexpr std::size_t kLongestText = 253;
+constexpr const char* kMpsVariable = "CUDA_MPS_PIPE_DIRECTORY";
 
 std::string text_at(const Json& object, const char* key) {
   const auto found = object.find(key);
@@ -28,77 +24,67 @@ std::string text_at(const Json& object, const char* key) {
   return is_text ? found->get<std::string>().substr(0, kLongestText) : std::string();
 }
 
-void name_pod(const std::vector<PodFolder>& folders, const std::string& uid, Holder& holder) {
-  const PodFolder* const folder = find_pod(folders, uid);
-  holder.pod = folder == nullptr ? uid : folder->name;
-  if (folder != nullptr) holder.pod_namespace = folder->pod_namespace;
-}
-
-void add_ids(const Json& ids, const Holder& holder, std::map<std::string, std::set<Holder>, std::less<>>& found) {
+void add_ids(const Json& ids, std::vector<std::string>& into) {
   if (!ids.is_array()) return;
-  for (const Json& id : ids) {
-    if (!id.is_string()) continue;
-    DeviceId device = parse_device_id(id.get<std::string>());
-    Holder given = holder;
-    given.replica = std::move(device.replica);
-    auto& holders = found[std::move(device.key)];
-    if (holders.size() < kMostHolders) holders.insert(std::move(given));
-  }
+  for (const Json& id : ids)
+    if (id.is_string()) into.push_back(id.get<std::string>().substr(0, kLongestText));
 }
 
-/// Beside the folder of that socket; empty: the socket lies elsewhere.
-std::string checkpoint_of(const std::string& socket) {
-  constexpr std::string_view kSocket = "/pod-resources/kubelet.sock";
-  if (!socket.ends_with(kSocket)) return {};
-  return socket.substr(0, socket.size() - kSocket.size()) + "/device-plugins/kubelet_internal_checkpoint";
+bool connects_with_mps(const Json& entry) {
+  const auto found = entry.find("AllocResp");
+  if (found == entry.end() || !found->is_string()) return false;
+  const auto bytes = base64_decoded(found->get_ref<const std::string&>());
+  v1beta1::ContainerAllocateResponse response;
+  return bytes && response.ParseFromString(*bytes) && response.envs().contains(kMpsVariable);
+}
+
+CheckpointEntry entry_of(const Json& json) {
+  CheckpointEntry entry{.pod_uid = text_at(json, "PodUID"),
+                        .container = text_at(json, "ContainerName"),
+                        .resource = text_at(json, "ResourceName"),
+                        .ids = {},
+                        .mps = connects_with_mps(json)};
+  const auto ids = json.find("DeviceIDs");
+  if (ids == json.end()) return entry;
+  add_ids(*ids, entry.ids);
+  if (ids->is_object())
+    for (const Json& of_node : *ids) add_ids(of_node, entry.ids);
+  return entry;
 }
 
 }  // namespace
 
-Result<Holders> holders_of_checkpoint(const Host& host, const std::string& file) {
-  SLIPWAY_TRY(text, host.read(file, kLargest));
-  const Json checkpoint = parse_foreign(text);
-  const Json data = checkpoint.is_object() ? checkpoint.value("Data", Json()) : Json();
-  const auto entries = data.is_object() ? data.find("PodDeviceEntries") : data.end();
-  if (entries == data.end() || !(entries->is_array() || entries->is_null()))  // null: it has given none
+Result<Checkpoint> parse_checkpoint(const std::string& text, const std::string& file) {
+  const Json json = parse_foreign(text);
+  const auto data = json.is_object() ? json.find("Data") : json.end();
+  const bool has_data = json.is_object() && data != json.end() && data->is_object();
+  const auto entries = has_data ? data->find("PodDeviceEntries") : json.end();
+  // null: it has allocated nothing
+  if (!has_data || entries == data->end() || !(entries->is_array() || entries->is_null()))
     return Error{ErrorCode::corrupt, "kubelet's list of devices has another form", file, {}, {}};
-  const std::vector<PodFolder> folders = pod_folders(host);
-  std::map<std::string, std::set<Holder>, std::less<>> found;
-  for (const Json& entry : *entries) {
-    if (!entry.is_object()) continue;
-    Holder holder{.pod_namespace = {}, .pod = {}, .container = text_at(entry, "ContainerName"), .replica = {}};
-    name_pod(folders, text_at(entry, "PodUID"), holder);
-    const Json ids = entry.value("DeviceIDs", Json());
-    if (ids.is_array()) add_ids(ids, holder, found);
-    if (ids.is_object())
-      for (const Json& of_node : ids) add_ids(of_node, holder, found);
-  }
-  Holders holders;
-  for (const auto& [key, each] : found) holders.emplace(key, std::vector<Holder>(each.begin(), each.end()));
-  return holders;
+  Checkpoint checkpoint;
+  for (const Json& entry : *entries)
+    if (entry.is_object()) checkpoint.entries.push_back(entry_of(entry));
+  const auto registered = data->find("RegisteredDevices");
+  if (registered == data->end() || !registered->is_object()) return checkpoint;  // null before the first plugin
+  for (const auto& [name, ids] : registered->items())
+    if (ids.is_array()) add_ids(ids, checkpoint.registered[name]);
+  return checkpoint;
 }
 
-Result<Holders> given_devices(const Host& host, const std::string& socket) {
-  const auto failed = [&](const std::string& what) { return Error{ErrorCode::io, what, socket, {}, {}}; };
-  const auto end = connect_to(host, socket);
-  if (end) {
-    const auto answer = list_pods(end->get());
-    auto holders = answer ? all_holders_in(*answer) : Result<Holders>(answer.error());
-    if (holders) return holders;
-    return failed("kubelet does not say which pods have it: " + holders.error().what);
-  }
-  const auto may_not = [](const Error& error) { return error.code == ErrorCode::denied && ::geteuid() != 0; };
-  if (may_not(end.error())) return Holders();
-  const ErrorCode why = end.error().code;
-  if (why != ErrorCode::not_found && why != ErrorCode::unreachable)
-    return failed("kubelet does not say which pods have it: " + end.error().what);
-  // kubelet removes its socket when it starts, and somebody may have removed it since: its pods run on all the same.
-  const std::string file = checkpoint_of(socket);
-  if (file.empty()) return Holders();
-  auto holders = holders_of_checkpoint(host, file);
-  if (holders) return holders;
-  if (holders.error().code == ErrorCode::not_found || may_not(holders.error())) return Holders();
-  return failed("kubelet does not run, and its list of devices cannot be read: " + holders.error().what);
+Result<Checkpoint> read_checkpoint(const Host& host, const std::string& file) {
+  SLIPWAY_TRY(text, host.read(file, kLargestCheckpoint));
+  return parse_checkpoint(text, file);
+}
+
+std::string checkpoint_file(const std::string& kubelet_root) {
+  return kubelet_root + "/device-plugins/kubelet_internal_checkpoint";
+}
+
+std::string kubelet_root_of(const std::string& pod_resources_socket) {
+  constexpr std::string_view kSocket = "/pod-resources/kubelet.sock";
+  if (!pod_resources_socket.ends_with(kSocket)) return {};
+  return pod_resources_socket.substr(0, pod_resources_socket.size() - kSocket.size());
 }
 
 }  // namespace slipway::nvidia::kubelet

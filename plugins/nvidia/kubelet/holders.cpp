@@ -4,26 +4,34 @@
 #include <algorithm>
 #include <set>
 
-#include "nvidia/kubelet/unary_call.hpp"
-#include "slipway/kubelet/podresources_v1.pb.h"
-
 namespace slipway::nvidia::kubelet {
 namespace {
 
 constexpr std::string_view kGpu = "nvidia.com/gpu";
 constexpr std::string_view kMig = "nvidia.com/mig-";
-constexpr std::size_t kLongestName = 253;  // of a pod or a namespace in Kubernetes
-
-bool counts(const std::string& resource, const std::vector<std::string>& more_resources) {
-  return resource == kGpu || resource.starts_with(kMig) ||
-         std::ranges::find(more_resources, resource) != more_resources.end();
-}
 
 /// "0/3/0" behind "MIG-GPU-…": drivers before R470 name MIG devices by GPU, GPU instance and compute instance.
 std::string without_compute_instance(std::string_view name) {
   const std::size_t instance = name.find('/');
   const std::size_t compute = instance == std::string_view::npos ? instance : name.find('/', instance + 1);
   return std::string(name.substr(0, compute));
+}
+
+/// @param counts  counts(resource)
+template <class Counts>
+Holders grouped(const std::vector<Allocation>& allocations, Counts counts) {
+  std::map<std::string, std::set<Holder>, std::less<>> found;
+  for (const Allocation& each : allocations) {
+    if (!counts(each.resource)) continue;
+    DeviceId device = parse_device_id(each.id);
+    auto& holders = found[std::move(device.key)];
+    if (holders.size() < kMostHolders)
+      holders.insert({each.pod_namespace, each.pod, each.container, std::move(device.replica), each.init_container,
+                      each.from_checkpoint});
+  }
+  Holders holders;
+  for (const auto& [key, each] : found) holders.emplace(key, std::vector<Holder>(each.begin(), each.end()));
+  return holders;
 }
 
 }  // namespace
@@ -44,49 +52,15 @@ DeviceId parse_device_id(std::string_view id) {
   return parsed;
 }
 
-namespace {
-
-constexpr std::chrono::seconds kCallLimit{3};
-
-/// @param counts  counts(resource)
-template <class Counts>
-Result<Holders> holders_with(const std::string& answer, Counts counts) {
-  v1::ListPodResourcesResponse list;
-  if (!list.ParseFromString(answer))
-    return Error{ErrorCode::corrupt, "kubelet's list of pods cannot be read", {}, {}, {}};
-  std::map<std::string, std::set<Holder>, std::less<>> found;
-  for (const auto& pod : list.pod_resources()) {
-    if (pod.name().size() > kLongestName || pod.namespace_().size() > kLongestName) continue;
-    for (const auto& container : pod.containers()) {
-      if (container.name().size() > kLongestName) continue;
-      for (const auto& devices : container.devices()) {
-        if (!counts(devices.resource_name())) continue;
-        for (const std::string& id : devices.device_ids()) {
-          DeviceId device = parse_device_id(id);
-          auto& holders = found[std::move(device.key)];
-          if (holders.size() < kMostHolders)
-            holders.insert({pod.namespace_(), pod.name(), container.name(), std::move(device.replica)});
-        }
-      }
-    }
-  }
-  Holders holders;
-  for (const auto& [key, each] : found) holders.emplace(key, std::vector<Holder>(each.begin(), each.end()));
-  return holders;
+Holders holders_of(const std::vector<Allocation>& allocations) {
+  return grouped(allocations, [](const std::string&) { return true; });
 }
 
-}  // namespace
-
-Result<std::string> list_pods(int fd) {
-  return call(fd, {.method = "/v1.PodResourcesLister/List", .message = {}, .limit = kCallLimit});
-}
-
-Result<Holders> holders_in(const std::string& answer, const std::vector<std::string>& more_resources) {
-  return holders_with(answer, [&](const std::string& resource) { return counts(resource, more_resources); });
-}
-
-Result<Holders> all_holders_in(const std::string& answer) {
-  return holders_with(answer, [](const std::string&) { return true; });
+Holders holders_of(const std::vector<Allocation>& allocations, const std::vector<std::string>& more_resources) {
+  return grouped(allocations, [&](const std::string& resource) {
+    return resource == kGpu || resource.starts_with(kMig) ||
+           std::ranges::find(more_resources, resource) != more_resources.end();
+  });
 }
 
 }  // namespace slipway::nvidia::kubelet

@@ -71,6 +71,31 @@ TEST_F(DcgmPods, AreInTheLabelsOfTheirGpuAndGoWithKubelet) {
   })) << service.log();
 }
 
+// dcgm-exporter has no pod for it, and neither had slipway: kubelet's pod resources API leaves init containers out.
+TEST_F(DcgmPods, AreInTheLabelsWhileTheirInitContainerHasTheGpu) {
+  std::filesystem::create_directories(host_.path("var/lib/kubelet/pod-resources"));
+  spec(", kubernetes: true");
+  RunningService service(host_, service_words());
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  ASSERT_TRUE(has_gpus(2)) << service.log();
+  const std::string uid = "5c1b0a9e-1111-2222-3333-444455556666";
+  std::filesystem::create_directories(host_.path("var/log/pods/team_train-0_" + uid));
+  host_.put("var/lib/kubelet/device-plugins/kubelet_internal_checkpoint",
+            R"({"Data": {"PodDeviceEntries": [{"PodUID": ")" + uid +
+                R"(", "ContainerName": "prep", "ResourceName": "nvidia.com/gpu", "DeviceIDs": {"0": [")" + uuid_of(1) +
+                R"("]}}], "RegisteredDevices": {}}, "Checksum": 1})");
+  const std::string log = host_.folder().at("kubelet.log").string();
+  kubelet_ = slipway::testing::spawn(
+      {.words = {SLIPWAY_KUBELET_PODS, host_.path("var/lib/kubelet/pod-resources/kubelet.sock").string(),
+                 "team/train-0/main", "acme.com/nic", "eth0"},
+       .out = log,
+       .err = log});
+  EXPECT_TRUE(page_gets([&](const Page& page) {
+    return !page.value("DCGM_FI_DEV_GPU_TEMP", "container=\"prep\",namespace=\"team\",pod=\"train-0\"} ").empty();
+  })) << scrape().text
+      << service.log();
+}
+
 // Whoever connects is not answered: neither is the sampling held up, nor the end of the service.
 TEST_F(DcgmPods, AreLeftOutWhereKubeletHangs) {
   const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

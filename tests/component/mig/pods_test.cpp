@@ -119,6 +119,38 @@ TEST_F(MigPods, HoldWhatKubeletGaveThem) {
   expect_changed();
 }
 
+// kubelet's pod resources API leaves init containers out: an apply changed a GPU under one, which kept its node open.
+TEST_F(MigPods, HoldWhatAnInitContainerWasGivenAsWell) {
+  const MigNode node("h100x1");
+  ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
+  const std::string shown = node.gpus();
+  const Kubelet kubelet(node, {"team-a/minit/main", "acme.com/nic", "eth0"});
+  const std::string uid = "5c1b0a9e-1111-2222-3333-444455556666";
+  std::filesystem::create_directories(node.host().path("var/log/pods/team-a_minit_" + uid));
+  std::filesystem::create_directories(node.host().path("var/lib/kubelet/pods/" + uid));
+  node.host().put("var/lib/kubelet/device-plugins/kubelet_internal_checkpoint",
+                  R"({"Data": {"PodDeviceEntries": [{"PodUID": ")" + uid +
+                      R"(", "ContainerName": "prep", "ResourceName": "nvidia.com/gpu", "DeviceIDs": {"0": [")" +
+                      shown.substr(shown.find("GPU-"), 40) + R"("]}}], "RegisteredDevices": {}}, "Checksum": 1})");
+  const std::string holder =
+      "pod team-a/minit, init container prep (given by kubelet, as its checkpoint says, no process found) on GPU 0";
+  const Ran ran = node.apply("all-1g.10gb");
+  EXPECT_EQ(ran.code, 1) << ran.out;
+  EXPECT_THAT(ran.out + ran.err, AllOf(HasSubstr(holder), HasSubstr("kubectl delete pod -n team-a minit")));
+  EXPECT_THAT(node.instances(), ElementsAre("off"));
+  EXPECT_THAT(node.slipway({"mig", "show"}).out, HasSubstr("pod team-a/minit, init container prep"));
+  node.host().put("var/lib/kubelet/device-plugins/kubelet_internal_checkpoint", "torn");
+  EXPECT_THAT(node.apply("all-1g.10gb").err, HasSubstr("which has the init containers, cannot be read"));
+  EXPECT_THAT(node.instances(), ElementsAre("off"));
+  // The pod is deleted; kubelet takes its entry out of the file with the next allocation alone.
+  node.host().put("var/lib/kubelet/device-plugins/kubelet_internal_checkpoint",
+                  R"({"Data": {"PodDeviceEntries": [{"PodUID": "0f3a1b2c-1111-2222-3333-444455556666",
+      "ContainerName": "prep", "ResourceName": "nvidia.com/gpu", "DeviceIDs": {"0": [")" +
+                      shown.substr(shown.find("GPU-"), 40) + R"("]}}]}})");
+  EXPECT_EQ(node.apply("all-1g.10gb").code, 0);
+  EXPECT_EQ(node.instances().size(), 7U);
+}
+
 TEST_F(MigPods, AreWaitedForAndNamedMeanwhile) {
   Kubelet kubelet(node_, train());
   EXPECT_EQ(apply(", drain: {policy: wait, deadline: 24h}").code, 3);

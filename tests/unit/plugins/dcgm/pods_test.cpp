@@ -12,12 +12,11 @@
 #include "dcgm/exposition/exposition.hpp"
 #include "dcgm/pods/attribution_watch.hpp"
 #include "dcgm/pods/pod_processes.hpp"
-#include "slipway/kubelet/podresources_v1.pb.h"
 
 namespace slipway::dcgm {
 namespace {
 
-using nvidia::kubelet::holders_in;
+using nvidia::kubelet::Allocation;
 using nvidia::kubelet::kMostHolders;
 using nvidia::kubelet::parse_device_id;
 using ::testing::ElementsAre;
@@ -33,24 +32,17 @@ struct Given {
   std::string id;
 };
 
-/// As kubelet tells it, of pods in the namespace "team".
-std::string list_of(const std::vector<Given>& all) {
-  v1::ListPodResourcesResponse list;
-  for (const Given& given : all) {
-    auto* const pod = list.add_pod_resources();
-    pod->set_namespace_("team");
-    pod->set_name(given.pod);
-    auto* const container = pod->add_containers();
-    container->set_name("cuda");
-    auto* const devices = container->add_devices();
-    devices->set_resource_name(given.resource);
-    devices->add_device_ids(given.id);
-  }
-  return list.SerializeAsString();
+/// As the reader tells it, of pods in the namespace "team".
+std::vector<Allocation> allocations_of(const std::vector<Given>& all) {
+  std::vector<Allocation> allocations;
+  for (const Given& given : all)
+    allocations.push_back(
+        {.pod_namespace = "team", .pod = given.pod, .container = "cuda", .resource = given.resource, .id = given.id});
+  return allocations;
 }
 
 Holders holders_of(const std::vector<Given>& all, const std::vector<std::string>& more = {}) {
-  return holders_in(list_of(all), more).value_or({});
+  return nvidia::kubelet::holders_of(allocations_of(all), more);
 }
 
 TEST(DeviceIds, AreReadInEveryFormThatDevicePluginsGiveThem) {
@@ -87,32 +79,11 @@ TEST(Holders, AreBoundedAndKeepAnOrder) {
   const Holders holders = holders_of(all);
   EXPECT_THAT(holders.at("GPU-1"), SizeIs(kMostHolders));
   EXPECT_TRUE(std::ranges::is_sorted(holders.at("GPU-1")));
-  EXPECT_FALSE(holders_in("no protobuf at all", {}).ok());
 }
 
 TEST(Holders, OfAnyResourceAreFoundForWhoAsksForAll) {
-  const auto holders = nvidia::kubelet::all_holders_in(list_of({{"a", "example.com/renamed", "GPU-1::0"}}));
-  EXPECT_THAT(holders->at("GPU-1"), ElementsAre(Holder{"team", "a", "cuda", "0"}));
-}
-
-TEST(Holders, AreInKubeletsCheckpointInBothItsForms) {
-  slipway::testing::FakeHost host;
-  host.file("/var/log/pods/team_a_uid-1/x", "");
-  host.file("/c", R"({"Data": {"PodDeviceEntries": [
-      {"PodUID": "uid-1", "ContainerName": "cuda", "DeviceIDs": {"-1": ["GPU-1"], "0": ["GPU-2::1"]}},
-      {"PodUID": "uid-2", "ContainerName": "old", "DeviceIDs": ["MIG-1"]},
-      {"PodUID": 7, "DeviceIDs": {"0": "GPU-3"}}, {"DeviceIDs": [8]}, "noise", null]}})");
-  const auto holders = nvidia::kubelet::holders_of_checkpoint(host, "/c");
-  ASSERT_TRUE(holders.ok());
-  EXPECT_THAT(holders->at("GPU-1"), ElementsAre(Holder{"team", "a", "cuda", ""}));
-  EXPECT_THAT(holders->at("GPU-2"), ElementsAre(Holder{"team", "a", "cuda", "1"}));
-  EXPECT_THAT(holders->at("MIG-1"), ElementsAre(Holder{"", "uid-2", "old", ""}));
-  EXPECT_EQ(holders->size(), 3U);
-  for (const char* noise : {"", "[]", "{}", R"({"Data": 5})", R"({"Data": {"PodDeviceEntries": 5}})",
-                            R"({"Data": {"RegisteredDevices": {}}})"}) {
-    host.file("/c", noise);
-    EXPECT_FALSE(nvidia::kubelet::holders_of_checkpoint(host, "/c").ok()) << noise;
-  }
+  const Holders holders = nvidia::kubelet::holders_of(allocations_of({{"a", "example.com/renamed", "GPU-1::0"}}));
+  EXPECT_THAT(holders.at("GPU-1"), ElementsAre(Holder{"team", "a", "cuda", "0"}));
 }
 
 Entity entity_of(unsigned index) { return {.gpu = {index, "GPU-" + std::to_string(index), "", "H"}}; }

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/nvidia/kubelet/pod_resources.hpp - kubelet's pod resources API: which containers have which devices, and how
+// many of a resource it can allocate.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <slipway/host.hpp>
+#include <slipway/result.hpp>
+
+namespace slipway::nvidia::kubelet {
+
+inline constexpr const char* kPodResourcesSocket = "/var/lib/kubelet/pod-resources/kubelet.sock";
+
+/// Pods that are active: init containers are not among their containers, but for those that restart (sidecars).
+struct ListedPod {
+  struct Device {
+    std::string resource;
+    std::string id;
+  };
+  struct Container {
+    std::string name;
+    std::vector<Device> devices;
+  };
+  std::string pod_namespace;
+  std::string name;
+  std::vector<Container> containers;
+};
+
+/// An answer to v1.PodResourcesLister/List. Errors: `corrupt` it is none.
+Result<std::vector<ListedPod>> parse_pods(const std::string& answer);
+/// kubelet's answer, of at most 16 MiB, within three seconds. Errors: those of connect_to(), call() and parse_pods().
+Result<std::vector<ListedPod>> list_pods(const Host& host, const std::string& socket);
+
+/// The ids of healthy devices by resource (v1.PodResourcesLister/GetAllocatableResources); nothing: this kubelet is
+/// older than 1.21. Errors: as for list_pods().
+Result<std::optional<std::map<std::string, std::vector<std::string>>>> list_allocatable(const Host& host,
+                                                                                        const std::string& socket);
+
+}  // namespace slipway::nvidia::kubelet

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/nvidia/kubelet/pod_traces.hpp - what this machine shows of a pod besides kubelet's word: its control group,
+// its folders, its running containers. Where kubelet's checkpoint names a pod, this tells whether the pod still exists.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <slipway/host.hpp>
+
+#include "nvidia/kubelet/pod_folder.hpp"
+#include "nvidia/kubelet/pod_groups.hpp"
+
+namespace slipway::nvidia::kubelet {
+
+/// Looks at each thing once, when it is first asked for.
+class PodTraces {
+ public:
+  /// @param host  borrowed @param kubelet_root  kubelet's folder
+  PodTraces(const Host& host, std::string kubelet_root) : host_(host), kubelet_root_(std::move(kubelet_root)) {}
+
+  /// Nothing: the pod has no folder of logs, so that only its UID is known.
+  const PodFolder* name_of(const std::string& uid);
+  /// How many pods have had that name, with a folder of logs that is still there.
+  std::size_t count_named(const std::string& pod_namespace, const std::string& name);
+  /// One of them comes from the API server: the UID of a static pod has no dashes.
+  bool is_of_api_server(const std::string& pod_namespace, const std::string& name);
+
+  /// kubelet's control group for pods can be seen, so that a pod without one has no process.
+  bool shows_groups() { return groups().visible; }
+  bool has_group(const std::string& uid) { return groups().by_pod_uid.contains(uid); }
+  /// kubelet's folder of pods can be seen; it removes that of a pod once the pod is deleted and has ended.
+  bool shows_folders();
+  bool has_folder(const std::string& uid) const;
+  /// The names of the containers of a pod that run now, as far as they are known.
+  std::set<std::string> running_containers(const PodFolder& pod);
+
+ private:
+  const PodGroups& groups();
+  const std::vector<PodFolder>& folders();
+  const std::vector<std::string>& container_logs();
+
+  const Host& host_;
+  std::string kubelet_root_;
+  std::optional<PodGroups> groups_;
+  std::optional<std::vector<PodFolder>> folders_;
+  std::optional<std::vector<std::string>> container_logs_;
+  std::optional<bool> shows_folders_;
+};
+
+}  // namespace slipway::nvidia::kubelet
