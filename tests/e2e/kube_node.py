@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/e2e/kube_node.py - a Kubernetes node in one folder: etcd, API server, containerd and a real kubelet.
 """kubelet and API server are 1.20.2 (kubernetes.sh), or those of the folder that SLIPWAY_E2E_KUBERNETES names: kubelet and
-kube-apiserver of any version, and with them etcd, ctr, containerd and its shim where that version needs newer ones.
+kube-apiserver of any version, and with them etcd, ctr, containerd and its shim where that version needs newer ones. Each has a
+certificate of its own, and kubelet has a node's rights alone (Node,RBAC and NodeRestriction).
 
     node = Node(folder, runtime="/usr/sbin/runc")     # call inside a private mount namespace: it mounts /var/lib/kubelet
     node.start()
@@ -9,6 +10,7 @@ kube-apiserver of any version, and with them etcd, ctr, containerd and its shim 
     node.stop()
 """
 
+import contextlib
 import io
 import json
 import os
@@ -24,12 +26,12 @@ import time
 import urllib.error
 import urllib.request
 
+from kube_certificates import Authority
 from slipway_host import must, run, script
 
 NAME = "node-1"
 IMAGE = "localhost/slipway-test:1"
 PAUSE = "localhost/slipway-pause:1"
-TOKEN = "slipway-e2e-token"
 LIMIT = 300  # seconds; a loaded machine takes its time
 NEWER = 31  # the minor version from which kubelet's file has what was a flag before, and cgroups of version 1 are to be allowed
 
@@ -110,10 +112,9 @@ class Node:
         self.version = must([self.programs / "kubelet", "--version"]).split()[-1].removeprefix("v")
         self.minor = int(self.version.split(".")[1])
         self.running = {}
+        self.endpoint = f"unix://{self.folder}/containerd.sock"
         self.port = free_port()
-        self.context = ssl.create_default_context()
-        self.context.check_hostname = False
-        self.context.verify_mode = ssl.CERT_NONE
+        self.context = None
 
     # --- processes ---
 
@@ -153,7 +154,9 @@ class Node:
             must(["mount", "--bind", self.folder / name, where])
         self._start_etcd()
         self._start_api_server()
-        self._start_containerd()
+        self.start_containerd()
+        self._import_images()
+        self._write_kubelet_config()
         self.start_kubelet()
         return self
 
@@ -166,9 +169,13 @@ class Node:
                 run(self.ctr("task", "kill", "-s", "SIGKILL", task))
         for name in ("containerd", "api", "etcd"):
             self.end(name)
+        self._unmount_below(self.folder, "/var/lib/kubelet", "/var/log/pods", "/var/log/containers")
+
+    @staticmethod
+    def _unmount_below(*folders):
         for line in reversed(pathlib.Path("/proc/self/mountinfo").read_text().splitlines()):
             where = line.split()[4]
-            if where.startswith((str(self.folder), "/var/lib/kubelet", "/var/log/pods", "/var/log/containers")):
+            if where.startswith(tuple(map(str, folders))):
                 run(["umount", "-l", where])
 
     def _start_etcd(self):
@@ -180,15 +187,25 @@ class Node:
                              "--unsafe-no-fsync"])
 
     def _start_api_server(self):
-        (self.folder / "tokens.csv").write_text(f'{TOKEN},admin,admin,"system:masters"\n')
+        self.authority = Authority(self.folder / "certificates")
+        issue = self.authority.issue
+        own, own_key = issue("api-server", "/CN=kube-apiserver", "DNS:localhost,IP:127.0.0.1")
+        client, client_key = issue("kubelet-client", "/O=system:masters/CN=kube-apiserver-kubelet-client")
+        admin, admin_key = issue("admin", "/O=system:masters/CN=admin")
+        self.context = ssl.create_default_context(cafile=self.authority.certificate)
+        self.context.load_cert_chain(admin, admin_key)
         key = self.folder / "service-account.key"
         must(["openssl", "genrsa", "-out", key, "2048"])
         self._spawn("api", [self.programs / "kube-apiserver", f"--etcd-servers=http://127.0.0.1:{self.etcd}",
-                            "--bind-address=127.0.0.1", f"--secure-port={self.port}", f"--cert-dir={self.folder}/certs",
+                            "--bind-address=127.0.0.1", f"--secure-port={self.port}", f"--tls-cert-file={own}",
+                            f"--tls-private-key-file={own_key}", f"--client-ca-file={self.authority.certificate}",
+                            f"--kubelet-certificate-authority={self.authority.certificate}",
+                            f"--kubelet-client-certificate={client}", f"--kubelet-client-key={client_key}",
+                            "--kubelet-preferred-address-types=Hostname,InternalIP", "--endpoint-reconciler-type=none",
                             "--service-cluster-ip-range=10.0.0.0/24", f"--service-account-key-file={key}",
                             f"--service-account-signing-key-file={key}", "--service-account-issuer=https://slipway.test",
-                            f"--token-auth-file={self.folder}/tokens.csv", "--authorization-mode=AlwaysAllow",
-                            "--disable-admission-plugins=ServiceAccount"])
+                            "--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction",
+                            "--anonymous-auth=false"])
         self.wait(lambda: self.api("GET", "/healthz", text=True) == "ok", "the API server")
         self.api("POST", "/api/v1/namespaces/default/serviceaccounts",
                  {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}})
@@ -196,7 +213,7 @@ class Node:
     def ctr(self, *words):
         return [self.program("ctr"), "--address", self.folder / "containerd.sock", "-n", "k8s.io", *words]
 
-    def _start_containerd(self):
+    def start_containerd(self):
         config = self.folder / "containerd.toml"
         is_own = self.program("containerd") != "containerd"
         config.write_text((CONTAINERD_2 if is_own else CONTAINERD_1).format(
@@ -204,6 +221,8 @@ class Node:
         path = f"{self.programs}:{os.environ['PATH']}" if is_own else os.environ["PATH"]  # of its shim
         self._spawn("containerd", [self.program("containerd"), "--config", config], **self.environment, PATH=path)
         self.wait(lambda: run(self.ctr("version")).returncode == 0, "containerd")
+
+    def _import_images(self):
         pause = self.folder / "pause-root"
         (pause / "bin").mkdir(parents=True)
         shutil.copy("/usr/bin/busybox", pause / "bin/busybox")
@@ -215,39 +234,62 @@ class Node:
             must(self.ctr("images", "import", *local, "--snapshotter", "native", archive))
             archive.unlink()
 
-    def start_kubelet(self):
+    def _write_kubelet_config(self):
+        client, client_key = self.authority.issue("kubelet", f"/O=system:nodes/CN=system:node:{NAME}")
+        server, server_key = self.authority.issue("kubelet-server", f"/O=system:nodes/CN=system:node:{NAME}",
+                                                  f"DNS:{NAME},IP:127.0.0.1")
         (self.folder / "kubeconfig").write_text(json.dumps({
             "apiVersion": "v1", "kind": "Config", "current-context": "c",
             "clusters": [{"name": "c", "cluster": {"server": f"https://127.0.0.1:{self.port}",
-                                                   "insecure-skip-tls-verify": True}}],
-            "users": [{"name": "u", "user": {"token": TOKEN}}],
+                                                   "certificate-authority": str(self.authority.certificate)}}],
+            "users": [{"name": "u", "user": {"client-certificate": str(client), "client-key": str(client_key)}}],
             "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}]}))
-        endpoint = f"unix://{self.folder}/containerd.sock"
         config = {
             "apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration", "cgroupDriver": "cgroupfs",
             "cgroupsPerQOS": False, "enforceNodeAllocatable": [], "failSwapOn": False, "port": free_port(),
-            "healthzPort": 0, "readOnlyPort": 0, "serverTLSBootstrap": False, "maxPods": 110,
-            "authentication": {"anonymous": {"enabled": True}, "webhook": {"enabled": False}},
-            "authorization": {"mode": "AlwaysAllow"}, "nodeStatusUpdateFrequency": "1s", "syncFrequency": "1s",
+            "healthzPort": 0, "readOnlyPort": 0, "serverTLSBootstrap": False, "maxPods": 250,
+            "tlsCertFile": str(server), "tlsPrivateKeyFile": str(server_key),
+            "authentication": {"anonymous": {"enabled": False}, "webhook": {"enabled": True},
+                               "x509": {"clientCAFile": str(self.authority.certificate)}},
+            "authorization": {"mode": "Webhook"}, "nodeStatusUpdateFrequency": "1s", "syncFrequency": "1s",
             "imageGCHighThresholdPercent": 100, "imageGCLowThresholdPercent": 99,
             "evictionHard": {"memory.available": "1Mi", "nodefs.available": "0.1%", "imagefs.available": "0.1%",
                              "nodefs.inodesFree": "0.1%"}}
-        flags = ["--container-runtime=remote", f"--container-runtime-endpoint={endpoint}", "--runtime-cgroups=/",
-                 "--kubelet-cgroups=/"]
         if self.minor >= NEWER:
-            config.update(containerRuntimeEndpoint=endpoint, kubeletCgroups="/", failCgroupV1=False)
-            flags = []
+            config.update(containerRuntimeEndpoint=self.endpoint, kubeletCgroups="/", failCgroupV1=False)
         (self.folder / "kubelet.json").write_text(json.dumps(config))
-        self._spawn("kubelet", [self.programs / "kubelet", f"--config={self.folder}/kubelet.json", *flags,
-                                f"--kubeconfig={self.folder}/kubeconfig", f"--hostname-override={NAME}",
-                                f"--cert-dir={self.folder}/kubelet-certs"])
+
+    def start_kubelet(self):
+        flags = ["--container-runtime=remote", f"--container-runtime-endpoint={self.endpoint}", "--runtime-cgroups=/",
+                 "--kubelet-cgroups=/"]
+        self._spawn("kubelet", [self.programs / "kubelet", f"--config={self.folder}/kubelet.json",
+                                *(flags if self.minor < NEWER else []), f"--kubeconfig={self.folder}/kubeconfig",
+                                f"--hostname-override={NAME}", "--v=2"])
+
+    def kill_containers(self):
+        """Each by SIGKILL; containerd and kubelet are not asked."""
+        for line in run(self.ctr("task", "ls")).stdout.splitlines()[1:]:
+            with contextlib.suppress(ProcessLookupError, ValueError, IndexError):
+                os.kill(int(line.split()[1]), signal.SIGKILL)
+
+    def lose_containers(self):
+        """What a power cut does to containerd and its containers: all are killed, and its folder below /run is empty."""
+        shims = run(["pgrep", "--full", f"containerd-shim.*{self.folder}/containerd.sock"]).stdout.split()
+        self.kill_containers()
+        self.end("containerd", signal.SIGKILL)
+        for shim in shims:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(shim), signal.SIGKILL)
+        state = self.folder / "containerd-state"
+        self._unmount_below(state)
+        must(["rm", "-rf", "--one-file-system", state])
 
     # --- the API ---
 
     def api(self, method, path, body=None, text=False, kind="application/json"):
         data = json.dumps(body).encode() if body is not None else None
         request = urllib.request.Request(f"https://127.0.0.1:{self.port}{path}", data=data, method=method,
-                                         headers={"Authorization": "Bearer " + TOKEN, "Content-Type": kind})
+                                         headers={"Content-Type": kind})
         try:
             with urllib.request.urlopen(request, context=self.context, timeout=20) as answer:
                 content = answer.read().decode()
@@ -272,18 +314,22 @@ class Node:
         status = self.api("GET", f"/api/v1/nodes/{NAME}").get("status", {})
         return {name: int(value) for name, value in status.get(kind, {}).items() if name.startswith("nvidia.com/")}
 
-    def run_pod(self, name, command, limits, volumes=(), priority=None):
-        """A pod of one container that runs once. volumes: (host path, path inside)."""
-        limits = {key: str(value) for key, value in limits.items()}
+    def run_pod(self, name, command, limits, volumes=(), restart="Never", init=None):
+        """A pod of one container, which runs once unless `restart` says otherwise. volumes: (host path, path inside).
+        init: command and limits of an init container."""
         mounts = [{"name": f"v{i}", "mountPath": inside} for i, (_, inside) in enumerate(volumes)]
         sources = [{"name": f"v{i}", "hostPath": {"path": str(host)}} for i, (host, _) in enumerate(volumes)]
+
+        def container(called, words, its_limits):
+            return {"name": called, "image": IMAGE, "imagePullPolicy": "Never", "command": words, "volumeMounts": mounts,
+                    "resources": {"limits": {key: str(value) for key, value in its_limits.items()}}}
         return self.api("POST", "/api/v1/namespaces/default/pods", {
             "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
-            "spec": {"nodeName": NAME, "hostNetwork": True, "restartPolicy": "Never",
+            "spec": {"nodeName": NAME, "hostNetwork": True, "restartPolicy": restart,
                      "terminationGracePeriodSeconds": 1, "automountServiceAccountToken": False,
                      "tolerations": [{"operator": "Exists"}], "volumes": sources,
-                     "containers": [{"name": "c", "image": IMAGE, "imagePullPolicy": "Never", "command": command,
-                                     "resources": {"limits": limits}, "volumeMounts": mounts}]}})
+                     "initContainers": [container("prepare", *init)] if init else [],
+                     "containers": [container("c", command, limits)]}})
 
     def pods(self):
         items = self.api("GET", "/api/v1/namespaces/default/pods").get("items", [])

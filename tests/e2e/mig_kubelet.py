@@ -238,19 +238,38 @@ class MigTest(Test):
         self.node.delete_pod(name)
         (self.work / "sim/slices").unlink()
 
-    def refused(self, policy, code, pods, how=","):
+    def blocked_by_an_init_container(self):
+        """kubelet's pod resources leave it out while it runs: the checkpoint alone has what it was given."""
+        name = "prepared"
+        self.node.run_pod(name, ["/bin/sh", "-c", ":"], {}, [(self.work / "sim", "/run/slipway/sim")],
+                          init=(["/bin/sh", "-c", self.held("prepared")], {SLICE: 1}))
+
+        def state():
+            return (self.node.status_of(name).get("initContainerStatuses") or [{}])[0].get("state", {})
+        self.that(self.node.wait(lambda: "running" in state(), "") and len(self.node.devices_of(name)) == 1,
+                  "an init container runs and has an instance", self.node.status_of(name))
+        before = self.instances()
+        self.refused("fail-fast", 1, [name], GIVEN, "prepare")
+        self.that(self.instances() == before and "running" in state(), "nothing was changed under the init container",
+                  f"{before}\n{self.instances()}\n{state()}")
+        self.release("prepared")
+        self.that(self.node.finished(name) == "Succeeded", "the pod with the init container ends", self.node.status_of(name))
+        self.node.delete_pod(name)
+        (self.work / "sim/prepared").unlink()
+
+    def refused(self, policy, code, pods, how=",", container="c"):
         self.write_drain(policy)
         done = self.slipway_of_the_node("plan", "-f", SPEC)
-        self.that(done.returncode == 2 and self.named(pods, done.stdout, how), f"{policy}: the plan names the pods that hold instances",
+        self.that(done.returncode == 2 and self.named(pods, done.stdout, how, container), f"{policy}: the plan names the pods that hold instances",
                   done.stdout + done.stderr)
         done = self.slipway_of_the_node("apply", "--yes", "-f", SPEC)
-        self.that(done.returncode == code and self.named(pods, done.stdout + done.stderr, how), f"{policy}: so does the apply, which does not end them",
+        self.that(done.returncode == code and self.named(pods, done.stdout + done.stderr, how, container), f"{policy}: so does the apply, which does not end them",
                   f"{done.returncode}\n{done.stdout}{done.stderr}")
 
     @staticmethod
-    def named(pods, text, how=","):
+    def named(pods, text, how=",", container="c"):
         words = " ".join(text.split())
-        return "on 1g.10gb at " in words and all(f"pod default/{pod}, container c{how}" in words for pod in pods)
+        return "on 1g.10gb at " in words and all(f"pod default/{pod}, container {container}{how}" in words for pod in pods)
 
     def write_drain(self, policy):
         spec = json.loads((self.machine.root / SPEC.lstrip("/")).read_text())
@@ -336,6 +355,7 @@ def main():
                 test.to_slices()
                 test.blocked_by_an_idle_pod()
                 test.blocked_by_a_pod()
+                test.blocked_by_an_init_container()
                 test.back()
             test.by_the_tool()
         print("\n".join([f"kubelet {test.node.version}", *test.figures]))

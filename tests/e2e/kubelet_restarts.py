@@ -1,0 +1,270 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# tests/e2e/kubelet_restarts.py - bound pods keep their GPUs through restarts of kubelet, containerd and the device plugin.
+"""Before the kubelet of the folder that SLIPWAY_E2E_KUBERNETES names (Kubernetes 1.31 or newer), as in
+device_plugin_kubelet.py. Eight pods with a GPU each go through restarts, in which kubelet starts up to 75 s after the device
+plugin or before it; kubelet must reject none. Pods that come while the service reloads must get their device as well. How
+long a registration takes is read from kubelet's log.
+
+With NVIDIA's nvidia-device-plugin as SLIPWAY_BENCH_DEVICE_PLUGIN, that goes through the same restarts: its figures are printed.
+Needs root. --long: 20 restarts instead of 5."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from cdi_podman import GPUS
+from checks import Checks
+from device_plugin_kubelet import CONFIG, GPU, UNIT, Test
+from kubelet_log import KubeletLog
+from nvidia_plugin import NvidiaPlugin
+from slipway_host import run
+
+DELAYS = (0, 1, 5, 15, 75)  # seconds
+REJECTED = "UnexpectedAdmissionError"
+SETTLE = 3  # seconds that the status of all pods may take, once kubelet has judged them
+PERIOD = 0.2  # seconds from one pod of the crowd to the next
+CROWD = 50
+SHARED = 16  # replicas: the crowd must not run out of devices, however slowly its containers start
+
+
+class Service:
+    """slipway's, under its unit."""
+
+    name = "slipway"
+
+    def __init__(self, machine):
+        self.machine = machine
+
+    def start(self):
+        self.machine.must("systemctl", "start", UNIT)
+
+    def stop(self):
+        self.machine.must("systemctl", "stop", UNIT)
+
+
+class RestartTest(Test):
+    def __init__(self, checks, work, long):
+        super().__init__(checks, work, long)
+        self.service = Service(self.machine)
+        self.figures = []
+        self.log = None
+
+    # --- the bound pods ---
+
+    def bind_pods(self):
+        """Those of the eight that are not there, or have been rejected, come anew."""
+        there = self.node.pods()
+        names = [f"bound-{i}" for i in range(GPUS)]
+        for name in names:
+            if there.get(name, {}).get("status", {}).get("phase") == "Failed":
+                self.node.delete_pod(name)
+        gone = [name for name in names if there.get(name, {}).get("status", {}).get("phase") in (None, "Failed")]
+        self.node.wait(lambda: not set(gone) & set(self.node.pods()), "the end of rejected pods")
+        for name in gone:
+            self.node.run_pod(name, ["/bin/sh", "-c", "nvidia-smi -L; exec sleep 1000000"], {GPU: 1},
+                              [(self.work / "sim", "/run/slipway/sim")], restart="Always")
+        return self.node.wait(lambda: self.running(names), "")
+
+    def running(self, names):
+        """Whether each has a container that runs now, by containerd, and kubelet knows of it."""
+        tasks = {words[0] for words in map(str.split, run(self.node.ctr("task", "ls")).stdout.splitlines())
+                 if words[-1] == "RUNNING"}
+        pods = self.node.pods()
+        return all(tasks & {status.get("containerID", "").rpartition("/")[2]
+                            for status in pods.get(name, {}).get("status", {}).get("containerStatuses", [])} for name in names)
+
+    def held_by_pods(self):
+        return {f"bound-{i}": self.node.devices_of(f"bound-{i}") for i in range(GPUS)}
+
+    def rejected(self):
+        """Pods that kubelet has rejected, each with its reason."""
+        return [f"{name}: {status.get('reason')}: {status.get('message')}"
+                for name, status in ((name, pod.get("status", {})) for name, pod in self.node.pods().items())
+                if status.get("phase") == "Failed" and status.get("reason") == REJECTED]
+
+    # --- restarts ---
+
+    def without_containers(self, delay):
+        """kubelet and the containers are killed; kubelet comes back later"""
+        self.node.end("kubelet", signal.SIGKILL)
+        self.node.kill_containers()
+        time.sleep(delay)
+        self.node.start_kubelet()
+
+    def with_containerd(self, delay):
+        """containerd is killed and started, kubelet ends and comes back later"""
+        self.node.end("containerd", signal.SIGKILL)
+        self.node.start_containerd()
+        self.node.end("kubelet")
+        time.sleep(delay)
+        self.node.start_kubelet()
+
+    def kubelet_early(self, delay):
+        """kubelet is restarted while the device plugin is stopped; the plugin starts later"""
+        self.service.stop()
+        self.node.end("kubelet")
+        self.node.start_kubelet()
+        time.sleep(delay)
+        self.service.start()
+
+    def reboot(self, delay):
+        """all is killed as by a power cut; containerd and the device plugin start, kubelet later"""
+        self.node.end("kubelet", signal.SIGKILL)
+        self.service.stop()
+        self.node.lose_containers()
+        self.node.start_containerd()
+        self.service.start()
+        time.sleep(delay)
+        self.node.start_kubelet()
+
+    def restart(self, kind, delay):
+        """Rejected pods, and how long the registration took."""
+        before = self.held_by_pods()
+        log = KubeletLog(self.node)
+        kind(delay)
+        names = list(before)
+        settled = self.node.wait(lambda: None not in log.registration() and (log.lines(log.DENIED) or self.running(names)), "")
+        time.sleep(SETTLE)
+        rejected = self.rejected()
+        registered, looked = log.registration()
+        self.figures.append(f"{self.service.name}: {kind.__doc__}, by {delay} s: registered {registered} ms after kubelet's server "
+                            f"came up, which saw its pods after {looked} ms; {len(rejected)} pods rejected")
+        print(self.figures[-1], flush=True)
+        after = self.held_by_pods()
+        return rejected, settled and before == after and len({each for ids in after.values() for each in ids}) == GPUS
+
+    def restarts(self, kinds):
+        for kind, delay in kinds:
+            if not self.bind_pods():
+                self.that(False, "eight pods run", f"{json.dumps(self.node.pods())[-3000:]}\n{self.seen()}")
+            rejected, kept = self.restart(kind, delay)
+            self.that(not rejected and kept, f"{kind.__doc__}, by {delay} s: no pod is rejected, and each runs with the GPU that it had",
+                      f"{rejected}\n{self.held_by_pods()}\n{self.seen()}")
+
+    def compare(self, program):
+        """NVIDIA's plugin in the place of slipway's: nothing is demanded of it."""
+        self.service.stop()
+        own, self.service = self.service, NvidiaPlugin(program, self.work, self.root / "run/slipway/sim")
+        self.service.start()
+        self.amounts({GPU: GPUS})
+        for kind, delay in ((self.without_containers, 1), (self.kubelet_early, 1), (self.reboot, 15)):
+            self.bind_pods()
+            self.restart(kind, delay)
+        self.service.stop()
+        self.service = own
+        self.service.start()
+        self.that(self.amounts({GPU: GPUS}), "slipway's plugin takes over from NVIDIA's", self.seen())
+
+    # --- reloads ---
+
+    def crowd(self, sentence, disturb):
+        """A pod every 0.2 s, which ends at once, while something is done to the service again and again."""
+        over = threading.Event()
+        disturbed = []
+
+        def work():
+            while not over.wait(0.25):
+                disturb(len(disturbed))
+                disturbed.append(1)
+        worker = threading.Thread(target=work)
+        names = [f"crowd-{i}" for i in range(CROWD)]
+        began = time.monotonic()
+        worker.start()
+        for i, name in enumerate(names):
+            time.sleep(max(0.0, began + i * PERIOD - time.monotonic()))
+            self.node.run_pod(name, ["/bin/sh", "-c", ":"], {GPU: 1})
+        seconds = time.monotonic() - began
+        self.node.wait(lambda: all(self.node.pods().get(name, {}).get("status", {}).get("phase") in ("Succeeded", "Failed")
+                                   for name in names), "")
+        over.set()
+        worker.join()
+        pods = self.node.pods()
+        bad = [(name, pods[name]["status"].get("reason"), pods[name]["status"].get("message")) for name in names
+               if pods[name]["status"].get("phase") != "Succeeded"]
+        self.figures.append(f"{sentence}: {CROWD} pods in {seconds:.1f} s, {len(disturbed)} times; {len(bad)} did not succeed")
+        print(self.figures[-1], flush=True)
+        self.that(not bad and len(disturbed) > CROWD // 10, f"{sentence}, and each of {CROWD} pods that come meanwhile gets its device",
+                  f"{bad[:5]}\n{self.seen()}")
+        for name in names:
+            self.node.delete_pod(name)
+        self.node.wait(lambda: not self.node.pods(), "the end of the crowd")
+
+    def reloads(self):
+        def sharing(replicas):
+            return {"version": "v1", "sharing": {"timeSlicing": {"replicas": replicas}}}
+
+        def other(count):
+            self.plugin.write(CONFIG, sharing(SHARED * (1 + count % 2)))
+            self.machine.must("systemctl", "reload", UNIT)
+        for name in self.node.pods():
+            self.node.delete_pod(name)
+        self.plugin.write(CONFIG, sharing(SHARED))
+        self.apply("a config with replicas is applied", quiet_seconds=1, config_file=CONFIG)
+        self.that(self.amounts({GPU: GPUS * SHARED}), f"{GPUS * SHARED} replicas are offered", self.seen())
+        before = self.plugin.shown()["MainPID"]
+        self.crowd("the service gets SIGHUPs", lambda _: self.machine.must("systemctl", "kill", "--kill-who=main", "--signal=HUP", UNIT))
+        self.crowd("the config changes", other)
+        self.that(self.plugin.shown()["MainPID"] == before, "all by reloads of one process", self.plugin.shown())
+        self.apply("without replicas again", quiet_seconds=1)
+        self.that(self.amounts({GPU: GPUS}), "there are eight again", self.seen())
+
+    # --- the other way of registration ---
+
+    def watcher(self):
+        """Only printed: kubelet looks for the socket by itself, and may have looked at its pods before."""
+        self.apply("registration by kubelet's watcher is applied", quiet_seconds=1, registration="watcher")
+        self.amounts({GPU: GPUS})
+        self.bind_pods()
+        self.restart(self.with_containerd, 1)
+        self.that(self.amounts({GPU: GPUS}), "mode watcher: kubelet has eight GPUs after its restart", self.seen())
+        self.apply("and by its socket again", quiet_seconds=1)
+        self.that(self.amounts({GPU: GPUS}), "mode socket: eight GPUs as well", self.seen())
+
+
+def main():
+    if not os.environ.get("SLIPWAY_E2E_KUBERNETES"):
+        print("left out: SLIPWAY_E2E_KUBERNETES is not there: a folder with Kubernetes 1.36")
+        return 0
+    if "--no-boot" in sys.argv:
+        print("left out: it boots a machine")
+        return 0
+    if "--inside" not in sys.argv:
+        os.execvp("unshare", ["unshare", "-m", "--propagation", "private", sys.executable, __file__, "--inside",
+                              *sys.argv[1:]])
+    checks = Checks()
+    work = pathlib.Path(tempfile.mkdtemp(prefix="sw-e2e.", dir="/var/tmp"))
+    test = RestartTest(checks, work, "--long" in sys.argv)
+    kinds = [(test.reboot, 5), (test.without_containers, 15), (test.with_containerd, 0), (test.kubelet_early, 1), (test.reboot, 75)]
+    if test.long:
+        kinds = [(kind, delay) for delay in DELAYS
+                 for kind in (test.without_containers, test.with_containerd, test.kubelet_early, test.reboot)]
+    try:
+        test.start()
+        with test.machine:  # kubelet's folder is there to be bound
+            test.apply("the service is applied", quiet_seconds=1)
+            test.that(test.amounts({GPU: GPUS}), f"kubelet {test.node.version} has eight GPUs", test.seen())
+            test.restarts(kinds)
+            if program := os.environ.get("SLIPWAY_BENCH_DEVICE_PLUGIN"):
+                test.compare(program)
+            test.reloads()
+            test.watcher()
+            test.under_its_unit("at the end")
+        print("\n".join([f"kubelet {test.node.version}", *test.figures]))
+        return checks.close()
+    finally:
+        if isinstance(test.service, NvidiaPlugin):
+            test.service.stop()
+        test.node.stop()
+        if "--keep" not in sys.argv:
+            subprocess.run(["rm", "-rf", "--one-file-system", work], check=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
