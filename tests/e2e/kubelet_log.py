@@ -11,7 +11,7 @@ class KubeletLog:
     STARTED = "Starting device plugin registration server"
     REGISTERED = "Got registration request from device plugin|Registering plugin at endpoint"  # the second by kubelet's watcher
     PODS = '"SyncLoop ADD" source="api"'
-    DENIED = "Pod admission denied"
+    DENIED = '"Pod admission denied"'
 
     def __init__(self, node):
         self.node, self.begin = node, len(node.log("kubelet"))
@@ -29,6 +29,10 @@ class KubeletLog:
         """"I1127 14:56:31.301234 …", which a vendor's logger may write something before: seconds of the year."""
         stamp = re.search(r"[IWE](\d{4} \d\d:\d\d:\d\d\.\d{6}) ", line)[1]
         return datetime.datetime.strptime(f"2000 {stamp}", "%Y %m%d %H:%M:%S.%f").timestamp()
+
+    def denied(self):
+        """The pods that kubelet has rejected, and why; their status at the API server follows seconds later."""
+        return dict(re.findall(r'pod="[^"/]*/([^"]+)" reason="[^"]*" message="([^"]*)"', "\n".join(self.lines(self.DENIED))))
 
     def registration(self):
         """Milliseconds from kubelet's registration server to the plugin's registration and to kubelet's first look at pods."""
