@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <initializer_list>
+#include <iterator>
 #include <map>
 #include <thread>
 #include <utility>
@@ -12,7 +13,11 @@
 #include <gnutls/x509.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
+
+#include <slipway/fd.hpp>
 
 #include "slipway/http/address.hpp"
 #include "slipway/http/basic_auth.hpp"
@@ -25,7 +30,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr unsigned kIdleSeconds = 5;
-constexpr int kTickMs = 250;
+constexpr int kTickMs = 250;  // while there are connections, whose time is limited
 constexpr unsigned kRoom = 4 * HttpListener::kMostConnections;  // libmicrohttpd's own limit: those that go are in it
 
 using Headers = std::map<std::string, std::string>;
@@ -91,6 +96,7 @@ class Microhttpd final : public HttpListener {
         auth_(config_.users) {}
   ~Microhttpd() override {
     thread_.request_stop();
+    if (stopped_) (void)::eventfd_write(stopped_.get(), 1);
     if (thread_.joinable()) thread_.join();
     if (daemon_ != nullptr) MHD_stop_daemon(daemon_);
   }
@@ -99,6 +105,8 @@ class Microhttpd final : public HttpListener {
 
   /// A thread of its own runs it and ends connections, so that nothing here needs a lock.
   bool start(Fd listening) {
+    stopped_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!stopped_) return false;
     std::vector<MHD_OptionItem> options;
     if (!config_.key.empty()) {
       const char* const versions = config_.only_tls13   ? "NORMAL:-VERS-ALL:+VERS-TLS1.3"
@@ -123,7 +131,8 @@ class Microhttpd final : public HttpListener {
     (void)listening.release();       // the daemon closes it
     thread_ = std::jthread([this](const std::stop_token& stop) {
       while (!stop.stop_requested()) {
-        (void)MHD_run_wait(daemon_, kTickMs);
+        if (!has_clients()) wait_for_a_client();
+        (void)MHD_run_wait(daemon_, has_clients() ? kTickMs : 0);
         connections_.end_old(Clock::now());
       }
     });
@@ -133,6 +142,18 @@ class Microhttpd final : public HttpListener {
   bool files_changed() const override { return config_.changed(); }
 
  private:
+  bool has_clients() const {
+    const auto* const info = MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+    return info == nullptr || info->num_connections > 0;
+  }
+
+  /// Sleeps until a client connects or the listener stops.
+  void wait_for_a_client() const {
+    const auto* const info = MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_EPOLL_FD);
+    pollfd wanted[]{{info == nullptr ? -1 : info->epoll_fd, POLLIN, 0}, {stopped_.get(), POLLIN, 0}};
+    (void)::poll(wanted, std::size(wanted), info == nullptr ? kTickMs : -1);
+  }
+
   static void notify(void* context, MHD_Connection* connection, void** own, MHD_ConnectionNotificationCode code) {
     auto& self = *static_cast<Microhttpd*>(context);
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
@@ -227,6 +248,7 @@ class Microhttpd final : public HttpListener {
   BasicAuth auth_;
   Connections connections_{{kMostConnections, kMostOfAPeer, kLongest}, [](int fd) { ::shutdown(fd, SHUT_RDWR); }};
   MHD_Daemon* daemon_ = nullptr;
+  Fd stopped_;  ///< can be read once the thread is to end
   std::uint16_t port_ = 0;
   std::jthread thread_;
 };

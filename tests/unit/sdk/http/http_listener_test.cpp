@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <slipway/root_dir.hpp>
 #include <slipway/testing/temp_dir.hpp>
@@ -385,6 +387,32 @@ TEST_F(WebConfigFile, AsksForACertificateOfTheClient) {
     EXPECT_THAT(as("stranger"), Not(HasSubstr("a 1\n")));
     EXPECT_THAT(output_of(curl), required ? HasSubstr(" 403 ") : HasSubstr("a 1\n"));
   }
+}
+
+/// How often the threads of this process other than the caller's went to sleep.
+long sleeps_of_other_threads() {
+  long all = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    if (task.path().filename() == std::to_string(::gettid())) continue;
+    std::ifstream status(task.path() / "status");
+    for (std::string word; status >> word;)
+      if (long count = 0; word == "voluntary_ctxt_switches:" && status >> count) all += count;
+  }
+  return all;
+}
+
+// Its thread woke up four times a second, whether somebody was connected or not.
+TEST(HttpListener, SleepsWhileNobodyIsConnected) {
+  const auto here = listener();
+  EXPECT_THAT(exchange(here->port(), kGet), HasSubstr("a 1\n"));
+  bool slept = false;
+  for (int tries = 0; tries < 30 && !slept; ++tries) {
+    const long before = sleeps_of_other_threads();
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    slept = sleeps_of_other_threads() == before;
+  }
+  EXPECT_TRUE(slept);
+  EXPECT_THAT(exchange(here->port(), kGet), HasSubstr("a 1\n")) << "and it wakes up for the next one";
 }
 
 }  // namespace
