@@ -434,7 +434,21 @@ constexpr Field kFields[]{
 };
 static_assert(std::ranges::is_sorted(kFields, {}, &Field::number));
 
+/// What a GPU or its board is made as: limits, not settings.
+constexpr std::string_view kConstants[]{"nvmlDeviceGetBrand",
+                                        "nvmlDeviceGetInforomConfigurationChecksum",
+                                        "nvmlDeviceGetMaxClockInfo",
+                                        "nvmlDeviceGetMaxPcieLinkGeneration",
+                                        "nvmlDeviceGetMaxPcieLinkWidth",
+                                        "nvmlDeviceGetMinorNumber",
+                                        "nvmlDeviceGetPowerManagementDefaultLimit",
+                                        "nvmlDeviceGetTemperatureThreshold"};
+
 }  // namespace
+
+bool Field::is_constant() const {
+  return is_text() || (function != nullptr && std::ranges::find(kConstants, function) != std::end(kConstants));
+}
 
 const Field* find_field(unsigned number) {
   const auto* const found = std::ranges::lower_bound(kFields, number, {}, &Field::number);

@@ -89,6 +89,8 @@ struct Field {
 
   /// A GPU instance has a value of its own. XIDs, which NVML tells by events, are told apart as well.
   bool per_instance() const { return source == Source::framebuffer || source == Source::profiling; }
+  /// It stays what it is for as long as the driver is loaded.
+  bool is_constant() const;
   bool is_text() const {
     return source == Source::text || source == Source::system_text || source == Source::inforom_version ||
            source == Source::brand;

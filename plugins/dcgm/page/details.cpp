@@ -11,7 +11,6 @@
 #include "dcgm/counters/field.hpp"
 #include "dcgm/sampler/field_reader.hpp"
 #include "nvidia/nvml/device.hpp"
-#include "nvidia/nvml/mig.hpp"
 #include "nvidia/nvml/system.hpp"
 
 namespace slipway::dcgm {
@@ -21,10 +20,10 @@ namespace nvml = nvidia::nvml;
 
 /// Numbers of DCGM's fields.
 constexpr unsigned kClockField = 100;
+constexpr unsigned kMostClockField = 113;
 constexpr unsigned kTemperatureField = 150;
 constexpr unsigned kPowerField = 155;
 constexpr unsigned kPowerLimitField = 164;
-constexpr unsigned kShaders = 1;  // nvmlClockType_t
 
 std::optional<double> number_of(FieldReader& reader, unsigned field) {
   const auto value = reader.read({.field = find_field(field)});
@@ -34,55 +33,26 @@ std::optional<double> number_of(FieldReader& reader, unsigned field) {
   return std::nullopt;
 }
 
-std::optional<double> most_clock(nvml::Nvml& nvml, nvmlDevice_t gpu) {
-  const auto clock = nvml.ask<unsigned>([gpu](const nvml::Library& open, unsigned& value) {
-    return nvml::invoke(open.function<nvmlDevice_t, unsigned, unsigned*>("nvmlDeviceGetMaxClockInfo"), gpu, kShaders,
-                        &value);
-  });
-  return clock ? std::optional<double>(*clock) : std::nullopt;
-}
-
-/// The largest profile reaches over all slices of the memory.
-unsigned slices_of(nvml::Nvml& nvml, nvmlDevice_t gpu, const std::vector<nvml::GpuInstanceProfile>& profiles) {
-  const auto largest = std::ranges::max_element(profiles, {}, &nvml::GpuInstanceProfile::slices);
-  unsigned slices = 1;
-  if (largest == profiles.end()) return slices;
-  const auto places = nvml::placements(nvml, gpu, largest->id);
-  for (const nvmlGpuInstancePlacement_t& place : *places) slices = std::max(slices, place.start + place.size);
-  return slices;
-}
-
-void read_memory(nvml::Nvml& nvml, nvmlDevice_t device, InstanceDetails& instance) {
-  const auto memory = nvml::memory(nvml, device);
+void read_memory(FieldReader& reader, nvmlDevice_t device, std::uint64_t& used, std::uint64_t& total) {
+  const auto& memory = reader.memory_of(device);
   if (!memory) return;
-  instance.memory_used = memory->used;
-  instance.memory_total = memory->total;
+  used = memory->used;
+  total = memory->total;
 }
 
-void read_instances(nvml::Nvml& nvml, nvmlDevice_t gpu, GpuHistory& history, GpuDetails& details) {
-  const auto mode = nvml::mig_mode(nvml, gpu);
-  if (!mode) return;
-  details.mig_enabled = mode->current;
-  details.mig_pending = mode->current != mode->pending;
-  if (!mode->current) return;
-  const std::vector<MigInstance> instances = mig_instances(nvml, gpu, history);
-  details.slices = slices_of(nvml, gpu, history.mig_profiles);
-  std::map<unsigned, nvmlGpuInstancePlacement_t> places;
-  for (const nvml::GpuInstanceProfile& profile : history.mig_profiles) {
-    const auto handles = nvml::gpu_instances(nvml, gpu, profile);
-    for (const nvmlGpuInstance_t handle : *handles)
-      if (const auto info = nvml::gpu_instance_info(nvml, handle)) places[info->id] = info->placement;
-  }
-  for (const MigInstance& each : instances) {
+void read_instances(FieldReader& reader, const MigLayout& layout, GpuDetails& details) {
+  details.mig_enabled = layout.mode.current;
+  details.mig_pending = layout.mode.current != layout.mode.pending;
+  if (!layout.mode.current) return;
+  details.slices = layout.slices;
+  for (const MigInstance& each : layout.instances) {
     InstanceDetails instance;
     instance.id = each.id;
     instance.profile = each.profile;
-    if (const auto place = places.find(each.id); place != places.end()) {
-      instance.start = place->second.start;
-      instance.size = std::max(place->second.size, 1U);
-      details.slices = std::max(details.slices, instance.start + instance.size);
-    }
-    if (each.device != nullptr) read_memory(nvml, each.device, instance);
+    instance.start = each.place.start;
+    instance.size = std::max(each.place.size, 1U);
+    details.slices = std::max(details.slices, instance.start + instance.size);
+    if (each.device != nullptr) read_memory(reader, each.device, instance.memory_used, instance.memory_total);
     details.instances.push_back(std::move(instance));
   }
   std::ranges::stable_sort(details.instances, {}, &InstanceDetails::start);
@@ -97,10 +67,11 @@ std::string name_of(nvml::Nvml& nvml, unsigned pid, const std::string& proc) {
   return short_name_of(nvml::process_name(nvml, pid).value_or(""));  // it is gone, or simulated
 }
 
-void read_processes(nvml::Nvml& nvml, nvmlDevice_t gpu, const std::string& proc, GpuDetails& details) {
+void read_processes(nvml::Nvml& nvml, nvmlDevice_t gpu, const std::string& proc, FieldReader& reader,
+                    GpuDetails& details) {
   std::map<std::pair<unsigned, unsigned>, ProcessDetails> all;  // one that computes and draws is in both lists
   for (const auto kind : {nvml::ProcessKind::compute, nvml::ProcessKind::mps, nvml::ProcessKind::graphics}) {
-    const auto list = nvml::processes(nvml, gpu, kind);
+    const auto& list = reader.processes_of(gpu, kind);
     for (const nvml::Process& each : *list) {
       ProcessDetails& process = all[{each.pid, each.gpu_instance.value_or(NVML_NO_INSTANCE)}];
       process.pid = each.pid;
@@ -130,23 +101,17 @@ std::string short_name_of(const std::string& program) {
 }
 
 std::shared_ptr<const GpuDetails> read_details(nvml::Nvml& nvml, nvmlDevice_t gpu, const std::string& proc,
-                                               GpuHistory& history) {
-  static const Counters kNone;
-  GpuHistory nothing_before;
-  FieldReader reader(nvml, gpu, kNone, nothing_before);
+                                               FieldReader& reader, const MigLayout& layout) {
   auto details = std::make_shared<GpuDetails>();
   details->utilization = number_of(reader, kUtilizationField);
   details->temperature = number_of(reader, kTemperatureField);
   details->power = number_of(reader, kPowerField);
   details->power_limit = number_of(reader, kPowerLimitField);
   details->clock = number_of(reader, kClockField);
-  details->clock_most = most_clock(nvml, gpu);
-  if (const auto memory = nvml::memory(nvml, gpu)) {
-    details->memory_used = memory->used;
-    details->memory_total = memory->total;
-  }
-  read_instances(nvml, gpu, history, *details);
-  read_processes(nvml, gpu, proc, *details);
+  details->clock_most = number_of(reader, kMostClockField);
+  read_memory(reader, gpu, details->memory_used, details->memory_total);
+  read_instances(reader, layout, *details);
+  read_processes(nvml, gpu, proc, reader, *details);
   return details;
 }
 

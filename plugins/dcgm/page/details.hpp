@@ -13,7 +13,8 @@
 
 namespace slipway::dcgm {
 
-struct GpuHistory;
+class FieldReader;
+struct MigLayout;
 
 /// A GPU instance, on the memory slices from `start` on.
 struct InstanceDetails {
@@ -55,10 +56,10 @@ struct GpuDetails {
 };
 
 /// Inside one call of NVML (Nvml::ask_together). What the GPU does not tell stays empty. Never null.
-/// @param proc     the folder /proc of the host
-/// @param history  what is known of the GPU from earlier looks: its MIG profiles
+/// @param proc    the folder /proc of the host
+/// @param reader  of the look under way: what the counters have asked is not asked again
 std::shared_ptr<const GpuDetails> read_details(nvidia::nvml::Nvml& nvml, nvmlDevice_t gpu, const std::string& proc,
-                                               GpuHistory& history);
+                                               FieldReader& reader, const MigLayout& layout);
 
 /// The name of a program without its folder, cut where it is too long: "/usr/bin/python3" -> "python3".
 std::string short_name_of(const std::string& program);

@@ -58,7 +58,6 @@ FieldReader::FieldReader(nvml::Nvml& nvml, nvmlDevice_t gpu, const Counters& cou
 
 void FieldReader::select(const MigInstance& instance) {
   instance_ = instance;
-  memory_.reset();
   profiling_codes_.clear();
   profiling_.clear();
 }
@@ -68,12 +67,21 @@ Read FieldReader::read(const Counter& counter) {
   return read_field(*counter.field);
 }
 
+/// Several counters may be of one field, and the page shows some fields whatever the counters are.
 Read FieldReader::read_field(const Field& field) {
   if (instance_ && field.whole_gpu) return NVML_ERROR_NOT_SUPPORTED;
+  const bool is_rate = field.source == Source::nvlink_rate || field.source == Source::nvlink_bytes;  // since its own look
+  if (field.per_instance() || is_rate) return ask_field(field);
+  const auto known = reads_.find(&field);
+  return known != reads_.end() ? known->second : reads_.emplace(&field, ask_field(field)).first->second;
+}
+
+Read FieldReader::ask_field(const Field& field) {
   switch (field.source) {
     case Source::number:
     case Source::large_number:
     case Source::two_numbers:
+    case Source::selected_number:
       return read_number(field);
     case Source::text:
     case Source::system_text:
@@ -81,8 +89,6 @@ Read FieldReader::read_field(const Field& field) {
       return read_text(field);
     case Source::brand:
       return read_brand();
-    case Source::selected_number:
-      return read_selected(field);
     case Source::bar1:
       return read_bar1(field);
     case Source::memory_errors:
@@ -122,24 +128,54 @@ Read FieldReader::read_field(const Field& field) {
 }
 
 Read FieldReader::read_number(const Field& field) {
-  const auto answer = nvml_.ask<unsigned long long>(
-      [source = field.source, name = field.function, gpu = gpu_](const nvml::Library& open, unsigned long long& value) {
-        if (source == Source::large_number)
-          return nvml::invoke(open.function<nvmlDevice_t, unsigned long long*>(name), gpu, &value);
-        unsigned number = 0;
-        unsigned period = 0;
-        const nvmlReturn_t code =
-            source == Source::two_numbers
-                ? nvml::invoke(open.function<nvmlDevice_t, unsigned*, unsigned*>(name), gpu, &number, &period)
-                : nvml::invoke(open.function<nvmlDevice_t, unsigned*>(name), gpu, &number);
-        value = number;
-        return code;
-      });
+  const auto& answer = number_of(field);
   return read_of(answer.code(), scaled(field, static_cast<double>(*answer)));
 }
 
+/// The same answer in another unit is another field. What stays as it is, and that a GPU does not have it, is asked
+/// once for each driver.
+const nvml::Answer<unsigned long long>& FieldReader::number_of(const Field& field) {
+  const GpuHistory::Question question{field.function, field.argument};
+  if (const auto known = history_.constants.find(question); known != history_.constants.end()) return known->second;
+  if (const auto known = numbers_.find(question); known != numbers_.end()) return known->second;
+  const auto answer = ask_number(field);
+  auto& kept = field.is_constant() && (answer || answer.absent()) ? history_.constants : numbers_;
+  return kept.emplace(question, answer).first->second;
+}
+
+nvml::Answer<unsigned long long> FieldReader::ask_number(const Field& field) {
+  return nvml_.ask<unsigned long long>([field, gpu = gpu_](const nvml::Library& open, unsigned long long& value) {
+    const char* const name = field.function;
+    if (field.source == Source::large_number)
+      return nvml::invoke(open.function<nvmlDevice_t, unsigned long long*>(name), gpu, &value);
+    unsigned number = 0;
+    unsigned other = 0;
+    nvmlReturn_t code = NVML_ERROR_NOT_SUPPORTED;
+    if (field.source == Source::two_numbers)
+      code = nvml::invoke(open.function<nvmlDevice_t, unsigned*, unsigned*>(name), gpu, &number, &other);
+    else if (field.source == Source::selected_number)
+      code = nvml::invoke(open.function<nvmlDevice_t, unsigned, unsigned*>(name), gpu, field.argument, &number);
+    else
+      code = nvml::invoke(open.function<nvmlDevice_t, unsigned*>(name), gpu, &number);
+    value = number;
+    return code;
+  });
+}
+
 Read FieldReader::read_text(const Field& field) {
-  const auto answer = nvml_.ask<std::string>([field, gpu = gpu_](const nvml::Library& open, std::string& text) {
+  const GpuHistory::Question question{field.source == Source::inforom_version ? "" : field.function, field.argument};
+  auto known = history_.texts.find(question);
+  if (known == history_.texts.end()) {
+    const auto asked = ask_text(field);
+    if (!asked && !asked.absent()) return asked.code();
+    known = history_.texts.emplace(question, asked).first;
+  }
+  const auto& answer = known->second;
+  return answer && !answer->empty() ? Read{answer.code(), *answer} : read_of(answer.code(), {});
+}
+
+nvml::Answer<std::string> FieldReader::ask_text(const Field& field) {
+  return nvml_.ask<std::string>([field, gpu = gpu_](const nvml::Library& open, std::string& text) {
     std::array<char, NVML_DEVICE_NAME_V2_BUFFER_SIZE + 1> buffer{};  // the largest of them; the last byte stays 0
     const auto size = static_cast<unsigned>(buffer.size() - 1);
     nvmlReturn_t code = NVML_ERROR_NOT_SUPPORTED;
@@ -153,7 +189,6 @@ Read FieldReader::read_text(const Field& field) {
     text = buffer.data();
     return code;
   });
-  return answer && !answer->empty() ? Read{answer.code(), *answer} : read_of(answer.code(), {});
 }
 
 Read FieldReader::read_brand() {
@@ -161,13 +196,6 @@ Read FieldReader::read_brand() {
   if (!brand) return brand;
   const auto number = static_cast<std::size_t>(std::get<std::int64_t>(*brand));
   return read_of(NVML_SUCCESS, std::string(number < kBrands.size() ? kBrands[number] : kBrands[0]));
-}
-
-Read FieldReader::read_selected(const Field& field) {
-  const auto number = nvml_.ask<unsigned>([field, gpu = gpu_](const nvml::Library& open, unsigned& value) {
-    return nvml::invoke(open.function<nvmlDevice_t, unsigned, unsigned*>(field.function), gpu, field.argument, &value);
-  });
-  return read_of(number.code(), scaled(field, *number));
 }
 
 Read FieldReader::read_bar1(const Field& field) {
@@ -219,13 +247,11 @@ Read FieldReader::read_row_histogram(const Field& field) {
 }
 
 Read FieldReader::read_temperature() {
-  const auto degrees = nvml_.ask<unsigned>([gpu = gpu_](const nvml::Library& open, unsigned& value) {
-    constexpr unsigned kCore = 0;  // nvmlTemperatureSensors_t
-    return nvml::invoke(open.function<nvmlDevice_t, unsigned, unsigned*>("nvmlDeviceGetTemperature"), gpu, kCore,
-                        &value);
-  });
+  constexpr unsigned kCore = 0;  // nvmlTemperatureSensors_t
+  const auto& degrees = number_of(
+      {.source = Source::selected_number, .function = "nvmlDeviceGetTemperature", .argument = kCore});
   if (degrees && *degrees > kHottest) return NVML_ERROR_NO_DATA;
-  return read_of(degrees.code(), std::int64_t{*degrees});
+  return read_of(degrees.code(), static_cast<std::int64_t>(*degrees));
 }
 
 /// All that the counters ask for at once. Counters of NVLink 5 and newer are those of one link unless all are asked
@@ -233,14 +259,17 @@ Read FieldReader::read_temperature() {
 void FieldReader::ask_field_values() {
   std::vector<unsigned> numbers;
   std::vector<unsigned> of_all_links;
+  const auto add = [](std::vector<unsigned>& to, unsigned number) {  // two counters may be of the same one
+    if (std::ranges::find(to, number) == to.end()) to.push_back(number);
+  };
   for (const auto* list : {&counters_.series, &counters_.labels})
     for (const Counter& counter : *list) {
       if (!wanted_(counter)) continue;
       const unsigned number = counter.field->argument;
       if (counter.field->source == Source::field_value && number >= 201 && number <= 222)
-        of_all_links.push_back(number);
+        add(of_all_links, number);
       else if (counter.field->source == Source::field_value || counter.field->source == Source::memory_temperature)
-        numbers.push_back(number);
+        add(numbers, number);
     }
   field_values_.emplace();
   if (!numbers.empty()) {
@@ -285,14 +314,15 @@ Read FieldReader::read_utilization(const Field& field) {
 
 Read FieldReader::read_framebuffer(const Field& field) {
   if (instance_ && instance_->device == nullptr) return NVML_ERROR_NOT_SUPPORTED;  // without a compute instance
-  if (!memory_) memory_ = nvml::memory(nvml_, instance_ ? instance_->device : gpu_);
-  return memory_part(field, *memory_);
+  return memory_part(field, memory_of(instance_ ? instance_->device : gpu_));
 }
 
 /// The GPU as a whole: without MIG that is the same question.
-Read FieldReader::read_gpu_memory(const Field& field) {
-  if (!instance_) return read_framebuffer(field);
-  return memory_part(field, nvml::memory(nvml_, gpu_));
+Read FieldReader::read_gpu_memory(const Field& field) { return memory_part(field, memory_of(gpu_)); }
+
+const nvml::Answer<nvml::Memory>& FieldReader::memory_of(nvmlDevice_t device) {
+  const auto known = memories_.find(device);
+  return known != memories_.end() ? known->second : memories_.emplace(device, nvml::memory(nvml_, device)).first->second;
 }
 
 Read FieldReader::memory_part(const Field& field, const nvml::Answer<nvml::Memory>& answer) const {

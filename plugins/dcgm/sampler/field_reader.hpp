@@ -10,21 +10,42 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "dcgm/counters/counters.hpp"
 #include "dcgm/sampler/sample.hpp"
 #include "dcgm/selection/devices.hpp"
 #include "nvidia/nvml/abi/device.h"
+#include "nvidia/nvml/abi/mig.h"
 #include "nvidia/nvml/abi/sample.h"
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/mig.hpp"
+#include "nvidia/nvml/system.hpp"
 
 namespace slipway::dcgm {
+
+/// A GPU instance, and the handle of a MIG device in it; null: it has no compute instance.
+struct MigInstance {
+  unsigned id = 0;
+  std::string profile;
+  nvmlGpuInstancePlacement_t place{};  ///< slices of the memory
+  nvmlDevice_t device = nullptr;
+  std::vector<nvmlDevice_t> devices;  ///< all MIG devices in it
+};
+
+struct MigLayout {
+  nvidia::nvml::MigMode mode;
+  std::vector<MigInstance> instances;  ///< by id; none without MIG
+  unsigned slices = 1;                 ///< of the memory, where MIG is enabled
+};
 
 /// What the former sample of one GPU left for rates. Used inside calls of NVML alone.
 struct GpuHistory {
   using Clock = std::chrono::steady_clock;
+  /// A function of NVML, and what it is asked for.
+  using Question = std::pair<std::string_view, unsigned>;
   struct Traffic {
     std::array<std::uint64_t, 2> kib{};  ///< sent, received
     Clock::time_point time;
@@ -47,23 +68,18 @@ struct GpuHistory {
   std::map<unsigned, Entity> last;           ///< the look before, by GPU instance, likewise
   std::optional<std::vector<LinkEntity>> last_links;
   std::optional<bool> profiling_support;  ///< once it is known
-  /// What GPU instances the GPU can have, once it is known: that takes dozens of calls, and stays as it is.
+  /// What GPU instances the GPU can have, and on how many slices, once it is known: that takes dozens of calls, and
+  /// stays as it is.
   std::vector<nvidia::nvml::GpuInstanceProfile> mig_profiles;
+  unsigned mig_slices = 1;
+  /// MIG was off then, and an event tells when that changes; empty: the mode is to be asked.
+  std::optional<Clock::time_point> mig_off_since;
+  std::map<Question, nvidia::nvml::Answer<unsigned long long>> constants;
+  std::map<Question, nvidia::nvml::Answer<std::string>> texts;
 
   /// Gives NVML its samples back.
   void release(nvidia::nvml::Nvml& nvml);
 };
-
-/// A GPU instance, and the handle of a MIG device in it; null: it has no compute instance.
-struct MigInstance {
-  unsigned id = 0;
-  std::string profile;
-  nvmlDevice_t device = nullptr;
-  std::vector<nvmlDevice_t> devices;  ///< all MIG devices in it
-};
-
-/// By id; none without MIG.
-std::vector<MigInstance> mig_instances(nvidia::nvml::Nvml& nvml, nvmlDevice_t gpu, GpuHistory& history);
 
 class FieldReader {
  public:
@@ -83,6 +99,12 @@ class FieldReader {
   std::vector<LinkEntity> read_links(const GpuIdentity& gpu, const LinkSelection& selection);
   /// What uses the GPU's multiprocessors and memory now.
   std::vector<ProcessUse> read_processes();
+  /// @param told_by_event  an event tells when the mode changes, so that one that is off need not be asked each time
+  const MigLayout& read_mig(bool told_by_event);
+  using Processes = nvidia::nvml::Answer<std::vector<nvidia::nvml::Process>>;
+  const Processes& processes_of(nvmlDevice_t device, nvidia::nvml::ProcessKind kind);
+  /// Of the GPU or of a MIG device.
+  const nvidia::nvml::Answer<nvidia::nvml::Memory>& memory_of(nvmlDevice_t device);
 
  private:
   /// Over a link, or over all of them: sent and received.
@@ -93,11 +115,14 @@ class FieldReader {
   };
 
   Read read_field(const Field& field);
+  Read ask_field(const Field& field);
+  const nvidia::nvml::Answer<unsigned long long>& number_of(const Field& field);
+  nvidia::nvml::Answer<unsigned long long> ask_number(const Field& field);
+  nvidia::nvml::Answer<std::string> ask_text(const Field& field);
   Read read_link(const Field& field, unsigned link);
   Read read_number(const Field& field);
   Read read_text(const Field& field);
   Read read_brand();
-  Read read_selected(const Field& field);
   Read read_bar1(const Field& field);
   Read read_memory_errors(const Field& field);
   Read read_sram_threshold();
@@ -128,7 +153,11 @@ class FieldReader {
   std::optional<std::map<unsigned, nvmlFieldValue_t>> field_values_;
   nvmlReturn_t field_values_code_ = NVML_SUCCESS;
   std::optional<nvidia::nvml::Answer<nvmlUtilization_t>> utilization_;
-  std::optional<nvidia::nvml::Answer<nvidia::nvml::Memory>> memory_;
+  std::map<nvmlDevice_t, nvidia::nvml::Answer<nvidia::nvml::Memory>> memories_;
+  std::map<GpuHistory::Question, nvidia::nvml::Answer<unsigned long long>> numbers_;
+  std::map<const Field*, Read> reads_;
+  std::map<std::pair<nvmlDevice_t, nvidia::nvml::ProcessKind>, Processes> processes_;
+  std::optional<MigLayout> mig_;
   std::optional<nvidia::nvml::Answer<nvmlBAR1Memory_t>> bar1_;
   std::optional<nvidia::nvml::Answer<nvmlRowRemapperHistogramValues_t>> rows_;
   std::map<GpuHistory::Place, nvidia::nvml::Answer<Traffic>> traffic_;  ///< a link, or kAllLinks

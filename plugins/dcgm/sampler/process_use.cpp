@@ -31,12 +31,19 @@ nvml::Answer<Samples> utilization_samples(nvml::Nvml& nvml, nvmlDevice_t device)
 
 }  // namespace
 
+const FieldReader::Processes& FieldReader::processes_of(nvmlDevice_t device, nvml::ProcessKind kind) {
+  const std::pair<nvmlDevice_t, nvml::ProcessKind> question{device, kind};
+  const auto known = processes_.find(question);
+  if (known != processes_.end()) return known->second;
+  return processes_.emplace(question, nvml::processes(nvml_, device, kind)).first->second;
+}
+
 std::vector<ProcessUse> FieldReader::read_processes() {
   const nvmlDevice_t device = instance_ ? instance_->device : gpu_;
   std::vector<ProcessUse> uses;
   if (device == nullptr) return uses;
   for (const auto kind : {nvml::ProcessKind::compute, nvml::ProcessKind::mps}) {
-    const auto processes = nvml::processes(nvml_, device, kind);
+    const auto& processes = processes_of(device, kind);
     for (const nvml::Process& process : *processes)
       uses.push_back({.pid = process.pid, .memory_bytes = process.memory_bytes.value_or(0)});
   }

@@ -62,6 +62,7 @@ struct Sampler::Question {
   SamplerOptions options;
   LookOptions look;
   std::string proc;
+  bool mig_events = false;  ///< an event tells of a change of MIG
 };
 
 struct Sampler::Reading {
@@ -161,7 +162,8 @@ bool Sampler::look_at_gpus(const std::shared_ptr<const Counters>& counters, Samp
   return true;
 }
 
-/// A GPU that is removed or added in the middle moves those behind it: then all are looked at once more.
+/// A GPU that is removed or added in the middle moves those behind it: an index is too high then, or a GPU comes twice,
+/// and all are looked at once more.
 void Sampler::look_at_all(unsigned count, const std::shared_ptr<const Counters>& counters, Sample& sample) {
   constexpr int kMostLooks = 3;
   for (int looks = 0; looks < kMostLooks; ++looks) {
@@ -169,7 +171,9 @@ void Sampler::look_at_all(unsigned count, const std::shared_ptr<const Counters>&
     silent_.clear();
     sample.entities.clear();
     sample.links.clear();
+    moved_ = false;
     for (unsigned index = 0; index < count && broken_ == NVML_SUCCESS; ++index) look_at(index, counters, sample);
+    if (!moved_) return;
     const auto now = nvml::device_count(*nvml_);
     if (broken_ != NVML_SUCCESS || !now || *now == count) return;
     count = *now;
@@ -195,6 +199,7 @@ void Sampler::look_at(unsigned index, const std::shared_ptr<const Counters>& cou
     hanging_.insert(index);
     history.reset();  // the call that hangs has it
   }
+  moved_ = moved_ || reading.code() == NVML_ERROR_INVALID_ARGUMENT || reading.code() == NVML_ERROR_NOT_FOUND;
   silent_[index] = nvml::error_text(reading.code());
 }
 
@@ -225,8 +230,10 @@ nvmlReturn_t Sampler::read_gpu(nvml::Nvml& nvml, const Question& question, GpuHi
   reading.handle = *handle;
   reading.gpu = history.identity;
   FieldReader reader(nvml, *handle, *question.counters, history);
+  const bool with_mig = options.devices.kind != DeviceSelection::Kind::gpus || question.look.details;
+  const MigLayout layout = with_mig ? reader.read_mig(question.mig_events) : MigLayout();
   std::vector<MigInstance> instances;
-  if (options.devices.kind != DeviceSelection::Kind::gpus) instances = mig_instances(nvml, *handle, history);
+  if (options.devices.kind != DeviceSelection::Kind::gpus) instances = layout.instances;
   for (std::size_t i = 0; i < std::max<std::size_t>(instances.size(), 1); ++i) {
     const bool selected = instances.empty() ? options.devices.has_gpu(question.index)
                                             : options.devices.has_instance(question.index, static_cast<unsigned>(i));
@@ -248,7 +255,7 @@ nvmlReturn_t Sampler::read_gpu(nvml::Nvml& nvml, const Question& question, GpuHi
   if (has_own_intervals(*question.counters))
     for (const Entity& entity : reading.entities) history.last[entity.instance.value_or(NVML_NO_INSTANCE)] = entity;
   read_links(question, history, reader, reading);
-  if (question.look.details) reading.details = read_details(nvml, *handle, question.proc, history);
+  if (question.look.details) reading.details = read_details(nvml, *handle, question.proc, reader, layout);
   return NVML_SUCCESS;
 }
 
@@ -301,7 +308,7 @@ void Sampler::take(const Reading& reading, Sample& sample) {
   GpuState& state = gpus_[reading.gpu.uuid];
   if (!state.problem.empty()) log_("info", place_of(reading.gpu) + " answers again");
   state = {.gpu = reading.gpu, .problem = "", .details = reading.details, .xids = {}};
-  handles_[reading.handle] = reading.gpu.uuid;
+  moved_ = !handles_.insert_or_assign(reading.handle, reading.gpu.uuid).second || moved_;
   for (const std::string& name : reading.failed) ++read_errors_[name];
   std::ranges::copy(reading.entities, std::back_inserter(sample.entities));
   std::ranges::copy(reading.links, std::back_inserter(sample.links));

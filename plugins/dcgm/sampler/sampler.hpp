@@ -102,6 +102,7 @@ class Sampler {
   std::string problem_;
   nvmlReturn_t broken_ = NVML_SUCCESS;  ///< what NVML answers where the whole driver is away
   bool answered_ = false;
+  bool moved_ = false;  ///< the driver's list of GPUs, during the look under way
   bool no_rates_ = true;  ///< there was no look before
   LookOptions look_;      ///< of the one under way
   std::uint64_t outages_ = 0;
