@@ -5,6 +5,8 @@
 #include <regex>
 #include <set>
 
+#include <slipway/text.hpp>
+
 #include "core/loader/schema/check.hpp"
 
 namespace slipway::core {
@@ -12,6 +14,7 @@ namespace {
 
 using Type = SchemaKey::Type;
 
+constexpr const char* kSectionsKey = "sections";
 constexpr int kMostTasks = 4194304;  // the most processes that Linux has
 
 SchemaKey word_key(std::string pattern, std::string expects, std::string example) {
@@ -44,6 +47,19 @@ SchemaKey one_of(std::vector<std::string> values) {
 SchemaKey unit_key() {
   return word_key(R"([A-Za-z0-9:_.@-]{1,200}\.(service|socket|target))",
                   "the name of a systemd service, socket or target", "acme.service");
+}
+
+/// Keys of other components' sections, by component.
+SchemaKey sections_key() {
+  SchemaKey key;
+  key.type = Type::string;
+  SchemaKey keys;
+  keys.type = Type::list;
+  keys.items = {key};
+  SchemaKey sections;
+  sections.type = Type::map;
+  sections.items = {keys};
+  return sections;
 }
 
 /// What a service's unit lets it have.
@@ -86,6 +102,7 @@ const SchemaKey& manifest_schema() {
     document.keys["boot_before"].items = {unit_key()};
     document.keys["outputs"].type = Type::map;
     document.keys["outputs"].items = {one_of({"string", "integer", "boolean"})};
+    document.keys[kSectionsKey] = sections_key();
     document.keys["service"] = one_of({"plugin", "beside", "program"});
     document.keys["service_if"].type = Type::map;
     document.keys["service_if"].items = {SchemaKey{}};
@@ -126,6 +143,13 @@ std::map<std::string, std::string> texts_in(const Json& document, const char* ke
   return texts;
 }
 
+std::map<std::string, std::vector<std::string>> lists_in(const Json& document, const char* key) {
+  std::map<std::string, std::vector<std::string>> lists;
+  if (document.contains(key) && document[key].is_object())
+    for (const auto& [name, list] : document[key].items()) lists[name] = names_in(document[key], name.c_str());
+  return lists;
+}
+
 Manifest::ServiceIn service_in(const Json& document) {
   const std::string word = text_in(document, "service");
   if (word.empty()) return Manifest::ServiceIn::none;
@@ -138,6 +162,27 @@ void check_self(const YamlNode& node, const Manifest& manifest, SchemaCheck& che
     for (const std::string& name : *names)
       if (name == manifest.component)
         check.problems.add(node.position, name, "component '" + name + "' requires, follows or excludes itself");
+}
+
+/// It reads only sections that are complete when its turn comes, and has no key of the same name itself.
+void check_sections(const YamlNode& node, const Manifest& manifest, SchemaCheck& check) {
+  const YamlEntry* const entry = node.find(kSectionsKey);
+  if (entry == nullptr) return;
+  for (const auto& [name, keys] : manifest.sections)
+    if (std::ranges::count(manifest.after, name) + std::ranges::count(manifest.requires_, name) == 0)
+      check.problems.add(entry->value.position, std::string(kSectionsKey) + "." + name,
+                         "the component does not come after '" + name + "'", "add it to `after`");
+  if (manifest.spec.keys.contains(kSectionsKey))
+    check.problems.add(entry->value.position, kSectionsKey,
+                       "the spec has a key `sections` as well, in whose place the other sections are handed over");
+}
+
+/// "sections.a.b" is a key of another component's section that it reads.
+bool is_in_sections(const Manifest& manifest, const std::string& key) {
+  const std::vector<std::string> parts = split(key, '.');
+  if (parts.size() < 3 || parts[0] != kSectionsKey) return false;
+  const auto found = manifest.sections.find(parts[1]);
+  return found != manifest.sections.end() && std::ranges::count(found->second, parts[2]) != 0;
 }
 
 /// "a.b" is a key of the spec that can hold a text.
@@ -166,7 +211,8 @@ void check_needs(const YamlNode& node, const Manifest& manifest, SchemaCheck& ch
   for (const char* list : {"writes", "reads"})
     for (const std::string& path : names_in(manifest.service_needs, list))
       for (std::sregex_iterator key(path.begin(), path.end(), kKey), end; key != end; ++key)
-        if (!is_text(manifest.spec, (*key)[1].str()) || !key->str().ends_with('}'))
+        if ((!is_text(manifest.spec, (*key)[1].str()) && !is_in_sections(manifest, (*key)[1].str())) ||
+            !key->str().ends_with('}'))
           check.problems.add(entry->value.position, std::string("service_needs.") + list,
                              "the spec has no key " + key->str() + " with a text for the path " + path);
 }
@@ -210,9 +256,11 @@ Manifest parse_document(const YamlNode& node, SchemaCheck& check) {
   manifest.service_device = text_in(document, "service_device");
   manifest.boot_before = names_in(document, "boot_before");
   manifest.outputs = texts_in(document, "outputs");
+  manifest.sections = lists_in(document, kSectionsKey);
   if (const YamlEntry* spec = node.find("spec")) manifest.spec.keys = parse_schema_keys(spec->value, "spec", check);
   check_self(node, manifest, check);
   check_condition(node, manifest, check);
+  check_sections(node, manifest, check);
   check_needs(node, manifest, check);
   return manifest;
 }

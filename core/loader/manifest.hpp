@@ -38,12 +38,13 @@ struct SchemaKey {
 struct Manifest {
   std::string component;
   std::string purpose;
-  std::vector<std::string> after;                    ///< names or capabilities: order only, when they are in the spec
-  std::vector<std::string> requires_;                ///< names or capabilities that must be in the spec, and ready
-  std::vector<std::string> provides;                 ///< capabilities, besides its own name
-  std::vector<std::string> conflicts;                ///< names or capabilities that may not be in the same spec
-  std::map<std::string, std::string> outputs;        ///< name to type ("string", "integer", "boolean")
-  bool has_tools = false;                            ///< `tools: true`: answers the operation "tool"
+  std::vector<std::string> after;              ///< names or capabilities: order only, when they are in the spec
+  std::vector<std::string> requires_;          ///< names or capabilities that must be in the spec, and ready
+  std::vector<std::string> provides;           ///< capabilities, besides its own name
+  std::vector<std::string> conflicts;          ///< names or capabilities that may not be in the same spec
+  std::map<std::string, std::string> outputs;  ///< name to type ("string", "integer", "boolean")
+  std::map<std::string, std::vector<std::string>> sections;  ///< keys of other components' sections that it reads
+  bool has_tools = false;                                    ///< `tools: true`: answers the operation "tool"
   std::map<std::string, std::string> tool_programs;  ///< further tools, each a program of its own: tool to program
   enum class ServiceIn { none, plugin, beside, program };
   ServiceIn service = ServiceIn::none;            ///< its long-running part: in the plugin itself, or beside it in

@@ -22,7 +22,8 @@ struct HostSpec {
   std::string name;               ///< metadata.name
   std::string hardware;           ///< "assume", "require", "detect"; empty: by liveness
   bool keeps_what_fails = false;  ///< `on_failed_verify: keep`
-  /// Section of each: defaults filled in, relative paths made absolute, artifact sources in their long form.
+  /// Section of each: defaults filled in, relative paths made absolute, artifact sources in their long form; below
+  /// `sections` what its manifest has it read of other components' sections.
   std::map<std::string, Json> components;
   /// What was written, as typed JSON, for the generation's record (secrets are references anyway). Paths are absolute,
   /// so that it means the same wherever it is read from.

@@ -61,6 +61,19 @@ void read_components(const YamlNode& components, const Plugins& plugins, const s
   }
 }
 
+/// What manifests have components read of others' sections, as those were written.
+void add_sections(const Plugins& plugins, HostSpec& spec) {
+  const std::map<std::string, Json> own = spec.components;
+  for (auto& [name, section] : spec.components)
+    for (const auto& [other, keys] : plugins.manifest(name)->sections) {
+      const auto found = own.find(other);
+      if (found == own.end()) continue;
+      Json& part = section["sections"][other] = Json::object();
+      for (const std::string& key : keys)
+        if (found->second.contains(key)) part[key] = found->second[key];
+    }
+}
+
 /// A component may be unknown because its plugin could not be read.
 Error with_plugin_problems(Error error, const Plugins& plugins) {
   for (std::size_t i = 0; i < std::min(plugins.problems.size(), kShownPlugins); ++i)
@@ -87,6 +100,7 @@ Result<HostSpec> make_spec(const YamlNode& document, const std::string& file, co
   }
   if (!check.problems.none())
     return all_known ? check.problems.to_error() : with_plugin_problems(check.problems.to_error(), plugins);
+  add_sections(plugins, spec);
   spec.name = spec.document["metadata"]["name"];
   spec.hardware = spec.document["spec"].value("hardware", "");
   spec.keeps_what_fails = spec.document["spec"].value("on_failed_verify", "") == "keep";

@@ -28,6 +28,9 @@ class Spec {
   bool flag(std::string_view key) const;
   std::int64_t number(std::string_view key) const;
   std::vector<std::string> texts(std::string_view key) const;
+  /// The keys of another component's section that the manifest has this one read (`sections`). Nothing where the host
+  /// spec lacks that component.
+  std::optional<Spec> section_of(std::string_view component) const;
   /// The raw value, null where the key is missing.
   Json value(std::string_view key) const;
   const Json& json() const { return section_; }

@@ -16,7 +16,7 @@ Spec spec_of(const std::string& component, const Json& given) {
   if (!known.contains(component)) throw std::logic_error("the manifest has no component '" + component + "'");
   const auto keys = known[component]["keys"].get<std::vector<std::string>>();
   for (const auto& [name, value] : given.items())
-    if (std::find(keys.begin(), keys.end(), name) == keys.end())
+    if (name != "sections" && std::find(keys.begin(), keys.end(), name) == keys.end())
       throw std::logic_error("the manifest of " + component + " has no key '" + name + "'");
   Json section = known[component]["defaults"];
   section.update(given, true);

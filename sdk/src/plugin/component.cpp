@@ -69,6 +69,12 @@ std::vector<std::string> Spec::texts(std::string_view key) const {
       key, [](const Json&) { return false; }, "a list"));
 }
 
+std::optional<Spec> Spec::section_of(std::string_view component) const {
+  const Json* const sections = detail::member(section_, "sections");
+  const Json* const section = sections == nullptr ? nullptr : detail::member(*sections, component);
+  return section != nullptr && section->is_object() ? std::optional(Spec(*section)) : std::nullopt;
+}
+
 Json Spec::value(std::string_view key) const { return detail::value_or_null(find(key)); }
 
 }  // namespace slipway

@@ -171,6 +171,14 @@ const std::vector<SchemaMistake> kSchemaMistakes{
      "expected 1 to 4194304, found -1"},
     {"NeedsASystemCallLess", "  a: {type: string}\nservice: plugin\nservice_needs: {system_calls: [~bpf]}\n", "6:32",
      "does not have the form"},
+    {"SectionsOfOneThatComesLater", "  a: {type: string}\nsections: {other: [config]}\n", "5:11",
+     "does not come after 'other'"},
+    {"SectionsAndAKeyOfThatName", "  sections: {type: string}\nafter: [other]\nsections: {other: [config]}\n", "6:11",
+     "the spec has a key `sections` as well"},
+    {"NeedsOfAKeyThatIsNotRead",
+     "  a: {type: string}\nafter: [other]\nsections: {other: [b]}\nservice: plugin\n"
+     "service_needs: {reads: ['{sections.other.b}', '{sections.other.c}']}\n",
+     "8:16", "the spec has no key {sections.other.c} with a text"},
     {"KeyWithoutSchema", "  a:\n", "4:3", "the key 'type' is missing in a"},
 };
 

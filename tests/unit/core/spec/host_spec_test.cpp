@@ -45,6 +45,41 @@ TEST(HostSpec, FillsDefaultsAtEveryDepth) {
   EXPECT_EQ(spec.hardware, "");
 }
 
+constexpr const char* kReader = R"(
+component: deviceplugin
+purpose: GPUs as resources of the kubelet
+spec:
+  config_file: {type: path}
+  quiet_seconds: {type: integer, default: 30}
+---
+component: gfd
+purpose: node labels
+after: [deviceplugin]
+sections: {deviceplugin: [config_file, config_name]}
+spec:
+  output: {type: string, default: /etc/gfd}
+)";
+
+HostSpec reader_spec(const std::string& components) {
+  const std::string head = "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: node}\nspec:\n  components:\n";
+  auto spec = host_spec_from_text(head + components, "/etc/slipway/host.yaml", plugins_of(kReader));
+  if (!spec) ADD_FAILURE() << to_text(spec.error());
+  return spec ? std::move(*spec) : HostSpec{};
+}
+
+TEST(HostSpec, HandsOverWhatAComponentReadsOfAnothersSection) {
+  const HostSpec spec = reader_spec("    deviceplugin: {config_file: plugin.yaml}\n    gfd: {}\n");
+  EXPECT_EQ(
+      spec.components.at("gfd"),
+      (Json{{"output", "/etc/gfd"}, {"sections", {{"deviceplugin", {{"config_file", "/etc/slipway/plugin.yaml"}}}}}}));
+  EXPECT_FALSE(spec.components.at("deviceplugin").contains("sections"));
+  EXPECT_FALSE(spec.document["spec"]["components"]["gfd"].contains("sections")) << "what was written is recorded";
+}
+
+TEST(HostSpec, HandsOverNothingOfAComponentThatIsNotThere) {
+  EXPECT_EQ(reader_spec("    gfd: {}\n").components.at("gfd"), (Json{{"output", "/etc/gfd"}}));
+}
+
 TEST(HostSpec, MakesPathsRelativeToItsFile) {
   const HostSpec spec = good(
       "    driver: {version: 535.10, source: {repository: pkg/driver, ca: ./ca.pem}}\n"
