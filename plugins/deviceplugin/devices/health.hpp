@@ -91,6 +91,8 @@ class HealthBook {
   void set_counting(bool counting) { counting_ = counting; }
   /// Of a GPU, or of an instance_key() alone.
   Health of(const std::string& place) const;
+  /// There is no evidence against anything, counting or not, and the driver answers.
+  bool all_well() const { return cases_.empty() && !driver_gone_; }
   /// The sick ones, for a file that outlives this process.
   Json save() const;
   /// What an earlier process knew: counts as new evidence now.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "deviceplugin/devices/inventory.hpp"
 
+#include <algorithm>
+
 #include "nvidia/nvml/device.hpp"
+#include "nvidia/nvml/event.hpp"
 #include "nvidia/nvml/mig.hpp"
 #include "nvidia/nvml/system.hpp"
 
@@ -17,14 +20,25 @@ std::optional<int> numa_node_of(const Host& host, const std::string& address) {
   return std::stoi(text);
 }
 
+constexpr unsigned kRecoveryActionField = 230;  // NVML_FI_DEV_GET_GPU_RECOVERY_ACTION, drivers from R570
+
+/// What a GPU says of itself.
+struct Look {
+  Gpu gpu;
+  nvmlDevice_t handle = nullptr;
+  std::optional<unsigned> recovery_action;
+};
+
 /// Reads one GPU, and asks it nothing more once an answer says that it cannot.
 class Reader {
  public:
-  Reader(nvml::Nvml& library, const MigMinors& minors) : library_(library), minors_(minors) {}
+  explicit Reader(nvml::Nvml& library) : library_(library) {}
 
-  nvmlReturn_t read(unsigned index, Gpu& gpu) {
+  /// @param known  of an earlier look
+  nvmlReturn_t read(unsigned index, const std::vector<Gpu>& known, Look& look) {
+    Gpu& gpu = look.gpu;
     gpu.index = index;
-    const nvmlDevice_t handle = need(nvml::device_at(library_, index));
+    const nvmlDevice_t handle = look.handle = need(nvml::device_at(library_, index));
     if (good()) gpu.uuid = need(nvml::device_uuid(library_, handle));
     if (good()) gpu.minor = need(nvml::device_minor(library_, handle));
     if (good()) gpu.address = need(nvml::device_pci(library_, handle)).address;
@@ -32,7 +46,11 @@ class Reader {
     if (good()) gpu.memory_bytes = want(nvml::memory_total(library_, handle));  // some share the CPU's, and have none
     if (good()) read_capability(handle, gpu);
     if (good()) gpu.mig_enabled = want(nvml::mig_mode(library_, handle)).current;
-    if (good() && gpu.mig_enabled) gpu.mig_devices = need(read_mig_devices(library_, handle, gpu, minors_));
+    const auto before = std::ranges::find(known, gpu.uuid, &Gpu::uuid);
+    if (good() && gpu.mig_enabled)
+      gpu.mig_devices = need(read_mig_devices(library_, handle, gpu,
+                                              before == known.end() ? std::vector<MigDevice>() : before->mig_devices));
+    if (good()) read_recovery_action(look);
     return problem_;
   }
 
@@ -54,15 +72,46 @@ class Reader {
     gpu.compute_major = capability.major;
     gpu.compute_minor = capability.minor;
   }
+  void read_recovery_action(Look& look) {
+    const auto fields = nvml::field_values(library_, look.handle, {kRecoveryActionField});
+    if (fields && !fields->empty() && fields->front().nvmlReturn == NVML_SUCCESS)
+      look.recovery_action = static_cast<unsigned>(nvml::number_of(fields->front()));
+  }
 
   nvml::Nvml& library_;
-  const MigMinors& minors_;
   nvmlReturn_t problem_ = NVML_SUCCESS;
 };
 
-nvml::Answer<Gpu> read_gpu(nvml::Nvml& library, unsigned index, const MigMinors& minors) {
-  return library.ask_together<Gpu>(
-      [index, minors](nvml::Nvml& inside, Gpu& gpu) { return Reader(inside, minors).read(index, gpu); });
+struct Driver {
+  std::string version;
+  unsigned gpus = 0;
+  const char* asked = "";  ///< what failed
+};
+
+nvml::Answer<Driver> read_driver(nvml::Nvml& library) {
+  return library.ask_together<Driver>([](nvml::Nvml& inside, Driver& driver) {
+    driver.asked = "read the driver's version";
+    const auto version = nvml::driver_version(inside);
+    if (!version) return version.code();
+    driver.version = *version;
+    driver.asked = "count the GPUs";
+    const auto count = nvml::device_count(inside);
+    driver.gpus = count.value_or(0);
+    return count.code();
+  });
+}
+
+/// Gives the MIG devices that were not known before the paths of their nodes.
+void add_paths(const Host& host, const std::vector<Gpu>& known, std::vector<Gpu>& gpus) {
+  std::optional<MigMinors> minors;
+  for (Gpu& gpu : gpus)
+    for (MigDevice& device : gpu.mig_devices) {
+      const bool is_known = std::ranges::any_of(
+          known, [&](const Gpu& old) { return std::ranges::find(old.mig_devices, device) != old.mig_devices.end(); });
+      if (is_known) continue;
+      if (!minors) minors = read_mig_minors(host);
+      device.paths = capability_nodes(device, gpu.minor, *minors);
+    }
 }
 
 bool drives_a_display(const std::string& product) {
@@ -71,23 +120,32 @@ bool drives_a_display(const std::string& product) {
 
 }  // namespace
 
-Result<Inventory> read_inventory(nvml::Nvml& library, const Host& host, const std::set<unsigned>& skip) {
+Result<Inventory> read_inventory(nvml::Nvml& library, const Host& host, const std::set<unsigned>& skip,
+                                 const std::vector<Gpu>& known) {
+  const auto driver = read_driver(library);
+  if (!driver) return driver.error(driver->asked[0] == '\0' ? "read the driver's version" : driver->asked);
   Inventory inventory;
-  const auto version = nvml::driver_version(library);
-  if (!version) return version.error("read the driver's version");
-  inventory.driver_version = *version;
-  const auto count = nvml::device_count(library);
-  if (!count) return count.error("count the GPUs");
-  const MigMinors minors = read_mig_minors(host);
-  for (unsigned index = 0; index < *count; ++index) {
-    const auto answer = skip.contains(index) ? nvml::kGaveUp : read_gpu(library, index, minors);
-    if (!answer) {
-      inventory.silent.push_back({index, answer.code(), nvml::error_text(answer.code())});
-    } else if (!drives_a_display(answer->product)) {
-      inventory.gpus.push_back(*answer);
-      inventory.gpus.back().numa_node = numa_node_of(host, answer->address);
+  inventory.driver_version = driver->version;
+  std::vector<unsigned> asked;
+  for (unsigned index = 0; index < driver->gpus; ++index)
+    if (!skip.contains(index)) asked.push_back(index);
+  const auto looks =
+      library.ask_each<Look>(asked.size(), [asked, known](nvml::Nvml& inside, std::size_t i, Look& look) {
+        return Reader(inside).read(asked[i], known, look);
+      });
+  auto next = looks.begin();
+  for (unsigned index = 0; index < driver->gpus; ++index) {
+    const nvml::Answer<Look> look = skip.contains(index) ? nvml::Answer<Look>(nvml::kGaveUp) : *next++;
+    if (!look) {
+      inventory.silent.push_back({index, look.code(), nvml::error_text(look.code())});
+    } else if (!drives_a_display(look->gpu.product)) {
+      inventory.gpus.push_back(look->gpu);
+      inventory.gpus.back().numa_node = numa_node_of(host, look->gpu.address);
+      inventory.handles[look->gpu.uuid] = look->handle;
+      if (look->recovery_action) inventory.recovery_actions[look->gpu.uuid] = *look->recovery_action;
     }
   }
+  add_paths(host, known, inventory.gpus);
   return inventory;
 }
 

@@ -77,13 +77,19 @@ struct Inventory {
   std::string driver_version;
   std::vector<Gpu> gpus;  ///< in index order, those that answered
   std::vector<SilentGpu> silent;
+  std::map<std::string, nvmlDevice_t> handles;       ///< by UUID, of those that answered
+  std::map<std::string, unsigned> recovery_actions;  ///< likewise; missing: this driver never says
   bool operator==(const Inventory&) const = default;
 };
 
 /// Asks GPU by GPU: one that does not answer is `silent`, and keeps nobody else out. Display GPUs are left out.
-/// @param skip  indexes that are not asked, since a call about them still hangs: `silent`
+/// @param skip   indexes that are not asked, since a call about them still hangs: `silent`
+/// @param known  of an earlier look; of a MIG device that is still the same only that much is asked. Only when another
+///               one is there is /proc/driver/nvidia-caps/mig-minors read, which has thousands of lines. Empty after
+///               the driver was loaded, and when it has told of a change of MIG
 /// Errors: NVML's, when the driver itself cannot be asked.
-Result<Inventory> read_inventory(nvidia::nvml::Nvml& nvml, const Host& host, const std::set<unsigned>& skip = {});
+Result<Inventory> read_inventory(nvidia::nvml::Nvml& nvml, const Host& host, const std::set<unsigned>& skip = {},
+                                 const std::vector<Gpu>& known = {});
 
 /// NVLinks, NVSwitches and the PCI tree between all pairs. What cannot be asked counts as far.
 Nearness read_nearness(nvidia::nvml::Nvml& nvml, const std::vector<Gpu>& gpus);
@@ -94,9 +100,11 @@ void apply_managers(const nvidia::GpuManagers& managers, std::vector<Gpu>& gpus)
 /// Minor numbers of capability nodes by name: "gpu0/gi1/ci0/access" -> 12.
 using MigMinors = std::map<std::string, unsigned>;
 
-/// Devices that go away while they are read are left out.
+/// Devices that go away while they are read are left out. Those that are not among the known ones lack their paths.
 nvidia::nvml::Answer<std::vector<MigDevice>> read_mig_devices(nvidia::nvml::Nvml& nvml, nvmlDevice_t handle,
-                                                              const Gpu& gpu, const MigMinors& minors);
+                                                              const Gpu& gpu, const std::vector<MigDevice>& known);
+/// /dev/nvidia-caps/nvidia-capN of the GPU instance and of the compute instance.
+std::vector<std::string> capability_nodes(const MigDevice& device, unsigned minor, const MigMinors& minors);
 
 /// Those of /proc/driver/nvidia-caps/mig-minors; without the file none.
 MigMinors read_mig_minors(const Host& host);

@@ -15,6 +15,13 @@ namespace {
 
 namespace nvml = nvidia::nvml;
 
+/// All that is asked of a device that is known says the same as before.
+bool is_same(const MigDevice& one, const MigDevice& other) {
+  return one.uuid == other.uuid && one.gpu_instance == other.gpu_instance &&
+         one.compute_instance == other.compute_instance && one.memory_bytes == other.memory_bytes &&
+         one.whole_instance == other.whole_instance;
+}
+
 /// Which profile a GPU instance was made by; the plain one where that cannot be told.
 unsigned selector_of(nvml::Nvml& library, nvmlDevice_t gpu, unsigned instance,
                      const std::vector<nvml::GpuInstanceProfile>& profiles) {
@@ -26,7 +33,8 @@ unsigned selector_of(nvml::Nvml& library, nvmlDevice_t gpu, unsigned instance,
   return profile == profiles.end() ? 0 : profile->selector;
 }
 
-/// /dev/nvidia-caps/nvidia-capN of the GPU instance and of the compute instance.
+}  // namespace
+
 std::vector<std::string> capability_nodes(const MigDevice& device, unsigned minor, const MigMinors& minors) {
   std::vector<std::string> paths;
   const std::string instance = fmt::format("gpu{}/gi{}", minor, device.gpu_instance);
@@ -36,8 +44,6 @@ std::vector<std::string> capability_nodes(const MigDevice& device, unsigned mino
       paths.push_back(fmt::format("/dev/nvidia-caps/nvidia-cap{}", found->second));
   return paths;
 }
-
-}  // namespace
 
 MigMinors read_mig_minors(const Host& host) {
   return parse_mig_minors(host.read("/proc/driver/nvidia-caps/mig-minors").value_or(""));
@@ -53,10 +59,10 @@ MigMinors parse_mig_minors(std::string_view text) {
 }
 
 nvml::Answer<std::vector<MigDevice>> read_mig_devices(nvml::Nvml& library, nvmlDevice_t handle, const Gpu& gpu,
-                                                      const MigMinors& minors) {
+                                                      const std::vector<MigDevice>& known) {
   const auto handles = nvml::mig_devices(library, handle);
   if (!handles) return handles.code();
-  const auto profiles = nvml::gpu_instance_profiles(library, handle).value_or({});
+  std::optional<std::vector<nvml::GpuInstanceProfile>> profiles;  // half a millisecond each
   std::vector<MigDevice> devices;
   for (nvmlDevice_t each : *handles) {
     MigDevice device;
@@ -71,9 +77,15 @@ nvml::Answer<std::vector<MigDevice>> read_mig_devices(nvml::Nvml& library, nvmlD
     device.compute_instance = *compute;
     device.memory_bytes = static_cast<std::uint64_t>(attributes->memorySizeMB) << 20U;
     device.whole_instance = attributes->computeInstanceSliceCount == attributes->gpuInstanceSliceCount;
-    device.profile =
-        nvml::mig_profile_name(*attributes, gpu.memory_bytes, selector_of(library, handle, *instance, profiles));
-    device.paths = capability_nodes(device, gpu.minor, minors);
+    if (const auto same = std::ranges::find_if(known, [&](const MigDevice& old) { return is_same(old, device); });
+        same != known.end()) {
+      device.profile = same->profile;
+      device.paths = same->paths;
+    } else {
+      if (!profiles) profiles = nvml::gpu_instance_profiles(library, handle).value_or({});
+      device.profile =
+          nvml::mig_profile_name(*attributes, gpu.memory_bytes, selector_of(library, handle, *instance, *profiles));
+    }
     devices.push_back(std::move(device));
   }
   return {NVML_SUCCESS, std::move(devices)};

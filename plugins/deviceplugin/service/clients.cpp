@@ -45,15 +45,8 @@ Client client_of(const Host& host, unsigned pid, std::uint64_t bytes, const std:
   return {pid, bytes, process.owner.container, process.name, process.pod, process.pod_container};
 }
 
-MemoryUse use_of(nvml::Nvml& library, const Host& host, const std::string& uuid, const Clients& former) {
-  const auto before = former.find(uuid);
-  const std::vector<Client> known = before == former.end() ? std::vector<Client>() : before->second.clients;
-  const auto answer = library.ask_together<Memory>([uuid](nvml::Nvml& inside, Memory& memory) {
-    memory = memory_of(inside, uuid);
-    return NVML_SUCCESS;
-  });
+MemoryUse use_of(const Memory& memory, const Host& host, const std::vector<Client>& known) {
   MemoryUse use;
-  const Memory& memory = answer.value();
   use.free_bytes = memory.free_bytes;
   for (const auto& [pid, bytes] : memory.by_pid) use.clients.push_back(client_of(host, pid, bytes, known));
   std::ranges::stable_sort(use.clients, std::greater(), &Client::memory_bytes);
@@ -63,12 +56,20 @@ MemoryUse use_of(nvml::Nvml& library, const Host& host, const std::string& uuid,
 }  // namespace
 
 Clients read_clients(nvml::Nvml& library, const Host& host, const std::vector<Gpu>& gpus, const Clients& former) {
-  Clients all;
+  std::vector<std::string> uuids;
   for (const Gpu& gpu : gpus) {
-    std::vector<std::string> uuids{gpu.uuid};
-    if (gpu.mig_enabled) uuids.clear();
+    if (!gpu.mig_enabled) uuids.push_back(gpu.uuid);
     for (const MigDevice& mig : gpu.mig_devices) uuids.push_back(mig.uuid);
-    for (const std::string& uuid : uuids) all[uuid] = use_of(library, host, uuid, former);
+  }
+  const auto memories = library.ask_each<Memory>(uuids.size(), [uuids](nvml::Nvml& inside, std::size_t i, Memory& one) {
+    one = memory_of(inside, uuids[i]);
+    return NVML_SUCCESS;
+  });
+  Clients all;
+  for (std::size_t i = 0; i < uuids.size(); ++i) {
+    const auto before = former.find(uuids[i]);
+    all[uuids[i]] =
+        use_of(memories[i].value(), host, before == former.end() ? std::vector<Client>() : before->second.clients);
   }
   return all;
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <thread>
 #include <utility>
 
 #include "nvidia/nvml/device.hpp"
@@ -14,26 +13,28 @@ namespace {
 
 namespace nvml = nvidia::nvml;
 
-constexpr std::chrono::seconds kLookEvery{2};  // a dozen questions for each GPU, answered from the driver's memory
-constexpr std::chrono::seconds kOpenEvery{2};
-constexpr std::chrono::milliseconds kGlanceEvery{250};
-constexpr unsigned kRecoveryActionField = 230;  // NVML_FI_DEV_GET_GPU_RECOVERY_ACTION, drivers from R570
-constexpr unsigned long long kEvents = NVML_EVENT_XID_CRITICAL_ERROR | NVML_EVENT_DOUBLE_BIT_ECC_ERROR;
+constexpr std::chrono::seconds kLookAtRest{10};
+/// While a GPU is unhealthy: it is over when nothing new came for a while.
+constexpr std::chrono::seconds kLookAtSickGpus{2};
+constexpr std::chrono::milliseconds kLookAfterEvent{250};  // from look to look
+constexpr std::chrono::milliseconds kAskSilentGpus{250};
+constexpr std::chrono::seconds kClientsEvery{10};
+constexpr std::chrono::seconds kOpenEvery{1};
+/// A set of events that ends at once is not made anew at once.
+constexpr std::chrono::seconds kEventsAgain{1};
+/// Those of the newer drivers come with a look; which of them a GPU has is for NVML to say.
+constexpr unsigned long long kEvents = NVML_EVENT_XID_CRITICAL_ERROR | NVML_EVENT_DOUBLE_BIT_ECC_ERROR |
+                                       NVML_EVENT_MIG_CONFIG_CHANGE | NVML_EVENT_GPU_UNAVAILABLE_ERROR |
+                                       NVML_EVENT_GPU_RECOVERY_ACTION;
 
 Moment right_now() { return std::chrono::steady_clock::now(); }
 
-/// A GPU in a word: NVML's code where it does not answer, else which it is and its MIG devices.
-std::string glance_at(nvml::Nvml& inside, unsigned index) {
+/// A GPU that did not answer does so now.
+bool answers(nvml::Nvml& inside, unsigned index) {
   const auto handle = nvml::device_at(inside, index);
-  if (!handle) return std::to_string(handle.code());
+  if (!handle) return false;
   const auto mode = nvml::mig_mode(inside, *handle);
-  if (!mode && !mode.absent()) return std::to_string(mode.code());
-  std::string word = nvml::device_uuid(inside, *handle).value_or({});
-  if (!mode.value_or({}).current) return word;
-  const auto devices = nvml::mig_devices(inside, *handle);
-  if (!devices) return std::to_string(devices.code());
-  for (const nvmlDevice_t device : *devices) word += " " + nvml::device_uuid(inside, device).value_or({});
-  return word;
+  return (mode || mode.absent()) && nvml::device_uuid(inside, *handle).ok();
 }
 
 }  // namespace
@@ -41,17 +42,28 @@ std::string glance_at(nvml::Nvml& inside, unsigned index) {
 DriverWatch::DriverWatch(const Host& host, nvml::NvmlOptions options, HealthRules rules, Log log)
     : host_(host), options_(std::move(options)), log_(std::move(log)), book_(rules) {}
 
-void DriverWatch::pass(std::chrono::milliseconds limit, const XidFilter& filter) {
-  const Moment begin = right_now();
-  if (!nvml_ && !open(begin)) {
-    std::this_thread::sleep_for(limit);
-    return;
-  }
+void DriverWatch::pass(const XidFilter& filter) {
+  if (nvml_) take_driver_events();
+  if (!nvml_ && !open(right_now())) return;
   if (std::exchange(owes_the_rest_, false)) return look_at_the_rest();
-  wait_for_events(looked_ ? limit : std::chrono::milliseconds(0), filter);
-  glance(right_now());
+  take_events(filter);
+  if (right_now() >= next_silent_) ask_silent_gpus(right_now());
   if (right_now() >= next_look_) look(right_now());
 }
+
+std::vector<int> DriverWatch::descriptors() const {
+  std::vector<int> all;
+  for (const auto& watch : {events_, driver_events_})
+    if (watch) all.push_back(watch->fd());
+  return all;
+}
+
+Moment DriverWatch::next() const {
+  if (!nvml_) return next_open_;
+  return owes_the_rest_ || former_events_ ? right_now() : std::min(next_look_, next_silent_);
+}
+
+void DriverWatch::look_soon() { next_look_ = next_open_ = right_now(); }
 
 bool DriverWatch::open(Moment now) {
   if (now < next_open_) return false;
@@ -62,9 +74,10 @@ bool DriverWatch::open(Moment now) {
     return false;
   }
   nvml_ = std::move(*opened);
-  next_look_ = now;
-  next_glance_ = now + kGlanceEvery;
-  glanced_.clear();
+  next_look_ = next_clients_ = now;
+  next_silent_ = Moment::max();
+  mig_may_differ_ = true;
+  if (const auto watch = nvml::EventWatch::of_driver(*nvml_)) driver_events_ = *watch;
   return true;
 }
 
@@ -93,6 +106,8 @@ Status DriverWatch::set_exclusive(const std::string& gpu, bool exclusive) {
 
 void DriverWatch::release() {
   events_.reset();
+  former_events_.reset();
+  driver_events_.reset();
   watched_.clear();
   measured_.clear();
   if (nvml_) nvml_->release();
@@ -100,26 +115,58 @@ void DriverWatch::release() {
   next_open_ = {};
 }
 
-/// Two questions for each GPU between two looks. No event tells of a GPU that is back, or of other MIG devices.
-void DriverWatch::glance(Moment now) {
-  if (now < next_glance_ || now >= next_look_) return;
-  const auto seen = nvml_->ask_together<std::string>([skip = hanging_](nvml::Nvml& inside, std::string& words) {
-    const auto count = nvml::device_count(inside);
-    for (unsigned index = 0; count && index < *count; ++index)
-      words += (skip.contains(index) ? "hangs" : glance_at(inside, index)) + "\n";
-    return count.code();
+/// NVML knows the GPUs that were bound when it was opened.
+void DriverWatch::take_driver_events() {
+  if (!driver_events_) return;
+  const nvml::SeenEvents seen = driver_events_->take();
+  const bool bound = std::ranges::any_of(seen.of_driver, [](const nvmlSystemEventData_v1_t& each) {
+    return (each.eventType & NVML_SYSTEM_EVENT_GPU_DRIVER_BIND) != 0;
   });
-  // A GPU that is gone may take its time to say so: a tenth of all time at most goes to glances.
-  next_glance_ = right_now() + std::max<Moment::duration>(kGlanceEvery, 9 * (right_now() - now));
-  std::string words = seen ? *seen : std::to_string(seen.code());
-  if (!glanced_.empty() && glanced_ != words) next_look_ = now;
-  glanced_ = std::move(words);
+  if (bound) return release();
+  if (!seen.of_driver.empty() || seen.ended != NVML_SUCCESS) look_after_event();
+  if (seen.ended != NVML_SUCCESS) driver_events_.reset();
+}
+
+void DriverWatch::take_events(const XidFilter& filter) {
+  if (former_events_)
+    for (const nvmlEventData_t& data : std::exchange(former_events_, nullptr)->take().of_gpus) event(data, filter);
+  if (!events_) return;
+  const nvml::SeenEvents seen = events_->take();
+  for (const nvmlEventData_t& data : seen.of_gpus) event(data, filter);
+  if (!seen.of_gpus.empty() || seen.ended != NVML_SUCCESS) look_after_event();
+  if (seen.ended == NVML_SUCCESS) return;
+  // One of the GPUs is gone, or the driver is, and NVML does not say which: the look finds out, and has a new set made.
+  events_.reset();
+  watched_.clear();
+}
+
+/// Soon: programs of pods can have a GPU send thousands of events a second.
+void DriverWatch::look_after_event() {
+  next_look_ = std::min(next_look_, std::max(right_now(), looked_at_ + kLookAfterEvent));
+}
+
+/// Two questions for each GPU that does not answer: no event tells that it is back.
+void DriverWatch::ask_silent_gpus(Moment now) {
+  const bool hung_came_back = !hanging_.empty() && nvml_->stuck() == 0;
+  std::vector<unsigned> asked;
+  std::ranges::copy_if(silent_again_, std::back_inserter(asked),
+                       [this](unsigned index) { return !hanging_.contains(index); });
+  const auto back = nvml_->ask_each<bool>(asked.size(), [asked](nvml::Nvml& inside, std::size_t i, bool& value) {
+    value = answers(inside, asked[i]);
+    return NVML_SUCCESS;
+  });
+  // A GPU that is gone may take its time to say so: a tenth of all time at most goes to asking.
+  next_silent_ = right_now() + std::max<Moment::duration>(kAskSilentGpus, 9 * (right_now() - now));
+  const bool one_is_back =
+      std::ranges::any_of(back, [](const nvml::Answer<bool>& each) { return each.value_or(false); });
+  if (hung_came_back || one_is_back) next_look_ = right_now();
 }
 
 void DriverWatch::look(Moment now) {
-  next_look_ = now + kLookEvery;
+  looked_at_ = now;
   if (nvml_->stuck() == 0) hanging_.clear();
-  const auto inventory = read_inventory(*nvml_, host_, hanging_);
+  const auto inventory =
+      read_inventory(*nvml_, host_, hanging_, std::exchange(mig_may_differ_, false) ? std::vector<Gpu>() : gpus_);
   if (!inventory) {
     gone(inventory.error().what, now);
     return;
@@ -128,7 +175,9 @@ void DriverWatch::look(Moment now) {
   problem_.clear();
   driver_version_ = inventory->driver_version;
   take(*inventory, now);
-  watch_events();
+  next_look_ = right_now() + (book_.all_well() && silent_again_.empty() ? kLookAtRest : kLookAtSickGpus);
+  next_silent_ = silent_again_.empty() ? Moment::max() : right_now() + kAskSilentGpus;
+  watch_events(*inventory, right_now());
   if (looked_)
     look_at_the_rest();
   else
@@ -139,6 +188,8 @@ void DriverWatch::look(Moment now) {
 /// What kubelet need not wait for.
 void DriverWatch::look_at_the_rest() {
   measure();
+  if (right_now() < next_clients_) return;
+  next_clients_ = right_now() + kClientsEvery;
   std::vector<Gpu> answering;
   std::ranges::copy_if(gpus_, std::back_inserter(answering),
                        [this](const Gpu& gpu) { return !silent_.contains(gpu.uuid); });
@@ -157,10 +208,18 @@ void DriverWatch::measure() {
 void DriverWatch::take(const Inventory& inventory, Moment now) {
   std::vector<Gpu> gpus = inventory.gpus;
   silent_.clear();
-  for (const Gpu& gpu : gpus) book_.checked(gpu.uuid, {.recovery_action = recovery_action(gpu)}, now);
+  silent_again_.clear();
+  for (const Gpu& gpu : gpus) {
+    const auto action = inventory.recovery_actions.find(gpu.uuid);
+    book_.checked(
+        gpu.uuid,
+        {.recovery_action = action == inventory.recovery_actions.end() ? std::nullopt : std::optional(action->second)},
+        now);
+  }
   for (const SilentGpu& silent : inventory.silent) {
     const bool hangs = silent.code == nvml::kGaveUp;
     if (hangs) hanging_.insert(silent.index);
+    silent_again_.push_back(silent.index);
     const auto known = std::ranges::find_if(gpus_, [&](const Gpu& gpu) {
       return gpu.index == silent.index &&
              std::ranges::find(inventory.gpus, gpu.uuid, &Gpu::uuid) == inventory.gpus.end();
@@ -187,76 +246,53 @@ std::string DriverWatch::presence() const {
   return words;
 }
 
-std::optional<unsigned> DriverWatch::recovery_action(const Gpu& gpu) {
-  const auto action = nvml_->ask_together<unsigned>([uuid = gpu.uuid](nvml::Nvml& inside, unsigned& value) {
-    const auto handle = nvml::device_by_uuid(inside, uuid);
-    if (!handle) return handle.code();
-    const auto fields = nvml::field_values(inside, *handle, {kRecoveryActionField});
-    if (!fields || fields->empty()) return fields ? NVML_ERROR_NOT_SUPPORTED : fields.code();
-    value = static_cast<unsigned>(nvml::number_of(fields->front()));
-    return fields->front().nvmlReturn;
-  });
-  return action ? std::optional(*action) : std::nullopt;
-}
-
-/// One set for all; made anew when other GPUs answer than before, or it broke.
-void DriverWatch::watch_events() {
-  std::map<nvmlDevice_t, std::string> wanted;
-  for (const Gpu& gpu : gpus_) {
-    if (const Health health = book_.of(gpu.uuid); health.reason == "lost" || health.reason == "hangs") continue;
-    if (const auto handle = nvml::device_by_uuid(*nvml_, gpu.uuid)) wanted[*handle] = gpu.uuid;
+/// One set for all; made anew when other GPUs answer than before, or it broke. The former one is read once more after
+/// that, so that no event is missed.
+void DriverWatch::watch_events(const Inventory& inventory, Moment now) {
+  std::map<std::string, nvmlDevice_t> wanted;
+  for (const auto& [uuid, handle] : inventory.handles) {
+    const Health health = book_.of(uuid);
+    if (health.reason != "lost" && health.reason != "hangs") wanted[uuid] = handle;
   }
   if (events_ && wanted == watched_) return;
-  const auto created = nvml::EventSet::create(*nvml_);
-  events_ = created ? *created : nullptr;
+  if (!events_ && now < events_since_ + kEventsAgain) {
+    next_look_ = std::min(next_look_, events_since_ + kEventsAgain);
+    return;
+  }
+  events_since_ = now;
+  const auto created = wanted.empty() ? nvml::Answer<std::shared_ptr<nvml::EventSet>>(NVML_ERROR_NOT_SUPPORTED)
+                                      : nvml::EventSet::create(*nvml_);
   watched_ = wanted;
-  if (!events_) return;
-  for (const auto& [handle, uuid] : wanted) {
-    const auto added = events_->add(handle, kEvents);
+  former_events_ = std::exchange(events_, nullptr);
+  if (!created) return;
+  for (const auto& [uuid, handle] : wanted) {
+    const auto added = (*created)->add(handle, kEvents);
     if (!added && !added.absent())
       book_.checked(uuid, {.answers = false, .why = "its events cannot be watched: " + nvml::error_text(added.code())},
                     right_now());
   }
-}
-
-void DriverWatch::wait_for_events(std::chrono::milliseconds limit, const XidFilter& filter) {
-  if (!events_) {
-    std::this_thread::sleep_for(limit);
-    return;
-  }
-  constexpr int kMost = 64;  // in one go; the rest waits for the next pass
-  for (int i = 0; i < kMost; ++i) {
-    const auto data = events_->wait(i == 0 ? limit : std::chrono::milliseconds(0));
-    if (data) {
-      event(*data, filter);
-      next_look_ = right_now();
-      continue;
-    }
-    if (data.code() == NVML_ERROR_TIMEOUT) return;
-    // One of the GPUs is gone, and NVML does not say which: the look finds out. Until then there are no events.
-    events_.reset();
-    watched_.clear();
-    next_look_ = right_now();
-    return;
-  }
+  events_ = nvml::EventWatch::of_gpus(*nvml_, *created);
 }
 
 void DriverWatch::event(const nvmlEventData_t& data, const XidFilter& filter) {
-  const auto known = watched_.find(data.device);
+  const auto known = std::ranges::find_if(watched_, [&data](const auto& each) { return each.second == data.device; });
   if (known == watched_.end()) return;
+  const std::string& uuid = known->first;
   const auto number = static_cast<unsigned>(data.eventData);
   if ((data.eventType & NVML_EVENT_XID_CRITICAL_ERROR) != 0) {
     const XidEffect effect = filter.effect(number);
     const auto rule = filter.rules().xid(number);
     // What is about the GPU or the node counts for all of it, whichever instance saw it first.
     const bool of_an_instance = data.gpuInstanceId != NVML_NO_INSTANCE && rule.scope <= nvidia::health::Scope::mig;
-    const std::string place = of_an_instance ? instance_key(known->second, data.gpuInstanceId) : known->second;
+    const std::string place = of_an_instance ? instance_key(uuid, data.gpuInstanceId) : uuid;
     log_(effect == XidEffect::none ? "info" : "warning",
          place + ": XID " + std::to_string(number) + (effect == XidEffect::none ? ", which does not count" : ""));
     for (const unsigned over : rule.cancels) book_.cancelled(place, over);
     book_.xid(place, rule, effect, right_now());
   } else if ((data.eventType & NVML_EVENT_DOUBLE_BIT_ECC_ERROR) != 0) {
-    book_.ecc(known->second, right_now());
+    book_.ecc(uuid, right_now());
+  } else if ((data.eventType & NVML_EVENT_MIG_CONFIG_CHANGE) != 0) {
+    mig_may_differ_ = true;
   }
 }
 

@@ -7,6 +7,7 @@
 #include <slipway/component.hpp>
 #include <slipway/plugin.hpp>
 #include <slipway/service_loop.hpp>
+#include <slipway/watch/file_watch.hpp>
 
 #include "deviceplugin/memory.hpp"
 #include "deviceplugin/service/driver_watch.hpp"
@@ -25,9 +26,15 @@
 namespace slipway::deviceplugin {
 namespace {
 
-// A pass waits this long for the driver's events.
-constexpr std::chrono::milliseconds kEventWait{300};
-constexpr std::chrono::milliseconds kBetween{1};
+using Clock = std::chrono::steady_clock;
+
+/// What no event and no watch tells of is noticed by then: files over a network, mounts.
+constexpr std::chrono::seconds kLookAtAll{10};
+constexpr std::chrono::seconds kLookUnwatched{2};  // where files cannot be watched
+/// What the threads beside this one know of kubelet goes into the status by then.
+constexpr std::chrono::seconds kShowEvery{1};
+/// MPS control daemons tell nobody how they are.
+constexpr std::chrono::milliseconds kMpsTick{300};
 
 /// kubelet's folder in that root by its name on this machine, as gRPC wants it. Links are followed here, inside the
 /// root, since gRPC would follow them out of it; a folder that is not there yet is no error.
@@ -78,7 +85,7 @@ class Run {
         registrar_(registrar),
         config_(
             std::move(first), [this] { return read_settings(spec_, "deviceplugin", host_, process_environment); },
-            std::chrono::steady_clock::now()),
+            Clock::now(), ConfigWatch::kEveryWatched),
         log_([this](const char* level, const std::string& text) { io_.log(level, text); }),
         rules_(root, spec.text("health_rules"), log_),
         watch_(host, {.library = std::move(choice), .call_limit = std::chrono::seconds(5)}, rules_of(spec), log_),
@@ -89,16 +96,23 @@ class Run {
     for (const std::string& warning : settings().warnings) io_.log("warning", warning);
     Remembered remembered = read_remembered(root);
     watch_.remember(std::move(remembered.gpus));
-    watch_.book().load(remembered.health, std::chrono::steady_clock::now());
+    watch_.book().load(remembered.health, Clock::now());
+    rules_.is_watched();
+    auto files = FileWatch::open(root, watched_files());
+    if (!files)
+      io_.log("warning", "files cannot be watched, so changes of them are noticed late: " + files.error().what);
+    else
+      files_ = std::move(*files);
   }
 
   Status pass() {
+    take_changes_of_files();
     reread_settings();
-    rules_.look(std::chrono::steady_clock::now());
+    rules_.look(Clock::now());
     const auto rules = rules_.rules();
     const XidFilter filter(settings().health_checks_off, settings().health_checks_on, *rules);
     watch_.book().set_counting(!filter.nothing_counts());
-    watch_.pass(kEventWait, filter);
+    watch_.pass(filter);
     specs_.saw(host_, watch_.presence());
     if (std::exchange(first_, false) && settings().fail_on_init_error && !watch_.looked())
       return Error{.code = ErrorCode::unreachable,
@@ -114,6 +128,17 @@ class Run {
     watch_.release();
     while_quiet();  // before anything changes: who reads the status knows that it is about to be another
   }
+  std::vector<int> descriptors() const {
+    std::vector<int> all = watch_.descriptors();
+    if (files_) all.push_back(files_->fd());
+    return all;
+  }
+  Clock::time_point next() const {
+    Clock::time_point due =
+        std::min({next_look_at_all_, watch_.next(), config_.next(), rules_.next(), Clock::now() + kShowEvery});
+    if (!mps_.at_rest()) due = std::min(due, Clock::now() + kMpsTick);
+    return due;
+  }
   void resumed() { registrar_.board()->quiet = false; }
   void while_quiet() { write_state(*registrar_.board()->now()); }
 
@@ -123,8 +148,26 @@ class Run {
     return {.quiet = quiet, .long_quiet = 20 * quiet};
   }
 
+  std::vector<std::string> watched_files() const {
+    std::vector<std::string> files = nvidia::config::config_files(spec_, "deviceplugin", process_environment);
+    files.push_back(rules_.file());
+    const std::vector<std::string> others = snapshot_files(settings());
+    files.insert(files.end(), others.begin(), others.end());
+    return files;
+  }
+
+  void take_changes_of_files() {
+    const bool look_at_all = Clock::now() >= next_look_at_all_;
+    if (look_at_all) next_look_at_all_ = Clock::now() + (files_ ? kLookAtAll : kLookUnwatched);
+    const bool changed = files_ && (look_at_all ? files_->look() : files_->take());
+    if (look_at_all) watch_.look_soon();
+    if (!look_at_all && !changed) return;
+    config_.changed();
+    rules_.changed();
+  }
+
   void reread_settings() {
-    switch (config_.look(std::chrono::steady_clock::now())) {
+    switch (config_.look(Clock::now())) {
       case ConfigWatch::News::none:
         return;
       case ConfigWatch::News::wrong:
@@ -134,6 +177,7 @@ class Run {
       case ConfigWatch::News::changed:
         io_.log("info", "a changed configuration is in force");
         for (const std::string& warning : settings().warnings) io_.log("warning", warning);
+        if (files_) (void)files_->watch(watched_files());  // the nodes of other IMEX channels
     }
   }
 
@@ -220,6 +264,8 @@ class Run {
   ConfigWatch config_;
   DriverWatch::Log log_;
   nvidia::health::RulesWatch rules_;
+  std::optional<FileWatch> files_;  ///< empty: there are no more inotify instances for this user
+  Clock::time_point next_look_at_all_ = Clock::now() + kLookAtAll;
   DriverWatch watch_;
   MpsDaemons mps_;
   KubeletView kubelet_;
@@ -255,14 +301,16 @@ class DevicePluginService final : public Service {
     registrar->board()->quiet = false;
     Run run(spec, host, io, settings, choice, *registrar, root, pod_resources);
     const Status status = loop_.run(stop, io,
-                                    {.interval = kBetween,
+                                    {.interval = {},
                                      .pass =
                                          [&] {
                                            run.resumed();
                                            return run.pass();
                                          },
                                      .release = [&] { run.release(); },
-                                     .while_quiet = [&] { run.while_quiet(); }});
+                                     .while_quiet = [&] { run.while_quiet(); },
+                                     .next = [&] { return run.next(); },
+                                     .descriptors = [&] { return run.descriptors(); }});
     registrar->set_log({});
     set_grpc_log({});
     return status;

@@ -2,21 +2,27 @@
 #include "deviceplugin/service/snapshot.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace slipway::deviceplugin {
 namespace {
 
-/// In this order in an answer; those that this machine has.
+/// In this order in an answer.
+constexpr std::array kControlNodes{"/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-modeset"};
+
+std::string imex_node(unsigned channel) { return "/dev/nvidia-caps-imex-channels/channel" + std::to_string(channel); }
+
+/// Those that this machine has.
 std::vector<std::string> control_nodes(const Host& host) {
   std::vector<std::string> nodes;
-  for (const char* path : {"/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-modeset"})
+  for (const char* path : kControlNodes)
     if (host.info(path)) nodes.emplace_back(path);
   return nodes;
 }
 
 void add_imex(const Settings& settings, const Host& host, Snapshot& snapshot) {
   for (const unsigned channel : settings.imex_channels) {
-    const std::string path = "/dev/nvidia-caps-imex-channels/channel" + std::to_string(channel);
+    const std::string path = imex_node(channel);
     if (host.info(path))
       snapshot.extras.imex_channels.push_back(channel);
     else if (settings.imex_required)
@@ -62,6 +68,13 @@ Snapshot make_snapshot(const DriverWatch& watch, const Settings& settings, const
   // GPUs that an earlier process saw are still listed, unhealthy, so that kubelet keeps the capacity.
   if (!watch.problem().empty()) snapshot.problem = watch.problem();
   return snapshot;
+}
+
+std::vector<std::string> snapshot_files(const Settings& settings) {
+  std::vector<std::string> files{nvidia::kManagersFile};
+  files.insert(files.end(), kControlNodes.begin(), kControlNodes.end());
+  for (const unsigned channel : settings.imex_channels) files.push_back(imex_node(channel));
+  return files;
 }
 
 std::string summary(const Snapshot& snapshot, const std::map<std::string, EndpointStatus>& endpoints) {

@@ -12,6 +12,9 @@ namespace slipway::deviceplugin {
 Snapshot make_snapshot(const DriverWatch& watch, const Settings& settings, const Host& host,
                        const std::string& cdi_vendor);
 
+/// The files that make_snapshot() looks at, for a FileWatch: device nodes, and who manages the GPUs.
+std::vector<std::string> snapshot_files(const Settings& settings);
+
 /// One line for `systemctl status`: "8 of 8 devices healthy, nvidia.com/gpu registered".
 std::string summary(const Snapshot& snapshot, const std::map<std::string, EndpointStatus>& endpoints);
 

@@ -67,6 +67,10 @@ std::map<std::string, std::string> MpsDaemons::tick(const std::map<std::string, 
   return unready;
 }
 
+bool MpsDaemons::at_rest() const {
+  return daemons_.empty() && leaving_.empty() && exclusive_.empty() && looked_for_others_ && aside_.at_rest();
+}
+
 /// First the one that the turn before had no time for.
 std::vector<std::string> MpsDaemons::in_turn(const std::map<std::string, MpsSettings>& wanted) {
   std::vector<std::string> names;

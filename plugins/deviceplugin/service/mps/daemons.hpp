@@ -29,6 +29,8 @@ class MpsDaemons {
   /// cannot be handed out yet, by resource
   std::map<std::string, std::string> tick(const std::map<std::string, MpsSettings>& wanted,
                                           const std::string& driver_root, const std::string& mps_root);
+  /// There is nothing that tick() would have to look at again.
+  bool at_rest() const;
   /// Before the driver is released: ends those that have no clients.
   void release();
 

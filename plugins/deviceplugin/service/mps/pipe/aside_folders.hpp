@@ -33,6 +33,8 @@ class AsideFolders {
 
   /// Every five seconds: removes those that are empty, and has the others emptied.
   void tick(const std::string& mps_root, Clock::time_point now = Clock::now());
+  /// The last look found none.
+  bool at_rest() const { return folders_.empty(); }
 
  private:
   struct Folder {
