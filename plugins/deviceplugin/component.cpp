@@ -4,8 +4,10 @@
 #include <cstdlib>
 
 #include "deviceplugin/cdi_needs.hpp"
+#include "deviceplugin/conflicts.hpp"
 #include "deviceplugin/devices/resources.hpp"
 #include "deviceplugin/memory.hpp"
+#include "deviceplugin/other_plugin.hpp"
 #include "deviceplugin/status.hpp"
 #include "nvidia/config/choose.hpp"
 #include "nvidia/gpu.hpp"
@@ -31,11 +33,25 @@ void warn_of_sharing(const Settings& settings, Plan& plan) {
         "exhaust it together");
 }
 
+/// What the running service says that it offers.
+OwnPlugin own_plugin(const Registered& seen) {
+  OwnPlugin own;
+  if (!seen.running || !seen.status) return own;
+  const Json resources = seen.status->value("resources", Json::array());
+  for (const Json& resource : resources) own.resources.insert(resource.value("name", ""));
+  return own;
+}
+
 }  // namespace
 
 Result<Facts> DevicePlugin::detect(const Spec& spec, const Host& host) const {
   if (auto none = nvidia::facts_without_gpu(host)) return *std::move(none);
   Facts facts;
+  add_other_plugin_units(host, facts);
+  // Sockets are no looks that can be remembered: without a kubelet the answer of before counts.
+  const std::string kubelet = spec.text("kubelet_root");
+  if (host.has_kernel_view() && host.exists(kubelet + "/device-plugins"))
+    add_other_plugins(host, kubelet, own_plugin(read_registered(host, kubelet)), facts);
   // A config in a file is a fact: plan() reads nothing.
   const auto settings = read_settings(spec, "deviceplugin", host, no_environment);
   if (!settings) {
@@ -72,6 +88,7 @@ Result<Plan> DevicePlugin::plan(const Spec& spec, const Facts& facts, const Inpu
   settings.sharing.mps_memory_percent = facts.value("mps_memory_percent").get<unsigned>();
   if (sharing != "none") settings.sharing.kind = sharing == "mps" ? SharingKind::mps : SharingKind::time_slicing;
   warn_of_sharing(settings, plan);
+  SLIPWAY_CHECK(add_other_plugin(nvidia::drain::other_program_policy(spec.text("other_plugin")), facts, plan));
   if (settings.sharing.kind == SharingKind::mps)
     plan.add(action::systemd_unit({.name = "slipway-mps.slice",
                                    .content = "[Unit]\nDescription=slipway: the MPS control daemons of deviceplugin\n",
@@ -86,6 +103,8 @@ Result<Findings> DevicePlugin::verify(const Spec& spec, const Host& host) const 
   Findings findings;
   const auto seen = wait_for_kubelet(host, spec.text("kubelet_root"));
   add_findings(seen, findings);
+  add_other_plugin_findings(host, spec.text("kubelet_root"), own_plugin(seen),
+                            nvidia::drain::other_program_policy(spec.text("other_plugin")), findings);
   if (const auto settings = read_settings(spec, "deviceplugin", host, no_environment))
     add_cdi_finding(cdi_needs(*settings, spec.text("cdi_vendor"), host), host, findings);
   return findings;
@@ -94,7 +113,9 @@ Result<Findings> DevicePlugin::verify(const Spec& spec, const Host& host) const 
 Result<Findings> DevicePlugin::diagnose(const Spec& spec, const Host& host) const {
   Findings findings;
   const auto seen = read_registered(host, spec.text("kubelet_root"));
-  if (seen.running && seen.status) add_memory_findings(*seen.status, findings);
+  if (!seen.running || !seen.status) return findings;
+  add_memory_findings(*seen.status, findings);
+  add_conflict_findings(*seen.status, findings);
   return findings;
 }
 

@@ -7,6 +7,7 @@
 #include <slipway/unix_socket.hpp>
 
 #include "deviceplugin/status.hpp"
+#include "nvidia/kubelet/checkpoint.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
@@ -45,17 +46,18 @@ struct Compared {
   long has = 0;
 };
 
-Compared compare(const Json& resource, const std::map<std::string, long>& devices) {
+Compared compare(const Json& resource, const std::map<std::string, std::vector<std::string>>& devices) {
   Compared compared{.name = resource.value("name", "")};
   compared.asked = resource.contains("allocatableAtKubelet");
   compared.offered = resource.value(compared.asked ? "healthy" : "ids", 0L);
   const auto found = devices.find(compared.name);
-  const long in_checkpoint = found == devices.end() ? 0 : found->second;
+  const long in_checkpoint = found == devices.end() ? 0 : static_cast<long>(found->second.size());
   compared.has = compared.asked ? resource.value("allocatableAtKubelet", 0L) : in_checkpoint;
   return compared;
 }
 
-void add_resource(const Json& resource, const std::map<std::string, long>& devices, Findings& findings) {
+void add_resource(const Json& resource, const std::map<std::string, std::vector<std::string>>& devices,
+                  Findings& findings) {
   const auto [name, asked, offered, has] = compare(resource, devices);
   const std::string problem = resource.value("problem", "");
   if (has == offered)
@@ -91,16 +93,8 @@ Registered read_registered(const Host& host, const std::string& kubelet_root) {
     Json status = Json::parse(*text, nullptr, false);
     if (status.is_object()) seen.status = std::move(status);
   }
-  const auto text = host.read(folder + "/kubelet_internal_checkpoint", kLargestFile);
-  if (!text) return seen;
-  const Json checkpoint = Json::parse(*text, nullptr, false);
-  const Json data = checkpoint.is_object() ? checkpoint.value("Data", Json()) : Json();
-  if (!data.is_object()) return seen;
-  seen.devices.emplace();
-  const Json registered = data.value("RegisteredDevices", Json());
-  if (!registered.is_object()) return seen;  // null before the first plugin
-  for (const auto& [name, ids] : registered.items())
-    if (ids.is_array()) (*seen.devices)[name] = static_cast<long>(ids.size());
+  if (auto checkpoint = nvidia::kubelet::read_checkpoint(host, nvidia::kubelet::checkpoint_file(kubelet_root)))
+    seen.devices = std::move(checkpoint->registered);
   return seen;
 }
 
@@ -122,6 +116,8 @@ void add_findings(const Registered& seen, Findings& findings) {
     return findings.not_exercised("deviceplugin.registered", "the service does not run, so kubelet is offered no GPU");
   if (const std::string problem = seen.status->value("problem", ""); !problem.empty())
     findings.fail("deviceplugin.offers", problem, kLog);
+  if (const std::string yields = seen.status->value("yields", ""); !yields.empty())
+    return findings.not_exercised("deviceplugin.registered", yields);
   if (!seen.kubelet || !seen.devices)
     return findings.not_exercised("deviceplugin.registered", "no kubelet has run on this host yet");
   if (is_quiet(seen))

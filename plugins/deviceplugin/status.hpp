@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <slipway/findings.hpp>
 #include <slipway/host.hpp>
@@ -16,10 +17,11 @@ namespace slipway::deviceplugin {
 
 /// What the service says, and what kubelet has.
 struct Registered {
-  bool kubelet = false;                                ///< its folder is there
-  std::optional<Json> status;                          ///< of the service, from its status file
-  bool running = false;                                ///< the service is: else its file is about the past
-  std::optional<std::map<std::string, long>> devices;  ///< kubelet's checkpoint: ids by resource; empty: it has none
+  bool kubelet = false;        ///< its folder is there
+  std::optional<Json> status;  ///< of the service, from its status file
+  bool running = false;        ///< the service is: else its file is about the past
+  /// kubelet's checkpoint: healthy ids by resource; empty: it has none
+  std::optional<std::map<std::string, std::vector<std::string>>> devices;
 };
 
 Registered read_registered(const Host& host, const std::string& kubelet_root);

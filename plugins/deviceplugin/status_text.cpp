@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "deviceplugin/conflicts.hpp"
 #include "deviceplugin/memory.hpp"
 #include "deviceplugin/status.hpp"
+#include "nvidia/kubelet/holders.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
@@ -55,6 +57,38 @@ std::string gpus_text(const Json& gpus) {
   return table(rows);
 }
 
+/// The pods that kubelet has given a GPU or MIG device: "team-a/s1, container main (nvidia.com/gpu, replica 2)".
+std::vector<std::string> holders_of(const Json& status, const std::string& uuid) {
+  std::vector<std::string> texts;
+  const Json holders = list_of(status, "holders");
+  for (const Json& holder : holders) {
+    const Json ids = list_of(holder, "ids");
+    for (const Json& id : ids) {
+      if (!id.is_string()) continue;
+      const auto device = nvidia::kubelet::parse_device_id(id.get_ref<const std::string&>());
+      if (device.key != uuid && device.key != nvidia::kubelet::parse_device_id(uuid).key) continue;
+      texts.push_back(fmt::format("{}, {} {} ({}{})", holder.value("pod", ""),
+                                  holder.value("initContainer", false) ? "init container" : "container",
+                                  holder.value("container", ""), holder.value("resource", ""),
+                                  device.replica.empty() ? "" : ", replica " + device.replica));
+    }
+  }
+  return texts;
+}
+
+/// Which pods have which GPU, a line for each.
+std::string pods_text(const Json& status, const Json& gpu) {
+  std::string text;
+  const auto add = [&](const std::string& label, const std::string& uuid) {
+    for (const std::string& holder : holders_of(status, uuid)) text += label + ": given to pod " + holder + "\n";
+  };
+  add(fmt::format("GPU {}", gpu.value("index", 0)), gpu.value("uuid", ""));
+  const Json parts = list_of(gpu, "migDevices");
+  for (const Json& mig : parts)
+    add(fmt::format("GPU {}, MIG device {}", gpu.value("index", 0), mig.value("index", 0)), mig.value("uuid", ""));
+  return text;
+}
+
 /// Who holds memory, and what is wrong with a GPU.
 std::string notes_text(const Json& gpu) {
   const std::string label = fmt::format("GPU {}", gpu.value("index", 0));
@@ -93,12 +127,14 @@ std::string status_text(const Json& status) {
   if (const std::string driver = status.value("driverVersion", ""); !driver.empty()) text += "driver " + driver + "\n";
   const Json gpus = list_of(status, "gpus");
   if (!gpus.empty()) text += gpus_text(gpus);
-  for (const Json& gpu : gpus) text += notes_text(gpu);
+  for (const Json& gpu : gpus) text += pods_text(status, gpu) + notes_text(gpu);
+  for (const Conflict& each : conflicts_in(status)) text += each.text + "\n  do: " + each.remedy + "\n";
   for (const Shortage& each : memory_shortages(status))
     if (each.exhausted) text += each.text + "\n  do: " + each.remedy + "\n";
   const Json resources = list_of(status, "resources");
   for (const Json& resource : resources) text += resource_text(resource);
   if (resources.empty()) text += "No resources are offered to kubelet.\n";
+  if (const std::string yields = status.value("yields", ""); !yields.empty()) text += yields + "\n";
   if (const std::string problem = status.value("problem", ""); !problem.empty()) text += "problem: " + problem + "\n";
   return text;
 }

@@ -47,11 +47,33 @@ std::vector<std::string> nearest(const Resource& resource, const Request& reques
   return texts;
 }
 
+unsigned uncounted_of(const Id& id, const std::vector<unsigned>& uncounted) {
+  return id.device < uncounted.size() ? uncounted[id.device] : 0;
+}
+
+/// Without the devices that have the most uncounted uses, as long as enough are left.
+void leave_out_used(Request& request, std::size_t size, const std::vector<unsigned>& uncounted) {
+  std::vector<const Id*> others;
+  for (const Id* id : request.available)
+    if (std::ranges::find(request.required, id) == request.required.end()) others.push_back(id);
+  const std::size_t missing = size - request.required.size();
+  std::ranges::stable_sort(others, {}, [&](const Id* id) { return uncounted_of(*id, uncounted); });
+  if (others.size() <= missing) return;
+  const unsigned most = uncounted_of(*others[missing - 1], uncounted);
+  std::erase_if(request.available, [&](const Id* id) {
+    return uncounted_of(*id, uncounted) > most && std::ranges::find(request.required, id) == request.required.end();
+  });
+}
+
 /// Picks id by id, counting per place what is in use: a GPU for MIG devices, else the device itself.
 class Picker {
  public:
-  Picker(const Resource& resource, bool packed, const Nearness& nearness)
-      : resource_(resource), packed_(packed), nearness_(nearness), in_use_(resource.devices.size(), 0) {}
+  Picker(const Resource& resource, bool packed, const Nearness& nearness, const std::vector<unsigned>& uncounted)
+      : resource_(resource),
+        packed_(packed),
+        nearness_(nearness),
+        uncounted_(uncounted),
+        in_use_(resource.devices.size(), 0) {}
 
   std::vector<std::string> pick(const Request& request, std::size_t size) {
     for (const Id& id : resource_.ids) ++in_use_[place_of(id)];
@@ -79,8 +101,8 @@ class Picker {
     return static_cast<std::size_t>(first - resource_.devices.begin());
   }
 
-  /// The lowest comes first: use, then how often it was chosen now, then distance to those, then order.
-  std::tuple<long, std::size_t, long, const Id*> rank(const Id& id) const {
+  /// The lowest comes first: uncounted uses, use, then how often it was chosen now, then distance to those, then order.
+  std::tuple<unsigned, long, std::size_t, long, const Id*> rank(const Id& id) const {
     const std::size_t place = place_of(id);
     std::size_t times = 0;
     long near = 0;
@@ -91,12 +113,13 @@ class Picker {
       if (one < nearness_.size() && two < nearness_.size()) near += nearness_.of(one, two);
     }
     const long use = in_use_[place];
-    return {packed_ ? -use : use, packed_ ? 0 : times, -near, &id};
+    return {uncounted_of(id, uncounted_), packed_ ? -use : use, packed_ ? 0 : times, -near, &id};
   }
 
   const Resource& resource_;
   bool packed_;
   const Nearness& nearness_;
+  const std::vector<unsigned>& uncounted_;
   std::vector<long> in_use_;  ///< ids in use, by place
   std::vector<const Id*> chosen_;
 };
@@ -104,7 +127,7 @@ class Picker {
 }  // namespace
 
 std::vector<std::string> preferred(const Resource& resource, const PreferredRequest& asked, AllocationPolicy policy,
-                                   const Nearness& nearness) {
+                                   const Nearness& nearness, const std::vector<unsigned>& uncounted) {
   Request request{known(resource, asked.available), known(resource, asked.required)};
   std::vector<const Id*> all = request.available;
   for (const Id* id : request.required)
@@ -114,8 +137,11 @@ std::vector<std::string> preferred(const Resource& resource, const PreferredRequ
   if (all.size() < asked.size) return texts_of(request.required);
   if (all.size() == asked.size) return texts_of(all);
   const bool mig = std::ranges::any_of(resource.devices, &Device::mig);
-  if (!mig && !resource.shared() && nearness.size() > 0) return nearest(resource, request, asked.size, nearness);
-  return Picker(resource, policy == AllocationPolicy::packed || (mig && !resource.shared()), nearness)
+  if (!mig && !resource.shared() && nearness.size() > 0) {
+    leave_out_used(request, asked.size, uncounted);
+    return nearest(resource, request, asked.size, nearness);
+  }
+  return Picker(resource, policy == AllocationPolicy::packed || (mig && !resource.shared()), nearness, uncounted)
       .pick(request, asked.size);
 }
 

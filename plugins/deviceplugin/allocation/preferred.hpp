@@ -23,8 +23,11 @@ struct PreferredRequest {
 /// Whole GPUs: the set whose pairs are nearest to each other; among equals the one that leaves the free GPUs nearest to
 /// each other; then the lowest indexes. MIG devices: packed onto GPUs that are in use already. Replicas: by policy, the
 /// GPU with the fewest (distributed) or most (packed) replicas in use, ties by nearness to those chosen, then index.
+///
+/// Devices that containers have without kubelet counting it come last, however near they are.
+/// @param uncounted  of uncounted_uses(); empty: there are none
 std::vector<std::string> preferred(const Resource& resource, const PreferredRequest& request, AllocationPolicy policy,
-                                   const Nearness& nearness);
+                                   const Nearness& nearness, const std::vector<unsigned>& uncounted = {});
 
 /// The nearest set of `size` among `candidates` that holds all of `required`; positions, sorted.
 /// Exact up to 16 candidates; above that a greedy choice, improved by exchanges.

@@ -6,7 +6,8 @@
 namespace slipway::deviceplugin {
 namespace {
 
-// The service measures right after it has told kubelet of the GPUs; one that hangs then does not hold pods up.
+// The service measures, and asks kubelet who holds devices, right after it has told kubelet of the GPUs; what hangs
+// then does not hold pods up.
 constexpr std::chrono::milliseconds kMeasureLimit{1'000};
 
 /// Letters that no other annotation of the node has: 128 random bits.
@@ -51,6 +52,17 @@ void Board::wake() {
   changed_.notify_all();
 }
 
+void Board::set_allocations(std::shared_ptr<const std::vector<Allocation>> allocations) {
+  const std::lock_guard lock(mutex_);
+  allocations_ = std::move(allocations);
+  changed_.notify_all();
+}
+
+void Board::expect_allocations() {
+  const std::lock_guard lock(mutex_);
+  expects_allocations_ = true;
+}
+
 Result<Grant> Board::allocate(const std::string& resource, const std::vector<std::string>& ids) const {
   if (quiet)
     return Error{.code = ErrorCode::busy,
@@ -77,15 +89,17 @@ Result<Grant> Board::allocate(const std::string& resource, const std::vector<std
 }
 
 std::vector<std::string> Board::prefer(const std::string& resource, const PreferredRequest& request) const {
-  const auto limit = std::chrono::steady_clock::now() + kMeasureLimit;
-  auto snapshot = now();
-  for (auto left = kMeasureLimit; !snapshot->is_measured() && left > left.zero(); snapshot = now()) {
-    wait(snapshot, left);
-    left = std::chrono::duration_cast<std::chrono::milliseconds>(limit - std::chrono::steady_clock::now());
-  }
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, kMeasureLimit,
+                    [&] { return now_->is_measured() && (allocations_ != nullptr || !expects_allocations_); });
+  const auto snapshot = now_;
+  const auto allocations = allocations_;
+  lock.unlock();
   const auto found = snapshot->resources.find(resource);
   if (found == snapshot->resources.end()) return {};
-  return preferred(found->second, request, snapshot->settings.policy, snapshot->nearness);
+  std::vector<unsigned> uncounted;
+  if (allocations) uncounted = uncounted_uses(found->second, snapshot->gpus, *allocations);
+  return preferred(found->second, request, snapshot->settings.policy, snapshot->nearness, uncounted);
 }
 
 DeviceList list_of(const Snapshot& snapshot, const Resource& resource) {

@@ -11,6 +11,7 @@
 
 #include "deviceplugin/allocation/allocate.hpp"
 #include "deviceplugin/allocation/preferred.hpp"
+#include "deviceplugin/allocation/uncounted.hpp"
 #include "deviceplugin/devices/health.hpp"
 #include "deviceplugin/service/grpc/plugin_server.hpp"
 
@@ -28,6 +29,7 @@ struct Snapshot {
   std::map<std::string, std::string> unready;  ///< why a resource is not handed out, by resource: MPS is not up
   std::vector<std::string> notes;
   std::string problem;  ///< why nothing, or not everything, is offered
+  std::string yields;   ///< to which other device plugin the GPUs are left; then nothing is offered
   bool operator==(const Snapshot&) const = default;
 
   /// How near the GPUs are is known, or cannot be.
@@ -44,6 +46,11 @@ class Board {
   void wait(const std::shared_ptr<const Snapshot>& seen, std::chrono::milliseconds limit) const;
   void wake();
 
+  /// Whom kubelet has given devices, from now on. Before the first of them a preference waits for it, if it is
+  /// expected.
+  void set_allocations(std::shared_ptr<const std::vector<Allocation>> allocations);
+  void expect_allocations();
+
   /// While the service stands still nothing is handed out.
   std::atomic<bool> quiet{false};
 
@@ -55,6 +62,8 @@ class Board {
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   std::shared_ptr<const Snapshot> now_ = std::make_shared<Snapshot>();
+  std::shared_ptr<const std::vector<Allocation>> allocations_;
+  bool expects_allocations_ = false;
   unsigned wakes_ = 0;
 };
 

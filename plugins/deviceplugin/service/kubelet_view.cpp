@@ -1,32 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "deviceplugin/service/kubelet_view.hpp"
 
+#include <array>
 #include <utility>
 #include <vector>
 
-#include "deviceplugin/service/file_id.hpp"
+#include <poll.h>
+#include <sys/eventfd.h>
 
 namespace slipway::deviceplugin {
 namespace {
 
-constexpr std::chrono::seconds kEvery{5};  // kubelet allows 100 a second to all who ask
-/// While kubelet is about to take a new offer.
-constexpr std::chrono::milliseconds kSoon{100};
+constexpr std::chrono::milliseconds kNet{10'000};
+constexpr std::chrono::milliseconds kWithoutWatch{5'000};
+/// While kubelet is about to take a new offer, and between two looks at most: kubelet allows 100 a second to all who
+/// ask, and writes its checkpoint several times for a pod.
+constexpr std::chrono::milliseconds kSoonest{100};
 constexpr std::chrono::seconds kSettleLimit{10};
 
-std::vector<std::string> names_of(const std::map<std::string, long>& offered) {
-  std::vector<std::string> names;
-  for (const auto& [name, healthy] : offered) names.push_back(name);
-  return names;
+std::optional<FileWatch> watch_over(const Host& host, const std::vector<std::string>& paths) {
+  auto root = RootDir::open(host.root_folder());
+  if (!root) return std::nullopt;
+  auto watch = FileWatch::open(std::move(*root), paths);
+  if (!watch) return std::nullopt;
+  return std::move(*watch);
 }
 
 }  // namespace
 
-KubeletView::KubeletView(std::string socket)
-    : socket_(std::move(socket)), thread_([this](const std::stop_token& stop) { work(stop); }) {}
+KubeletView::KubeletView(const Host& host, const std::string& kubelet_root, std::function<void()> on_change)
+    : host_(host),
+      socket_(kubelet_root + "/pod-resources/kubelet.sock"),
+      reader_(host, socket_),
+      on_change_(std::move(on_change)),
+      watch_(watch_over(host, {socket_, nvidia::kubelet::checkpoint_file(kubelet_root)})),
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      thread_([this](const std::stop_token& stop) { work(stop); }) {}
 
 KubeletView::~KubeletView() {
   thread_.request_stop();
+  wake();
   thread_.join();
 }
 
@@ -35,34 +48,84 @@ void KubeletView::offers(std::map<std::string, long> offered) {
   if (offered == offered_) return;
   offered_ = std::move(offered);
   offered_since_ = Clock::now();
-  wake_.notify_all();
+  wake();
 }
 
 KubeletView::View KubeletView::view() const {
   const std::lock_guard lock(mutex_);
-  return {seen_, is_settling(Clock::now())};
+  return {allocations_, allocatable_, is_settling(Clock::now())};
 }
 
-bool KubeletView::has_it() const { return seen_ && seen_->allocatable == offered_; }
-
 bool KubeletView::is_settling(Clock::time_point now) const {
-  return !offered_.empty() && !has_it() && now - offered_since_ < kSettleLimit;
+  return !offered_.empty() && allocatable_ != offered_ && now - offered_since_ < kSettleLimit;
+}
+
+KubeletView::Seen KubeletView::look(const std::map<std::string, long>& offered) {
+  nvidia::kubelet::Allocations found = reader_.read();
+  Seen seen{std::move(found.all), std::nullopt};
+  if (found.silent || offered.empty()) return seen;
+  const auto allocatable = nvidia::kubelet::list_allocatable(host_, socket_);
+  if (!allocatable || !*allocatable) return seen;
+  seen.allocatable.emplace();
+  for (const auto& [name, healthy] : offered) {
+    const auto ids = (*allocatable)->find(name);
+    (*seen.allocatable)[name] = ids == (*allocatable)->end() ? 0 : static_cast<long>(ids->second.size());
+  }
+  return seen;
+}
+
+bool KubeletView::take(Seen seen) {
+  const std::lock_guard lock(mutex_);
+  bool changed = !allocations_ || *allocations_ != seen.allocations || allocatable_ != seen.allocatable;
+  if (!allocations_ || *allocations_ != seen.allocations)
+    allocations_ = std::make_shared<const std::vector<nvidia::kubelet::Allocation>>(std::move(seen.allocations));
+  allocatable_ = std::move(seen.allocatable);
+  const bool settling = is_settling(Clock::now());
+  changed = changed || std::exchange(told_settling_, settling) != settling;
+  return changed;
 }
 
 void KubeletView::work(const std::stop_token& stop) {
-  std::unique_lock lock(mutex_);
-  std::map<std::string, long> asked;
   while (!stop.stop_requested()) {
-    asked = offered_;
-    lock.unlock();
-    std::optional<PodResources> seen;
-    if (!asked.empty() && file_id(socket_))
-      if (auto answer = read_pod_resources(socket_, names_of(asked))) seen = std::move(*answer);
-    lock.lock();
-    seen_ = std::move(seen);
-    const auto pause = is_settling(Clock::now()) ? std::chrono::milliseconds(kSoon) : std::chrono::milliseconds(kEvery);
-    wake_.wait_for(lock, stop, pause, [&] { return offered_ != asked; });
+    std::map<std::string, long> asked;
+    {
+      const std::lock_guard lock(mutex_);
+      asked = offered_;
+    }
+    if (take(look(asked)) && on_change_) on_change_();
+    if (!stop.stop_requested()) pause();
   }
+}
+
+void KubeletView::wake() const {
+  const std::uint64_t one = 1;
+  (void)!::write(wake_.get(), &one, sizeof one);
+}
+
+/// Until an offer changes, kubelet's files change, or the time is over.
+void KubeletView::pause() {
+  const auto begun = Clock::now();
+  std::chrono::milliseconds limit = watch_ ? kNet : kWithoutWatch;
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_settling(begun)) limit = kSoonest;
+  }
+  std::array<pollfd, 2> watched{pollfd{wake_.get(), POLLIN, 0}, pollfd{watch_ ? watch_->fd() : -1, POLLIN, 0}};
+  const auto left = [&](std::chrono::milliseconds of) {
+    const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begun);
+    return static_cast<int>(std::max(of - passed, std::chrono::milliseconds(0)).count());
+  };
+  bool files_changed = false;
+  while (!files_changed && left(limit) > 0) {
+    watched[0].revents = watched[1].revents = 0;
+    (void)::poll(watched.data(), watched.size(), left(limit));
+    if (watched[0].revents != 0) break;
+    if (watched[1].revents != 0) files_changed = watch_->take();
+  }
+  // What follows within a moment is seen by the same look.
+  if (files_changed && left(kSoonest) > 0) (void)::poll(watched.data(), 1, left(kSoonest));
+  std::uint64_t count = 0;
+  (void)!::read(wake_.get(), &count, sizeof count);
 }
 
 }  // namespace slipway::deviceplugin

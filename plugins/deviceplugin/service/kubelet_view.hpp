@@ -1,25 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/kubelet_view.hpp - what kubelet says of our resources (pod resources API), asked again
-// and again in a thread of its own: a kubelet that is slow holds up nothing else.
+// plugins/deviceplugin/service/kubelet_view.hpp - what kubelet has of our resources, and who holds devices: its pod
+// resources API and its checkpoint, in a thread of its own, so that a kubelet that is slow holds up nothing else.
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
+#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 
-#include "deviceplugin/service/grpc/pod_resources.hpp"
+#include <slipway/fd.hpp>
+#include <slipway/host.hpp>
+#include <slipway/watch/file_watch.hpp>
+
+#include "nvidia/kubelet/allocations.hpp"
 
 namespace slipway::deviceplugin {
 
+/// Looks when kubelet writes its checkpoint or makes its socket, and every ten seconds: nothing tells when an init
+/// container ends. While kubelet is about to take a new offer it looks ten times a second.
 class KubeletView {
  public:
   using Clock = std::chrono::steady_clock;
+  using Allocations = std::shared_ptr<const std::vector<nvidia::kubelet::Allocation>>;
 
-  explicit KubeletView(std::string socket);
+  /// @param host          borrowed
+  /// @param kubelet_root  kubelet's folder, in the host's root
+  /// @param on_change     called in the thread whenever view() is another one; it comes back at once
+  KubeletView(const Host& host, const std::string& kubelet_root, std::function<void()> on_change);
   ~KubeletView();
   KubeletView(const KubeletView&) = delete;
   KubeletView& operator=(const KubeletView&) = delete;
@@ -28,23 +39,40 @@ class KubeletView {
   void offers(std::map<std::string, long> offered);
 
   struct View {
-    std::optional<PodResources> seen;  ///< the newest answer; empty while kubelet does not answer
+    /// Of all resources; from the checkpoint alone while kubelet does not answer. Null before the first look.
+    Allocations allocations;
+    /// Healthy devices at kubelet by resource; empty: it does not answer, or is older than 1.21 and does not tell.
+    std::optional<std::map<std::string, long>> allocatable;
     /// The offer changed less than ten seconds ago, and kubelet has not said since that it has the new one.
     bool settling = false;
   };
   View view() const;
 
  private:
+  struct Seen {
+    std::vector<nvidia::kubelet::Allocation> allocations;
+    std::optional<std::map<std::string, long>> allocatable;
+  };
   void work(const std::stop_token& stop);
-  bool has_it() const;
+  Seen look(const std::map<std::string, long>& offered);
+  /// @return whether view() is another one
+  bool take(Seen seen);
+  void pause();
+  void wake() const;
   bool is_settling(Clock::time_point now) const;
 
+  const Host& host_;
   std::string socket_;
+  nvidia::kubelet::AllocationReader reader_;
+  std::function<void()> on_change_;
+  std::optional<FileWatch> watch_;
+  Fd wake_;  ///< eventfd
   mutable std::mutex mutex_;
-  std::condition_variable_any wake_;
   std::map<std::string, long> offered_;
   Clock::time_point offered_since_;
-  std::optional<PodResources> seen_;
+  Allocations allocations_;
+  std::optional<std::map<std::string, long>> allocatable_;
+  bool told_settling_ = false;
   std::jthread thread_;
 };
 

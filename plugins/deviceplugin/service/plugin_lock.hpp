@@ -20,7 +20,8 @@ class PluginLock {
   explicit PluginLock(std::string folder) : folder_(std::move(folder)) {}
 
   /// Whether this process may serve kubelet now; takes the lock if it is free. Never waits. True while there is no
-  /// folder, or it cannot be opened: then nothing can be served there either. A folder that was replaced is another one.
+  /// folder, or it cannot be opened: then nothing can be served there either. A folder that was replaced is another
+  /// one.
   bool hold();
   /// For a handover: the lock belongs to the open file, so a process that inherits or receives a duplicate of this
   /// descriptor holds the lock as well, until the last copy is closed. -1: the lock is not held.

@@ -9,6 +9,7 @@
 #include <slipway/service_loop.hpp>
 #include <slipway/watch/file_watch.hpp>
 
+#include "deviceplugin/conflicts.hpp"
 #include "deviceplugin/memory.hpp"
 #include "deviceplugin/service/driver_watch.hpp"
 #include "deviceplugin/service/grpc/grpc_log.hpp"
@@ -17,6 +18,7 @@
 #include "deviceplugin/service/registrar.hpp"
 #include "deviceplugin/service/snapshot.hpp"
 #include "deviceplugin/service/state_file.hpp"
+#include "deviceplugin/service/yield_watch.hpp"
 #include "nvidia/cdi_refresh.hpp"
 #include "nvidia/config/choose.hpp"
 #include "nvidia/config/variables.hpp"
@@ -78,7 +80,7 @@ class Run {
   using LibraryChoice = nvidia::nvml::LibraryChoice;
 
   Run(const Spec& spec, const Host& host, ServiceIo& io, Settings first, LibraryChoice choice, Registrar& registrar,
-      const RootDir& root, const std::string& pod_resources)
+      const RootDir& root)
       : spec_(spec),
         host_(host),
         io_(io),
@@ -91,8 +93,11 @@ class Run {
         watch_(host, {.library = std::move(choice), .call_limit = std::chrono::seconds(5)}, rules_of(spec), log_),
         mps_(host, log_,
              [this](const std::string& gpu, bool exclusive) { return watch_.set_exclusive(gpu, exclusive); }),
-        kubelet_(pod_resources + "/kubelet.sock"),
-        file_(root) {
+        yield_(host, spec.text("kubelet_root"), nvidia::drain::other_program_policy(spec.text("other_plugin"))),
+        file_(root),
+        kubelet_(host, spec.text("kubelet_root"),
+                 [this] { registrar_.board()->set_allocations(kubelet_.view().allocations); }) {
+    registrar_.board()->expect_allocations();
     for (const std::string& warning : settings().warnings) io_.log("warning", warning);
     Remembered remembered = read_remembered(root);
     watch_.remember(std::move(remembered.gpus));
@@ -191,6 +196,7 @@ class Run {
     if (!known) return;
     Snapshot snapshot = make_snapshot(watch_, settings(), host_, spec_.text("cdi_vendor"));
     if (snapshot.problem.empty()) snapshot.problem = config_problem();
+    leave_to_others(snapshot);
     if (watch_.problem().empty())
       snapshot.unready =
           mps_.tick(mps_settings(snapshot.resources, snapshot.gpus, settings().sharing.mps_memory_percent),
@@ -203,6 +209,18 @@ class Run {
     write_state(*registrar_.board()->now());
     if (!reported_ready_) io_.ready();
     reported_ready_ = true;
+  }
+
+  void leave_to_others(Snapshot& snapshot) {
+    std::set<std::string> names;
+    for (const auto& [name, resource] : snapshot.resources) names.insert(name);
+    yield_.look(names, YieldWatch::Clock::now());
+    snapshot.yields = yield_.yields_to();
+    if (!snapshot.yields.empty()) snapshot.resources.clear();
+    if (snapshot.yields != yields_)
+      io_.log("info",
+              snapshot.yields.empty() ? "the other device plugin is gone: the GPUs are offered" : snapshot.yields);
+    yields_ = snapshot.yields;
   }
 
   void tell_changes(const Snapshot& snapshot) {
@@ -238,11 +256,26 @@ class Run {
     for (const auto& [uuid, text] : shortages_) wrong.push_back(text);
   }
 
+  /// Pods that have a device in another way than it is offered.
+  void tell_conflicts(const Json& status, std::vector<std::string>& wrong) {
+    std::map<std::string, std::string> now;
+    for (const Conflict& each : conflicts_in(status)) {
+      std::string& told = now[each.device + " " + each.resource];
+      told = each.text;
+      wrong.push_back(each.text);
+      const auto before = conflicts_.find(each.device + " " + each.resource);
+      if (before == conflicts_.end() || before->second != told)
+        io_.log("warning", each.text + " (" + each.remedy + ")");
+    }
+    for (const auto& [key, text] : conflicts_)
+      if (!now.contains(key)) io_.log("info", "this is over: " + text);
+    conflicts_ = std::move(now);
+  }
+
   void write_state(const Snapshot& snapshot) {
     const auto endpoints = registrar_.status();
     kubelet_.offers(offered_of(snapshot));
-    const auto view = kubelet_.view();
-    const Known known{snapshot, endpoints, watch_.clients(), view.seen, view.settling, registrar_.board()->quiet};
+    const Known known{snapshot, endpoints, watch_.clients(), kubelet_.view(), registrar_.board()->quiet};
     const Json status = status_json(known, watch_.book().save());
     const Status written = file_.write(status, metrics_text(known));
     if (!written && file_problem_ != written.error().what) io_.log("warning", "status file: " + written.error().what);
@@ -253,6 +286,7 @@ class Run {
     std::vector<std::string> wrong = reasons(snapshot, endpoints);
     if (!rules_.problem().empty()) wrong.push_back(rules_.problem());
     tell_shortages(status, wrong);
+    tell_conflicts(status, wrong);
     if (wrong != reasons_) io_.reasons(wrong);
     reasons_ = std::move(wrong);
   }
@@ -268,7 +302,8 @@ class Run {
   Clock::time_point next_look_at_all_ = Clock::now() + kLookAtAll;
   DriverWatch watch_;
   MpsDaemons mps_;
-  KubeletView kubelet_;
+  YieldWatch yield_;
+  std::string yields_;  ///< as it was told
   StateFile file_;
   std::string problem_;
   std::string file_problem_;
@@ -280,6 +315,8 @@ class Run {
   bool first_ = true;
   nvidia::CdiRefresh specs_;
   bool reported_ready_ = false;
+  std::map<std::string, std::string> conflicts_;  ///< as they were told, by device and resource
+  KubeletView kubelet_;
 };
 
 class DevicePluginService final : public Service {
@@ -289,7 +326,6 @@ class DevicePluginService final : public Service {
     SLIPWAY_TRY(choice, nvidia::nvml::choose_library(host, spec.text("driver_root")));
     std::unique_ptr<Registrar>& registrar = kept_registrar();
     SLIPWAY_TRY(paths, paths_of(spec, host));
-    SLIPWAY_TRY(pod_resources, kubelet_folder(spec, host, "/pod-resources"));
     SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
     const auto log = [&io](const char* level, const std::string& text) { io.log(level, text); };
     set_grpc_log(log);
@@ -299,7 +335,7 @@ class DevicePluginService final : public Service {
     }
     registrar->set_log(log);
     registrar->board()->quiet = false;
-    Run run(spec, host, io, settings, choice, *registrar, root, pod_resources);
+    Run run(spec, host, io, settings, choice, *registrar, root);
     const Status status = loop_.run(stop, io,
                                     {.interval = {},
                                      .pass =

@@ -83,6 +83,7 @@ std::string summary(const Snapshot& snapshot, const std::map<std::string, Endpoi
   std::string line = std::to_string(healthy) + " of " + std::to_string(snapshot.gpus.size()) + " GPUs healthy";
   for (const auto& [name, endpoint] : endpoints)
     line += ", " + name + (endpoint.registered ? "" : " not") + " registered";
+  if (!snapshot.yields.empty()) line += "; " + snapshot.yields;
   if (!snapshot.problem.empty()) line += "; " + snapshot.problem;
   return line;
 }

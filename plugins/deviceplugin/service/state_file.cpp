@@ -89,10 +89,33 @@ Json resource_json(const Resource& resource, const Snapshot& snapshot, const End
   return json;
 }
 
-Json holders_json(const std::vector<Holder>& holders) {
+/// By pod, container and resource, with their ids.
+Json holders_json(const std::vector<Allocation>& allocations) {
   Json list = Json::array();
-  for (const Holder& each : holders)
-    list.push_back({{"pod", each.pod}, {"container", each.container}, {"resource", each.resource}, {"ids", each.ids}});
+  for (const Allocation& each : allocations) {
+    const std::string pod = (each.pod_namespace.empty() ? "" : each.pod_namespace + "/") + each.pod;
+    const bool is_same = !list.empty() && list.back()["pod"] == pod && list.back()["container"] == each.container &&
+                         list.back()["resource"] == each.resource;
+    if (!is_same)
+      list.push_back(
+          {{"pod", pod}, {"container", each.container}, {"resource", each.resource}, {"ids", Json::array()}});
+    Json& holder = list.back();
+    holder["ids"].push_back(each.id);
+    if (each.init_container) holder["initContainer"] = true;
+    if (each.from_checkpoint) holder["fromCheckpoint"] = true;
+  }
+  return list;
+}
+
+Json conflicts_json(const std::vector<SharingConflict>& conflicts) {
+  Json list = Json::array();
+  for (const SharingConflict& each : conflicts)
+    list.push_back({{"gpu", each.gpu},
+                    {"device", each.device},
+                    {"resource", each.resource},
+                    {"pods", each.pods},
+                    {"text", each.text},
+                    {"remedy", each.remedy}});
   return list;
 }
 
@@ -118,8 +141,8 @@ Json status_json(const Known& known, const Json& saved_health) {
     const auto endpoint = known.endpoints.find(name);
     Json json =
         resource_json(resource, snapshot, endpoint == known.endpoints.end() ? EndpointStatus() : endpoint->second);
-    if (known.kubelet && known.kubelet->allocatable)
-      if (const auto found = known.kubelet->allocatable->find(name); found != known.kubelet->allocatable->end())
+    if (known.kubelet.allocatable)
+      if (const auto found = known.kubelet.allocatable->find(name); found != known.kubelet.allocatable->end())
         json["allocatableAtKubelet"] = found->second;
     resources.push_back(std::move(json));
   }
@@ -131,9 +154,15 @@ Json status_json(const Known& known, const Json& saved_health) {
               {"notes", snapshot.notes},
               {"problem", snapshot.problem},
               {"sick", saved_health}};
+  if (!snapshot.yields.empty()) status["yields"] = snapshot.yields;
   if (known.quiet) status["quiet"] = true;
-  if (known.settling) status["settling"] = true;
-  if (known.kubelet) status["holders"] = holders_json(known.kubelet->holders);
+  if (known.kubelet.settling) status["settling"] = true;
+  if (known.kubelet.allocations) {
+    const std::vector<Allocation>& all = *known.kubelet.allocations;
+    status["holders"] = holders_json(allocations_on(snapshot.gpus, all));
+    if (const auto conflicts = sharing_conflicts(snapshot.resources, snapshot.gpus, all); !conflicts.empty())
+      status["conflicts"] = conflicts_json(conflicts);
+  }
   return status;
 }
 

@@ -12,7 +12,7 @@
 
 #include "deviceplugin/service/board.hpp"
 #include "deviceplugin/service/clients.hpp"
-#include "deviceplugin/service/grpc/pod_resources.hpp"
+#include "deviceplugin/service/kubelet_view.hpp"
 #include "deviceplugin/service/registrar.hpp"
 
 namespace slipway::deviceplugin {
@@ -24,16 +24,15 @@ struct Known {
   const Snapshot& snapshot;
   std::map<std::string, EndpointStatus> endpoints;
   Clients clients;
-  std::optional<PodResources> kubelet;  ///< empty: it does not answer
-  bool settling = false;                ///< kubelet may not have taken yet what it was just sent
-  bool quiet = false;                   ///< the service stands still: all this is of the time before
+  KubeletView::View kubelet;
+  bool quiet = false;  ///< the service stands still: all this is of the time before
 };
 
 /// The number of healthy devices by resource, as kubelet is sent them.
 std::map<std::string, long> offered_of(const Snapshot& snapshot);
 
-/// {"apiVersion", "driverVersion", "gpus": […], "resources": […], "holders", "notes", "problem", "sick"}, and
-/// "quiet" and "settling" where they hold
+/// {"apiVersion", "driverVersion", "gpus": […], "resources": […], "holders", "conflicts", "notes", "problem", "sick"},
+/// and "yields", "quiet" and "settling" where they hold
 Json status_json(const Known& known, const Json& saved_health);
 /// The same in Prometheus' text form, for a textfile collector.
 std::string metrics_text(const Known& known);

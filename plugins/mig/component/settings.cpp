@@ -18,19 +18,9 @@ OnRemove on_remove_of(const std::string& word) {
   return word == "disable" ? OnRemove::disable : OnRemove::keep;
 }
 
-OtherManager other_manager_of(const std::string& word) {
-  if (word == "yield") return OtherManager::yield;
-  return word == "take-over" ? OtherManager::take_over : OtherManager::report;
-}
-
 bool has_given(const Settings& settings) { return !settings.file.empty() || !settings.inline_configs.is_null(); }
 
 }  // namespace
-
-std::string to_string(OtherManager value) {
-  if (value == OtherManager::yield) return "yield";
-  return value == OtherManager::take_over ? "take-over" : "report";
-}
 
 Result<Settings> read_settings(const Spec& spec) {
   Settings settings{.config = spec.text("config"),
@@ -40,7 +30,7 @@ Result<Settings> read_settings(const Spec& spec) {
                     .label_file = spec.text("label_file"),
                     .state_file = spec.text("state_file"),
                     .clients_file = spec.text("clients_file"),
-                    .other_manager = other_manager_of(spec.text("other_manager")),
+                    .other_manager = nvidia::drain::other_program_policy(spec.text("other_manager")),
                     .managers = spec.value("managers"),
                     .on_remove = on_remove_of(spec.text("on_remove")),
                     .drain = {},

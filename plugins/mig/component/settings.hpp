@@ -12,6 +12,7 @@
 
 #include "mig/config/config.hpp"
 #include "mig/layout/gpu.hpp"
+#include "nvidia/drain/other_program.hpp"
 #include "nvidia/drain/settings.hpp"
 
 namespace slipway::mig {
@@ -22,8 +23,7 @@ enum class OnRemove { keep, restore, disable };
 
 /// What is made of nvidia-mig-manager.service, where it is enabled: nothing, the GPUs are left to it, or it is masked.
 /// Beside one that runs in a container nothing is changed, unless the GPUs are left to it.
-enum class OtherManager { report, yield, take_over };
-std::string to_string(OtherManager value);
+using OtherManager = nvidia::drain::OtherProgramPolicy;
 
 struct Settings {
   std::string config;        ///< name; empty: none is to be had

@@ -51,6 +51,12 @@ std::optional<FileHere> file_behind(unsigned pid, const std::string& link) {
   return look_at(AT_FDCWD, fmt::format("/proc/{}/{}", pid, link).c_str(), 0);
 }
 
+std::optional<FileHere> file_in_root_of(unsigned pid, const std::string& path) {
+  const auto root = RootDir::open(fmt::format("/proc/{}/root", pid));
+  const auto file = root ? root->open_at(path, O_PATH) : Result<Fd>(root.error());
+  return file ? look_at(file->get(), "", AT_EMPTY_PATH) : std::nullopt;
+}
+
 std::optional<FileHere> file_in_root(const Host& host, const std::string& path) {
   const auto root = RootDir::open(host.root_folder());
   const auto file = root ? root->open_at(path, O_PATH) : Result<Fd>(root.error());

@@ -39,6 +39,9 @@ bool is_here(const Host& host, unsigned pid);
 /// The file behind a link of a process: "fd/3", "exe". A file system that does not answer is not waited for.
 std::optional<FileHere> file_behind(unsigned pid, const std::string& link);
 
+/// The file at a path as the process sees it, in its own root; no link leads out of that.
+std::optional<FileHere> file_in_root_of(unsigned pid, const std::string& path);
+
 /// The file at a path of the Host's root.
 std::optional<FileHere> file_in_root(const Host& host, const std::string& path);
 

@@ -34,13 +34,11 @@ class Kubelet::PodResources final : public v1::PodResourcesLister::Service {
     pod->set_namespace_("default");
     auto* const container = pod->add_containers();
     container->set_name("c");
-    for (const auto& [name, plugin] : kubelet_.plugins_)
-      for (const auto& [id, device] : plugin.resource.devices) {
-        if (!kubelet_.used_.contains(id)) continue;
-        auto* const devices = container->add_devices();  // an entry for each device
-        devices->set_resource_name(name);
-        devices->add_device_ids(id);
-      }
+    for (const auto& [id, resource] : kubelet_.used_) {  // whatever the plugin lists now
+      auto* const devices = container->add_devices();    // an entry for each device
+      devices->set_resource_name(resource);
+      devices->add_device_ids(id);
+    }
     return grpc::Status::OK;
   }
   grpc::Status GetAllocatableResources(grpc::ServerContext*, const v1::AllocatableResourcesRequest*,
@@ -253,7 +251,7 @@ Kubelet::Allocated Kubelet::allocate(const std::string& resource, unsigned count
   ids.resize(count);
   {
     const std::lock_guard lock(mutex_);
-    for (const std::string& id : ids) used_.insert(id);
+    for (const std::string& id : ids) used_.emplace(id, resource);
   }
   Allocated allocated = allocate_ids(resource, ids);
   if (!allocated.status.ok()) this->free(ids);

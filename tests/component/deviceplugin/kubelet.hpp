@@ -92,7 +92,7 @@ class Kubelet final : public v1beta1::Registration::Service {
   std::string refusal_;
   std::map<std::string, Plugin> plugins_;
   std::vector<std::unique_ptr<v1beta1::DevicePlugin::Stub>> former_;
-  std::set<std::string> used_;
+  std::map<std::string, std::string> used_;  ///< the resource of each id that a container has
   unsigned late_answers_ = 0;
   std::vector<std::thread> readers_;
   std::vector<std::thread> dialers_;

@@ -75,7 +75,7 @@ TEST(DevicePluginVerify, AnOlderKubeletIsReadByItsCheckpoint) {
   Kubelet kubelet(node.plugins(), {.tells_allocatable = false});
   kubelet.serve_pod_resources(node.host().path("var/lib/kubelet/pod-resources/kubelet.sock").string());
   node.host().put("var/lib/kubelet/device-plugins/kubelet_internal_checkpoint",
-                  R"({"Data": {"RegisteredDevices": {"nvidia.com/gpu": ["a", "b"]}}})");
+                  R"({"Data": {"PodDeviceEntries": null, "RegisteredDevices": {"nvidia.com/gpu": ["a", "b"]}}})");
   RunningService service(node.host(), node.words());
   ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
   ASSERT_TRUE(eventually([&] { return node.status().contains("holders"); })) << service.log();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lock that keeps two slipway device plugins from serving the same kubelet.
+#include "deviceplugin/service/plugin_lock.hpp"
+
 #include <filesystem>
 #include <fstream>
 
@@ -10,8 +12,6 @@
 #include <sys/un.h>
 
 #include <slipway/testing/temp_dir.hpp>
-
-#include "deviceplugin/service/plugin_lock.hpp"
 
 namespace slipway::deviceplugin {
 namespace {

@@ -155,5 +155,40 @@ TEST(MigDevices, FillAGpuThatIsInUseAlready) {
               ElementsAre("MIG-1-1"));
 }
 
+// A GPU that a pod of the former sharing still has went to an exclusive pod while others were idle.
+TEST(Preferred, LeavesDevicesThatPodsHaveUncountedForLast) {
+  const auto all = gpus(4);
+  const auto resources = resources_of(all, "{}").value_or({});
+  const Resource& resource = resources.at("nvidia.com/gpu");
+  Nearness nearness(4);
+  nearness.set(0, 1, 1820);  // the nearest pair has the two that are in use
+  nearness.set(2, 3, 10);
+  const PreferredRequest two{{"GPU-0", "GPU-1", "GPU-2", "GPU-3"}, {}, 2};
+  EXPECT_THAT(preferred(resource, two, AllocationPolicy::distributed, nearness), ElementsAre("GPU-0", "GPU-1"));
+  EXPECT_THAT(preferred(resource, two, AllocationPolicy::distributed, nearness, {1, 2, 0, 0}),
+              ElementsAre("GPU-2", "GPU-3"));
+  const PreferredRequest three{two.available, {}, 3};
+  EXPECT_THAT(preferred(resource, three, AllocationPolicy::distributed, nearness, {1, 2, 0, 0}),
+              ElementsAre("GPU-0", "GPU-2", "GPU-3"))
+      << "the one with fewer of them";
+  const PreferredRequest required{two.available, {"GPU-1"}, 2};
+  EXPECT_THAT(preferred(resource, required, AllocationPolicy::distributed, nearness, {1, 2, 0, 0}),
+              ::testing::Contains("GPU-1"))
+      << "kubelet has decided for that one";
+  EXPECT_THAT(preferred(resource, two, AllocationPolicy::distributed, Nearness(), {1, 1, 0, 0}),
+              UnorderedElementsAre("GPU-2", "GPU-3"))
+      << "before the distances are known as well";
+}
+
+TEST(Preferred, LeavesReplicasOfDevicesThatPodsHaveUncountedForLast) {
+  const auto all = gpus(2);
+  const auto resources =
+      resources_of(all, "sharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 2}]}}").value_or({});
+  const Resource& resource = resources.at("nvidia.com/gpu");
+  const PreferredRequest one{{"GPU-0::0", "GPU-0::1", "GPU-1::1"}, {}, 1};
+  EXPECT_THAT(preferred(resource, one, AllocationPolicy::distributed, Nearness(2)), ElementsAre("GPU-0::0"));
+  EXPECT_THAT(preferred(resource, one, AllocationPolicy::distributed, Nearness(2), {1, 0}), ElementsAre("GPU-1::1"));
+}
+
 }  // namespace
 }  // namespace slipway::deviceplugin

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include "deviceplugin/conflicts.hpp"
 #include "deviceplugin/status.hpp"
 
 namespace slipway::deviceplugin {
@@ -10,7 +11,8 @@ Registered running(Json more) {
   Json status{{"gpus", Json::array()},
               {"resources", {{{"name", "nvidia.com/gpu"}, {"healthy", 8}, {"ids", 8}, {"allocatableAtKubelet", 6}}}}};
   status.update(more);
-  return {.kubelet = true, .status = status, .running = true, .devices = std::map<std::string, long>()};
+  return {
+      .kubelet = true, .status = status, .running = true, .devices = std::map<std::string, std::vector<std::string>>()};
 }
 
 std::string last_of(const Registered& seen) {
@@ -29,6 +31,22 @@ TEST(DevicePluginRegistered, ComparesWhatIsOfferedWithWhatKubeletSays) {
 TEST(DevicePluginRegistered, IsNotExercisedWhileTheServiceStandsStill) {
   EXPECT_EQ(last_of(running({{"quiet", true}})),
             "not-exercised  deviceplugin.registered: the service stands still while somebody changes the GPUs");
+}
+
+TEST(DevicePluginRegistered, IsNotExercisedWhileTheGpusAreLeftToAnotherPlugin) {
+  EXPECT_EQ(last_of(running({{"yields", "NVIDIA's device plugin is there"}, {"resources", Json::array()}})),
+            "not-exercised  deviceplugin.registered: NVIDIA's device plugin is there");
+}
+
+TEST(DevicePluginSharing, IsAWarningOfDoctorForEachConflict) {
+  Findings findings;
+  add_conflict_findings({{"conflicts", {{{"device", "GPU-0"}, {"text", "GPU 0 is shared"}, {"remedy", "wait"}}, 7}}},
+                        findings);
+  ASSERT_EQ(findings.list().size(), 1U);
+  EXPECT_EQ(findings.list()[0].name, "deviceplugin.sharing");
+  EXPECT_EQ(findings.list()[0].status, Finding::Status::warning);
+  EXPECT_EQ(findings.list()[0].text, "GPU 0 is shared");
+  EXPECT_EQ(findings.list()[0].remedy, "wait");
 }
 
 }  // namespace

@@ -52,6 +52,34 @@ TEST(StatusForPeople, ShowsMigDevicesAndWhoHoldsMemory) {
   EXPECT_THAT(text, HasSubstr("GPU 0: process 4712 holds 2 MiB\n"));
 }
 
+// The table had the processes alone; which pods have a GPU was in the JSON.
+TEST(StatusForPeople, ShowsWhichPodsHaveWhichGpu) {
+  Json one = gpu(0, {{"healthy", true}});
+  one["uuid"] = "GPU-0";
+  Json two = gpu(1, {{"healthy", true}});
+  two["uuid"] = "GPU-1";
+  two["migDevices"] = {{{"index", 0}, {"uuid", "MIG-1"}, {"profile", "1g.10gb"}, {"memoryBytes", 1}}};
+  const std::string text = status_text(
+      {{"gpus", {one, two}},
+       {"holders",
+        {{{"pod", "team-a/s1"}, {"container", "main"}, {"resource", "nvidia.com/gpu"}, {"ids", {"GPU-0::2"}}},
+         {{"pod", "team-a/m"},
+          {"container", "prep"},
+          {"resource", "nvidia.com/mig-1g.10gb"},
+          {"ids", {"MIG-1"}},
+          {"initContainer", true}}}},
+       {"conflicts", {{{"device", "GPU-0"}, {"text", "GPU 0 is offered for exclusive use"}, {"remedy", "wait"}}}}});
+  EXPECT_THAT(text, HasSubstr("GPU 0: given to pod team-a/s1, container main (nvidia.com/gpu, replica 2)\n"));
+  EXPECT_THAT(text,
+              HasSubstr("GPU 1, MIG device 0: given to pod team-a/m, init container prep (nvidia.com/mig-1g.10gb)\n"));
+  EXPECT_THAT(text, HasSubstr("GPU 0 is offered for exclusive use\n  do: wait\n"));
+}
+
+TEST(StatusForPeople, SaysToWhomTheGpusAreLeft) {
+  EXPECT_EQ(status_text({{"yields", "NVIDIA's device plugin is there"}}),
+            "No resources are offered to kubelet.\nNVIDIA's device plugin is there\n");
+}
+
 TEST(StatusForPeople, SaysWhyNothingIsOffered) {
   EXPECT_EQ(status_text({{"gpus", Json::array()}, {"problem", "the driver is not loaded"}}),
             "No resources are offered to kubelet.\nproblem: the driver is not loaded\n");

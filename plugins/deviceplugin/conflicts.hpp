@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/deviceplugin/conflicts.hpp - pods that have a device in another way than it is offered, out of what the
+// service writes to its status file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <slipway/findings.hpp>
+#include <slipway/json.hpp>
+
+namespace slipway::deviceplugin {
+
+struct Conflict {
+  std::string device;    ///< UUID
+  std::string resource;  ///< that it is offered as
+  std::string text;
+  std::string remedy;
+};
+
+/// @param status  what the service writes to status.json
+std::vector<Conflict> conflicts_in(const Json& status);
+
+/// "deviceplugin.sharing": a warning for each.
+void add_conflict_findings(const Json& status, Findings& findings);
+
+}  // namespace slipway::deviceplugin

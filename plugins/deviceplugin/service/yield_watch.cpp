@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "deviceplugin/service/yield_watch.hpp"
+
+namespace slipway::deviceplugin {
+namespace {
+
+constexpr std::chrono::seconds kLookAtSockets{10};
+constexpr std::chrono::seconds kLookAtProcesses{60};  // a node has thousands
+
+}  // namespace
+
+void YieldWatch::look(const std::set<std::string>& own, Clock::time_point now) {
+  if (!yields_ || (now < next_ && own == own_)) return;
+  next_ = now + kLookAtSockets;
+  auto sockets = host_.list(kubelet_root_ + "/device-plugins").value_or({});
+  if (now < next_whole_look_ && sockets == sockets_ && own == own_) return;
+  next_whole_look_ = now + kLookAtProcesses;
+  sockets_ = std::move(sockets);
+  own_ = own;
+  const auto others = find_other_plugins(host_, kubelet_root_, {.resources = own, .is_this_process = true});
+  yields_to_ = others.empty() ? "" : others.front().text + ", and the GPUs are left to it (other_plugin: yield)";
+}
+
+}  // namespace slipway::deviceplugin

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Another device plugin for the same GPUs: how it is known, named and taken away.
+#include "deviceplugin/other_plugin.hpp"
+
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <slipway/testing/fake_host.hpp>
+
+namespace slipway::deviceplugin {
+namespace {
+
+using slipway::testing::FakeHost;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr const char* kRoot = "/var/lib/kubelet";
+constexpr const char* kFolder = "/var/lib/kubelet/device-plugins";
+constexpr const char* kUid = "5c1b0a9e-1111-2222-3333-444455556666";
+const std::string kContainer(64, 'c');
+const OwnPlugin kOwn{.resources = {"nvidia.com/gpu"}, .is_this_process = false};
+
+/// NVIDIA's plugin as its DaemonSet runs it, without capabilities; or one that differs.
+struct Like {
+  std::string name = "nvidia-device-p";
+  std::string program = "/usr/bin/nvidia-device-plugin";
+  std::string user = "0";
+  std::string capabilities = "0000000000000000";
+  std::string mount = kFolder;
+  std::string group =
+      "/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod5c1b0a9e_1111_2222_3333_444455556666.slice"
+      "/cri-containerd-" +
+      kContainer + ".scope";
+};
+
+void run(FakeHost& host, const Like& like) {
+  host.file("/proc/4711/stat",
+            "4711 (" + like.name + ") S 3 7 7 0 -1 4194304 100 0 0 0 1 2 0 0 20 0 1 0 12345 1000 200\n");
+  host.file("/proc/4711/status", "Name:\tx\nUid:\t1000\t" + like.user + "\t0\t0\nCapEff:\t" + like.capabilities + "\n");
+  host.file("/proc/4711/cgroup", "0::" + like.group + "\n");
+  host.file("/proc/4711/mountinfo", "1 0 0:30 / / rw - overlay overlay rw\n2 1 8:1 " + like.mount +
+                                        " /var/lib/kubelet/device-plugins rw - ext4 /dev/sda1 rw\n");
+  host.link("/proc/4711/exe", like.program);
+  host.directory(std::string("/var/log/pods/kube-system_nvidia-device-plugin-x7k2p_") + kUid);
+}
+
+void register_shared(FakeHost& host) {
+  host.file(std::string(kFolder) + "/kubelet_internal_checkpoint",
+            R"({"Data": {"PodDeviceEntries": null, "RegisteredDevices": {"nvidia.com/gpu": ["GPU-0"],
+      "nvidia.com/gpu.shared": ["GPU-0::0", "GPU-0::1"], "acme.com/nic": ["eth0"], "nvidia.com/gone": []}}})");
+}
+
+/// A device plugin of this process at that socket.
+class Listener {
+ public:
+  explicit Listener(const std::filesystem::path& path) : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    std::filesystem::create_directories(path.parent_path());
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    EXPECT_LT(path.string().size(), sizeof address.sun_path);
+    path.string().copy(address.sun_path, sizeof address.sun_path - 1);
+    EXPECT_EQ(::bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(::listen(fd_, 16), 0);
+  }
+  ~Listener() { ::close(fd_); }
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+ private:
+  int fd_;
+};
+
+// NVIDIA's plugin with renameByDefault gave a shared pod a GPU that another had for itself, and nobody said a word.
+TEST(OtherPlugin, IsNvidiasWithItsPodAndWhatItOffers) {
+  FakeHost host;
+  EXPECT_THAT(find_other_plugins(host, kRoot, kOwn), IsEmpty());
+  run(host, {});
+  register_shared(host);
+  const auto found = find_other_plugins(host, kRoot, kOwn);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_THAT(found[0].text,
+              AllOf(HasSubstr("NVIDIA's device plugin (pid 4711, pod kube-system/nvidia-device-plugin-x7k2p"),
+                    HasSubstr("offers nvidia.com/gpu.shared (2 devices)")));
+  EXPECT_THAT(found[0].remedy, HasSubstr("kubectl label node NODE nvidia.com/gpu.deploy.device-plugin=false"));
+  EXPECT_EQ(found[0].unit, "");
+}
+
+// A tenant whose process has that name would keep slipway from the GPUs, with `yield`.
+TEST(OtherPlugin, IsNoProcessWithoutKubeletsFolder) {
+  const Like others[] = {{.name = "nvidia-device"},
+                         {.program = "/usr/bin/python3"},
+                         {.user = "4242", .capabilities = "000001ffffffffff"},
+                         {.mount = "/var/lib/kubelet/pods/x/volumes/kubernetes.io~empty-dir/e/device-plugins"}};
+  for (const Like& like : others) {
+    FakeHost host;
+    run(host, like);
+    EXPECT_THAT(find_other_plugins(host, kRoot, kOwn), IsEmpty())
+        << like.name << like.program << like.user << like.mount;
+  }
+  FakeHost host;
+  run(host, {.capabilities = "000001ffffffffff", .mount = "/elsewhere"});
+  EXPECT_THAT(find_other_plugins(host, kRoot, kOwn), SizeIs(1)) << "it may do what it wants anyway";
+}
+
+TEST(OtherPlugin, IsWhoeverListensAtASocketOfAGpuResource) {
+  FakeHost host;
+  register_shared(host);
+  EXPECT_THAT(find_other_plugins(host, kRoot, kOwn), IsEmpty()) << "a plugin that has ended";
+  const std::filesystem::path folder = host.root().at(std::string(kFolder).substr(1));
+  const Listener nic(folder / "nvidia-nic.sock");
+  const Listener kubelet(folder / "kubelet.sock");
+  EXPECT_THAT(find_other_plugins(host, kRoot, kOwn), IsEmpty()) << "of other devices";
+  const Listener shared(folder / "nvidia-gpu.shared.sock");
+  const auto found = find_other_plugins(host, kRoot, kOwn);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_THAT(found[0].text, AllOf(HasSubstr("pid " + std::to_string(::getpid())),
+                                   HasSubstr("which listens at nvidia-gpu.shared.sock"),
+                                   HasSubstr("nvidia.com/gpu.shared (2 devices)")));
+  EXPECT_THAT(find_other_plugins(host, kRoot, {.resources = {"nvidia.com/gpu"}, .is_this_process = true}), IsEmpty());
+}
+
+TEST(OtherPlugin, IsNotTheServiceItself) {
+  FakeHost host;
+  const std::filesystem::path root = host.root().string();
+  const Listener control(root / "run/slipway/service/deviceplugin.sock");
+  const Listener plugin(root / std::string(kFolder).substr(1) / "nvidia-gpu.sock");
+  EXPECT_THAT(find_other_plugins(host, kRoot, kOwn), IsEmpty());
+}
+
+Facts facts_of(FakeHost& host) {
+  Facts facts;
+  add_other_plugin_units(host, facts);
+  add_other_plugins(host, kRoot, kOwn, facts);
+  return facts;
+}
+
+TEST(OtherPluginPlan, NamesItUnlessTheSpecTakesItOver) {
+  FakeHost host;
+  run(host, {});
+  const Facts facts = facts_of(host);
+  Plan report;
+  ASSERT_TRUE(add_other_plugin(OtherPluginPolicy::report, facts, report).ok());
+  ASSERT_THAT(report.notes(), SizeIs(1));
+  EXPECT_THAT(report.notes()[0], AllOf(HasSubstr("a pod of one may get a GPU that a pod of the other has"),
+                                       HasSubstr("kubectl label node"), HasSubstr("other_plugin: yield")));
+  Plan yield;
+  ASSERT_TRUE(add_other_plugin(OtherPluginPolicy::yield, facts, yield).ok());
+  ASSERT_THAT(yield.notes(), SizeIs(1));
+  EXPECT_THAT(yield.notes()[0], HasSubstr("the GPUs are left to it"));
+  Plan taken;
+  const Status refused = add_other_plugin(OtherPluginPolicy::take_over, facts, taken);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::conflict);
+  EXPECT_EQ(refused.error().where, "spec.components.deviceplugin.other_plugin = take-over");
+  EXPECT_THAT(refused.error().next, HasSubstr("kubectl label node NODE nvidia.com/gpu.deploy.device-plugin=false"));
+}
+
+TEST(OtherPluginPlan, StopsAndMasksAUnitOfTheHost) {
+  FakeHost host;
+  run(host, {.group = "/system.slice/nvidia-k8s-device-plugin.service"});
+  host.file("/usr/lib/systemd/system/nvidia-k8s-device-plugin.service", "[Service]\nExecStart=/usr/bin/x\n");
+  Plan plan;
+  ASSERT_TRUE(add_other_plugin(OtherPluginPolicy::take_over, facts_of(host), plan).ok());
+  ASSERT_THAT(plan.actions(), SizeIs(2));
+  EXPECT_EQ(plan.actions()[0].kind(), "systemd-unit");
+  EXPECT_EQ(plan.actions()[0].target(), "nvidia-k8s-device-plugin.service");
+  EXPECT_TRUE(plan.actions()[0].json().value("stopped", false));
+  EXPECT_EQ(plan.actions()[1].kind(), "symlink");
+  EXPECT_EQ(plan.actions()[1].target(), "/etc/systemd/system/nvidia-k8s-device-plugin.service");
+  host.link("/etc/systemd/system/nvidia-k8s-device-plugin.service", "/dev/null");
+  host.without("/proc/4711");
+  Plan second;
+  ASSERT_TRUE(add_other_plugin(OtherPluginPolicy::take_over, facts_of(host), second).ok());
+  EXPECT_THAT(second.actions(), SizeIs(2)) << "it stays so as long as the component is there";
+  Plan report;
+  ASSERT_TRUE(add_other_plugin(OtherPluginPolicy::report, facts_of(host), report).ok());
+  EXPECT_THAT(report.actions(), IsEmpty());
+}
+
+TEST(OtherPluginFindings, AreAWarningUnlessTheGpusAreLeftToIt) {
+  FakeHost host;
+  run(host, {});
+  Findings findings;
+  add_other_plugin_findings(host, kRoot, kOwn, OtherPluginPolicy::report, findings);
+  add_other_plugin_findings(host, kRoot, kOwn, OtherPluginPolicy::yield, findings);
+  ASSERT_THAT(findings.list(), SizeIs(2));
+  EXPECT_EQ(findings.list()[0].name, "deviceplugin.other-plugin");
+  EXPECT_EQ(findings.list()[0].status, Finding::Status::warning);
+  EXPECT_THAT(findings.list()[0].remedy, HasSubstr("other_plugin: yield"));
+  EXPECT_EQ(findings.list()[1].status, Finding::Status::not_exercised);
+}
+
+}  // namespace
+}  // namespace slipway::deviceplugin
