@@ -20,6 +20,7 @@ using std::chrono::milliseconds;
 constexpr int kInterrupt = SIGURG;        // ignored by default, so one that comes late does no harm
 constexpr std::size_t kMostKept = 256;    // a storm waits in the driver until these are taken
 constexpr milliseconds kSignalAgain{20};  // the first may come just before the wait begins
+constexpr int kMostSignals = 10;
 constexpr milliseconds kBackTooEarly{100};
 
 /// An ignored signal interrupts nothing, so it needs a handler. Another program's is left alone, and serves as well.
@@ -117,12 +118,13 @@ EventWatch::~EventWatch() {
   std::unique_lock lock(desk_->mutex);
   desk_->over = true;
   desk_->changed.notify_all();
-  // A second more than a slice: the wait should be over by then without a signal.
-  const auto limit = std::chrono::steady_clock::now() + kSlice + std::chrono::seconds(1);
-  while (!desk_->ended && std::chrono::steady_clock::now() < limit) {
+  // Not for ever: a library that waits anew for all of its time after each signal would never end.
+  for (int i = 0; i < kMostSignals && !desk_->ended; ++i) {
     ::pthread_kill(desk_->thread, kInterrupt);  // with the lock, so that the thread has not ended
     desk_->changed.wait_for(lock, kSignalAgain, [this] { return desk_->ended; });
   }
+  // Without a signal the wait is over by then.
+  desk_->changed.wait_for(lock, kSlice + std::chrono::seconds(1), [this] { return desk_->ended; });
   if (desk_->ended) return;
   desk_->abandoned = true;
   ++*stuck_;

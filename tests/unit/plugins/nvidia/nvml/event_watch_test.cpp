@@ -78,7 +78,7 @@ TEST_F(EventWatchTest, WaitsOnceForEachEvent) {
   EXPECT_THAT(watch_->take().of_gpus, SizeIs(10));
 }
 
-// Who quiesces a service waits for it: not for the rest of a slice.
+// Whoever quiesces a service waits for it: not for the rest of a slice.
 TEST_F(EventWatchTest, EndsByInterruptingItsWait) {
   watch_gpus();
   ASSERT_TRUE(soon([&] { return waits() == 1; }));
@@ -135,9 +135,8 @@ TEST_F(EventWatchTest, DoesNotAskWithoutEndWhereWaitsComeBackAtOnce) {
 }
 
 TEST_F(EventWatchTest, TellsWhenADriverIsBoundOrUnbound) {
-  const auto watch = EventWatch::of_driver(*nvml_);
-  ASSERT_TRUE(watch.ok()) << error_text(watch.code());
-  watch_ = *watch;
+  watch_ = EventWatch::of_driver(*nvml_).value();
+  ASSERT_NE(watch_, nullptr);
   mock<unsigned long long>("mock_send_of_system")(NVML_SYSTEM_EVENT_GPU_DRIVER_BIND);
   ASSERT_TRUE(tells());
   const SeenEvents seen = watch_->take();
