@@ -26,7 +26,7 @@ using Clock = std::chrono::steady_clock;
 constexpr milliseconds kFirstPause{50};
 constexpr milliseconds kLongestPause{250};
 constexpr seconds kRegistration{10};  // an engine gives up on a plugin after five, unless it is told otherwise
-constexpr milliseconds kTurn{1000};
+constexpr milliseconds kLongestTurn{3'600'000};
 constexpr std::size_t kPart = 64U << 10U;
 constexpr std::size_t kMostUnsent = 1U << 20U;  // no more is read then
 
@@ -60,7 +60,8 @@ Status Link::serve() {
   const auto limit = Clock::now() + kRegistration;
   while (!stopped_) {
     const int events = (unsent.size() < kMostUnsent ? POLLIN : 0) | (unsent.empty() ? 0 : POLLOUT);
-    if (wait(end.get(), events, kTurn)) SLIPWAY_CHECK(move_bytes(end, session, unsent));
+    const milliseconds turn = session.serving() ? kLongestTurn : std::chrono::ceil<milliseconds>(limit - Clock::now());
+    if (wait(end.get(), events, turn)) SLIPWAY_CHECK(move_bytes(end, session, unsent));
     if (session.serving() && !served_) {
       served_ = true;
       tell("info", kRegistered + session.engine() + " at " + socket_);
@@ -91,9 +92,15 @@ Status Link::move_bytes(const Fd& end, Session& session, std::string& unsent) co
 
 /// @return whether the descriptor has something to do
 bool Link::wait(int fd, int events, milliseconds limit) {
+  const auto every = io_.alive_every();
+  if (every) limit = std::min(limit, std::chrono::ceil<milliseconds>(alive_said_ + *every - Clock::now()));
+  limit = std::max(limit, milliseconds(0));
   std::array<pollfd, 2> watched{pollfd{wake_.get(), POLLIN, 0}, pollfd{fd, static_cast<short>(events), 0}};
   const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(limit.count()));
-  io_.alive();
+  if (every && Clock::now() >= alive_said_ + *every) {
+    io_.alive();
+    alive_said_ = Clock::now();
+  }
   if (ready > 0 && watched[0].revents != 0) stopped_ = true;
   return ready > 0 && watched[1].revents != 0;
 }

@@ -40,6 +40,7 @@ class Link {
   bool served_ = false;  ///< the last connection got that far
   bool reported_ready_ = false;
   std::string told_;
+  std::chrono::steady_clock::time_point alive_said_;
 };
 
 }  // namespace slipway::nri
