@@ -119,7 +119,7 @@ bool HealthBook::is_over(const Case& each, const Check& check, Moment now) const
 }
 
 void HealthBook::driver_gone(const std::string& why, Moment) {
-  driver_gone_ = Health{false, "driver-gone", why, "the service goes on by itself once the driver answers"};
+  driver_gone_ = Health{false, kDriverGone, why, "the service goes on by itself once the driver answers"};
   for (auto& [gpu, each] : cases_) each.silent = true;
 }
 

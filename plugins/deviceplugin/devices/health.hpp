@@ -63,6 +63,9 @@ struct Health {
   bool operator==(const Health&) const = default;
 };
 
+/// The reason while no GPU can be asked.
+inline constexpr const char* kDriverGone = "driver-gone";
+
 struct HealthRules {
   std::chrono::milliseconds quiet{30'000};        ///< without new evidence, before a GPU is trusted again
   std::chrono::milliseconds long_quiet{600'000};  ///< instead, after an error that needs a reset which nobody reports

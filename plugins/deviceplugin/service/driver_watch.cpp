@@ -81,10 +81,22 @@ bool DriverWatch::open(Moment now) {
   return true;
 }
 
-void DriverWatch::gone(const std::string& why, Moment now) {
+/// A library whose driver was taken from it only says that it is not initialised: opening it says what is wrong.
+void DriverWatch::find_driver(const std::string& why, Moment now) {
+  release();
+  if (!open(now)) return;
+  report_gone(why, now);
+  next_look_ = now + kOpenEvery;
+}
+
+void DriverWatch::report_gone(const std::string& why, Moment now) {
   if (problem_ != why) log_("warning", "the GPUs cannot be asked: " + why);
   problem_ = why;
   book_.driver_gone(why, now);
+}
+
+void DriverWatch::gone(const std::string& why, Moment now) {
+  report_gone(why, now);
   const Moment again = next_open_;
   release();
   next_open_ = again;
@@ -167,10 +179,7 @@ void DriverWatch::look(Moment now) {
   if (nvml_->stuck() == 0) hanging_.clear();
   const auto inventory =
       read_inventory(*nvml_, host_, hanging_, std::exchange(mig_may_differ_, false) ? std::vector<Gpu>() : gpus_);
-  if (!inventory) {
-    gone(inventory.error().what, now);
-    return;
-  }
+  if (!inventory) return find_driver(inventory.error().what, now);
   if (!problem_.empty()) log_("info", "driver " + inventory->driver_version + " answers");
   problem_.clear();
   driver_version_ = inventory->driver_version;

@@ -72,6 +72,8 @@ class DriverWatch {
   void look_at_the_rest();
   void watch_events(const Inventory& inventory, Moment now);
   void event(const nvmlEventData_t& data, const XidFilter& filter);
+  void find_driver(const std::string& why, Moment now);
+  void report_gone(const std::string& why, Moment now);
   void gone(const std::string& why, Moment now);
 
   const Host& host_;

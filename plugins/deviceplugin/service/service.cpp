@@ -203,7 +203,8 @@ class Run {
                     spec_.text("driver_root"), settings().mps_root);
     for (const auto& [name, why] : snapshot.unready)
       if (snapshot.problem.empty()) snapshot.problem = name + " is not ready: " + why;
-    if (snapshot.problem != problem_ && !snapshot.problem.empty()) io_.log("warning", snapshot.problem);
+    const bool told = snapshot.problem.empty() || snapshot.problem == watch_.problem();
+    if (snapshot.problem != problem_ && !told) io_.log("warning", snapshot.problem);
     problem_ = snapshot.problem;
     if (registrar_.board()->publish(std::move(snapshot))) tell_changes(*registrar_.board()->now());
     write_state(*registrar_.board()->now());
@@ -231,8 +232,10 @@ class Run {
       const auto health = snapshot.health.find(gpu.uuid);
       const Health fresh = health == snapshot.health.end() ? Health() : health->second;
       Health& told = told_health_[gpu.uuid];
-      if (told != fresh && fresh.healthy) io_.log("info", gpu.label() + " is healthy again");
-      if (told != fresh && !fresh.healthy)
+      // That the driver is gone, or answers, is said once and not for each GPU.
+      const bool of_all = told.reason == kDriverGone || fresh.reason == kDriverGone;
+      if (told != fresh && !of_all && fresh.healthy) io_.log("info", gpu.label() + " is healthy again");
+      if (told != fresh && !of_all && !fresh.healthy)
         io_.log("warning", gpu.label() + " is unhealthy: " + fresh.text + " (" + fresh.remedy + ")");
       told = fresh;
     }
