@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/model/costs.hpp"
-
+// What the calls of a real driver cost, read from a file of profiles/costs.
 #include <charconv>
 #include <filesystem>
 #include <set>
@@ -9,6 +8,7 @@
 #include <slipway/text.hpp>
 
 #include "core/loader/schema/check.hpp"
+#include "sim/model/model.hpp"
 #include "yaml/tree.hpp"
 
 namespace slipway::core {

@@ -14,7 +14,6 @@
 #include <slipway/write/new_file.hpp>
 
 #include "core/loader/installation.hpp"
-#include "sim/model/costs.hpp"
 #include "sim/model/model.hpp"
 #include "sim/state/mig_rules.hpp"
 

@@ -6,7 +6,6 @@
 
 #include <unistd.h>
 
-#include "sim/nvml/cost.hpp"
 #include "sim/state/events.hpp"
 #include "sim/state/mig_rules.hpp"
 
@@ -24,9 +23,10 @@ bool node_there(const char* format, unsigned minor) {
 Call::Call(Function function)
     : machine_(process_state().initialisations > 0 ? opened_machine() : nullptr), use_(machine_) {
   if (machine_ == nullptr) return;
-  FunctionState& state = machine_->functions[static_cast<std::uint32_t>(function)];
+  function_ = &machine_->functions[static_cast<std::uint32_t>(function)];
+  FunctionState& state = *function_;
   if (!machine_read_only()) ++state.calls;
-  pay(state.cost);
+  take_time(state.cost);
   while (state.hang != 0) wait_for_change(nullptr);
   ready_ = NVML_SUCCESS;
   if (machine_->driver == Driver::unloaded) ready_ = NVML_ERROR_UNINITIALIZED;
@@ -37,11 +37,12 @@ Call::Call(Function function)
   if (state.failing_call != 0 && state.failing_call == state.calls) ready_ = NVML_ERROR_UNKNOWN;
 }
 
-void pay(MachineLock& lock, const Cost& cost) {
+void take_time(MachineLock& lock, FunctionState& function, const Cost& cost) {
   if (cost.processor_us == 0 && cost.wall_us == 0) return;
+  if (!machine_read_only()) function.spent_us += cost.processor_us;
   const Cost due = cost;  // the machine may change while it is unlocked
   lock.unlock();
-  spend(due);
+  take_time(due);
   lock.lock();
 }
 

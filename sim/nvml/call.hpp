@@ -15,8 +15,15 @@ namespace slipway::sim {
 
 inline constexpr nvmlReturn_t kNotSupported = NVML_ERROR_NOT_SUPPORTED;
 
-/// What Call::pay() and Call::wait_for_change() do.
-void pay(MachineLock& lock, const Cost& cost);
+/// Burns the processor time, and sleeps for what the wall time is longer. What the simulator needs for a call anyway is
+/// part of it.
+void take_time(const Cost& cost);
+
+/// Takes memory that is written to once and stays this process's until it ends, as NVML's own does.
+void keep_memory(std::uint32_t kib);
+
+/// What Call::take_time() and Call::wait_for_change() do.
+void take_time(MachineLock& lock, FunctionState& function, const Cost& cost);
 bool wait_for_change(MachineLock& lock, const Machine& machine, const timespec* deadline);
 
 /// One call under way, with the machine locked.
@@ -31,7 +38,7 @@ class Call {
   /// May this process change things? NO_PERMISSION when not.
   nvmlReturn_t privileged() const;
   /// Spends the processor time and the wall time of a cost, with the machine unlocked meanwhile.
-  void pay(const Cost& cost) { sim::pay(lock_, cost); }
+  void take_time(const Cost& cost) { sim::take_time(lock_, *function_, cost); }
   /// Waits, with the machine unlocked meanwhile, until something changes. @param deadline CLOCK_MONOTONIC; null: none
   /// @return false when the deadline has passed, or the thread got a signal
   bool wait_for_change(const timespec* deadline) { return sim::wait_for_change(lock_, *machine_, deadline); }
@@ -40,6 +47,7 @@ class Call {
   MachineLock lock_;
   Machine* machine_;
   MachineUse use_;  // ends before the lock does
+  FunctionState* function_ = nullptr;
   nvmlReturn_t ready_ = NVML_ERROR_UNINITIALIZED;
 };
 

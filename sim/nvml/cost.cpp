@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/nvml/cost.hpp"
-
+// What a call takes of the real driver: processor time, wall time and memory.
 #include <ctime>
 
 #include <sys/mman.h>
+
+#include "sim/nvml/call.hpp"
 
 namespace slipway::sim {
 namespace {
@@ -20,7 +21,7 @@ std::int64_t time_of(clockid_t clock) {
 
 }  // namespace
 
-void spend(const Cost& cost) {
+void take_time(const Cost& cost) {
   const std::int64_t processor_ns = cost.processor_us * kNsPerUs;
   const std::int64_t wall_ns = cost.wall_us * kNsPerUs;
   const std::int64_t wall_end = time_of(CLOCK_MONOTONIC) + wall_ns - kOwnNs;

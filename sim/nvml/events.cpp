@@ -6,7 +6,6 @@
 
 #include "nvidia/nvml/abi/event.h"
 #include "sim/nvml/call.hpp"
-#include "sim/nvml/next_event.hpp"
 
 struct nvmlEventSet_st {
   unsigned long long types[slipway::sim::kMaxGpus];

@@ -198,7 +198,7 @@ SLIPWAY_NVML_EXPORT nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvm
   Call call(Function::nvmlDeviceGetFieldValues);
   if (call.ready() != NVML_SUCCESS) return call.ready();
   if (count < 1 || values == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
-  call.pay(cost_of(call.machine(), values, count));
+  call.take_time(cost_of(call.machine(), values, count));
   Target target;
   const nvmlReturn_t found = call.find(device, &target);
   if (found != NVML_SUCCESS) return found;

@@ -100,7 +100,7 @@ SLIPWAY_NVML_EXPORT nvmlGpmMetricsGet(nvmlGpmMetricsGet_t* request) {
   if (request->version != 1) return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
   if (request->numMetrics > NVML_GPM_METRIC_MAX || request->sample2->taken_ns <= request->sample1->taken_ns)
     return NVML_ERROR_INVALID_ARGUMENT;
-  call.pay({.processor_us = request->numMetrics * call.machine().costs.gpm_metric_us, .wall_us = 0});
+  call.take_time({.processor_us = request->numMetrics * call.machine().costs.gpm_metric_us, .wall_us = 0});
   for (unsigned i = 0; i < request->numMetrics; ++i)
     request->metrics[i].nvmlReturn = compute(request->metrics[i], *request->sample1, *request->sample2);
   return NVML_SUCCESS;

@@ -6,16 +6,16 @@
 #include <unistd.h>
 
 #include "sim/nvml/call.hpp"
-#include "sim/nvml/cost.hpp"
 
 namespace slipway::sim {
 namespace {
 
 /// What only the first of several initialisations takes, and most of it only the first in the process.
-void open_driver(MachineLock& lock, const Machine& machine) {
+void open_driver(MachineLock& lock, FunctionState& function, const Machine& machine) {
   ProcessState& process = process_state();
   if (!process.opened_before) keep_memory(machine.costs.memory_kib);
-  pay(lock, process.opened_before ? machine.costs.further_initialisation : machine.costs.first_initialisation);
+  take_time(lock, function,
+            process.opened_before ? machine.costs.further_initialisation : machine.costs.first_initialisation);
   process.opened_before = true;
 }
 
@@ -28,7 +28,7 @@ nvmlReturn_t initialise(Function function, unsigned flags) {
   const MachineUse use(machine);
   FunctionState& state = machine->functions[static_cast<std::uint32_t>(function)];
   if (!machine_read_only()) ++state.calls;
-  pay(lock, state.cost);
+  take_time(lock, state, state.cost);
   while (state.hang != 0) wait_for_change(lock, *machine, nullptr);
   if (state.error != 0) return state.error;
   if (machine->driver == Driver::unloaded) return NVML_ERROR_DRIVER_NOT_LOADED;
@@ -39,7 +39,7 @@ nvmlReturn_t initialise(Function function, unsigned flags) {
   if (machine->visible == Visible::by_device_nodes && visible_gpus(*machine, list) == 0 &&
       (flags & NVML_INIT_FLAG_NO_GPUS) == 0 && machine->gpu_count > 0)
     return NVML_ERROR_NOT_FOUND;
-  if (process_state().initialisations == 0) open_driver(lock, *machine);
+  if (process_state().initialisations == 0) open_driver(lock, state, *machine);
   ++process_state().initialisations;
   if (!machine_read_only()) ++machine->initialisations;
   return NVML_SUCCESS;
@@ -96,7 +96,7 @@ SLIPWAY_NVML_EXPORT nvmlShutdown() {
   const MachineUse use(machine);
   FunctionState& state = machine->functions[static_cast<std::uint32_t>(Function::nvmlShutdown)];
   if (!machine_read_only()) ++state.calls;
-  if (last) pay(lock, state.cost);
+  if (last) take_time(lock, state, state.cost);
   return NVML_SUCCESS;
 }
 

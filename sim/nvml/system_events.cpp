@@ -4,7 +4,6 @@
 
 #include "nvidia/nvml/abi/event.h"
 #include "sim/nvml/call.hpp"
-#include "sim/nvml/next_event.hpp"
 #include "sim/state/events.hpp"
 
 struct nvmlSystemEventSet_st {

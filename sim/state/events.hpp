@@ -34,4 +34,19 @@ void add_event(Machine& machine, unsigned gpu, std::uint64_t type, std::uint64_t
 /// The same for an event of the system that a GPU is the subject of: NVML_SYSTEM_EVENT_….
 void add_system_event(Machine& machine, unsigned gpu, std::uint64_t type);
 
+/// The next event that an event set is for.
+/// @param seen    number of the last event that was given or passed over; moves on
+/// @param wanted  `wanted(event)`: is the set registered for it? Its GPU is one that there is place for.
+/// @return null: none has come
+template <class Wanted>
+const Event* next_event(const Machine& machine, std::uint64_t& seen, Wanted wanted) {
+  const std::uint64_t oldest = machine.last_event >= kMaxEvents ? machine.last_event - kMaxEvents + 1 : 1;
+  if (seen + 1 < oldest) seen = oldest - 1;
+  while (seen < machine.last_event) {
+    const Event& event = machine.events[++seen % kMaxEvents];
+    if (event.gpu < kMaxGpus && wanted(event)) return &event;
+  }
+  return nullptr;
+}
+
 }  // namespace slipway::sim

@@ -194,6 +194,7 @@ struct DriverCosts {
 /// Of one function of the library.
 struct FunctionState {
   std::uint64_t calls;
+  std::uint64_t spent_us;      ///< the processor time that its calls cost so far
   std::uint64_t failing_call;  ///< the call of that number answers UNKNOWN; 0: none
   Cost cost;
   std::int32_t error;  ///< answered instead of doing anything; 0: none

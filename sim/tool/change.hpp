@@ -21,6 +21,7 @@ Status change_function(sim::Machine& machine, const Words& words);  ///< functio
 
 std::string show_machine(const sim::Machine& machine);
 std::string show_calls(const sim::Machine& machine);
+std::string show_costs(const sim::Machine& machine);  ///< "NAME CALLS MICROSECONDS", and the sum
 
 /// A whole number that is not negative. Errors: `invalid`.
 Result<std::uint64_t> number_of(const std::string& word);

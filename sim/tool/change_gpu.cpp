@@ -29,7 +29,7 @@ void tell(const Change& change, std::uint64_t type, std::uint64_t data) {
   sim::add_event(change.machine, change.index, type, data);
 }
 
-/// The driver lets go of a GPU that is removed from the bus, and takes one that comes back.
+/// The driver releases a GPU that is removed from the bus, and takes one that comes back.
 void tell_driver(const Change& change, bool bound) {
   sim::add_system_event(change.machine, change.index,
                         bound ? NVML_SYSTEM_EVENT_GPU_DRIVER_BIND : NVML_SYSTEM_EVENT_GPU_DRIVER_UNBIND);

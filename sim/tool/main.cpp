@@ -26,6 +26,7 @@ constexpr const char* kHelp =
     "a\n"
     "                                   change of MIG instances\n"
     "  show | calls                     what is there; how often each function was called\n"
+    "  costs                            how often, and the processor time that it took, in microseconds\n"
     "  forget-calls                     counts from zero again\n"
     "  gpu N|all lost|found|hang|resume|remove|restore|reset\n"
     "  gpu N|all xid NUMBER | ecc-corrected COUNT | ecc-uncorrected COUNT | load PERCENT | memory MIB\n"
@@ -59,7 +60,7 @@ Status tree(const std::string& folder, const Words& words) {
 
 void forget_calls(sim::Machine& machine) {
   machine.initialisations = 0;
-  for (sim::FunctionState& state : machine.functions) state.calls = 0;
+  for (sim::FunctionState& state : machine.functions) state.calls = state.spent_us = 0;
 }
 
 Status change(const std::string& folder, const std::string& command, const Words& words) {
@@ -67,8 +68,12 @@ Status change(const std::string& folder, const std::string& command, const Words
   if (command == "tree") return tree(folder, words);
   SLIPWAY_TRY(mapped, MappedMachine::open(folder));
   sim::Machine& machine = mapped.machine();
-  if (command == "show" || command == "calls") {
-    print(command == "show" ? show_machine(machine) : show_calls(machine));
+  const auto look = command == "show"    ? show_machine
+                    : command == "calls" ? show_calls
+                    : command == "costs" ? show_costs
+                                         : nullptr;
+  if (look != nullptr) {
+    print(look(machine));
     return {};
   }
   if (command == "forget-calls")

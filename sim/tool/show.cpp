@@ -55,4 +55,18 @@ std::string show_calls(const sim::Machine& machine) {
   return text;
 }
 
+std::string show_costs(const sim::Machine& machine) {
+  std::string text;
+  std::uint64_t calls = 0;
+  std::uint64_t spent = 0;
+  for (std::uint32_t i = 0; i < sim::kFunctionCount; ++i) {
+    const sim::FunctionState& function = machine.functions[i];
+    if (function.calls == 0) continue;
+    calls += function.calls;
+    spent += function.spent_us;
+    text += fmt::format("{} {} {}\n", sim::kFunctions[i].name, function.calls, function.spent_us);
+  }
+  return text + fmt::format("all {} {}\n", calls, spent);
+}
+
 }  // namespace slipway::core

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of the simulated NVML that take what they take on a real machine. Lower limits alone: others use this machine
 // too.
-#include "sim/model/costs.hpp"
-
 #include <chrono>
 #include <ctime>
 #include <fstream>
@@ -10,6 +8,7 @@
 #include <gmock/gmock.h>
 
 #include "nvidia/nvml/abi/sample.h"
+#include "sim/model/model.hpp"
 #include "tests/unit/sim/direct_library.hpp"
 #include "tests/unit/sim/sim_fixture.hpp"
 
@@ -119,6 +118,18 @@ TEST_F(SimCosts, OfFieldsAndMetricsAddUp) {
   request->sample2 = samples[1];
   for (unsigned i = 0; i < 12; ++i) request->metrics[i].metricId = i + 1;
   EXPECT_GE(burnt([&] { return library_.call("nvmlGpmMetricsGet", request.get()); }), 1200);
+}
+
+TEST_F(SimCosts, AreSummedUp) {
+  open("h100x1,costs=on");
+  ASSERT_EQ(tool("forget-calls"), 0);
+  EXPECT_EQ(ask_fields({83, 173}), NVML_SUCCESS);
+  EXPECT_EQ(ask_fields({82}), NVML_SUCCESS);
+  ASSERT_EQ(tool("costs"), 0);
+  std::ifstream in(folder_.string() + "/output");
+  const std::string costs{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_THAT(costs, HasSubstr("nvmlDeviceGetFieldValues 2 3074\n"));
+  EXPECT_THAT(costs, HasSubstr("nvmlDeviceGetHandleByIndex_v2 2 2\nall 4 3076\n"));
 }
 
 TEST_F(SimCosts, AreSetForOneFunctionFromOutside) {
