@@ -107,8 +107,9 @@ Result<int> run_tool(const Manifest& manifest, const std::vector<std::string>& w
   const std::string tool = named ? rest.front() : "--help";
   if (named) rest.erase(rest.begin());
   name_own_descriptors(rest);
-  const Json request{
-      {"tool", tool}, {"arguments", rest}, {"spec", Json::object()}, {"host", to_json(session->host_config())}};
+  HostConfig host = session->host_config();
+  if (options.sim.empty()) host.live = host_of_tools().live;
+  const Json request{{"tool", tool}, {"arguments", rest}, {"spec", Json::object()}, {"host", to_json(host)}};
   auto reply = session->call(manifest.component, "tool", request, kTransferLimit);
   if (!reply) return advised(std::move(reply).error(), options);
   return named ? reply->value("exit", kExitError) : kExitUsage;

@@ -11,7 +11,7 @@
 namespace slipway::nvidia {
 
 bool ask_for_cdi_refresh(const Host& host) {
-  if (!host.exists(std::string("/etc/systemd/system/") + kRefreshPathUnit)) return false;
+  if (host.borrows_root() || !host.exists(std::string("/etc/systemd/system/") + kRefreshPathUnit)) return false;
   const std::string above = host.root_folder() == "/" ? "" : host.root_folder();
   const std::string path = above + kRefreshFile;
   // Its folder is root's alone.

@@ -75,6 +75,9 @@ class Host {
   /// The folder of this machine's file system that is "/" for every path: "/" itself when live without a container.
   /// For what cannot go through a Host: a library to load, a file that a Service keeps up to date.
   virtual std::string root_folder() const { return "/"; }
+  /// The folder whose sys/, proc/ and dev/ are the kernel's view: "/" for this machine's own; empty: there is none. For
+  /// the same as root_folder().
+  virtual std::string kernel_folder() const { return has_kernel_view() ? root_folder() : ""; }
   /// As `uname -m` says it, of the root ("x86_64").
   virtual std::string arch() const = 0;
 
@@ -109,6 +112,10 @@ class Host {
 
   // What follows is made of the calls above.
 
+  /// The root is this machine's own and the host is another: a simulated machine, or an image where it is built. What
+  /// runs below the root, and what it and the kernel tell there (sockets, kubelet's notes, the kernel's log), is this
+  /// machine's, and none of it counts for the host.
+  bool borrows_root() const { return !live() && root_folder() == "/"; }
   /// Something is there (after links).
   bool exists(std::string_view path) const { return resolve(path).ok(); }
   /// read() without white space at both ends; empty when it cannot be read. For sysfs and procfs attributes.

@@ -23,6 +23,10 @@ struct HostConfig {
   bool booting = false;                           ///< slipway-boot.service applies
 };
 
+/// The host of a tool that was not told where it works: this machine. Where SLIPWAY_SIM and SLIPWAY_NVML name the state
+/// and the library of a simulated machine, that one, which is not live; the kernel's view stays this machine's.
+HostConfig host_of_tools();
+
 Json to_json(const HostConfig& config);
 HostConfig host_config_from_json(const Json& value);
 

@@ -31,8 +31,8 @@ Result<LookKey> look_key_from_json(const Json& value);
 std::uint64_t siphash(const LookKey& key, std::string_view bytes);
 
 /// Hands every call on to `inner` (borrowed), and notes what it was about and what it gave. What no look can tell,
-/// running a program, opening a device, reading a secret, or leaving the Host by root_folder(), makes the record
-/// incomplete.
+/// running a program, opening a device, reading a secret, or leaving the Host by root_folder() or kernel_folder(),
+/// makes the record incomplete.
 class WatchedHost final : public Host {
  public:
   WatchedHost(const Host& inner, const LookKey& key) : inner_(inner), key_(key) {}
@@ -47,6 +47,7 @@ class WatchedHost final : public Host {
   bool booting() const override { return inner_.booting(); }
   std::vector<std::string> asked_kernels() const override { return inner_.asked_kernels(); }
   std::string root_folder() const override;
+  std::string kernel_folder() const override;
   std::string arch() const override;
   Result<std::string> kernel_release() const override;
   Result<std::string> read(std::string_view path, std::size_t limit_bytes = 1 << 20) const override;

@@ -14,8 +14,9 @@ namespace slipway {
 inline constexpr const char* kControlFolder = "/run/slipway/service";
 
 /// A connection to a stream socket, which does not block; no link leads out of the root.
-/// Errors: `not_found` there is no such path; `denied` this user may not; `busy` it has no room for one more;
-/// `unreachable` nobody listens, as at a socket whose program is gone; others of socket(2) and connect(2).
+/// Errors: `not_found` there is no such path, or the host borrows its root (Host::borrows_root()); `denied` this user
+/// may not; `busy` it has no room for one more; `unreachable` nobody listens, as at a socket whose program is gone;
+/// others of socket(2) and connect(2).
 Result<Fd> connect_to(const Host& host, const std::string& socket);
 
 /// The service of that component runs in this root: what it wrote is about the present. Also true where this user may

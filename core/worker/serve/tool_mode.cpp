@@ -3,6 +3,7 @@
 
 #include <slipway/abi.h>
 
+#include <slipway/local_host.hpp>
 #include <slipway/write/standard_output.hpp>
 
 #include "core/exit_code.hpp"
@@ -60,7 +61,7 @@ int run_tool_alone(const std::vector<std::string>& words) {
                                                    {"tool", words[2]},
                                                    {"arguments", arguments},
                                                    {"spec", Json::object()},
-                                                   {"host", {{"root", "/"}, {"live", true}, {"kernel_view", "/"}}}});
+                                                   {"host", to_json(host_of_tools())}});
   if (ended.status != SLIPWAY_OK) return report(ended.value, words);
   if (const Status written = standard_output_status(); !written) return report(to_json(written.error()), {});
   return ended.value.value("exit", int{kExitError});

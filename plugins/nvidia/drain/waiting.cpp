@@ -42,6 +42,7 @@ std::string utc_text(std::int64_t seconds) {
 }
 
 std::optional<Waiting> read_waiting(const Host& host, const std::string& name, const std::string& change) {
+  if (host.borrows_root()) return std::nullopt;
   const auto root = RootDir::open(host.root_folder());
   if (!root) return std::nullopt;
   const Json left = parse_foreign(read_regular(*root, file_of(name), kLongestRecord).value_or(""));
@@ -54,14 +55,16 @@ std::optional<Waiting> read_waiting(const Host& host, const std::string& name, c
 
 Result<Waiting> begin_waiting(const Host& host, const std::string& name, const std::string& change) {
   if (const auto begun = read_waiting(host, name, change)) return *begun;
-  SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
   const Waiting waiting{now_since_boot(), utc_text(std::time(nullptr))};
+  if (host.borrows_root()) return waiting;  // its GPUs are not those of which the root's folder /run tells
   const Json json{{"change", change}, {"boottime", waiting.begun.count()}, {"since", waiting.since}};
+  SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
   SLIPWAY_CHECK(replace_file(root, file_of(name), canonical(json)));
   return waiting;
 }
 
 void end_waiting(const Host& host, const std::string& name) {
+  if (host.borrows_root()) return;
   const auto root = RootDir::open(host.root_folder());
   const auto place = root ? root->parent_of(file_of(name)) : root.error();
   if (place) (void)::unlinkat(place->first.get(), place->second.c_str(), 0);

@@ -40,6 +40,7 @@ class FailingHost final : public Host {
   std::string hardware() const override { return inner_.hardware(); }
   bool booting() const override { return inner_.booting(); }
   std::string root_folder() const override { return inner_.root_folder(); }
+  std::string kernel_folder() const override { return inner_.kernel_folder(); }
   std::string arch() const override { return inner_.arch(); }
   Result<std::string> kernel_release() const override;
   std::vector<std::string> asked_kernels() const override { return inner_.asked_kernels(); }

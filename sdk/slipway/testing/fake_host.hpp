@@ -82,6 +82,7 @@ class FakeHost final : public Host {
   std::string hardware() const override;
   bool booting() const override { return config_.booting; }
   std::string root_folder() const override { return root_.string(); }
+  std::string kernel_folder() const override { return config_.kernel_view; }
   std::string arch() const override { return arch_; }
   Result<std::string> kernel_release() const override;
   std::vector<std::string> asked_kernels() const override;

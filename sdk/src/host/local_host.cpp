@@ -3,6 +3,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -52,6 +53,7 @@ class LocalHost final : public Host {
   std::string hardware() const override { return config_.hardware.empty() ? Host::hardware() : config_.hardware; }
   bool booting() const override { return config_.booting; }
   std::string root_folder() const override { return config_.root; }
+  std::string kernel_folder() const override { return kernel_view_ ? kernel_view_->folder() : ""; }
   std::string arch() const override { return config_.live ? detail::running_arch() : detail::root_arch(root_); }
   Result<std::string> kernel_release() const override;
   std::vector<std::string> asked_kernels() const override;
@@ -196,6 +198,17 @@ std::string kernel_view_of(const HostConfig& config, const RootDir& root) {
 }
 
 }  // namespace
+
+HostConfig host_of_tools() {
+  const auto is_set = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return value != nullptr && *value != '\0';
+  };
+  HostConfig host;
+  host.live = !is_set("SLIPWAY_SIM") || !is_set("SLIPWAY_NVML");
+  host.kernel_view = "/";
+  return host;
+}
 
 Json to_json(const HostConfig& config) {
   Json value{{"root", config.root},

@@ -98,6 +98,11 @@ std::string WatchedHost::root_folder() const {
   return inner_.root_folder();
 }
 
+std::string WatchedHost::kernel_folder() const {
+  complete_ = false;
+  return inner_.kernel_folder();
+}
+
 std::string WatchedHost::arch() const {
   std::string name = inner_.arch();
   note({"arch", "", 0}, "text " + name);

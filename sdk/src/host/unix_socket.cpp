@@ -11,6 +11,12 @@
 namespace slipway {
 
 Result<Fd> connect_to(const Host& host, const std::string& socket) {
+  if (host.borrows_root())
+    return Error{ErrorCode::not_found,
+                 "who listens there runs on this machine, and this host is another one",
+                 socket,
+                 "with --sim, name a root of the simulated machine's own (--root DIR)",
+                 {}};
   SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
   // The address goes through the socket's descriptor: sun_path holds 107 bytes, and no link may lead out of the root,
   // not even one that takes a folder's place meanwhile.

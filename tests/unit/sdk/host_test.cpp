@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -106,18 +108,23 @@ TEST_F(HostTest, ReadsOsReleaseWithItsQuotes) {
   EXPECT_EQ(host_->os_release("NONE"), "");
 }
 
+Fd listen_at(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  Fd listening(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(::bind(listening.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  EXPECT_EQ(::listen(listening.get(), 1), 0);
+  return listening;
+}
+
 // A socket stays behind when its program is killed.
 TEST_F(HostTest, KnowsWhetherSomebodyListensAtASocket) {
   EXPECT_FALSE(service_runs(*host_, "gfd"));
   tree_.directory("/run/slipway/service");
   const std::string path = tree_.at("/run/slipway/service/gfd.sock").string();
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  path.copy(address.sun_path, sizeof address.sun_path - 1);
   {
-    const Fd listening(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    ASSERT_EQ(::bind(listening.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-    ASSERT_EQ(::listen(listening.get(), 1), 0);
+    const Fd listening = listen_at(path);
     EXPECT_TRUE(service_runs(*host_, "gfd"));
     EXPECT_FALSE(service_runs(*host_, "validator"));
     tree_.link("/outside.sock", path);
@@ -125,6 +132,41 @@ TEST_F(HostTest, KnowsWhetherSomebodyListensAtASocket) {
   }
   EXPECT_FALSE(service_runs(*host_, "gfd"));
   EXPECT_EQ(connect_to(*host_, "/run/slipway/service/gfd.sock").error().code, ErrorCode::unreachable);
+}
+
+// A simulated machine without a root of its own asked this machine's kubelet who had its GPUs.
+TEST_F(HostTest, HasNobodyListeningInARootThatItBorrows) {
+  const std::string path = tree_.at("listens.sock").string();
+  const Fd listening = listen_at(path);
+  const auto here = open_host({.root = "/", .live = true});
+  ASSERT_TRUE(here.ok());
+  EXPECT_FALSE((*here)->borrows_root());
+  EXPECT_TRUE(connect_to(**here, path).ok());
+  const auto simulated = open_host({.root = "/", .kernel_view = tree_.string()});
+  ASSERT_TRUE(simulated.ok());
+  EXPECT_TRUE((*simulated)->borrows_root());
+  EXPECT_EQ(connect_to(**simulated, path).error().code, ErrorCode::not_found);
+  EXPECT_FALSE(host_->borrows_root()) << "a root of its own";
+}
+
+TEST_F(HostTest, SaysWhichFolderShowsItsKernel) {
+  EXPECT_EQ(host_->kernel_folder(), tree_.string());
+  EXPECT_EQ((*open_host({.root = "/", .live = true}))->kernel_folder(), "/");
+  EXPECT_EQ((*open_host({.root = tree_.string()}))->kernel_folder(), "");
+}
+
+TEST_F(HostTest, OfToolsIsTheMachineThatTheEnvironmentNames) {
+  const char* const sim = std::getenv("SLIPWAY_SIM");
+  const char* const library = std::getenv("SLIPWAY_NVML");
+  ASSERT_TRUE(sim == nullptr && library == nullptr);
+  EXPECT_TRUE(host_of_tools().live);
+  setenv("SLIPWAY_NVML", "/opt/libnvidia-ml.so.1", 1);
+  EXPECT_TRUE(host_of_tools().live) << "another driver of this machine";
+  setenv("SLIPWAY_SIM", "/tmp/m", 1);
+  EXPECT_FALSE(host_of_tools().live);
+  EXPECT_EQ(host_of_tools().kernel_view, "/");
+  unsetenv("SLIPWAY_SIM");
+  unsetenv("SLIPWAY_NVML");
 }
 
 }  // namespace

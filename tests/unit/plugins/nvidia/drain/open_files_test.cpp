@@ -66,7 +66,10 @@ class User {
   bool has_own_dev() const { return has_own_dev_; }
 
   bool is_found(const DeviceNumber& number) const {
-    const auto host = open_host({.root = "/", .live = true, .kernel_view = "/"});
+    return is_found_by({.root = "/", .live = true, .kernel_view = "/"}, number);
+  }
+  bool is_found_by(const HostConfig& config, const std::optional<DeviceNumber>& number) const {
+    const auto host = open_host(config);
     EXPECT_TRUE(host.ok());
     bool is_found = false;
     (void)look_for_open(**host, {{"nvidia0", {kNode, number}}}, {}, [&](unsigned pid, const std::string& /*node*/) {
@@ -98,6 +101,14 @@ TEST(OpenFiles, AreToldApartByTheirDevicesNotByTheirNames) {
   EXPECT_FALSE(of_a_file.is_found(kNull));
   EXPECT_TRUE(of_a_device.is_found(kNull));
   EXPECT_FALSE(of_a_device.is_found({195, 0})) << "it is another device";
+}
+
+// A program on this machine's GPU 0 kept the layout of a simulated GPU 0 from being changed.
+TEST(OpenFiles, AreThoseOfThisMachineAlone) {
+  const User user(true);
+  if (!user.has_own_dev()) GTEST_SKIP() << "this machine gives users no /dev";
+  EXPECT_FALSE(user.is_found_by({.root = "/", .kernel_view = "/"}, {}));
+  EXPECT_TRUE(user.is_found_by({.root = "/", .live = true, .kernel_view = "/"}, {}));
 }
 
 }  // namespace
