@@ -27,6 +27,8 @@ class CdiSpecs {
   explicit CdiSpecs(const Host& host) : host_(host) {}
   /// Reads the folders /etc/cdi and /run/cdi as engines do; a file is parsed again only when its content has changed.
   const std::vector<CdiSpec>& read();
+  /// What the last read() found.
+  const std::vector<CdiSpec>& last() const { return specs_; }
   /// Paths that a spec names and that are not there, at most a few.
   std::vector<std::string> missing(const CdiSpec& spec) const;
 

@@ -5,13 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "nvidia/nvml/device.hpp"
-#include "nvidia/nvml/mig.hpp"
-
 namespace slipway::validator {
 namespace {
 
-namespace nvml = nvidia::nvml;
 constexpr std::chrono::seconds kLimit{60};
 
 // CUresult, cuda.h
@@ -22,20 +18,6 @@ constexpr int kOperatingSystem = 304;
 constexpr int kSystemNotReady = 802;
 constexpr int kVersionMismatch = 803;
 constexpr int kUnknown = 999;
-
-bool mig_without_instances(nvml::Nvml& nvml) {
-  const auto count = nvml::device_count(nvml);
-  bool found = false;
-  for (unsigned index = 0; index < count.value_or(0); ++index) {
-    const auto device = nvml::device_at(nvml, index);
-    const auto mode = device ? nvml::mig_mode(nvml, *device) : nvml::Answer<nvml::MigMode>(device.code());
-    if (!mode || !mode->current) return false;  // a whole GPU is there for CUDA
-    const auto instances = nvml::mig_devices(nvml, *device);
-    if (instances && !instances->empty()) return false;
-    found = true;
-  }
-  return found;
-}
 
 std::string remedy_of(int code, const CudaSurroundings& around) {
   if (code == kNoDevice && around.mig_without_instances)
@@ -58,11 +40,11 @@ bool in_use(int code) { return code == kOutOfMemory || code == kDeviceUnavailabl
 
 }  // namespace
 
-CudaSurroundings look_around(const Host& host, DriverCheck& driver) {
+CudaSurroundings look_around(const Host& host, const DriverCheck& driver) {
   CudaSurroundings around;
   if (driver.place()) around.library = find_library(host, *driver.place(), "libcuda.so.1");
   if (!around.library.empty() && host.root_folder() != "/") around.library = host.root_folder() + around.library;
-  if (driver.nvml() != nullptr) around.mig_without_instances = mig_without_instances(*driver.nvml());
+  around.mig_without_instances = driver.mig_without_instances();
   return around;
 }
 

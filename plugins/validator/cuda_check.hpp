@@ -24,7 +24,7 @@ struct CudaSurroundings {
   std::string library;  ///< libcuda.so.1, a path of this machine; empty: not there
   bool mig_without_instances = false;
 };
-CudaSurroundings look_around(const Host& host, DriverCheck& driver);
+CudaSurroundings look_around(const Host& host, const DriverCheck& driver);
 
 /// Takes up to 60 s. Not exercised when it could not be tried: no driver, a stop, GPUs that others hold alone or fill.
 Finding check_cuda(const CudaSurroundings& around, const std::stop_token& stop);

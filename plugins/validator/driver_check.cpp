@@ -6,14 +6,12 @@
 
 #include "nvidia/gpu.hpp"
 #include "nvidia/loaded_driver.hpp"
-#include "nvidia/nvml/device.hpp"
-#include "nvidia/nvml/system.hpp"
+#include "nvidia/nvml/library.hpp"
 #include "nvidia/proc_files.hpp"
 
 namespace slipway::validator {
 namespace {
 
-namespace nvml = nvidia::nvml;
 constexpr const char* kDoctor = "`slipway doctor driver` says why";
 
 void check_node(const Host& host, const std::string& path, std::optional<unsigned> major, unsigned minor,
@@ -30,12 +28,23 @@ void check_node(const Host& host, const std::string& path, std::optional<unsigne
 
 bool has_gpu(const Host& host) { return nvidia::count_gpus(host) != 0; }
 
+std::string dev_root_of(const std::optional<DriverPlace>& place) { return place && place->own_dev ? place->root : "/"; }
+
+std::string dev_folder(const std::string& dev_root) { return (dev_root == "/" ? "" : dev_root) + "/dev/"; }
+
+std::vector<std::string> node_paths(const Host& host, const std::string& dev_root) {
+  const std::string dev = dev_folder(dev_root);
+  std::vector<std::string> nodes{dev + "nvidiactl", dev + "nvidia-uvm", dev + "nvidia-uvm-tools"};
+  for (const unsigned minor : nvidia::read_gpu_minors(host)) nodes.push_back(fmt::format("{}nvidia{}", dev, minor));
+  return nodes;
+}
+
 Finding no_gpu() { return Finding{Verdict::not_applicable, kDriverCheck, "no NVIDIA GPU on the PCI bus", {}}; }
 
 }  // namespace
 
 std::vector<std::string> wrong_nodes(const Host& host, const std::string& dev_root) {
-  const std::string dev = (dev_root == "/" ? "" : dev_root) + "/dev/";
+  const std::string dev = dev_folder(dev_root);
   std::vector<std::string> wrong;
   check_node(host, dev + "nvidiactl", nvidia::kMajor, nvidia::kControlMinor, wrong);
   const auto uvm = host.character_major("nvidia-uvm");
@@ -55,66 +64,60 @@ std::optional<Finding> DriverCheck::check_kernel() const {
   if (!host_.live()) return std::nullopt;
   if (!has_gpu(host_)) return no_gpu();
   if (!host_.module_loaded("nvidia")) return fails(kDriverCheck, "the kernel module nvidia is not loaded", kDoctor);
-  const auto wrong = wrong_nodes(host_, place_ && place_->own_dev ? place_->root : "/");
+  const auto wrong = wrong_nodes(host_, dev_root_of(place_));
   if (!wrong.empty()) return fails(kDriverCheck, fmt::format("{}", fmt::join(wrong, "; ")), "run `slipway apply`");
   return std::nullopt;
 }
 
-std::optional<Finding> DriverCheck::open_library() {
-  if (nvml_ && nvml_->is_open() && nvml_->stuck() == 0) return std::nullopt;
-  nvml_.reset();
-  const std::string wanted = wanted_root_.empty() ? "/" : wanted_root_;
-  auto choice = nvml::choose_library(host_, place_ ? place_->root : wanted);
-  if (!choice && choice.error().code != ErrorCode::offline)
-    return fails(kDriverCheck, choice.error().what, choice.error().next);
-  if (!choice) return not_tried(kDriverCheck, choice.error().what);
-  auto opened = nvml::Nvml::open({.library = *choice, .call_limit = call_limit_, .attach = true});
-  if (!opened)
-    return fails(kDriverCheck, opened.error().what, opened.error().next.empty() ? kDoctor : opened.error().next);
-  nvml_ = std::move(*opened);
-  return std::nullopt;
-}
-
-Finding DriverCheck::run() {
-  place_ = find_driver(host_, wanted_root_);
-  if (auto finding = check_kernel()) return give_up(std::move(*finding));
-  if (auto finding = open_library()) return give_up(std::move(*finding));
-  Finding finding = ask_gpus();
-  return passed(finding) ? finding : give_up(std::move(finding));
-}
-
-/// A library that gave an error is not asked again: the next run() opens it anew, and finds a repaired driver.
-Finding DriverCheck::give_up(Finding finding) {
-  nvml_.reset();
-  version_.clear();
-  gpus_.clear();
+std::optional<Finding> DriverCheck::look_around() {
+  auto place = find_driver(host_, wanted_root_);
+  if (place != place_) forget();
+  place_ = std::move(place);
+  auto finding = check_kernel();
+  if (finding) forget();
   return finding;
 }
 
-Finding DriverCheck::ask_gpus() {
-  const auto version = nvml::driver_version(*nvml_);
-  if (!version) return fails(kDriverCheck, version.error("driver version").what, kDoctor);
-  const auto count = nvml::device_count(*nvml_);
-  if (!count) return fails(kDriverCheck, count.error("number of GPUs").what, kDoctor);
-  if (*count == 0 && host_.hardware() == "detect" && !has_gpu(host_)) return no_gpu();
-  if (*count == 0) return fails(kDriverCheck, "the driver runs and has no GPU", kDoctor);
-  std::vector<std::string> gpus;
-  for (unsigned index = 0; index < *count; ++index) {
-    const auto device = nvml::device_at(*nvml_, index);
-    const auto uuid = device ? nvml::device_uuid(*nvml_, *device) : nvml::Answer<std::string>(device.code());
-    // Of all questions this is one that a GPU which has fallen off the bus cannot answer from memory.
-    const auto memory = device ? nvml::memory(*nvml_, *device) : nvml::Answer<nvml::Memory>(device.code());
-    if (!uuid || (!memory && !memory.absent())) {
-      const std::string gpu = fmt::format("GPU {}", index);
-      const Error error = !uuid ? uuid.error(gpu) : memory.error(gpu);
-      return fails(kDriverCheck, error.what, error.next.empty() ? kDoctor : error.next);
-    }
-    gpus.push_back(*uuid);
-  }
-  version_ = *version;
-  gpus_ = std::move(gpus);
+std::vector<std::string> DriverCheck::paths() const {
+  std::vector<std::string> all = node_paths(host_, dev_root_of(place_));
+  const auto libraries = driver_library_paths(place_ ? place_->root : wanted_root_);
+  all.insert(all.end(), libraries.begin(), libraries.end());
+  return all;
+}
+
+Finding DriverCheck::run() {
+  if (auto finding = look_around()) return *std::move(finding);
+  answered_ = ask_nvml();
+  return *answered_;
+}
+
+Finding DriverCheck::run_without_nvml() {
+  if (auto finding = look_around()) return *std::move(finding);
+  if (!answered_) answered_ = ask_nvml();
+  return *answered_;
+}
+
+void DriverCheck::forget() {
+  answered_.reset();
+  answers_ = {};
+}
+
+Finding DriverCheck::ask_nvml() {
+  answers_ = {};
+  const std::string wanted = wanted_root_.empty() ? "/" : wanted_root_;
+  const auto library = nvidia::nvml::choose_library(host_, place_ ? place_->root : wanted);
+  if (!library && library.error().code == ErrorCode::offline) return not_tried(kDriverCheck, library.error().what);
+  if (!library) return fails(kDriverCheck, library.error().what, library.error().next);
+  ++looks_;
+  auto looked = look_(*library);
+  if (!looked)
+    return fails(kDriverCheck, looked.error().what, looked.error().next.empty() ? kDoctor : looked.error().next);
+  const std::size_t count = looked->gpus.size();
+  if (count == 0 && host_.hardware() == "detect" && !has_gpu(host_)) return no_gpu();
+  if (count == 0) return fails(kDriverCheck, "the driver runs and has no GPU", kDoctor);
+  answers_ = *std::move(looked);
   return passes(kDriverCheck,
-                fmt::format("driver {} answers for {} {}", version_, *count, *count == 1 ? "GPU" : "GPUs"));
+                fmt::format("driver {} answers for {} {}", answers_.version, count, count == 1 ? "GPU" : "GPUs"));
 }
 
 const std::vector<std::string>& companions() {

@@ -3,15 +3,15 @@
 // there?
 #pragma once
 
-#include <memory>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <slipway/host.hpp>
 
-#include "nvidia/nvml/nvml.hpp"
 #include "validator/check.hpp"
+#include "validator/driver_look.hpp"
 #include "validator/driver_place.hpp"
 
 namespace slipway::validator {
@@ -21,35 +21,41 @@ inline constexpr const char* kDriverCheck = "validator.driver";
 class DriverCheck {
  public:
   /// @param wanted_root  of the spec; empty: auto
-  /// @param call_limit   of each question to NVML
-  DriverCheck(const Host& host, std::string wanted_root, std::chrono::milliseconds call_limit)
-      : host_(host), wanted_root_(std::move(wanted_root)), call_limit_(call_limit) {}
+  DriverCheck(const Host& host, std::string wanted_root, DriverLook look)
+      : host_(host), wanted_root_(std::move(wanted_root)), look_(std::move(look)) {}
 
-  /// Kernel module, device nodes, library, and every GPU through NVML, which is kept open for the next time.
+  /// Kernel module, device nodes, library, and every GPU through NVML.
   Finding run();
-  /// Closes NVML; the next run() opens it again.
-  void release() { nvml_.reset(); }
+  /// The same without NVML, which is asked only when the driver is at another place than before, or did not run: then
+  /// what it answered last counts.
+  Finding run_without_nvml();
+  /// NVML is to be asked anew, whatever it answered before.
+  void forget();
 
   /// What the last run() saw.
   const std::optional<DriverPlace>& place() const { return place_; }
-  const std::string& version() const { return version_; }
+  const std::string& version() const { return answers_.version; }
   /// "GPU-…", in NVML's order; empty when it did not pass.
-  const std::vector<std::string>& gpus() const { return gpus_; }
-  nvidia::nvml::Nvml* nvml() { return nvml_.get(); }
+  const std::vector<std::string>& gpus() const { return answers_.gpus; }
+  bool mig_without_instances() const { return answers_.mig_without_instances; }
+  /// How often NVML was asked.
+  std::uint64_t looks() const { return looks_; }
+  /// What the check goes by: device nodes, and where the driver's library may be.
+  std::vector<std::string> paths() const;
 
  private:
+  /// What the kernel and the file system show; nothing: NVML may be asked.
+  std::optional<Finding> look_around();
   std::optional<Finding> check_kernel() const;
-  std::optional<Finding> open_library();
-  Finding ask_gpus();
-  Finding give_up(Finding finding);
+  Finding ask_nvml();
 
   const Host& host_;
   std::string wanted_root_;
-  std::chrono::milliseconds call_limit_;
-  std::unique_ptr<nvidia::nvml::Nvml> nvml_;
+  DriverLook look_;
   std::optional<DriverPlace> place_;
-  std::string version_;
-  std::vector<std::string> gpus_;
+  std::optional<Finding> answered_;  ///< by NVML, of the driver at place_
+  DriverAnswers answers_;
+  std::uint64_t looks_ = 0;
 };
 
 /// The device nodes of a running driver that are missing or have another number: "/dev/nvidia-uvm is missing".

@@ -45,11 +45,25 @@ std::optional<DriverPlace> driver_at(const Host& host, const std::string& root, 
   return DriverPlace{root, std::move(library), of_host, !of_host && dev && dev->type == FileInfo::Type::directory};
 }
 
+std::vector<std::string> roots_of(const std::string& wanted) {
+  if (!wanted.empty()) return {wanted};
+  return {"/", std::string(kStoreRoot), std::string(kContainerDriverRoot)};
+}
+
 }  // namespace
 
+std::vector<std::string> driver_library_paths(const std::string& root) {
+  std::vector<std::string> paths;
+  for (const std::string& each : roots_of(root)) {
+    for (const std::string_view folder : nvidia::kLibraryFolders)
+      paths.push_back(below(each, nvidia::in_folder(folder, kNvml)));
+    paths.push_back(below(each, nvidia::kLdCache));
+  }
+  return paths;
+}
+
 std::optional<DriverPlace> find_driver(const Host& host, const std::string& wanted) {
-  std::vector<std::string> roots{"/", std::string(kStoreRoot), std::string(kContainerDriverRoot)};
-  if (!wanted.empty()) roots = {wanted};
+  const std::vector<std::string> roots = roots_of(wanted);
   // The host's cache has what slipway installed as well, so the folders are first.
   for (const LookUp look_up : {&library_in_folders, &library_in_cache})
     for (const std::string& root : roots)

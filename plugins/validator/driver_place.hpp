@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <slipway/host.hpp>
 
@@ -16,10 +17,15 @@ struct DriverPlace {
   std::string library;   ///< libnvidia-ml.so.1 inside the host, after links
   bool of_host = true;   ///< no driver container's
   bool own_dev = false;  ///< it has device nodes of its own, below ROOT/dev
+  bool operator==(const DriverPlace&) const = default;
 };
 
 /// @param wanted  a root of the spec; empty: the usual ones, in that order
 std::optional<DriverPlace> find_driver(const Host& host, const std::string& wanted);
+
+/// Where the driver's library may be below that root; empty: below the usual ones. The caches of the dynamic linker are
+/// among them.
+std::vector<std::string> driver_library_paths(const std::string& root);
 
 /// A library below the driver's root, in the usual folders or where its dynamic linker finds it; after links and inside
 /// the host; empty when it is not there.

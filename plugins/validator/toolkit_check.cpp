@@ -90,12 +90,13 @@ std::optional<Finding> ToolkitCheck::check_cdi() {
                                            specs.size() == 1 ? "spec" : "specs", devices));
 }
 
-std::optional<Finding> ToolkitCheck::check_runtime() const {
+std::optional<Finding> ToolkitCheck::check_runtime() {
   const auto files = engine_configs(host_);
   for (const std::string& file : files) {
     const auto config = host_.read(file);
     const std::string path = config ? runtime_path(*config) : std::string();
     if (path.empty()) continue;
+    runtime_ = path;
     if (host_.exists(path)) return passes(kToolkitCheck, fmt::format("{} uses the runtime {}", file, path));
     return fails(
         kToolkitCheck, fmt::format("{} names the runtime {}, which is not there", file, path),
@@ -103,6 +104,19 @@ std::optional<Finding> ToolkitCheck::check_runtime() const {
         "out of that file");
   }
   return std::nullopt;
+}
+
+std::vector<std::string> ToolkitCheck::paths() const {
+  std::vector<std::string> all{"/etc/cdi", "/run/cdi", "/etc/containerd/conf.d", "/etc/crio/crio.conf.d"};
+  for (const EngineSocket& each : kEngineSockets) all.emplace_back(each.path);
+  const auto add = [&all](const std::vector<std::string>& more) { all.insert(all.end(), more.begin(), more.end()); };
+  add(engine_configs(host_));
+  if (!runtime_.empty()) all.push_back(runtime_);
+  for (const CdiSpec& spec : cdi_.last()) {
+    add(spec.hook_programs);
+    add(spec.host_paths);
+  }
+  return all;
 }
 
 Finding ToolkitCheck::run() {

@@ -37,14 +37,17 @@ class ToolkitCheck {
   /// Not exercised where there is neither a CDI spec nor an engine that is set up for a GPU runtime. On a running
   /// machine it fails where sockets of engines are there and nobody listens at any of them.
   Finding run();
+  /// What the last run() went by: specs and what they name, configs and sockets of engines.
+  std::vector<std::string> paths() const;
 
  private:
   Finding with_engine(Finding given) const;
   std::optional<Finding> check_cdi();
-  std::optional<Finding> check_runtime() const;
+  std::optional<Finding> check_runtime();
 
   const Host& host_;
   CdiSpecs cdi_;
+  std::string runtime_;  ///< the program that an engine's config names
 };
 
 }  // namespace slipway::validator

@@ -16,12 +16,10 @@ namespace {
 
 constexpr std::chrono::seconds kCallLimit{20};  // the first call takes GPUs into use, which takes seconds each
 
-Finding try_cuda(const Host& host, DriverCheck& driver, const Finding& driver_finding) {
+Finding try_cuda(const Host& host, const DriverCheck& driver, const Finding& driver_finding) {
   if (!host.live()) return not_tried(kCudaCheck, "this root is not running, so nothing can compute");
   if (!passed(driver_finding)) return not_tried(kCudaCheck, "CUDA was not tried: " + driver_finding.text);
-  const CudaSurroundings around = look_around(host, driver);
-  driver.release();
-  return check_cuda(around, {});
+  return check_cuda(look_around(host, driver), {});
 }
 
 /// @param begun  when the verify began, whose checks share its time
@@ -62,7 +60,8 @@ Result<Findings> Validator::verify(const Spec& spec, const Host& host) const {
   const auto begun = std::chrono::steady_clock::now();
   SLIPWAY_TRY(settings, read_settings(spec, host));
   Findings findings;
-  DriverCheck driver(host, settings.driver_root, kCallLimit);
+  DriverCheck driver(host, settings.driver_root,
+                     [](const auto& library) { return look_at_driver(library, kCallLimit); });
   if (settings.wants("driver") || settings.wants("cuda")) {
     const Finding found = driver.run();
     if (settings.wants("driver")) findings.add(found);

@@ -30,7 +30,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr unsigned kIdleSeconds = 5;
-constexpr int kTickMs = 250;  // while there are connections, whose time is limited
+constexpr int kTickMs = 250;                                    // while there are connections, whose time is limited
 constexpr unsigned kRoom = 4 * HttpListener::kMostConnections;  // libmicrohttpd's own limit: those that go are in it
 
 using Headers = std::map<std::string, std::string>;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace slipway::nvidia::health {
@@ -27,6 +28,8 @@ std::vector<Xid> KernelLogWatch::read() {
     problem_ = opened ? "" : opened.error().what;
     if (!opened) return xids;
     log_ = std::move(*opened);
+    struct stat info {};
+    can_be_waited_for_ = ::fstat(log_.get(), &info) == 0 && S_ISCHR(info.st_mode);
     if (::lseek(log_.get(), 0, SEEK_END) >= 0) return xids;
     problem_ = std::string(kLog) + ": " + std::strerror(errno);
     log_ = Fd();
@@ -50,7 +53,7 @@ std::vector<Xid> KernelLogWatch::read() {
 
 /// "6,1234,5678901,-;NVRM: Xid …", a record's continuation lines behind it. Lines of user space (facility not 0) do not
 /// count: the driver writes as the kernel.
-void KernelLogWatch::take(std::string_view record, std::vector<Xid>& xids) const {
+void KernelLogWatch::take(std::string_view record, std::vector<Xid>& xids) {
   while (!record.empty()) {
     const std::size_t end = record.find('\n');
     const std::string_view line = record.substr(0, end);
@@ -60,7 +63,10 @@ void KernelLogWatch::take(std::string_view record, std::vector<Xid>& xids) const
     constexpr int kFacility = 8;
     if (std::atoi(std::string(line.substr(0, std::min(head, std::size_t{8}))).c_str()) >= kFacility) continue;
     const std::string_view text = line.substr(head + 1);
-    if (!text.starts_with("NVRM: Xid (PCI:")) continue;
+    if (!text.starts_with("NVRM: Xid (PCI:")) {
+      driver_lines_ = driver_lines_ || text.starts_with("NVRM:") || text.starts_with("nvidia");
+      continue;
+    }
     if (auto xid = parse_xid(text)) xids.push_back(std::move(*xid));
   }
 }

@@ -7,6 +7,9 @@
 #pragma once
 
 #include <deque>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <slipway/root_dir.hpp>
 
@@ -23,14 +26,22 @@ class KernelLogWatch {
   /// The XIDs that were written since the last call; the first one only finds the end of the log. At most 256 records
   /// are read at a time, and the rest waits.
   std::vector<Xid> read();
+  /// Whether read() has met other lines of the driver since this was asked before: it was loaded or unloaded, or found
+  /// something wrong.
+  bool take_driver_lines() { return std::exchange(driver_lines_, false); }
+  /// Can be waited for, and is readable when read() has something to do; -1: the log cannot be read, or is a plain
+  /// file.
+  int fd() const { return can_be_waited_for_ ? log_.get() : -1; }
   /// Why the log cannot be read; empty: it can.
   const std::string& problem() const { return problem_; }
 
  private:
-  void take(std::string_view record, std::vector<Xid>& xids) const;
+  void take(std::string_view record, std::vector<Xid>& xids);
 
   RootDir root_;
   Fd log_;
+  bool can_be_waited_for_ = false;
+  bool driver_lines_ = false;
   std::string problem_;
 };
 

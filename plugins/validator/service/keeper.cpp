@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <ctime>
+#include <utility>
 
 #include <unistd.h>
 
@@ -16,7 +17,6 @@
 namespace slipway::validator {
 namespace {
 
-constexpr std::chrono::seconds kCallLimit{5};  // a call that takes longer is as good as none: the driver hangs
 constexpr std::chrono::seconds kTryAgain{60};
 constexpr const char* kContainerFile = ".driver-ctr-ready";
 
@@ -30,8 +30,12 @@ std::string node_name(const Settings& settings) {
 
 }  // namespace
 
-Keeper::Keeper(const Host& host, Settings settings)
-    : host_(host), settings_(std::move(settings)), driver_(host, settings_.driver_root, kCallLimit), toolkit_(host) {
+Keeper::Keeper(const Host& host, Settings settings, DriverLook look, std::function<void()> tried)
+    : host_(host),
+      settings_(std::move(settings)),
+      tried_(std::move(tried)),
+      driver_(host, settings_.driver_root, std::move(look)),
+      toolkit_(host) {
   gauges_.node = node_name(settings_);
   gauges_.start_time = std::time(nullptr);
 }
@@ -44,9 +48,11 @@ void Keeper::take(Finding finding) {
   findings_[finding.name] = std::move(finding);
 }
 
-std::vector<Finding> Keeper::pass() {
+std::vector<Finding> Keeper::pass(bool ask_nvml) {
   changed_.clear();
-  take(driver_.run());
+  const std::uint64_t looks = driver_.looks();
+  take(ask_nvml ? driver_.run() : driver_.run_without_nvml());
+  if (driver_.looks() != looks && driver_works()) driver_time_ = std::time(nullptr);
   if (settings_.wants("toolkit")) take(toolkit_.run());
   if (settings_.wants("plugin")) take(check_device_plugin(host_, settings_.kubelet));
   if (settings_.wants("cuda")) look_at_cuda();
@@ -68,10 +74,18 @@ void Keeper::pass_without_driver() {
 }
 
 void Keeper::release() {
-  trial_stop_.request_stop();
-  if (trial_.valid()) (void)trial_.get();
-  trial_stop_ = std::stop_source();
-  driver_.release();
+  trial_thread_ = std::jthread();
+  trial_ = {};
+  driver_.forget();
+}
+
+std::vector<std::string> Keeper::paths() const {
+  std::vector<std::string> all = driver_.paths();
+  for (const std::string& name : looked_after()) all.push_back(settings_.directory + "/" + name);
+  all.push_back(settings_.kubelet.device_plugins());
+  const auto toolkit = settings_.wants("toolkit") ? toolkit_.paths() : std::vector<std::string>();
+  all.insert(all.end(), toolkit.begin(), toolkit.end());
+  return all;
 }
 
 /// What a result of CUDA's holds for.
@@ -96,8 +110,12 @@ void Keeper::look_at_cuda() {
   if (cuda_reason() != tried_for_) take(not_tried(kCudaCheck, "CUDA is being tried"));
   tried_for_ = cuda_reason();
   tried_at_ = Clock::now();
-  trial_ = std::async(std::launch::async, [around = look_around(host_, driver_), stop = trial_stop_.get_token()] {
-    return check_cuda(around, stop);
+  std::promise<Finding> came;
+  trial_ = came.get_future();
+  trial_thread_ = std::jthread([around = look_around(host_, driver_), came = std::move(came),
+                                tried = tried_](const std::stop_token& stop) mutable {
+    came.set_value(check_cuda(around, stop));
+    if (tried) tried();
   });
 }
 
@@ -140,7 +158,7 @@ void Keeper::update_gauges() {
   gauges_.plugin_ready = ready(kPluginCheck);
   gauges_.cuda_ready = ready(kCudaCheck);
   gauges_.driver_valid = ready(kDriverCheck);
-  if (gauges_.driver_valid) gauges_.driver_valid_time = now;
+  gauges_.driver_valid_time = driver_time_;
   gauges_.plugin_devices = devices;
   if (devices > 0) gauges_.plugin_valid_time = now;
   gauges_.pci_devices = host_.has_kernel_view() ? static_cast<std::int64_t>(functions.size()) : -1;

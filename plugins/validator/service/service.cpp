@@ -1,24 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/validator/service/service.cpp - the validator's service: status files and gauges that follow what is so.
+#include <algorithm>
+#include <atomic>
 #include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <slipway/component.hpp>
 #include <slipway/http/http_listener.hpp>
 #include <slipway/plugin.hpp>
 #include <slipway/service_loop.hpp>
+#include <slipway/text.hpp>
 
 #include "nvidia/config/choose.hpp"
 #include "nvidia/config/watch.hpp"
+#include "validator/cuda_check.hpp"
+#include "validator/driver_look.hpp"
+#include "validator/service/events.hpp"
 #include "validator/service/keeper.hpp"
+#include "validator/service/look_schedule.hpp"
 
 namespace slipway::validator {
 namespace {
 
 using nvidia::config::ConfigWatch;
 
-// A round costs a few file look-ups and one question per GPU, so that a file is right within a second.
-constexpr std::chrono::milliseconds kInterval{500};
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kCallLimit{5};  // a call that takes longer is as good as none: the driver hangs
 constexpr std::chrono::seconds kPortAgain{5};
+
+/// NVML in a process of its own, which ends.
+DriverLook look_in_child() {
+  return [child = std::optional<ChildLook>()](const auto& library) mutable -> Result<DriverAnswers> {
+    if (!child) {
+      SLIPWAY_TRY(program, program_beside_plugin(kDriverProbe));
+      child.emplace(std::move(program), kCallLimit);
+    }
+    return child->look(library);
+  };
+}
 
 class ValidatorService final : public Service {
  public:
@@ -26,30 +49,57 @@ class ValidatorService final : public Service {
     SLIPWAY_TRY(settings, read_settings(spec, host));
     root_folder_ = host.root_folder();
     SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
-    Keeper keeper(host, settings);
+    Keeper keeper(host, settings, look_in_child(), [this] {
+      woken_ = true;
+      loop_.wake();
+    });
     SLIPWAY_TRY(config, config_of(spec, host));
     ConfigWatch watch(
-        std::move(config), [&] { return config_of(spec, host); }, std::chrono::steady_clock::now());
+        std::move(config), [&] { return config_of(spec, host); }, Clock::now());
+    Events events(root);
     StatusFiles files(std::move(root), settings.directory);
+    LookSchedule looks;
+    RoundSchedule rounds;
     bool reported_ready = false;
-    const auto pass = [&]() -> Status {
+    const auto round = [&](Clock::time_point now) {
+      rounds.begin(now, events.sees_files());
       follow(watch, keeper, io);
-      report(keeper.pass(), keeper, io);
+      if (watch.settling()) rounds.at(now + ConfigWatch::kSettle);
+      const std::vector<Finding> changed = ask(keeper, looks, now);
       show(files, keeper.files(), keeper, io);
       serve(settings, keeper, io);
-      if (!reported_ready) io.ready();
-      reported_ready = true;
+      report(changed, keeper, io);
+      if (!port_problem_.empty()) rounds.at(serve_after_);
+      if (events.watch(paths_of(spec, keeper))) rounds.at(now);  // what happened before that was told by nobody
+      tell_problems(events, io);
+    };
+    const auto pass = [&]() -> Status {
+      const News news = events.take();
+      const auto now = Clock::now();
+      if (news.driver_changed) looks.driver_changed(now);
+      if (news.driver_wrote) looks.driver_wrote(now);
+      if (news.files) rounds.files_changed(now);
+      if (woken_.exchange(false)) rounds.at(now);
+      if (rounds.is_due(now) || looks.is_due(now)) round(now);
+      if (!std::exchange(reported_ready, true)) io.ready();
       return {};
     };
+    const auto release = [&] {
+      keeper.release();
+      rounds.at({});  // the first one after it asks anew
+    };
+    const auto while_quiet = [&] {
+      keeper.pass_without_driver();
+      show(files, keeper.files(), keeper, io);
+    };
+    const auto next = [&] { return std::optional(std::min(rounds.due(), looks.due())); };
     const Status status = loop_.run(stop, io,
-                                    {.interval = kInterval,
+                                    {.interval = {},
                                      .pass = pass,
-                                     .release = [&] { keeper.release(); },
-                                     .while_quiet =
-                                         [&] {
-                                           keeper.pass_without_driver();
-                                           show(files, keeper.files(), keeper, io);
-                                         }});
+                                     .release = release,
+                                     .while_quiet = while_quiet,
+                                     .next = next,
+                                     .descriptors = [&] { return events.descriptors(); }});
     server_.reset();
     show(files, {}, keeper, io);  // nobody keeps them true any more
     return status;
@@ -62,9 +112,34 @@ class ValidatorService final : public Service {
     return nvidia::config::read_settings(spec, "validator", host, nvidia::config::no_environment);
   }
 
+  /// One round of the checks, with NVML where it is due or has become another.
+  static std::vector<Finding> ask(Keeper& keeper, LookSchedule& looks, Clock::time_point now) {
+    const std::uint64_t looked = keeper.looks();
+    const bool worked = keeper.driver_works();
+    const bool due = looks.is_due(now);
+    std::vector<Finding> changed = keeper.pass(due);
+    if (due || keeper.looks() != looked)
+      looks.looked(Clock::now(), keeper.driver_works(), worked != keeper.driver_works());
+    return changed;
+  }
+
+  /// What the service goes by: the files that the spec names, then those of the checks.
+  static std::vector<std::string> paths_of(const Spec& spec, const Keeper& keeper) {
+    std::vector<std::string> paths = keeper.paths();
+    for (const char* key : {"config_file", "config_choice_file", "web_config_file"})
+      if (const std::string path = spec.text(key); path.starts_with('/')) paths.insert(paths.begin(), path);
+    return paths;
+  }
+
+  /// That changes are noticed late is no failure, and said once.
+  void tell_problems(const Events& events, ServiceIo& io) {
+    const std::string all = joined(events.problems());
+    if (std::exchange(told_problems_, all) != all && !all.empty()) io.log("info", all);
+  }
+
   /// Takes up a config file that has changed; a wrong one leaves the last good one in force.
   static void follow(ConfigWatch& watch, Keeper& keeper, ServiceIo& io) {
-    switch (watch.look(std::chrono::steady_clock::now())) {
+    switch (watch.look(Clock::now())) {
       case ConfigWatch::News::none:
         return;
       case ConfigWatch::News::wrong:
@@ -100,7 +175,7 @@ class ValidatorService final : public Service {
   }
 
   void serve(const Settings& settings, const Keeper& keeper, ServiceIo& io) {
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = Clock::now();
     if (settings.port == 0 || now < serve_after_ || (server_ && !server_->files_changed())) return;
     if (server_) io.log("info", "the web-config file or what it names has changed");
     server_.reset();
@@ -120,9 +195,11 @@ class ValidatorService final : public Service {
   }
 
   ServiceLoop loop_;
+  std::atomic<bool> woken_ = false;  ///< CUDA was tried
+  std::string told_problems_;        ///< of the events
   std::string root_folder_;
   std::unique_ptr<HttpListener> server_;
-  std::chrono::steady_clock::time_point serve_after_;
+  Clock::time_point serve_after_;
   std::string file_problem_;
   std::string port_problem_;
   std::string told_port_problem_;  ///< in the service's status

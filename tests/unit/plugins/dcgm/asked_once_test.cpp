@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What one sample asks of NVML: each value once, and what stays as it is once for each driver.
-#include "dcgm/sampler/sampler.hpp"
-
 #include <map>
 #include <memory>
 #include <string>
@@ -13,6 +11,7 @@
 
 #include "dcgm/counters/counters.hpp"
 #include "dcgm/names/name_sets.hpp"
+#include "dcgm/sampler/sampler.hpp"
 #include "sim/state/functions.hpp"
 #include "tests/unit/sim/sim_fixture.hpp"
 
@@ -59,9 +58,11 @@ const std::map<std::string, std::uint64_t> kSeveralAnswers{
     {"nvmlDeviceGetFieldValues", 2},  // of the GPU, and of all its NVLinks together
 };
 /// Of the driver, not of a GPU.
-const std::map<std::string, std::uint64_t> kOfTheDriver{{"nvmlSystemGetDriverVersion", 1}, {"nvmlDeviceGetCount_v2", 1}};
+const std::map<std::string, std::uint64_t> kOfTheDriver{{"nvmlSystemGetDriverVersion", 1},
+                                                        {"nvmlDeviceGetCount_v2", 1}};
 
-// The page asked everything anew that the counters had asked, the greatest clock (1.2 ms) and the MIG mode twice among it.
+// The page asked everything anew that the counters had asked, the greatest clock (1.2 ms) and the MIG mode twice among
+// it.
 TEST_F(AskedOnce, EachValueOfTheDefaultCountersAndOfThePageIsAskedOnce) {
   for (const bool details : {false, true})
     for (const auto& [function, count] : calls_of_a_sample(details)) {
@@ -71,7 +72,8 @@ TEST_F(AskedOnce, EachValueOfTheDefaultCountersAndOfThePageIsAskedOnce) {
         continue;
       }
       const auto several = kSeveralAnswers.find(function);
-      EXPECT_EQ(count, 8 * (several == kSeveralAnswers.end() ? 1 : several->second)) << function << ", page: " << details;
+      EXPECT_EQ(count, 8 * (several == kSeveralAnswers.end() ? 1 : several->second))
+          << function << ", page: " << details;
     }
 }
 
@@ -89,7 +91,8 @@ TEST_F(AskedOnce, WhatStaysAsItIsIsNotAskedAgain) {
                                                    .value());
   const auto calls = calls_of_a_sample(true);
   for (const char* constant :
-       {"nvmlDeviceGetName", "nvmlDeviceGetSerial", "nvmlDeviceGetBrand", "nvmlDeviceGetMaxClockInfo", "nvmlDeviceGetTemperatureThreshold", "nvmlDeviceGetMaxPcieLinkGeneration",
+       {"nvmlDeviceGetName", "nvmlDeviceGetSerial", "nvmlDeviceGetBrand", "nvmlDeviceGetMaxClockInfo",
+        "nvmlDeviceGetTemperatureThreshold", "nvmlDeviceGetMaxPcieLinkGeneration",
         "nvmlDeviceGetPowerManagementDefaultLimit", "nvmlDeviceGetPciInfo_v3"})
     EXPECT_THAT(calls, Not(Contains(Key(std::string(constant)))));
   EXPECT_THAT(calls, Contains(std::pair("nvmlDeviceGetPowerManagementLimit", 8U))) << "which anybody may set";

@@ -11,6 +11,7 @@
 #include <slipway/testing/fake_host.hpp>
 
 #include "validator/check.hpp"
+#include "validator/driver_look.hpp"
 
 namespace slipway::validator::testing {
 
@@ -44,6 +45,11 @@ class GpuMachine : public ::testing::Test {
   slipway::testing::FakeHost host;
   slipway::testing::TempDir nvml;
 };
+
+/// NVML in this process.
+inline Result<DriverAnswers> look_here(const nvidia::nvml::LibraryChoice& library) {
+  return look_at_driver(library, std::chrono::seconds(5));
+}
 
 inline std::string shown(const Finding& finding) {
   return std::string(to_string(finding.status)) + " " + finding.name + ": " + finding.text;

@@ -1,5 +1,6 @@
 /* A small NVML for tests: what it answers stands in the folder $VALIDATOR_NVML, and may change at any time.
- *   gpus  the number of GPUs, one digit     lost  a file: GPU 0 has fallen off the bus     gone  a file: no driver */
+ *   gpus  the number of GPUs, one digit     lost  a file: GPU 0 has fallen off the bus     gone  a file: no driver
+ *   hangs  a file: a call about GPU 0 does not come back     crashes  a file: that call ends the process */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,8 @@ int nvmlDeviceGetMemoryInfo(void* device, struct memory* memory) {
   void* first = NULL;
   nvmlDeviceGetHandleByIndex_v2(0, &first);
   if (present("lost") && device == first) return 15;
+  while (present("hangs") && device == first) usleep(10000);
+  if (present("crashes")) abort();
   memset(memory, 0, sizeof *memory);
   memory->total = 85520809984ULL;
   return 0;

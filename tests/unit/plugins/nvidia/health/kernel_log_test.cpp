@@ -48,6 +48,25 @@ TEST_F(KernelLog, DoesNotTakeWhatUserSpaceWroteNorWhatIsBroken) {
   EXPECT_EQ(read(watch), "");
 }
 
+TEST_F(KernelLog, TellsThatTheDriverWroteSomethingElse) {
+  KernelLogWatch watch(RootDir::open(folder_.path().string()).value());
+  read(watch);
+  EXPECT_FALSE(watch.take_driver_lines());
+  for (const char* line : {"6,2,2,-;NVRM: loading NVIDIA UNIX x86_64 Kernel Module  580.159.04",
+                           "6,3,3,-;nvidia-nvlink: Unregistered Nvlink Core, major device number 235"}) {
+    write(std::string(line) + "\n");
+    EXPECT_EQ(read(watch), "");
+    EXPECT_TRUE(watch.take_driver_lines()) << line;
+    EXPECT_FALSE(watch.take_driver_lines()) << "once";
+  }
+  write(
+      "4,4,4,-;NVRM: Xid (PCI:0000:65:00): 79, x\n6,5,5,-;usb 1-1: new\n12,6,6,-;NVRM: a program wrote that\n"
+      "6,7,7,-;audit: NVRM: quoted\n");
+  EXPECT_EQ(read(watch), "79@0000:65:00 ");
+  EXPECT_FALSE(watch.take_driver_lines());
+  EXPECT_EQ(watch.fd(), -1) << "a plain file is always readable";
+}
+
 TEST_F(KernelLog, SaysWhyItCannotBeRead) {
   TempDir empty;
   KernelLogWatch watch(RootDir::open(empty.path().string()).value());

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validator/service/events.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "nvidia/health/rules.hpp"
+
+namespace slipway::validator {
+namespace {
+
+constexpr std::size_t kManyOfAFolder = 4;
+
+std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+/// Programs write to the files of other folders all the time.
+bool is_quiet(const std::string& folder) { return folder.starts_with("/usr/") || folder.starts_with("/lib"); }
+
+}  // namespace
+
+std::vector<std::string> by_folder(const std::vector<std::string>& paths) {
+  std::map<std::string, std::set<std::string>> of_folder;
+  for (const std::string& path : paths) of_folder[folder_of(path)].insert(path);
+  std::vector<std::string> all;
+  std::set<std::string> taken;
+  for (const std::string& path : paths) {
+    const std::string folder = folder_of(path);
+    const bool whole = is_quiet(folder) && of_folder[folder].size() >= kManyOfAFolder;
+    const std::string& watched = whole ? folder : path;
+    if (taken.insert(watched).second) all.push_back(watched);
+  }
+  return all;
+}
+
+Events::Events(const RootDir& root) : log_(root) {
+  auto opened = FileWatch::open(root);
+  if (opened)
+    files_ = std::move(*opened);
+  else
+    files_problem_ = opened.error().what;
+  (void)log_.read();  // from here on
+}
+
+bool Events::watch(std::vector<std::string> paths) {
+  if (!files_) return false;
+  paths.insert(paths.begin(), "/dev/kmsg");  // where it is a plain file, nobody can wait for it otherwise
+  paths = by_folder(paths);
+  if (paths.size() > FileWatch::kMostPaths) paths.resize(FileWatch::kMostPaths);
+  if (paths == paths_) return false;
+  const Status watched = files_->watch(paths);
+  files_problem_ = watched ? files_->problem() : watched.error().what;
+  if (watched) paths_ = std::move(paths);
+  return watched.ok();
+}
+
+News Events::take() {
+  News news;
+  news.files = files_ && files_->take();
+  const auto& rules = nvidia::health::default_rules();
+  for (const nvidia::Xid& xid : log_.read())  // those of programs that crash are no matter of the driver
+    news.driver_changed = news.driver_changed || rules.counts(xid.number);
+  news.driver_wrote = log_.take_driver_lines();
+  return news;
+}
+
+std::vector<int> Events::descriptors() const {
+  std::vector<int> all;
+  if (files_) all.push_back(files_->fd());
+  if (log_.fd() >= 0) all.push_back(log_.fd());
+  return all;
+}
+
+std::vector<std::string> Events::problems() const {
+  std::vector<std::string> all;
+  if (!files_problem_.empty()) all.push_back("changed files are noticed late: " + files_problem_);
+  if (!log_.problem().empty()) all.push_back("a lost GPU is noticed within a minute: " + log_.problem());
+  return all;
+}
+
+}  // namespace slipway::validator
