@@ -19,7 +19,7 @@ inline constexpr nvmlReturn_t kNotSupported = NVML_ERROR_NOT_SUPPORTED;
 /// part of it.
 void take_time(const Cost& cost);
 
-/// Takes memory that is written to once and stays this process's until it ends, as NVML's own does.
+/// Takes memory that is written to once and stays this process's until it unloads the library, as NVML's own does.
 void keep_memory(std::uint32_t kib);
 
 /// What Call::take_time() and Call::wait_for_change() do.

@@ -13,6 +13,14 @@ constexpr std::int64_t kNsPerUs = 1000;
 constexpr std::int64_t kOwnNs = 3000;  // the simulator's locks, file locks and clocks for one call
 constexpr std::int64_t kNsPerSecond = 1000000000;
 
+void* kept_memory = nullptr;
+std::size_t kept_size = 0;
+
+/// nvmlShutdown() gives nothing back; unloading the library does.
+__attribute__((destructor)) void give_memory_back() {
+  if (kept_memory != nullptr) munmap(kept_memory, kept_size);
+}
+
 std::int64_t time_of(clockid_t clock) {
   timespec time;
   clock_gettime(clock, &time);
@@ -41,6 +49,8 @@ void keep_memory(std::uint32_t kib) {
   void* const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return;
   for (std::size_t at = 0; at < size; at += kPage) static_cast<volatile char*>(memory)[at] = 1;
+  kept_memory = memory;
+  kept_size = size;
 }
 
 }  // namespace slipway::sim

@@ -188,7 +188,7 @@ struct DriverCosts {
   Cost first_initialisation, further_initialisation;  ///< of a process
   std::uint32_t field_us[kMaxFields];                 ///< processor time for each field of nvmlDeviceGetFieldValues
   std::uint32_t gpm_metric_us;                        ///< processor time for each metric of nvmlGpmMetricsGet
-  std::uint32_t memory_kib;                           ///< kept by a process from its first initialisation to its end
+  std::uint32_t memory_kib;  ///< kept by a process from its first initialisation until it unloads the library
 };
 
 /// Of one function of the library.

@@ -78,6 +78,18 @@ TEST_F(SimCosts, OfOpeningAreOfAProcessAndOfItsMemory) {
   EXPECT_LT(burnt([&] { return library_.call("nvmlShutdown"); }), 3000) << "it stays open";
 }
 
+TEST_F(SimCosts, OfMemoryEndWhenTheLibraryIsUnloaded) {
+  make("h100x8,costs=on");
+  const long before = anonymous_kib();
+  {
+    const DirectLibrary other;
+    ASSERT_EQ(other.call("nvmlInit_v2"), NVML_SUCCESS);
+    ASSERT_EQ(other.call("nvmlShutdown"), NVML_SUCCESS);
+    EXPECT_GE(anonymous_kib() - before, 13000);
+  }
+  EXPECT_LT(anonymous_kib() - before, 5000);
+}
+
 TEST_F(SimCosts, AreBurntByTheCall) {
   open("h100x1,costs=on");
   const nvmlDevice_t gpu = library_.gpu(0);
