@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fuzz/kubelet_answer.cpp - what comes from kubelet's socket for a question of the NRI plugin: HTTP/2, gRPC, and
-// a list of pods.
+// tests/fuzz/kubelet_answer.cpp - what comes from kubelet's socket, for the NRI plugin and for who asks which pods have a
+// device: HTTP/2, gRPC, and a list of pods; and kubelet's checkpoint.
 #include <algorithm>
 #include <cstdint>
 #include <set>
@@ -8,6 +8,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <slipway/testing/fake_host.hpp>
+
+#include "nvidia/kubelet/allocations.hpp"
 #include "nvidia/kubelet/unary_call.hpp"
 #include "tests/fuzz/fuzz_check.hpp"
 #include "toolkit/nri/pod_resources.hpp"
@@ -42,6 +45,23 @@ void demand_uuids(const std::string& list) {
   fuzz::demand(std::set<std::string>(uuids->begin(), uuids->end()).size() == uuids->size(), "each is given once");
 }
 
+/// Whatever kubelet tells, each allocation is told once, in order, and its names are ones that Kubernetes can have.
+void demand_allocations(const std::string& text) {
+  using namespace nvidia::kubelet;
+  const auto pods = parse_pods(text);
+  fuzz::demand_presentable(pods);
+  const auto checkpoint = parse_checkpoint(text, "/checkpoint");
+  fuzz::demand_presentable(checkpoint);
+  static const slipway::testing::FakeHost kHost;
+  PodTraces traces(kHost, "/var/lib/kubelet");
+  const auto all =
+      merge(pods ? &*pods : nullptr, checkpoint ? *checkpoint : Checkpoint(), traces);
+  fuzz::demand(std::ranges::is_sorted(all), "they are sorted");
+  fuzz::demand(std::ranges::adjacent_find(all) == all.end(), "each is told once");
+  for (const Allocation& each : all)
+    fuzz::demand(each.pod.size() <= 253 && each.container.size() <= 253 && each.id.size() <= 253, "names are bounded");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -56,5 +76,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::demand(answer.error().code != ErrorCode::timed_out, "who has ended is not waited for");
   }
   demand_uuids(std::string(bytes));
+  demand_allocations(std::string(bytes));
   return 0;
 }

@@ -10,6 +10,7 @@
 #include <slipway/json.hpp>
 #include <slipway/text.hpp>
 
+#include "nvidia/kubelet/pod_resources.hpp"
 #include "slipway/kubelet/deviceplugin_v1beta1.pb.h"
 
 namespace slipway::nvidia::kubelet {
@@ -63,8 +64,14 @@ Result<Checkpoint> parse_checkpoint(const std::string& text, const std::string& 
   if (!has_data || entries == data->end() || !(entries->is_array() || entries->is_null()))
     return Error{ErrorCode::corrupt, "kubelet's list of devices has another form", file, {}, {}};
   Checkpoint checkpoint;
-  for (const Json& entry : *entries)
-    if (entry.is_object()) checkpoint.entries.push_back(entry_of(entry));
+  std::size_t count = 0;
+  for (const Json& entry : *entries) {
+    if (!entry.is_object()) continue;
+    checkpoint.entries.push_back(entry_of(entry));
+    count += checkpoint.entries.back().ids.size();
+  }
+  if (count > kMostDevices)
+    return Error{ErrorCode::corrupt, "kubelet's list of devices has more than it can allocate", file, {}, {}};
   const auto registered = data->find("RegisteredDevices");
   if (registered == data->end() || !registered->is_object()) return checkpoint;  // null before the first plugin
   for (const auto& [name, ids] : registered->items())

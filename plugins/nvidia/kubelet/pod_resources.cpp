@@ -24,11 +24,30 @@ Error cannot_be_read(const char* what) {
   return Error{ErrorCode::corrupt, std::string("kubelet's list of ") + what + " cannot be read", {}, {}, {}};
 }
 
+Error too_many_devices() {
+  return Error{ErrorCode::corrupt,
+               "kubelet tells of more than " + std::to_string(kMostDevices) + " allocated devices",
+               {},
+               {},
+               {}};
+}
+
+bool is_name(const std::string& text) { return text.size() <= kLongestName; }
+
 ListedPod::Container listed_container(const v1::ContainerResources& container) {
   ListedPod::Container listed{container.name(), {}};
   for (const auto& devices : container.devices())  // one for each device, and for each NUMA node of it
-    for (const std::string& id : devices.device_ids()) listed.devices.push_back({devices.resource_name(), id});
+    for (const std::string& id : devices.device_ids())
+      if (is_name(devices.resource_name()) && is_name(id)) listed.devices.push_back({devices.resource_name(), id});
   return listed;
+}
+
+std::size_t count_devices(const v1::ListPodResourcesResponse& list) {
+  std::size_t count = 0;
+  for (const auto& pod : list.pod_resources())
+    for (const auto& container : pod.containers())
+      for (const auto& devices : container.devices()) count += static_cast<std::size_t>(devices.device_ids_size());
+  return count;
 }
 
 }  // namespace
@@ -36,12 +55,13 @@ ListedPod::Container listed_container(const v1::ContainerResources& container) {
 Result<std::vector<ListedPod>> parse_pods(const std::string& answer) {
   v1::ListPodResourcesResponse list;
   if (!list.ParseFromString(answer)) return cannot_be_read("pods");
+  if (count_devices(list) > kMostDevices) return too_many_devices();
   std::vector<ListedPod> pods;
   for (const auto& pod : list.pod_resources()) {
-    if (pod.name().size() > kLongestName || pod.namespace_().size() > kLongestName) continue;
+    if (!is_name(pod.name()) || !is_name(pod.namespace_())) continue;
     ListedPod& listed = pods.emplace_back(ListedPod{pod.namespace_(), pod.name(), {}});
     for (const auto& container : pod.containers())
-      if (container.name().size() <= kLongestName) listed.containers.push_back(listed_container(container));
+      if (is_name(container.name())) listed.containers.push_back(listed_container(container));
   }
   return pods;
 }

@@ -30,7 +30,11 @@ struct ListedPod {
   std::vector<Container> containers;
 };
 
-/// An answer to v1.PodResourcesLister/List. Errors: `corrupt` it is none.
+/// A resource has 60,000 at most, since kubelet takes messages of 4 MiB.
+inline constexpr std::size_t kMostDevices = 131072;
+
+/// An answer to v1.PodResourcesLister/List; names and ids of more than 253 bytes are left out.
+/// Errors: `corrupt` it is none, or has more than kMostDevices.
 Result<std::vector<ListedPod>> parse_pods(const std::string& answer);
 /// kubelet's answer, of at most 16 MiB, within three seconds. Errors: those of connect_to(), call() and parse_pods().
 Result<std::vector<ListedPod>> list_pods(const Host& host, const std::string& socket);

@@ -260,7 +260,7 @@ TEST_F(MigPods, AreTheOnesOfItsCheckpointWhereItsSocketIsMissing) {
   checkpoint(R"({"Data": {"PodDeviceEntries": [{"PodUID": "5c1b-uid", "ContainerName": "trainer",
       "ResourceName": "nvidia.com/mig-1g.10gb", "DeviceIDs": {"-1": ["MIG-)" +
              uuid() + R"(/9/0"]}}], "RegisteredDevices": {}}, "Checksum": 1})");
-  const std::string holder = "pod 5c1b-uid, container trainer (given by kubelet, no process found) on 1g.10gb at 2";
+  const std::string holder = "pod 5c1b-uid, container trainer (given by kubelet, as its checkpoint says, no process found) on 1g.10gb at 2";
   const Ran ran = apply("");
   EXPECT_EQ(ran.code, 1) << ran.out;
   EXPECT_THAT(ran.out + ran.err, HasSubstr(holder));
