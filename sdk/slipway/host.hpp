@@ -110,6 +110,12 @@ class Host {
   /// file, or everybody can read it; `invalid` no reference, an empty secret, or one that is longer than `limit_bytes`.
   virtual Result<std::string> secret(const Json& reference, std::size_t limit_bytes = 1 << 16) const;
 
+  /// `size_bytes` of a file from `offset_bytes` on; fewer where it ends. Nothing else of it is read: for a large file
+  /// whose start is enough, and for one of which every byte is an access to a device (PCI's configuration space).
+  /// Errors: `not_found`, `denied`, `io`; where a host has only read(), also those of that.
+  virtual Result<std::string> read_part(std::string_view path, std::uint32_t offset_bytes,
+                                        std::uint32_t size_bytes) const;
+
   // What follows is made of the calls above.
 
   /// The root is this machine's own and the host is another: a simulated machine, or an image where it is built. What

@@ -51,6 +51,8 @@ class WatchedHost final : public Host {
   std::string arch() const override;
   Result<std::string> kernel_release() const override;
   Result<std::string> read(std::string_view path, std::size_t limit_bytes = 1 << 20) const override;
+  Result<std::string> read_part(std::string_view path, std::uint32_t offset_bytes,
+                                std::uint32_t size_bytes) const override;
   Result<FileInfo> info(std::string_view path) const override;
   Result<std::string> read_link(std::string_view path) const override;
   Result<std::string> resolve(std::string_view path) const override;
@@ -63,7 +65,7 @@ class WatchedHost final : public Host {
   struct Question {
     std::string call;
     std::string path;
-    std::uint64_t limit_bytes = 0;
+    std::uint64_t limit_bytes = 0;  ///< of read_part: the offset in the upper half, the size in the lower one
     auto operator<=>(const Question&) const = default;
   };
   void note(Question question, const std::string& seen) const;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,9 @@ Result<Fd> open_regular(int folder, const std::string& name, std::string_view pa
 /// All bytes from the descriptor's position on; `name` is for messages.
 /// Errors: `io`, and `invalid` beyond `limit_bytes`, however long the file says that it is.
 Result<std::string> read_all(int fd, std::string_view name, std::size_t limit_bytes);
+
+/// `size_bytes` from `offset_bytes` on, fewer where the file ends; `name` is for messages. Errors: `io`.
+Result<std::string> read_range(int fd, std::string_view name, std::uint32_t offset_bytes, std::uint32_t size_bytes);
 
 /// open_regular() and read_all() in one. Errors: of both.
 Result<std::string> read_regular(const RootDir& root, std::string_view path, std::size_t limit_bytes, int flags = 0);

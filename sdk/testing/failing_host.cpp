@@ -48,6 +48,12 @@ Result<std::string> FailingHost::read(std::string_view path, std::size_t limit_b
   return inner_.read(path, limit_bytes);
 }
 
+Result<std::string> FailingHost::read_part(std::string_view path, std::uint32_t offset_bytes,
+                                           std::uint32_t size_bytes) const {
+  if (auto fault = meet("read", path)) return *fault;
+  return inner_.read_part(path, offset_bytes, size_bytes);
+}
+
 Result<FileInfo> FailingHost::info(std::string_view path) const {
   if (auto fault = meet("info", path)) return *fault;
   return inner_.info(path);

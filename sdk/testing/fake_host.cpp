@@ -187,6 +187,11 @@ Result<std::string> FakeHost::read(std::string_view path, std::size_t limit_byte
   return host().read(path, limit_bytes);
 }
 
+Result<std::string> FakeHost::read_part(std::string_view path, std::uint32_t offset_bytes,
+                                        std::uint32_t size_bytes) const {
+  return host().read_part(path, offset_bytes, size_bytes);
+}
+
 Result<FileInfo> FakeHost::info(std::string_view path) const {
   const Device* const device = device_at(path);
   return device == nullptr ? host().info(path) : device->info;

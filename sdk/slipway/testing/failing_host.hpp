@@ -25,7 +25,7 @@ class FailingHost final : public Host {
 
   /// The `nth` call (from 1) of any kind fails.
   FailingHost& fail(unsigned nth, const Error& error = broken());
-  /// The `nth` call of one kind fails: "read", "info", "read_link", "resolve", "list", "opens", "run",
+  /// The `nth` call of one kind fails: "read" (parts as well), "info", "read_link", "resolve", "list", "opens", "run",
   /// "kernel_release", "secret". A kind that is not one of these never comes up.
   FailingHost& fail(const std::string& kind, unsigned nth, const Error& error = broken());
   /// Every call for this path, or program, fails.
@@ -45,6 +45,8 @@ class FailingHost final : public Host {
   Result<std::string> kernel_release() const override;
   std::vector<std::string> asked_kernels() const override { return inner_.asked_kernels(); }
   Result<std::string> read(std::string_view path, std::size_t limit_bytes = 1 << 20) const override;
+  Result<std::string> read_part(std::string_view path, std::uint32_t offset_bytes,
+                                std::uint32_t size_bytes) const override;
   Result<FileInfo> info(std::string_view path) const override;
   Result<std::string> read_link(std::string_view path) const override;
   Result<std::string> resolve(std::string_view path) const override;

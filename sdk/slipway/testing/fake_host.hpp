@@ -87,6 +87,8 @@ class FakeHost final : public Host {
   Result<std::string> kernel_release() const override;
   std::vector<std::string> asked_kernels() const override;
   Result<std::string> read(std::string_view path, std::size_t limit_bytes = 1 << 20) const override;
+  Result<std::string> read_part(std::string_view path, std::uint32_t offset_bytes,
+                                std::uint32_t size_bytes) const override;
   Result<FileInfo> info(std::string_view path) const override;
   Result<std::string> read_link(std::string_view path) const override;
   Result<std::string> resolve(std::string_view path) const override;

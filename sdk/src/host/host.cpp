@@ -52,6 +52,11 @@ bool any_exists(const Host& host, const std::string& folder, std::initializer_li
 
 }  // namespace
 
+Result<std::string> Host::read_part(std::string_view path, std::uint32_t offset_bytes, std::uint32_t size_bytes) const {
+  SLIPWAY_TRY(content, read(path));
+  return offset_bytes < content.size() ? content.substr(offset_bytes, size_bytes) : std::string();
+}
+
 std::string Host::attribute(std::string_view path) const {
   const Result<std::string> content = read(path);
   return content ? std::string(trimmed(*content)) : std::string();

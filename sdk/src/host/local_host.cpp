@@ -59,6 +59,8 @@ class LocalHost final : public Host {
   std::vector<std::string> asked_kernels() const override;
 
   Result<std::string> read(std::string_view path, std::size_t limit_bytes) const override;
+  Result<std::string> read_part(std::string_view path, std::uint32_t offset_bytes,
+                                std::uint32_t size_bytes) const override;
   Result<FileInfo> info(std::string_view path) const override;
   Result<std::string> read_link(std::string_view path) const override;
   Result<std::string> resolve(std::string_view path) const override;
@@ -126,6 +128,13 @@ Result<std::string> LocalHost::kernel_release() const {
 Result<std::string> LocalHost::read(std::string_view path, std::size_t limit_bytes) const {
   SLIPWAY_TRY(where, place(path));
   return read_regular(where.tree, where.path, limit_bytes);
+}
+
+Result<std::string> LocalHost::read_part(std::string_view path, std::uint32_t offset_bytes,
+                                         std::uint32_t size_bytes) const {
+  SLIPWAY_TRY(where, place(path));
+  SLIPWAY_TRY(file, open_regular(where.tree, where.path));
+  return read_range(file.get(), path, offset_bytes, size_bytes);
 }
 
 Result<FileInfo> LocalHost::info(std::string_view path) const {

@@ -6,6 +6,8 @@
 namespace slipway {
 namespace {
 
+constexpr unsigned kOffset = 32;  // bits of a part's size; its offset is above them
+
 std::string seen_of(const Error& error) { return "error " + std::string(to_string(error.code)); }
 
 std::string seen_of(const Result<std::string>& text) { return text ? "text " + *text : seen_of(text.error()); }
@@ -46,6 +48,9 @@ std::optional<std::uint64_t> from_hexadecimal(const std::string& text) {
 std::optional<std::string> look(const std::string& call, const std::string& path, std::uint64_t limit_bytes,
                                 const Host& host) {
   if (call == "read") return seen_of(host.read(path, limit_bytes));
+  if (call == "read_part")
+    return seen_of(host.read_part(path, static_cast<std::uint32_t>(limit_bytes >> kOffset),
+                                  static_cast<std::uint32_t>(limit_bytes)));
   if (call == "info") return seen_of(host.info(path));
   if (call == "read_link") return seen_of(host.read_link(path));
   if (call == "resolve") return seen_of(host.resolve(path));
@@ -118,6 +123,13 @@ Result<std::string> WatchedHost::kernel_release() const {
 Result<std::string> WatchedHost::read(std::string_view path, std::size_t limit_bytes) const {
   auto content = inner_.read(path, limit_bytes);
   note({"read", std::string(path), limit_bytes}, seen_of(content));
+  return content;
+}
+
+Result<std::string> WatchedHost::read_part(std::string_view path, std::uint32_t offset_bytes,
+                                           std::uint32_t size_bytes) const {
+  auto content = inner_.read_part(path, offset_bytes, size_bytes);
+  note({"read_part", std::string(path), std::uint64_t{offset_bytes} << kOffset | size_bytes}, seen_of(content));
   return content;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -88,6 +89,22 @@ Result<std::string> read_all(int fd, std::string_view name, std::size_t limit_by
     bytes.append(part.data(), static_cast<std::size_t>(got));
     if (bytes.size() > limit_bytes) return too_long(name, limit_bytes);
   }
+}
+
+Result<std::string> read_range(int fd, std::string_view name, std::uint32_t offset_bytes, std::uint32_t size_bytes) {
+  constexpr std::size_t kStep = 1 << 16;  // a file that is shorter than asked for costs no more memory than it has
+  std::string bytes;
+  while (bytes.size() < size_bytes) {
+    const std::size_t before = bytes.size();
+    const std::size_t step = std::min<std::size_t>(size_bytes - before, kStep);
+    bytes.resize(before + step);
+    const ssize_t got = ::pread(fd, bytes.data() + before, step, static_cast<off_t>(offset_bytes + before));
+    bytes.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_error("read", name, errno);
+    if (got == 0) break;
+  }
+  return bytes;
 }
 
 Result<std::string> read_regular(const RootDir& root, std::string_view path, std::size_t limit_bytes, int flags) {

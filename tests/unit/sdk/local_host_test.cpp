@@ -59,6 +59,16 @@ TEST_F(LocalHostTest, RefusesWhatIsLongerThanTheLimit) {
   EXPECT_EQ(offline()->read("/long", 100)->size(), 100U);
 }
 
+TEST_F(LocalHostTest, ReadsAPartOfAFileHoweverLongItIs) {
+  root_.file("/long", std::string(2 << 20, 'x') + "abc");
+  const auto host = offline();
+  EXPECT_EQ(*host->read_part("/long", (2 << 20) - 1, 3), "xab");
+  EXPECT_EQ(*host->read_part("/long", 2 << 20, 100), "abc");
+  EXPECT_EQ(*host->read_part("/long", 3 << 20, 1), "");
+  EXPECT_EQ(host->read_part("/long", 0, 1 << 20)->size(), 1U << 20);
+  EXPECT_EQ(host->read_part("/none", 0, 1).error().code, ErrorCode::not_found);
+}
+
 TEST_F(LocalHostTest, DoesNotHangOnAPipeThatNobodyWrites) {
   ASSERT_EQ(mkfifo((root_.string() + "/pipe").c_str(), 0600), 0);
   const auto content = offline()->read("/pipe");

@@ -35,12 +35,19 @@ TEST(LookKey, SurvivesJson) {
 
 class Looks : public ::testing::Test {
  protected:
-  Looks() { host_.file("/etc/name", "node-1\n").directory("/srv").link("/alias", "/etc/name").kernel("6.1.0-9"); }
+  Looks() {
+    host_.file("/etc/name", "node-1\n")
+        .file("/etc/long", "0123456789")
+        .directory("/srv")
+        .link("/alias", "/etc/name")
+        .kernel("6.1.0-9");
+  }
 
   /// What every test looks at.
   static void look(const Host& host) {
     (void)host.read("/etc/name");
     (void)host.read("/etc/missing");
+    (void)host.read_part("/etc/long", 2, 3);
     (void)host.info("/etc/name");
     (void)host.list("/srv");
     (void)host.read_link("/alias");
@@ -59,7 +66,7 @@ class Looks : public ::testing::Test {
 
 TEST_F(Looks, AreTheSameWhileNothingChanges) {
   const Json before = looks();
-  EXPECT_EQ(before.size(), 8U);
+  EXPECT_EQ(before.size(), 9U);
   EXPECT_TRUE(looks_the_same(before, kKey, host_));
 }
 
@@ -68,6 +75,8 @@ TEST_F(Looks, AreOthersWhenAFileALinkAFolderOrTheKernelIsAnother) {
                                                    [&] { host_.file("/etc/missing", "here"); },
                                                    [&] { host_.file("/etc/name", "node-1\n", 0600); },
                                                    [&] { host_.file("/srv/new", ""); },
+                                                   [&] { host_.file("/etc/long", "012-456789"); },
+                                                   [&] { host_.file("/etc/long", "012"); },
                                                    [&] { host_.without("/alias").link("/alias", "/srv"); },
                                                    [&] { host_.kernel("6.1.0-10"); },
                                                    [&] { host_.arch("aarch64"); },
@@ -77,6 +86,13 @@ TEST_F(Looks, AreOthersWhenAFileALinkAFolderOrTheKernelIsAnother) {
     changes[i]();
     EXPECT_FALSE(looks_the_same(before, kKey, host_)) << "change " << i;
   }
+}
+
+TEST_F(Looks, AreTheSameWhenAFileChangesWhereNobodyLooked) {
+  const Json before = looks();
+  host_.file("/etc/long", "x1234y");
+  EXPECT_EQ(*WatchedHost(host_, kKey).read_part("/etc/long", 2, 3), "234");
+  EXPECT_TRUE(looks_the_same(before, kKey, host_));
 }
 
 TEST_F(Looks, UnderAnotherKeyTellNothing) { EXPECT_FALSE(looks_the_same(looks(), {1, 2}, host_)); }
