@@ -23,13 +23,19 @@ void check_names(std::string_view text) {
   fuzz::demand(lines.find('\0') == std::string::npos, "no line holds a NUL");
 }
 
+gfd::ConfigSpace space_of(std::string bytes) {
+  return [bytes = std::move(bytes)](std::uint32_t at, std::uint32_t size_bytes) {
+    return Result<std::string>(at < bytes.size() ? bytes.substr(at, size_bytes) : std::string());
+  };
+}
+
 void check_vgpu(std::string_view text) {
   std::string space(256, '\0');
   space[0x06] = 0x10;
   space[0x34] = 0x40;
   space.replace(0x40, std::min<std::size_t>(text.size(), 0xc0), text.substr(0, 0xc0));
-  fuzz::demand_presentable(gfd::read_vgpu_record(space));
-  fuzz::demand_presentable(gfd::read_vgpu_record(text));
+  fuzz::demand_presentable(gfd::read_vgpu_record(space_of(space)));
+  fuzz::demand_presentable(gfd::read_vgpu_record(space_of(std::string(text))));
 }
 
 void check_config(std::string_view text) {

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gfd/labels/vgpu.hpp"
 
+#include <algorithm>
 #include <cstdint>
+
+#include "nvidia/gpu.hpp"
 
 namespace slipway::gfd {
 namespace {
 
 // PCI Local Bus Specification, 6.7: the list of capabilities.
-constexpr std::size_t kStatus = 0x06;
+constexpr std::uint32_t kStatus = 0x06;
 constexpr unsigned kHasCapabilities = 0x10;
-constexpr std::size_t kListHead = 0x34;
+constexpr std::uint32_t kListHead = 0x34;
+constexpr std::uint32_t kFirstCapability = 0x40;
 constexpr unsigned kVendorSpecific = 0x09;
-constexpr std::size_t kSpace = 256;
+constexpr int kMostCapabilities = 48;  // no more fit
+constexpr std::uint32_t kWord = 4;
 
 // NVIDIA's record in it: id, next, length, "VF", then parts of id, length and data.
 constexpr std::size_t kSignature = 3;
@@ -22,17 +27,27 @@ unsigned byte_at(std::string_view bytes, std::size_t at) {
   return at < bytes.size() ? static_cast<std::uint8_t>(bytes[at]) : 0U;
 }
 
+Result<std::string> read_whole(const ConfigSpace& space, std::uint32_t at, std::uint32_t size) {
+  SLIPWAY_TRY(bytes, space(at, size));
+  if (bytes.size() == size) return bytes;
+  return Error{
+      .code = ErrorCode::denied, .what = "the configuration space cannot be read as a whole", .next = "run it as root"};
+}
+
 /// The bytes of the vendor specific capability; empty: there is none.
-std::string_view vendor_capability(std::string_view space) {
-  if ((byte_at(space, kStatus) & kHasCapabilities) == 0) return {};
-  std::size_t at = byte_at(space, kListHead) & 0xfcU;
-  for (int seen = 0; seen < 48 && at >= 0x40 && at + 2 < space.size(); ++seen) {  // no more than 48 fit
-    const unsigned id = byte_at(space, at);
-    if (id == 0xff) return {};
-    if (id == kVendorSpecific) return space.substr(at, byte_at(space, at + 2));
-    at = byte_at(space, at + 1) & 0xfcU;
+Result<std::string> vendor_capability(const ConfigSpace& space) {
+  SLIPWAY_TRY(command_and_status, read_whole(space, kStatus & ~(kWord - 1), kWord));
+  if ((byte_at(command_and_status, kStatus % kWord) & kHasCapabilities) == 0) return std::string();
+  SLIPWAY_TRY(head, read_whole(space, kListHead, kWord));
+  std::uint32_t at = byte_at(head, 0) & 0xfcU;
+  for (int seen = 0; seen < kMostCapabilities && at >= kFirstCapability; ++seen) {
+    SLIPWAY_TRY(first_word, read_whole(space, at, kWord));
+    const unsigned id = byte_at(first_word, 0);
+    if (id == 0xff) break;
+    if (id == kVendorSpecific) return space(at, std::min(byte_at(first_word, 2), kConfigSpaceBytes - at));
+    at = byte_at(first_word, 1) & 0xfcU;
   }
-  return {};
+  return std::string();
 }
 
 std::string text_at(std::string_view bytes, std::size_t at) {
@@ -42,8 +57,9 @@ std::string text_at(std::string_view bytes, std::size_t at) {
 
 }  // namespace
 
-Result<std::optional<VgpuHost>> read_vgpu_record(std::string_view space) {
-  const std::string_view record = vendor_capability(space);
+Result<std::optional<VgpuHost>> read_vgpu_record(const ConfigSpace& space) {
+  SLIPWAY_TRY(bytes, vendor_capability(space));
+  const std::string_view record = bytes;
   if (record.size() < kFirstPart || record.substr(kSignature, 2) != "VF") return std::optional<VgpuHost>();
   for (std::size_t at = kFirstPart; at + 1 < record.size();) {
     const std::size_t length = byte_at(record, at + 1);
@@ -60,16 +76,17 @@ Result<std::optional<VgpuHost>> read_vgpu_record(std::string_view space) {
 
 Result<std::optional<VgpuHost>> find_vgpu(const Host& host) {
   std::optional<VgpuHost> found;
-  for (const PciDevice& device : host.pci_devices({.vendor = 0x10de})) {
+  for (const PciDevice& device : host.pci_devices({.vendor = nvidia::kVendor})) {
+    if (!nvidia::is_gpu(device)) continue;
     const std::string path = "/sys/bus/pci/devices/" + device.address + "/config";
-    SLIPWAY_TRY(space, host.read(path));
-    if (space.size() < kSpace)
-      return Error{.code = ErrorCode::denied,
-                   .what = "the configuration space of " + device.address + " cannot be read as a whole",
-                   .where = path,
-                   .next = "run it as root"};
-    SLIPWAY_TRY(record, read_vgpu_record(space));
-    if (record) found = std::move(record);
+    auto record = read_vgpu_record(
+        [&](std::uint32_t at, std::uint32_t size_bytes) { return host.read_part(path, at, size_bytes); });
+    if (!record) {
+      Error error = std::move(record).error();
+      if (error.where.empty()) error.where = path;
+      return error;
+    }
+    if (*record) found = *std::move(record);
   }
   return found;
 }

@@ -67,7 +67,7 @@ bool answers(const Host& host, unsigned gpu_minor) {
     if (minor != gpu_minor) continue;
     const std::string device = "/sys/bus/pci/devices/" + address;
     if (!host.exists(device)) return false;
-    return !host.read(device + "/config", 4096).value_or("").starts_with("\xff\xff");
+    return host.read_part(device + "/config", 0, 2).value_or("") != "\xff\xff";  // the vendor
   }
   return false;
 }
