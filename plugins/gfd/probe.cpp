@@ -19,8 +19,11 @@ std::string machine_type(const Host& host, const std::string& file) {
 
 }  // namespace
 
-Probe::Probe(const Host& host, Config config)
-    : host_(host), config_(std::move(config)), timestamp_(static_cast<std::int64_t>(std::time(nullptr))) {}
+Probe::Probe(const Host& host, Config config, Release release)
+    : host_(host),
+      config_(std::move(config)),
+      release_(release),
+      timestamp_(static_cast<std::int64_t>(std::time(nullptr))) {}
 
 Result<Seen> Probe::look() {
   Seen seen;
@@ -43,10 +46,11 @@ Result<Snapshot> Probe::ask_nvml(std::optional<Error>& no_driver) {
   if (!nvml_) {
     const auto choice = nvml::choose_library(host_, config_.driver_root);
     if (!choice) {
+      if (choice.error().code == ErrorCode::denied) return choice.error();  // a library that was asked for by its name
       no_driver = choice.error();
       return Snapshot();
     }
-    nvml_.emplace(nvml::NvmlOptions{.library = *choice});
+    nvml_.emplace(nvml::NvmlOptions{.library = *choice, .until_exit = release_ == Release::at_exit});
   }
   const Status opened = nvml_->reopen();
   if (!opened && opened.error().code == ErrorCode::timed_out) return opened.error();
@@ -55,7 +59,7 @@ Result<Snapshot> Probe::ask_nvml(std::optional<Error>& no_driver) {
     return Snapshot();
   }
   auto snapshot = take_snapshot(*nvml_, host_);
-  nvml_->release();
+  if (release_ == Release::after_each_look) nvml_->release();
   return snapshot;
 }
 

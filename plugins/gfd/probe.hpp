@@ -19,13 +19,17 @@ struct Seen {
   std::optional<Error> no_driver;  ///< why NVML could not be asked: nothing installed, not loaded, versions differ
 };
 
-/// NVML is opened for each look and released after it: no GPU stays busy between them, and a driver that came, went or
+/// NVML is opened for each look. Released after each, no GPU stays busy between them, and a driver that came, went or
 /// was updated meanwhile is noticed.
 class Probe {
  public:
+  /// When NVML is released: a tool leaves it to the end of its process, which comes right after the look.
+  enum class Release { after_each_look, at_exit };
+
   /// `host` is borrowed.
-  Probe(const Host& host, Config config);
-  /// Errors: what makes a look worthless, such as a GPU that is lost or does not answer.
+  Probe(const Host& host, Config config, Release release = Release::after_each_look);
+  /// Errors: what makes a look worthless, such as a GPU that is lost or does not answer; `denied` SLIPWAY_NVML is
+  /// refused.
   Result<Seen> look();
 
  private:
@@ -33,6 +37,7 @@ class Probe {
 
   const Host& host_;
   Config config_;
+  Release release_;
   std::int64_t timestamp_;
   std::optional<nvidia::nvml::Nvml> nvml_;
 };

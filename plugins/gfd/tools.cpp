@@ -28,7 +28,7 @@ Status deliver(const std::string& text, const std::string& file, ToolIo& io) {
 
 Result<Seen> look(const ToolOptions& options, const Host& host, ToolIo& io) {
   for (const std::string& warning : options.config.warnings) io.warn(warning);
-  SLIPWAY_TRY(seen, Probe(host, options.config).look());
+  SLIPWAY_TRY(seen, Probe(host, options.config, Probe::Release::at_exit).look());
   if (seen.no_driver && options.fail_without_driver) return *seen.no_driver;
   if (seen.no_driver) io.log("there are labels of no GPU: " + seen.no_driver->what);
   return std::move(seen);

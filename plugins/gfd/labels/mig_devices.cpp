@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "gfd/labels/snapshot.hpp"
@@ -11,16 +9,13 @@ namespace {
 
 namespace nvml = nvidia::nvml;
 
-/// Reads the devices of one GPU, asking for its profiles once.
+/// Reads the devices of one GPU.
 class Reader {
  public:
-  Reader(nvml::Nvml& library, nvmlDevice_t gpu, std::string gpu_name)
-      : library_(library), gpu_(gpu), gpu_name_(std::move(gpu_name)) {}
+  Reader(nvml::Nvml& library, nvmlDevice_t gpu, std::string gpu_name, nvml::KnownProfiles& profiles)
+      : library_(library), gpu_(gpu), gpu_name_(std::move(gpu_name)), profiles_(profiles) {}
 
   Result<std::vector<MigDevice>> read() {
-    const auto profiles = nvml::gpu_instance_profiles(library_, gpu_);
-    if (!profiles) return profiles.error(gpu_name_ + ": MIG profiles");
-    profiles_ = *profiles;
     total_bytes_ = nvml::memory_total(library_, gpu_).value_or(0);
     const auto handles = nvml::mig_devices(library_, gpu_);
     if (!handles) return handles.error(gpu_name_ + ": MIG devices");
@@ -50,8 +45,9 @@ class Reader {
     if (!instance) return instance.error(fmt::format("{}: GPU instance {}", gpu_name_, *id));
     const auto info = nvml::gpu_instance_info(library_, *instance);
     if (!info) return info.error(fmt::format("{}: GPU instance {}", gpu_name_, *id));
-    const auto profile = std::ranges::find(profiles_, info->profileId, &nvml::GpuInstanceProfile::id);
-    if (profile != profiles_.end()) return profile->selector;
+    const auto selector = nvml::profile_selector(library_, gpu_, info->profileId, profiles_);
+    if (!selector) return selector.error(gpu_name_ + ": MIG profiles");
+    if (*selector) return **selector;
     return Error{.code = ErrorCode::io,
                  .what = fmt::format("nvml: {}: GPU instance {} is of profile {}, which the driver does not list",
                                      gpu_name_, *id, info->profileId)};
@@ -60,14 +56,15 @@ class Reader {
   nvml::Nvml& library_;
   nvmlDevice_t gpu_;
   std::string gpu_name_;
-  std::vector<nvml::GpuInstanceProfile> profiles_;
+  nvml::KnownProfiles& profiles_;
   std::uint64_t total_bytes_ = 0;
 };
 
 }  // namespace
 
-Result<std::vector<MigDevice>> read_mig_devices(nvml::Nvml& library, nvmlDevice_t gpu, const std::string& gpu_name) {
-  return Reader(library, gpu, gpu_name).read();
+Result<std::vector<MigDevice>> read_mig_devices(nvml::Nvml& library, nvmlDevice_t gpu, const std::string& gpu_name,
+                                                nvml::KnownProfiles& profiles) {
+  return Reader(library, gpu, gpu_name, profiles).read();
 }
 
 }  // namespace slipway::gfd

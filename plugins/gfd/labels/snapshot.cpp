@@ -2,6 +2,7 @@
 #include "gfd/labels/snapshot.hpp"
 
 #include <charconv>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -16,6 +17,9 @@ namespace {
 namespace nvml = nvidia::nvml;
 
 constexpr unsigned kMibShift = 20;
+
+/// What GPUs of one name have in common.
+using KnownModels = std::map<std::string, nvml::KnownProfiles>;
 
 // A display adapter for the workstation itself, which upstream does not count either.
 bool left_out(const std::string& name) { return name == "DGX Display" || name == "NVIDIA DGX Display"; }
@@ -55,18 +59,18 @@ Status read_fabric(nvml::Nvml& library, nvmlDevice_t device, Gpu& gpu) {
   return {};
 }
 
-Status read_mig(nvml::Nvml& library, nvmlDevice_t device, Gpu& gpu) {
+Status read_mig(nvml::Nvml& library, nvmlDevice_t device, KnownModels& models, Gpu& gpu) {
   const auto mode = nvml::mig_mode(library, device);
   if (!mode && !mode.absent()) return mode.error(gpu_label(gpu.index, gpu));
   gpu.mig_capable = mode.ok();
   gpu.mig_enabled = mode.ok() && mode->current;
   if (!gpu.mig_enabled) return {};
-  SLIPWAY_TRY(devices, read_mig_devices(library, device, gpu_label(gpu.index, gpu)));
+  SLIPWAY_TRY(devices, read_mig_devices(library, device, gpu_label(gpu.index, gpu), models[gpu.name]));
   gpu.mig = std::move(devices);
   return {};
 }
 
-Result<std::optional<Gpu>> read_gpu(nvml::Nvml& library, unsigned index, const Host& host) {
+Result<std::optional<Gpu>> read_gpu(nvml::Nvml& library, unsigned index, const Host& host, KnownModels& models) {
   Gpu gpu{.index = index};
   const auto device = nvml::device_at(library, index);
   if (!device) return device.error(gpu_label(index, gpu));
@@ -75,7 +79,7 @@ Result<std::optional<Gpu>> read_gpu(nvml::Nvml& library, unsigned index, const H
   gpu.name = *name;
   if (left_out(gpu.name)) return std::optional<Gpu>();
   SLIPWAY_CHECK(read_identity(library, *device, host, gpu));
-  SLIPWAY_CHECK(read_mig(library, *device, gpu));
+  SLIPWAY_CHECK(read_mig(library, *device, models, gpu));
   SLIPWAY_CHECK(read_fabric(library, *device, gpu));
   return std::optional(std::move(gpu));
 }
@@ -93,8 +97,9 @@ Result<Snapshot> take_snapshot(nvml::Nvml& library, const Host& host) {
   snapshot.cuda_minor = static_cast<unsigned>(*cuda) % 1000 / 10;
   const auto count = nvml::device_count(library);
   if (!count) return count.error("the number of GPUs");
+  KnownModels models;
   for (unsigned index = 0; index < *count; ++index) {
-    SLIPWAY_TRY(gpu, read_gpu(library, index, host));
+    SLIPWAY_TRY(gpu, read_gpu(library, index, host, models));
     if (gpu) snapshot.gpus.push_back(std::move(*gpu));
   }
   return snapshot;

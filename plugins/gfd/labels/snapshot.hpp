@@ -47,8 +47,9 @@ struct Snapshot {
 /// Errors: NVML's, naming the GPU.
 Result<Snapshot> take_snapshot(nvidia::nvml::Nvml& nvml, const Host& host);
 
-/// @param called  the GPU, for errors. Errors: NVML's; `io` an instance of a profile that the driver does not list
-Result<std::vector<MigDevice>> read_mig_devices(nvidia::nvml::Nvml& nvml, nvmlDevice_t gpu,
-                                                const std::string& gpu_name);
+/// @param gpu_name  for errors. @param profiles  what is known of those of its model
+/// Errors: NVML's; `io` an instance of a profile that the driver does not list
+Result<std::vector<MigDevice>> read_mig_devices(nvidia::nvml::Nvml& nvml, nvmlDevice_t gpu, const std::string& gpu_name,
+                                                nvidia::nvml::KnownProfiles& profiles);
 
 }  // namespace slipway::gfd

@@ -130,6 +130,11 @@ Result<std::unique_ptr<nvml::Nvml>> open_nvml(const Host& host, const std::strin
   return nvml::Nvml::open({.library = library, .call_limit = call_limit});
 }
 
+Result<std::unique_ptr<nvml::Nvml>> open_nvml_to_look(const Host& host) {
+  SLIPWAY_TRY(library, nvml::choose_library(host));
+  return nvml::Nvml::open({.library = library, .until_exit = true});
+}
+
 Result<std::vector<InstanceHandle>> refresh(nvml::Nvml& nvml, nvmlDevice_t device, Gpu& gpu) {
   SLIPWAY_CHECK(read_mode(nvml, device, gpu));
   if (gpu.capable && gpu.profiles.empty()) SLIPWAY_CHECK(read_model(nvml, device, gpu));

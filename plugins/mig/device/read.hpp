@@ -26,6 +26,9 @@ inline constexpr std::chrono::seconds kChangeLimit{60};
 Result<std::unique_ptr<nvidia::nvml::Nvml>> open_nvml(const Host& host, const std::string& driver_root,
                                                       std::chrono::milliseconds call_limit = std::chrono::seconds(10));
 
+/// The same for a tool that only looks, and ends then (NvmlOptions::until_exit).
+Result<std::unique_ptr<nvidia::nvml::Nvml>> open_nvml_to_look(const Host& host);
+
 /// A GPU with its handle, which is valid in this session of NVML and until a reset.
 struct OpenGpu {
   nvmlDevice_t device = nullptr;

@@ -111,7 +111,7 @@ CommandTable show_line() {
 
 Result<int> run_show(const CommandWords& words, const Host& host, ToolIo& io) {
   SLIPWAY_TRY(chosen, chosen_gpus(words));
-  SLIPWAY_TRY(nvml, open_nvml(host, {}));
+  SLIPWAY_TRY(nvml, open_nvml_to_look(host));
   SLIPWAY_TRY(gpus, read_gpus(*nvml));
   name_lost_gpus(host, gpus);
   for (const unsigned number : chosen)

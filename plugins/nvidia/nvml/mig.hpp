@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,6 +53,15 @@ Answer<nvmlReturn_t> set_mig_mode(Nvml& nvml, nvmlDevice_t gpu, bool enabled);
 Answer<GpuInstanceProfile> gpu_instance_profile(Nvml& nvml, nvmlDevice_t gpu, unsigned selector);
 /// All that the GPU has, in selector order, those of newer drivers too.
 Answer<std::vector<GpuInstanceProfile>> gpu_instance_profiles(Nvml& nvml, nvmlDevice_t gpu);
+/// The selectors of the profiles that one model of GPU has, as far as they were asked for.
+struct KnownProfiles {
+  std::map<unsigned, unsigned> selector_of;  ///< by the profile's id
+  unsigned next = 0;                         ///< the first selector that was not asked for
+};
+/// The selector of a profile by its id; empty: the GPU has no such profile. Each profile that has to be asked for takes
+/// up to 0.9 ms, so this asks for one after the other until it comes, and remembers them in `known`.
+Answer<std::optional<unsigned>> profile_selector(Nvml& nvml, nvmlDevice_t gpu, unsigned profile_id,
+                                                 KnownProfiles& known);
 /// Where instances of a profile may lie, whatever lies there now.
 Answer<std::vector<nvmlGpuInstancePlacement_t>> placements(Nvml& nvml, nvmlDevice_t gpu, unsigned profile_id);
 Answer<std::vector<nvmlGpuInstance_t>> gpu_instances(Nvml& nvml, nvmlDevice_t gpu, const GpuInstanceProfile& profile);

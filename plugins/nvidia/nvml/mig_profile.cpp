@@ -98,6 +98,22 @@ Answer<std::vector<GpuInstanceProfile>> gpu_instance_profiles(Nvml& nvml, nvmlDe
   });
 }
 
+Answer<std::optional<unsigned>> profile_selector(Nvml& nvml, nvmlDevice_t gpu, unsigned profile_id,
+                                                 KnownProfiles& known) {
+  for (;;) {
+    if (const auto found = known.selector_of.find(profile_id); found != known.selector_of.end())
+      return {NVML_SUCCESS, found->second};
+    if (known.next >= kSelectors) return {NVML_SUCCESS, std::nullopt};
+    const unsigned selector = known.next;
+    const auto profile = gpu_instance_profile(nvml, gpu, selector);
+    if (!profile && !no_such_profile(profile.code())) return profile.code();
+    ++known.next;
+    if (profile) known.selector_of.emplace(profile->id, selector);
+    if (profile.code() == NVML_ERROR_INVALID_ARGUMENT && selector >= NVML_GPU_INSTANCE_PROFILE_COUNT)
+      known.next = kSelectors;  // behind the last one that the driver knows
+  }
+}
+
 Answer<std::vector<nvmlGpuInstancePlacement_t>> placements(Nvml& nvml, nvmlDevice_t gpu, unsigned profile_id) {
   using Places = std::vector<nvmlGpuInstancePlacement_t>;
   return nvml.ask<Places>([gpu, profile_id](const Library& library, Places& places) {

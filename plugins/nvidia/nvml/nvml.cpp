@@ -42,6 +42,12 @@ class NoDeviceNodes {
   bool changed_ = false;
 };
 
+/// Closing the library would run its own ending.
+void keep_until_exit(std::shared_ptr<const Library> library) {
+  static auto* const kept = new std::vector<std::shared_ptr<const Library>>;
+  kept->push_back(std::move(library));
+}
+
 nvmlReturn_t initialise(const Library& library, bool attach) {
   if (!attach) {
     const auto with_flags = library.function<unsigned int>("nvmlInitWithFlags");
@@ -58,7 +64,12 @@ Result<std::unique_ptr<Nvml>> Nvml::open(const NvmlOptions& options) {
   return nvml;
 }
 
-Nvml::~Nvml() { release(); }
+Nvml::~Nvml() {
+  if (options_.until_exit && library_ && !borrows_)
+    keep_until_exit(std::move(library_));
+  else
+    release();
+}
 
 Status Nvml::start() {
   if (options_.library.machine != nullptr && would_load_driver_for_nothing(*options_.library.machine))

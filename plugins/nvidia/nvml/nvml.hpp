@@ -31,6 +31,9 @@ struct NvmlOptions {
   /// nvidia-persistenced takes seconds.
   std::chrono::milliseconds call_limit{10000};
   bool attach = true;  ///< false: for questions about the system alone; no GPU is taken into use
+  /// For a tool, whose process ends soon: the end of this object leaves NVML to the end of the process, when the kernel
+  /// releases all that it holds. A shutdown takes 10 ms, and gains nothing then. release() shuts it down all the same.
+  bool until_exit = false;
 };
 
 /// Used by one thread at a time. Handles that it gave are void after release().

@@ -59,6 +59,20 @@ TEST(DirectTool, IsNotRunFromAFileThatOthersMayChange) {
   EXPECT_EQ(ran.output, "");
 }
 
+// The labels were those of a machine without a driver, and the exit status was 0.
+TEST(DirectTool, FailsWhenTheLibraryThatItIsToAskIsRefused) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root is protected from it";
+  const Folder folder;
+  ASSERT_EQ(run("mkdir " + folder.at("lib") + " && chmod 777 " + folder.at("lib") + " && touch " +
+                folder.at("lib/libnvidia-ml.so.1"))
+                .status,
+            0);
+  const Ran ran = run("SLIPWAY_NVML=" + folder.at("lib/libnvidia-ml.so.1") + " " SLIPWAY_PROGRAM " gfd labels");
+  EXPECT_NE(ran.status, 0);
+  EXPECT_EQ(ran.output, "");
+  EXPECT_THAT(ran.errors, HasSubstr("SLIPWAY_NVML"));
+}
+
 TEST(DirectTool, FailsWhenItsOutputIsNotTaken) {
   const Folder folder;
   const Ran ran = run("{ " + on_machine(folder, "t4x4") + SLIPWAY_PROGRAM " gfd labels > /dev/full; }");
