@@ -11,6 +11,7 @@
 #include <slipway/text.hpp>
 
 #include "dcgm/names/name_sets.hpp"
+#include "nvidia/config/config_map.hpp"
 #include "nvidia/duration.hpp"
 
 namespace slipway::dcgm {
@@ -155,7 +156,8 @@ Result<std::chrono::milliseconds> read_interval(const std::string& text, const s
 Result<Counters> counters_of(const std::string& path, const Result<std::string>& text) {
   if (path.empty()) return parse_counters(default_counters(), "default-counters.csv");
   if (!text) return text.error();
-  return parse_counters(*text, path);
+  SLIPWAY_TRY(in_config_map, nvidia::config::text_in_config_map(*text, path, "metrics"));
+  return parse_counters(in_config_map.value_or(*text), path);
 }
 
 Result<Counters> counters_of(const Settings& settings, const ReadFile& read) {
@@ -166,6 +168,7 @@ Result<Counters> counters_of(const Settings& settings, const ReadFile& read) {
                                                                         : read_counter_file(settings, read)));
   SLIPWAY_CHECK(check_groups(settings.config.groups, counters));
   SLIPWAY_CHECK(check_any_series(settings, counters));
+  counters.warnings.insert(counters.warnings.begin(), settings.config.warnings.begin(), settings.config.warnings.end());
   counters = with_fields_of(settings.names, std::move(counters));
   give_intervals(settings.config.groups, settings.interval, counters);
   return counters;

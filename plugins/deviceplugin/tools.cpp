@@ -12,6 +12,7 @@
 #include "deviceplugin/devices/resources.hpp"
 #include "deviceplugin/status.hpp"
 #include "nvidia/config/choose.hpp"
+#include "nvidia/config/variables.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
@@ -42,19 +43,21 @@ std::string resources_text(const Resources& resources) {
   return text;
 }
 
-/// The config is a file of whoever calls, also where the machine is a simulated one below another root.
-Result<Settings> settings_of(const std::string& config_file) {
+/// The config is a file of the caller's, also where the machine is a simulated one below another root.
+Result<Settings> settings_of(const std::string& config_file, const std::string& config_name) {
   SLIPWAY_TRY(files, open_host({.root = "/", .kernel_view = "/"}));
-  Json section = Json::object();
-  if (!config_file.empty()) section["config_file"] = std::filesystem::absolute(config_file).lexically_normal().string();
-  return read_settings(Spec(section), "deviceplugin", *files, nvidia::config::process_environment);
+  const Spec none(Json::object());
+  if (config_file.empty()) return read_settings(none, "deviceplugin", *files, nvidia::config::process_environment);
+  SLIPWAY_CHECK(nvidia::config::check_variables(none, "deviceplugin", nvidia::config::process_environment));
+  return nvidia::config::read_settings_file(*files, std::filesystem::absolute(config_file).lexically_normal().string(),
+                                            config_name, nvidia::config::process_environment);
 }
 
 Result<int> resources(const CommandWords& words, const Host& host, ToolIo& io) {
-  SLIPWAY_TRY(settings, settings_of(words.text("config-file")));
+  SLIPWAY_TRY(settings, settings_of(words.text("config-file"), words.text("config-name")));
   for (const std::string& warning : settings.warnings) io.warn(warning);
   SLIPWAY_TRY(choice, nvidia::nvml::choose_library(host));
-  SLIPWAY_TRY(nvml, nvidia::nvml::Nvml::open({.library = choice}));
+  SLIPWAY_TRY(nvml, nvidia::nvml::Nvml::open({.library = choice, .until_exit = true}));
   SLIPWAY_TRY(inventory, read_inventory(*nvml, host));
   SLIPWAY_TRY(managers, nvidia::read_gpu_managers(host));
   apply_managers(managers, inventory.gpus);
@@ -62,7 +65,7 @@ Result<int> resources(const CommandWords& words, const Host& host, ToolIo& io) {
     io.log(fmt::format("GPU {} cannot be asked: {}", silent.index, silent.why));
   std::vector<std::string> notes;
   SLIPWAY_TRY(made, make_resources(inventory.gpus, settings, notes));
-  for (const std::string& note : notes) io.log(note);
+  for (const std::string& note : notes) io.warn(note);
   io.print(words.text("o") == "json" ? pretty(Json{{"apiVersion", "slipway.dev/v1"},
                                                    {"kind", "DevicePluginResources"},
                                                    {"settings", to_json(settings)},
@@ -115,6 +118,7 @@ Tools::Tools()
                           .value = "FILE",
                           .help = "a config of NVIDIA's device plugin, a ConfigMap, or a folder of configs",
                           .variables = {"CONFIG_FILE"}},
+                         {.name = "config-name", .value = "NAME", .help = "which of several configs counts"},
                          form()},
              .examples = {"slipway deviceplugin resources", "slipway deviceplugin resources --config-file config.yaml"},
              .last_counts = true},

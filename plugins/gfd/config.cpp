@@ -46,19 +46,6 @@ constexpr Key<Config> kOwn[] = {
     {"sleepInterval", set_interval},
 };
 
-/// What GPU Feature Discovery reads of the settings that it shares with the device plugin.
-Status take_settings(const Settings& settings, Config& config) {
-  config.mig_strategy = settings.mig_strategy;
-  config.named_resources = given_names(settings);
-  config.sharing = settings.sharing;
-  config.warnings = settings.warnings;
-  config.fail_on_init_error = settings.fail_on_init_error;
-  if (settings.use_node_feature_api)
-    config.warnings.emplace_back(
-        "flags.useNodeFeatureAPI has no effect: the labels go to the file of Node Feature Discovery");
-  return take(settings.gfd, kOwn, config);
-}
-
 /// The service's unit may write and read what the host spec itself names: paths that come from elsewhere would fail
 /// there.
 Status check_paths(const Spec& spec, const Config& config) {
@@ -125,6 +112,18 @@ Result<std::optional<milliseconds>> parse_interval(const std::string& text, cons
   if (!parsed) return error;
   // A pass takes milliseconds: less than a second between two would only keep the machine busy.
   return std::optional(std::max(std::chrono::duration_cast<milliseconds>(*parsed), kShortest));
+}
+
+Status take_settings(const Settings& settings, Config& config) {
+  config.mig_strategy = settings.mig_strategy;
+  config.named_resources = given_names(settings);
+  config.sharing = settings.sharing;
+  config.warnings = settings.warnings;
+  config.fail_on_init_error = settings.fail_on_init_error;
+  if (settings.use_node_feature_api)
+    config.warnings.emplace_back(
+        "flags.useNodeFeatureAPI has no effect: the labels go to the file of Node Feature Discovery");
+  return take(settings.gfd, kOwn, config);
 }
 
 Status take_upstream_config(const Node& file, Config& config) {

@@ -37,6 +37,10 @@ struct Config {
   std::vector<std::string> warnings;      ///< of the configuration: keys that are not known
 };
 
+/// Takes over what GPU Feature Discovery reads of the settings that it shares with the device plugin. Errors:
+/// `invalid`.
+Status take_settings(const nvidia::config::Settings& settings, Config& config);
+
 /// Takes over what a config file of the device plugin and GPU Feature Discovery says (version v1); it is taken and
 /// refused as by deviceplugin. Errors: `invalid`.
 Status take_upstream_config(const nvidia::config::Node& file, Config& config);

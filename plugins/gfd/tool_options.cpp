@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-#include <slipway/regular_file.hpp>
+#include <slipway/local_host.hpp>
 #include <slipway/text.hpp>
 
 #include "nvidia/config/choose.hpp"
@@ -15,20 +15,18 @@
 namespace slipway::gfd {
 namespace {
 
-constexpr std::size_t kLongestConfig = 1 << 20;
-
 std::string host_name() {
   std::array<char, 256> name{};
   return gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "localhost";
 }
 
-Status read_config_file(const std::string& path, Config& config) {
-  if (path.empty()) return {};
-  SLIPWAY_TRY(text, read_regular(path, kLongestConfig));
-  SLIPWAY_TRY(file, nvidia::config::node_from_yaml(text, path));
-  SLIPWAY_TRY(configs, nvidia::config::split_configs(file, text));
-  SLIPWAY_TRY(chosen, nvidia::config::choose_config(configs, {}, {}, path));
-  return take_upstream_config(*chosen, config);
+/// It is a file of the caller's, whatever machine is looked at.
+Status read_config_file(const std::string& file, const std::string& name, Config& config) {
+  if (file.empty()) return {};
+  SLIPWAY_TRY(files, open_host({.root = "/", .kernel_view = "/"}));
+  SLIPWAY_TRY(settings, nvidia::config::read_settings_file(*files, std::filesystem::absolute(file).lexically_normal(),
+                                                           name, nvidia::config::no_environment));
+  return take_settings(settings, config);
 }
 
 CommandTable line(std::string forms, std::vector<CommandOption> more) {
@@ -66,8 +64,10 @@ CommandTable labels_line() {
              .variables = {"GFD_MIG_STRATEGY", "MIG_STRATEGY"}},
             {.name = "config-file",
              .value = "FILE",
-             .help = "a config of NVIDIA's device plugin; everything else comes before it",
+             .help = "a config of NVIDIA's device plugin, a ConfigMap, or a folder of configs; everything else comes "
+                     "before it",
              .variables = {"GFD_CONFIG_FILE", "CONFIG_FILE"}},
+            {.name = "config-name", .value = "NAME", .help = "which of several configs in the file or folder counts"},
             {.name = "machine-type-file",
              .value = "FILE",
              .help = "what the machine is called",
@@ -105,7 +105,7 @@ CommandTable devices_line() {
 Result<ToolOptions> read_tool_options(const CommandWords& words, bool labels_tool) {
   ToolOptions options;
   Config& config = options.config;
-  SLIPWAY_CHECK(read_config_file(words.text("config-file"), config));
+  SLIPWAY_CHECK(read_config_file(words.text("config-file"), words.text("config-name"), config));
   if (words.given("mig-strategy")) {
     SLIPWAY_TRY(strategy, parse_mig_strategy(words.text("mig-strategy"), "command line"));
     config.mig_strategy = strategy;

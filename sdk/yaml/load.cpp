@@ -2,6 +2,7 @@
 #include <limits>
 #include <map>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 #include <yaml-cpp/eventhandler.h>
@@ -27,7 +28,7 @@ class Counter final : public YAML::EventHandler {
  public:
   explicit Counter(const Limits& limits) : limits_(limits) {}
 
-  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentStart(const YAML::Mark& mark) override { last_document_ = mark; }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { add(mark, {1, 0}, anchor); }
   void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, const std::string& text) override {
@@ -48,6 +49,8 @@ class Counter final : public YAML::EventHandler {
     open(mark, anchor);
   }
   void OnMapEnd() override { close(); }
+
+  const YAML::Mark& last_document() const { return last_document_; }
 
  private:
   struct Frame {
@@ -77,10 +80,27 @@ class Counter final : public YAML::EventHandler {
   }
 
   const Limits& limits_;
+  YAML::Mark last_document_;
   Size total_;
   std::vector<Frame> frames_;
   std::map<YAML::anchor_t, Size> anchors_;
 };
+
+constexpr auto kAny = std::numeric_limits<std::size_t>::max();
+constexpr Limits kNoLimits{.bytes = kAny, .values = kAny, .scalars = kAny, .depth = kAny};
+
+/// Without the lines at the end that say nothing: empty ones, comments, --- and ....
+std::string_view without_last_marks(std::string_view text) {
+  for (;;) {
+    const std::size_t end = text.find_last_not_of(" \t\r\n");
+    if (end == std::string_view::npos) return {};
+    const std::size_t begin = text.rfind('\n', end) + 1;
+    const std::string_view line = text.substr(begin, end + 1 - begin);
+    const std::size_t first = line.find_first_not_of(" \t");
+    if (line != "---" && line != "..." && line[first] != '#') return text.substr(0, end + 1);
+    text = text.substr(0, begin);
+  }
+}
 
 }  // namespace
 
@@ -94,14 +114,20 @@ YAML::Node load(const std::string& text, const Limits& limits) {
 }
 
 int count_documents(const std::string& text) {
-  constexpr auto kAny = std::numeric_limits<std::size_t>::max();
-  const Limits none{.bytes = kAny, .values = kAny, .scalars = kAny, .depth = kAny};
   std::istringstream stream(text);
   YAML::Parser parser(stream);
-  Counter ignore(none);
+  Counter ignore(kNoLimits);
   int count = 0;
   while (count < 2 && parser.HandleNextDocument(ignore)) ++count;
   return count;
+}
+
+std::optional<YAML::Mark> second_document(const std::string& text) {
+  std::istringstream stream(std::string(without_last_marks(text)));
+  YAML::Parser parser(stream);
+  Counter ignore(kNoLimits);
+  if (!parser.HandleNextDocument(ignore) || !parser.HandleNextDocument(ignore)) return std::nullopt;
+  return ignore.last_document();
 }
 
 std::string problem_text(const YAML::Exception& problem) {

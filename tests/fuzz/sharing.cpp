@@ -39,15 +39,16 @@ void check_resources(const Settings& settings) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  const auto document = node_from_yaml(text, "config.yaml");
-  fuzz::demand_presentable(document);
-  if (!document) return 0;
-  const auto configs = split_configs(*document, text);
+  const auto configs = split_configs(nvidia::config::read_config(text, "config.yaml"), text);
   fuzz::demand_presentable(configs);
   if (!configs) return 0;
   for (const auto& [name, config] : *configs) {
     Settings settings;
-    const Status taken = take_config(config, settings);
+    if (config.problem) {
+      fuzz::demand_presentable(*config.problem);
+      continue;
+    }
+    const Status taken = take_config(config.node, settings);
     if (!taken) {
       fuzz::demand_presentable(taken.error());
       continue;

@@ -8,8 +8,7 @@
 
 #include <fnmatch.h>
 
-#include <slipway/yaml/load.hpp>
-
+#include "nvidia/config/config_map.hpp"
 #include "nvidia/config/strict_keys.hpp"
 #include "nvidia/duration.hpp"
 
@@ -146,13 +145,10 @@ bool is_without_interval(const std::string& pattern, const Counters& counters) {
 }  // namespace
 
 Result<ConfigFile> parse_config_file(const std::string& text, const std::string& path) {
-  SLIPWAY_TRY(root, nvidia::config::node_from_yaml(text, path));
-  if (yaml::count_documents(text) > 1)
-    return Error{.code = ErrorCode::invalid,
-                 .what = path + " has more than one document",
-                 .where = path,
-                 .next = "leave out the line --- and what follows it"};
+  SLIPWAY_TRY(config, nvidia::config::only_config(text, path));
+  const Node& root = config.node;
   ConfigFile file;
+  file.warnings = config.warnings;
   SLIPWAY_CHECK(take_strictly(root, "", file_keys(), file));
   if (root.at("version").is_null()) return root.wrong("the file has no version", "add version: 1");
   if (file.counters_file.empty() == file.rows.empty())

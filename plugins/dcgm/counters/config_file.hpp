@@ -27,6 +27,7 @@ struct ConfigFile {
   std::vector<CounterRow> rows;                       ///< metrics.fields
   std::optional<std::chrono::milliseconds> interval;  ///< collection.interval
   std::vector<WatchGroup> groups;
+  std::vector<std::string> warnings;  ///< what the file says twice
 };
 
 inline constexpr std::size_t kMostConfigBytes = std::size_t{1} << 20U;

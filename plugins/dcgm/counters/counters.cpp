@@ -89,6 +89,8 @@ class Reader {
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty() || line.front() == '#') return {};
     const Place place{where_, number_};
+    if (trimmed(line).starts_with('#'))  // dcgm-exporter reads a row there
+      return wrong(place, "a comment has its # in the first column", "take away what stands before the #");
     SLIPWAY_TRY(parts, parts_of(line, place));
     if (parts.size() != kParts)
       return wrong(place, "a row has three parts, not " + std::to_string(parts.size()),
@@ -123,6 +125,11 @@ class Reader {
   Status take_row(CounterRow row, const Place& place) {
     if (++rows_ > kMostCounters)
       return wrong(place, "there are more than " + std::to_string(kMostCounters) + " rows", "leave some out");
+    for (const std::string& part : {row.name, row.type})
+      if (trimmed(part).size() != part.size())
+        return wrong(place,
+                     "there is a tab beside '" + std::string(trimmed(part)) + "', which belongs to the word here",
+                     "write commas and blanks between the parts");
     Counter counter{.name = std::move(row.name), .type = std::move(row.type), .help = std::move(row.help)};
     if (std::ranges::find(kExporterNames, counter.name) != kExporterNames.end())
       return add_exporter(std::move(counter));
@@ -207,6 +214,8 @@ bool Counters::wants_exporter(std::string_view name) const {
 }
 
 Result<Counters> parse_counters(std::string_view text, const std::string& where) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   Reader reader(where);
   for (const std::string_view line : lines_of<std::string_view>(text)) SLIPWAY_CHECK(reader.take_line(line));
   return std::move(reader).take();

@@ -127,7 +127,7 @@ Status share(const Sharing& sharing, const std::vector<Gpu>& gpus, Resources& re
       SLIPWAY_CHECK(sharer.share(resource, entry));
       found = true;
     }
-    if (!found && !entry.name.empty())
+    if (!found && !entry.name.empty() && entry.may_exist)
       notes.push_back(entry.where + ": there is no resource " + entry.name + " to share");
   }
   resources = sharer.take();

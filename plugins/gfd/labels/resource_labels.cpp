@@ -172,7 +172,8 @@ std::vector<std::string> unmatched_sharing(const std::vector<Gpu>& gpus, const C
   resources.insert(config.named_resources.begin(), config.named_resources.end());
   for (const auto& entry : config.sharing.resources) {
     const auto add = [&](const std::string& what) { unmatched.push_back(entry.where + ": " + what); };
-    if (!entry.name.empty() && !resources.contains(entry.name)) add("there is no resource " + entry.name + " to share");
+    if (!entry.name.empty() && entry.may_exist && !resources.contains(entry.name))
+      add("there is no resource " + entry.name + " to share");
     for (const std::string& device : entry.devices.list)
       if (!is_there(gpus, device)) add("there is no device " + device + " to share, and deviceplugin refuses this");
     for (const std::string& product : entry.devices.products)

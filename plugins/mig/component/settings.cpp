@@ -65,6 +65,7 @@ Result<Entries> chosen_entries(const Settings& settings, const std::string& file
                                std::vector<std::string>& notes) {
   if (has_given(settings)) {
     SLIPWAY_TRY(configs, given_configs(settings, file_text));
+    notes.insert(notes.end(), configs.warnings.begin(), configs.warnings.end());
     return select_config(configs, settings.config);
   }
   SLIPWAY_TRY(generated, generate_configs(gpus));

@@ -13,7 +13,7 @@
 
 #include "mig/config/device_id.hpp"
 #include "mig/profile/profile.hpp"
-#include "nvidia/config/node.hpp"
+#include "nvidia/config/config_map.hpp"
 
 namespace slipway::mig {
 
@@ -48,10 +48,12 @@ using Entries = std::vector<Entry>;
 struct Configs {
   std::string file;  ///< where they come from, for messages
   std::map<std::string, Entries> by_name;
+  std::vector<std::string> warnings = {};  ///< what the file says twice
 };
 
 /// Errors: `invalid` for what breaks a rule of the format, with its place.
 Result<Configs> read_configs(const nvidia::config::Node& file);
+/// Of a file with the configs, or with a ConfigMap that has one.
 Result<Configs> configs_from_yaml(const std::string& text, const std::string& file);
 
 /// The config of that name; the only one where none is named. Errors: `not_found`, with the names that there are.

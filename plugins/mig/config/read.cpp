@@ -26,9 +26,6 @@ Status expect_keys(const Node& map, const std::vector<std::string>& known) {
     if (std::find(known.begin(), known.end(), key) == known.end())
       return map.items[i].wrong_key("unexpected field '" + key + "'",
                                     suggestion(key, known, "the fields are " + joined(known)));
-    if (std::find(map.keys.begin(), map.keys.begin() + static_cast<std::ptrdiff_t>(i), key) !=
-        map.keys.begin() + static_cast<std::ptrdiff_t>(i))
-      return map.items[i].wrong("the field '" + key + "' is there twice", "leave one of the two");
   }
   return {};
 }
@@ -165,17 +162,16 @@ Result<Configs> read_configs(const Node& file) {
     return named->wrong("mig-configs has no config: at least one is required", "write a name and its entries");
   for (std::size_t i = 0; i < named->items.size(); ++i) {
     SLIPWAY_TRY(entries, read_entries(named->keys[i], named->items[i]));
-    if (!configs.by_name.emplace(named->keys[i], std::move(entries)).second)
-      return named->items[i].wrong("there are two configs '" + named->keys[i] + "'", "leave one of the two");
+    configs.by_name.emplace(named->keys[i], std::move(entries));
   }
   return configs;
 }
 
 Result<Configs> configs_from_yaml(const std::string& text, const std::string& file) {
-  SLIPWAY_TRY(node, nvidia::config::node_from_yaml(text, file));
-  if (node.where.empty()) node.where = file;
-  SLIPWAY_TRY(configs, read_configs(node));
+  SLIPWAY_TRY(config, nvidia::config::only_config(text, file));
+  SLIPWAY_TRY(configs, read_configs(config.node));
   configs.file = file;
+  configs.warnings = std::move(config.warnings);
   return std::move(configs);
 }
 

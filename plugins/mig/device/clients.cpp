@@ -13,7 +13,7 @@
 #include <slipway/text.hpp>
 #include <slipway/write/new_file.hpp>
 
-#include "nvidia/config/node.hpp"
+#include "nvidia/config/config_map.hpp"
 #include "nvidia/drain/process.hpp"
 
 namespace slipway::mig {
@@ -68,7 +68,8 @@ std::vector<std::string> left(const Host& host) {
 }  // namespace
 
 Result<std::vector<std::string>> clients_from_yaml(const std::string& text, const std::string& file) {
-  SLIPWAY_TRY(document, nvidia::config::node_from_yaml(text, file));
+  SLIPWAY_TRY(config, nvidia::config::only_config(text, file));
+  const Node& document = config.node;
   const char* const form = "write `version: v1` and `systemd-services: [nvsm.service]`";
   if (!document.is_map()) return document.wrong("this is no file of GPU clients", form);
   std::vector<std::string> units;

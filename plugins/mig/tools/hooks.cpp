@@ -7,7 +7,7 @@
 #include <slipway/process/hear.hpp>
 #include <slipway/text.hpp>
 
-#include "nvidia/config/node.hpp"
+#include "nvidia/config/config_map.hpp"
 
 namespace slipway::mig {
 namespace {
@@ -88,7 +88,8 @@ Error failed(const std::string& name, const Hook& hook, const std::string& why, 
 }  // namespace
 
 Result<Hooks> Hooks::from_yaml(const std::string& text, const std::string& file) {
-  SLIPWAY_TRY(document, nvidia::config::node_from_yaml(text, file));
+  SLIPWAY_TRY(config, nvidia::config::only_config(text, file));
+  const Node& document = config.node;
   if (!document.is_map()) return document.wrong("this is no hooks file", "write `version: v1` and `hooks:`");
   Hooks hooks;
   for (std::size_t i = 0; i < document.items.size(); ++i) {

@@ -46,10 +46,11 @@ Result<std::string> read_named(const std::string& file) {
   return error;
 }
 
-Result<Entries> read_selected(const CommandWords& words) {
+Result<Entries> read_selected(const CommandWords& words, ToolIo& io) {
   const std::string file = words.text("config-file");
   SLIPWAY_TRY(text, read_named(file));
   SLIPWAY_TRY(configs, configs_from_yaml(text, shown_name(file)));
+  for (const std::string& warning : configs.warnings) io.warn(warning);
   return select_config(configs, words.text("selected-config"));
 }
 
@@ -226,19 +227,19 @@ Result<int> change_with_hooks(const CommandWords& words, const Host& host, ToolI
 }  // namespace
 
 Result<int> run_apply(const CommandWords& words, const Host& host, ToolIo& io) {
-  SLIPWAY_TRY(entries, read_selected(words));
+  SLIPWAY_TRY(entries, read_selected(words, io));
   return change_with_hooks(
       words, host, io, [&](nvidia::nvml::Nvml& nvml) { return read_intents(words, entries, nvml, host); },
       "MIG configuration applied successfully\n");
 }
 
 Result<int> run_assert(const CommandWords& words, const Host& host, ToolIo& io) {
-  SLIPWAY_TRY(entries, read_selected(words));
+  SLIPWAY_TRY(entries, read_selected(words, io));
   if (words.flag("valid-config")) {
     io.print("Selected MIG configuration is valid\n");
     return 0;
   }
-  SLIPWAY_TRY(nvml, open_nvml(host, {}));
+  SLIPWAY_TRY(nvml, open_nvml_to_look(host));
   SLIPWAY_TRY(intents, read_intents(words, entries, *nvml, host));
   for (const std::string& note : intents.notes) io.warn(note);
   if (!std::ranges::all_of(intents.gpus, &Intent::holds) || !intents.lost.empty()) return not_applied(intents);
@@ -248,7 +249,7 @@ Result<int> run_assert(const CommandWords& words, const Host& host, ToolIo& io) 
 }
 
 Result<int> run_export(const CommandWords& words, const Host& host, ToolIo& io) {
-  SLIPWAY_TRY(nvml, open_nvml(host, {}));
+  SLIPWAY_TRY(nvml, open_nvml_to_look(host));
   SLIPWAY_TRY(gpus, read_with_warnings(*nvml, host, io));
   if (gpus.empty())  // a config without an entry is none that apply would take
     return Error{.code = ErrorCode::not_found,
@@ -262,7 +263,7 @@ Result<int> run_export(const CommandWords& words, const Host& host, ToolIo& io) 
 }
 
 Result<int> run_generate(const CommandWords& words, const Host& host, ToolIo& io) {
-  SLIPWAY_TRY(nvml, open_nvml(host, {}));
+  SLIPWAY_TRY(nvml, open_nvml_to_look(host));
   SLIPWAY_TRY(gpus, read_with_warnings(*nvml, host, io));
   SLIPWAY_TRY(generated, generate_configs(gpus));
   for (const std::string& note : generated.notes) io.warn(note);
@@ -280,7 +281,7 @@ Result<int> run_generate(const CommandWords& words, const Host& host, ToolIo& io
 }
 
 Result<int> run_checkpoint(const CommandWords& words, const Host& host, ToolIo& io) {
-  SLIPWAY_TRY(nvml, open_nvml(host, {}));
+  SLIPWAY_TRY(nvml, open_nvml_to_look(host));
   SLIPWAY_TRY(gpus, read_with_warnings(*nvml, host, io));
   SLIPWAY_CHECK(put_file(std::filesystem::absolute(words.text("checkpoint-file")).string(), checkpoint_text(gpus)));
   io.print("MIG configuration checkpointed successfully\n");

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <sstream>
 
 #include <slipway/text.hpp>
 
@@ -13,24 +12,6 @@ namespace slipway::nvidia::config {
 namespace {
 
 constexpr std::size_t kLongestFile = 1U << 20;
-
-/// Where the text of a block scalar (`|`) begins in the file: below its key, indented.
-Position block_position(const Node& node, const std::string& raw_text) {
-  const std::size_t first = node.where.rfind(':', node.where.rfind(':') - 1);
-  if (raw_text.empty() || first == std::string::npos) return {};
-  const int line = std::atoi(node.where.c_str() + first + 1);
-  std::istringstream lines(raw_text);
-  std::string text;
-  for (int i = 0; i <= line && std::getline(lines, text); ++i) continue;
-  const std::size_t indent = text.find_first_not_of(' ');
-  return {line, indent == std::string::npos ? 0 : static_cast<int>(indent)};
-}
-
-std::string file_of(const std::string& where) {
-  const std::size_t last = where.rfind(':');
-  const std::size_t first = last == std::string::npos ? last : where.rfind(':', last - 1);
-  return first == std::string::npos ? where : where.substr(0, first);
-}
 
 Result<Configs> read_folder(const std::string& folder, const std::vector<std::string>& names, const Host& host) {
   Configs configs;
@@ -45,8 +26,7 @@ Result<Configs> read_folder(const std::string& folder, const std::vector<std::st
     const std::string path = folder + "/" + name;
     const auto text = host.read(path, kLongestFile);
     if (!text) continue;
-    SLIPWAY_TRY(node, node_from_yaml(*text, path));
-    configs[name] = node;
+    configs[name] = read_config(*text, path);
   }
   return configs;
 }
@@ -57,16 +37,19 @@ const char* named_file(const std::string& component, const Environment& environm
   return own != nullptr ? own : environment("CONFIG_FILE");
 }
 
-Result<Configs> read_configs(const Spec& spec, const std::string& component, const std::string& section,
-                             const Host& host, const Environment& environment) {
-  if (spec.has("config")) return split_configs(node_from_json(spec.value("config"), section), {});
-  const char* const named = named_file(component, environment);
-  const std::string path = spec.has("config_file") || named == nullptr ? spec.text("config_file") : named;
-  if (path.empty()) return Configs{{"", Node()}};
+Result<Configs> read_configs_at(const std::string& path, const Host& host) {
   if (const auto names = host.list(path)) return read_folder(path, *names, host);
   SLIPWAY_TRY(text, host.read(path, kLongestFile));
-  SLIPWAY_TRY(document, node_from_yaml(text, path));
-  return split_configs(document, text);
+  return split_configs(read_config(text, path), text);
+}
+
+Result<Configs> read_configs(const Spec& spec, const std::string& component, const std::string& section,
+                             const Host& host, const Environment& environment) {
+  if (spec.has("config")) return split_configs({.node = node_from_json(spec.value("config"), section)}, {});
+  const char* const named = named_file(component, environment);
+  const std::string path = spec.has("config_file") || named == nullptr ? spec.text("config_file") : named;
+  if (path.empty()) return Configs{{"", {}}};
+  return read_configs_at(path, host);
 }
 
 /// Its text is quoted in no message: a link may lead to something that is nobody's business.
@@ -86,48 +69,39 @@ Result<std::string> choice_in(const Spec& spec, const Host& host) {
                .next = "write one name into it, of letters, digits, -, _ and ."};
 }
 
-}  // namespace
-
-Result<Configs> split_configs(const Node& document, const std::string& raw_text) {
-  if (document.at("kind").text != "ConfigMap") return Configs{{"", document}};
-  const Node& data = document.at("data");
-  if (!data.is_map() || data.keys.empty())
-    return document.wrong("this ConfigMap has no data", "put each config under a key of data");
-  Configs configs;
-  for (std::size_t i = 0; i < data.keys.size(); ++i) {
-    const std::string& name = data.keys[i];
-    const Node& node = data.items[i];
-    if (node.is_map()) {
-      configs[name] = node;  // written as a map, which a real ConfigMap has not, but means the same
-      continue;
-    }
-    const std::string file = raw_text.empty() ? node.where : file_of(node.where);
-    SLIPWAY_TRY(config, node_from_yaml(node.text, file, block_position(node, raw_text)));
-    configs[name] = config;
-  }
-  return configs;
+/// The file comes before the key.
+Result<Choice> choice_of(const Spec& spec, const std::string& component, const Host& host) {
+  const std::string section = "spec.components." + component;
+  Choice choice{.name = {},
+                .where = section + (spec.has("config") ? ".config" : ".config_file"),
+                .remedy = "set config_name to one of them"};
+  SLIPWAY_TRY(chosen, choice_in(spec, host));
+  if (!chosen.empty())
+    choice = {.name = chosen, .where = spec.text("config_choice_file"), .remedy = {}};
+  else if (!spec.text("config_name").empty())
+    choice = {.name = spec.text("config_name"), .where = section + ".config_name", .remedy = {}};
+  return choice;
 }
 
-Result<const Node*> choose_config(const Configs& configs, const std::string& wanted, const std::string& fallback,
-                                  const std::string& where) {
-  const std::string names = joined(configs, ", ", [](const auto& config) { return config.first; });
-  if (configs.size() == 1 && configs.begin()->first.empty()) return &configs.begin()->second;
-  for (const std::string& name : {wanted, fallback})
-    if (!name.empty()) {
-      const auto found = configs.find(name);
-      if (found != configs.end()) return &found->second;
-      return Error{.code = ErrorCode::not_found,
-                   .what = "there is no config '" + name + "'",
-                   .where = where,
-                   .next = "choose one of " + names};
-    }
-  for (const char* name : {"default", "any", "config.yaml"})
-    if (const auto found = configs.find(name); found != configs.end()) return &found->second;
-  if (configs.size() == 1) return &configs.begin()->second;
-  return Error{.code = ErrorCode::not_found,
-               .what = "none of the configs is chosen for this host",
-               .where = where,
-               .next = "set config_name to one of " + names + ", or call one `default`"};
+Status take_chosen(const NamedConfig& config, Settings& settings) {
+  settings.warnings.insert(settings.warnings.end(), config.warnings.begin(), config.warnings.end());
+  return take_config(config.node, settings);
+}
+
+}  // namespace
+
+Result<Settings> read_settings_file(const Host& host, const std::string& path, const std::string& name,
+                                    const char* (*process)(const char* name)) {
+  SLIPWAY_TRY(configs, read_configs_at(path, host));
+  SLIPWAY_TRY(config, choose_config(configs, {.name = name,
+                                              .where = name.empty() ? path : "--config-name",
+                                              .remedy = "choose one with --config-name"}));
+  Settings settings;
+  SLIPWAY_CHECK(take_chosen(*config, settings));
+  SLIPWAY_CHECK(take_environment(
+      process, [](const char* variable) { return "environment." + std::string(variable); }, settings));
+  SLIPWAY_CHECK(check_settings(settings));
+  return settings;
 }
 
 std::vector<std::string> config_files(const Spec& spec, const std::string& component,
@@ -149,12 +123,12 @@ Result<Settings> read_settings(const Spec& spec, const std::string& component, c
   const Environment environment = with_variables_of(spec, process);
   const std::string section = "spec.components." + component + ".config";
   SLIPWAY_TRY(configs, read_configs(spec, component, section, host, environment));
-  SLIPWAY_TRY(chosen, choice_in(spec, host));
-  SLIPWAY_TRY(node, choose_config(configs, chosen, spec.text("config_name"), section));
+  SLIPWAY_TRY(choice, choice_of(spec, component, host));
+  SLIPWAY_TRY(config, choose_config(configs, choice));
   Settings settings;
   SLIPWAY_TRY(warnings, check_variables(spec, component, process));
   settings.warnings = std::move(warnings);
-  SLIPWAY_CHECK(take_config(*node, settings));
+  SLIPWAY_CHECK(take_chosen(*config, settings));
   SLIPWAY_CHECK(take_environment(
       environment, [&](const char* name) { return place_of_variable(spec, component, name); }, settings));
   SLIPWAY_CHECK(check_settings(settings));

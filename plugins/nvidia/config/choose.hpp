@@ -3,28 +3,16 @@
 // folder.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
 #include <slipway/host.hpp>
 #include <slipway/spec.hpp>
 
+#include "nvidia/config/config_map.hpp"
 #include "nvidia/config/settings.hpp"
 
 namespace slipway::nvidia::config {
-
-/// Named configs; a single one has the name "".
-using Configs = std::map<std::string, Node>;
-
-/// One config, or the entries of a ConfigMap. Errors: `invalid`.
-Result<Configs> split_configs(const Node& document, const std::string& raw_text);
-
-/// The one that `wanted` names; when it is empty: `fallback`, then "default", "any", "config.yaml", then the only one.
-/// @param where  for the error
-/// Errors: `not_found` with the names that there are.
-Result<const Node*> choose_config(const Configs& configs, const std::string& wanted, const std::string& fallback,
-                                  const std::string& where);
 
 /// The config that a component's section of the host spec names: `config`, else `config_file` (a file, or a folder of
 /// files), else $CONFIG_FILE; of several the one that `config_choice_file` or `config_name` names. Components that read
@@ -39,6 +27,15 @@ Result<Settings> read_settings(const Spec& spec, const std::string& component, c
 /// The files and folders that read_settings() reads, for a FileWatch; they need not exist.
 std::vector<std::string> config_files(const Spec& spec, const std::string& component,
                                       const char* (*process)(const char* name));
+
+/// The config that a tool's user names: a file, a ConfigMap or a folder of configs. Variables of the device plugin's
+/// flags win.
+/// @param path     absolute in `host`
+/// @param name     which of several counts (--config-name); empty: none is named
+/// @param process  process_environment, or no_environment
+/// Errors: `invalid`, `not_found`, with the place; `usage` a variable.
+Result<Settings> read_settings_file(const Host& host, const std::string& path, const std::string& name,
+                                    const char* (*process)(const char* name));
 
 /// A variable of this process; nullptr: it is not set.
 const char* process_environment(const char* name);

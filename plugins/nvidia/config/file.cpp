@@ -2,6 +2,8 @@
 // plugins/nvidia/config/file.cpp - NVIDIA's config file, version v1, key by key.
 #include <algorithm>
 
+#include <slipway/text.hpp>
+
 #include "nvidia/config/flags.hpp"
 #include "nvidia/config/keys.hpp"
 
@@ -34,9 +36,10 @@ constexpr Key<Settings> kFlags[] = {
     {"gfd", [](const Node& node, Settings& s) { return s.gfd = node, Status(); }},
 };
 
-Status take_names(const Node& list, std::vector<NamePattern>& names) {
+Status take_names(const Node& list, std::vector<NamePattern>& names, std::vector<std::string>& warnings) {
   if (!list.is_list()) return list.wrong("a list is expected here", "write - {pattern: \"*\", name: gpu}");
   for (const Node& item : list.items) {
+    SLIPWAY_CHECK(check_keys(item, {"pattern", "name"}, Typos::warned_of, warnings));
     const auto pattern = item.at("pattern").string();
     const auto name = item.at("name").string();
     if (!pattern || !name)
@@ -48,8 +51,8 @@ Status take_names(const Node& list, std::vector<NamePattern>& names) {
 }
 
 constexpr Key<Settings> kResources[] = {
-    {"gpus", [](const Node& node, Settings& s) { return take_names(node, s.gpu_names); }},
-    {"mig", [](const Node& node, Settings& s) { return take_names(node, s.mig_names); }},
+    {"gpus", [](const Node& node, Settings& s) { return take_names(node, s.gpu_names, s.warnings); }},
+    {"mig", [](const Node& node, Settings& s) { return take_names(node, s.mig_names, s.warnings); }},
 };
 
 constexpr Key<Settings> kImex[] = {
@@ -74,9 +77,33 @@ constexpr Key<Settings> kRoot[] = {
     {"mig", [](const Node& node, Settings& s) { return take(node, kMig, s); }},
 };
 
+/// Some machine may offer it: nvidia.com/gpu, a MIG profile, or one of the names that the config gives.
+bool may_exist(const std::string& resource, const std::set<std::string>& given) {
+  constexpr std::string_view kMigName = "nvidia.com/mig-";
+  return resource.empty() || resource == "nvidia.com/gpu" || given.contains(resource) ||
+         (resource.starts_with(kMigName) && resource.size() > kMigName.size() && resource[kMigName.size()] >= '0' &&
+          resource[kMigName.size()] <= '9');
+}
+
+void warn_of_impossible_names(Settings& settings) {
+  const std::set<std::string> given = given_names(settings);
+  for (SharedResource& entry : settings.sharing.resources) {
+    entry.may_exist = may_exist(entry.name, given);
+    if (entry.may_exist) continue;
+    std::vector<std::string> known(given.begin(), given.end());
+    known.emplace_back("nvidia.com/gpu");
+    settings.warnings.push_back(entry.where + ": no GPU and no MIG device is offered as " + entry.name +
+                                ", so this entry shares nothing" + did_you_mean(entry.name, known));
+  }
+}
+
 }  // namespace
 
-Status take_config(const Node& root, Settings& settings) { return take(root, kRoot, settings); }
+Status take_config(const Node& root, Settings& settings) {
+  SLIPWAY_CHECK(take(root, kRoot, settings));
+  warn_of_impossible_names(settings);
+  return {};
+}
 
 Result<std::string> full_resource_name(const std::string& name, const Node& node) {
   constexpr std::size_t kLongest = 63;

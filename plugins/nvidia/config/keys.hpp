@@ -2,9 +2,8 @@
 // plugins/nvidia/config/keys.hpp - a map of a config, key by key.
 #pragma once
 
-#include <algorithm>
-
-#include <slipway/text.hpp>
+#include <string>
+#include <vector>
 
 #include "nvidia/config/node.hpp"
 
@@ -20,24 +19,29 @@ struct Key {
 /// For a key that is for another program, or has no meaning here.
 inline constexpr auto kIgnore = [](const Node&, auto&) -> Status { return {}; };
 
-/// Gives every member to its key; what no key takes is a warning of the target, with the nearest one that there is.
-/// Errors: `invalid`, with the place.
+/// What is made of a key that resembles a known one.
+enum class Typos { warned_of, refused };
+
+/// Looks at the keys of a map of NVIDIA's config. An unknown one is a warning, as NVIDIA's programs pass over it, which
+/// tells where the key belongs or which one is meant; one that is there twice in different cases of letters is a
+/// warning where the values are equal. Errors: `invalid`, with the place: the values of a key differ; a typo that is
+/// refused.
+Status check_keys(const Node& map, const std::vector<std::string>& known, Typos typos,
+                  std::vector<std::string>& warnings);
+
+/// Gives every member to its key, after check_keys(). Errors: `invalid`, with the place.
 template <class Target, std::size_t Count>
 Status take(const Node& map, const Key<Target> (&keys)[Count], Target& target) {
   if (map.is_null()) return {};
   if (!map.is_map()) return map.wrong("a map is expected here", "write `key: value` lines below it");
-  for (std::size_t i = 0; i < map.keys.size(); ++i) {
-    const std::string& name = map.keys[i];
-    const Node& node = map.items[i];
-    const auto* const key = std::ranges::find_if(keys, [&name](const auto& each) { return same_key(each.name, name); });
-    if (key != std::end(keys)) {
-      if (!node.is_null()) SLIPWAY_CHECK(key->set(node, target));
-      continue;
-    }
-    std::vector<std::string> known;
-    for (const auto& each : keys) known.emplace_back(each.name);
-    target.warnings.push_back(node.key_where + ": unknown key '" + name + "', ignored" + did_you_mean(name, known));
-  }
+  std::vector<std::string> known;
+  for (const auto& each : keys) known.emplace_back(each.name);
+  SLIPWAY_CHECK(check_keys(map, known, Typos::warned_of, target.warnings));
+  for (std::size_t i = 0; i < map.keys.size(); ++i)
+    for (const auto& key : keys)
+      if (const Node& node = map.items[i]; same_key(key.name, map.keys[i]) && !node.is_null() &&
+                                           &map.at(key.name) == &node)  // else an equal one stands before it
+        SLIPWAY_CHECK(key.set(node, target));
   return {};
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 #include <strings.h>
 
@@ -11,36 +12,103 @@
 namespace slipway::nvidia::config {
 namespace {
 
-struct Source {
-  const std::string& file;
-  Position at;
-  std::string of(const YAML::Mark& mark) const {
-    if (mark.is_null()) return file;
-    return file + ":" + std::to_string(mark.line + 1 + at.line) + ":" + std::to_string(mark.column + 1 + at.column);
-  }
-};
-
 bool means_null(const std::string& text) { return text.empty() || text == "~" || text == "null" || text == "Null"; }
 
-Node convert(const YAML::Node& yaml, const Source& source) {
-  Node node;
-  node.where = source.of(yaml.Mark());
-  if (yaml.IsScalar()) {
-    node.text = yaml.Scalar();
-    node.quoted = yaml.Tag() == "!";
-    node.kind = !node.quoted && means_null(node.text) ? Node::Kind::null : Node::Kind::scalar;
-  } else if (yaml.IsSequence()) {
-    node.kind = Node::Kind::list;
-    for (const auto& item : yaml) node.items.push_back(convert(item, source));
-  } else if (yaml.IsMap()) {
-    node.kind = Node::Kind::map;
-    for (const auto& entry : yaml) {
-      node.keys.push_back(entry.first.Scalar());
-      node.items.push_back(convert(entry.second, source));
-      node.items.back().key_where = source.of(entry.first.Mark());
+/// YAML's parser takes a tab for a value's first letter, and complains about the line behind it.
+std::optional<YAML::Mark> tab_in_indentation(std::string_view text, const YAML::Mark& until) {
+  YAML::Mark mark;
+  for (mark.line = 0; mark.line <= until.line && mark.pos < static_cast<int>(text.size()); ++mark.line) {
+    const std::string_view rest = text.substr(static_cast<std::size_t>(mark.pos));
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    const std::size_t tab = line.substr(0, line.find_first_not_of(" \t")).find('\t');
+    if (tab != std::string_view::npos && line.find_first_not_of(" \t\r") != std::string_view::npos) {
+      mark.column = static_cast<int>(tab);
+      return mark;
     }
+    mark.pos += static_cast<int>(line.size()) + 1;
   }
-  return node;
+  return std::nullopt;
+}
+
+/// One file, as far as it was read. The first thing that is wrong ends the reading.
+class Reader {
+ public:
+  Reader(const std::string& file, const ScalarSource* source, std::vector<std::string>* warnings)
+      : file_(file), source_(source), warnings_(warnings) {}
+
+  std::string place(const YAML::Mark& mark) const {
+    if (mark.is_null()) return file_;
+    TextPlace place{static_cast<std::size_t>(mark.line) + 1, static_cast<std::size_t>(mark.column) + 1};
+    if (source_ != nullptr) place = source_->place_of(place);
+    return file_ + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
+  }
+
+  Result<Node> read(const YAML::Node& yaml) const {
+    Node node;
+    node.where = place(yaml.Mark());
+    if (yaml.IsScalar()) {
+      node.text = yaml.Scalar();
+      node.quoted = yaml.Tag() == "!";
+      node.kind = !node.quoted && means_null(node.text) ? Node::Kind::null : Node::Kind::scalar;
+    } else if (yaml.IsSequence()) {
+      node.kind = Node::Kind::list;
+      for (const auto& item : yaml) {
+        SLIPWAY_TRY(read_item, read(item));
+        node.items.push_back(std::move(read_item));
+      }
+    } else if (yaml.IsMap()) {
+      node.kind = Node::Kind::map;
+      std::map<std::string, std::size_t> places;  // in `node`, of each key
+      for (const auto& entry : yaml) SLIPWAY_CHECK(add(entry.first, entry.second, places, node));
+    }
+    return node;
+  }
+
+ private:
+  Status add(const YAML::Node& key, const YAML::Node& value, std::map<std::string, std::size_t>& places,
+             Node& map) const {
+    const std::string where = place(key.Mark());
+    if (!key.IsScalar())
+      return Error{ErrorCode::invalid, "a list or map stands where a key is expected", where, "write `key: value`", {}};
+    const std::string& name = key.Scalar();
+    if (name == "<<" && key.Tag() != "!")
+      return Error{ErrorCode::invalid, "merge keys (<<) are not read here", where, "write the keys out", {}};
+    SLIPWAY_TRY(member, read(value));
+    member.key_where = where;
+    const auto [first, is_new] = places.emplace(name, map.items.size());
+    if (is_new) {
+      map.keys.push_back(name);
+      map.items.push_back(std::move(member));
+      return {};
+    }
+    const Node& before = map.items[first->second];
+    if (warnings_ == nullptr || !same_value(before, member)) return given_twice(name, before, member);
+    warnings_->push_back(equal_twice(name, before, member));
+    return {};
+  }
+
+  const std::string& file_;
+  const ScalarSource* source_;
+  std::vector<std::string>* warnings_;
+};
+
+Result<Node> read_yaml(const std::string& text, const std::string& file, std::vector<std::string>* warnings,
+                       const ScalarSource* source) {
+  const Reader reader(file, source, warnings);
+  const auto wrong = [&reader](const std::string& what, const YAML::Mark& mark, const std::string& next) {
+    return Error{ErrorCode::invalid, what, reader.place(mark), next, {}};
+  };
+  try {
+    const YAML::Node first = yaml::load(text);
+    if (const auto second = yaml::second_document(text))
+      return wrong("a second document begins here, and only the first would be read", *second,
+                   "put it into a file of its own, or leave out the line --- and what follows it");
+    return reader.read(first);
+  } catch (const YAML::Exception& problem) {
+    if (const auto tab = tab_in_indentation(text, problem.mark))
+      return wrong("a tab is used for indentation, which YAML does not allow", *tab, "replace the tab by spaces");
+    return wrong("this " + yaml::problem_text(problem), problem.mark, "look at the line and those before it");
+  }
 }
 
 /// As Go's strconv.ParseBool reads it.
@@ -53,6 +121,11 @@ std::optional<bool> parse_bool(std::string_view text) {
 }
 
 }  // namespace
+
+bool same_value(const Node& one, const Node& other) {
+  return one.kind == other.kind && one.text == other.text && one.quoted == other.quoted && one.keys == other.keys &&
+         std::ranges::equal(one.items, other.items, same_value);
+}
 
 bool same_key(std::string_view one, std::string_view other) {
   return one.size() == other.size() && ::strncasecmp(one.data(), other.data(), one.size()) == 0;
@@ -111,16 +184,22 @@ Node scalar(const std::string& text, const std::string& where) {
   return node;
 }
 
-Result<Node> node_from_yaml(const std::string& text, const std::string& file, Position at) {
-  const Source source{file, at};
-  try {
-    return convert(yaml::load(text), source);
-  } catch (const YAML::Exception& problem) {
-    return Error{.code = ErrorCode::invalid,
-                 .what = "this " + yaml::problem_text(problem),
-                 .where = source.of(problem.mark),
-                 .next = "look at the line and those before it"};
-  }
+Error given_twice(const std::string& key, const Node& first, const Node& second) {
+  return second.wrong_key("'" + key + "' is given twice; the other value is at " + first.where,
+                          "leave one of the two out");
+}
+
+std::string equal_twice(const std::string& key, const Node& first, const Node& second) {
+  return second.key_where + ": '" + key + "' is given twice, first at " + first.key_where + "; the values are equal";
+}
+
+Result<Node> node_from_yaml(const std::string& text, const std::string& file, std::vector<std::string>& warnings,
+                            const ScalarSource* source) {
+  return read_yaml(text, file, &warnings, source);
+}
+
+Result<Node> node_from_yaml(const std::string& text, const std::string& file) {
+  return read_yaml(text, file, nullptr, nullptr);
 }
 
 Node node_from_json(const Json& value, const std::string& where) {

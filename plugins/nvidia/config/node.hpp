@@ -10,10 +10,16 @@
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
 
+#include "nvidia/config/scalar_source.hpp"
+
 namespace slipway::nvidia::config {
 
 /// Keys are found whatever their case, as NVIDIA's tools find them.
 bool same_key(std::string_view one, std::string_view other);
+
+struct Node;
+/// Wherever they stand.
+bool same_value(const Node& one, const Node& other);
 
 /// One value.
 struct Node {
@@ -45,17 +51,23 @@ struct Node {
   Result<std::vector<std::string>> strings() const;
 };
 
+/// The error about a member of a map whose key an earlier one has.
+Error given_twice(const std::string& key, const Node& first, const Node& second);
+/// The warning where both values are equal.
+std::string equal_twice(const std::string& key, const Node& first, const Node& second);
+
 /// One word of an environment variable or a command line.
 Node scalar(const std::string& text, const std::string& where);
 
-/// Where a text stands in a file, when it is not all of it.
-struct Position {
-  int line = 0;    ///< lines before it
-  int column = 0;  ///< letters before it in each line
-};
-
-/// Errors: `invalid` no YAML, with file:line:column.
-Result<Node> node_from_yaml(const std::string& text, const std::string& file, Position at = {});
+/// Of the first and only document of a file. What upstream's programs read and the user can hardly mean is an error: a
+/// key that is given twice, a second document.
+/// @param warnings  gets the keys that are given twice with equal values, with their places
+/// @param source    where the text stands, when it is not a file but a scalar of one
+/// Errors: `invalid` no YAML, or what is said above, with file:line:column.
+Result<Node> node_from_yaml(const std::string& text, const std::string& file, std::vector<std::string>& warnings,
+                            const ScalarSource* source = nullptr);
+/// The same, for formats of slipway's own: equal values of one key are an error, too.
+Result<Node> node_from_yaml(const std::string& text, const std::string& file);
 /// Of a value that a host spec holds. @param where  its key path
 Node node_from_json(const Json& value, const std::string& where);
 

@@ -48,6 +48,7 @@ struct SharedResource {
   unsigned replicas = 0;
   DeviceChoice devices;
   std::string where;
+  bool may_exist = true;  ///< false: nothing on any machine has that name, and a warning says so
 };
 
 inline constexpr unsigned kWholeShare = 100;  ///< percent

@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include <slipway/text.hpp>
-
 #include "nvidia/config/flags.hpp"
+#include "nvidia/config/keys.hpp"
 
 namespace slipway::nvidia::config {
 namespace {
-
-/// Upstream passes over every unknown key. A misspelt one here would share nothing, or something else, in silence.
-Status refuse_typos(const Node& map, const std::vector<std::string>& known) {
-  for (const std::string& name : map.keys) {
-    const auto is_it = [&name](const std::string& key) { return same_key(key, name); };
-    if (const std::string nearest = did_you_mean(name, known); !nearest.empty() && std::ranges::none_of(known, is_it))
-      return map.at(name).wrong_key("unknown key '" + name + "'" + nearest, "the keys here are " + joined(known));
-  }
-  return {};
-}
 
 constexpr unsigned kMostReplicas = 66000;  // more do not fit into the 4 MiB that kubelet takes
 
@@ -60,10 +49,11 @@ Result<unsigned> read_replicas(const Node& node, const Node& around) {
   return static_cast<unsigned>(number);
 }
 
-Result<SharedResource> read_resource(const Node& node) {
+Result<SharedResource> read_resource(const Node& node, std::vector<std::string>& warnings) {
   SharedResource resource;
   resource.where = node.where;
-  SLIPWAY_CHECK(refuse_typos(node, {"name", "rename", "replicas", "devices", "products"}));
+  // A misspelt key would share nothing, or something else.
+  SLIPWAY_CHECK(check_keys(node, {"name", "rename", "replicas", "devices", "products"}, Typos::refused, warnings));
   const auto name = node.at("name").string();
   if (!name) return node.wrong("a shared resource needs a name", "for example name: nvidia.com/gpu");
   SLIPWAY_TRY(full, full_resource_name(*name, node.at("name")));
@@ -102,12 +92,12 @@ Result<unsigned> read_oversubscription(const Node& node) {
   return percent;
 }
 
-Result<Sharing> read_sharing(const Node& node, SharingKind kind) {
+Result<Sharing> read_sharing(const Node& node, SharingKind kind, std::vector<std::string>& warnings) {
   const bool mps = kind == SharingKind::mps;
   std::vector<std::string> known{"renameByDefault", "failRequestsGreaterThanOne", "strictSpread", "resources",
                                  "replicas"};
   if (mps) known.emplace_back("oversubscription");
-  SLIPWAY_CHECK(refuse_typos(node, known));
+  SLIPWAY_CHECK(check_keys(node, known, Typos::refused, warnings));
   const Node& ratio = node.at("oversubscription");
   if (!mps && !ratio.is_null())
     return ratio.wrong("oversubscription has no effect on time-slicing, which does not limit memory",
@@ -127,6 +117,10 @@ Result<Sharing> read_sharing(const Node& node, SharingKind kind) {
   SLIPWAY_CHECK(flag("failRequestsGreaterThanOne", sharing.fail_requests_greater_than_one));
   SLIPWAY_CHECK(flag("strictSpread", sharing.strict_spread));
   const Node& list = node.at("resources");
+  if (const Node& replicas = node.at("replicas"); !list.is_null() && !replicas.is_null())
+    warnings.push_back(replicas.key_where +
+                       ": 'replicas' has no effect here, since there are resources: each of them has "
+                       "replicas of its own");
   if (const Node& replicas = node.at("replicas"); list.is_null() && !replicas.is_null()) {
     SLIPWAY_TRY(number, read_replicas(replicas, node));
     sharing.resources.push_back({.name = {}, .rename = {}, .replicas = number, .devices = {}, .where = node.where});
@@ -135,7 +129,7 @@ Result<Sharing> read_sharing(const Node& node, SharingKind kind) {
   if (!list.is_list() || list.items.empty())
     return node.wrong("no resources are shared here", "list them: resources: [{name: nvidia.com/gpu, replicas: 4}]");
   for (const Node& item : list.items) {
-    SLIPWAY_TRY(resource, read_resource(item));
+    SLIPWAY_TRY(resource, read_resource(item, warnings));
     sharing.resources.push_back(resource);
   }
   return sharing;
@@ -147,17 +141,17 @@ bool is_empty(const Node& node) { return node.is_null() || (node.is_map() && nod
 }  // namespace
 
 Status take_sharing(const Node& node, Settings& settings) {
-  SLIPWAY_CHECK(refuse_typos(node, {"timeSlicing", "mps"}));
+  SLIPWAY_CHECK(check_keys(node, {"timeSlicing", "mps"}, Typos::refused, settings.warnings));
   const Node& slicing = node.at("timeSlicing");
   const Node& mps = node.at("mps");
   if (!is_empty(slicing) && !is_empty(mps))
     settings.warnings.push_back(mps.where + ": timeSlicing and mps are both given; mps is what is in force");
   if (!is_empty(slicing)) {
-    SLIPWAY_TRY(sharing, read_sharing(slicing, SharingKind::time_slicing));
+    SLIPWAY_TRY(sharing, read_sharing(slicing, SharingKind::time_slicing, settings.warnings));
     settings.sharing = sharing;
   }
   if (!is_empty(mps)) {
-    SLIPWAY_TRY(sharing, read_sharing(mps, SharingKind::mps));
+    SLIPWAY_TRY(sharing, read_sharing(mps, SharingKind::mps, settings.warnings));
     settings.sharing = sharing;
   }
   return {};

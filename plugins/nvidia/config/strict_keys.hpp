@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/config/strict_keys.hpp - a map of a file, key by key, in which nothing is passed over: a key that
-// nobody knows is an error, and so is one that is there twice.
+// plugins/nvidia/config/strict_keys.hpp - a map of a file, key by key, in which nothing is passed over: an unknown
+// key is an error. One that is there twice never comes here (node.hpp).
 #pragma once
 
 #include <algorithm>
@@ -19,27 +19,13 @@ struct StrictKey {
   std::function<Status(const Node&, Target&)> take;
 };
 
-/// Whether each key of a map is there once; what is no map passes. @param path  of the map, for messages; empty: it is
-/// the file
-inline Status check_once(const Node& map, const std::string& path) {
-  for (std::size_t i = 0; i < map.keys.size(); ++i) {
-    const auto first = std::find(map.keys.begin(), map.keys.end(), map.keys[i]) - map.keys.begin();
-    if (static_cast<std::size_t>(first) == i) continue;
-    return map.items[i].wrong("'" + map.keys[i] + "' is in " + (path.empty() ? "the file" : path) +
-                                  " twice; the other value is at " + map.items[static_cast<std::size_t>(first)].where,
-                              "leave one of the two out");
-  }
-  return {};
-}
-
 /// Each member of a map by its key.
-/// Errors: `invalid`, with the place: no map, a key twice, an unknown key (with the nearest one), what a key refuses.
+/// Errors: `invalid`, with the place: no map, an unknown key (with the nearest one), what a key refuses.
 template <class Target>
 Status take_strictly(const Node& node, const std::string& path, const std::vector<StrictKey<Target>>& keys,
                      Target& target) {
   const std::string place = path.empty() ? "the file" : path;
   if (!node.is_map()) return node.wrong(place + " has to be a map", "write its keys as {key: value}");
-  SLIPWAY_CHECK(check_once(node, path));
   for (std::size_t i = 0; i < node.keys.size(); ++i) {
     const auto key = std::find_if(keys.begin(), keys.end(),
                                   [&](const StrictKey<Target>& each) { return each.name == node.keys[i]; });

@@ -231,7 +231,6 @@ class RulesFile {
 
   Status actions(const Node& node) {
     if (!node.is_map()) return node.wrong("actions has to be a map", "write {reset-gpu: what to do}");
-    SLIPWAY_CHECK(config::check_once(node, "actions"));
     for (std::size_t i = 0; i < node.keys.size(); ++i)
       SLIPWAY_CHECK(take_text(node.items[i], rules_.actions_[node.keys[i]]));
     return {};
@@ -248,7 +247,6 @@ class RulesFile {
   static Status rows(const Node& node, const std::string& name, const std::vector<Key<Row>>& keys,
                      std::map<std::string, Row>& all) {
     if (!node.is_map()) return node.wrong(name + " has to be a map", "write a name, and the keys of its row");
-    SLIPWAY_CHECK(config::check_once(node, name));
     if (node.keys.size() > kMostRows) return node.wrong(name + " has too many rows", "4096 are the most");
     for (std::size_t i = 0; i < node.keys.size(); ++i)
       SLIPWAY_CHECK(config::take_strictly(node.items[i], name + "." + node.keys[i], keys, all[node.keys[i]]));

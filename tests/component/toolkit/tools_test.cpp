@@ -116,6 +116,38 @@ TEST(ToolkitTools, FindRelativePathsFromTheWorkingDirectory) {
               HasSubstr("a.b/c"));
 }
 
+// "Set config_name to one of them", which a tool has nowhere to set.
+TEST(ToolkitTools, ChooseOneOfSeveralConfigsByItsName) {
+  const testing::TempDir folder = outside_of_dev();
+  folder.file("cm.yaml",
+              "apiVersion: v1\nkind: ConfigMap\ndata:\n  plain: \"version: v1\"\n"
+              "  shared: \"version: v1\\nsharing: {timeSlicing: {replicas: 4}}\"\n");
+  const std::string file = " --config-file " + folder.at("cm.yaml").string();
+  for (const std::string tool : {"deviceplugin resources --sim t4x4", "gfd labels --sim t4x4"}) {
+    const Ran several = slipway(tool + file);
+    EXPECT_NE(several.status, 0) << tool;
+    EXPECT_THAT(several.output, HasSubstr("there are several configs (plain, shared)")) << tool;
+    EXPECT_THAT(several.output, HasSubstr("--config-name")) << tool;
+    const Ran wrong = slipway(tool + file + " --config-name spare");
+    EXPECT_THAT(wrong.output, HasSubstr("there is no config 'spare'")) << tool;
+    EXPECT_THAT(wrong.output, HasSubstr("plain, shared")) << tool;
+  }
+  EXPECT_THAT(slipway("deviceplugin resources --sim t4x4 --config-name shared" + file).output,
+              HasSubstr("16 ids of 4 devices"));
+  EXPECT_THAT(slipway("gfd labels --sim t4x4 --config-name shared" + file).output, HasSubstr("gpu.replicas=4"));
+}
+
+// GPUs were offered unshared, without a word.
+TEST(ToolkitTools, WarnOfSharedResourcesThatNothingIs) {
+  const testing::TempDir folder = outside_of_dev();
+  folder.file("dp.yaml", "version: v1\nsharing: {timeSlicing: {resources: [{name: nvidia.com/gpus, replicas: 2}]}}\n");
+  for (const std::string tool : {"deviceplugin resources", "gfd labels"})
+    EXPECT_THAT(
+        slipway(tool + " --sim t4x4 --config-file " + folder.at("dp.yaml").string()).output,
+        HasSubstr("is offered as nvidia.com/gpus, so this entry shares nothing; did you mean 'nvidia.com/gpu'?"))
+        << tool;
+}
+
 TEST(ToolkitTools, SayWhatThereIsWhenAskedForSomethingElse) {
   EXPECT_THAT(slipway("toolkit").output, HasSubstr("its components with tools are cdi and runtime"));
   EXPECT_THAT(slipway("toolkit runtime list").output, HasSubstr("runtime has no tool 'list'"));

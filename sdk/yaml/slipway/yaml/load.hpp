@@ -6,6 +6,7 @@
 // before.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include <yaml-cpp/yaml.h>
@@ -26,6 +27,10 @@ YAML::Node load(const std::string& text, const Limits& limits = {});
 /// 0, 1, or 2 for more. YAML::LoadAll() adds empty documents without end when a comma or a bracket follows one.
 /// Throws YAML::Exception as that does.
 int count_documents(const std::string& text);
+
+/// Where a second document begins, or what follows the first one and does not belong to it. Lines of --- and ... at the
+/// end begin none. Throws YAML::Exception as YAML::LoadAll() does.
+std::optional<YAML::Mark> second_document(const std::string& text);
 
 /// "is no YAML: …", or "is not read: …" where a limit of load() is passed; without the place.
 std::string problem_text(const YAML::Exception& problem);

@@ -8,6 +8,7 @@
 
 #include <slipway/text.hpp>
 
+#include "dcgm/settings.hpp"
 #include "nvidia/health/rules.hpp"
 
 namespace slipway::dcgm {
@@ -102,12 +103,13 @@ TEST(Counters, ThatAreWrongAreRefusedWithTheirLineAndWhatHelps) {
       {"DCGM_FI_DEV_GPU_TEMP, gauge\n", "three parts, not 2", "FIELD, TYPE, HELP"},
       {"DCGM_FI_DEV_GPU_TEMP, gauge, a, b\n", "three parts, not 4", "in quotes"},
       {"   \n", "three parts, not 1", ""},
-      {" # no comment\n", "three parts, not 1", ""},
+      {" # no comment\n", "a comment has its # in the first column", "what stands before the #"},
+      {"DCGM_FI_DEV_GPU_TEMP,\tgauge, x\n", "there is a tab beside 'gauge'", "commas and blanks"},
+      {"\tDCGM_FI_DEV_GPU_TEMP, gauge, x\n", "there is a tab beside 'DCGM_FI_DEV_GPU_TEMP'", ""},
       {"DCGM_FI_DEV_GPU_TEMP, gauge, \"a\"\n", "a quote stands inside", "right behind the comma"},
       {"DCGM_FI_DEV_GPU_TEMP, gauge,\"a\n", "a quote is not closed", ""},
       {"DCGM_FI_DEV_GPU_TEMP, gauge,\"a\"b\n", "text behind a closing quote", ""},
       {"DCGM_FI_DRIVER_VERSION, gauge, a\n", "is a text", "label"},
-      {"\tDCGM_FI_DEV_GPU_TEMP, gauge, a\n", "DCGM has no field", ""},
       {"# nothing\n", "c.csv has no counter", "DCGM_FI_DEV_GPU_TEMP"},
       {"", "c.csv has no counter", ""}};
   for (const auto& [text, what, next] : table) {
@@ -117,6 +119,27 @@ TEST(Counters, ThatAreWrongAreRefusedWithTheirLineAndWhatHelps) {
     EXPECT_THAT(counters.error().what, HasSubstr(what)) << text;
     EXPECT_THAT(counters.error().next, HasSubstr(next)) << text;
   }
+}
+
+TEST(Counters, OfAFileWithAByteOrderMarkAreRead) {
+  EXPECT_EQ(names_of(read("\xEF\xBB\xBF# saved by an editor\nDCGM_FI_DEV_GPU_TEMP, gauge, a\n").series),
+            "DCGM_FI_DEV_GPU_TEMP");
+}
+
+// "A row has three parts, not 1", of the line that says apiVersion.
+TEST(Counters, InAConfigMapAreReadWithTheirLinesInIt) {
+  const std::string head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: metrics-config}\ndata:\n";
+  const auto counters_in = [&head](const std::string& data) { return counters_of("cm.yaml", head + data); };
+  const auto good = counters_in("  dcgm-metrics.csv: |\n    # of the operator\n    DCGM_FI_DEV_GPU_TEMP, gauge, a\n");
+  ASSERT_TRUE(good.ok()) << to_text(good.error());
+  EXPECT_EQ(names_of(good->series), "DCGM_FI_DEV_GPU_TEMP");
+  EXPECT_THAT(
+      counters_in("  metrics: |\n    DCGM_FI_DEV_GPU_TEMP, gauge, a\n    DCGM_X, gauge, a\n  more: x\n").error().what,
+      HasSubstr("cm.yaml:7: DCGM has no field"));
+  EXPECT_THAT(counters_in("  one: a\n  two: b\n").error().what, HasSubstr("several entries (one, two)"));
+  EXPECT_THAT(counters_in("").error().what, HasSubstr("no data"));
+  EXPECT_THAT(counters_of("l.yaml", std::string("kind: List\nitems: []\n")).error().what,
+              HasSubstr("of the kind List"));
 }
 
 TEST(Counters, AreBounded) {

@@ -67,14 +67,14 @@ TEST(ConfigFile, NamesFileLineAndKeyOfAMistake) {
   EXPECT_THAT(problem("metrics: {file: /c.csv}\n"), HasSubstr("the file has no version"));
   EXPECT_THAT(problem("version: 2\nmetrics: {file: /c.csv}\n"),
               HasSubstr("c.yaml:1:10: slipway does not read version"));
-  EXPECT_THAT(problem("version: 1\nversion: 1\nmetrics: {file: /c.csv}\n"),
-              HasSubstr("'version' is in the file twice"));
+  EXPECT_THAT(problem("version: 1\nversion: 2\nmetrics: {file: /c.csv}\n"),
+              HasSubstr("'version' is given twice; the other value is at c.yaml:1:10"));
   EXPECT_THAT(problem("version: 1\nmetrics: {fiel: /c.csv}\n"),
               HasSubstr("c.yaml:2:11: unknown key 'fiel' in metrics"));
   EXPECT_THAT(problem("version: 1\nmetrics: {file: c.csv}\n"), HasSubstr("no absolute path"));
   EXPECT_THAT(problem("version: 1\nmetrics: {file: /c.csv, fields: [{name: a, prometheusType: gauge}]}\n"),
               HasSubstr("metrics needs one of file and fields"));
-  EXPECT_THAT(problem(std::string(kWhole) + "---\nversion: 1\n"), HasSubstr("more than one document"));
+  EXPECT_THAT(problem(std::string(kWhole) + "---\nversion: 1\n"), HasSubstr("a second document begins here"));
   EXPECT_THAT(problem("version: [1"), HasSubstr("c.yaml:"));
   EXPECT_THAT(problem(""), HasSubstr("the file has to be a map"));
 }

@@ -7,6 +7,7 @@
 namespace slipway::deviceplugin {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::settings_of;
@@ -179,15 +180,16 @@ data:
       migStrategy: both
 )";
 
-Result<Settings> of_config_map(const std::string& name) {
-  const auto document = node_from_yaml(kConfigMap, "map.yaml");
-  const auto configs = split_configs(*document, kConfigMap);
-  const auto node = choose_config(*configs, name, "", "here");
-  if (!node) return node.error();
+Result<Settings> of_config_map(const std::string& text, const std::string& name) {
+  SLIPWAY_TRY(configs, split_configs(read_config(text, "map.yaml"), text));
+  SLIPWAY_TRY(config, choose_config(configs, {.name = name, .where = "here", .remedy = "choose one"}));
   Settings settings;
-  if (const Status taken = take_config(**node, settings); !taken) return taken.error();
+  settings.warnings = config->warnings;
+  SLIPWAY_CHECK(take_config(config->node, settings));
   return settings;
 }
+
+Result<Settings> of_config_map(const std::string& name) { return of_config_map(kConfigMap, name); }
 
 TEST(Config, AConfigMapHoldsSeveralAndErrorsNameTheLineInItsFile) {
   const auto fallback = of_config_map("");
@@ -275,6 +277,168 @@ TEST(Config, TheOversubscriptionOfMpsIsANumberFromOneToTen) {
               HasSubstr("no number from 1 to 10"));
   EXPECT_THAT(error_of("sharing: {timeSlicing: {replicas: 4, oversubscription: 2}}").what,
               HasSubstr("no effect on time-slicing"));
+}
+
+// The first one counted below `sharing`, the last one at the top, and NVIDIA's program takes the last everywhere.
+TEST(Config, AKeyThatIsGivenTwiceIsRefused) {
+  const std::vector<std::pair<std::string, std::string>> files{
+      {"sharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 2, replicas: 4}]}}", "config.yaml:1:73"},
+      {"sharing: {timeSlicing: {replicas: 2}}\nsharing: {timeSlicing: {replicas: 4}}", "config.yaml:2:1"},
+      {"flags: {migStrategy: single}\nflags: {migStrategy: mixed}", "config.yaml:2:1"},
+      {"sharing:\n  timeSlicing:\n    renameByDefault: true\n    resources: [{name: gpu, Replicas: 3, replicas: 5}]",
+       "config.yaml:4:42"},
+      {"sharing: {timeSlicing: {replicas: 2}, TimeSlicing: {replicas: 4}}", "config.yaml:1:39"},
+      {"resources: {gpus: [{pattern: a, name: b, name: c}]}", "config.yaml:1:42"}};
+  for (const auto& [text, where] : files) {
+    const Error error = error_of(text);
+    EXPECT_EQ(error.where, where) << text;
+    EXPECT_THAT(error.what, HasSubstr("is given twice; the other value is at config.yaml:")) << text;
+  }
+}
+
+TEST(Config, AKeyThatIsGivenTwiceWithOneValueIsAWarning) {
+  const auto settings = settings_of("version: v1\nversion: v1\nflags: {migStrategy: mixed, MigStrategy: mixed}");
+  ASSERT_TRUE(settings) << settings.error().what;
+  EXPECT_THAT(settings->warnings,
+              ElementsAre(HasSubstr("config.yaml:2:1: 'version' is given twice, first at config.yaml:1:1"),
+                          HasSubstr("config.yaml:3:29: 'MigStrategy' is given twice, first at config.yaml:3:9")));
+}
+
+// They were passed over without a word: 2 GB that nothing kept.
+TEST(Config, UnknownKeysAreNamedAtAnyDepth) {
+  const auto settings = settings_of(R"(sharing:
+  strategy: mps
+  mps:
+    defaultActiveThreadPercentage: 50
+    resources:
+    - {name: nvidia.com/gpu, replicas: 2, memoryGB: 2, gpus: [0], deviceIndices: [0]}
+resources:
+  gpus: [{pattern: "*", name: gpu, count: 1}]
+imex: {channels: 1}
+)");
+  ASSERT_TRUE(settings) << settings.error().what;
+  const auto unknown = [](const char* place, const char* key) {
+    return HasSubstr(std::string("config.yaml:") + place + ": unknown key '" + key + "', ignored");
+  };
+  EXPECT_THAT(settings->warnings,
+              ::testing::UnorderedElementsAre(
+                  unknown("2:3", "strategy"), unknown("4:5", "defaultActiveThreadPercentage"),
+                  unknown("6:43", "memoryGB"), unknown("6:56", "gpus"), unknown("6:67", "deviceIndices"),
+                  unknown("8:36", "count"), unknown("9:8", "channels")));
+}
+
+TEST(Config, AKeyInAnotherPlaceIsToldWhereItBelongs) {
+  const std::vector<std::pair<const char*, const char*>> files{
+      {"flags: {failRequestsGreaterThanOne: true}",
+       "config.yaml:1:9: unknown key 'failRequestsGreaterThanOne', ignored: "
+       "it belongs below sharing.timeSlicing"},
+      {"timeSlicing: {replicas: 4}", "config.yaml:1:1: unknown key 'timeSlicing', ignored: it belongs below sharing"},
+      {"migStrategy: mixed", "it belongs below flags"},
+      {"flags: {deviceListStrategy: cdi-cri}", "it belongs below flags.plugin"},
+      {"sharing: {timeSlicing: {rename: x, replicas: 2}}", "below an entry of sharing.timeSlicing.resources"},
+      {"config: {map: {default: \"version: v1\"}, default: default}", "values of NVIDIA's Helm chart"},
+      {"sharing: {mps: {replicas: 2, resources: [{name: gpu, replicas: 4}]}}", "'replicas' has no effect here"}};
+  for (const auto& [text, hint] : files) {
+    const auto settings = settings_of(text);
+    ASSERT_TRUE(settings) << text << settings.error().what;
+    EXPECT_THAT(settings->warnings, ElementsAre(HasSubstr(hint))) << text;
+  }
+}
+
+// Sharing that stood behind a line of --- had no effect.
+TEST(Config, ASecondDocumentIsRefused) {
+  const Error error = error_of("version: v1\n---\nversion: v1\nsharing: {timeSlicing: {replicas: 4}}\n");
+  EXPECT_THAT(error.what, HasSubstr("a second document begins here"));
+  EXPECT_EQ(error.where, "config.yaml:2:1");
+  EXPECT_EQ(error_of("---\nversion: v1\n---\n# the end\n...\n").what, "it is right");
+  EXPECT_EQ(error_of("# first\n---\nversion: v1\n").what, "it is right");
+  EXPECT_NE(error_of("version: v1\n}\n").what, "it is right");
+}
+
+TEST(Config, OtherObjectsOfKubernetesAreNamed) {
+  const auto error = [](const std::string& text) { return of_config_map(text, "").error(); };
+  const Error list = error(
+      "apiVersion: v1\nkind: List\nitems:\n- {kind: ConfigMap, metadata: {name: one}}\n"
+      "- {kind: ConfigMap, metadata: {name: two}}\n");
+  EXPECT_EQ(list.where, "map.yaml:2:7");
+  EXPECT_EQ(list.what,
+            "this is an object of Kubernetes of the kind List, not a config; it has the ConfigMaps one, two");
+  EXPECT_THAT(list.next, HasSubstr("kubectl get configmap NAME -o yaml"));
+  EXPECT_THAT(error("apiVersion: apps/v1\nkind: DaemonSet\n").what, HasSubstr("of the kind DaemonSet"));
+  EXPECT_THAT(error("kind: ConfigMap\n").what, HasSubstr("no data"));
+}
+
+// The position was one of the text inside, behind the end of a file of five lines.
+TEST(Config, ErrorsInAQuotedOrFoldedConfigNameTheLineOfTheFile) {
+  const auto where = [](const std::string& data) {
+    const auto settings = of_config_map("kind: ConfigMap\ndata:\n" + data, "");
+    return settings ? "it is right" : settings.error().where;
+  };
+  EXPECT_EQ(
+      where("  any: \"version: v1\\nsharing:\\n  timeSlicing:\\n    resources:\\n    - name: nvidia.com/gpu\\n      "
+            "replicas: x\\n\"\n"),
+      "map.yaml:3:108");
+  EXPECT_EQ(where("  any: \"version: v1\\nsharing:\\n  timeSlicing:\\n\n    \\   resources:\\n    - name: gpu\\n\n"
+                  "    \\     replicas: x\\n\"\n"),
+            "map.yaml:5:21")
+      << "as kubectl writes it";
+  EXPECT_EQ(where("  any: 'version: v1\n\n    flags: {migStrategy: both}'\n"), "map.yaml:5:26");
+  EXPECT_EQ(where("  any: >\n    version: v1\n\n    flags:\n      migStrategy: both\n"), "map.yaml:7:20");
+  EXPECT_EQ(where("  any: |-\n\n     version: v1\n     flags:\n       migStrategy: both"), "map.yaml:7:21");
+  EXPECT_EQ(where("  any: {flags: {migStrategy: both}}\n"), "map.yaml:3:30");
+  EXPECT_EQ(where("  any: &name \"flags:\\n  migStrategy: both\"\n"), "map.yaml:3:8") << "where the value begins";
+}
+
+TEST(Config, OnlyTheConfigThatIsChosenHasToBeRight) {
+  const std::string text =
+      "kind: ConfigMap\ndata:\n  good: \"version: v1\"\n  bad: \"a: [\"\n  twice: \"a: 1\\na: 1\"\n";
+  EXPECT_TRUE(of_config_map(text, "good"));
+  EXPECT_THAT(of_config_map(text, "bad").error().where, HasSubstr("map.yaml:4:"));
+  EXPECT_THAT(of_config_map(text, "twice")->warnings, SizeIs(2));
+  EXPECT_THAT(of_config_map(text, "").error().what, "there are several configs (bad, good, twice), and none is chosen");
+}
+
+// The place was a key of the spec, wherever the name came from.
+TEST(Config, AChoiceThatIsNotThereIsLocatedWhereItIsMade) {
+  slipway::testing::FakeHost host;
+  host.file("/etc/dp/small", "").file("/etc/dp/big", "").file("/etc/choice", "large\n");
+  const auto where = [&host](const Json& section) {
+    return read_settings(Spec(section), "deviceplugin", host, no_environment).error().where;
+  };
+  EXPECT_EQ(where({{"config_file", "/etc/dp"}, {"config_choice_file", "/etc/choice"}}), "/etc/choice");
+  EXPECT_EQ(where({{"config_file", "/etc/dp"}, {"config_name", "large"}}), "spec.components.deviceplugin.config_name");
+  EXPECT_EQ(where({{"config_file", "/etc/dp"}}), "spec.components.deviceplugin.config_file");
+  const auto of_tool = [&host](const std::string& name) {
+    return read_settings_file(host, "/etc/dp", name, no_environment);
+  };
+  EXPECT_THAT(of_tool("").error().next, HasSubstr("choose one with --config-name"));
+  EXPECT_EQ(of_tool("").error().where, "/etc/dp");
+  EXPECT_EQ(of_tool("large").error().where, "--config-name");
+  EXPECT_TRUE(of_tool("big"));
+}
+
+// GPUs stayed unshared, and only the service's log had a word of it.
+TEST(Config, NamesThatNothingHasAreWarnedOf) {
+  const auto warnings = [](const std::string& name) {
+    return settings_of(
+               "resources: {gpus: [{pattern: \"*A100*\", name: a100}]}\n"
+               "sharing:\n  timeSlicing:\n    resources:\n    - {name: " +
+               name + ", replicas: 2}")
+        ->warnings;
+  };
+  EXPECT_THAT(warnings("nvidia.com/gpus"),
+              ElementsAre(AllOf(HasSubstr("config.yaml:5:7: no GPU and no MIG device is offered as "
+                                          "nvidia.com/gpus, so this entry shares nothing"),
+                                HasSubstr("did you mean 'nvidia.com/gpu'?"))));
+  EXPECT_THAT(warnings("amd.com/gpu"), SizeIs(1));
+  for (const char* good : {"gpu", "nvidia.com/gpu", "nvidia.com/mig-1g.10gb", "mig-1c.3g.20gb", "nvidia.com/a100"})
+    EXPECT_THAT(warnings(good), ::testing::IsEmpty()) << good;
+}
+
+TEST(Config, ATabInTheIndentationIsNamed) {
+  const Error error = error_of("version: v1\nflags:\n\tmigStrategy: mixed\n");
+  EXPECT_EQ(error.where, "config.yaml:3:1");
+  EXPECT_THAT(error.what, HasSubstr("a tab is used for indentation"));
 }
 
 }  // namespace

@@ -41,8 +41,8 @@ inline Gpu mig_gpu(unsigned index, const std::vector<std::string>& profiles) {
 
 /// The settings of a config text; a wrong one gives the defaults and fails the test by what follows.
 inline Result<Settings> settings_of(const std::string& yaml) {
-  SLIPWAY_TRY(node, node_from_yaml(yaml, "config.yaml"));
   Settings settings;
+  SLIPWAY_TRY(node, node_from_yaml(yaml, "config.yaml", settings.warnings));
   SLIPWAY_CHECK(take_config(node, settings));
   SLIPWAY_CHECK(check_settings(settings));
   return settings;

@@ -115,7 +115,14 @@ TEST(MigConfig, NamesTheRuleThatIsBrokenAndItsPlace) {
       {"version: v1\nmig-config: {}", "config.yaml:2:1", "unexpected field 'mig-config'"},
       {"version: v1\nmig-configs: {}", "config.yaml:2:14", "at least one is required"},
       {"version: v1\nmig-configs: {it: []}", "config.yaml:2:19", "'it' has no entry"},
-      {"version: v1\nversion: v1", "config.yaml", "twice"},
+      {"version: v1\nversion: v2", "config.yaml:2:1", "twice"},
+      {"version: v1\n---\nversion: v1", "config.yaml:3:1", "a second document"},
+      {"version: v1\nmig-configs:\n  a: [{devices: all, mig-enabled: false}]\n  a: [{devices: all, mig-enabled: true, "
+       "mig-devices: {}}]",
+       "config.yaml:4:3", "'a' is given twice; the other value is at config.yaml:3:6"},
+      {"kind: ConfigMap\ndata: {a: \"version: v1\", b: \"version: v1\"}", "config.yaml", "several configs (a, b)"},
+      {"kind: ConfigMap\ndata:\n  config.yaml: |\n    version: v2\n", "config.yaml:4:14", "unknown version: 'v2'"},
+      {"kind: List\napiVersion: v1\n", "config.yaml:1:7", "of the kind List"},
       {"{", "config.yaml", "YAML"},
   };
   for (const Broken& row : rows) {
@@ -125,6 +132,27 @@ TEST(MigConfig, NamesTheRuleThatIsBrokenAndItsPlace) {
     EXPECT_THAT(configs.error().what, HasSubstr(row.what)) << row.text;
     EXPECT_FALSE(configs.error().next.empty()) << row.text;
   }
+}
+
+// One name twice, as a repository of many clusters has it; nvidia-mig-parted takes it.
+TEST(MigConfig, EqualConfigsOfOneNameAreAWarning) {
+  const auto configs = read(
+      "version: v1\nmig-configs:\n  all-disabled: [{devices: all, mig-enabled: false}]\n"
+      "  all-disabled:\n  - {devices: all, mig-enabled: false}\n");
+  ASSERT_TRUE(configs.ok()) << to_text(configs.error());
+  EXPECT_EQ(configs->by_name.size(), 1U);
+  EXPECT_THAT(
+      configs->warnings,
+      ::testing::ElementsAre("config.yaml:4:3: 'all-disabled' is given twice, first at config.yaml:3:3; the values are "
+                             "equal"));
+}
+
+TEST(MigConfig, InAConfigMapIsRead) {
+  const auto configs = read(
+      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: default-mig-parted-config}\ndata:\n  config.yaml: |\n"
+      "    version: v1\n    mig-configs:\n      all-disabled: [{devices: all, mig-enabled: false}]\n");
+  ASSERT_TRUE(configs.ok()) << to_text(configs.error());
+  EXPECT_TRUE(configs->by_name.contains("all-disabled"));
 }
 
 TEST(MigConfig, NamesTheRuleThatAnEntryBreaks) {
