@@ -176,10 +176,16 @@ std::string exclusive_of(std::string_view uuid) {
   return "gpu-" + name;
 }
 
-std::vector<slipway::PciDevice> gpus_of_the_driver(const Host& host) {
+std::vector<slipway::PciDevice> gpus_of_the_driver(const Host& host) { return gpus_of_the_driver(host, {}); }
+
+std::vector<slipway::PciDevice> gpus_of_the_driver(const Host& host, const std::set<std::string>& shown) {
   std::vector<slipway::PciDevice> found;
   for (const slipway::PciDevice& each : host.pci_devices({.vendor = kVendor})) {
     if (!is_gpu(each) || (!each.driver.empty() && each.driver != "nvidia")) continue;
+    if (shown.contains(pci_place(each.address))) {
+      found.push_back(each);
+      continue;
+    }
     if (host.exists("/sys/bus/pci/devices/" + each.address + "/physfn")) continue;
     constexpr std::size_t kMostBytes = 4096;
     const std::string known =

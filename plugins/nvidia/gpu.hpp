@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,6 +74,9 @@ bool is_gpu(const slipway::PciDevice& device);
 /// Those on the PCI bus that NVML ought to show, in bus order: not those of another driver (vfio-pci, nouveau), virtual
 /// functions (SR-IOV), nor those that the driver was told to leave alone (NVreg_ExcludedGpus).
 std::vector<slipway::PciDevice> gpus_of_the_driver(const Host& host);
+/// The same, where NVML shows some already: no file of the driver's is read about these. @param shown  their
+/// pci_place()
+std::vector<slipway::PciDevice> gpus_of_the_driver(const Host& host, const std::set<std::string>& shown);
 /// How many are on the PCI bus.
 std::size_t count_gpus(const Host& host);
 

@@ -2,23 +2,18 @@
 #include "toolkit/cdi/driver_files.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include <fnmatch.h>
 
 #include "nvidia/library_folders.hpp"
 #include "toolkit/cdi/libraries.hpp"
+#include "toolkit/cdi/programs.hpp"
 
 namespace slipway::toolkit {
 namespace {
 
 using nvidia::cdi::Edits;
 using nvidia::cdi::Mount;
-
-constexpr std::array kPrograms{
-    "nvidia-smi",  "nvidia-debugdump", "nvidia-persistenced", "nvidia-cuda-mps-control", "nvidia-cuda-mps-server",
-    "nvidia-imex", "nvidia-imex-ctl"};
-constexpr std::array kProgramFolders{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"};
 
 bool fits(const char* pattern, const std::string& name) { return ::fnmatch(pattern, name.c_str(), 0) == 0; }
 
@@ -103,18 +98,17 @@ Status DriverFiles::add_libraries(bool device_node_modification, Edits& edits) c
   return {};
 }
 
-void DriverFiles::add_program(const std::string& name, Edits& edits) const {
-  for (const std::string folder : kProgramFolders) {
-    const auto real = roots_.driver.resolve(folder + "/" + name);
-    if (!real) continue;
-    const auto info = roots_.driver.info(*real);
-    if (!info || info->type != FileInfo::Type::regular || (info->mode & 0111U) == 0) continue;
-    return mount(*real, folder + "/" + name, edits);
-  }
-}
-
-void DriverFiles::add_programs(Edits& edits) const {
-  for (const char* name : kPrograms) add_program(name, edits);
+std::vector<std::string> DriverFiles::add_programs(bool graphics, Edits& edits) const {
+  std::vector<std::string> names{
+      "nvidia-smi",  "nvidia-debugdump", "nvidia-persistenced", "nvidia-cuda-mps-control", "nvidia-cuda-mps-server",
+      "nvidia-imex", "nvidia-imex-ctl"};
+  if (graphics) names.emplace_back("nvidia-xconfig");
+  std::vector<std::string> folders;
+  for (const Found& library : search_.find("libcuda.so." + version_))
+    for (const std::string& path : {library.path, library.real}) add_once(folders, folder_of(path));
+  DriverPrograms programs = find_driver_programs(roots_.driver, names, folders, options_.program_folders);
+  for (const Found& program : programs.files) mount(program.real, program.path, edits);
+  return std::move(programs.notes);
 }
 
 void DriverFiles::add_firmware(Edits& edits) const {

@@ -16,10 +16,11 @@
 namespace slipway::toolkit {
 
 struct FileOptions {
-  bool hooks = true;                        ///< false: files are mounted under the names that links would give them
-  bool explicit_libraries = false;          ///< OpenGL, EGL and OpenCL as well
-  std::string library_folder;               ///< of containers, without hooks; empty: as on the host
-  std::vector<std::string> config_folders;  ///< for the files of graphics; empty: the usual ones
+  bool hooks = true;                         ///< false: files are mounted under the names that links would give them
+  bool explicit_libraries = false;           ///< OpenGL, EGL and OpenCL as well
+  std::string library_folder;                ///< of containers, without hooks; empty: as on the host
+  std::vector<std::string> config_folders;   ///< for the files of graphics; empty: the usual ones
+  std::vector<std::string> program_folders;  ///< searched after the usual ones
 };
 
 /// Adds mounts and hooks to edits, for one driver version.
@@ -35,7 +36,8 @@ class DriverFiles {
 
   /// Errors: as find_driver_libraries().
   Status add_libraries(bool device_node_modification, nvidia::cdi::Edits& edits) const;
-  void add_programs(nvidia::cdi::Edits& edits) const;
+  /// @return notes: what containers do not get, and why
+  std::vector<std::string> add_programs(bool graphics, nvidia::cdi::Edits& edits) const;
   void add_firmware(nvidia::cdi::Edits& edits) const;
   void add_sockets(nvidia::cdi::Edits& edits) const;
   void add_graphics(nvidia::cdi::Edits& edits) const;
@@ -44,7 +46,6 @@ class DriverFiles {
   /// Where a library goes; without hooks only folders count that every linker searches.
   std::string container_of(const std::string& real) const;
   void mount(const std::string& real, const std::string& container, nvidia::cdi::Edits& edits) const;
-  void add_program(const std::string& name, nvidia::cdi::Edits& edits) const;
   void add_config_file(const std::string& name, const std::string& container_folder,
                        const std::vector<std::string>& folders, nvidia::cdi::Edits& edits) const;
   void add_xorg(const std::vector<std::string>& folders, std::vector<std::string>& links,

@@ -32,49 +32,82 @@ const ModeName& entry_of(Mode mode) { return *std::ranges::find(kModes, mode, &M
 
 bool mounts_driver(Mode mode) { return mode == Mode::nvml || mode == Mode::management; }
 
-/// The version of the loaded module and that of the libraries must be one.
-Result<std::string> driver_version(const Roots& roots, const Inventory& inventory, LibrarySearch& search) {
-  std::string version = inventory.driver_version;
-  const auto loaded = nvidia::read_loaded_driver(roots.kernel);
-  if (version.empty() && loaded) version = loaded->version;
-  if (version.empty()) version = installed_version(search);
-  if (version.empty())
-    return Error{ErrorCode::not_found,
-                 "there is no NVIDIA driver: no module is loaded and no libcuda is installed",
-                 "libcuda.so.1",
-                 "install the driver: `slipway apply` with the component driver",
-                 {}};
-  if (loaded && !loaded->version.empty() && loaded->version != version)
-    return Error{
-        ErrorCode::conflict,
-        "the driver is half upgraded: NVML is of " + version + ", the loaded kernel module of " + loaded->version,
-        "/proc/driver/nvidia/version",
-        "reboot, or load the modules of " + version + " once nobody uses a GPU",
-        {}};
-  return version;
-}
-
-Status add_common_edits(const GenerateOptions& options, const Roots& roots, const Inventory& inventory, Spec& spec) {
-  const HookWriter hooks(options.hooks);
-  LibrarySearch search(roots.driver, options.library_folders);
-  SLIPWAY_TRY(version, driver_version(roots, inventory, search));
-  const bool with_hooks = hooks.wanted("create-symlinks");
-  const DriverFiles files(
-      roots, version, search, hooks,
-      {with_hooks, options.explicit_libraries, options.container_library_folder, options.config_folders});
-  Edits& edits = spec.edits;
-  const bool gpus = options.mode == Mode::nvml;
-  if (gpus) {
-    SLIPWAY_CHECK(add_control_nodes(roots, NodeWriter(roots, options.additional_gids), edits));
-    files.add_graphics(edits);
+/// What every container gets of the driver.
+class CommonEdits {
+ public:
+  CommonEdits(const GenerateOptions& options, const Roots& roots)
+      : options_(options), roots_(roots), search_(roots.driver, options.library_folders) {
+    if (const auto loaded = nvidia::read_loaded_driver(roots.kernel)) loaded_ = loaded->version;
   }
-  SLIPWAY_CHECK(files.add_libraries(gpus, edits));
-  if (options.sockets) files.add_sockets(edits);
-  files.add_firmware(edits);
-  files.add_programs(edits);
-  if (gpus) hooks.add("update-application-profile", {}, edits);
-  return {};
-}
+
+  /// Looks for the driver's files as far as that can be done without NVML, which mostly is all.
+  void look_ahead() {
+    if (!loaded_.empty()) made_.emplace(make(loaded_));
+  }
+
+  Status add(const Inventory& inventory, std::vector<std::string>& notes, Spec& spec) {
+    SLIPWAY_TRY(version, driver_version(inventory));
+    if (!made_ || version != loaded_) made_.emplace(make(version));
+    // NVML makes the nodes when it is opened, so these are never looked for ahead of it.
+    if (*made_) spec.edits = (*made_)->edits;
+    if (options_.mode == Mode::nvml)
+      SLIPWAY_CHECK(add_control_nodes(roots_, NodeWriter(roots_, options_.additional_gids), spec.edits));
+    if (!*made_) return made_->error();
+    for (const std::string& note : (*made_)->notes) add_once(notes, note);
+    return {};
+  }
+
+ private:
+  struct Made {
+    Edits edits;
+    std::vector<std::string> notes;
+  };
+
+  /// The version of the loaded module and that of the libraries must be one.
+  Result<std::string> driver_version(const Inventory& inventory) {
+    std::string version = inventory.driver_version;
+    if (version.empty()) version = loaded_;
+    if (version.empty()) version = installed_version(search_);
+    if (version.empty())
+      return Error{ErrorCode::not_found,
+                   "there is no NVIDIA driver: no module is loaded and no libcuda is installed",
+                   "libcuda.so.1",
+                   "install the driver: `slipway apply` with the component driver",
+                   {}};
+    if (!loaded_.empty() && loaded_ != version)
+      return Error{ErrorCode::conflict,
+                   "the driver is half upgraded: NVML is of " + version + ", the loaded kernel module of " + loaded_,
+                   "/proc/driver/nvidia/version",
+                   "reboot, or load the modules of " + version + " once nobody uses a GPU",
+                   {}};
+    return version;
+  }
+
+  Result<Made> make(const std::string& version) {
+    const HookWriter hooks(options_.hooks);
+    const DriverFiles files(roots_, version, search_, hooks,
+                            {.hooks = hooks.wanted("create-symlinks"),
+                             .explicit_libraries = options_.explicit_libraries,
+                             .library_folder = options_.container_library_folder,
+                             .config_folders = options_.config_folders,
+                             .program_folders = options_.program_folders});
+    Made made;
+    const bool gpus = options_.mode == Mode::nvml;
+    if (gpus) files.add_graphics(made.edits);
+    SLIPWAY_CHECK(files.add_libraries(gpus, made.edits));
+    if (options_.sockets) files.add_sockets(made.edits);
+    files.add_firmware(made.edits);
+    made.notes = files.add_programs(gpus, made.edits);
+    if (gpus) hooks.add("update-application-profile", {}, made.edits);
+    return made;
+  }
+
+  const GenerateOptions& options_;
+  const Roots& roots_;
+  LibrarySearch search_;
+  std::string loaded_;  ///< the version of the loaded module; empty: none is loaded
+  std::optional<Result<Made>> made_;
+};
 
 bool none_wanted(const GenerateOptions& options) {
   return options.device_ids.size() == 1 && options.device_ids.front() == "none";
@@ -107,7 +140,17 @@ std::string kind_of(const GenerateOptions& options) {
          (options.class_name.empty() ? kind.substr(slash + 1) : options.class_name);
 }
 
-Result<Spec> generate(const GenerateOptions& options, const Roots& roots, const Inventory& inventory) {
+Result<Spec> generate(const GenerateOptions& options, const Roots& roots, const Inventory& inventory,
+                      std::vector<std::string>& notes) {
+  return generate(
+      options, roots, [&inventory] { return Result<Inventory>(inventory); }, notes);
+}
+
+Result<Spec> generate(const GenerateOptions& options, const Roots& roots,
+                      const std::function<Result<Inventory>()>& inventory, std::vector<std::string>& notes) {
+  std::optional<CommonEdits> common;
+  if (mounts_driver(options.mode)) common.emplace(options, roots).look_ahead();
+  SLIPWAY_TRY(found, inventory());
   Spec spec;
   spec.kind = kind_of(options);
   bool all = options.all_device && options.mode != Mode::imex;
@@ -116,11 +159,11 @@ Result<Spec> generate(const GenerateOptions& options, const Roots& roots, const 
     spec.devices.back().edits.env = {"NVCT_EMPTY_DEVICE="};
     all = false;
   } else if (options.mode == Mode::nvml) {
-    SLIPWAY_CHECK(add_gpu_devices(options, roots, inventory, spec));
+    SLIPWAY_CHECK(add_gpu_devices(options, roots, found, spec));
   } else {
     SLIPWAY_CHECK(add_function_device(options, roots, spec));
   }
-  if (mounts_driver(options.mode)) SLIPWAY_CHECK(add_common_edits(options, roots, inventory, spec));
+  if (common) SLIPWAY_CHECK(common->add(found, notes, spec));
   spec.edits.env.emplace_back("NVIDIA_VISIBLE_DEVICES=void");
   nvidia::cdi::finish(spec, all);
   SLIPWAY_CHECK(nvidia::cdi::validate(spec, spec.kind));

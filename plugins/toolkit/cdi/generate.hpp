@@ -2,6 +2,7 @@
 // plugins/toolkit/cdi/generate.hpp - makes CDI specs: full GPUs and MIG devices, and the kinds for single functions.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -36,6 +37,7 @@ struct GenerateOptions {
   HookOptions hooks;
   std::vector<std::string> library_folders;  ///< empty: the usual ones
   std::vector<std::string> config_folders;
+  std::vector<std::string> program_folders;  ///< searched for the driver's programs after the usual ones
   std::vector<std::string> device_ids;  ///< empty: all; else indexes, "GPU:MIG" indexes, UUIDs, channels, or "none"
   bool all_device = true;
   bool additional_gids = true;
@@ -51,9 +53,16 @@ std::string kind_of(const GenerateOptions& options);
 /// A valid spec of the version that it needs.
 /// @param inventory  GPUs for the mode nvml; `driver_version` in all modes that mount driver files, where it may be
 ///                   empty: then that of the libraries
+/// @param notes      gets what the spec lacks that containers can do without
 /// Errors: `not_found` no device, a missing node or library; `conflict` a half-upgraded driver; `invalid` an id that
 /// names nothing.
-Result<nvidia::cdi::Spec> generate(const GenerateOptions& options, const Roots& roots, const Inventory& inventory);
+Result<nvidia::cdi::Spec> generate(const GenerateOptions& options, const Roots& roots, const Inventory& inventory,
+                                   std::vector<std::string>& notes);
+/// The same, with an inventory that is asked for as late as possible: its NVML may be opened meanwhile.
+/// Errors: those of `inventory`, before all others.
+Result<nvidia::cdi::Spec> generate(const GenerateOptions& options, const Roots& roots,
+                                   const std::function<Result<Inventory>()>& inventory,
+                                   std::vector<std::string>& notes);
 
 /// One of the two specs beside the main one, for those who ask for GPUs by their memory.
 struct CoherentHalf {

@@ -93,7 +93,6 @@ void DriverFiles::add_graphics(Edits& edits) const {
   for (const char* name : kShared) add_config_file(name, "/usr/share", places, edits);
   places.emplace_back("");  // vulkan's files lie directly below the driver root of some systems
   for (const char* name : kSettings) add_config_file(name, "/etc", places, edits);
-  add_program("nvidia-xconfig", edits);
   hooks_.create_symlinks(links, edits);
 }
 

@@ -143,7 +143,7 @@ Status read_gpu(nvml::Nvml& library, Reader& reader) {
 /// lost as well.
 void find_missing(const Host& kernel, const std::set<std::string>& shown, Inventory& inventory) {
   std::vector<std::string> missing;
-  for (const PciDevice& device : nvidia::gpus_of_the_driver(kernel))
+  for (const PciDevice& device : nvidia::gpus_of_the_driver(kernel, shown))
     if (!shown.contains(nvidia::pci_place(device.address))) missing.push_back(device.address);
   const auto nameless = std::ranges::count(inventory.lost, std::string(), &LostGpu::pci_address);
   if (nameless > 0 && static_cast<std::size_t>(nameless) != missing.size()) return;  // it could be any of them

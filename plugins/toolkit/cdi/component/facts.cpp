@@ -33,7 +33,7 @@ bool optional(Mode mode) { return mode != Mode::nvml && mode != Mode::management
 
 /// Only nvml, and what it needs, must work; a function that the machine does not have is left out.
 void add_spec(const CdiSettings& settings, Mode mode, const Roots& roots, const Inventory& inventory, CdiFacts& facts) {
-  auto spec = generate(settings.options_for(mode), roots, inventory);
+  auto spec = generate(settings.options_for(mode), roots, inventory, facts.notes);
   if (spec) {
     if (settings.options.coherent && mode == Mode::nvml) {
       const auto halves = split_coherent(*spec);
@@ -66,7 +66,7 @@ CdiFacts read_cdi_facts(const CdiSettings& settings, const Host& host) {
   facts.roots = find_driver_roots(host, settings.driver_root, settings.dev_root);
   facts.later = why_later(settings, facts.roots, host);
   if (!facts.later.empty()) return facts;
-  const auto machine = Machine::open(host, facts.roots.driver, facts.roots.dev);
+  auto machine = Machine::open(host, facts.roots.driver, facts.roots.dev);
   if (!machine) {
     facts.problem = machine.error();
     return facts;

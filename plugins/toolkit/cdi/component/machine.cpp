@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/cdi/component/machine.hpp"
 
+#include <system_error>
+
 #include <slipway/local_host.hpp>
 
 namespace slipway::toolkit {
@@ -46,7 +48,28 @@ Roots Machine::roots() const {
   return {driver_ ? *driver_ : host_, dev_ ? *dev_ : host_, host_, driver_root_, dev_root_};
 }
 
-Result<Inventory> Machine::inventory() const {
+void Machine::begin_inventory() {
+  // A Host serves one thread. Where a driver is loaded, opening NVML has nothing to ask of it.
+  if (!host_.module_loaded("nvidia")) return;
+  auto library = nvidia::nvml::choose_library(host_, driver_root_.empty() ? "/" : driver_root_);
+  if (!library) return;
+  library->machine = nullptr;
+  const nvidia::nvml::SignalsBlocked blocked;
+  try {
+    opening_ = std::async(std::launch::async,
+                          [options = nvidia::nvml::NvmlOptions{.library = *std::move(library), .until_exit = true}] {
+                            return nvidia::nvml::Nvml::open(options);
+                          });
+  } catch (const std::system_error&) {
+    // No thread is to be had: inventory() opens it.
+  }
+}
+
+Result<Inventory> Machine::inventory() {
+  if (opening_.valid()) {
+    SLIPWAY_TRY(opened, opening_.get());
+    return read_inventory(*opened, host_);
+  }
   SLIPWAY_TRY(library, nvidia::nvml::choose_library(host_, driver_root_.empty() ? "/" : driver_root_));
   SLIPWAY_TRY(nvml, nvidia::nvml::Nvml::open({.library = library}));
   return read_inventory(*nvml, host_);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/cdi/component/tools.hpp"
 
+#include <cstdlib>
 #include <filesystem>
 
 #include "nvidia/cdi/folders.hpp"
 #include "nvidia/cdi/text.hpp"
 #include "toolkit/cdi/component/facts.hpp"
 #include "toolkit/cdi/component/machine.hpp"
+#include "toolkit/cdi/programs.hpp"
 
 namespace slipway::toolkit {
 namespace {
@@ -43,13 +45,18 @@ Status put(const nvidia::cdi::Spec& spec, const GenerateArguments& arguments, co
 Result<int> run_generate(const CommandWords& words, const Host& host, ToolIo& io) {
   SLIPWAY_TRY(arguments, generate_arguments(words));
   SLIPWAY_TRY(machine, Machine::open(host, arguments.driver_root, arguments.dev_root));
-  Inventory inventory;
-  if (needs_inventory(arguments.options.mode)) {
+  const bool needs_gpus = needs_inventory(arguments.options.mode);
+  if (needs_gpus) machine.begin_inventory();
+  const auto inventory = [&]() -> Result<Inventory> {
+    if (!needs_gpus) return Inventory();
     SLIPWAY_TRY(found, machine.inventory());
-    inventory = std::move(found);
-  }
-  for (const std::string& lost : lost_sentences(inventory)) io.warn(lost + "; " + kLostRemedy);
-  SLIPWAY_TRY(spec, generate(arguments.options, machine.roots(), inventory));
+    for (const std::string& lost : lost_sentences(found)) io.warn(lost + "; " + kLostRemedy);
+    return found;
+  };
+  arguments.options.program_folders = folders_of_path(std::getenv("PATH"));
+  std::vector<std::string> notes;
+  SLIPWAY_TRY(spec, generate(arguments.options, machine.roots(), inventory, notes));
+  for (const std::string& note : notes) io.warn(note);
   SLIPWAY_CHECK(put(spec, arguments, arguments.output, io));
   for (const std::string& program : missing_hook_programs(spec, host))
     io.warn(missing_hook_text(program) +

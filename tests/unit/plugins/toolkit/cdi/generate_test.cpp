@@ -27,6 +27,10 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 const std::string kVersion = "535.261.03";
+const std::string kProgram(
+    "\x7f"
+    "ELF",
+    4);  // as far as anybody looks
 const std::string kLib = "/usr/lib/x86_64-linux-gnu";
 
 std::string bytes_of(const std::string& path) {
@@ -63,14 +67,15 @@ class Machine {
     host.device("/dev/nvidia-caps/nvidia-cap66", 237, 66, 0444).device("/dev/nvidia-caps/nvidia-cap67", 237, 67, 0444);
     host.file("/proc/driver/nvidia-caps/mig-minors",
               "config 1\ngpu1/gi7/access 66\ngpu1/gi7/ci0/access 67\nodd  line\n");
-    host.file("/usr/bin/nvidia-smi", "x", 0755).file("/lib/firmware/nvidia/" + kVersion + "/gsp_ga10x.bin", "x");
+    host.file("/usr/bin/nvidia-smi", kProgram, 0755).file("/lib/firmware/nvidia/" + kVersion + "/gsp_ga10x.bin", "x");
     host.module_loaded_now("nvidia").file("/sys/module/nvidia/version", kVersion + "\n");
   }
-  Result<nvidia::cdi::Spec> make() { return generate(options, {host, host, host, "", ""}, inventory); }
+  Result<nvidia::cdi::Spec> make() { return generate(options, {host, host, host, "", ""}, inventory, notes); }
 
   FakeHost host;
   GenerateOptions options;
   Inventory inventory = two_gpus();
+  std::vector<std::string> notes;
 };
 
 std::vector<std::string> device_names(const nvidia::cdi::Spec& spec) {
@@ -144,6 +149,24 @@ TEST(CdiGenerate, MountsTheDriverAndLinksItsLibrariesByHook) {
   EXPECT_THAT(spec->edits.env, ElementsAre("NVIDIA_CTK_LIBCUDA_DIR=" + kLib, "NVIDIA_VISIBLE_DEVICES=void"));
 }
 
+TEST(CdiGenerate, GivesTheProgramsBesideTheLibrariesThatTheLinkersCacheNames) {
+  Machine machine;
+  const std::string driver = "/usr/local/nvidia";
+  machine.host.without(kLib);
+  add_libraries(machine.host, driver + "/lib64", kVersion);
+  machine.host.file("/etc/ld.so.cache",
+                    test::ld_cache_of({driver + "/lib64/libcuda.so.1", driver + "/lib64/libnvidia-ml.so." + kVersion}));
+  machine.host.file("/usr/bin/nvidia-smi", "#!/bin/sh\nexec " + driver + "/bin/nvidia-smi \"$@\"\n", 0755);
+  machine.host.file(driver + "/bin/nvidia-smi", kProgram, 0755);
+  const auto spec = machine.make();
+  ASSERT_TRUE(spec.ok()) << to_text(spec.error());
+  EXPECT_THAT(mounts(*spec), Contains(driver + "/bin/nvidia-smi -> /usr/bin/nvidia-smi"));
+  EXPECT_THAT(machine.notes, ::testing::IsEmpty());
+  machine.host.without(driver + "/bin");
+  EXPECT_THAT(mounts(*machine.make()), Not(Contains(HasSubstr("nvidia-smi"))));
+  EXPECT_THAT(machine.notes, ElementsAre(HasSubstr("containers get no nvidia-smi")));
+}
+
 // As a driver below /usr/local/nvidia has it (580.159.04, with an H200): nvidia-ctk links these as well.
 TEST(CdiGenerate, LinksTheShortNameOfALibraryWhoseSonameHasTheVersion) {
   Machine machine;
@@ -187,7 +210,7 @@ TEST(CdiGenerate, SaysHostPathsBelowAForeignDriverRoot) {
   Machine machine;
   const auto spec =
       generate(machine.options, {machine.host, machine.host, machine.host, "/run/nvidia/driver", "/run/nvidia/driver"},
-               machine.inventory);
+               machine.inventory, machine.notes);
   ASSERT_TRUE(spec.ok()) << to_text(spec.error());
   const std::string cuda = kLib + "/libcuda.so." + kVersion;
   EXPECT_THAT(mounts(*spec), Contains("/run/nvidia/driver" + cuda + " -> " + cuda));
@@ -278,7 +301,7 @@ TEST(CdiGenerate, PutsContainersIntoTheGroupsOfNodesThatAreNotForAll) {
       .device("/dev/dri/renderD128", 226, 128, 0666);
   const GroupedHost dev(machine.host, {{"/dev/dri/card1", 44}, {"/dev/dri/renderD128", 109}});
   const Roots roots{machine.host, dev, machine.host, "", ""};
-  const auto spec = generate(machine.options, roots, machine.inventory);
+  const auto spec = generate(machine.options, roots, machine.inventory, machine.notes);
   ASSERT_TRUE(spec.ok()) << to_text(spec.error());
   const auto& edits = spec->find("0")->edits;
   EXPECT_EQ(edits.additional_gids, std::vector<std::uint32_t>{44}) << "renderD128 is for all";
@@ -286,7 +309,8 @@ TEST(CdiGenerate, PutsContainersIntoTheGroupsOfNodesThatAreNotForAll) {
   EXPECT_EQ(edits.device_nodes[2].gid, 109U);
   EXPECT_EQ(spec->version, "0.7.0");
   machine.options.additional_gids = false;
-  EXPECT_TRUE(generate(machine.options, roots, machine.inventory)->find("0")->edits.additional_gids.empty());
+  EXPECT_TRUE(
+      generate(machine.options, roots, machine.inventory, machine.notes)->find("0")->edits.additional_gids.empty());
 }
 
 TEST(CdiGenerate, WithoutHooksMountsLibrariesWhereContainersHaveThem) {
