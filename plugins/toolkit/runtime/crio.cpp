@@ -34,6 +34,13 @@ Result<Json> read_effective(const Host& host, const std::string& config, const s
   return effective;
 }
 
+/// The default handler is a runtime for GPUs already.
+bool default_acts(const Json& runtime) {
+  const std::string name = text_of(runtime, "default_runtime");
+  const Json program = at_path(runtime, {"runtimes", name, "runtime_path"});
+  return program.is_string() && is_gpu_runtime(program.get<std::string>());
+}
+
 /// What the files say. @param drop_in  the one that is written, which does not count
 Result<Json> read_files(const RuntimeSettings& settings, const Host& host, const std::string& config,
                         const std::string& drop_in) {
@@ -41,6 +48,7 @@ Result<Json> read_files(const RuntimeSettings& settings, const Host& host, const
   return Json{{"base", crio_base_handler(settings.names, at_path(effective, {"crio", "runtime"}))},
               {"config", config},
               {"drop_in", drop_in},
+              {"default_acts", default_acts(at_path(effective, {"crio", "runtime"}))},
               {"runtime", find_runtime(host, settings)}};
 }
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/runtime/engine.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <sstream>
+
+#include "nvidia/machine/dpkg.hpp"
+#include "toolkit/environment.hpp"
 
 namespace slipway::toolkit {
 namespace {
@@ -10,22 +14,7 @@ namespace {
 constexpr const char* kFolders[] = {"/usr/bin", "/usr/local/bin", "/usr/sbin", "/usr/local/sbin"};
 constexpr const char* kRuntimes[] = {"slipway-runtime", "nvidia-container-runtime"};
 constexpr const char* kInstallerRuntime = "/usr/local/nvidia/toolkit/nvidia-container-runtime";
-constexpr std::size_t kMaxPackageList = 64U << 20U;
 constexpr std::chrono::seconds kVersionLimit{10};
-
-/// The version of a package in dpkg's list; empty when it is not installed.
-std::string package_version(const std::string& list, const std::string& package) {
-  const std::string start = "Package: " + package + "\n";
-  for (auto at = list.find(start); at != std::string::npos; at = list.find(start, at + 1)) {
-    if (at != 0 && list[at - 1] != '\n') continue;
-    const std::string entry = list.substr(at, list.find("\n\n", at) - at);
-    const auto version = entry.find("\nVersion: ");
-    if (version == std::string::npos || entry.find("\nStatus: install ok installed") == std::string::npos) continue;
-    const auto value = version + std::string_view("\nVersion: ").size();
-    return entry.substr(value, entry.find('\n', value) - value);
-  }
-  return {};
-}
 
 bool executable(const Host& host, const std::string& path) {
   const auto real = host.resolve(path);
@@ -66,9 +55,9 @@ std::string read_engine_version(const Host& host, const std::string& program,
 }
 
 std::string read_package_version(const Host& host, const std::vector<std::string>& packages) {
-  const std::string list = host.read("/var/lib/dpkg/status", kMaxPackageList).value_or("");
+  const std::string list = host.read(nvidia::kDpkgList, nvidia::kLongestDpkgList).value_or("");
   for (const std::string& package : packages)
-    if (std::string version = package_version(list, package); !version.empty()) return version;
+    if (std::string version = nvidia::package_version(list, package); !version.empty()) return version;
   return {};
 }
 
@@ -77,6 +66,11 @@ std::string find_runtime(const Host& host, const RuntimeSettings& settings) {
   for (const char* name : kRuntimes)
     if (std::string path = find_program(host, name); !path.empty()) return path;
   return executable(host, kInstallerRuntime) ? kInstallerRuntime : "";
+}
+
+bool is_gpu_runtime(const std::string& program) {
+  const std::string name = file_name(program);
+  return std::ranges::any_of(kRuntimes, [&name](const char* each) { return name.starts_with(each); });
 }
 
 Json at_path(const Json& value, const std::vector<std::string>& names) {

@@ -42,6 +42,9 @@ std::string find_program(const Host& host, const std::string& name);
 /// empty: none, and the engine's own CDI support does the work.
 std::string find_runtime(const Host& host, const RuntimeSettings& settings);
 
+/// A program that acts on what containers request by NVIDIA_VISIBLE_DEVICES.
+bool is_gpu_runtime(const std::string& program);
+
 inline constexpr const char* kRuncType = "io.containerd.runc.v2";
 
 /// A handler's table from the one that it inherits from. @param binary  empty: the base's own

@@ -176,6 +176,7 @@ Result<Plan> Runtime::plan(const Spec&, const Facts& facts, const Inputs& inputs
     SLIPWAY_CHECK(expect_effect(settings, facts, nri));
     add_notes(settings, facts, nri);
     plan_low_level(Json(nullptr), settings, nri);
+    add_outputs(settings, facts, nri);
     return nri;
   }
   Plan plan;
@@ -189,6 +190,7 @@ Result<Plan> Runtime::plan(const Spec&, const Facts& facts, const Inputs& inputs
     if (facts.has(engine.name))
       SLIPWAY_CHECK(engine.plan(settings, facts.value(engine.name), inputs.target().live, plan));
   plan_low_level(facts.value("low_level"), settings, plan);
+  add_outputs(settings, facts, plan);
   if (!settings.requests.empty() && !settings.untouched && !starts_own_runtime(facts))
     plan.note("`requests` has no effect here: the engines give devices by themselves, without slipway-runtime");
   return plan;

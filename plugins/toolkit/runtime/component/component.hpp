@@ -57,6 +57,11 @@ void verify_containerd(const std::string& name, const RuntimeSettings& settings,
 /// The engine answers at its socket; one without a daemon has nothing to exercise.
 void verify_answers(const std::string& name, const Json& facts, const Host& host, Findings& findings);
 
+/// Outputs, where kubelet's engine is known: "cdi", it gives the devices of cdi-cri; "handler", which of its handlers
+/// act on NVIDIA_VISIBLE_DEVICES: the "default" one, one that pods name by a runtime "class", "none"; "handlers", their
+/// names.
+void add_outputs(const RuntimeSettings& settings, const Facts& facts, Plan& plan);
+
 /// Facts: "settings", one object for each engine that has NRI, by its name in `engines`, and "nri": who listens.
 /// Errors: `not_found` a named engine is not installed; `unsupported` a named one has no NRI.
 Result<Facts> detect_nri(const RuntimeSettings& settings, const Host& host);

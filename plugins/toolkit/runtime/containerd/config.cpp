@@ -91,6 +91,13 @@ Json base_handler(const std::vector<std::string>& names, const Json& containerd)
   return Json::object();
 }
 
+bool default_acts(const std::vector<std::string>& names, const Json& containerd) {
+  const std::string name = text_of(containerd, "default_runtime_name");
+  const Json binary = at_path(containerd, {"runtimes", name, "options", "BinaryName"});
+  const bool is_named = std::ranges::count(names, name) != 0;
+  return binary.is_string() && (is_named || is_gpu_runtime(binary.get<std::string>()));
+}
+
 std::string runc_type(const std::vector<std::string>& names, const Json& containerd) {
   const Json runtimes = at_path(containerd, {"runtimes"});
   const Json type = at_path(runtimes, {"runc", "runtime_type"});

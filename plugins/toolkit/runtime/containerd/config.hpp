@@ -47,6 +47,9 @@ int config_version(const Json& value);
 /// inherited then stands in it.
 Json base_handler(const std::vector<std::string>& names, const Json& containerd);
 
+/// The default handler is a runtime for GPUs: one of `names`, which start one, or another that does.
+bool default_acts(const std::vector<std::string>& names, const Json& containerd);
+
 /// The type of the handler runc, which has to be in the file beside ours: before 2.1 containerd knows runc by itself
 /// only as long as no file names a handler, and without its default handler it loads no CRI plugin. Empty where other
 /// handlers are there and runc is not.

@@ -102,6 +102,14 @@ void compare_with_kubelet(Look& look) {
                        "SystemdCgroup = true, which handlers inherit: set it there");
 }
 
+/// What the CRI plugin's table says already of how devices are given.
+void look_at_devices(Look& look, const Json& table) {
+  const Json cdi = at_path(table, {"enable_cdi"});
+  look.cdi_is_on = look.cdi_is_on || cdi == true;
+  look.cdi_is_off = look.cdi_is_off || cdi == false;
+  look.default_acts = look.default_acts || default_acts(look.settings.names, at_path(table, {"containerd"}));
+}
+
 /// A configuration that an admin keeps.
 Status look_at_admins(Look& look) {
   SLIPWAY_TRY(top, read_config(look.host, look.config));
@@ -120,6 +128,7 @@ Status look_at_admins(Look& look) {
   look.base = base_handler(look.settings.names, at_path(deciding->value, plugin + KeyPath{"containerd"}));
   if (look.base.empty())
     look.base = base_handler(look.settings.names, at_path(top.value, plugin + KeyPath{"containerd"}));
+  look_at_devices(look, at_path(deciding->value, plugin));
   if (look.engine() < kContainerdMergesImports)
     look.runc = runc_type(look.settings.names, at_path(deciding->value, plugin + KeyPath{"containerd"}));
   for (const Json& name : top.value.value("disabled_plugins", Json::array()))
@@ -164,7 +173,7 @@ Status look_at_ranchers(Look& look) {
   if (look.config_version == 0) look.config_version = first_version(look, 3);
   const KeyPath plugin = cri_plugin(look.config_version);
   look.base = base_handler(look.settings.names, at_path(made.value, plugin + KeyPath{"containerd"}));
-  look.cdi_is_on = at_path(made.value, plugin + KeyPath{"enable_cdi"}) == true;
+  look_at_devices(look, at_path(made.value, plugin));
   const std::string folder = look.known.folder + (look.config_version == 3 ? "/config-v3.toml.d" : "/config.toml.d");
   const bool joined = !look.engine().known() || look.engine() >= kContainerdMergesImports;
   const bool reads_folder = made.value.empty() || import_folder(made, kContainerdDropIn) == folder;
@@ -187,6 +196,7 @@ Status look_at_k0s(Look& look) {
   if (look.config_version == 0) look.config_version = first_version(look, 3);
   look.base = base_handler(look.settings.names,
                            at_path(plugin_file.value, cri_plugin(look.config_version) + KeyPath{"containerd"}));
+  look_at_devices(look, at_path(plugin_file.value, cri_plugin(look.config_version)));
   look.edit = {.kind = "file",
                .path = look.drop_in.empty() ? look.known.folder + "/" + kContainerdDropIn : look.drop_in};
   return {};
@@ -199,6 +209,7 @@ Status look_at_microk8s(Look& look) {
   if (look.config_version == 0) look.config_version = first_version(look, 2);
   look.base =
       base_handler(look.settings.names, at_path(top.value, cri_plugin(look.config_version) + KeyPath{"containerd"}));
+  look_at_devices(look, at_path(top.value, cri_plugin(look.config_version)));
   look.edit = {.kind = "merge", .path = top.path};
   return {};
 }

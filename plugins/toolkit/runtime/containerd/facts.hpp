@@ -38,7 +38,9 @@ struct ContainerdFacts {
   Json base = Json::object();  ///< the handler to inherit from
   std::string runc;            ///< the type of the handler runc, which has to be named beside ours
   bool cdi_is_on = false;
-  bool checkable = false;  ///< containerd can be asked about the changed configuration before it is restarted
+  bool cdi_is_off = false;    ///< somebody has switched it off
+  bool default_acts = false;  ///< the default handler is a runtime for GPUs already
+  bool checkable = false;     ///< containerd can be asked about the changed configuration before it is restarted
   ContainerdEdit edit;
   std::vector<std::string> notes;
   std::string runtime;  ///< of find_runtime()
@@ -47,7 +49,7 @@ struct ContainerdFacts {
   EngineVersion engine() const { return parse_engine_version(version); }
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ContainerdFacts, kind, title, version, program, unit, socket, config,
-                                                config_version, base, runc, cdi_is_on, checkable, edit, notes, runtime,
-                                                cri_works)
+                                                config_version, base, runc, cdi_is_on, cdi_is_off, default_acts,
+                                                checkable, edit, notes, runtime, cri_works)
 
 }  // namespace slipway::toolkit

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What deviceplugin is told of kubelet's engine.
+#include <gtest/gtest.h>
+
+#include "runtime_fixture.hpp"
+
+namespace slipway::toolkit {
+namespace {
+
+using testing::FakeHost;
+
+Json told_of(const FakeHost& host, const Json& section = Json::object()) {
+  const auto plan = plan_of(host, runtime_spec(section));
+  EXPECT_TRUE(plan) << (plan ? "" : to_text(plan.error()));
+  return plan ? plan->outputs() : Json();
+}
+
+FakeHost with_containerd(const std::string& version, const std::string& config = "") {
+  FakeHost host;
+  install(host, "containerd", "containerd", version);
+  host.hardware("assume");
+  if (!config.empty()) host.file(kConfig, config);
+  return host;
+}
+
+TEST(RuntimeOutputs, HaveCdiOnFromContainerd17On) {
+  EXPECT_EQ(told_of(with_containerd("1.7.24"))["cdi"], true);
+  EXPECT_EQ(told_of(with_containerd("2.1.0"))["cdi"], true);
+  EXPECT_EQ(told_of(with_containerd("1.7.24"), {{"cdi", false}})["cdi"], false);
+  EXPECT_EQ(told_of(with_containerd("2.1.0"), {{"cdi", false}})["cdi"], true) << "it is on by default";
+  FakeHost old = with_containerd("1.6.20");
+  old.file("/usr/bin/slipway-runtime", "x", 0755);
+  EXPECT_EQ(told_of(old)["cdi"], false);
+}
+
+TEST(RuntimeOutputs, HaveNoHandlerWhereNoProgramActsOnVariables) {
+  FakeHost host = with_containerd("2.1.0");
+  EXPECT_EQ(told_of(host)["handler"], "none");
+  host.file("/usr/bin/slipway-runtime", "x", 0755);
+  EXPECT_EQ(told_of(host)["handler"], "class");
+  EXPECT_EQ(told_of(host)["handlers"], "nvidia");
+  EXPECT_EQ(told_of(host, {{"set_as_default", true}})["handler"], "default");
+}
+
+TEST(RuntimeOutputs, KnowADefaultHandlerThatSomebodyMade) {
+  const FakeHost host = with_containerd("1.7.24",
+                                        "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".containerd]\n"
+                                        "default_runtime_name = \"gpu\"\n"
+                                        "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.gpu.options]\n"
+                                        "BinaryName = \"/usr/local/nvidia/toolkit/nvidia-container-runtime\"\n");
+  EXPECT_EQ(told_of(host)["handler"], "default");
+}
+
+TEST(RuntimeOutputs, OfTheNriServiceAreADefaultHandler) {
+  EXPECT_EQ(told_of(with_containerd("2.1.0"), {{"mode", "nri"}}), (Json{{"handler", "default"}}));
+}
+
+TEST(RuntimeOutputs, AreNoneWhereNoEngineOfAKubeletIsConfigured) {
+  EXPECT_EQ(told_of(with_containerd("2.1.0"), {{"engines", Json::array()}}), Json::object());
+}
+
+}  // namespace
+}  // namespace slipway::toolkit
