@@ -37,6 +37,7 @@ AttributionSettings read_attribution(const Spec& spec) {
           .by_device_name = spec.text("kubernetes_gpu_id_type") == "device-name",
           .old_names = spec.flag("use_old_namespace"),
           .resource_names = spec.texts("nvidia_resource_names"),
+          .any_resource = spec.section_of("deviceplugin").has_value(),
           .kubelet_socket = spec.text("pod_resources_kubelet_socket"),
           .job_folder = spec.text("hpc_job_mapping_dir")};
 }

@@ -6,17 +6,27 @@
 #include "deviceplugin/cdi_needs.hpp"
 #include "deviceplugin/conflicts.hpp"
 #include "deviceplugin/devices/resources.hpp"
+#include "deviceplugin/list_strategy.hpp"
 #include "deviceplugin/memory.hpp"
+#include "deviceplugin/offer_check.hpp"
 #include "deviceplugin/other_plugin.hpp"
 #include "deviceplugin/status.hpp"
 #include "nvidia/config/choose.hpp"
+#include "nvidia/config/flags.hpp"
 #include "nvidia/gpu.hpp"
 #include "nvidia/gpu_managers.hpp"
+#include "nvidia/machine/kubelet_version.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
 
 constexpr std::int64_t kLongestQuietSeconds = 86400;  // a day
+
+std::vector<std::string> words_of(const Settings& settings) {
+  std::vector<std::string> words;
+  for (const ListStrategy each : settings.list_strategies) words.emplace_back(to_string(each));
+  return words;
+}
 
 /// What sharing does not protect from, said where the choice is made.
 void warn_of_sharing(const Settings& settings, Plan& plan) {
@@ -42,6 +52,40 @@ OwnPlugin own_plugin(const Registered& seen) {
   return own;
 }
 
+std::string text_output(const Inputs& inputs, const char* name) {
+  const Json value = inputs.output("runtime", name);
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+/// As the service will have them on this host.
+Result<Settings> settings_as_applied(const Spec& spec, const Host& host) {
+  SLIPWAY_TRY(settings, read_settings(spec, "deviceplugin", host, no_environment));
+  ListStrategyChoice(host, spec.text("kubelet_root")).apply(settings);
+  return std::move(settings);
+}
+
+/// How containers are given devices, in `settings`, and whether the engine goes along.
+Status plan_devices(const Spec& spec, const Facts& facts, const Inputs& inputs, Plan& plan) {
+  Settings settings;
+  settings.list_strategies_given = facts.flag("strategy.given");
+  settings.pass_device_specs = facts.flag("passes_nodes");
+  if (settings.list_strategies_given)
+    SLIPWAY_CHECK(set_list_strategies(node_from_json(facts.value("strategy.words"), ""), settings));
+  const Json cdi = facts.value("cdi");  // what is needed where the strategy is one of CDI
+  auto missing = missing_in_cdi(cdi, inputs);
+  if (!settings.list_strategies_given) {
+    const StrategyGround ground{.has_cdi = spec.section_of("cdi").has_value() && !missing,
+                                .engine_has_cdi = inputs.output("runtime", "cdi") == Json(true),
+                                .kubelet = facts.text("kubelet.no_cdi")};
+    settings.list_strategies = {plan_list_strategy(ground, plan)};
+  }
+  if (settings.any_cdi()) {
+    if (missing) return std::move(*missing);
+    if (std::string note = cdi_note(cdi, inputs); !note.empty()) plan.note(std::move(note));
+  }
+  return check_handler(settings, text_output(inputs, "handler"), text_output(inputs, "handlers"), plan);
+}
+
 }  // namespace
 
 Result<Facts> DevicePlugin::detect(const Spec& spec, const Host& host) const {
@@ -53,14 +97,27 @@ Result<Facts> DevicePlugin::detect(const Spec& spec, const Host& host) const {
   if (host.has_kernel_view() && host.exists(kubelet + "/device-plugins"))
     add_other_plugins(host, kubelet, own_plugin(read_registered(host, kubelet)), facts);
   // A config in a file is a fact: plan() reads nothing.
-  const auto settings = read_settings(spec, "deviceplugin", host, no_environment);
+  auto settings = read_settings(spec, "deviceplugin", host, no_environment);
   if (!settings) {
     facts.set("problem", to_json(settings.error()));
     return facts;
   }
   facts.set("sharing", to_string(settings->sharing.kind));
   facts.set("mps_memory_percent", settings->sharing.mps_memory_percent);
-  facts.set("warnings", settings->warnings);
+  const OfferCheck offer = check_offer(*settings, spec.text("driver_root"), host);
+  if (offer.problem) facts.set("problem", to_json(*offer.problem));
+  std::vector<std::string> warnings = settings->warnings;
+  warnings.insert(warnings.end(), offer.remarks.begin(), offer.remarks.end());
+  facts.set("warnings", warnings);
+  facts.set("passes_nodes", settings->pass_device_specs);
+  facts.set("strategy.given", settings->list_strategies_given);
+  if (settings->list_strategies_given) {
+    facts.set("strategy.words", words_of(*settings));
+  } else {
+    settings->list_strategies = {ListStrategy::cdi_cri};
+    facts.set("kubelet.no_cdi",
+              nvidia::why_no_cdi_devices(nvidia::read_kubelet_version(host), host, spec.text("kubelet_root")));
+  }
   facts.set("cdi", cdi_needs(*settings, spec.text("cdi_vendor"), host));
   return facts;
 }
@@ -72,10 +129,8 @@ Result<Plan> DevicePlugin::plan(const Spec& spec, const Facts& facts, const Inpu
                  .what = "quiet_seconds is " + std::to_string(quiet),
                  .where = "spec.components.deviceplugin.quiet_seconds",
                  .next = "write a number of seconds from 0 to " + std::to_string(kLongestQuietSeconds)};
-  const Json cdi = facts.value("cdi");
-  if (auto error = missing_in_cdi(cdi, inputs)) return std::move(*error);
   Plan plan;
-  if (std::string note = cdi_note(cdi, inputs); !note.empty()) plan.note(std::move(note));
+  SLIPWAY_CHECK(plan_devices(spec, facts, inputs, plan));
   nvidia::GpuManagers managers;
   const Json named = spec.value("managers");
   if (named.is_object())
@@ -105,8 +160,17 @@ Result<Findings> DevicePlugin::verify(const Spec& spec, const Host& host) const 
   add_findings(seen, findings);
   add_other_plugin_findings(host, spec.text("kubelet_root"), own_plugin(seen),
                             nvidia::drain::other_program_policy(spec.text("other_plugin")), findings);
-  if (const auto settings = read_settings(spec, "deviceplugin", host, no_environment))
-    add_cdi_finding(cdi_needs(*settings, spec.text("cdi_vendor"), host), host, findings);
+  const auto settings = settings_as_applied(spec, host);
+  if (!settings) return findings;
+  add_cdi_finding(cdi_needs(*settings, spec.text("cdi_vendor"), host), host, findings);
+  const OfferCheck offer = check_offer(*settings, spec.text("driver_root"), host);
+  if (offer.problem)
+    findings.fail(
+        "deviceplugin.config",
+        "the service cannot offer what the config says: " + offer.problem->what + " (" + offer.problem->where + ")",
+        offer.problem->next);
+  for (const std::string& remark : offer.remarks)
+    findings.warning("deviceplugin.config", remark, "look for the lost GPU with `slipway deviceplugin status`");
   return findings;
 }
 

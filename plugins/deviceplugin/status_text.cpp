@@ -135,6 +135,8 @@ std::string status_text(const Json& status) {
   for (const Json& resource : resources) text += resource_text(resource);
   if (resources.empty()) text += "No resources are offered to kubelet.\n";
   if (const std::string yields = status.value("yields", ""); !yields.empty()) text += yields + "\n";
+  for (const Json& note : list_of(status, "notes"))
+    if (note.is_string()) text += "note: " + note.get<std::string>() + "\n";
   if (const std::string problem = status.value("problem", ""); !problem.empty()) text += "problem: " + problem + "\n";
   return text;
 }

@@ -63,9 +63,16 @@ Result<int> resources(const CommandWords& words, const Host& host, ToolIo& io) {
   apply_managers(managers, inventory.gpus);
   for (const SilentGpu& silent : inventory.silent)
     io.log(fmt::format("GPU {} cannot be asked: {}", silent.index, silent.why));
-  std::vector<std::string> notes;
-  SLIPWAY_TRY(made, make_resources(inventory.gpus, settings, notes));
-  for (const std::string& note : notes) io.warn(note);
+  nvidia::GpuBus bus;
+  place_on_bus(host, bus, inventory);
+  Remarks remarks;
+  SLIPWAY_TRY(made, make_resources(inventory.gpus, settings, remarks, inventory.absent));
+  for (const std::string& note : remarks.notes) io.warn(note);
+  for (const Missing& each : remarks.missing) {
+    if (!each.is_lost)
+      return Error{.code = ErrorCode::invalid, .what = each.what, .where = each.where, .next = each.next};
+    io.warn(each.where + ": " + each.what + " (" + each.next + ")");
+  }
   io.print(words.text("o") == "json" ? pretty(Json{{"apiVersion", "slipway.dev/v1"},
                                                    {"kind", "DevicePluginResources"},
                                                    {"settings", to_json(settings)},

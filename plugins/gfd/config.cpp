@@ -4,6 +4,7 @@
 #include "nvidia/config/choose.hpp"
 #include "nvidia/config/flags.hpp"
 #include "nvidia/config/keys.hpp"
+#include "nvidia/config/shared.hpp"
 #include "nvidia/config/variables.hpp"
 #include "nvidia/duration.hpp"
 
@@ -49,7 +50,8 @@ constexpr Key<Config> kOwn[] = {
 /// The service's unit may write and read what the host spec itself names: paths that come from elsewhere would fail
 /// there.
 Status check_paths(const Spec& spec, const Config& config) {
-  const Json given = spec.value("config");
+  const auto shared = names_a_config(spec, "gfd", no_environment) ? std::nullopt : spec.section_of("deviceplugin");
+  const Json given = shared ? shared->value("config") : spec.value("config");
   if (given.is_object() && given.value("kind", Json()) != "ConfigMap") return {};  // the unit is made with its paths
   const auto refuse = [](const char* key, const std::string& path, const char* own) -> Status {
     return wrong(std::string(key) + " '" + path + "' comes from a config that is chosen later",
@@ -116,6 +118,8 @@ Result<std::optional<milliseconds>> parse_interval(const std::string& text, cons
 
 Status take_settings(const Settings& settings, Config& config) {
   config.mig_strategy = settings.mig_strategy;
+  config.gpu_names = settings.gpu_names;
+  config.mig_names = settings.mig_names;
   config.named_resources = given_names(settings);
   config.sharing = settings.sharing;
   config.warnings = settings.warnings;
@@ -134,7 +138,7 @@ Status take_upstream_config(const Node& file, Config& config) {
 }
 
 Result<Config> config_of(const Spec& spec, const Host& host) {
-  SLIPWAY_TRY(settings, read_settings(spec, "gfd", host, no_environment));
+  SLIPWAY_TRY(settings, read_shared_settings(spec, "gfd", host, no_environment));
   return config_of(spec, settings, no_environment);
 }
 
@@ -161,6 +165,17 @@ Result<Config> config_of(const Spec& spec, const Settings& settings, const char*
   if (spec.has("pci_labels")) config.pci_labels = spec.flag("pci_labels");
   if (spec.has("driver_root")) config.driver_root = spec.text("driver_root");
   return config;
+}
+
+Result<std::vector<std::string>> contradictions_of(const Spec& spec, const Host& host) {
+  SLIPWAY_TRY(shared, settings_of_deviceplugin(spec, host));
+  if (!shared) return std::vector<std::string>();
+  SLIPWAY_TRY(own, read_shared_settings(spec, "gfd", host, no_environment));
+  SLIPWAY_TRY(config, config_of(spec, own, no_environment));
+  own.mig_strategy = config.mig_strategy;
+  std::vector<std::string> found = contradictions("gfd", own, *shared);
+  for (std::string& each : found) each += ": labels do not agree with what kubelet is offered";
+  return found;
 }
 
 }  // namespace slipway::gfd

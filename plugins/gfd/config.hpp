@@ -33,8 +33,10 @@ struct Config {
   std::string driver_root = "/";
   bool fail_on_init_error = false;  ///< the service ends where it finds no driver at its start
   nvidia::config::Sharing sharing;
-  std::set<std::string> named_resources;  ///< that the config's `resources` makes, which have no labels of their own
-  std::vector<std::string> warnings;      ///< of the configuration: keys that are not known
+  std::vector<nvidia::config::NamePattern> gpu_names;  ///< of the config's `resources`, which names the GPUs' resources
+  std::vector<nvidia::config::NamePattern> mig_names;  ///< likewise
+  std::set<std::string> named_resources;               ///< that these make, which have no labels of their own
+  std::vector<std::string> warnings;                   ///< of the configuration: keys that are not known
 };
 
 /// Takes over what GPU Feature Discovery reads of the settings that it shares with the device plugin. Errors:
@@ -45,13 +47,17 @@ Status take_settings(const nvidia::config::Settings& settings, Config& config);
 /// refused as by deviceplugin. Errors: `invalid`.
 Status take_upstream_config(const nvidia::config::Node& file, Config& config);
 
-/// The component's section of the host spec: its own keys over those of its `config` or `config_file`, which is read.
+/// The component's section of the host spec: its own keys over those of its `config` or `config_file`, which is read,
+/// or over what deviceplugin has (nvidia/config/shared.hpp).
 /// Errors: `invalid`, `not_found`, with the place.
 Result<Config> config_of(const Spec& spec, const Host& host);
 /// The same, of a config that was read already; with the variables of the service's own environment.
 /// @param process  as read_settings() had it
 Result<Config> config_of(const Spec& spec, const nvidia::config::Settings& settings,
                          const char* (*process)(const char* name));
+
+/// What the section says otherwise than deviceplugin's, a sentence each. Errors: as config_of().
+Result<std::vector<std::string>> contradictions_of(const Spec& spec, const Host& host);
 
 /// "90s", "1m30s", "infinite" as Go writes durations. Errors: `invalid`.
 Result<std::optional<std::chrono::milliseconds>> parse_interval(const std::string& text, const std::string& where);

@@ -46,7 +46,10 @@ Result<Facts> Gfd::detect(const Spec& spec, const Host& host) const {
   }
   facts.set("gpu.count", nvidia::count_gpus(host));
   facts.set("output", config->output);
-  facts.set("warnings", config->warnings);
+  std::vector<std::string> warnings = config->warnings;
+  const auto contradictions = contradictions_of(spec, host).value_or({});
+  warnings.insert(warnings.end(), contradictions.begin(), contradictions.end());
+  facts.set("warnings", warnings);
   return facts;
 }
 
@@ -71,6 +74,9 @@ Result<Findings> Gfd::verify(const Spec& spec, const Host& host) const {
     findings.not_exercised("gfd.labels", seen->no_driver->what);
     return findings;
   }
+  for (const std::string& gpu : seen->sources.snapshot.unreachable)
+    findings.warning("gfd.gpus", "the labels are without a GPU that does not answer: " + gpu,
+                     "reset the GPU, or reboot; `slipway doctor` tells more of it");
   config.timestamp = false;
   SLIPWAY_TRY(labels, make_labels(seen->sources, config));
   drop_invalid(labels);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gfd/service.hpp"
 
+#include <algorithm>
 #include <thread>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include "nvidia/config/choose.hpp"
+#include "nvidia/config/shared.hpp"
 #include "nvidia/config/watch.hpp"
 
 namespace slipway::gfd {
@@ -21,8 +23,8 @@ bool FileSink::holds_labels() const {
   return file && ::fstat(file->get(), &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
 }
 
-Status label_once(Probe& probe, const Config& config, LabelSink& sink,
-                  const std::function<void(const std::string&)>& log) {
+Result<std::vector<std::string>> label_once(Probe& probe, const Config& config, LabelSink& sink,
+                                            const std::function<void(const std::string&)>& log) {
   SLIPWAY_TRY(seen, probe.look());
   if (seen.no_driver && seen.sources.gpu_on_bus && sink.holds_labels()) return *seen.no_driver;
   SLIPWAY_TRY(labels, make_labels(seen.sources, config));
@@ -32,14 +34,14 @@ Status label_once(Probe& probe, const Config& config, LabelSink& sink,
   if (changed)
     log(std::to_string(labels.size()) + " labels written" + (seen.no_driver ? ", of no GPU: " : "") +
         (seen.no_driver ? seen.no_driver->what : ""));
-  return {};
+  return std::move(seen.sources.snapshot.unreachable);
 }
 
 namespace {
 
 /// The settings of a config that this service can follow.
 Result<nvidia::config::Settings> readable_settings(const Spec& spec, const Host& host) {
-  SLIPWAY_TRY(settings, nvidia::config::read_settings(spec, "gfd", host, nvidia::config::process_environment));
+  SLIPWAY_TRY(settings, nvidia::config::read_shared_settings(spec, "gfd", host, nvidia::config::process_environment));
   SLIPWAY_CHECK(config_of(spec, settings, nvidia::config::process_environment));
   return settings;
 }
@@ -78,15 +80,24 @@ Status LabelService::run(const Spec& spec, const Host& host, const std::stop_tok
     if (seen.no_driver) return *seen.no_driver;
   }
   std::string last;  // what was said of the last failure: the same again is not worth a line
+  std::vector<std::string> last_left_out;
   const auto pass = [&]() -> Status {
     const std::string wrong = follow(watch, spec, config, io);
-    const Status done = label_once(probe, config, sink, [&io](const std::string& text) { io.log("info", text); });
+    const auto done = label_once(probe, config, sink, [&io](const std::string& text) { io.log("info", text); });
+    const std::vector<std::string> left_out = done ? *done : last_left_out;
+    for (const std::string& gpu : left_out)
+      if (std::ranges::count(last_left_out, gpu) == 0) io.log("warning", "the labels are without a GPU: " + gpu);
+    last_left_out = left_out;
     const std::string failure = done ? wrong : done.error().what;
     if (failure != last && failure.empty()) io.log("info", "labels are up to date again");
     if (failure != last && !failure.empty()) io.log("warning", "labels stay as they are: " + failure);
     last = failure;
-    io.status(failure.empty() ? "labels are up to date" : "labels stay as they are: " + failure);
-    io.reasons(failure.empty() ? std::vector<std::string>() : std::vector<std::string>{failure});
+    const std::string without =
+        left_out.empty() ? "" : ", without GPUs that do not answer: " + std::to_string(left_out.size());
+    io.status(failure.empty() ? "labels are up to date" + without : "labels stay as they are: " + failure);
+    std::vector<std::string> wrong_now = left_out;
+    if (!failure.empty()) wrong_now.push_back(failure);
+    io.reasons(wrong_now);
     io.ready();
     return {};
   };

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <slipway/result.hpp>
 #include <slipway/root_dir.hpp>
@@ -41,8 +42,9 @@ class FileSink final : public LabelSink {
 /// One pass: looks, makes labels, hands them on. A pass that fails leaves the labels of the last good one where they
 /// are; so does a driver that is away while its GPUs are still on the bus.
 /// @param log  a line for people
-Status label_once(Probe& probe, const Config& config, LabelSink& sink,
-                  const std::function<void(const std::string&)>& log);
+/// @return the GPUs that the labels are without, since they do not answer: Snapshot::unreachable
+Result<std::vector<std::string>> label_once(Probe& probe, const Config& config, LabelSink& sink,
+                                            const std::function<void(const std::string&)>& log);
 
 class LabelService final : public Service {
  public:

@@ -30,6 +30,8 @@ Result<Seen> look(const ToolOptions& options, const Host& host, ToolIo& io) {
   for (const std::string& warning : options.config.warnings) io.warn(warning);
   SLIPWAY_TRY(seen, Probe(host, options.config, Probe::Release::at_exit).look());
   if (seen.no_driver && options.fail_without_driver) return *seen.no_driver;
+  for (const std::string& gpu : seen.sources.snapshot.unreachable)
+    io.warn("left out, since it does not answer: " + gpu);
   if (seen.no_driver) io.log("there are labels of no GPU: " + seen.no_driver->what);
   return std::move(seen);
 }
@@ -45,7 +47,8 @@ std::string text_of(const Labels& labels, const ToolOptions& options) {
 Result<int> labels(const CommandWords& words, const Host& host, ToolIo& io) {
   SLIPWAY_TRY(options, read_tool_options(words, true));
   SLIPWAY_TRY(seen, look(options, host, io));
-  for (const std::string& text : unmatched_sharing(seen.sources.snapshot.gpus, options.config)) io.warn(text);
+  const Snapshot& snapshot = seen.sources.snapshot;
+  for (const std::string& text : unmatched_sharing(snapshot.gpus, options.config, snapshot.absent)) io.warn(text);
   SLIPWAY_TRY(made, make_labels(seen.sources, options.config));
   if (const std::string dropped = drop_invalid(made); !dropped.empty())
     io.log("left out what is no label for Kubernetes: " + dropped);

@@ -4,10 +4,15 @@
 #include <algorithm>
 
 #include "nvidia/config/choose.hpp"
+#include "nvidia/config/shared.hpp"
 
 namespace slipway::validator {
 
 bool Settings::wants(const std::string& check) const { return std::ranges::count(checks, check) > 0; }
+
+Result<nvidia::config::Settings> read_config(const Spec& spec, const Host& host) {
+  return nvidia::config::read_shared_settings(spec, "validator", host, nvidia::config::no_environment);
+}
 
 Result<Settings> read_settings(const Spec& spec, const Host& host) {
   const std::int64_t port = spec.number("port");
@@ -17,7 +22,11 @@ Result<Settings> read_settings(const Spec& spec, const Host& host) {
                  "spec.components.validator.port",
                  "give a number from 1 to 65535, or 0 for no gauges",
                  {}};
-  SLIPWAY_TRY(config, nvidia::config::read_settings(spec, "validator", host, nvidia::config::no_environment));
+  SLIPWAY_TRY(config, read_config(spec, host));
+  SLIPWAY_TRY(shared, nvidia::config::settings_of_deviceplugin(spec, host));
+  if (shared)
+    for (std::string& each : nvidia::config::contradictions("validator", config, *shared))
+      config.warnings.push_back(std::move(each) + ": other resources are counted than kubelet is offered");
   const std::string root = spec.text("driver_root");
   return Settings{.checks = spec.texts("checks"),
                   .companions = spec.texts("companions"),

@@ -10,6 +10,7 @@
 #include <slipway/result.hpp>
 #include <slipway/spec.hpp>
 
+#include "nvidia/config/settings.hpp"
 #include "validator/device_plugin_check.hpp"
 
 namespace slipway::validator {
@@ -24,11 +25,14 @@ struct Settings {
   std::string address;
   std::string web_config;  ///< the path of a web-config file; empty: neither TLS nor users
   std::string node;
-  std::vector<std::string> warnings;  ///< keys of the config that are passed over
+  std::vector<std::string> warnings;  ///< keys of the config that are passed over, and what contradicts deviceplugin's
   Kubelet kubelet;
 
   bool wants(const std::string& check) const;
 };
+
+/// The config of the device plugin, which names resources: the section's own, else that of deviceplugin.
+Result<nvidia::config::Settings> read_config(const Spec& spec, const Host& host);
 
 /// Errors: `invalid` a port that is none, a config that the device plugin refuses; `not_found` its file.
 Result<Settings> read_settings(const Spec& spec, const Host& host);

@@ -27,8 +27,8 @@ std::vector<Gpu> machine() {
 }
 
 void check_resources(const Settings& settings) {
-  std::vector<std::string> notes;
-  const auto resources = make_resources(machine(), settings, notes);
+  Remarks remarks;
+  const auto resources = make_resources(machine(), settings, remarks);
   fuzz::demand_presentable(resources);
   if (!resources) return;
   for (const auto& [name, resource] : *resources)

@@ -25,6 +25,7 @@ struct AttributionSettings {
   bool by_device_name = false;  ///< GPUs are "nvidia0" for kubelet, as on GKE, not UUIDs
   bool old_names = false;       ///< labels pod_name, pod_namespace, container_name
   std::vector<std::string> resource_names;
+  bool any_resource = false;  ///< slipway's deviceplugin offers the GPUs: under names that its config may change
   std::string kubelet_socket;
   std::string job_folder;  ///< empty: there are no jobs
 

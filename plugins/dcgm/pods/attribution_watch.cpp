@@ -7,10 +7,12 @@ namespace slipway::dcgm {
 namespace {
 
 /// While kubelet does not answer, what it said last counts for a while.
-Result<Holders> ask_kubelet(nvidia::kubelet::AllocationReader& reader, const std::vector<std::string>& resources) {
+Result<Holders> ask_kubelet(nvidia::kubelet::AllocationReader& reader, const AttributionSettings& settings) {
   const nvidia::kubelet::Allocations found = reader.read();
   if (found.silent) return *found.silent;
-  return nvidia::kubelet::holders_of(found.all, resources);
+  // Devices are known by their UUIDs, which no other resource has.
+  if (settings.any_resource) return nvidia::kubelet::holders_of(found.all);
+  return nvidia::kubelet::holders_of(found.all, settings.resource_names);
 }
 
 }  // namespace
@@ -20,8 +22,9 @@ Result<AttributionWatch> AttributionWatch::start(const Host& host, const Attribu
   AttributionWatch watch;
   if (settings.kubernetes)
     watch.pods_ = std::make_unique<KeptUpToDate<Holders>>(
-        [reader = nvidia::kubelet::AllocationReader(host, settings.kubelet_socket),
-         resources = settings.resource_names]() mutable { return ask_kubelet(reader, resources); },
+        [reader = nvidia::kubelet::AllocationReader(host, settings.kubelet_socket), settings]() mutable {
+          return ask_kubelet(reader, settings);
+        },
         every, 3 * every);
   if (settings.job_folder.empty()) return watch;
   SLIPWAY_TRY(root, RootDir::open(host.root_folder()));

@@ -138,7 +138,9 @@ Result<Inventory> read_inventory(nvml::Nvml& library, const Host& host, const st
     const nvml::Answer<Look> look = skip.contains(index) ? nvml::Answer<Look>(nvml::kGaveUp) : *next++;
     if (!look) {
       inventory.silent.push_back({index, look.code(), nvml::error_text(look.code())});
-    } else if (!drives_a_display(look->gpu.product)) {
+    } else if (drives_a_display(look->gpu.product)) {
+      inventory.displays.push_back(look->gpu.address);
+    } else {
       inventory.gpus.push_back(look->gpu);
       inventory.gpus.back().numa_node = numa_node_of(host, look->gpu.address);
       inventory.handles[look->gpu.uuid] = look->handle;
@@ -147,6 +149,18 @@ Result<Inventory> read_inventory(nvml::Nvml& library, const Host& host, const st
   }
   add_paths(host, known, inventory.gpus);
   return inventory;
+}
+
+void place_on_bus(const Host& host, nvidia::GpuBus& bus, Inventory& inventory) {
+  std::vector<nvidia::AnsweringGpu> answering;
+  for (const std::string& address : inventory.displays) answering.push_back({.address = address, .product = {}});
+  for (const Gpu& gpu : inventory.gpus) answering.push_back({.address = gpu.address, .product = gpu.product});
+  bus.look(host, answering, inventory.driver_version);
+  for (Gpu& gpu : inventory.gpus) gpu.place = bus.place_of(gpu.address);
+  inventory.absent = bus.absent(answering);
+  if (!bus.gpus().empty()) return;
+  for (const SilentGpu& silent : inventory.silent)  // NVML's numbers have a place for one that is silent
+    inventory.absent.push_back({.number = silent.index, .address = {}, .product = {}});
 }
 
 void apply_managers(const nvidia::GpuManagers& managers, std::vector<Gpu>& gpus) {

@@ -15,6 +15,7 @@
 #include <slipway/result.hpp>
 
 #include "nvidia/gpu_managers.hpp"
+#include "nvidia/machine/gpu_bus.hpp"
 #include "nvidia/nvml/nvml.hpp"
 
 namespace slipway::deviceplugin {
@@ -43,10 +44,13 @@ struct Gpu {
   int compute_minor = 0;
   bool mig_enabled = false;
   std::vector<MigDevice> mig_devices;
-  bool offered = true;  ///< false: another manager has it (nvidia/gpu_managers.hpp)
+  bool offered = true;            ///< false: another manager has it (nvidia/gpu_managers.hpp)
+  std::optional<unsigned> place;  ///< among all GPUs on the PCI bus, lost ones too; empty: the bus cannot be seen
   bool operator==(const Gpu&) const = default;
 
   std::string path() const { return "/dev/nvidia" + std::to_string(minor); }
+  /// The number by which a config names it.
+  unsigned number() const { return place.value_or(index); }
   std::string label() const { return "GPU " + std::to_string(index) + " (" + address + ")"; }
 };
 
@@ -73,12 +77,16 @@ struct SilentGpu {
   bool operator==(const SilentGpu&) const = default;
 };
 
+using nvidia::AbsentGpu;
+
 struct Inventory {
   std::string driver_version;
   std::vector<Gpu> gpus;  ///< in index order, those that answered
   std::vector<SilentGpu> silent;
   std::map<std::string, nvmlDevice_t> handles;       ///< by UUID, of those that answered
   std::map<std::string, unsigned> recovery_actions;  ///< likewise; missing: this driver never says
+  std::vector<std::string> displays;   ///< addresses of the display GPUs, which are left out
+  std::vector<AbsentGpu> absent = {};  ///< after place_on_bus(), by number
   bool operator==(const Inventory&) const = default;
 };
 
@@ -90,6 +98,9 @@ struct Inventory {
 /// Errors: NVML's, when the driver itself cannot be asked.
 Result<Inventory> read_inventory(nvidia::nvml::Nvml& nvml, const Host& host, const std::set<unsigned>& skip = {},
                                  const std::vector<Gpu>& known = {});
+
+/// Gives each GPU its place on the PCI bus, and finds those that are missing.
+void place_on_bus(const Host& host, nvidia::GpuBus& bus, Inventory& inventory);
 
 /// NVLinks, NVSwitches and the PCI tree between all pairs. What cannot be asked counts as far.
 Nearness read_nearness(nvidia::nvml::Nvml& nvml, const std::vector<Gpu>& gpus);

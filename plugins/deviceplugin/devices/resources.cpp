@@ -31,11 +31,6 @@ Device device_of(const Gpu& gpu, const MigDevice& mig, std::size_t position) {
   return device;
 }
 
-std::string first_fit(const std::vector<NamePattern>& names, const std::string& text, const std::string& otherwise) {
-  const auto found = std::ranges::find_if(names, [&text](const NamePattern& each) { return fits(each.pattern, text); });
-  return found == names.end() ? otherwise : found->name;
-}
-
 /// '+' may not stand in a resource's name.
 std::string mig_resource(const std::string& profile) {
   std::string name = "nvidia.com/mig-" + profile;
@@ -47,7 +42,7 @@ std::string mig_resource(const std::string& profile) {
 Status check_single(std::vector<Gpu> gpus) {
   std::erase_if(gpus, [](const Gpu& gpu) { return !gpu.offered; });
   const auto wrong = [](const std::string& what) -> Status {
-    return Error{.code = ErrorCode::invalid,
+    return Error{.code = ErrorCode::not_found,
                  .what = "MIG strategy single does not fit this machine: " + what,
                  .where = "flags.migStrategy",
                  .next = "use mixed, or give all GPUs the same MIG layout"};
@@ -124,13 +119,13 @@ const Id* Resource::find(std::string_view id) const {
 
 std::string_view without_replica(std::string_view id) { return id.substr(0, id.find("::")); }
 
-Result<Resources> make_resources(const std::vector<Gpu>& gpus, const Settings& settings,
-                                 std::vector<std::string>& notes) {
+Result<Resources> make_resources(const std::vector<Gpu>& gpus, const Settings& settings, Remarks& remarks,
+                                 const std::vector<AbsentGpu>& absent) {
   if (settings.mig_strategy == MigStrategy::single) SLIPWAY_CHECK(check_single(gpus));
-  Offer offer(settings, notes);
+  Offer offer(settings, remarks.notes);
   for (std::size_t position = 0; position < gpus.size(); ++position) offer.add(gpus[position], position);
   Resources resources = offer.take();
-  SLIPWAY_CHECK(share(settings.sharing, gpus, resources, notes));
+  SLIPWAY_CHECK(share(settings, gpus, absent, resources, remarks));
   return resources;
 }
 

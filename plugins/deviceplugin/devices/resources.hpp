@@ -51,19 +51,36 @@ struct Resource {
 
 using Resources = std::map<std::string, Resource>;
 
-/// What a machine's inventory amounts to under these settings. Pure: ids and order are always the same.
-/// @param notes  gets lines for people: what is left out, and why
-/// Errors: `invalid` settings and machine do not go together (an index that is not there, unlike MIG devices with
-///         strategy single), with what to do
-Result<Resources> make_resources(const std::vector<Gpu>& gpus, const Settings& settings,
-                                 std::vector<std::string>& notes);
+/// Devices that an entry of `sharing` names and nobody can have.
+struct Missing {
+  std::string where;  ///< the entry
+  std::string what;
+  std::string next;
+  bool is_lost = false;   ///< a GPU has them that cannot be asked; else the config is wrong for this machine
+  bool may_come = false;  ///< with another MIG layout
+  bool operator==(const Missing&) const = default;
+};
+
+struct Remarks {
+  std::vector<std::string> notes;  ///< lines for people: what is left out, and why
+  std::vector<Missing> missing;
+};
+
+/// What a machine's inventory amounts to under these settings. Pure: ids and order are always the same. What is missing
+/// is missing alone: everything else is offered.
+/// @param absent  GPUs that cannot be asked, which an index or a count may mean
+/// Errors: `invalid` settings and machine do not go together (more replicas than kubelet or MPS takes); `not_found`
+///         another MIG layout would do (unlike MIG devices with strategy single); with what to do
+Result<Resources> make_resources(const std::vector<Gpu>& gpus, const Settings& settings, Remarks& remarks,
+                                 const std::vector<AbsentGpu>& absent = {});
 
 /// "GPU-…::3" -> "GPU-…".
 std::string_view without_replica(std::string_view id);
 
 /// Replaces the devices that `sharing` chooses by replicas, under the name that it gives them; others stay as they are.
-/// Errors: `invalid` a chosen device is not there, or MPS is asked for what cannot have it.
-Status share(const Sharing& sharing, const std::vector<Gpu>& gpus, Resources& resources,
-             std::vector<std::string>& notes);
+/// A resource whose devices are all lost is there without any.
+/// Errors: `invalid` more replicas than kubelet or MPS takes; `not_found` MPS is asked for a MIG device.
+Status share(const Settings& settings, const std::vector<Gpu>& gpus, const std::vector<AbsentGpu>& absent,
+             Resources& resources, Remarks& remarks);
 
 }  // namespace slipway::deviceplugin

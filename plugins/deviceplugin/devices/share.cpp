@@ -13,29 +13,104 @@ Error wrong(const SharedResource& entry, std::string what, std::string next) {
 }
 
 Shareable shareable(const Device& device, const std::vector<Gpu>& gpus) {
-  return {.index = device.index, .uuid = device.uuid, .product = gpus[device.position].product};
+  const Gpu& gpu = gpus[device.position];
+  const std::size_t colon = device.index.find(':');
+  return {.index = std::to_string(gpu.number()) + (colon == std::string::npos ? "" : device.index.substr(colon)),
+          .uuid = device.uuid,
+          .product = gpu.product};
+}
+
+/// The machine that a config is for.
+struct Machine {
+  const Settings& settings;
+  const std::vector<Gpu>& gpus;
+  const std::vector<AbsentGpu>& absent;
+
+  /// GPUs that a resource lacks, by number. Whether one that cannot be asked is in MIG mode is not known.
+  std::vector<const AbsentGpu*> absent_of(const std::string& resource) const {
+    std::vector<const AbsentGpu*> found;
+    for (const AbsentGpu& each : absent)
+      if (first_fit(settings.gpu_names, each.product, "nvidia.com/gpu") == resource) found.push_back(&each);
+    return found;
+  }
+  /// The GPU that a word of `devices` may mean: "1", "1:0", or a UUID, which no lost GPU tells.
+  const AbsentGpu* find_absent(const std::string& word) const {
+    const bool is_uuid = word.starts_with("GPU-") || word.starts_with("MIG-");
+    const std::string number = word.substr(0, word.find(':'));
+    const auto found = std::ranges::find_if(
+        absent, [&](const AbsentGpu& each) { return is_uuid || std::to_string(each.number) == number; });
+    return found == absent.end() ? nullptr : &*found;
+  }
+  bool has_number(const std::string& word) const {
+    return std::ranges::any_of(gpus, [&](const Gpu& gpu) { return std::to_string(gpu.number()) == word; });
+  }
+};
+
+/// What an entry is about, and what of it nobody can have.
+struct Choice {
+  std::set<std::size_t> places;  ///< in Resource::devices
+  std::vector<Missing> missing;
+};
+
+/// The first so many, counted with the GPUs that are lost: one that comes later never takes the place of another.
+void choose_by_count(const Resource& resource, const SharedResource& entry, const Machine& machine, Choice& choice) {
+  const unsigned count = *entry.devices.count;
+  const auto absent = machine.absent_of(resource.name);
+  const std::size_t all = resource.devices.size() + absent.size();
+  if (count > all)
+    choice.missing.push_back({.where = entry.where,
+                              .what = "sharing " + std::to_string(count) + " devices of " + resource.name +
+                                      ", which has " + std::to_string(all),
+                              .next = "lower devices, or write all",
+                              .may_come = machine.settings.mig_strategy != MigStrategy::none});
+  std::size_t before = 0;  // absent ones that come before a device
+  for (std::size_t i = 0; i < resource.devices.size(); ++i) {
+    while (before < absent.size() && absent[before]->number < machine.gpus[resource.devices[i].position].number())
+      ++before;
+    if (is_about(entry.devices, shareable(resource.devices[i], machine.gpus), i + before)) choice.places.insert(i);
+  }
+  const std::size_t got = choice.places.size();
+  if (got < std::min<std::size_t>(count, all))
+    choice.missing.push_back({.where = entry.where,
+                              .what = std::to_string(got) + " of " + std::to_string(count) + " devices of " +
+                                      resource.name + " can be shared: " + absent.front()->label() + " cannot be asked",
+                              .next = "reset the GPU, or reboot",
+                              .is_lost = true});
+}
+
+void choose_by_name(const Resource& resource, const SharedResource& entry, const Machine& machine, Choice& choice) {
+  std::set<std::string> found;
+  for (std::size_t i = 0; i < resource.devices.size(); ++i) {
+    const Shareable device = shareable(resource.devices[i], machine.gpus);
+    if (is_about(entry.devices, device, i)) choice.places.insert(i);
+    for (const std::string& word : entry.devices.list)
+      if (device.has_name(word)) found.insert(word);
+  }
+  for (const std::string& word : entry.devices.list) {
+    if (found.contains(word)) continue;
+    const std::string what = resource.name + " has no device " + word;
+    if (const AbsentGpu* const lost = machine.find_absent(word))
+      choice.missing.push_back({.where = entry.where,
+                                .what = what + ": " + lost->label() + " cannot be asked",
+                                .next = "reset the GPU, or reboot",
+                                .is_lost = true});
+    else
+      choice.missing.push_back(
+          {.where = entry.where,
+           .what = what,
+           .next = "`slipway deviceplugin resources` lists them",
+           .may_come = word.find_first_not_of("0123456789") != std::string::npos || machine.has_number(word)});
+  }
 }
 
 /// The devices of a resource that an entry is about, by their places.
-Result<std::set<std::size_t>> chosen_of(const Resource& resource, const SharedResource& entry,
-                                        const std::vector<Gpu>& gpus) {
-  const DeviceChoice& choice = entry.devices;
-  std::set<std::size_t> chosen;
-  if (choice.count && *choice.count > resource.devices.size())
-    return wrong(entry,
-                 "sharing " + std::to_string(*choice.count) + " devices of " + resource.name + ", which has " +
-                     std::to_string(resource.devices.size()),
-                 "lower devices, or write all");
-  for (std::size_t i = 0; i < resource.devices.size(); ++i)
-    if (is_about(choice, shareable(resource.devices[i], gpus), i)) chosen.insert(i);
-  const auto is_there = [&](const std::string& word) {
-    const auto has_name = [&](const Device& device) { return shareable(device, gpus).has_name(word); };
-    return std::ranges::any_of(resource.devices, has_name);
-  };
-  for (const std::string& word : choice.list)
-    if (!is_there(word))
-      return wrong(entry, resource.name + " has no device " + word, "`slipway deviceplugin resources` lists them");
-  return chosen;
+Choice choose(const Resource& resource, const SharedResource& entry, const Machine& machine) {
+  Choice choice;
+  if (entry.devices.count)
+    choose_by_count(resource, entry, machine, choice);
+  else
+    choose_by_name(resource, entry, machine, choice);
+  return choice;
 }
 
 // NVIDIA: 48 clients from Volta on, 16 before.
@@ -48,7 +123,10 @@ Status check_mps(const Resource& resource, const std::set<std::size_t>& chosen, 
     const Device& device = resource.devices[each];
     const Gpu& gpu = gpus[device.position];
     if (device.mig)
-      return wrong(entry, "MPS does not share MIG devices (" + device.index + ")", "share them by timeSlicing");
+      return Error{.code = ErrorCode::not_found,
+                   .what = "MPS does not share MIG devices (" + device.index + ")",
+                   .where = entry.where,
+                   .next = "share them by timeSlicing"};
     const unsigned most = gpu.compute_major >= kVolta ? kMost : kOlderMost;
     if (entry.replicas > most)
       return wrong(entry,
@@ -65,26 +143,35 @@ void put(Resource& into, Device device, unsigned replicas) {
   into.devices.push_back(std::move(device));
 }
 
+/// The one that makes the most replicas of a resource.
+const SharedResource& entry_of(const Sharing& sharing, const Resource& resource) {
+  const SharedResource* most = &sharing.resources.front();
+  for (const SharedResource& each : sharing.resources)
+    if (each.replicas == resource.replicas &&
+        (each.name.empty() || shared_name(sharing, each, each.name) == resource.name))
+      most = &each;
+  return *most;
+}
+
 class Sharer {
  public:
-  Sharer(const Sharing& sharing, const std::vector<Gpu>& gpus, Resources& resources)
-      : sharing_(sharing), gpus_(gpus), before_(resources) {
+  Sharer(const Machine& machine, Resources& resources, std::vector<Missing>& missing)
+      : sharing_(machine.settings.sharing), machine_(machine), before_(resources), missing_(missing) {
     for (auto& [name, resource] : resources) left_[name].insert_range(resource);
   }
 
   /// What one entry shares of one resource.
   Status share(const Resource& resource, const SharedResource& entry) {
-    SLIPWAY_TRY(chosen, chosen_of(resource, entry, gpus_));
-    if (sharing_.kind == SharingKind::mps) SLIPWAY_CHECK(check_mps(resource, chosen, entry, gpus_));
+    const Choice choice = choose(resource, entry, machine_);
+    if (sharing_.kind == SharingKind::mps) SLIPWAY_CHECK(check_mps(resource, choice.places, entry, machine_.gpus));
     const std::string name = shared_name(sharing_, entry, resource.name);
-    for (const std::size_t each : chosen) {
+    for (const std::size_t each : choice.places) {
       if (left_[resource.name].places.erase(each) == 0) continue;  // an earlier entry has it
-      Resource& into = made_[name];
-      into.name = name;
-      into.sharing = sharing_.kind;
-      into.replicas = std::max(into.replicas, entry.replicas);
-      put(into, resource.devices[each], entry.replicas);
+      put(resource_for(name, entry), resource.devices[each], entry.replicas);
     }
+    const bool is_lost = std::ranges::any_of(choice.missing, &Missing::is_lost);
+    if (is_lost && name != resource.name) resource_for(name, entry);  // kubelet is told of none
+    missing_.insert(missing_.end(), choice.missing.begin(), choice.missing.end());
     return {};
   }
 
@@ -107,19 +194,30 @@ class Sharer {
       for (std::size_t i = 0; i < resource.devices.size(); ++i) places.insert(i);
     }
   };
+  Resource& resource_for(const std::string& name, const SharedResource& entry) {
+    Resource& into = made_[name];
+    into.name = name;
+    into.sharing = sharing_.kind;
+    into.replicas = std::max(into.replicas, entry.replicas);
+    return into;
+  }
+
   const Sharing& sharing_;
-  const std::vector<Gpu>& gpus_;
+  const Machine& machine_;
   const Resources before_;
+  std::vector<Missing>& missing_;
   std::map<std::string, Left> left_;
   Resources made_;
 };
 
 }  // namespace
 
-Status share(const Sharing& sharing, const std::vector<Gpu>& gpus, Resources& resources,
-             std::vector<std::string>& notes) {
+Status share(const Settings& settings, const std::vector<Gpu>& gpus, const std::vector<AbsentGpu>& absent,
+             Resources& resources, Remarks& remarks) {
+  const Sharing& sharing = settings.sharing;
   if (sharing.kind == SharingKind::none) return {};
-  Sharer sharer(sharing, gpus, resources);
+  const Machine machine{settings, gpus, absent};
+  Sharer sharer(machine, resources, remarks.missing);
   for (const SharedResource& entry : sharing.resources) {
     bool found = false;
     for (const auto& [name, resource] : resources) {
@@ -128,17 +226,15 @@ Status share(const Sharing& sharing, const std::vector<Gpu>& gpus, Resources& re
       found = true;
     }
     if (!found && !entry.name.empty() && entry.may_exist)
-      notes.push_back(entry.where + ": there is no resource " + entry.name + " to share");
+      remarks.notes.push_back(entry.where + ": there is no resource " + entry.name + " to share");
   }
   resources = sharer.take();
-  // What kubelet takes at once is 4 MiB, and a device is up to 65 bytes there.
-  constexpr std::size_t kMostIds = 60'000;
   for (const auto& [name, resource] : resources)
-    if (resource.ids.size() > kMostIds)
+    if (resource.ids.size() > kMostReplicas)
       return wrong(
-          sharing.resources.front(),
+          entry_of(sharing, resource),
           std::to_string(resource.ids.size()) + " replicas of " + name + " are more than kubelet can be told of",
-          "stay below " + std::to_string(kMostIds));
+          "stay at or below " + std::to_string(kMostReplicas) + " on all GPUs together");
   return {};
 }
 

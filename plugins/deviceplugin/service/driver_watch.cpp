@@ -177,9 +177,10 @@ void DriverWatch::ask_silent_gpus(Moment now) {
 void DriverWatch::look(Moment now) {
   looked_at_ = now;
   if (nvml_->stuck() == 0) hanging_.clear();
-  const auto inventory =
+  auto inventory =
       read_inventory(*nvml_, host_, hanging_, std::exchange(mig_may_differ_, false) ? std::vector<Gpu>() : gpus_);
   if (!inventory) return find_driver(inventory.error().what, now);
+  place_on_bus(host_, bus_, *inventory);
   if (!problem_.empty()) log_("info", "driver " + inventory->driver_version + " answers");
   problem_.clear();
   driver_version_ = inventory->driver_version;
@@ -242,6 +243,10 @@ void DriverWatch::take(const Inventory& inventory, Moment now) {
   for (const Gpu& gpu : gpus_)
     if (std::ranges::find(gpus, gpu.uuid, &Gpu::uuid) == gpus.end()) book_.forget(gpu.uuid);
   gpus_ = std::move(gpus);
+  absent_ = inventory.absent;
+  std::erase_if(absent_, [this](const AbsentGpu& each) {
+    return std::ranges::find(gpus_, each.number, &Gpu::number) != gpus_.end();
+  });
 }
 
 std::string DriverWatch::presence() const {

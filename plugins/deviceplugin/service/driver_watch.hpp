@@ -43,6 +43,8 @@ class DriverWatch {
 
   /// In index order; a GPU that was seen once and does not answer now is still there.
   const std::vector<Gpu>& gpus() const { return gpus_; }
+  /// GPUs of which nothing is known, but that they are on the PCI bus.
+  const std::vector<AbsentGpu>& absent() const { return absent_; }
   /// Empty until the pass after the first look: kubelet is told of the GPUs before some hundred questions are asked.
   const Nearness& nearness() const { return nearness_; }
   const std::string& driver_version() const { return driver_version_; }
@@ -86,7 +88,9 @@ class DriverWatch {
   std::shared_ptr<nvidia::nvml::EventWatch> driver_events_;
   std::map<std::string, nvmlDevice_t> watched_;  ///< by UUID, the GPUs whose events come
   Moment events_since_;                          ///< when events_ was made, and until when no other one is
+  nvidia::GpuBus bus_;
   std::vector<Gpu> gpus_;
+  std::vector<AbsentGpu> absent_;
   std::vector<std::string> measured_;  ///< UUIDs that nearness_ was read for
   Nearness nearness_;
   Clients clients_;

@@ -10,6 +10,7 @@
 #include <slipway/watch/file_watch.hpp>
 
 #include "deviceplugin/conflicts.hpp"
+#include "deviceplugin/list_strategy.hpp"
 #include "deviceplugin/memory.hpp"
 #include "deviceplugin/service/driver_watch.hpp"
 #include "deviceplugin/service/grpc/grpc_log.hpp"
@@ -74,20 +75,27 @@ std::unique_ptr<Registrar>& kept_registrar() {
   return kept;
 }
 
+/// The config, with what it leaves to slipway.
+Result<Settings> settings_of(const Spec& spec, const Host& host, ListStrategyChoice& strategy) {
+  SLIPWAY_TRY(settings, read_settings(spec, "deviceplugin", host, process_environment));
+  strategy.apply(settings);
+  return settings;
+}
+
 /// One run of the service.
 class Run {
  public:
   using LibraryChoice = nvidia::nvml::LibraryChoice;
 
-  Run(const Spec& spec, const Host& host, ServiceIo& io, Settings first, LibraryChoice choice, Registrar& registrar,
-      const RootDir& root)
+  Run(const Spec& spec, const Host& host, ServiceIo& io, Settings first, ListStrategyChoice& strategy,
+      LibraryChoice choice, Registrar& registrar, const RootDir& root)
       : spec_(spec),
         host_(host),
         io_(io),
         registrar_(registrar),
         config_(
-            std::move(first), [this] { return read_settings(spec_, "deviceplugin", host_, process_environment); },
-            Clock::now(), ConfigWatch::kEveryWatched),
+            std::move(first), [this, &strategy] { return settings_of(spec_, host_, strategy); }, Clock::now(),
+            ConfigWatch::kEveryWatched),
         log_([this](const char* level, const std::string& text) { io_.log(level, text); }),
         rules_(root, spec.text("health_rules"), log_),
         watch_(host, {.library = std::move(choice), .call_limit = std::chrono::seconds(5)}, rules_of(spec), log_),
@@ -156,7 +164,9 @@ class Run {
   std::vector<std::string> watched_files() const {
     std::vector<std::string> files = nvidia::config::config_files(spec_, "deviceplugin", process_environment);
     files.push_back(rules_.file());
-    const std::vector<std::string> others = snapshot_files(settings());
+    files.emplace_back(kDefaultsFile);
+    files.push_back(spec_.text("kubelet_root") + kKubeletSocket);  // of a kubelet that may be another
+    const std::vector<std::string> others = snapshot_files(settings(), keys());
     files.insert(files.end(), others.begin(), others.end());
     return files;
   }
@@ -187,6 +197,9 @@ class Run {
   }
 
   const Settings& settings() const { return config_.in_force(); }
+  SnapshotKeys keys() const {
+    return {.cdi_vendor = spec_.text("cdi_vendor"), .driver_root = spec_.text("driver_root")};
+  }
   std::string config_problem() const {
     return config_.problem() ? config_.problem()->where + ": " + config_.problem()->what : "";
   }
@@ -194,7 +207,7 @@ class Run {
   void show() {
     const bool known = watch_.looked() || !watch_.problem().empty();
     if (!known) return;
-    Snapshot snapshot = make_snapshot(watch_, settings(), host_, spec_.text("cdi_vendor"));
+    Snapshot snapshot = make_snapshot(watch_, settings(), host_, keys());
     if (snapshot.problem.empty()) snapshot.problem = config_problem();
     leave_to_others(snapshot);
     if (watch_.problem().empty())
@@ -325,7 +338,8 @@ class Run {
 class DevicePluginService final : public Service {
  public:
   Status run(const Spec& spec, const Host& host, const std::stop_token& stop, ServiceIo& io) override {
-    SLIPWAY_TRY(settings, read_settings(spec, "deviceplugin", host, process_environment));
+    ListStrategyChoice strategy(host, spec.text("kubelet_root"));
+    SLIPWAY_TRY(settings, settings_of(spec, host, strategy));
     SLIPWAY_TRY(choice, nvidia::nvml::choose_library(host, spec.text("driver_root")));
     std::unique_ptr<Registrar>& registrar = kept_registrar();
     SLIPWAY_TRY(paths, paths_of(spec, host));
@@ -338,7 +352,7 @@ class DevicePluginService final : public Service {
     }
     registrar->set_log(log);
     registrar->board()->quiet = false;
-    Run run(spec, host, io, settings, choice, *registrar, root);
+    Run run(spec, host, io, settings, strategy, choice, *registrar, root);
     const Status status = loop_.run(stop, io,
                                     {.interval = {},
                                      .pass =

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include <slipway/text.hpp>
+
 namespace slipway::deviceplugin {
 namespace {
 
@@ -12,17 +14,32 @@ constexpr std::array kControlNodes{"/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nv
 
 std::string imex_node(unsigned channel) { return "/dev/nvidia-caps-imex-channels/channel" + std::to_string(channel); }
 
+/// The folders whose dev/ may have the nodes: what the config says, else that of the driver, else the root.
+std::vector<std::string> dev_roots(const Settings& settings, const std::string& driver_root) {
+  const std::string named = settings.host_dev_root();
+  if (named != "/" || driver_root == "/") return {named};
+  return {driver_root, named};
+}
+
+/// The first that has nodes, else the last.
+std::string dev_root_of(const Settings& settings, const std::string& driver_root, const Host& host) {
+  const std::vector<std::string> roots = dev_roots(settings, driver_root);
+  return host.info(roots.front() + kControlNodes.front()) ? roots.front() : roots.back();
+}
+
+std::string in_root(const std::string& root, const std::string& node) { return (root == "/" ? "" : root) + node; }
+
 /// Those that this machine has.
-std::vector<std::string> control_nodes(const Host& host) {
+std::vector<std::string> control_nodes(const Settings& settings, const Host& host) {
   std::vector<std::string> nodes;
   for (const char* path : kControlNodes)
-    if (host.info(path)) nodes.emplace_back(path);
+    if (host.info(in_root(settings.host_dev_root(), path))) nodes.emplace_back(path);
   return nodes;
 }
 
 void add_imex(const Settings& settings, const Host& host, Snapshot& snapshot) {
   for (const unsigned channel : settings.imex_channels) {
-    const std::string path = imex_node(channel);
+    const std::string path = in_root(settings.host_dev_root(), imex_node(channel));
     if (host.info(path))
       snapshot.extras.imex_channels.push_back(channel);
     else if (settings.imex_required)
@@ -32,20 +49,29 @@ void add_imex(const Settings& settings, const Host& host, Snapshot& snapshot) {
   }
 }
 
-void offer(const Settings& settings, Snapshot& snapshot) {
-  auto resources = make_resources(snapshot.gpus, settings, snapshot.notes);
-  if (!resources)
+void offer(const std::vector<AbsentGpu>& absent, Snapshot& snapshot) {
+  Remarks remarks;
+  auto resources = make_resources(snapshot.gpus, snapshot.settings, remarks, absent);
+  snapshot.notes.insert(snapshot.notes.end(), remarks.notes.begin(), remarks.notes.end());
+  for (const AbsentGpu& each : absent)
+    snapshot.notes.push_back(each.label() + " cannot be asked since the driver was loaded: not offered");
+  if (!resources) {
     snapshot.problem = resources.error().what + " (" + resources.error().next + ")";
-  else if (snapshot.problem.empty())
-    snapshot.resources = std::move(*resources);
+    return;
+  }
+  if (!snapshot.problem.empty()) return;
+  snapshot.resources = std::move(*resources);
+  snapshot.problem =
+      joined(remarks.missing, "; ", [](const Missing& each) { return each.what + " (" + each.next + ")"; });
 }
 
 }  // namespace
 
-Snapshot make_snapshot(const DriverWatch& watch, const Settings& settings, const Host& host,
-                       const std::string& cdi_vendor) {
+Snapshot make_snapshot(const DriverWatch& watch, const Settings& settings, const Host& host, const SnapshotKeys& keys) {
   Snapshot snapshot;
   snapshot.settings = settings;
+  snapshot.settings.dev_root = dev_root_of(settings, keys.driver_root, host);
+  if (!settings.fallback.empty()) snapshot.notes.push_back(settings.fallback);
   snapshot.driver_version = watch.driver_version();
   snapshot.gpus = watch.gpus();
   snapshot.nearness = watch.nearness();
@@ -57,23 +83,25 @@ Snapshot make_snapshot(const DriverWatch& watch, const Settings& settings, const
       if (const Health own = watch.book().of(place); health.healthy && !own.healthy) snapshot.health[place] = own;
     }
   }
-  snapshot.extras.control_nodes = control_nodes(host);
-  snapshot.extras.cdi_vendor = cdi_vendor;
-  add_imex(settings, host, snapshot);
+  snapshot.extras.control_nodes = control_nodes(snapshot.settings, host);
+  snapshot.extras.cdi_vendor = keys.cdi_vendor;
+  add_imex(snapshot.settings, host, snapshot);
   if (const auto managers = nvidia::read_gpu_managers(host))
     apply_managers(*managers, snapshot.gpus);
   else
     snapshot.problem = managers.error().where + ": " + managers.error().what;
-  offer(settings, snapshot);
+  offer(watch.absent(), snapshot);
   // GPUs that an earlier process saw are still listed, unhealthy, so that kubelet keeps the capacity.
   if (!watch.problem().empty()) snapshot.problem = watch.problem();
   return snapshot;
 }
 
-std::vector<std::string> snapshot_files(const Settings& settings) {
+std::vector<std::string> snapshot_files(const Settings& settings, const SnapshotKeys& keys) {
   std::vector<std::string> files{nvidia::kManagersFile};
-  files.insert(files.end(), kControlNodes.begin(), kControlNodes.end());
-  for (const unsigned channel : settings.imex_channels) files.push_back(imex_node(channel));
+  for (const std::string& root : dev_roots(settings, keys.driver_root)) {
+    for (const char* node : kControlNodes) files.push_back(in_root(root, node));
+    for (const unsigned channel : settings.imex_channels) files.push_back(in_root(root, imex_node(channel)));
+  }
   return files;
 }
 

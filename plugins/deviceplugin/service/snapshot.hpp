@@ -8,12 +8,17 @@
 
 namespace slipway::deviceplugin {
 
-/// What goes wrong becomes its `problem`, and then it offers nothing.
-Snapshot make_snapshot(const DriverWatch& watch, const Settings& settings, const Host& host,
-                       const std::string& cdi_vendor);
+/// What the component's section says besides the config.
+struct SnapshotKeys {
+  std::string cdi_vendor;
+  std::string driver_root = "/";
+};
+
+/// What goes wrong becomes its `problem`: then it offers nothing, or all but what is missing.
+Snapshot make_snapshot(const DriverWatch& watch, const Settings& settings, const Host& host, const SnapshotKeys& keys);
 
 /// The files that make_snapshot() looks at, for a FileWatch: device nodes, and who manages the GPUs.
-std::vector<std::string> snapshot_files(const Settings& settings);
+std::vector<std::string> snapshot_files(const Settings& settings, const SnapshotKeys& keys);
 
 /// One line for `systemctl status`: "8 of 8 devices healthy, nvidia.com/gpu registered".
 std::string summary(const Snapshot& snapshot, const std::map<std::string, EndpointStatus>& endpoints);

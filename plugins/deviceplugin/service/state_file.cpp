@@ -54,6 +54,7 @@ Json gpu_json(const Gpu& gpu, const Snapshot& snapshot, const Clients& clients) 
   Json json{{"health", to_json(health == snapshot.health.end() ? Health() : health->second)}};
   visit_gpu(gpu, into(json));
   if (gpu.numa_node) json["numaNode"] = *gpu.numa_node;
+  if (gpu.place) json["place"] = *gpu.place;
   for (const MigDevice& mig : gpu.mig_devices) {
     Json& one = json["migDevices"].emplace_back();
     visit_mig(mig, into(one));
@@ -205,6 +206,7 @@ Remembered read_remembered(const RootDir& root) {
     Gpu gpu;
     visit_gpu(gpu, out_of(each));
     if (each.contains("numaNode")) gpu.numa_node = each.value("numaNode", 0);
+    if (each.contains("place")) gpu.place = each.value("place", 0U);
     const Json mig_devices = each.value("migDevices", Json::array());
     for (const Json& mig : mig_devices)
       if (mig.is_object()) visit_mig(gpu.mig_devices.emplace_back(), out_of(mig));

@@ -78,7 +78,7 @@ Status add_gpu_labels(const Sources& sources, const Config& config, Labels& labe
   SLIPWAY_CHECK(add_versions(sources.snapshot, labels));
   labels[kPrefix + "mig.capable"] = bool_label(any_capable(gpus));
   labels[kPrefix + "mps.capable"] = bool_label(mps);
-  add_resource_labels(gpus, config, labels);
+  add_resource_labels(sources.snapshot, config, labels);
   labels[kPrefix + "gpu.mode"] = mode_of(gpus);
   if (const std::string clique = clique_of(gpus); !clique.empty()) labels[kPrefix + "gpu.clique"] = clique;
   return {};

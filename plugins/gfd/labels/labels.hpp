@@ -39,11 +39,12 @@ Labels pci_labels(const Sources& sources);
 
 /// gpu.product, gpu.count, gpu.memory and the like, by MIG strategy and sharing. On a node with several models the most
 /// numerous one is named, of equals the one with the lowest index: the same at every pass. GPUs without MIG come first.
-void add_resource_labels(const std::vector<Gpu>& gpus, const Config& config, Labels& labels);
+void add_resource_labels(const Snapshot& snapshot, const Config& config, Labels& labels);
 
 /// What the config shares and these GPUs are not, a sentence each: no label is made of it, and deviceplugin refuses
-/// devices that are not there.
-std::vector<std::string> unmatched_sharing(const std::vector<Gpu>& gpus, const Config& config);
+/// devices that are not there. What one of `absent` may have is not refused.
+std::vector<std::string> unmatched_sharing(const std::vector<Gpu>& gpus, const Config& config,
+                                           const std::vector<nvidia::AbsentGpu>& absent = {});
 
 /// "gpu-0-node-NODE" with labels nvidia.com/gpu.product and gpu.uuid, and spec node, index, product, memory (MiB).
 std::vector<Json> device_objects(const Snapshot& snapshot, const std::string& node);

@@ -23,7 +23,11 @@ std::string in_label(std::string profile);
 struct Part {
   const Gpu* gpu = nullptr;
   const MigDevice* mig = nullptr;
+  std::string named;  ///< its resource before sharing: NVIDIA's own name, or that of the config's `resources`
   nvidia::config::Offer offer;
+
+  /// Sharing gives it to a resource of another name.
+  bool is_moved() const { return offer.resource != named; }
 };
 
 /// How a resource is shared, as its labels say it.
@@ -33,25 +37,25 @@ struct Shared {
   std::string ending;  ///< of the product
 };
 
-/// A machine's devices by the resources that they make under NVIDIA's own names, with how each is offered. Borrows the
-/// GPUs.
+/// A machine's devices by the resources that they make under NVIDIA's own names, which labels have, with how each is
+/// offered. Borrows the GPUs.
 class Offers {
  public:
-  Offers(const std::vector<Gpu>& gpus, const Config& config);
+  /// @param absent  GPUs that do not answer, which keep their places in `devices: 4`
+  Offers(const std::vector<Gpu>& gpus, const Config& config, const std::vector<nvidia::AbsentGpu>& absent = {});
 
   /// nvidia.com/gpu and nvidia.com/mig-…, as far as there are any.
   std::set<std::string> resources() const;
   /// The devices that carry the labels of a resource: all of them, or, when sharing gives a part of them to a resource
   /// of another name, those that are left.
   std::vector<Part> labelled(const std::string& resource) const;
-  /// What sharing gives to resources of other names, by these, where it leaves some devices behind.
+  /// What sharing gives to resources of other names, by these, where it leaves some devices behind or gives them to
+  /// several.
   std::map<std::string, std::vector<Part>> moved() const;
   /// @param parts  not empty; of one model or profile
-  Shared shared(const std::string& resource, const std::vector<Part>& parts) const;
+  Shared shared(const std::vector<Part>& parts) const;
 
  private:
-  bool is_split(const std::vector<Part>& parts, const std::string& resource) const;
-
   const nvidia::config::Sharing& sharing_;
   std::map<std::string, std::vector<Part>> parts_;
 };

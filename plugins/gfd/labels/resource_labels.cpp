@@ -99,7 +99,7 @@ void add_single(const std::vector<Gpu>& gpus, const Offers& offers, Labels& labe
   valid = valid && std::ranges::all_of(gpus, &Gpu::mig_enabled) && profiles.size() == 1;
   if (!valid) return add_invalid(*first, labels);
   const std::vector<Part> parts = offers.labelled(kGpu);
-  add_mig(kGpu, *parts.front().gpu, *parts.front().mig, static_cast<unsigned>(parts.size()), offers.shared(kGpu, parts),
+  add_mig(kGpu, *parts.front().gpu, *parts.front().mig, static_cast<unsigned>(parts.size()), offers.shared(parts),
           labels);
   put_split(kGpu, parts, labels);
 }
@@ -109,8 +109,8 @@ void add_mixed(const Offers& offers, Labels& labels) {
   for (const std::string& resource : offers.resources()) {
     if (resource == kGpu) continue;
     const std::vector<Part> parts = offers.labelled(resource);
-    add_mig(resource, *parts.front().gpu, *parts.front().mig, static_cast<unsigned>(parts.size()),
-            offers.shared(resource, parts), labels);
+    add_mig(resource, *parts.front().gpu, *parts.front().mig, static_cast<unsigned>(parts.size()), offers.shared(parts),
+            labels);
     put_split(resource, parts, labels);
   }
 }
@@ -119,7 +119,7 @@ void add_mixed(const Offers& offers, Labels& labels) {
 void add_moved(const Offers& offers, Labels& labels) {
   for (const auto& [resource, parts] : offers.moved()) {
     const Part& first = parts.front();
-    Shared shared = offers.shared(resource, parts);
+    Shared shared = offers.shared(parts);
     shared.ending.clear();
     const auto count = static_cast<unsigned>(parts.size());
     if (first.mig != nullptr) {
@@ -138,24 +138,21 @@ void add_gpus(const std::vector<Gpu>& gpus, const Offers& offers, Labels& labels
   std::vector<const Gpu*> all;
   for (const Gpu& gpu : gpus) all.push_back(&gpu);
   if (const Gpu* gpu = representative(all, true)) add_gpu(*gpu, count_of(all, gpu->name), {.replicas = 0}, labels);
-  const auto moved = offers.moved();
-  std::erase_if(all, [&moved](const Gpu* gpu) {
-    return std::ranges::any_of(moved, [gpu](const auto& resource) {
-      return std::ranges::any_of(resource.second, [gpu](const Part& part) { return part.gpu == gpu && !part.mig; });
-    });
+  std::vector<Part> parts = offers.labelled(kGpu);
+  std::erase_if(all, [&parts](const Gpu* gpu) {
+    return !gpu->mig_enabled && std::ranges::find(parts, gpu, &Part::gpu) == parts.end();
   });
   const Gpu* const gpu = representative(all, false);
   if (gpu == nullptr) return;
-  std::vector<Part> parts = offers.labelled(kGpu);
   std::erase_if(parts, [gpu](const Part& part) { return part.mig != nullptr || part.gpu->name != gpu->name; });
-  add_gpu(*gpu, count_of(all, gpu->name), offers.shared(kGpu, parts), labels);
+  add_gpu(*gpu, count_of(all, gpu->name), offers.shared(parts), labels);
   put_split(kGpu, parts, labels);
 }
 
 /// As an entry of `sharing` names devices: "0", "0:1", or a UUID.
 bool is_there(const std::vector<Gpu>& gpus, const std::string& device) {
   return std::ranges::any_of(gpus, [&device](const Gpu& gpu) {
-    const std::string index = std::to_string(gpu.index);
+    const std::string index = std::to_string(gpu.place.value_or(gpu.index));
     if (device == index || (!gpu.uuid.empty() && device == gpu.uuid)) return true;
     for (std::size_t i = 0; i < gpu.mig.size(); ++i)
       if (device == index + ":" + std::to_string(i) || device == gpu.mig[i].uuid) return true;
@@ -163,9 +160,18 @@ bool is_there(const std::vector<Gpu>& gpus, const std::string& device) {
   });
 }
 
+/// No lost GPU tells its UUID.
+bool may_be_lost(const std::vector<nvidia::AbsentGpu>& absent, const std::string& device) {
+  const bool is_uuid = device.starts_with("GPU-") || device.starts_with("MIG-");
+  const std::string number = device.substr(0, device.find(':'));
+  return std::ranges::any_of(
+      absent, [&](const nvidia::AbsentGpu& each) { return is_uuid || std::to_string(each.number) == number; });
+}
+
 }  // namespace
 
-std::vector<std::string> unmatched_sharing(const std::vector<Gpu>& gpus, const Config& config) {
+std::vector<std::string> unmatched_sharing(const std::vector<Gpu>& gpus, const Config& config,
+                                           const std::vector<nvidia::AbsentGpu>& absent) {
   std::vector<std::string> unmatched;
   if (gpus.empty()) return unmatched;  // without a driver nobody can tell
   std::set<std::string> resources = Offers(gpus, config).resources();
@@ -175,7 +181,8 @@ std::vector<std::string> unmatched_sharing(const std::vector<Gpu>& gpus, const C
     if (!entry.name.empty() && entry.may_exist && !resources.contains(entry.name))
       add("there is no resource " + entry.name + " to share");
     for (const std::string& device : entry.devices.list)
-      if (!is_there(gpus, device)) add("there is no device " + device + " to share, and deviceplugin refuses this");
+      if (!is_there(gpus, device) && !may_be_lost(absent, device))
+        add("there is no device " + device + " to share, and deviceplugin refuses this");
     for (const std::string& product : entry.devices.products)
       if (std::ranges::none_of(gpus, [&](const Gpu& gpu) { return nvidia::config::fits(product, gpu.name); }))
         add("no GPU here is a '" + product + "'");
@@ -183,8 +190,9 @@ std::vector<std::string> unmatched_sharing(const std::vector<Gpu>& gpus, const C
   return unmatched;
 }
 
-void add_resource_labels(const std::vector<Gpu>& gpus, const Config& config, Labels& labels) {
-  const Offers offers(gpus, config);
+void add_resource_labels(const Snapshot& snapshot, const Config& config, Labels& labels) {
+  const std::vector<Gpu>& gpus = snapshot.gpus;
+  const Offers offers(gpus, config, snapshot.absent);
   add_gpus(gpus, offers, labels);
   if (config.mig_strategy != MigStrategy::none) labels["nvidia.com/mig.strategy"] = to_string(config.mig_strategy);
   if (config.mig_strategy == MigStrategy::single) add_single(gpus, offers, labels);

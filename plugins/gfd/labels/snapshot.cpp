@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "nvidia/machine/gpu_bus.hpp"
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/fabric.hpp"
 #include "nvidia/nvml/mig.hpp"
@@ -70,18 +71,33 @@ Status read_mig(nvml::Nvml& library, nvmlDevice_t device, KnownModels& models, G
   return {};
 }
 
-Result<std::optional<Gpu>> read_gpu(nvml::Nvml& library, unsigned index, const Host& host, KnownModels& models) {
+/// Nothing of a display adapter, which is noted.
+Result<std::optional<Gpu>> read_gpu(nvml::Nvml& library, unsigned index, const Host& host, KnownModels& models,
+                                    std::vector<nvidia::AnsweringGpu>& displays) {
   Gpu gpu{.index = index};
   const auto device = nvml::device_at(library, index);
   if (!device) return device.error(gpu_label(index, gpu));
   const auto name = nvml::device_name(library, *device);
   if (!name) return name.error(gpu_label(index, gpu));
   gpu.name = *name;
-  if (left_out(gpu.name)) return std::optional<Gpu>();
+  if (left_out(gpu.name)) {
+    if (const auto pci = nvml::device_pci(library, *device))
+      displays.push_back({.address = pci->address, .product = {}});
+    return std::optional<Gpu>();
+  }
   SLIPWAY_CHECK(read_identity(library, *device, host, gpu));
   SLIPWAY_CHECK(read_mig(library, *device, models, gpu));
   SLIPWAY_CHECK(read_fabric(library, *device, gpu));
   return std::optional(std::move(gpu));
+}
+
+/// @param answering  the display adapters, which are left out
+void find_places(const Host& host, std::vector<nvidia::AnsweringGpu> answering, Snapshot& snapshot) {
+  for (const Gpu& gpu : snapshot.gpus) answering.push_back({.address = gpu.address, .product = gpu.name});
+  nvidia::GpuBus bus;
+  bus.look(host, answering, snapshot.driver_version);
+  for (Gpu& gpu : snapshot.gpus) gpu.place = bus.place_of(gpu.address);
+  snapshot.absent = bus.absent(answering);
 }
 
 }  // namespace
@@ -97,11 +113,19 @@ Result<Snapshot> take_snapshot(nvml::Nvml& library, const Host& host) {
   snapshot.cuda_minor = static_cast<unsigned>(*cuda) % 1000 / 10;
   const auto count = nvml::device_count(library);
   if (!count) return count.error("the number of GPUs");
+  std::optional<Error> first;
   KnownModels models;
+  std::vector<nvidia::AnsweringGpu> displays;
   for (unsigned index = 0; index < *count; ++index) {
-    SLIPWAY_TRY(gpu, read_gpu(library, index, host, models));
-    if (gpu) snapshot.gpus.push_back(std::move(*gpu));
+    auto gpu = read_gpu(library, index, host, models, displays);
+    if (gpu && *gpu) snapshot.gpus.push_back(*std::move(*gpu));
+    if (gpu) continue;
+    if (!first) first = gpu.error();
+    snapshot.unreachable.push_back(gpu.error().what);
   }
+  // A driver that is unloaded takes all GPUs along, whichever was asked last.
+  if (first && (snapshot.gpus.empty() || !nvml::device_count(library))) return *std::move(first);
+  find_places(host, std::move(displays), snapshot);
   return snapshot;
 }
 

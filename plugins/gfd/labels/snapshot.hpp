@@ -10,6 +10,7 @@
 #include <slipway/host.hpp>
 #include <slipway/result.hpp>
 
+#include "nvidia/machine/gpu_bus.hpp"
 #include "nvidia/nvml/mig.hpp"
 
 namespace slipway::gfd {
@@ -22,9 +23,10 @@ struct MigDevice {
 
 struct Gpu {
   unsigned index = 0;
-  std::string name;     ///< as NVML gives it
-  std::string uuid;     ///< empty: not known
-  std::string address;  ///< "0000:65:00.0"
+  std::optional<unsigned> place;  ///< among all GPUs on the PCI bus, lost ones too; empty: the bus cannot be seen
+  std::string name;               ///< as NVML gives it
+  std::string uuid;               ///< empty: not known
+  std::string address;            ///< "0000:65:00.0"
   std::optional<std::uint64_t> memory_mib;
   int compute_major = 0;
   int compute_minor = 0;
@@ -39,12 +41,15 @@ struct Snapshot {
   std::string driver_version;  ///< empty: no driver
   unsigned cuda_major = 0;
   unsigned cuda_minor = 0;
-  std::vector<Gpu> gpus;  ///< in index order
+  std::vector<Gpu> gpus;  ///< in index order, those that answer
+  /// Those that do not, a sentence each: "GPU 1: it fell off the bus …".
+  std::vector<std::string> unreachable;
+  std::vector<nvidia::AbsentGpu> absent;  ///< the same by their places, and those that NVML does not show at all
 };
 
-/// Asks NVML, and sysfs for PCI classes. Fails as a whole rather than leave out what could not be asked: half a picture
-/// makes wrong labels. What a GPU does not have is left empty.
-/// Errors: NVML's, naming the GPU.
+/// Asks NVML, and sysfs for PCI classes. A GPU that does not answer is left out: pods go to the others. What a GPU does
+/// not have is left empty.
+/// Errors: NVML's, naming the GPU, where none answers, or the driver went away meanwhile.
 Result<Snapshot> take_snapshot(nvidia::nvml::Nvml& nvml, const Host& host);
 
 /// @param gpu_name  for errors. @param profiles  what is known of those of its model

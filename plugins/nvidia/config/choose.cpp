@@ -115,6 +115,11 @@ std::vector<std::string> config_files(const Spec& spec, const std::string& compo
   return files;
 }
 
+bool names_a_config(const Spec& spec, const std::string& component, const char* (*process)(const char* name)) {
+  const char* const named = named_file(component, with_variables_of(spec, process));
+  return spec.has("config") || spec.has("config_file") || (named != nullptr && *named != '\0');
+}
+
 const char* process_environment(const char* name) { return std::getenv(name); }
 const char* no_environment(const char*) { return nullptr; }
 

@@ -37,6 +37,9 @@ std::vector<std::string> config_files(const Spec& spec, const std::string& compo
 Result<Settings> read_settings_file(const Host& host, const std::string& path, const std::string& name,
                                     const char* (*process)(const char* name));
 
+/// The component's section, or a variable that counts for it, names a config.
+bool names_a_config(const Spec& spec, const std::string& component, const char* (*process)(const char* name));
+
 /// A variable of this process; nullptr: it is not set.
 const char* process_environment(const char* name);
 /// For where the environment is not the service's: a plan, a look from outside.

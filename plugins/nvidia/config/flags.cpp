@@ -99,6 +99,7 @@ Status set_list_strategies(const Node& node, Settings& settings) {
     strategies.insert(value);
   }
   settings.list_strategies = strategies;
+  settings.list_strategies_given = true;
   return {};
 }
 

@@ -24,7 +24,7 @@ std::vector<Offer> offers_of(const Sharing& sharing, const std::string& resource
   for (std::size_t place = 0; place < devices.size(); ++place)
     for (const SharedResource& entry : sharing.resources) {
       if (!entry.name.empty() && entry.name != resource) continue;
-      if (!is_about(entry.devices, devices[place], place)) continue;
+      if (!is_about(entry.devices, devices[place], place + devices[place].lost_before)) continue;
       offers[place] = {.resource = shared_name(sharing, entry, resource), .replicas = entry.replicas};
       break;
     }

@@ -14,7 +14,8 @@ namespace slipway::nvidia::config {
 struct Shareable {
   std::string index;  ///< "0", or "0:1" for a MIG device
   std::string uuid;
-  std::string product;  ///< of its GPU, as NVML gives it
+  std::string product;          ///< of its GPU, as NVML gives it
+  std::size_t lost_before = 0;  ///< devices of its resource that cannot be asked, and come before it
 
   bool has_name(const std::string& word) const { return index == word || (!uuid.empty() && uuid == word); }
 };

@@ -113,6 +113,11 @@ bool names_all(std::string_view list) {
   return std::ranges::count(split_list(lower), "all") != 0;
 }
 
+std::string first_fit(const std::vector<NamePattern>& names, const std::string& text, const std::string& otherwise) {
+  const auto found = std::ranges::find_if(names, [&text](const NamePattern& each) { return fits(each.pattern, text); });
+  return found == names.end() ? otherwise : found->name;
+}
+
 bool fits(std::string_view pattern, std::string_view text) {
   std::size_t star = pattern.find('*');
   if (star == std::string_view::npos) return pattern == text;

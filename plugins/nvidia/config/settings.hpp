@@ -53,6 +53,9 @@ struct SharedResource {
 
 inline constexpr unsigned kWholeShare = 100;  ///< percent
 
+/// Of a resource on a node: kubelet takes 4 MiB at once, and a device is up to 65 bytes there.
+inline constexpr unsigned kMostReplicas = 60'000;
+
 struct Sharing {
   SharingKind kind = SharingKind::none;
   bool rename_by_default = false;
@@ -70,6 +73,8 @@ struct Settings {
   std::string mps_root = "/run/nvidia/mps";
   bool pass_device_specs = false;
   std::set<ListStrategy> list_strategies{ListStrategy::envvar};
+  bool list_strategies_given = false;  ///< by the config or a variable; else who uses them may choose
+  std::string fallback;                ///< why the strategy that was chosen for them does not count
   IdStrategy id_strategy = IdStrategy::uuid;
   AllocationPolicy policy = AllocationPolicy::distributed;
   std::string cdi_annotation_prefix = "cdi.k8s.io/";
@@ -126,5 +131,8 @@ Result<std::string> full_resource_name(const std::string& name, const Node& node
 
 /// `*` is any text, everything else is itself; the whole of `text` must fit.
 bool fits(std::string_view pattern, std::string_view text);
+
+/// The name that the first fitting pattern gives to a product or profile.
+std::string first_fit(const std::vector<NamePattern>& names, const std::string& text, const std::string& otherwise);
 
 }  // namespace slipway::nvidia::config

@@ -7,7 +7,6 @@
 namespace slipway::nvidia::config {
 namespace {
 
-constexpr unsigned kMostReplicas = 66000;  // more do not fit into the 4 MiB that kubelet takes
 
 bool all_digits(const std::string& text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });

@@ -15,6 +15,7 @@
 #include <slipway/text.hpp>
 
 #include "nvidia/config/choose.hpp"
+#include "nvidia/config/shared.hpp"
 #include "nvidia/config/watch.hpp"
 #include "validator/cuda_check.hpp"
 #include "validator/driver_look.hpp"
@@ -53,9 +54,9 @@ class ValidatorService final : public Service {
       woken_ = true;
       loop_.wake();
     });
-    SLIPWAY_TRY(config, config_of(spec, host));
+    SLIPWAY_TRY(config, read_config(spec, host));
     ConfigWatch watch(
-        std::move(config), [&] { return config_of(spec, host); }, Clock::now());
+        std::move(config), [&] { return read_config(spec, host); }, Clock::now());
     Events events(root);
     StatusFiles files(std::move(root), settings.directory);
     LookSchedule looks;
@@ -108,10 +109,6 @@ class ValidatorService final : public Service {
   Status resume() override { return loop_.resume(); }
 
  private:
-  static Result<nvidia::config::Settings> config_of(const Spec& spec, const Host& host) {
-    return nvidia::config::read_settings(spec, "validator", host, nvidia::config::no_environment);
-  }
-
   /// One round of the checks, with NVML where it is due or has become another.
   static std::vector<Finding> ask(Keeper& keeper, LookSchedule& looks, Clock::time_point now) {
     const std::uint64_t looked = keeper.looks();
@@ -126,8 +123,9 @@ class ValidatorService final : public Service {
   /// What the service goes by: the files that the spec names, then those of the checks.
   static std::vector<std::string> paths_of(const Spec& spec, const Keeper& keeper) {
     std::vector<std::string> paths = keeper.paths();
-    for (const char* key : {"config_file", "config_choice_file", "web_config_file"})
-      if (const std::string path = spec.text(key); path.starts_with('/')) paths.insert(paths.begin(), path);
+    if (const std::string path = spec.text("web_config_file"); path.starts_with('/')) paths.insert(paths.begin(), path);
+    for (std::string& path : nvidia::config::shared_config_files(spec, "validator", nvidia::config::no_environment))
+      if (path.starts_with('/')) paths.insert(paths.begin(), std::move(path));
     return paths;
   }
 

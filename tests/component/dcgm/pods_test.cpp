@@ -96,6 +96,23 @@ TEST_F(DcgmPods, AreInTheLabelsWhileTheirInitContainerHasTheGpu) {
       << service.log();
 }
 
+// slipway's own device plugin made the names, and no metric told the pods that had them.
+TEST_F(DcgmPods, OfEveryResourceOfSlipwaysDevicePluginAreInTheLabels) {
+  spec(
+      ", kubernetes: true, pod_resources_kubelet_socket: /kubelet/kubelet.sock}\n"
+      "    deviceplugin: {config: {version: v1, sharing: {timeSlicing: {renameByDefault: true, replicas: 2}}}");
+  RunningService service(host_, service_words());
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  ASSERT_TRUE(has_gpus(2)) << service.log();
+  start_kubelet({"team/shared-0/cuda", "nvidia.com/gpu.shared", uuid_of(0) + "::1", "team/own-0/cuda",
+                 "nvidia.com/h100", uuid_of(1)});
+  for (const char* pod : {"shared-0", "own-0"})
+    EXPECT_TRUE(page_gets([&](const Page& page) {
+      return !page.value("DCGM_FI_DEV_GPU_TEMP", "pod=\"" + std::string(pod) + "\"} ").empty();
+    })) << pod
+        << scrape().text;
+}
+
 // Whoever connects is not answered: neither is the sampling held up, nor the end of the service.
 TEST_F(DcgmPods, AreLeftOutWhereKubeletHangs) {
   const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

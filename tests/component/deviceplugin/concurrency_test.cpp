@@ -36,7 +36,8 @@ Snapshot snapshot_of(unsigned gpus, unsigned replicas, unsigned sick) {
     snapshot.settings.sharing.resources.push_back({.replicas = replicas});
   }
   if (sick < gpus) snapshot.health["GPU-" + std::to_string(sick)] = {false, "lost", "it is lost", ""};
-  snapshot.resources = *make_resources(snapshot.gpus, snapshot.settings, snapshot.notes);
+  Remarks remarks;
+  snapshot.resources = *make_resources(snapshot.gpus, snapshot.settings, remarks);
   return snapshot;
 }
 

@@ -138,6 +138,98 @@ TEST(DevicePluginPlan, RefusesATimeThatIsNone) {
   }
 }
 
+std::string shared(const std::string& entry, const std::string& kind = "timeSlicing") {
+  return "version: v1\nsharing:\n  " + kind + ":\n    resources:\n    - " + entry + "\n";
+}
+
+// A plan and an apply said nothing, and the service then offered no GPU at all.
+TEST(DevicePluginPlan, RefusesWhatTheServiceCouldNotOfferOnThisMachine) {
+  const Node node("h100x8", "{config_file: /etc/dp.yaml}");
+  for (const auto& [config, what] :
+       {std::pair{shared("{name: nvidia.com/gpu, replicas: 16384}"), "131072 replicas of nvidia.com/gpu are more"},
+        {shared("{name: nvidia.com/gpu, devices: [\"9\"], replicas: 2}"), "nvidia.com/gpu has no device 9"},
+        {shared("{name: nvidia.com/gpu, devices: 9, replicas: 2}"), "sharing 9 devices of nvidia.com/gpu, which has 8"},
+        {shared("{name: nvidia.com/gpu, replicas: 60}", "mps"), "takes at most 48 MPS clients, not 60"}}) {
+    node.host().put("etc/dp.yaml", config);
+    const auto plan = node.host().slipway(node.words("plan"));
+    EXPECT_EQ(plan.code, 1) << config;
+    EXPECT_THAT(plan.out + plan.err, ::testing::AllOf(HasSubstr(what), HasSubstr("/etc/dp.yaml:5:7"))) << config;
+    const auto verify = node.host().slipway(node.words("verify"));
+    EXPECT_EQ(verify.code, 1);
+    EXPECT_THAT(verify.out, HasSubstr("deviceplugin.config: the service cannot offer what the config says"));
+    EXPECT_THAT(verify.out, HasSubstr(what));
+  }
+  // In the host spec itself.
+  node.spec(
+      "\n      config:\n        version: v1\n        sharing:\n          timeSlicing:\n            replicas: 16384");
+  const auto plan = node.host().slipway(node.words("plan"));
+  EXPECT_EQ(plan.code, 1);
+  EXPECT_THAT(plan.out + plan.err,
+              ::testing::ContainsRegex("host.yaml:[0-9]+:[0-9]+  spec.components.deviceplugin.config"));
+}
+
+// A lost GPU is no mistake of the config's.
+TEST(DevicePluginPlan, NotesWhatIsMissingOfALostGpu) {
+  const Node node("h100x4", "{config_file: /etc/dp.yaml}");
+  node.host().put("etc/dp.yaml", shared("{name: nvidia.com/gpu, devices: [\"1\"], rename: a, replicas: 2}"));
+  ASSERT_EQ(node.host().slipway(node.words("plan")).code, 2);
+  node.sim("gpu 1 lost");
+  const auto plan = node.host().slipway(node.words("plan"));
+  EXPECT_EQ(plan.code, 2) << plan.out << plan.err;
+  EXPECT_THAT(plan.out + plan.err, HasSubstr("nvidia.com/gpu has no device 1: GPU 1 ("));
+}
+
+// "nvidia.com/gpu has no device 1": none of the four GPUs was offered after a boot.
+TEST(DevicePluginService, OffersTheOthersWhereAGpuOfTheConfigIsLostWhenItStarts) {
+  const Node node("h100x4", R"({config: {version: v1, sharing: {timeSlicing: {resources: [
+    {name: nvidia.com/gpu, rename: nvidia.com/gpu-0, devices: ["0"], replicas: 8},
+    {name: nvidia.com/gpu, rename: nvidia.com/gpu-1, devices: ["1"], replicas: 8}]}}}})");
+  ASSERT_EQ(node.host().slipway(node.words("plan")).code, 2) << "the simulated machine is there";
+  node.sim("gpu 1 lost");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy("nvidia.com/gpu-0") == 8; })) << service.log();
+  EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 2; })) << service.log();
+  EXPECT_TRUE(eventually([&] { return kubelet.of("nvidia.com/gpu-1").registrations == 1; })) << service.log();
+  EXPECT_EQ(kubelet.capacity("nvidia.com/gpu-1"), 0U);
+  EXPECT_TRUE(eventually([&] { return !node.status().is_discarded() && node.status().contains("problem"); }));
+  EXPECT_THAT(node.status()["problem"].get<std::string>(), HasSubstr("nvidia.com/gpu has no device 1: GPU 1 ("));
+  node.sim("gpu 1 found");
+  EXPECT_TRUE(eventually([&] { return kubelet.capacity("nvidia.com/gpu-1") == 8; })) << service.log();
+  EXPECT_TRUE(eventually([&] { return node.status()["problem"] == ""; })) << node.status().dump(1);
+}
+
+// containerd could not create the container: "lstat /dev/nvidia1: no such file".
+TEST(DevicePluginService, PassesTheNodesThatAreBelowTheDriversRoot) {
+  const Node node("h100x2", "{driver_root: /drv, config: {version: v1, flags: {plugin: {passDeviceSpecs: true}}}}");
+  for (const char* name : {"nvidiactl", "nvidia-uvm", "nvidia0", "nvidia1"})
+    node.host().put("drv/dev/" + std::string(name), "");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 2; })) << service.log();
+  const auto allocated = kubelet.allocate(kGpu, 1);
+  ASSERT_TRUE(allocated.status.ok()) << allocated.status.error_message();
+  std::map<std::string, std::string> nodes;
+  for (const auto& device : allocated.response.devices()) nodes[device.container_path()] = device.host_path();
+  EXPECT_EQ(nodes["/dev/nvidiactl"], "/drv/dev/nvidiactl");
+  EXPECT_EQ(nodes["/dev/nvidia-uvm"], "/drv/dev/nvidia-uvm");
+  EXPECT_FALSE(nodes.contains("/dev/nvidia-uvm-tools")) << "it is not there";
+  EXPECT_EQ(nodes.size(), 3U);
+}
+
+TEST(DevicePluginService, TakesEveryNodeFromNvidiaDevRoot) {
+  const Node node("h100x2", "{config: {version: v1, flags: {nvidiaDevRoot: /nodes, plugin: {passDeviceSpecs: true}}}}");
+  for (const char* name : {"nvidiactl", "nvidia-uvm-tools"}) node.host().put("nodes/dev/" + std::string(name), "");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 2; })) << service.log();
+  const auto allocated = kubelet.allocate(kGpu, 1);
+  ASSERT_TRUE(allocated.status.ok()) << allocated.status.error_message();
+  for (const auto& device : allocated.response.devices())
+    EXPECT_EQ(device.host_path(), "/nodes" + device.container_path());
+  EXPECT_EQ(allocated.response.devices_size(), 3);
+}
+
 TEST(DevicePluginPlan, RefusesAWrongConfigWithItsPlace) {
   const Node node("h100x8", "{config_file: /etc/dp.yaml}");
   node.host().put("etc/dp.yaml", "version: v1\nflags:\n  migStrategy: both\n");

@@ -160,16 +160,29 @@ TEST(GfdLabelsTool, KeepsMigStateBelowTheRootFromCallToCall) {
   EXPECT_THAT(run(SLIPWAY_PROGRAM " gfd labels --mig-strategy single" + sim).output, HasSubstr("-MIG-INVALID"));
 }
 
-TEST(GfdLabelsTool, FailsWhenAGpuIsLostAndWritesNothing) {
+// One lost GPU of four left a new node without any label, so that nothing was scheduled to the other three.
+TEST(GfdLabelsTool, LeavesOutAGpuThatIsLostWithAWarning) {
+  const Folder folder;
+  const std::string sim = " --sim h100x4 --root " + folder.path();
+  const std::string file = folder.at("labels");
+  ASSERT_EQ(run(SLIPWAY_PROGRAM " gfd labels --output " + file + sim).status, 0);
+  ASSERT_EQ(run(SLIPWAY_SIM_PROGRAM " " + folder.at("run/slipway/sim") + " gpu 1 lost").status, 0);
+  const Ran lost = run(SLIPWAY_PROGRAM " gfd labels --output " + file + sim);
+  EXPECT_EQ(lost.status, 0);
+  EXPECT_THAT(lost.errors, HasSubstr("left out, since it does not answer: nvml: GPU 1: the GPU fell off the bus"));
+  EXPECT_THAT(content(file), HasSubstr("nvidia.com/gpu.count=3\n"));
+}
+
+TEST(GfdLabelsTool, FailsWhenEveryGpuIsLostAndWritesNothing) {
   const Folder folder;
   const std::string sim = " --sim h100x2 --root " + folder.path();
   const std::string file = folder.at("labels");
   ASSERT_EQ(run(SLIPWAY_PROGRAM " gfd labels --output " + file + sim).status, 0);
   const std::string good = content(file);
-  ASSERT_EQ(run(SLIPWAY_SIM_PROGRAM " " + folder.at("run/slipway/sim") + " gpu 1 lost").status, 0);
+  ASSERT_EQ(run(SLIPWAY_SIM_PROGRAM " " + folder.at("run/slipway/sim") + " gpu all lost").status, 0);
   const Ran lost = run(SLIPWAY_PROGRAM " gfd labels --output " + file + sim);
   EXPECT_EQ(lost.status, 1);
-  EXPECT_THAT(lost.errors, HasSubstr("GPU 1: the GPU fell off the bus"));
+  EXPECT_THAT(lost.errors, HasSubstr("GPU 0: the GPU fell off the bus"));
   EXPECT_EQ(content(file), good);
 }
 

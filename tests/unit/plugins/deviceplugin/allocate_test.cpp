@@ -27,8 +27,8 @@ Machine machine(const std::string& yaml, const std::vector<Gpu>& gpus = testing:
   const auto settings = settings_of(yaml);
   EXPECT_TRUE(settings) << settings.error().what;
   made.settings = *settings;
-  std::vector<std::string> notes;
-  const auto resources = make_resources(gpus, made.settings, notes);
+  Remarks remarks;
+  const auto resources = make_resources(gpus, made.settings, remarks);
   EXPECT_TRUE(resources) << resources.error().what;
   made.resources = *resources;
   return made;

@@ -50,8 +50,8 @@ inline Result<Settings> settings_of(const std::string& yaml) {
 
 inline Result<Resources> resources_of(const std::vector<Gpu>& gpus, const std::string& yaml) {
   SLIPWAY_TRY(settings, settings_of(yaml));
-  std::vector<std::string> notes;
-  return make_resources(gpus, settings, notes);
+  Remarks remarks;
+  return make_resources(gpus, settings, remarks);
 }
 
 /// "nvidia.com/gpu: GPU-0 GPU-1" lines.

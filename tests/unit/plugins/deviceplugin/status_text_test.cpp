@@ -80,6 +80,11 @@ TEST(StatusForPeople, SaysToWhomTheGpusAreLeft) {
             "No resources are offered to kubelet.\nNVIDIA's device plugin is there\n");
 }
 
+TEST(StatusForPeople, HasTheNotes) {
+  EXPECT_THAT(status_text({{"notes", {"deviceListStrategy is envvar instead of cdi-cri: kubelet 1.26 is too old"}}}),
+              ::testing::HasSubstr("\nnote: deviceListStrategy is envvar instead of cdi-cri"));
+}
+
 TEST(StatusForPeople, SaysWhyNothingIsOffered) {
   EXPECT_EQ(status_text({{"gpus", Json::array()}, {"problem", "the driver is not loaded"}}),
             "No resources are offered to kubelet.\nproblem: the driver is not loaded\n");

@@ -129,6 +129,61 @@ TEST(GfdLabels, OfMigDevicesThatAreSharedInPartTellBothParts) {
   EXPECT_EQ(renamed.row("slices"), "1 3 time-slicing 100 MOCKMODEL-MIG-1g.10gb -");
 }
 
+// One replica, and no sharing, where deviceplugin offers two of each under the config's own name.
+TEST(GfdLabels, OfAResourceThatTheConfigNamesFollowItsSharing) {
+  Config config = sharing("nvidia.com/mock", 2);
+  config.gpu_names = {{"*MOCK*", "nvidia.com/mock"}};
+  EXPECT_EQ(Made({full(), full()}, config).row(), "2 2 time-slicing 300 MOCKMODEL-SHARED ampere");
+  EXPECT_EQ(Made({full()}, config)["mock.count"], "-") << "it has no labels of its own";
+  Config slices = mig(MigStrategy::mixed, sharing("nvidia.com/mig-small", 3));
+  slices.mig_names = {{"1g.10gb", "nvidia.com/mig-small"}};
+  const Made made({with_mig({"1g.10gb", "1g.10gb", "2g.20gb"})}, slices);
+  EXPECT_EQ(made.row("mig-1g.10gb"), "2 3 time-slicing 100 MOCKMODEL-MIG-1g.10gb-SHARED -");
+  EXPECT_EQ(made["mig-2g.20gb.replicas"], "1");
+}
+
+// With two GPUs each under a name of its own there were no labels of the names, and with eight there were.
+TEST(GfdLabels, OfGpusThatAllHaveNamesOfTheirOwnHaveThoseAndTheCountOfAll) {
+  Config config = sharing("nvidia.com/gpu", 8);
+  auto& first = config.sharing.resources.front();
+  first.devices = {.all = false, .count = {}, .list = {"0"}, .products = {}};
+  first.rename = "nvidia.com/gpu-0";
+  auto second = first;
+  second.devices.list = {"1"};
+  second.rename = "nvidia.com/gpu-1";
+  config.sharing.resources.push_back(second);
+  std::vector<Gpu> two(2, full());
+  two[1].index = 1;
+  const Made made(two, config);
+  EXPECT_EQ(made.row(), "2 8 time-slicing 300 MOCKMODEL ampere") << "as NVIDIA's";
+  EXPECT_EQ(made.row("gpu-0"), "1 8 time-slicing 300 MOCKMODEL -");
+  EXPECT_EQ(made.row("gpu-1"), "1 8 time-slicing 300 MOCKMODEL -");
+  const Made eight_gpus(eight(), config);
+  EXPECT_EQ(eight_gpus["gpu.count"] + eight_gpus["gpu-0.count"] + eight_gpus["gpu-1.count"], "611");
+}
+
+// NVML counts anew where a GPU is missing, and so did the labels: the next one was said to be shared.
+TEST(GfdLabels, GiveNoLostGpusIndexToAnother) {
+  Config config = sharing("nvidia.com/gpu", 4);
+  auto& entry = config.sharing.resources.front();
+  entry.rename = "nvidia.com/few";
+  entry.devices = {.all = false, .count = {}, .list = {"1", "2"}, .products = {}};
+  Sources sources = sources_of({full(), full()});
+  sources.snapshot.gpus[0].place = 0;
+  sources.snapshot.gpus[1].index = 1;
+  sources.snapshot.gpus[1].place = 2;
+  sources.snapshot.absent = {{1, "0000:02:00.0", "MOCKMODEL"}};
+  auto labels = make_labels(sources, config);
+  ASSERT_TRUE(labels);
+  EXPECT_EQ((*labels)["nvidia.com/few.count"], "1");
+  EXPECT_EQ((*labels)["nvidia.com/gpu.count"], "1");
+  entry.devices = {.all = false, .count = 2U, .list = {}, .products = {}};
+  labels = make_labels(sources, config);
+  ASSERT_TRUE(labels);
+  EXPECT_EQ((*labels)["nvidia.com/few.count"], "1") << "the first two are GPU 0 and the lost one";
+  EXPECT_TRUE(unmatched_sharing(sources.snapshot.gpus, sharing_of_two(""), sources.snapshot.absent).empty());
+}
+
 // They were silent, where deviceplugin refuses devices: [99].
 TEST(GfdLabels, TellWhatIsSharedAndNotThere) {
   Config config = sharing("nvidia.com/gpu", 2);

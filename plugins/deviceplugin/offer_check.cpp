@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "deviceplugin/offer_check.hpp"
+
+#include "deviceplugin/devices/resources.hpp"
+#include "nvidia/gpu_managers.hpp"
+
+namespace slipway::deviceplugin {
+namespace {
+
+/// The GPUs of this machine; nothing where they cannot be asked, which others say.
+std::optional<Inventory> look_at_gpus(const std::string& driver_root, const Host& host) {
+  if (!host.has_kernel_view() || !host.module_loaded("nvidia")) return std::nullopt;
+  const auto choice = nvidia::nvml::choose_library(host, driver_root);
+  if (!choice) return std::nullopt;
+  const auto nvml = nvidia::nvml::Nvml::open({.library = *choice});
+  if (!nvml) return std::nullopt;
+  auto inventory = read_inventory(**nvml, host);
+  if (!inventory) return std::nullopt;
+  nvidia::GpuBus bus;
+  place_on_bus(host, bus, *inventory);
+  if (const auto managers = nvidia::read_gpu_managers(host)) apply_managers(*managers, inventory->gpus);
+  return *std::move(inventory);
+}
+
+bool depends_on_gpus(const Settings& settings) {
+  return settings.sharing.kind != SharingKind::none || settings.mig_strategy == MigStrategy::single;
+}
+
+}  // namespace
+
+OfferCheck check_offer(const Settings& settings, const std::string& driver_root, const Host& host) {
+  OfferCheck check;
+  if (!depends_on_gpus(settings)) return check;
+  const auto inventory = look_at_gpus(driver_root, host);
+  if (!inventory || inventory->gpus.empty()) return check;
+  check.is_known = true;
+  Remarks remarks;
+  const auto resources = make_resources(inventory->gpus, settings, remarks, inventory->absent);
+  if (!resources) {
+    check.problem = resources.error();
+    return check;
+  }
+  for (const Missing& each : remarks.missing) {
+    if (each.is_lost)
+      check.remarks.push_back(each.where + ": " + each.what + " (" + each.next + ")");
+    else if (!check.problem)
+      check.problem = Error{.code = each.may_come ? ErrorCode::not_found : ErrorCode::invalid,
+                            .what = each.what,
+                            .where = each.where,
+                            .next = each.next};
+  }
+  return check;
+}
+
+}  // namespace slipway::deviceplugin
