@@ -49,6 +49,7 @@ Roots Machine::roots() const {
 }
 
 void Machine::begin_inventory() {
+  ends_soon_ = true;
   // A Host serves one thread. Where a driver is loaded, opening NVML has nothing to ask of it.
   if (!host_.module_loaded("nvidia")) return;
   auto library = nvidia::nvml::choose_library(host_, driver_root_.empty() ? "/" : driver_root_);
@@ -71,7 +72,7 @@ Result<Inventory> Machine::inventory() {
     return read_inventory(*opened, host_);
   }
   SLIPWAY_TRY(library, nvidia::nvml::choose_library(host_, driver_root_.empty() ? "/" : driver_root_));
-  SLIPWAY_TRY(nvml, nvidia::nvml::Nvml::open({.library = library}));
+  SLIPWAY_TRY(nvml, nvidia::nvml::Nvml::open({.library = library, .until_exit = ends_soon_}));
   return read_inventory(*nvml, host_);
 }
 

@@ -116,7 +116,7 @@ TEST(MigConfig, NamesTheRuleThatIsBrokenAndItsPlace) {
       {"version: v1\nmig-configs: {}", "config.yaml:2:14", "at least one is required"},
       {"version: v1\nmig-configs: {it: []}", "config.yaml:2:19", "'it' has no entry"},
       {"version: v1\nversion: v2", "config.yaml:2:1", "twice"},
-      {"version: v1\n---\nversion: v1", "config.yaml:3:1", "a second document"},
+      {"version: v1\n---\nversion: v1", "config.yaml:2:1", "a second document"},
       {"version: v1\nmig-configs:\n  a: [{devices: all, mig-enabled: false}]\n  a: [{devices: all, mig-enabled: true, "
        "mig-devices: {}}]",
        "config.yaml:4:3", "'a' is given twice; the other value is at config.yaml:3:6"},
