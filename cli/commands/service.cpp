@@ -63,7 +63,9 @@ Result<int> run_service(const Options& options, TerminalUi& ui) {
                                                 to_json(session->host_config()),
                                                 session->worker_environment(),
                                                 texts_in(now, "device_classes"),
-                                                texts_in(now, "writes")};
+                                                texts_in(now, "writes"),
+                                                manifest->service_before,
+                                                manifest->service_hands_over};
                          }};
   ServiceUi log(options.log, session->root().root());
   SLIPWAY_CHECK(run_supervised(service, session->root().root(), log));

@@ -33,6 +33,14 @@ Error not_usable(const std::string& path) {
   return {ErrorCode::corrupt, path + " does not say what to run", path, "run `slipway apply`", {}};
 }
 
+Error not_whole(const std::string& file) {
+  return {ErrorCode::conflict,
+          "the plugin's files are not of one version",
+          file,
+          "finish the upgrade of slipway's packages, then reload the service again",
+          {}};
+}
+
 Result<Left> read_left(const RootDir& root, const std::string& component) {
   const std::string path = "/etc/slipway/services/" + component + ".json";
   SLIPWAY_TRY(text, read_regular(root, path, kLargestSection));
@@ -89,12 +97,17 @@ std::optional<int> run_direct_service(const ServiceWords& words) {
   if (!file) return std::nullopt;
   const ServiceOptions service{words.component, true, [&]() -> Result<ServiceConfig> {
                                  SLIPWAY_TRY(now, read_left(*root, words.component));
-                                 return ServiceConfig{*file,
+                                 // It may have been replaced since.
+                                 const auto newest = find_file(now, words.component);
+                                 if (!newest) return not_whole(now.file);
+                                 return ServiceConfig{*newest,
                                                       now.section,
                                                       host_of(folder, now.all),
                                                       {},
                                                       texts_in(now.all, "device_classes"),
-                                                      texts_in(now.all, "writes")};
+                                                      texts_in(now.all, "writes"),
+                                                      !texts_in(now.all, "before").empty(),
+                                                      now.all.value("hands_over", Json()) == true};
                                }};
   ServiceUi ui(words.log, *root);
   const Status status = run_supervised(service, *root, ui);

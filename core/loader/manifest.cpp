@@ -111,6 +111,8 @@ const SchemaKey& manifest_schema() {
     document.keys["service_device"].type = Type::string;
     document.keys["service_device"].pattern = "[a-z0-9]+:[A-Za-z0-9*?_-]+";
     document.keys["service_device"].example = "pci:v000010DEd*sv*sd*bc03sc*i*";
+    document.keys["service_before"].type = Type::boolean;
+    document.keys["service_hands_over"].type = Type::boolean;
     document.keys["memory"] = one_of({"limited", "unlimited"});
     document.keys["hermetic"].type = Type::boolean;
     document.keys["tools"].type = Type::boolean;
@@ -134,6 +136,8 @@ std::vector<std::string> names_in(const Json& document, const char* key) {
 std::string text_in(const Json& document, const char* key) {
   return document.contains(key) && document[key].is_string() ? document[key].get<std::string>() : std::string{};
 }
+
+bool is_true(const Json& document, const char* key) { return document.contains(key) && document[key] == true; }
 
 std::map<std::string, std::string> texts_in(const Json& document, const char* key) {
   std::map<std::string, std::string> texts;
@@ -217,6 +221,17 @@ void check_needs(const YamlNode& node, const Manifest& manifest, SchemaCheck& ch
                              "the spec has no key " + key->str() + " with a text for the path " + path);
 }
 
+/// Both are about a service; the first about units as well.
+void check_service_unit(const YamlNode& node, const Manifest& manifest, SchemaCheck& check) {
+  for (const char* key : {"service_before", "service_hands_over"})
+    if (const YamlEntry* const entry = node.find(key);
+        entry != nullptr && manifest.service == Manifest::ServiceIn::none)
+      check.problems.add(entry->value.position, key, "there is no `service` that it could be about");
+  const YamlEntry* const before = node.find("service_before");
+  if (before != nullptr && manifest.service_before && manifest.boot_before.empty())
+    check.problems.add(before->value.position, "service_before", "`boot_before` names no units that it could be about");
+}
+
 /// Only values that the spec can have, of keys that it has.
 void check_condition(const YamlNode& node, const Manifest& manifest, SchemaCheck& check) {
   const YamlEntry* const entry = node.find("service_if");
@@ -245,16 +260,18 @@ Manifest parse_document(const YamlNode& node, SchemaCheck& check) {
   manifest.requires_ = names_in(document, "requires");
   manifest.provides = names_in(document, "provides");
   manifest.conflicts = names_in(document, "conflicts");
-  manifest.has_tools = document.contains("tools") && document["tools"] == true;
+  manifest.has_tools = is_true(document, "tools");
   manifest.tool_programs = texts_in(document, "tool_programs");
   manifest.service = service_in(document);
   manifest.unlimited_memory = text_in(document, "memory") == "unlimited";
-  manifest.hermetic = document.contains("hermetic") && document["hermetic"] == true;
+  manifest.hermetic = is_true(document, "hermetic");
   manifest.service_if = texts_in(document, "service_if");
   manifest.says_needs = document.contains("service_needs") && document["service_needs"].is_object();
   if (manifest.says_needs) manifest.service_needs = document["service_needs"];
   manifest.service_device = text_in(document, "service_device");
   manifest.boot_before = names_in(document, "boot_before");
+  manifest.service_before = is_true(document, "service_before");
+  manifest.service_hands_over = is_true(document, "service_hands_over");
   manifest.outputs = texts_in(document, "outputs");
   manifest.sections = lists_in(document, kSectionsKey);
   if (const YamlEntry* spec = node.find("spec")) manifest.spec.keys = parse_schema_keys(spec->value, "spec", check);
@@ -262,6 +279,7 @@ Manifest parse_document(const YamlNode& node, SchemaCheck& check) {
   check_condition(node, manifest, check);
   check_sections(node, manifest, check);
   check_needs(node, manifest, check);
+  check_service_unit(node, manifest, check);
   return manifest;
 }
 

@@ -41,10 +41,16 @@ std::string who_changes_a_device(const RootDir& root) {
   return {};
 }
 
-void wait_for_the_end_of_changes(const RootDir& root, const Notify& notify) {
+using Started = std::optional<std::chrono::steady_clock::time_point>;
+
+void wait_for_the_end_of_changes(const RootDir& root, const Notify& notify, Started& started) {
   for (unsigned looks = 0;; ++looks) {
     const std::string who = who_changes_a_device(root);
     if (who.empty()) return;
+    if (started && std::chrono::steady_clock::now() >= *started) {
+      notify.ready();
+      started.reset();
+    }
     if (looks % kLooksPerWord == 0) notify.waits("waits until " + who + " has changed a device");
     std::this_thread::sleep_for(kLook);
   }
@@ -52,9 +58,10 @@ void wait_for_the_end_of_changes(const RootDir& root, const Notify& notify) {
 
 }  // namespace
 
-Result<ControlSocket> open_between_changes(const RootDir& root, const std::string& component, const Notify& notify) {
+Result<ControlSocket> open_between_changes(const RootDir& root, const std::string& component, const Notify& notify,
+                                           Started started) {
   for (;;) {
-    wait_for_the_end_of_changes(root, notify);
+    wait_for_the_end_of_changes(root, notify, started);
     auto control = ControlSocket::open(root, component);
     // Who has begun before there was a socket has not asked; who begins from now on will.
     if (!control || who_changes_a_device(root).empty()) return control;

@@ -5,6 +5,7 @@
 // it: {"ok": true, …}, or {"ok": false, "error": {…}}. Who has quiesced it holds it quiet until it resumes or ends.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <optional>
@@ -59,8 +60,10 @@ class ControlSocket {
 };
 
 /// Opens the service's socket once nobody changes a device in that root: waits for as long as somebody does, which
-/// systemd is told. Who begins a change after that finds the socket, and asks for quiet. Errors: those of
-/// ControlSocket::open().
-Result<ControlSocket> open_between_changes(const RootDir& root, const std::string& component, const Notify& notify);
+/// systemd is told. Who begins a change after that finds the socket, and asks for quiet.
+/// @param started  systemd is told then that the service has started, even if it waits on; empty: it is not
+/// Errors: those of ControlSocket::open().
+Result<ControlSocket> open_between_changes(const RootDir& root, const std::string& component, const Notify& notify,
+                                           std::optional<std::chrono::steady_clock::time_point> started);
 
 }  // namespace slipway::core

@@ -9,6 +9,7 @@
 
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -31,7 +32,27 @@ constexpr seconds kStopLimit{20};
 constexpr seconds kQuiesceLimit{30};
 /// What a unit gives changes seldom, and the folders are watched: /proc/devices tells nobody that it has changed.
 constexpr seconds kLookAtGranted{10};
+/// Units that come after it wait no longer than that.
+constexpr seconds kHoldUpLimit{10};
 constexpr std::size_t kMostReasonsKept = 64;
+
+using Clock = std::chrono::steady_clock;
+
+/// Which file is at a path; all zero: none.
+struct FileStamp {
+  dev_t device = 0;
+  ino_t inode = 0;
+  timespec changed{};
+  bool operator==(const FileStamp& other) const {
+    return device == other.device && inode == other.inode && changed.tv_sec == other.changed.tv_sec &&
+           changed.tv_nsec == other.changed.tv_nsec;
+  }
+};
+
+FileStamp stamp_of(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 ? FileStamp{status.st_dev, status.st_ino, status.st_ctim} : FileStamp();
+}
 
 Ui::Level level_of(const std::string& word) {
   if (word == "debug") return Ui::Level::debug;
@@ -51,8 +72,15 @@ Result<Fd> open_signals() {
 
 class Supervisor {
  public:
-  Supervisor(const ServiceOptions& options, const RootDir& root, Ui& ui, Notify notify, ControlSocket control)
-      : options_(options), root_(root), ui_(ui), control_(std::move(control)), notify_(std::move(notify)) {}
+  /// @param started  until then units may wait for it; empty: none does
+  Supervisor(const ServiceOptions& options, const RootDir& root, Ui& ui, Notify notify, ControlSocket control,
+             std::optional<Clock::time_point> started)
+      : options_(options),
+        root_(root),
+        ui_(ui),
+        control_(std::move(control)),
+        notify_(std::move(notify)),
+        started_(started) {}
   Status open();
   Status run();
 
@@ -69,6 +97,9 @@ class Supervisor {
   void stop();
   void reload();
   void begin_reload();
+  Status start_own_worker();
+  Status limit_start();
+  void count_as_started();
   static bool refuses(const Error& why);
   bool goes_back(const Error& why);
   Status watch_granted();
@@ -90,6 +121,11 @@ class Supervisor {
   Given running_;                ///< what it was begun with; config_ may be newer
   std::optional<Given> worked_;  ///< what it was last ready with
   std::unique_ptr<Worker> worker_;
+  std::unique_ptr<Worker> former_;  ///< goes on until the new one is ready
+  FileStamp file_;                  ///< that the worker was started from
+  std::vector<Fd> sockets_;         ///< from systemd, for each worker
+  std::optional<Clock::time_point> started_;
+  Fd start_timer_;
   Fd signals_;
   Fd timer_;          ///< the limit of a question that is open
   Fd granted_timer_;  ///< the next look at what the unit gives
@@ -103,6 +139,8 @@ class Supervisor {
   bool works_ = false;
   bool stopping_ = false;
   bool reloading_ = false;
+  bool hands_over_ = false;       ///< to a new worker, while this one goes on
+  bool replaces_ = false;         ///< by a new worker, once this one has ended
   bool reload_wanted_ = false;    ///< as soon as nobody holds it quiet
   std::optional<Error> because_;  ///< why it was ended at once
 };
@@ -122,6 +160,13 @@ Status Supervisor::open() {
   SLIPWAY_TRY(config, options_.read());
   config_ = std::move(config);
   if (notify_.listened_to()) SLIPWAY_CHECK(watch_granted());
+  SLIPWAY_TRY(sockets, take_systemd_sockets());
+  sockets_ = std::move(sockets);
+  SLIPWAY_CHECK(limit_start());
+  return start_own_worker();
+}
+
+Status Supervisor::start_own_worker() {
   WorkerOptions worker;
   worker.plugin_path = config_.file.path;
   worker.is_program = config_.file.is_program;
@@ -129,11 +174,29 @@ Status Supervisor::open() {
   worker.memory_limit_bytes = 0;  // the unit's MemoryMax limits a service
   worker.trust_environment = !options_.own_environment;
   worker.environment = config_.environment;
-  SLIPWAY_TRY(sockets, take_systemd_sockets());
-  for (const Fd& socket : sockets) worker.sockets.push_back(socket.get());
+  for (const Fd& socket : sockets_) worker.sockets.push_back(socket.get());
+  file_ = stamp_of(config_.file.path);
   SLIPWAY_TRY(started, start_worker(worker));
   worker_ = std::move(started);
   return {};
+}
+
+Status Supervisor::limit_start() {
+  if (!started_) return {};
+  start_timer_ = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  if (!start_timer_) return system_error("make", "a timer", errno);
+  const auto left = std::max<std::chrono::nanoseconds>(*started_ - Clock::now(), std::chrono::nanoseconds(1));
+  constexpr std::int64_t kNanoseconds = 1'000'000'000;
+  const itimerspec limit{{}, {left.count() / kNanoseconds, left.count() % kNanoseconds}};
+  ::timerfd_settime(start_timer_.get(), 0, &limit, nullptr);
+  return watch(start_timer_.get());
+}
+
+/// Whatever it waits for: a driver that hangs must not hold others up.
+void Supervisor::count_as_started() {
+  if (works_ || stopping_) return;
+  log(Ui::Level::warning, "is not ready yet; the units that come after it are not held up any longer");
+  notify_.ready();
 }
 
 Status Supervisor::run() {
@@ -146,6 +209,16 @@ Status Supervisor::run() {
     const bool was_ready = std::exchange(works_, false);
     const bool newer = std::exchange(reloading_, false);
     if (stopping_ || because_) return ended(reply);
+    if (std::exchange(hands_over_, false)) {
+      former_ = std::move(worker_);
+      SLIPWAY_CHECK(start_own_worker());
+      continue;
+    }
+    if (std::exchange(replaces_, false) && reply) {
+      worker_.reset();
+      SLIPWAY_CHECK(start_own_worker());
+      continue;
+    }
     if (reply ? !newer : was_ready || !refuses(reply.error())) return ended(reply);
     if (!newer && !goes_back(reply.error())) return ended(reply);
   }
@@ -188,6 +261,7 @@ WorkerEvents Supervisor::events() {
   events.works = [this] {
     if (std::exchange(works_, true)) return;
     worked_ = running_;
+    former_.reset();
     notify_.ready();
     log(Ui::Level::info, "ready");
   };
@@ -209,6 +283,7 @@ WorkerEvents Supervisor::events() {
 void Supervisor::handle_watched() {
   std::uint64_t expirations = 0;
   if (::read(timer_.get(), &expirations, sizeof expirations) == sizeof expirations) took_too_long();
+  if (::read(start_timer_.get(), &expirations, sizeof expirations) == sizeof expirations) count_as_started();
   const bool due = ::read(granted_timer_.get(), &expirations, sizeof expirations) == sizeof expirations;
   if ((granted_folders_ && granted_folders_->take()) || due) look_at_what_it_has();
   control_.handle();
@@ -339,8 +414,10 @@ void Supervisor::reload() {
     return;
   }
   refused_.clear();
+  config_.file = std::move(config->file);
   config_.section = std::move(config->section);
   config_.host = std::move(config->host);
+  config_.hands_over = config->hands_over;
   if (reloading_) return;  // it begins with what was just read
   reload_wanted_ = true;
   if (quieting_.idle())
@@ -353,8 +430,15 @@ void Supervisor::begin_reload() {
   reload_wanted_ = false;
   reloading_ = true;
   notify_.reloading();
-  log(Ui::Level::info, "starting again with the new spec");
-  (void)worker_->tell("service.stop", {{"component", options_.component}}).ok();
+  replaces_ = stamp_of(config_.file.path) != file_;
+  if (replaces_ && config_.hands_over) {
+    log(Ui::Level::info, "its file was replaced: the new one starts, and takes over when it is ready");
+    replaces_ = false;
+    hands_over_ = true;
+    return worker_->leave();
+  }
+  log(Ui::Level::info, replaces_ ? "its file was replaced: starting afresh" : "starting again with the new spec");
+  (void)worker_->tell("service.stop", {{"component", options_.component}, {"again", !replaces_}}).ok();
   worker_->end_within(kStopLimit);
 }
 
@@ -370,8 +454,10 @@ std::vector<std::string> texts_in(const Json& left, const char* key) {
 
 Status run_supervised(const ServiceOptions& options, const RootDir& root, Ui& ui) {
   const Notify notify;
-  SLIPWAY_TRY(control, open_between_changes(root, options.component, notify));
-  Supervisor supervisor(options, root, ui, notify, std::move(control));
+  std::optional<Clock::time_point> started;
+  if (const auto config = options.read(); config && config->holds_up) started = Clock::now() + kHoldUpLimit;
+  SLIPWAY_TRY(control, open_between_changes(root, options.component, notify, started));
+  Supervisor supervisor(options, root, ui, notify, std::move(control), started);
   Status status = supervisor.open();
   if (status) status = supervisor.run();
   if (status) return {};

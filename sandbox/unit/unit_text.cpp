@@ -207,7 +207,8 @@ Status expect_plain_paths(const std::string& component, const Json& needs, const
 std::string service_unit_text(const ServiceUnit& unit) {
   const std::string command = unit_word(unit.program) + " service " + unit.component;
   return "[Unit]\nDescription=slipway: " + unit_line(unit.component + ", " + unit.purpose) +
-         "\nAfter=local-fs.target slipway-boot.service\n" + unit_while_installed(unit.program) +
+         "\nAfter=local-fs.target slipway-boot.service\n" +
+         (unit.before.empty() ? "" : "Before=" + joined(unit.before, " ") + "\n") + unit_while_installed(unit.program) +
          "\n[Service]\nType=notify\n" +
          (unit.waits_for_device ? "ExecCondition=" + command + " --boot --condition\n" : "") + "ExecStart=" + command +
          R"( --boot

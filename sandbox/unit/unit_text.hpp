@@ -13,11 +13,12 @@ namespace slipway::core {
 
 struct ServiceUnit {
   std::string component;
-  std::string purpose;            ///< of the component, for Description=
-  std::string program;            ///< slipway, as the running machine sees it
-  bool waits_for_device = false;  ///< it is passed over on a machine without its device
-  Json needs;                     ///< `service_needs` of its manifest (docs/manifest.md)
-  Json section;                   ///< of the spec, for the paths that `needs` takes from there
+  std::string purpose;                   ///< of the component, for Description=
+  std::string program;                   ///< slipway, as the running machine sees it
+  bool waits_for_device = false;         ///< it is passed over on a machine without its device
+  Json needs;                            ///< `service_needs` of its manifest (docs/manifest.md)
+  Json section;                          ///< of the spec, for the paths that `needs` takes from there
+  std::vector<std::string> before = {};  ///< units that start once it is ready
 };
 
 /// slipway-COMPONENT.service. What its manifest does not declare, the service has not: no capabilities, no devices but

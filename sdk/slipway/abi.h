@@ -63,7 +63,8 @@ typedef struct slipway_services {
  *                                                        "alive" at least as often as alive_ms, when that is given
  *   service.quiesce {component}                       -> null, when it has released the driver
  *   service.resume  {component}                       -> null
- *   service.stop    {component}                       -> null, at once
+ *   service.stop    {component, again?}               -> null, at once; again: true says that another "service" call
+ *                                                        follows, with a changed spec
  *   components {}                                     -> {NAME: {check, apply: has one of its own}}: for `plugin check`
  * `looks` is a key, two hexadecimal numbers: who is asked with it says what it looked at (sdk/slipway/looks.hpp), or
  * answers as if it were not there. Only components whose manifest says `hermetic: true` are asked so.

@@ -33,6 +33,8 @@ class ServiceIo {
   /// How often alive() has to be said at least, or the service is ended and started afresh: a third of the unit's
   /// WatchdogSec. Empty: nobody waits for it. Saying it more often wakes another process each time.
   virtual std::optional<std::chrono::milliseconds> alive_every() const { return std::nullopt; }
+  /// Once a stop is requested: a new Service's run() follows in the same process, which a reload is.
+  virtual bool runs_again() const { return false; }
 };
 
 /// Runs in a process of its own, under systemd or the agent. It recovers by itself from what it depends on coming and

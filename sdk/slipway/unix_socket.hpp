@@ -18,6 +18,7 @@ inline constexpr const char* kControlFolder = "/run/slipway/service";
 /// may not; `busy` it has no room for one more; `unreachable` nobody listens, as at a socket whose program is gone;
 /// others of socket(2) and connect(2).
 Result<Fd> connect_to(const Host& host, const std::string& socket);
+Result<Fd> connect_to(const RootDir& root, const std::string& socket);
 
 /// The service of that component runs in this root: what it wrote is about the present. Also true where this user may
 /// not ask it.

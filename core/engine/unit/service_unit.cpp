@@ -39,20 +39,24 @@ Status add_service_unit(Session& session, const Manifest& manifest, const Json& 
   SLIPWAY_CHECK(expect_plain_paths(manifest.component, manifest.service_needs, section));
   left["writes"] = written_folders(manifest.service_needs, section);
   if (session.assumes_hardware()) left["hardware"] = "assume";
+  const std::vector<std::string> before = manifest.service_before ? manifest.boot_before : std::vector<std::string>();
+  if (!before.empty()) left["before"] = before;
+  if (manifest.service_hands_over) left["hands_over"] = true;
   plan.add(action::file({.path = section_file(manifest.component), .content = pretty(left)}))
       .because("what the service is run with")
-      .triggers({"restart:" + unit});
+      .triggers({"reload:" + unit});
   if (!device.empty())
     plan.add(action::file({.path = "/etc/udev/rules.d/72-" + unit.substr(0, unit.find('.')) + ".rules",
                            .content = rule_text(unit, device)}))
         .because("udev starts the service when its device appears");
   const std::string program = unit_program(session);
   const bool installed = session.host().exists(program);
-  plan.add(action::systemd_unit({.name = unit,
-                                 .content = service_unit_text({manifest.component, manifest.purpose, program,
-                                                               !device.empty(), manifest.service_needs, section}),
-                                 .enabled = true,
-                                 .started = installed}))
+  plan.add(action::systemd_unit(
+               {.name = unit,
+                .content = service_unit_text({manifest.component, manifest.purpose, program, !device.empty(),
+                                              manifest.service_needs, section, before}),
+                .enabled = true,
+                .started = installed}))
       .because("the component has a service");
   if (!manifest.says_needs)
     plan.note("the plugin of " + manifest.component + " declares no service_needs (docs/manifest.md): " + unit +

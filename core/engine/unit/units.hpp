@@ -32,7 +32,7 @@ std::string boot_failure(const Host& host);
 Status check_installed(const Session& session, const HostSpec& spec);
 
 /// Adds to the plan of a component that has a service with this section: the file /etc/slipway/services/NAME.json, and
-/// the unit slipway-NAME.service, which is restarted when the file changes; for a service that has no use without a
+/// the unit slipway-NAME.service, which is reloaded when the file changes; for a service that has no use without a
 /// device, a rule of udev that starts it. Errors: the plugin cannot be read.
 Status add_service_unit(Session& session, const Manifest& manifest, const Json& section, Plan& plan);
 

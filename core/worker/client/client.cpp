@@ -51,6 +51,7 @@ class ProcessWorker final : public Worker {
                     const WorkerEvents& events) override;
   Result<std::uint64_t> tell(const std::string& op, const Json& request) override;
   void end_within(milliseconds limit) override;
+  void leave() override { leaves_ = true; }
 
  private:
   /// One call under way.
@@ -90,6 +91,7 @@ class ProcessWorker final : public Worker {
   Clock::time_point lines_since_;
   bool ready_ = false;
   bool over_ = false;
+  bool leaves_ = false;
 };
 
 Result<Json> ProcessWorker::call(const std::string& op, const Json& request, milliseconds limit,
@@ -111,7 +113,7 @@ Result<Json> ProcessWorker::call(const std::string& op, const Json& request, mil
   return std::move(*turn.answer);
 }
 
-/// Talks until the answer is there. An error means that the worker is no more.
+/// Talks until the answer is there. An error means that the worker is no more, or is left.
 std::optional<Error> ProcessWorker::converse(Turn& turn) {
   for (;;) {
     channel_.send();
@@ -126,6 +128,7 @@ std::optional<Error> ProcessWorker::converse(Turn& turn) {
     if (Clock::now() >= turn.deadline) return end_because(ran_out_of_time(failed(), turn.limit));
     forget_old_lines();
     if (auto error = wait(turn)) return error;
+    if (leaves_) return Error{.code = ErrorCode::cancelled, .what = "the service of " + options_.name + " goes on"};
   }
 }
 

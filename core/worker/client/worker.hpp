@@ -67,6 +67,8 @@ class Worker {
   virtual Result<std::uint64_t> tell(const std::string& op, const Json& request) = 0;
   /// The call ends in that time, or with `timed_out`.
   virtual void end_within(std::chrono::milliseconds limit) = 0;
+  /// The call returns with `cancelled`, and the service goes on, unheard, until this object ends.
+  virtual void leave() = 0;
 };
 
 /// Starts `slipway-worker` (found beside the running program, or in ../libexec/slipway) with the plugin. This process

@@ -18,6 +18,10 @@ Result<Fd> connect_to(const Host& host, const std::string& socket) {
                  "with --sim, name a root of the simulated machine's own (--root DIR)",
                  {}};
   SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
+  return connect_to(root, socket);
+}
+
+Result<Fd> connect_to(const RootDir& root, const std::string& socket) {
   // The address goes through the socket's descriptor: sun_path holds 107 bytes, and no link may lead out of the root,
   // not even one that takes a folder's place meanwhile.
   SLIPWAY_TRY(place, root.open_at(socket, O_PATH));

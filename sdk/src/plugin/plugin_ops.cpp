@@ -183,7 +183,8 @@ Result<Json> service_resume(Component&, const Json& request, const slipway_servi
 }
 
 Result<Json> service_stop(Component&, const Json& request, const slipway_services&) {
-  SLIPWAY_CHECK(stop_service(text_at(request, "component")));
+  const auto again = request.find("again");
+  SLIPWAY_CHECK(stop_service(text_at(request, "component"), again != request.end() && *again == true));
   return Json(nullptr);
 }
 

@@ -33,7 +33,7 @@ Status run_service(const std::string& component, Service& service, const Spec& s
 /// For another thread, while run_service() is under way there. Errors: `not_found` it does not run; the service's.
 Status quiesce_service(const std::string& component);
 Status resume_service(const std::string& component);
-Status stop_service(const std::string& component);
+Status stop_service(const std::string& component, bool runs_again);
 
 /// A message to slipway that has no answer worth waiting for ("log", "ready").
 void tell_slipway(const slipway_services& services, const char* op, const Json& message);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -12,7 +13,8 @@ namespace {
 struct Running {
   Service* service = nullptr;
   std::stop_source stop;
-  std::mutex asking;  // held while the service is asked something, so that it does not end meanwhile
+  std::atomic<bool> runs_again{false};  // of the stop that is requested
+  std::mutex asking;                    // held while the service is asked something, so that it does not end meanwhile
 };
 
 struct Registry {
@@ -29,8 +31,8 @@ Registry& registry() {
 /// A service's ServiceIo over the services that slipway gives a plugin.
 class CoreServiceIo final : public ServiceIo {
  public:
-  CoreServiceIo(const slipway_services& services, AliveEvery alive_every)
-      : services_(services), alive_every_(alive_every) {}
+  CoreServiceIo(const slipway_services& services, AliveEvery alive_every, const Running& running)
+      : services_(services), alive_every_(alive_every), running_(running) {}
   void ready() override { tell_slipway(services_, "ready", Json::object()); }
   void status(std::string_view line) override { tell_slipway(services_, "status", {{"text", line}}); }
   void reasons(const std::vector<std::string>& lines) override {
@@ -41,10 +43,12 @@ class CoreServiceIo final : public ServiceIo {
   }
   void alive() override { tell_slipway(services_, "alive", Json::object()); }
   AliveEvery alive_every() const override { return alive_every_; }
+  bool runs_again() const override { return running_.runs_again; }
 
  private:
   const slipway_services& services_;
   AliveEvery alive_every_;
+  const Running& running_;
 };
 
 /// slipway may be quicker to ask than the service is to begin, in its own thread.
@@ -91,7 +95,7 @@ Status run_service(const std::string& component, Service& service, const Spec& s
     const std::scoped_lock lock(running->asking);
     running->service = nullptr;
   });
-  CoreServiceIo io(services, alive_every);
+  CoreServiceIo io(services, alive_every, *running);
   return service.run(spec, host, running->stop.get_token(), io);
 }
 
@@ -103,9 +107,10 @@ Status resume_service(const std::string& component) {
   return ask(component, [](Service& service) { return service.resume(); });
 }
 
-Status stop_service(const std::string& component) {
+Status stop_service(const std::string& component, bool runs_again) {
   const std::shared_ptr<Running> running = find(component);
   if (!running) return does_not_run(component);
+  running->runs_again = runs_again;
   running->stop.request_stop();
   return {};
 }

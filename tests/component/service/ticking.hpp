@@ -34,7 +34,7 @@ class Ticking final : public Service {
       write(text);
       io.status(how == "ails" ? "the hand is bent" : "wrote a line");
       if (how == "ails") io.reasons({"the hand is bent", "the spring is tired"});
-      if (!output_) io.ready();
+      if (!output_ && how != "never-ready") io.ready();
       output_ = true;
       while (how == "deaf") std::this_thread::sleep_for(std::chrono::seconds(1));
       return {};

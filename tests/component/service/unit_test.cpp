@@ -55,7 +55,7 @@ TEST(ServiceUnit, OfAnImageWaitsForTheBootWhichOneLineSaysOfAllThatDo) {
   host.spec("    ticker: {file: " + ticks + "}\n    loner: {file: " + ticks + "}\n");
   const Ran apply = host.slipway({"apply"});
   ASSERT_EQ(apply.code, 0) << apply.out << apply.err;
-  EXPECT_THAT(apply.out, HasSubstr("restart:slipway-loner.service and restart:slipway-ticker.service were skipped: "
+  EXPECT_THAT(apply.out, HasSubstr("reload:slipway-loner.service and reload:slipway-ticker.service were skipped: "
                                    "the root is not running"));
 }
 
@@ -92,8 +92,8 @@ TEST(ServiceUnit, IsAsItShouldBeWhereItsConditionPassedItOver) {
   EXPECT_EQ(systemd.told(), "");
 }
 
-// Its section's file triggers a restart: the unit was started, and a second later restarted, at the very first apply.
-TEST(ServiceUnit, IsStartedOnceAndRestartedOnlyWhenItsSectionChanges) {
+// Its section's file triggers a reload: the unit was started, and a second later restarted, at the very first apply.
+TEST(ServiceUnit, IsStartedOnceAndReloadedOnlyWhenItsSectionChanges) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;
   const FakeSystemd systemd(host);
@@ -105,7 +105,7 @@ TEST(ServiceUnit, IsStartedOnceAndRestartedOnlyWhenItsSectionChanges) {
   EXPECT_EQ(systemd.told(), "start slipway-ticker.service\n");
   host.spec("    ticker: {file: " + ticks + ", text: two}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
-  EXPECT_EQ(systemd.told(), "start slipway-ticker.service\nrestart slipway-ticker.service\n");
+  EXPECT_EQ(systemd.told(), "start slipway-ticker.service\nreload slipway-ticker.service\n");
 }
 
 /// slipway installed in a folder with the test's plugin: what a shipped unit runs looks nowhere else.
@@ -163,6 +163,14 @@ class AppliedService : public ::testing::Test {
     for (const auto& task : std::filesystem::directory_iterator("/proc/" + id + "/task")) {
       std::ifstream in(task.path() / "children");
       for (std::string child; in >> child;) all += program_of(std::stoi(child)) + " ";
+    }
+    return all;
+  }
+  static std::string child_pids(pid_t pid) {
+    std::string all;
+    for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {
+      std::ifstream in(task.path() / "children");
+      for (std::string child; in >> child;) all += child + " ";
     }
     return all;
   }
@@ -244,6 +252,53 @@ TEST_P(LosingService, EndsToBeStartedAfreshWhenAFolderThatItWritesToIsGone) {
   std::filesystem::remove(folder);
   EXPECT_EQ(service.exit_code(), 0) << service.log();
   EXPECT_THAT(service.log(), HasSubstr(folder.string() + " is gone, starting again to have it made"));
+}
+
+// An upgrade restarted the unit, and for that time nobody did the service's work.
+TEST_F(AppliedService, WhoseProgramWasReplacedGoesOnUntilTheNewOneIsReady) {
+  apply("loner", ", text: former");
+  RunningService service(host_, {"service", "loner", "--boot"});
+  ASSERT_TRUE(service.does("former\n")) << service.log();
+  const std::string former = child_pids(service.pid());
+  const std::filesystem::path program = host_.folder().at("usr/lib/slipway/plugins/loner-service");
+  std::filesystem::copy_file(program, program.string() + ".new");
+  std::filesystem::rename(program.string() + ".new", program);
+  change("loner", [](Json& left) { left["spec"]["text"] = "newer"; });
+  service.signal(SIGHUP);
+  ASSERT_TRUE(service.does("newer\n")) << service.did() << service.log();
+  EXPECT_THAT(service.log(), HasSubstr("takes over when it is ready"));
+  EXPECT_TRUE(eventually([&] {
+    const std::string now = child_pids(service.pid());
+    return now != former && now.find(' ') == now.size() - 1;
+  })) << "one process, and another one: "
+      << child_pids(service.pid());
+  const std::string did = service.did();
+  EXPECT_LT(did.find("begin newer"), did.size());
+  EXPECT_EQ(did.find("end"), std::string::npos) << "the former one was not stopped before";
+  service.signal(SIGTERM);
+  EXPECT_EQ(service.exit_code(), 0) << service.log();
+}
+
+TEST_F(AppliedService, WhoseReplacedFileIsOfNoUseGoesOnAsItWas) {
+  apply("loner", ", text: former");
+  RunningService service(host_, {"service", "loner", "--boot"});
+  ASSERT_TRUE(service.does("former\n")) << service.log();
+  const std::filesystem::path program = host_.folder().at("usr/lib/slipway/plugins/loner-service");
+  std::filesystem::remove(program);
+  std::ofstream(program) << "half a file";
+  service.signal(SIGHUP);
+  EXPECT_TRUE(eventually([&] { return service.log().find("not of one version") != std::string::npos; }))
+      << service.log();
+  EXPECT_THAT(service.did(), ::testing::EndsWith("former\n"));
+}
+
+// A driver that hangs held up whatever was ordered behind the service.
+TEST_F(AppliedService, ThatHoldsUpOthersCountsAsStartedAfterAWhileAlsoWhenItIsNotReady) {
+  apply("loner", ", how: never-ready");
+  change("loner", [](Json& left) { left["before"] = {"kubelet.service"}; });
+  RunningService service(host_, {"service", "loner", "--boot"});
+  EXPECT_TRUE(service.hears("READY=1")) << service.log();
+  EXPECT_THAT(service.log(), HasSubstr("is not ready yet"));
 }
 
 TEST_F(AppliedService, ThatAnEarlierSlipwayLeftStartsAsWell) {

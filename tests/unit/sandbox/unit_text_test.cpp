@@ -29,6 +29,13 @@ TEST(UnitText, GivesAServiceThatDeclaresNothingNothing) {
   EXPECT_THAT(unit, Not(HasSubstr("DeviceAllow")));
 }
 
+TEST(UnitText, ComesBeforeTheUnitsThatWaitForTheService) {
+  ServiceUnit unit{"acme", "does it", "/usr/bin/slipway", false, Json::object(), Json::object()};
+  EXPECT_THAT(service_unit_text(unit), Not(HasSubstr("Before=")));
+  unit.before = {"kubelet.service", "k3s.service"};
+  EXPECT_THAT(service_unit_text(unit), HasSubstr("\nBefore=kubelet.service k3s.service\n"));
+}
+
 TEST(UnitText, GivesAServiceWhatItDeclares) {
   const std::string unit = unit_with({{"memory", "1G"},
                                       {"tasks", 7},

@@ -73,6 +73,18 @@ TEST(Manifest, NamesTheUnitsThatComeAfterItAtABoot) {
         parse_manifests(std::string("component: x\npurpose: y\nboot_before: [\"") + wrong + "\"]\n", "x.yaml"));
 }
 
+TEST(Manifest, SaysThatUnitsWaitForTheServiceAndThatItHandsOver) {
+  const std::string begin = "component: x\npurpose: y\n";
+  const auto manifests = parse_manifests(
+      begin + "service: plugin\nboot_before: [a.service]\nservice_before: true\nservice_hands_over: true\n", "x.yaml");
+  ASSERT_TRUE(manifests) << to_text(manifests.error());
+  EXPECT_TRUE(manifests->at(0).service_before);
+  EXPECT_TRUE(manifests->at(0).service_hands_over);
+  EXPECT_FALSE(parse_manifests(begin + "service: plugin\nservice_before: true\n", "x.yaml")) << "before what?";
+  EXPECT_FALSE(parse_manifests(begin + "boot_before: [a.service]\nservice_before: true\n", "x.yaml")) << "no service";
+  EXPECT_FALSE(parse_manifests(begin + "service_hands_over: true\n", "x.yaml")) << "no service";
+}
+
 TEST(Manifest, SaysInWhichSpecsAComponentHasItsService) {
   const auto manifests = parse_manifests(
       "component: a\npurpose: x\nservice: beside\nservice_if: {mode: nri}\n"
