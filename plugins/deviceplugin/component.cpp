@@ -43,6 +43,12 @@ void warn_of_sharing(const Settings& settings, Plan& plan) {
         "exhaust it together");
 }
 
+constexpr const char* kWatcherIsLate =
+    "with registration: watcher kubelet takes up to a second to find the resources after its start: it rejects pods "
+    "that were bound to this node before";
+
+bool waits_for_the_watcher(const Spec& spec) { return spec.text("registration") == "watcher"; }
+
 /// What the running service says that it offers.
 OwnPlugin own_plugin(const Registered& seen) {
   OwnPlugin own;
@@ -143,6 +149,7 @@ Result<Plan> DevicePlugin::plan(const Spec& spec, const Facts& facts, const Inpu
   settings.sharing.mps_memory_percent = facts.value("mps_memory_percent").get<unsigned>();
   if (sharing != "none") settings.sharing.kind = sharing == "mps" ? SharingKind::mps : SharingKind::time_slicing;
   warn_of_sharing(settings, plan);
+  if (waits_for_the_watcher(spec)) plan.note(kWatcherIsLate);
   SLIPWAY_CHECK(add_other_plugin(nvidia::drain::other_program_policy(spec.text("other_plugin")), facts, plan));
   if (settings.sharing.kind == SharingKind::mps)
     plan.add(action::systemd_unit({.name = "slipway-mps.slice",
@@ -176,8 +183,11 @@ Result<Findings> DevicePlugin::verify(const Spec& spec, const Host& host) const 
 
 Result<Findings> DevicePlugin::diagnose(const Spec& spec, const Host& host) const {
   Findings findings;
+  if (waits_for_the_watcher(spec))
+    findings.warning("deviceplugin.registration", kWatcherIsLate, "write registration: socket, or leave the key out");
   const auto seen = read_registered(host, spec.text("kubelet_root"));
   if (!seen.running || !seen.status) return findings;
+  add_registration_findings(seen, findings);
   add_memory_findings(*seen.status, findings);
   add_conflict_findings(*seen.status, findings);
   return findings;

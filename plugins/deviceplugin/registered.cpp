@@ -59,7 +59,8 @@ Compared compare(const Json& resource, const std::map<std::string, std::vector<s
 void add_resource(const Json& resource, const std::map<std::string, std::vector<std::string>>& devices,
                   Findings& findings) {
   const auto [name, asked, offered, has] = compare(resource, devices);
-  const std::string problem = resource.value("problem", "");
+  std::string problem = resource.value("problem", "");
+  if (problem.empty()) problem = resource.value("waitsFor", "");
   if (has == offered)
     return findings.pass("deviceplugin.registered",
                          fmt::format("kubelet has {} {}{}", has, asked ? "allocatable " : "", name));
@@ -125,6 +126,21 @@ void add_findings(const Registered& seen, Findings& findings) {
                                   "the service stands still while somebody changes the GPUs");
   const Json resources = seen.status->value("resources", Json::array());
   for (const Json& resource : resources) add_resource(resource, *seen.devices, findings);
+}
+
+void add_registration_findings(const Registered& seen, Findings& findings) {
+  if (!seen.running || !seen.status) return;
+  constexpr const char* kName = "deviceplugin.registration";
+  const Json resources = seen.status->value("resources", Json::array());
+  for (const Json& resource : resources) {
+    const std::string name = resource.value("name", "");
+    const std::string waits_for = resource.value("waitsFor", "");
+    if (resource.contains("registeredInMs"))
+      findings.pass(kName, fmt::format("{} was registered {} ms after kubelet's socket was there", name,
+                                       resource.value("registeredInMs", 0L)));
+    else if (!waits_for.empty())
+      findings.not_exercised(kName, name + " waits: " + waits_for);
+  }
 }
 
 }  // namespace slipway::deviceplugin

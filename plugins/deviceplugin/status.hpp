@@ -33,6 +33,9 @@ Registered wait_for_kubelet(const Host& host, const std::string& kubelet_root,
 /// "deviceplugin.health", "deviceplugin.registered".
 void add_findings(const Registered& seen, Findings& findings);
 
+/// "deviceplugin.registration": how long each resource took to be registered, or what it waits for.
+void add_registration_findings(const Registered& seen, Findings& findings);
+
 /// @param status  what the service writes to status.json
 std::string status_text(const Json& status);
 

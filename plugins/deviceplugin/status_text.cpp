@@ -116,7 +116,9 @@ std::string resource_text(const Json& resource) {
                                  resource.value("ids", 0));
   if (const std::string sharing = resource.value("sharing", "none"); sharing != "none") text += ", shared: " + sharing;
   text += resource.value("registered", false) ? ", registered with kubelet" : ", not registered with kubelet";
-  if (const std::string problem = resource.value("problem", ""); !problem.empty()) text += ": " + problem;
+  if (resource.contains("registeredInMs")) text += fmt::format(" within {} ms", resource.value("registeredInMs", 0));
+  for (const char* why : {"problem", "waitsFor"})
+    if (const std::string reason = resource.value(why, ""); !reason.empty()) text += ": " + reason;
   return text + "\n";
 }
 

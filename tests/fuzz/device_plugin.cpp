@@ -51,9 +51,10 @@ Resource make_resource() {
 class Plugin {
  public:
   Plugin() : socket_((scratch_.folder() / "plugin.sock").string()) {
-    auto server = PluginServer::start(socket_,
+    auto server = PluginServer::start(thread_, *RootDir::open(scratch_.folder().string()), "/plugin.sock",
                                       {.allocate = [this](const auto& ids) { return grant(ids); },
-                                       .prefer = [this](const auto& request) { return prefer(request); }},
+                                       .prefer = [this](const auto& request) { return prefer(request); },
+                                       .on_change = {}},
                                       std::make_shared<std::vector<Listed>>());
     fuzz::demand(server.ok(), "the server listens");
     server_ = std::move(*server);
@@ -118,6 +119,7 @@ class Plugin {
     settings.pass_device_specs = true;
     return settings;
   }();
+  GrpcThread thread_;
   std::unique_ptr<PluginServer> server_;
   std::unique_ptr<grpc::GenericStub> stub_;
 };

@@ -3,6 +3,8 @@
 
 #include <random>
 
+#include <sys/eventfd.h>
+
 namespace slipway::deviceplugin {
 namespace {
 
@@ -27,6 +29,8 @@ Health Snapshot::health_of(const Device& device) const {
   return found == health.end() ? Health() : found->second;
 }
 
+Board::Board() : events_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
 std::shared_ptr<const Snapshot> Board::now() const {
   const std::lock_guard lock(mutex_);
   return now_;
@@ -37,19 +41,20 @@ bool Board::publish(Snapshot snapshot) {
   if (*now_ == snapshot) return false;
   now_ = std::make_shared<const Snapshot>(std::move(snapshot));
   changed_.notify_all();
+  wake();
   return true;
 }
 
 void Board::wait(const std::shared_ptr<const Snapshot>& seen, std::chrono::milliseconds limit) const {
   std::unique_lock lock(mutex_);
-  const unsigned before = wakes_;
-  changed_.wait_for(lock, limit, [&] { return now_ != seen || wakes_ != before; });
+  changed_.wait_for(lock, limit, [&] { return now_ != seen; });
 }
 
-void Board::wake() {
-  const std::lock_guard lock(mutex_);
-  ++wakes_;
-  changed_.notify_all();
+void Board::wake() const { (void)::eventfd_write(events_.get(), 1); }
+
+void Board::take() const {
+  eventfd_t count = 0;
+  (void)::eventfd_read(events_.get(), &count);
 }
 
 void Board::set_allocations(std::shared_ptr<const std::vector<Allocation>> allocations) {

@@ -9,6 +9,8 @@
 #include <mutex>
 #include <string>
 
+#include <slipway/fd.hpp>
+
 #include "deviceplugin/allocation/allocate.hpp"
 #include "deviceplugin/allocation/preferred.hpp"
 #include "deviceplugin/allocation/uncounted.hpp"
@@ -39,12 +41,17 @@ struct Snapshot {
 
 class Board {
  public:
+  Board();
   std::shared_ptr<const Snapshot> now() const;
   /// @return false when it says the same as the one before, which then stays
   bool publish(Snapshot snapshot);
   /// Waits until another snapshot than `seen` is there, or the time is over.
   void wait(const std::shared_ptr<const Snapshot>& seen, std::chrono::milliseconds limit) const;
-  void wake();
+  /// Makes fd() readable, as publish() does when it publishes.
+  void wake() const;
+  /// For poll(2): something happened since take().
+  int fd() const { return events_.get(); }
+  void take() const;
 
   /// Whom kubelet has given devices, from now on. Before the first of them a preference waits for it, if it is
   /// expected.
@@ -64,7 +71,7 @@ class Board {
   std::shared_ptr<const Snapshot> now_ = std::make_shared<Snapshot>();
   std::shared_ptr<const std::vector<Allocation>> allocations_;
   bool expects_allocations_ = false;
-  unsigned wakes_ = 0;
+  Fd events_;
 };
 
 /// What kubelet gets to see of a resource.

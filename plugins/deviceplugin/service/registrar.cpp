@@ -1,18 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "deviceplugin/service/registrar.hpp"
 
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <poll.h>
+
+#include <slipway/unix_socket.hpp>
+
+#include "deviceplugin/service/endpoint/stale_sockets.hpp"
+
 namespace slipway::deviceplugin {
 namespace {
 
-// A tick costs two stat() calls for each resource.
-constexpr std::chrono::milliseconds kTick{250};
+// Below what inotify reports: mounts over a folder, and the like.
+constexpr std::chrono::seconds kLook{10};
+// Where there is no inotify.
+constexpr std::chrono::milliseconds kLookWithout{250};
+// While another plugin has the lock; its end is told by its connection.
+constexpr std::chrono::seconds kStandBy{1};
+// A process that ends closes its files one after the other: the lock is free a moment after the connection's end.
+constexpr std::chrono::milliseconds kLastMoment{1'000};
+constexpr std::chrono::milliseconds kLastMomentStep{5};
+// kubelet closes a connection within a millisecond of the end of its stream.
+constexpr std::chrono::milliseconds kEndStep{1};
+constexpr int kEndSteps = 100;
+
+/// Where a folder of the root is on this machine, links inside the root followed.
+std::string on_this_machine(const RootDir& root, const std::string& folder) {
+  const std::string inside = root.resolve(folder).value_or(std::string(folder));
+  return root.folder() == "/" ? inside : root.folder() + inside;
+}
 
 }  // namespace
 
-Registrar::Registrar(EndpointPaths paths, Endpoint::Log log)
-    : paths_(std::move(paths)), log_(std::move(log)), thread_([this](const std::stop_token& stop) { work(stop); }) {}
+Registrar::Registrar(RootDir root, EndpointPaths paths, Endpoint::Log log)
+    : root_(std::move(root)),
+      wanted_(std::move(paths)),
+      log_(std::move(log)),
+      thread_([this](const std::stop_token& stop) { work(stop); }) {}
 
-Registrar::~Registrar() {
+Registrar::~Registrar() { close(); }
+
+void Registrar::close() {
+  if (!thread_.joinable()) return;
   thread_.request_stop();
   board_->wake();
   thread_.join();
@@ -23,9 +55,22 @@ std::map<std::string, EndpointStatus> Registrar::status() const {
   return status_;
 }
 
+void Registrar::use(EndpointPaths paths) {
+  {
+    const std::lock_guard lock(mutex_);
+    wanted_ = std::move(paths);
+  }
+  board_->wake();
+}
+
 void Registrar::set_log(Endpoint::Log log) {
   const std::lock_guard lock(mutex_);
   log_ = std::move(log);
+}
+
+void Registrar::set_on_change(std::function<void()> on_change) {
+  const std::lock_guard lock(mutex_);
+  on_change_ = std::move(on_change);
 }
 
 void Registrar::log(const char* level, const std::string& text) {
@@ -34,44 +79,154 @@ void Registrar::log(const char* level, const std::string& text) {
 }
 
 void Registrar::work(const std::stop_token& stop) {
-  const GrpcThreads threads;  // they start while the GPUs are asked
   while (!stop.stop_requested()) {
+    board_->take();
+    take_paths();
     const auto snapshot = board_->now();
     if (snapshot != listed_) lists_.clear();
     listed_ = snapshot;
-    pass(*snapshot);
-    if (!stop.stop_requested()) board_->wait(snapshot, kTick);
+    const auto due = pass(*snapshot, stop);
+    if (!stop.stop_requested()) wait(due);
   }
+  end_streams();
+  if (lock_) lock_->release();  // before the sockets go: another plugin that stands by looks then
   endpoints_.clear();
 }
 
-std::unique_ptr<Endpoint> Registrar::make_endpoint(const std::string& name) {
+/// Where they changed, what is registered elsewhere ends.
+void Registrar::take_paths() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (lock_ && wanted_ == paths_) return;
+    if (lock_ && wanted_.folder != paths_.folder) lock_.reset();
+    paths_ = wanted_;
+  }
+  end_all();
+  if (!lock_) lock_.emplace(on_this_machine(root_, paths_.folder));
+  for (const std::string& socket : remove_stale_sockets(root_, paths_.registry))
+    log("info", "removed " + socket + ", a socket of an earlier start at which nobody listens");
+  watch_files();
+}
+
+void Registrar::watch_files() {
+  std::vector<std::string> paths{paths_.folder};
+  if (!paths_.kubelet_socket.empty()) paths.push_back(paths_.kubelet_socket);
+  if (paths_.in_registry) paths.push_back(paths_.registry);
+  auto files = FileWatch::open(root_, std::move(paths));
+  if (files) {
+    files_.emplace(std::move(*files));
+    return;
+  }
+  files_.reset();
+  log("warning", "kubelet's sockets cannot be watched and are looked at four times a second: " + files.error().what);
+}
+
+/// Until something happens.
+void Registrar::wait(Clock::time_point until) {
+  const bool watches = files_ && files_->problem().empty();
+  const Clock::duration limit = watches ? Clock::duration(kLook) : Clock::duration(kLookWithout);
+  const Clock::time_point now = Clock::now();
+  const auto left = std::clamp<Clock::duration>(until - std::min(now, until), {}, limit);
+  // Rounded up: a moment too early there would be nothing to do yet.
+  const int milliseconds = static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left).count());
+  std::array<pollfd, 3> watched{
+      {{board_->fd(), POLLIN, 0}, {files_ ? files_->fd() : -1, POLLIN, 0}, {other_end_.get(), 0, 0}}};
+  const int ready = ::poll(watched.data(), watched.size(), milliseconds);
+  if (ready > 0 && watched[2].revents != 0) {
+    other_end_.reset();
+    other_gone_ = Clock::now();
+  }
+  if (!files_) return;
+  if (ready == 0)
+    (void)files_->look();
+  else if (watched[1].revents != 0)
+    (void)files_->take();
+}
+
+Registrar::Clock::time_point Registrar::pass(const Snapshot& snapshot, const std::stop_token& stop) {
+  if (!lock_->hold()) return stand_by(snapshot);
+  other_.clear();
+  other_end_.reset();
+  return tick_all(snapshot, stop);
+}
+
+/// Two that serve the same kubelet would take the resources away from each other, again and again.
+Registrar::Clock::time_point Registrar::stand_by(const Snapshot& snapshot) {
+  end_all();
+  for (const auto& [name, resource] : snapshot.resources) {
+    if (other_end_) break;
+    const std::string socket = paths_.folder + "/" + socket_name(name);
+    auto end = connect_to(root_, socket);
+    if (!end) continue;
+    other_end_ = std::move(*end);
+    const auto pid = listener_at(on_this_machine(root_, paths_.folder) + "/" + socket_name(name));
+    const std::string other = pid ? listener_text(*pid) : std::string();
+    if (!other.empty() && std::exchange(other_, other) != other)
+      log("info",
+          "another slipway device plugin, " + other + ", serves this kubelet; this one takes over when it ends");
+  }
+  const std::string problem = "another slipway device plugin" + (other_.empty() ? "" : ", " + other_ + ",") +
+                              " serves this kubelet; this one takes over when it ends";
+  std::map<std::string, EndpointStatus> seen;
+  for (const auto& [name, resource] : snapshot.resources) seen[name].problem = problem;
+  publish(std::move(seen));
+  const Clock::time_point now = Clock::now();
+  return now + (now < other_gone_ + kLastMoment ? Clock::duration(kLastMomentStep) : Clock::duration(kStandBy));
+}
+
+std::unique_ptr<Endpoint> Registrar::make_endpoint(const std::string& name, const std::stop_token& stop) {
   return std::make_unique<Endpoint>(
+      Endpoint::Around{grpc_, root_, [this](const char* level, const std::string& text) { log(level, text); }, stop},
       paths_, name,
       PluginCalls{
           .allocate = [board = board_,
                        name](const std::vector<std::string>& ids) { return board->allocate(name, ids); },
-          .prefer = [board = board_, name](const PreferredRequest& desired) { return board->prefer(name, desired); }},
-      [this](const char* level, const std::string& text) { log(level, text); });
+          .prefer = [board = board_, name](const PreferredRequest& desired) { return board->prefer(name, desired); },
+          .on_change = [board = board_] { board->wake(); }});
 }
 
-void Registrar::pass(const Snapshot& snapshot) {
+Registrar::Clock::time_point Registrar::tick_all(const Snapshot& snapshot, const std::stop_token& stop) {
   for (auto each = endpoints_.begin(); each != endpoints_.end();) {
     const bool wanted = snapshot.resources.contains(each->first);
     if (!wanted) each->second->withdraw();
     each = wanted ? std::next(each) : endpoints_.erase(each);
   }
   std::map<std::string, EndpointStatus> seen;
+  Clock::time_point due = Clock::time_point::max();
   for (const auto& [name, resource] : snapshot.resources) {
+    if (stop.stop_requested()) break;
     std::unique_ptr<Endpoint>& endpoint = endpoints_[name];
-    if (!endpoint) endpoint = make_endpoint(name);
+    if (!endpoint) endpoint = make_endpoint(name, stop);
     DeviceList& list = lists_[name];
     if (!list) list = list_of(snapshot, resource);
-    endpoint->tick(list, Endpoint::Clock::now());
-    seen[name] = {endpoint->registered(), endpoint->streams(), endpoint->registrations(), endpoint->problem()};
+    endpoint->tick(list, Clock::now());
+    due = std::min(due, endpoint->due());
+    seen[name] = endpoint->status();
   }
+  publish(std::move(seen));
+  return due;
+}
+
+void Registrar::publish(std::map<std::string, EndpointStatus> status) {
   const std::lock_guard lock(mutex_);
-  status_ = std::move(seen);
+  if (status == status_) return;
+  status_ = std::move(status);
+  if (on_change_) on_change_();
+}
+
+/// kubelet takes the end of a stream for the end of the resource, whoever serves it by then: it is given the time to
+/// notice before anybody registers again.
+void Registrar::end_streams() {
+  for (const auto& [name, endpoint] : endpoints_) endpoint->end_streams();
+  const auto noticed = [this] {
+    return std::ranges::all_of(endpoints_, [](const auto& each) { return each.second->connections() == 0; });
+  };
+  for (int i = 0; i < kEndSteps && !noticed(); ++i) std::this_thread::sleep_for(kEndStep);
+}
+
+void Registrar::end_all() {
+  end_streams();
+  endpoints_.clear();
 }
 
 }  // namespace slipway::deviceplugin

@@ -1,53 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/deviceplugin/service/registrar.hpp - keeps one endpoint for each resource on the board, in a thread of its
-// own.
+// own, which sleeps until a file, a stream or the board changes.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <thread>
 
+#include <slipway/watch/file_watch.hpp>
+
 #include "deviceplugin/service/board.hpp"
-#include "deviceplugin/service/endpoint.hpp"
+#include "deviceplugin/service/endpoint/endpoint.hpp"
+#include "deviceplugin/service/plugin_lock.hpp"
 
 namespace slipway::deviceplugin {
-
-/// How a resource stands with kubelet, for status and metrics.
-struct EndpointStatus {
-  bool registered = false;
-  unsigned streams = 0;
-  unsigned registrations = 0;
-  std::string problem;
-  bool operator==(const EndpointStatus&) const = default;
-};
 
 /// Outlives the Service object of a reload, so that resources that did not change stay registered.
 class Registrar {
  public:
-  Registrar(EndpointPaths paths, Endpoint::Log log);
+  Registrar(RootDir root, EndpointPaths paths, Endpoint::Log log);
   ~Registrar();
   Registrar(const Registrar&) = delete;
   Registrar& operator=(const Registrar&) = delete;
 
   const std::shared_ptr<Board>& board() const { return board_; }
   std::map<std::string, EndpointStatus> status() const;
-  const EndpointPaths& paths() const { return paths_; }
+  const RootDir& root() const { return root_; }
+  /// Ends everything; status() stays as it was. Nothing is served any more.
+  void close();
+  /// From now on. What is offered stays; resources that are elsewhere now are registered anew.
+  void use(EndpointPaths paths);
   void set_log(Endpoint::Log log);
+  /// Called from its thread when status() is another one. Empty: nobody.
+  void set_on_change(std::function<void()> on_change);
 
  private:
+  using Clock = Endpoint::Clock;
   void work(const std::stop_token& stop);
-  void pass(const Snapshot& snapshot);
-  std::unique_ptr<Endpoint> make_endpoint(const std::string& name);
+  void watch_files();
+  void wait(Clock::time_point until);
+  Clock::time_point pass(const Snapshot& snapshot, const std::stop_token& stop);
+  Clock::time_point tick_all(const Snapshot& snapshot, const std::stop_token& stop);
+  Clock::time_point stand_by(const Snapshot& snapshot);
+  void take_paths();
+  void end_streams();
+  void end_all();
+  std::unique_ptr<Endpoint> make_endpoint(const std::string& name, const std::stop_token& stop);
+  void publish(std::map<std::string, EndpointStatus> status);
   void log(const char* level, const std::string& text);
 
-  EndpointPaths paths_;
+  RootDir root_;
   std::shared_ptr<Board> board_ = std::make_shared<Board>();
+  GrpcThread grpc_;
+  EndpointPaths paths_;  ///< of the endpoints
+  std::optional<PluginLock> lock_;
+  std::optional<FileWatch> files_;
   std::map<std::string, std::unique_ptr<Endpoint>> endpoints_;
   std::shared_ptr<const Snapshot> listed_;  ///< what lists_ was made of
   std::map<std::string, DeviceList> lists_;
-  mutable std::mutex mutex_;  ///< for log_ and status_
+  std::string other_;  ///< the plugin that it stands by for, as it was logged
+  Fd other_end_;       ///< a connection to it, which tells when it ends
+  Clock::time_point other_gone_;
+  mutable std::mutex mutex_;  ///< for what follows
+  EndpointPaths wanted_;
   Endpoint::Log log_;
+  std::function<void()> on_change_;
   std::map<std::string, EndpointStatus> status_;
   std::jthread thread_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/deviceplugin/service/service.cpp - `slipway service deviceplugin`: what NVML says becomes what kubelet gets.
 #include <algorithm>
-#include <filesystem>
+#include <functional>
 #include <utility>
 
 #include <slipway/component.hpp>
@@ -13,7 +13,6 @@
 #include "deviceplugin/list_strategy.hpp"
 #include "deviceplugin/memory.hpp"
 #include "deviceplugin/service/driver_watch.hpp"
-#include "deviceplugin/service/grpc/grpc_log.hpp"
 #include "deviceplugin/service/kubelet_view.hpp"
 #include "deviceplugin/service/mps/daemons.hpp"
 #include "deviceplugin/service/registrar.hpp"
@@ -34,39 +33,18 @@ using Clock = std::chrono::steady_clock;
 /// What no event and no watch tells of is noticed by then: files over a network, mounts.
 constexpr std::chrono::seconds kLookAtAll{10};
 constexpr std::chrono::seconds kLookUnwatched{2};  // where files cannot be watched
-/// What the threads beside this one know of kubelet goes into the status by then.
-constexpr std::chrono::seconds kShowEvery{1};
 /// MPS control daemons tell nobody how they are.
 constexpr std::chrono::milliseconds kMpsTick{300};
 
-/// kubelet's folder in that root by its name on this machine, as gRPC wants it. Links are followed here, inside the
-/// root, since gRPC would follow them out of it; a folder that is not there yet is no error.
-Result<std::string> kubelet_folder(const Spec& spec, const Host& host, const std::string& name) {
-  const std::string root = host.root_folder();
-  const std::string path = spec.text("kubelet_root") + name;
-  if (root == "/") return path;
-  std::string real;
-  for (const auto& part : std::filesystem::path(path).relative_path()) {
-    const std::string next = real + "/" + part.string();
-    const auto followed = host.resolve(next);
-    if (!followed && host.info(next).ok()) return followed.error();  // a link to nothing
-    real = followed.value_or(next);
-  }
-  return root + real;
-}
-
-Result<EndpointPaths> paths_of(const Spec& spec, const Host& host) {
-  SLIPWAY_TRY(folder, kubelet_folder(spec, host, "/device-plugins"));
+EndpointPaths paths_of(const Spec& spec) {
+  const std::string root = spec.text("kubelet_root");
   const nvidia::config::Environment variables = nvidia::config::with_variables_of(spec, process_environment);
   const char* const named = variables("KUBELET_SOCKET");
-  const std::string socket = named == nullptr ? folder + "/kubelet.sock" : named;
-  EndpointPaths paths{folder, socket, {}, {}};
-  if (spec.text("registration") == "watcher") {
-    SLIPWAY_TRY(registry, kubelet_folder(spec, host, "/plugins_registry"));
-    paths.registry = std::move(registry);
-    paths.folder_of_host = spec.text("kubelet_root") + "/device-plugins";
-  }
-  return paths;
+  const std::string folder = root + "/device-plugins";
+  return {.folder = folder,
+          .kubelet_socket = named == nullptr ? folder + "/kubelet.sock" : named,
+          .registry = root + "/plugins_registry",
+          .in_registry = spec.text("registration") == "watcher"};
 }
 
 /// The endpoints outlive a reload (run() of a new Service in the same process), so that kubelet sees no gap.
@@ -88,7 +66,7 @@ class Run {
   using LibraryChoice = nvidia::nvml::LibraryChoice;
 
   Run(const Spec& spec, const Host& host, ServiceIo& io, Settings first, ListStrategyChoice& strategy,
-      LibraryChoice choice, Registrar& registrar, const RootDir& root)
+      LibraryChoice choice, Registrar& registrar, const RootDir& root, const std::function<void()>& wake)
       : spec_(spec),
         host_(host),
         io_(io),
@@ -103,8 +81,10 @@ class Run {
              [this](const std::string& gpu, bool exclusive) { return watch_.set_exclusive(gpu, exclusive); }),
         yield_(host, spec.text("kubelet_root"), nvidia::drain::other_program_policy(spec.text("other_plugin"))),
         file_(root),
-        kubelet_(host, spec.text("kubelet_root"),
-                 [this] { registrar_.board()->set_allocations(kubelet_.view().allocations); }) {
+        kubelet_(host, spec.text("kubelet_root"), [this, wake] {
+          registrar_.board()->set_allocations(kubelet_.view().allocations);
+          wake();
+        }) {
     registrar_.board()->expect_allocations();
     for (const std::string& warning : settings().warnings) io_.log("warning", warning);
     Remembered remembered = read_remembered(root);
@@ -135,11 +115,20 @@ class Run {
     show();
     return {};
   }
-  void release() {
+  /// Somebody is about to change the GPUs.
+  void quiesce() {
     registrar_.board()->quiet = true;
     mps_.release();
     watch_.release();
     while_quiet();  // before anything changes: who reads the status knows that it is about to be another
+  }
+  /// The end of this run. No GPU changes, and before another run pods get what is offered now.
+  void end() {
+    if (!io_.runs_again()) {
+      registrar_.close();
+      mps_.release();
+    }
+    watch_.release();
   }
   std::vector<int> descriptors() const {
     std::vector<int> all = watch_.descriptors();
@@ -147,8 +136,7 @@ class Run {
     return all;
   }
   Clock::time_point next() const {
-    Clock::time_point due =
-        std::min({next_look_at_all_, watch_.next(), config_.next(), rules_.next(), Clock::now() + kShowEvery});
+    Clock::time_point due = std::min({next_look_at_all_, watch_.next(), config_.next(), rules_.next()});
     if (!mps_.at_rest()) due = std::min(due, Clock::now() + kMpsTick);
     return due;
   }
@@ -342,17 +330,18 @@ class DevicePluginService final : public Service {
     SLIPWAY_TRY(settings, settings_of(spec, host, strategy));
     SLIPWAY_TRY(choice, nvidia::nvml::choose_library(host, spec.text("driver_root")));
     std::unique_ptr<Registrar>& registrar = kept_registrar();
-    SLIPWAY_TRY(paths, paths_of(spec, host));
     SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
     const auto log = [&io](const char* level, const std::string& text) { io.log(level, text); };
-    set_grpc_log(log);
-    if (!registrar || registrar->paths() != paths) {
+    if (!registrar || registrar->root().folder() != root.folder()) {
       registrar.reset();
-      registrar = std::make_unique<Registrar>(paths, log);
+      registrar = std::make_unique<Registrar>(root, paths_of(spec), log);
     }
+    registrar->use(paths_of(spec));
     registrar->set_log(log);
     registrar->board()->quiet = false;
-    Run run(spec, host, io, settings, strategy, choice, *registrar, root);
+    const auto wake = [this] { loop_.wake(); };
+    Run run(spec, host, io, settings, strategy, choice, *registrar, root, wake);
+    registrar->set_on_change(wake);
     const Status status = loop_.run(stop, io,
                                     {.interval = {},
                                      .pass =
@@ -360,12 +349,13 @@ class DevicePluginService final : public Service {
                                            run.resumed();
                                            return run.pass();
                                          },
-                                     .release = [&] { run.release(); },
+                                     .release = [&] { stop.stop_requested() ? run.end() : run.quiesce(); },
                                      .while_quiet = [&] { run.while_quiet(); },
                                      .next = [&] { return run.next(); },
                                      .descriptors = [&] { return run.descriptors(); }});
+    registrar->set_on_change({});
     registrar->set_log({});
-    set_grpc_log({});
+    if (!io.runs_again()) registrar.reset();
     return status;
   }
   Status quiesce() override { return loop_.quiesce(); }

@@ -82,6 +82,8 @@ Json resource_json(const Resource& resource, const Snapshot& snapshot, const End
             {"registered", endpoint.registered},
             {"registrations", endpoint.registrations}};
   if (!endpoint.problem.empty()) json["problem"] = endpoint.problem;
+  if (!endpoint.waits_for.empty()) json["waitsFor"] = endpoint.waits_for;
+  if (endpoint.took) json["registeredInMs"] = endpoint.took->count();
   if (resource.shared())
     for (const Id& id : resource.ids) {
       Json& replicas = json["replicas"][resource.devices[id.device].uuid];

@@ -6,10 +6,11 @@
 
 #include "deviceplugin/service/registrar.hpp"
 #include "tests/component/deviceplugin/kubelet.hpp"
+#include "tests/component/deviceplugin/offered.hpp"
 
 #ifdef __SANITIZE_THREAD__
-// Debian's gRPC is not instrumented: how it hands a call from one of its threads to the next is not seen. What the
-// servers share with other threads is tried without gRPC by the test of Board.
+// Debian's gRPC, which the stand-in for kubelet uses, is not instrumented: how it hands a call from one of its threads
+// to the next is not seen.
 extern "C" const char* __tsan_default_suppressions() {  // NOLINT: the sanitizer's name
   return "race:grpc::\nrace:libgrpc\nrace:libgpr\nrace:libabsl\nrace:libprotobuf\nrace:libupb\n";
 }
@@ -18,33 +19,11 @@ extern "C" const char* __tsan_default_suppressions() {  // NOLINT: the sanitizer
 namespace slipway::deviceplugin {
 namespace {
 
-constexpr const char* kGpu = "nvidia.com/gpu";
 constexpr std::chrono::seconds kDuration{5};
 
-Snapshot snapshot_of(unsigned gpus, unsigned replicas, unsigned sick) {
-  Snapshot snapshot;
-  for (unsigned i = 0; i < gpus; ++i) {
-    Gpu gpu;
-    gpu.uuid = "GPU-" + std::to_string(i);
-    gpu.index = i;
-    gpu.compute_major = 9;
-    snapshot.gpus.push_back(gpu);
-  }
-  snapshot.nearness = Nearness(gpus);
-  if (replicas > 1) {
-    snapshot.settings.sharing.kind = SharingKind::time_slicing;
-    snapshot.settings.sharing.resources.push_back({.replicas = replicas});
-  }
-  if (sick < gpus) snapshot.health["GPU-" + std::to_string(sick)] = {false, "lost", "it is lost", ""};
-  Remarks remarks;
-  snapshot.resources = *make_resources(snapshot.gpus, snapshot.settings, remarks);
-  return snapshot;
-}
-
-bool wait_for(const std::function<bool()>& holds) {
-  for (int i = 0; i < 2000 && !holds(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  return holds();
-}
+using slipway::testing::kGpu;
+using slipway::testing::snapshot_of;
+using slipway::testing::wait_for;
 
 TEST(Board, StandsAllocationsPreferencesAndNewSnapshotsAtOnce) {
   Board board;
@@ -124,7 +103,9 @@ TEST(Registrar, StandsAllocationsHealthReloadsAndRestartsOfKubeletAtOnce) {
     const std::lock_guard lock(mutex);
     return kubelet;
   };
-  Registrar registrar({path, path + "/kubelet.sock", {}, {}}, [](const char*, const std::string&) {});
+  Registrar registrar(*RootDir::open(folder.string()),
+                      {.folder = "/k", .kubelet_socket = "/k/kubelet.sock", .registry = "/r"},
+                      [](const char*, const std::string&) {});
   registrar.board()->publish(snapshot_of(8, 1, 8));
   ASSERT_TRUE(wait_for([&] { return kubelet->healthy(kGpu) == 8; }));
 

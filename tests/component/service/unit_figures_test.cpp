@@ -2,6 +2,8 @@
 // How far slipway's own units shut their services in, by `systemd-analyze security`, and whether docs/units.md says so.
 #include <cstdio>
 #include <regex>
+#include <set>
+#include <sstream>
 
 #include "deviceplugin/service/mps/unit.hpp"
 #include "running_service.hpp"
@@ -101,6 +103,32 @@ TEST_F(OwnUnits, HaveNoLineThatSystemdPassesOver) {
     const std::string told = output_of("systemd-analyze verify --man=no '" + file(figure.unit) + "'");
     EXPECT_EQ(told.find("ignoring"), std::string::npos) << told;
   }
+}
+
+/// The words after each "KEY=" of a unit.
+std::set<std::string> words_of(const std::string& unit, const std::string& key) {
+  std::set<std::string> words;
+  std::istringstream lines(unit);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(key + "=")) continue;
+    std::istringstream rest(line.substr(key.size() + 1));
+    for (std::string word; rest >> word;) words.insert(word);
+  }
+  return words;
+}
+
+// kubelet rejects bound pods for good while a resource is not registered; with the plugin 5 s later than kubelet all
+// eight pods of a node were lost.
+TEST_F(OwnUnits, OfTheDevicePluginComesBeforeEveryKubeletAsTheBootsDoes) {
+  const auto before = words_of(text_of(file("slipway-deviceplugin.service")), "Before");
+  EXPECT_EQ(before,
+            (std::set<std::string>{"k0scontroller.service", "k0sworker.service", "k3s-agent.service", "k3s.service",
+                                   "kubelet.service", "rke2-agent.service", "rke2-server.service"}));
+  const auto boot = words_of(text_of(file("slipway-boot.service")), "Before");
+  for (const std::string& unit : before) EXPECT_TRUE(boot.contains(unit)) << unit;
+  for (const auto& after : words_of(text_of(file("slipway-deviceplugin.service")), "After"))
+    EXPECT_FALSE(before.contains(after)) << "an ordering cycle";
+  EXPECT_TRUE(words_of(text_of(file("slipway-gfd.service")), "Before").empty()) << "nobody waits for labels";
 }
 
 /// The lines of a unit's limits, from the first to the end of its section.

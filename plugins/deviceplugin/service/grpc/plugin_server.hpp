@@ -12,6 +12,7 @@
 
 #include "deviceplugin/allocation/allocate.hpp"
 #include "deviceplugin/allocation/preferred.hpp"
+#include "deviceplugin/service/grpc/server.hpp"
 
 namespace slipway::deviceplugin {
 
@@ -24,40 +25,38 @@ struct Listed {
 };
 using DeviceList = std::shared_ptr<const std::vector<Listed>>;
 
-/// What the server asks, from any of its threads.
+/// What the server asks, in its thread.
 struct PluginCalls {
   std::function<Result<Grant>(const std::vector<std::string>& ids)> allocate;
   std::function<std::vector<std::string>(const PreferredRequest& request)> prefer;
+  std::function<void()> on_change;  ///< kubelet's stream, or its connection, began or ended; may be empty
 };
 
-/// Starts gRPC's threads, which the first server would wait for, and ends them with the last server.
-class GrpcThreads {
- public:
-  GrpcThreads();
-  ~GrpcThreads();
-  GrpcThreads(const GrpcThreads&) = delete;
-  GrpcThreads& operator=(const GrpcThreads&) = delete;
-};
-
-/// The messages of ListAndWatch are made once for all streams, and the memory of a list is shared.
+/// The message of a list is made once for all streams.
 class PluginServer {
  public:
-  /// Listens; whatever file was at the path is replaced. The list is sent to each stream as it opens.
-  /// Errors: `io` it cannot listen there.
-  static Result<std::unique_ptr<PluginServer>> start(const std::string& socket, PluginCalls calls, DeviceList list);
-  virtual ~PluginServer() = default;  ///< ends the streams, takes the socket away
+  /// Listens at a path inside the root. The list is sent to each stream as it opens.
+  /// Errors: of the file system, with the path.
+  static Result<std::unique_ptr<PluginServer>> start(GrpcThread& thread, const RootDir& root, const std::string& socket,
+                                                     PluginCalls calls, const DeviceList& list);
 
+  const FileId& file() const { return server_->file(); }
   /// Sends a new list to all streams. A stream that is slow gets only the newest.
-  virtual void show(DeviceList list) = 0;
+  void show(const DeviceList& list);
   /// Streams that are open now; kubelet has one.
-  virtual unsigned streams() const = 0;
+  unsigned streams() const { return server_->streams(); }
+  /// Those that were opened so far, closed ones too.
+  unsigned streams_begun() const { return server_->streams_begun(); }
   /// Ends them, so that kubelet forgets what it had, before it is told anew.
-  virtual void end_streams() = 0;
-};
+  void end_streams() { server_->end_streams(); }
+  /// kubelet closes its connection once it has taken notice of the end of its stream.
+  unsigned connections() const { return server_->connections(); }
+  /// The newest list is on its way to every stream.
+  bool is_idle() const { return server_->is_idle(); }
 
-/// Tells kubelet of a resource, whose socket must be served already: kubelet dials it before it answers.
-/// Errors: `unreachable` nobody listens; `denied` kubelet refuses, with its words; `timed_out`.
-Status register_with_kubelet(const std::string& kubelet_socket, const std::string& endpoint,
-                             const std::string& resource);
+ private:
+  PluginServer() = default;
+  std::unique_ptr<GrpcServer> server_;
+};
 
 }  // namespace slipway::deviceplugin

@@ -37,7 +37,7 @@ pid_t lock_user(const Fd& place) {
   return lock.l_pid;
 }
 
-pid_t listener_at(const std::string& path) {
+pid_t pipe_listener_at(const std::string& path) {
   const Fd place(::open(path.c_str(), kPlaceFlags));
   if (!place) return errno == ENOENT ? 0 : -1;
   struct stat info {};
@@ -60,7 +60,7 @@ pid_t listener_at(const std::string& path) {
 PipeUsers users_of(const std::string& folder) {
   PipeUsers users;
   users.lock = lock_user(Fd(::open((folder + kLock).c_str(), kPlaceFlags)));
-  for (std::size_t i = 0; i < kSockets.size(); ++i) users.listeners[i] = listener_at(folder + kSockets[i]);
+  for (std::size_t i = 0; i < kSockets.size(); ++i) users.listeners[i] = pipe_listener_at(folder + kSockets[i]);
   return users;
 }
 
