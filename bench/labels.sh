@@ -3,6 +3,7 @@
 # bench/labels - a pass of feature discovery over eight simulated GPUs, beside NVIDIA's gpu-feature-discovery.
 #   SLIPWAY_BENCH_GFD=PROGRAM: that one, built from NVIDIA/k8s-device-plugin v0.20.0 with `go build -ldflags "-s -w"
 #   ./cmd/gpu-feature-discovery`. Both ask the same library about the same machine. As root: it mounts over /sys in private.
+#   SLIPWAY_BENCH_COSTS (on): what the driver's calls cost, sim/README.md; off: nothing.
 
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -14,9 +15,10 @@ fi
 scratch_folder
 SIM="$(dirname "$SLIPWAY")/slipway-sim"
 LIBRARIES="$("$SIM" library)"
-"$SIM" "$SCRATCH/machine" make h100x8
+PROFILE="h100x8,driver=580.159.04,costs=${SLIPWAY_BENCH_COSTS:-on}"
+"$SIM" "$SCRATCH/machine" make "$PROFILE"
 mkdir "$SCRATCH/root"
-"$SIM" "$SCRATCH/machine" tree h100x8 "$SCRATCH/root"
+"$SIM" "$SCRATCH/machine" tree "$PROFILE" "$SCRATCH/root"
 mount --bind "$SCRATCH/root/sys" /sys
 trap 'umount /sys; rm -rf "$SCRATCH"' EXIT
 echo 'version: v1' >"$SCRATCH/config.yaml"
@@ -25,7 +27,7 @@ theirs=("$SLIPWAY_BENCH_GFD" --oneshot --no-timestamp --use-node-feature-api=fal
   "--config-file=$SCRATCH/config.yaml")
 ours=("$SLIPWAY" gfd labels --no-timestamp)
 diff <("${ours[@]}" | sort) <("${theirs[@]}" 2>/dev/null | sort) || die "the labels differ"
-echo "labels of h100x8"
+echo "labels of $PROFILE"
 machine
 gcc -O2 -o "$SCRATCH/open-library" "$REPO/bench/open_library.c" -ldl
 "$REPO/bench/side_by_side.py" "${SLIPWAY_BENCH_RUNS:-50}" slipway "${ours[@]}" -- gpu-feature-discovery "${theirs[@]}" \

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # bench/side_by_side.py RUNS NAME COMMAND... -- NAME COMMAND... [-- NAME COMMAND...] - runs commands in turns, and prints for each
-# the median wall-clock time and the peak memory of its largest process, and the first as a part of the second. The third is
-# what both have to do: it is taken from both once more.
+# the median wall-clock time, the median processor time and the peak memory of its largest process, and the first as a part of the second.
+# The third is what both have to do: it is taken from both once more. Processor time counts on a machine that others use as well.
 
 import os
 import shutil
@@ -17,16 +17,21 @@ MEMORY_RUNS = 5
 
 def once(command):
     """Seconds of one run; the process inherits nothing but standard error."""
+    return times_of(command)[0]
+
+
+def times_of(command):
+    """Seconds of one run, and those of the processor."""
     silent = os.open(os.devnull, os.O_RDWR)
     start = time.perf_counter()
     child = os.posix_spawnp(command[0], command, os.environ, file_actions=[
         (os.POSIX_SPAWN_DUP2, silent, 0), (os.POSIX_SPAWN_DUP2, silent, 1), (os.POSIX_SPAWN_DUP2, silent, 2)])
-    _, status, _ = os.wait4(child, 0)
+    _, status, usage = os.wait4(child, 0)
     seconds = time.perf_counter() - start
     os.close(silent)
     if status != 0:
         sys.exit(f"{' '.join(command)}: ended with status {os.waitstatus_to_exitcode(status)}")
-    return seconds
+    return seconds, usage.ru_utime + usage.ru_stime
 
 
 def peak_kib(command):
@@ -38,15 +43,15 @@ def peak_kib(command):
 
 
 def compare(runs, sides, prepare=None):
-    """`sides`: (name, command) each; `prepare` is called before each run. The figures: (median seconds, KiB) of each."""
+    """`sides`: (name, command) each; `prepare` is called before each run. The figures: (median seconds, those of the processor, KiB) of each."""
     seen = {name: [] for name, _ in sides}
     for turn in range(WARM_UP + runs):
         for name, command in sides:
             if prepare:
                 prepare()
-            seconds = once(command)
+            times = times_of(command)
             if turn >= WARM_UP:
-                seen[name].append(seconds)
+                seen[name].append(times)
     figures = []
     for name, command in sides:
         print(f"  $ {' '.join(map(str, command))}")
@@ -55,17 +60,19 @@ def compare(runs, sides, prepare=None):
             if prepare:
                 prepare()
             kib.append(peak_kib(command))
-        figures.append((statistics.median(seen[name]), max(kib)))
-        print(f"{name:>24}: {figures[-1][0] * 1000:7.2f} ms (median of {runs}, least {min(seen[name]) * 1000:.2f}), "
-              f"{figures[-1][1] / 1024:6.1f} MiB")
-    (first, first_kib), (second, second_kib) = figures[:2]
-    print(f"{'first / second':>24}: {first / second:.2f} of the time, {first_kib / second_kib:.2f} of the memory")
+        walls, processor = zip(*seen[name])
+        figures.append((statistics.median(walls), statistics.median(processor), max(kib)))
+        print(f"{name:>24}: {figures[-1][0] * 1000:7.2f} ms (median of {runs}, least {min(walls) * 1000:.2f}), "
+              f"{figures[-1][1] * 1000:7.2f} ms of the processor, {figures[-1][2] / 1024:6.1f} MiB")
+    (first, first_cpu, first_kib), (second, second_cpu, second_kib) = figures[:2]
+    print(f"{'first / second':>24}: {first / second:.2f} of the time, {first_cpu / second_cpu:.2f} of the processor time, "
+          f"{first_kib / second_kib:.2f} of the memory")
     return figures
 
 
 def compare_without(runs, sides):
     """Two sides, and a third that both contain; the last line has the time of the first two without it."""
-    (first, _), (second, _), (common, _) = compare(runs, sides)
+    (first, *_), (second, *_), (common, *_) = compare(runs, sides)
     print(f"{'both without the third':>24}: {(first - common) * 1000:.2f} ms and {(second - common) * 1000:.2f} ms, "
           f"{(first - common) / (second - common):.2f}")
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # bench/toolkit - CDI specs, engine configuration and container starts, beside NVIDIA's container toolkit.
 #
-# Usage: bench/toolkit.sh NVIDIA-CTK NVIDIA-CONTAINER-RUNTIME
+# Usage: bench/toolkit.sh NVIDIA-CTK [NVIDIA-CONTAINER-RUNTIME]
+#   SLIPWAY_BENCH_COSTS (on): what the driver's calls cost, sim/README.md; off: nothing. Without the second, no container is created.
 #   Both built from NVIDIA/nvidia-container-toolkit with `go build -ldflags "-s -w"`. As root; needs runc and debootstrap
 #   (tests/e2e/engine-root.sh makes the root). The machine: bookworm with Debian's driver 535.261.03 in its folders, eight
 #   simulated H100. What is written goes to a tmpfs, as /run is one. slipway is installed without debug information first,
@@ -10,7 +11,7 @@
 
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-[[ $# == 2 && -x $1 && -x $2 ]] || die "usage: bench/toolkit.sh NVIDIA-CTK NVIDIA-CONTAINER-RUNTIME"
+[[ ($# == 1 || $# == 2) && -x $1 && -x ${2:-$1} ]] || die "usage: bench/toolkit.sh NVIDIA-CTK [NVIDIA-CONTAINER-RUNTIME]"
 SLIPWAY_BENCH_DIR="${SLIPWAY_BENCH_DIR:-/dev/shm}"
 scratch_folder
 machine
@@ -20,4 +21,4 @@ if [[ $SLIPWAY == "$REPO/build/release/bin/slipway" ]]; then
 fi
 export PYTHONDONTWRITEBYTECODE=1
 
-unshare -m --propagation private python3 "$REPO/bench/toolkit_bench.py" "$SLIPWAY" "$1" "$2" "$SCRATCH" "${SLIPWAY_BENCH_RUNS:-50}"
+unshare -m --propagation private python3 "$REPO/bench/toolkit_bench.py" "$SLIPWAY" "$1" "${2:-}" "$SCRATCH" "${SLIPWAY_BENCH_RUNS:-50}"

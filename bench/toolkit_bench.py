@@ -43,6 +43,7 @@ def make_driver_root(root):
     overlay = SCRATCH / "driver-files"
     overlay.mkdir()
     cdi_podman.make_driver_root(overlay)
+    cdi_podman.make_machine(overlay / "run/slipway/sim", ",costs=" + os.environ.get("SLIPWAY_BENCH_COSTS", "on"))
     must(["rm", "-rf", root / "dev"])
     # Not a plain copy: the root's /lib is a link.
     must(["sh", "-c", 'tar -C "$1" -c . | tar -x --keep-directory-symlink -C "$2"', "sh", overlay, root])
@@ -158,7 +159,8 @@ def main():
     make_driver_root(root)
     bench_generate(root)
     bench_configure()
-    bench_start(root)
+    if RUNTIME:
+        bench_start(root)
 
 
 main()

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a running service takes while nothing happens. Used by bench/services.sh.
+
+    services_bench.py rest TITLE PID SECONDS SIM MACHINE [PORT]
+
+Wake-ups are the voluntary context switches of all its threads: each is the end of a sleep. Processor time is the kernel's own count for the
+processes, which has nanoseconds, and that of children which ended. Threads and processes that were started are counted by the last
+number that the kernel gave in this pid namespace, which nothing else may use meanwhile. With PORT, of the metrics of `slipway service dcgm`,
+processor time is also that of a sample, beside what the simulated driver's calls for it cost."""
+
+import pathlib
+import subprocess
+import sys
+import time
+import urllib.request
+
+SIMULATOR = "slipway-sim-machine"
+
+
+def family(pid):
+    """The process and all below it, without those that simulate the machine."""
+    pids, at = [pid], 0
+    while at < len(pids):
+        for task in pathlib.Path(f"/proc/{pids[at]}/task").iterdir():
+            pids += [int(child) for child in (task / "children").read_text().split()]
+        at += 1
+    return [pid for pid in pids if SIMULATOR not in pathlib.Path(f"/proc/{pid}/cmdline").read_text()]
+
+
+def wake_ups(pids):
+    """By thread."""
+    counts = {}
+    for pid in pids:
+        for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+            try:
+                lines = (task / "status").read_text().splitlines()
+            except FileNotFoundError:
+                continue
+            counts[int(task.name)] = next(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches"))
+    return counts
+
+
+def processor_seconds(pids):
+    """CLOCK_PROCESS_CPUTIME_ID of another process is made of its number (clock_getcpuclockid(3)); it counts threads that ended as well."""
+    spent = 0.0
+    for pid in pids:
+        spent += time.clock_gettime((~pid << 3) | 2)
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+        spent += (int(fields[13]) + int(fields[14])) / 100
+    return spent
+
+
+def memory_mb(pids):
+    pss = 0
+    for pid in pids:
+        for line in pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                pss += int(line.split()[1])
+    return pss * 1024 / 1e6
+
+
+def last_number():
+    return int(pathlib.Path("/proc/sys/kernel/ns_last_pid").read_text())
+
+
+def samples(port):
+    page = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10).read().decode()
+    return next(int(line.split()[1]) for line in page.splitlines() if line.startswith("slipway_dcgm_samples_total "))
+
+
+def costs(sim, machine):
+    """By function, and "all": the calls, and the microseconds that they cost."""
+    text = subprocess.run([sim, machine, "costs"], check=True, capture_output=True, text=True).stdout
+    return {name: (int(calls), int(spent)) for name, calls, spent in (line.split() for line in text.splitlines())}
+
+
+def difference(before, after):
+    return {name: tuple(now - then for now, then in zip(each, before.get(name, (0, 0)))) for name, each in after.items()}
+
+
+def rest(title, pid, seconds, sim, machine, port=0):
+    pids = family(pid)
+    looks, before = (samples(port) if port else 0), costs(sim, machine)
+    begin, number = time.monotonic(), last_number()
+    woken, spent = wake_ups(pids), processor_seconds(pids)
+    time.sleep(seconds)
+    after, spent = wake_ups(pids), processor_seconds(pids) - spent
+    took, started = time.monotonic() - begin, last_number() - number
+    ups = sum(count - woken.get(thread, 0) for thread, count in after.items())
+    nvml = difference(before, costs(sim, machine))
+    calls, cost = nvml.pop("all")
+    print(f"{title:<32} {ups / took:6.1f} wake-ups/s  {spent / took * 100:6.3f} % of a core  PSS {memory_mb(pids):5.1f} MB  "
+          f"{len(pids)} processes, {len(after)} threads, {started} started  {calls / took:6.1f} calls/s of NVML")
+    most = sorted(nvml, key=lambda name: -nvml[name][0])[:3]
+    if calls:
+        print(f"{'':<32} most often: " + ", ".join(f"{name} {nvml[name][0] / took:.1f}/s" for name in most))
+    if port:
+        looks = max(samples(port) - looks, 1)
+        print(f"{'':<32} a sample: {spent / looks * 1e3:.1f} ms of the processor, of it {cost / looks / 1e3:.1f} ms for {calls / looks:.0f} calls "
+              f"of NVML; {looks} samples")
+
+
+def main():
+    words = sys.argv[2:]
+    rest(words[0], int(words[1]), float(words[2]), words[3], words[4], *(int(word) for word in words[5:]))
+
+
+main()
