@@ -31,7 +31,8 @@ class HealthWatch {
  public:
   using Moment = std::chrono::steady_clock::time_point;
 
-  explicit HealthWatch(RootDir root) : kernel_log_(std::move(root)) {}
+  /// @param has_kernel_log  as of KernelLogWatch
+  explicit HealthWatch(RootDir root, bool has_kernel_log = true) : kernel_log_(std::move(root), has_kernel_log) {}
 
   /// What a sample says. @param counters  those that it was taken with
   void take(const Sample& sample, const Counters& counters, const nvidia::health::Rules& rules, Moment now);

@@ -52,7 +52,11 @@ std::optional<unsigned> nvlink_status(nvml::Nvml& nvml, nvmlDevice_t one, nvmlDe
   return status ? std::optional(*status) : std::nullopt;
 }
 
-std::string proc_folder(const Host& host) { return (host.root_folder() == "/" ? "" : host.root_folder()) + "/proc"; }
+/// Of a simulated machine in this machine's root: what its kernel shows, and no process of this machine.
+std::string proc_folder(const Host& host) {
+  const std::string above = host.borrows_root() ? host.kernel_folder() : host.root_folder();
+  return (above == "/" ? "" : above) + "/proc";
+}
 
 }  // namespace
 

@@ -101,7 +101,7 @@ class DcgmService final : public Service {
     if (!config_problem_.empty()) io.log("warning", config_problem_);
     root_folder_ = host.root_folder();
     SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
-    health_.emplace(root);
+    health_.emplace(root, !host.borrows_root());
     HealthFile health_file(root);
     rules_.emplace(
         root, settings.health_rules, [&io](const char* level, const std::string& text) { io.log(level, text); },

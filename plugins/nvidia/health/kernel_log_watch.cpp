@@ -23,6 +23,7 @@ constexpr std::chrono::seconds kSameXid{60};
 
 std::vector<Xid> KernelLogWatch::read() {
   std::vector<Xid> xids;
+  if (!has_log_) return xids;
   if (log_.get() < 0) {
     auto opened = root_.open_at(kLog, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     problem_ = opened ? "" : opened.error().what;

@@ -21,7 +21,8 @@ namespace slipway::nvidia::health {
 /// Used by one thread.
 class KernelLogWatch {
  public:
-  explicit KernelLogWatch(RootDir root) : root_(std::move(root)) {}
+  /// @param has_log  false where the log is another machine's (Host::borrows_root()): nothing is read
+  explicit KernelLogWatch(RootDir root, bool has_log = true) : root_(std::move(root)), has_log_(has_log) {}
 
   /// The XIDs that were written since the last call; the first one only finds the end of the log. At most 256 records
   /// are read at a time, and the rest waits.
@@ -39,6 +40,7 @@ class KernelLogWatch {
   void take(std::string_view record, std::vector<Xid>& xids);
 
   RootDir root_;
+  bool has_log_;
   Fd log_;
   bool can_be_waited_for_ = false;
   bool driver_lines_ = false;

@@ -34,7 +34,7 @@ std::vector<std::string> by_folder(const std::vector<std::string>& paths) {
   return all;
 }
 
-Events::Events(const RootDir& root) : log_(root) {
+Events::Events(const RootDir& root, bool has_kernel_log) : log_(root, has_kernel_log) {
   auto opened = FileWatch::open(root);
   if (opened)
     files_ = std::move(*opened);

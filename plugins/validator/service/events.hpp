@@ -23,7 +23,8 @@ struct News {
 /// Used by one thread.
 class Events {
  public:
-  explicit Events(const RootDir& root);
+  /// @param has_kernel_log  as of KernelLogWatch
+  explicit Events(const RootDir& root, bool has_kernel_log = true);
 
   News take();
   /// From now on these files are watched; of too many the last ones are not.

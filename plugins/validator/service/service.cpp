@@ -57,7 +57,7 @@ class ValidatorService final : public Service {
     SLIPWAY_TRY(config, read_config(spec, host));
     ConfigWatch watch(
         std::move(config), [&] { return read_config(spec, host); }, Clock::now());
-    Events events(root);
+    Events events(root, !host.borrows_root());
     StatusFiles files(std::move(root), settings.directory);
     LookSchedule looks;
     RoundSchedule rounds;

@@ -47,6 +47,7 @@ class Listener {
 class MigOnAnotherMachine : public MigMachine {
  protected:
   MigOnAnotherMachine() {
+    folder_.file("kubelet/device-plugins/kubelet_internal_checkpoint", "nobody can read this");
     folder_.file("kubelet/pod-resources/empty", "");
     folder_.file("run/service/empty", "");
     kubelet_.emplace(folder_.at("kubelet/pod-resources/kubelet.sock"));

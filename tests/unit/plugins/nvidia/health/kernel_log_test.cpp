@@ -38,6 +38,16 @@ TEST_F(KernelLog, TellsXidsThatAreWrittenFromNowOn) {
   EXPECT_EQ(read(watch), "");
 }
 
+// A simulated machine without a root of its own took this machine's XIDs for its own.
+TEST_F(KernelLog, OfAnotherMachineIsNotRead) {
+  KernelLogWatch watch(RootDir::open(folder_.path().string()).value(), false);
+  EXPECT_EQ(read(watch), "");
+  write("4,2,2,-;NVRM: Xid (PCI:0000:65:00): 79, pid=1, GPU has fallen off the bus.\n");
+  EXPECT_EQ(read(watch), "");
+  EXPECT_EQ(watch.fd(), -1);
+  EXPECT_EQ(watch.problem(), "") << "there is nothing wrong";
+}
+
 TEST_F(KernelLog, DoesNotTakeWhatUserSpaceWroteNorWhatIsBroken) {
   KernelLogWatch watch(RootDir::open(folder_.path().string()).value());
   read(watch);
