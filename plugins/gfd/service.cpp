@@ -2,14 +2,20 @@
 #include "gfd/service.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <slipway/watch/file_watch.hpp>
+
 #include "nvidia/config/choose.hpp"
 #include "nvidia/config/shared.hpp"
 #include "nvidia/config/watch.hpp"
+#include "nvidia/loaded_driver.hpp"
 
 namespace slipway::gfd {
 
@@ -49,6 +55,7 @@ Result<nvidia::config::Settings> readable_settings(const Spec& spec, const Host&
 /// Takes up a config file that has changed. One that is wrong leaves the last good one in force.
 /// @return what is wrong with it now; empty: nothing
 std::string follow(ConfigWatch& watch, const Spec& spec, Config& config, ServiceIo& io) {
+  watch.changed();  // passes are seldom enough to read it each time
   auto news = watch.look(std::chrono::steady_clock::now());
   if (watch.settling()) {
     std::this_thread::sleep_for(ConfigWatch::kSettle);
@@ -64,6 +71,57 @@ std::string follow(ConfigWatch& watch, const Spec& spec, Config& config, Service
   return watch.problem() ? watch.problem()->where + ": " + watch.problem()->what : "";
 }
 
+/// What shows that the driver came or went, or that the config is another.
+std::vector<std::string> paths_of(const Spec& spec, const Host& host) {
+  std::vector<std::string> paths{"/dev/nvidiactl"};
+  for (const unsigned minor : nvidia::read_gpu_minors(host)) paths.push_back("/dev/nvidia" + std::to_string(minor));
+  for (std::string& path : nvidia::config::shared_config_files(spec, "gfd", nvidia::config::process_environment))
+    if (path.starts_with('/')) paths.push_back(std::move(path));
+  return paths;
+}
+
+/// When the next pass is: after the interval, or when a file has changed.
+class Passes {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  Passes(const RootDir& root, std::optional<std::chrono::milliseconds> interval, ServiceIo& io) : interval_(interval) {
+    if (!interval_) return;  // one pass, and no other
+    auto opened = FileWatch::open(root);
+    if (opened)
+      files_.emplace(std::move(*opened));
+    else
+      io.log("info", "changed files are noticed at the next pass: " + opened.error().what);
+  }
+  bool is_due(Clock::time_point now) {
+    if (files_ && files_->take()) {
+      once_more_ = true;
+      due_ = std::min(due_, std::max(now, last_ + kShortest));
+    }
+    return now >= due_;
+  }
+  std::optional<Clock::time_point> due() const { return due_ == kNever ? std::nullopt : std::optional(due_); }
+  std::vector<int> descriptors() const { return files_ ? std::vector<int>{files_->fd()} : std::vector<int>(); }
+  void begin(Clock::time_point now, const std::vector<std::string>& paths) {
+    last_ = now;
+    due_ = interval_ ? now + *interval_ : kNever;
+    if (files_ && std::exchange(paths_, paths) != paths && files_->watch(paths)) due_ = std::min(due_, now + kShortest);
+    if (std::exchange(once_more_, false)) due_ = std::min(due_, now + kOnceMore);
+  }
+
+ private:
+  static constexpr std::chrono::seconds kShortest{1};
+  static constexpr std::chrono::seconds kOnceMore{3};  // a driver that loads and a file that is written are not done yet
+  static constexpr Clock::time_point kNever = Clock::time_point::max();
+
+  std::optional<std::chrono::milliseconds> interval_;
+  std::optional<FileWatch> files_;
+  std::vector<std::string> paths_;
+  bool once_more_ = false;
+  Clock::time_point last_;
+  Clock::time_point due_;
+};
+
 }  // namespace
 
 // NVML is open during a pass only, so there is nothing to release between two.
@@ -71,6 +129,7 @@ Status LabelService::run(const Spec& spec, const Host& host, const std::stop_tok
   SLIPWAY_TRY(settings, readable_settings(spec, host));
   SLIPWAY_TRY(config, config_of(spec, settings, nvidia::config::process_environment));
   SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
+  Passes passes(root, config.interval, io);
   FileSink sink(std::move(root), config.output);
   Probe probe(host, config);
   ConfigWatch watch(
@@ -82,6 +141,9 @@ Status LabelService::run(const Spec& spec, const Host& host, const std::stop_tok
   std::string last;  // what was said of the last failure: the same again is not worth a line
   std::vector<std::string> last_left_out;
   const auto pass = [&]() -> Status {
+    const auto now = Passes::Clock::now();
+    if (!passes.is_due(now) && !anew_.exchange(false)) return {};
+    passes.begin(now, paths_of(spec, host));
     const std::string wrong = follow(watch, spec, config, io);
     const auto done = label_once(probe, config, sink, [&io](const std::string& text) { io.log("info", text); });
     const std::vector<std::string> left_out = done ? *done : last_left_out;
@@ -101,10 +163,17 @@ Status LabelService::run(const Spec& spec, const Host& host, const std::stop_tok
     io.ready();
     return {};
   };
-  return loop_.run(stop, io, {.interval = config.interval, .pass = pass, .release = {}, .while_quiet = {}});
+  return loop_.run(stop, io,
+                   {.interval = {},
+                    .pass = pass,
+                    .release = {},
+                    .while_quiet = {},
+                    .next = [&] { return passes.due(); },
+                    .descriptors = [&] { return passes.descriptors(); }});
 }
 
 Status LabelService::resume() {
+  anew_ = true;
   loop_.wake();  // much may have changed meanwhile
   return loop_.resume();
 }

@@ -3,6 +3,7 @@
 // file right.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string>
 #include <vector>
@@ -54,6 +55,7 @@ class LabelService final : public Service {
 
  private:
   ServiceLoop loop_;
+  std::atomic<bool> anew_ = false;  ///< a pass whatever is due
 };
 
 /// Makes the file hold exactly `text`, mode 0644, with its folders. A reader sees the old content or the new, never a

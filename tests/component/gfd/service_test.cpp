@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <regex>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -137,6 +139,19 @@ TEST_F(GfdService, HasANoteWhereItsOwnConfigContradictsDeviceplugins) {
               HasSubstr("sharing: gfd has time-slicing, 2 of each device, and deviceplugin has time-slicing, 4 "
                         "of each device"));
   EXPECT_THAT(printed, HasSubstr("MIG strategy: gfd has mixed, and deviceplugin has none"));
+}
+
+// It was taken up with the next pass, a minute later by default.
+TEST_F(GfdService, FollowsItsConfigFileWhateverTheIntervalIs) {
+  spec(", config_file: /etc/dp.yaml");
+  folder_.file("host.yaml", std::regex_replace(content(folder_.at("host.yaml")), std::regex("interval: 1s"), "interval: 1h"));
+  folder_.file("etc/dp.yaml", "{version: v1, sharing: {timeSlicing: {replicas: 4}}}\n");
+  Background service(command(), folder_.at("log"));
+  ASSERT_TRUE(label("gpu.replicas=4")) << log();
+  folder_.file("etc/dp.yaml", "{version: v1, sharing: {timeSlicing: {replicas: 8}}}\n");
+  EXPECT_TRUE(label("gpu.replicas=8")) << log();
+  folder_.file("etc/dp.yaml", "{version: v1, sharing: {timeSlicing: {replicas: 2}}}\n");
+  EXPECT_TRUE(label("gpu.replicas=2")) << log();
 }
 
 TEST_F(GfdService, OutlivesALostGpu) {
