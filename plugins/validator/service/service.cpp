@@ -79,7 +79,10 @@ class ValidatorService final : public Service {
       const auto now = Clock::now();
       if (news.driver_changed) looks.driver_changed(now);
       if (news.driver_wrote) looks.driver_wrote(now);
-      if (news.files) rounds.files_changed(now);
+      if (news.files) {
+        rounds.files_changed(now);
+        watch.changed();
+      }
       if (woken_.exchange(false)) rounds.at(now);
       if (rounds.is_due(now) || looks.is_due(now)) round(now);
       if (!std::exchange(reported_ready, true)) io.ready();

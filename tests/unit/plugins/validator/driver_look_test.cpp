@@ -38,13 +38,13 @@ TEST_F(DriverLookTest, TellsWhatNvmlAnsweredAndLeavesNothingInThisProcess) {
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "no child is left";
 }
 
-TEST_F(DriverLookTest, TellsTheErrorAsThisProcessWould) {
+TEST_F(DriverLookTest, TellsTheErrorThatThisProcessWouldGet) {
   nvml.file("lost", "");
   const auto here = testing::look_here({.named = NVML_MOCK});
-  const auto there = look();
+  const auto by_child = look();
   ASSERT_FALSE(here);
-  ASSERT_FALSE(there);
-  EXPECT_EQ(to_text(there.error()), to_text(here.error()));
+  ASSERT_FALSE(by_child);
+  EXPECT_EQ(to_text(by_child.error()), to_text(here.error()));
   EXPECT_EQ(look_at_driver({.named = "/nowhere/libnvidia-ml.so.1"}, milliseconds(1'000)).error().code,
             child_.look({.named = "/nowhere/libnvidia-ml.so.1"}).error().code);
 }
