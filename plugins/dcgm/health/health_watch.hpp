@@ -38,6 +38,8 @@ class HealthWatch {
   void take(const Sample& sample, const Counters& counters, const nvidia::health::Rules& rules, Moment now);
   /// What the kernel's log says; more often than samples, and also while none can be taken.
   void take_kernel_log(const nvidia::health::Rules& rules, Moment now);
+  /// Can be read when the kernel's log has something; -1: it cannot be waited for.
+  int kernel_log_fd() const { return kernel_log_.fd(); }
 
   /// The XIDs since the last call, for the log: a warning where the XID counts.
   std::vector<LogLine> take_heard() { return std::exchange(heard_, {}); }

@@ -28,7 +28,7 @@ class PageMaker {
   explicit PageMaker(OverviewOptions options);
 
   /// The next sample is to have details, and a page is to be made of it.
-  bool is_due(Clock::time_point now) const { return now >= next_; }
+  bool is_due(Clock::time_point now) const { return now + options_.interval / 4 >= next_; }
   /// Takes a sample into the ten minutes.
   void add(const Sample& sample, Clock::time_point now);
   /// @param released  another program has asked for the driver

@@ -33,6 +33,16 @@ Result<AttributionWatch> AttributionWatch::start(const Host& host, const Attribu
   return watch;
 }
 
+void AttributionWatch::ask() {
+  if (pods_) pods_->ask();
+  if (jobs_) jobs_->ask();
+}
+
+void AttributionWatch::on_news(const std::function<void()>& news) {
+  if (pods_) pods_->on_news(news);
+  if (jobs_) jobs_->on_news(news);
+}
+
 Attribution AttributionWatch::known() const {
   Attribution known;
   if (pods_) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 
 #include <slipway/host.hpp>
@@ -14,10 +15,15 @@ namespace slipway::dcgm {
 
 class AttributionWatch {
  public:
-  /// What was known counts for three times `every` when it cannot be known any more.
+  /// Asks at once, then for each ask(), at most each `every`. What was known counts for three times that when it cannot
+  /// be known any more.
   /// Errors: the host's root cannot be opened.
   static Result<AttributionWatch> start(const Host& host, const AttributionSettings& settings,
                                         std::chrono::milliseconds every);
+  /// Wants to know it anew. At once; known() has the answer when it comes.
+  void ask();
+  /// @param news  called from another thread when an answer differs from the one before
+  void on_news(const std::function<void()>& news);
   /// At once.
   Attribution known() const;
 

@@ -70,7 +70,8 @@ Read FieldReader::read(const Counter& counter) {
 /// Several counters may be of one field, and the page shows some fields whatever the counters are.
 Read FieldReader::read_field(const Field& field) {
   if (instance_ && field.whole_gpu) return NVML_ERROR_NOT_SUPPORTED;
-  const bool is_rate = field.source == Source::nvlink_rate || field.source == Source::nvlink_bytes;  // since its own look
+  const bool is_rate =
+      field.source == Source::nvlink_rate || field.source == Source::nvlink_bytes;  // since its own look
   if (field.per_instance() || is_rate) return ask_field(field);
   const auto known = reads_.find(&field);
   return known != reads_.end() ? known->second : reads_.emplace(&field, ask_field(field)).first->second;
@@ -248,8 +249,8 @@ Read FieldReader::read_row_histogram(const Field& field) {
 
 Read FieldReader::read_temperature() {
   constexpr unsigned kCore = 0;  // nvmlTemperatureSensors_t
-  const auto& degrees = number_of(
-      {.source = Source::selected_number, .function = "nvmlDeviceGetTemperature", .argument = kCore});
+  const auto& degrees =
+      number_of({.source = Source::selected_number, .function = "nvmlDeviceGetTemperature", .argument = kCore});
   if (degrees && *degrees > kHottest) return NVML_ERROR_NO_DATA;
   return read_of(degrees.code(), static_cast<std::int64_t>(*degrees));
 }
@@ -322,7 +323,8 @@ Read FieldReader::read_gpu_memory(const Field& field) { return memory_part(field
 
 const nvml::Answer<nvml::Memory>& FieldReader::memory_of(nvmlDevice_t device) {
   const auto known = memories_.find(device);
-  return known != memories_.end() ? known->second : memories_.emplace(device, nvml::memory(nvml_, device)).first->second;
+  return known != memories_.end() ? known->second
+                                  : memories_.emplace(device, nvml::memory(nvml_, device)).first->second;
 }
 
 Read FieldReader::memory_part(const Field& field, const nvml::Answer<nvml::Memory>& answer) const {

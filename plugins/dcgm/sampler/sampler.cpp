@@ -2,6 +2,7 @@
 #include "dcgm/sampler/sampler.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -160,6 +161,7 @@ bool Sampler::look_at_gpus(const std::shared_ptr<const Counters>& counters, Samp
     return false;
   }
   settle_states();
+  note_events();
   xids_.update(*nvml_, handles_);
   add_xids(*counters, sample);
   look_at_peers(*counters, sample);
@@ -192,7 +194,8 @@ void Sampler::look_at(unsigned index, const std::shared_ptr<const Counters>& cou
   std::shared_ptr<GpuHistory>& history = history_[index];
   if (!history) history = std::make_shared<GpuHistory>();
   auto reading = nvml_->ask_together<Reading>(
-      [history, question = Question{index, counters, options_, look_, proc_folder(host_)}](
+      [history, question = Question{index, counters, options_, look_, proc_folder(host_),
+                                    history->handle != nullptr && xids_.tells_of_mig(history->handle)}](
           nvml::Nvml& inside, Reading& value) { return read_gpu(inside, question, *history, value); });
   if (reading) return take(*reading, sample);
   if (driver_is_away(reading.code())) {
@@ -394,6 +397,21 @@ void Sampler::forget_history() {
         return static_cast<nvmlReturn_t>(NVML_SUCCESS);
       })
       .ok();
+}
+
+/// Those of GPUs whose MIG has changed are asked for their mode again.
+void Sampler::note_events() {
+  EventNews news = xids_.take();
+  news_.states = news_.states || news.states;
+  std::ranges::move(news.xids, std::back_inserter(news_.xids));
+  const std::set<nvmlDevice_t> changed = xids_.take_mig_changes();
+  for (const auto& [index, history] : history_)
+    if (history && changed.contains(history->handle)) history->mig_off_since.reset();
+}
+
+EventNews Sampler::take_events() {
+  note_events();
+  return std::exchange(news_, {});
 }
 
 void Sampler::release() {

@@ -58,6 +58,11 @@ class Sampler {
   /// One look. Opens NVML when it is closed; a GPU that does not answer is told as such, and the others go on.
   /// What has no value from before is read whatever is due.
   Sample sample(const std::shared_ptr<const Counters>& counters, const LookOptions& look = {});
+  /// What NVML's events have told since the last call, those of a look included; does not wait. Their XIDs are in the
+  /// next sample.
+  EventNews take_events();
+  /// Can be read when take_events() has something to do; -1: nothing is watched.
+  int event_fd() const { return xids_.fd(); }
   /// Closes NVML; the next look opens it again.
   void release();
 
@@ -82,12 +87,14 @@ class Sampler {
   void lost(GpuState& state, const std::string& why);
   void gone(const std::string& why);
   void forget_history();
+  void note_events();
 
   const Host& host_;
   SamplerOptions options_;
   Log log_;
   std::optional<nvidia::nvml::Nvml> nvml_;
   XidWatch xids_;
+  EventNews news_;  ///< that nobody has taken
   Processors processors_;
   std::map<nvmlDevice_t, std::string> handles_;              ///< of the look under way, with the UUIDs
   std::map<unsigned, std::shared_ptr<GpuHistory>> history_;  ///< by index
@@ -102,7 +109,7 @@ class Sampler {
   std::string problem_;
   nvmlReturn_t broken_ = NVML_SUCCESS;  ///< what NVML answers where the whole driver is away
   bool answered_ = false;
-  bool moved_ = false;  ///< the driver's list of GPUs, during the look under way
+  bool moved_ = false;    ///< the driver's list of GPUs, during the look under way
   bool no_rates_ = true;  ///< there was no look before
   LookOptions look_;      ///< of the one under way
   std::uint64_t outages_ = 0;

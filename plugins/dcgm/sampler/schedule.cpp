@@ -23,4 +23,10 @@ Schedule::Intervals Schedule::take(Clock::time_point now) {
   return over;
 }
 
+Schedule::Clock::time_point Schedule::due() const {
+  Clock::time_point due = begun_ ? Clock::time_point::max() : Clock::time_point{};
+  for (const auto& [interval, next] : next_) due = std::min(due, next);
+  return due;
+}
+
 }  // namespace slipway::dcgm

@@ -20,6 +20,8 @@ class Schedule {
   void set(const std::vector<std::chrono::milliseconds>& intervals);
   /// Those that are over; each begins again. What was missed is not made up for.
   Intervals take(Clock::time_point now);
+  /// When the next one is over.
+  Clock::time_point due() const;
   /// All are over.
   void start_over() { begun_ = false; }
 

@@ -6,46 +6,65 @@ namespace {
 
 namespace nvml = nvidia::nvml;
 
+/// What a look at the GPU would show otherwise than the one before.
+constexpr unsigned long long kOfItsState =
+    NVML_EVENT_MIG_CONFIG_CHANGE | NVML_EVENT_GPU_UNAVAILABLE_ERROR | NVML_EVENT_GPU_RECOVERY_ACTION;
+
+bool has_mig_events(nvml::Nvml& nvml, nvmlDevice_t gpu) {
+  const auto types = nvml.ask<unsigned long long>([gpu](const nvml::Library& open, unsigned long long& value) {
+    return nvml::invoke(open.function<nvmlDevice_t, unsigned long long*>("nvmlDeviceGetSupportedEventTypes"), gpu,
+                        &value);
+  });
+  return types && (*types & NVML_EVENT_MIG_CONFIG_CHANGE) != 0;
+}
+
 }  // namespace
 
-/// The set is made anew when other GPUs answer than before, or when it broke: NVML does not say by which of them.
+/// The watch is made anew when other GPUs answer than before, or when it has ended: NVML does not say by which of them.
 void XidWatch::update(nvml::Nvml& nvml, const std::map<nvmlDevice_t, std::string>& gpus) {
-  take_events();
   if (events_ && gpus == watched_) return;
   release();
+  if (gpus.empty()) return;  // a wait for nothing ends at once
   const auto created = nvml::EventSet::create(nvml);
   if (!created) return;
-  events_ = *created;
+  const std::shared_ptr<nvml::EventSet>& set = *created;
   watched_ = gpus;
-  for (const auto& [handle, uuid] : watched_)
-    if (const auto added = events_->add(handle, NVML_EVENT_XID_CRITICAL_ERROR); !added && !added.absent())
+  for (const auto& [handle, uuid] : watched_) {
+    const auto added = set->add(handle, NVML_EVENT_XID_CRITICAL_ERROR | kOfItsState);
+    if (!added && !added.absent())
       log_("warning", uuid + ": its XIDs cannot be watched: " + nvml::error_text(added.code()));
+    if (added && has_mig_events(nvml, handle)) with_mig_.insert(handle);
+  }
+  events_ = nvml::EventWatch::of_gpus(nvml, set);
 }
 
 void XidWatch::release() {
   events_.reset();
   watched_.clear();
+  with_mig_.clear();
 }
 
-void XidWatch::take_events() {
-  constexpr int kMost = 256;  // in one go; the rest waits for the next sample
-  for (int i = 0; events_ && i < kMost; ++i) {
-    const auto event = events_->wait(std::chrono::milliseconds(0));
-    if (event)
-      take(*event);
-    else if (event.code() == NVML_ERROR_TIMEOUT)
-      return;
-    else
-      release();
-  }
+EventNews XidWatch::take() {
+  EventNews news;
+  if (!events_) return news;
+  const nvml::SeenEvents seen = events_->take();
+  for (const nvmlEventData_t& event : seen.of_gpus) take(event, news);
+  if (seen.ended == NVML_SUCCESS) return news;
+  news.states = true;
+  release();
+  return news;
 }
 
-void XidWatch::take(const nvmlEventData_t& event) {
+void XidWatch::take(const nvmlEventData_t& event, EventNews& news) {
   const auto known = watched_.find(event.device);
-  if (known == watched_.end() || (event.eventType & NVML_EVENT_XID_CRITICAL_ERROR) == 0) return;
+  if (known == watched_.end()) return;
+  if ((event.eventType & kOfItsState) != 0) news.states = true;
+  if ((event.eventType & NVML_EVENT_MIG_CONFIG_CHANGE) != 0) mig_changes_.insert(event.device);
+  if ((event.eventType & NVML_EVENT_XID_CRITICAL_ERROR) == 0) return;
   last_[{known->second, event.gpuInstanceId}] = event.eventData;
   const bool whole = event.gpuInstanceId == NVML_NO_INSTANCE;
-  new_.push_back({known->second, whole ? std::nullopt : std::optional(event.gpuInstanceId), event.eventData});
+  news.xids.push_back({known->second, whole ? std::nullopt : std::optional(event.gpuInstanceId), event.eventData});
+  new_.push_back(news.xids.back());
 }
 
 std::uint64_t XidWatch::last(const std::string& uuid, std::optional<unsigned> instance) const {

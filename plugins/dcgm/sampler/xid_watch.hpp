@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/sampler/xid_watch.hpp - the last XID of each GPU, from the events that NVML has of it.
+// plugins/dcgm/sampler/xid_watch.hpp - the last XID of each GPU, and what else NVML's events tell of it.
 #pragma once
 
 #include <cstdint>
@@ -7,23 +7,39 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "dcgm/sampler/sample.hpp"
-#include "nvidia/nvml/event.hpp"
+#include "nvidia/nvml/event_watch.hpp"
 
 namespace slipway::dcgm {
 
-/// Used by one thread. What was seen stays when NVML is closed.
+/// What the events since the last call have changed.
+struct EventNews {
+  bool states = false;  ///< a GPU is lost, has come back or is partitioned otherwise: the next look shows it
+  std::vector<XidEvent> xids;
+};
+
+/// Used by one thread. NVML's wait is in another one, so that nobody has to ask. What was seen stays when NVML is
+/// closed.
 class XidWatch {
  public:
   using Log = std::function<void(const char* level, const std::string& text)>;
   explicit XidWatch(Log log) : log_(std::move(log)) {}
 
-  /// Takes the events that came, then watches these GPUs: UUIDs by handle.
+  /// Watches these GPUs: UUIDs by handle.
   void update(nvidia::nvml::Nvml& nvml, const std::map<nvmlDevice_t, std::string>& gpus);
+  /// Takes what has happened; does not wait.
+  EventNews take();
+  /// Can be read when take() has something to do; -1: nothing is watched.
+  int fd() const { return events_ ? events_->fd() : -1; }
+  /// An event tells when MIG of this GPU changes.
+  bool tells_of_mig(nvmlDevice_t gpu) const { return with_mig_.contains(gpu); }
+  /// The GPUs whose MIG has changed since the last call.
+  std::set<nvmlDevice_t> take_mig_changes() { return std::exchange(mig_changes_, {}); }
   /// Before NVML is closed.
   void release();
   /// @param instance  of the GPU instance alone; without one, and until it had one, of the whole GPU. 0: none yet
@@ -34,12 +50,13 @@ class XidWatch {
   std::map<unsigned, std::uint64_t> all(const std::string& uuid) const;
 
  private:
-  void take_events();
-  void take(const nvmlEventData_t& event);
+  void take(const nvmlEventData_t& event, EventNews& news);
 
   Log log_;
-  std::shared_ptr<nvidia::nvml::EventSet> events_;
+  std::shared_ptr<nvidia::nvml::EventWatch> events_;
   std::map<nvmlDevice_t, std::string> watched_;
+  std::set<nvmlDevice_t> with_mig_;
+  std::set<nvmlDevice_t> mig_changes_;
   std::vector<XidEvent> new_;
   std::map<std::pair<std::string, unsigned>, std::uint64_t> last_;  ///< by UUID and instance, or NVML_NO_INSTANCE
 };

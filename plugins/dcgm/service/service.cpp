@@ -17,6 +17,7 @@
 #include <slipway/process/start.hpp>
 #include <slipway/service_loop.hpp>
 #include <slipway/text.hpp>
+#include <slipway/watch/file_watch.hpp>
 
 #include "dcgm/engine/engine.hpp"
 #include "dcgm/environment/variables.hpp"
@@ -43,11 +44,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How often what does not wait for the next sample is looked at: a driver that is away, the port, the files.
-constexpr std::chrono::milliseconds kTick{1000};
+constexpr std::chrono::seconds kDriverAgain{1};  // one that is away
 constexpr std::chrono::seconds kPortAgain{5};
+constexpr std::chrono::seconds kSlowLook{10};     // at what nobody tells: rules that end with time, certificates
+// Samples because of events; the most where they come all the time.
+constexpr std::chrono::seconds kEventsApart{1};
+constexpr std::chrono::seconds kEventsApartMost{60};
 
-/// As often as the GPUs are looked at, within limits: kubelet allows a hundred questions a second to all who ask.
+/// Between two questions: they come with samples, and kubelet allows a hundred a second to all who ask.
 std::chrono::milliseconds attribution_interval(const Settings& settings) {
   return std::clamp<std::chrono::milliseconds>(settings.interval, std::chrono::seconds(1), std::chrono::seconds(10));
 }
@@ -65,12 +69,6 @@ std::string intervals_text(const Settings& settings) {
     if (const std::string text = nvidia::duration_text(group.interval); std::ranges::find(own, text) == own.end())
       own.push_back(text);
   return nvidia::duration_text(settings.interval) + (own.empty() ? "" : ", some counters every " + listed(own, "and"));
-}
-
-/// A part of the interval, so that a look comes when the interval is over.
-std::chrono::milliseconds tick_of(std::chrono::milliseconds interval) {
-  const auto parts = (interval.count() + kTick.count() - 1) / kTick.count();
-  return interval / parts;
 }
 
 /// What another root holds is run nowhere but in a sandbox, and an engine cannot work there. A simulated machine has no
@@ -101,11 +99,13 @@ class DcgmService final : public Service {
     if (!config_problem_.empty()) io.log("warning", config_problem_);
     root_folder_ = host.root_folder();
     SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
+    watch_files(root, settings, io);
     health_.emplace(root, !host.borrows_root());
     HealthFile health_file(root);
     rules_.emplace(
         root, settings.health_rules, [&io](const char* level, const std::string& text) { io.log(level, text); },
         check_rule_fields);
+    if (files_) rules_->is_watched();
     CounterFile file(std::move(root), settings, std::move(begin.counters));
     none_ = std::make_shared<const Counters>(with_fields_of(settings.names, Counters()));
     const auto shortest = shortest_interval(settings);
@@ -125,36 +125,48 @@ class DcgmService final : public Service {
                     [&io](const char* level, const std::string& text) { io.log(level, text); });
     EventCounts events(settings.windows);
     events_ = &events;
+    attribution.on_news([this] { loop_.wake(); });
     start_engine(settings, host, io);
     const auto pass = [&]() -> Status {
       said_quiet_ = false;
+      if (files_ && files_->take()) rules_->changed();  // the others are looked at with each pass
       serve(settings, board, io);
       file.update(io);
       rules_->look(Clock::now());
-      const Attribution before = std::exchange(attribution_, attribution.known());
-      const bool uses_changed = before != attribution_;
+      note_events(sampler.take_events());
+      bool uses_changed = false;
+      const auto learn_uses = [&] {
+        const Attribution before = std::exchange(attribution_, attribution.known());
+        uses_changed = uses_changed || before != attribution_;
+      };
+      learn_uses();
       const auto counters = counters_now(file);
       schedule_.set(intervals_of(*counters, settings.interval));
       const bool others = std::exchange(sampled_with_, counters) != counters;
       if (others) schedule_.start_over();
-      const auto due = schedule_.take(Clock::now());
-      if (!due.empty() || !last_.problem.empty()) {
-        const bool with_page = page && page->is_due(Clock::now());
+      const auto begun = Clock::now();
+      auto due = schedule_.take(begun);
+      if (event_sample_ && begun >= *event_sample_) due = all_intervals(*counters, settings.interval);
+      const bool samples = !due.empty() || (!last_.problem.empty() && begun >= sampled_at_ + kDriverAgain);
+      if (samples) {
+        attribution.ask();
+        if (!std::exchange(event_sample_, std::nullopt)) event_pause_ = kEventsApart;
+        sampled_at_ = begun;
+        const bool with_page = page && page->is_due(begun);
         last_ = sampler.sample(counters, {.details = with_page, .due = due});
         events.take(last_, *counters);
         health_->take(last_, *counters, *rules_->rules(), Clock::now());
         if (settings.attribution.virtual_gpus) find_pods_of_processes(host, last_.entities);
         ask_engine(*counters, io);
-        show(settings, file, board, false);
-        if (with_page) {
-          page->add(last_, Clock::now());
-          board.put_page(page->make(last_, *counters, known(settings), false));
-        }
-      } else if (uses_changed) {
-        show(settings, file, board, false);
+        if (with_page) page->add(last_, begun);
+        made_page_ = with_page;
+        learn_uses();  // who holds the GPUs now was asked when the sample began
       }
       health_->take_kernel_log(*rules_->rules(), Clock::now());
-      for (const LogLine& line : health_->take_heard()) io.log(line.level, line.text);
+      const auto heard = health_->take_heard();
+      for (const LogLine& line : heard) io.log(line.level, line.text);
+      if (samples || uses_changed || !heard.empty()) show(settings, file, board, false);
+      if (std::exchange(made_page_, false)) board.put_page(page->make(last_, *counters, known(settings), false));
       const Status written = health_file.write(health_->told(), {port_problem_, port_remedy_});
       if (!written && health_file_problem_.empty())
         io.log("warning", health_file_problem_ = "doctor cannot see the GPUs' health: " + written.error().what);
@@ -174,8 +186,13 @@ class DcgmService final : public Service {
         io.log("info", "another program has asked for the driver, so NVML is closed until that one is done");
       show(settings, file, board, true);
     };
-    const Status status = loop_.run(
-        stop, io, {.interval = tick_of(shortest), .pass = pass, .release = release, .while_quiet = while_quiet});
+    const Status status = loop_.run(stop, io,
+                                    {.interval = {},
+                                     .pass = pass,
+                                     .release = release,
+                                     .while_quiet = while_quiet,
+                                     .next = [this] { return std::optional(next_pass()); },
+                                     .descriptors = [&] { return descriptors(sampler); }});
     server_.reset();
     engine_.reset();
     health_file.remove();
@@ -193,6 +210,48 @@ class DcgmService final : public Service {
   static std::optional<Former>& former() {
     static std::optional<Former> of_before;
     return of_before;
+  }
+
+  /// Files that are read again when they change wake the service.
+  void watch_files(const RootDir& root, const Settings& settings, ServiceIo& io) {
+    std::vector<std::string> paths{"/dev/kmsg"};  // where it is a plain file, nobody can wait for it otherwise
+    for (const std::string& path :
+         {settings.collectors, settings.config_file, settings.health_rules, settings.web_config})
+      if (path.starts_with('/')) paths.push_back(path);
+    auto opened = FileWatch::open(root, paths);
+    if (!opened) return io.log("info", "changed files are noticed late: " + opened.error().what);
+    files_.emplace(std::move(*opened));
+  }
+
+  /// What a GPU is now is read at once, also for an XID that speaks against it.
+  void note_events(const EventNews& news) {
+    const auto counts = [this](const XidEvent& event) {
+      return rules_->rules()->counts(static_cast<unsigned>(event.number));
+    };
+    if (event_sample_ || (!news.states && std::ranges::none_of(news.xids, counts))) return;
+    event_sample_ = sampled_at_ + event_pause_;
+    event_pause_ = std::min<std::chrono::seconds>(2 * event_pause_, kEventsApartMost);
+  }
+
+  static Schedule::Intervals all_intervals(const Counters& counters, std::chrono::milliseconds interval) {
+    const auto all = intervals_of(counters, interval);
+    return {all.begin(), all.end()};
+  }
+
+  Clock::time_point next_pass() const {
+    const auto now = Clock::now();
+    auto next = std::min<Clock::time_point>(schedule_.due(), now + kSlowLook);
+    if (!last_.problem.empty()) next = std::min<Clock::time_point>(next, sampled_at_ + kDriverAgain);
+    if (event_sample_) next = std::min(next, *event_sample_);
+    if (!port_problem_.empty()) next = std::min(next, serve_after_);
+    return next;
+  }
+
+  std::vector<int> descriptors(const Sampler& sampler) const {
+    std::vector<int> all;
+    for (const int fd : {files_ ? files_->fd() : -1, sampler.event_fd(), health_->kernel_log_fd()})
+      if (fd >= 0) all.push_back(fd);
+    return all;
   }
 
   /// The GPUs are looked at also while no file says what is to be told of them.
@@ -343,6 +402,11 @@ class DcgmService final : public Service {
   std::string health_file_problem_;  ///< logged once
   std::optional<nvidia::health::RulesWatch> rules_;
   Schedule schedule_;
+  Clock::time_point sampled_at_;
+  std::optional<Clock::time_point> event_sample_;  ///< a sample then, since an event said that something changed
+  std::chrono::seconds event_pause_ = kEventsApart;
+  bool made_page_ = false;
+  std::optional<FileWatch> files_;
   std::optional<Engine> engine_;
   bool engine_is_idle_ = false;
   std::unique_ptr<HttpListener> server_;

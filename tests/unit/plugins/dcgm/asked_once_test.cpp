@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <slipway/testing/fake_host.hpp>
 
@@ -105,6 +106,33 @@ TEST_F(AskedOnce, WhatStaysAsItIsIsNotAskedAgain) {
   ASSERT_EQ(tool("driver 590.44.01"), 0);
   EXPECT_EQ(sample(true).driver_version, "590.44.01");
   EXPECT_THAT(sample(true).entities.at(0).labels, Contains(Value(std::string("590.44.01"))));
+}
+
+// It costs 160 us, which the GPU has to answer.
+TEST_F(AskedOnce, TheMigModeIsAskedWhenAnEventSaysThatItHasChanged) {
+  EXPECT_THAT(calls_of_a_sample(true), Not(Contains(Key(std::string("nvmlDeviceGetMigMode")))));
+  ASSERT_EQ(tool("gpu 2 mig on"), 0);
+  pollfd event{sampler_.event_fd(), POLLIN, 0};
+  ASSERT_EQ(::poll(&event, 1, 20'000), 1);
+  EXPECT_TRUE(sampler_.take_events().states);
+  const Sample changed = sample(true);
+  EXPECT_TRUE(changed.gpus.at(2).details->mig_enabled);
+  EXPECT_FALSE(changed.gpus.at(3).details->mig_enabled);
+}
+
+TEST_F(AskedOnce, XidsAndLostGpusComeByEventsBetweenSamples) {
+  (void)sample(false);
+  ASSERT_EQ(tool("gpu 4 xid 79"), 0);
+  pollfd event{sampler_.event_fd(), POLLIN, 0};
+  ASSERT_EQ(::poll(&event, 1, 20'000), 1);
+  EventNews news = sampler_.take_events();
+  ASSERT_THAT(news.xids, ::testing::SizeIs(1));
+  EXPECT_EQ(news.xids[0].number, 79U);
+  EXPECT_THAT(sample(false).xids, ::testing::SizeIs(1)) << "and they are in the next sample";
+  ASSERT_EQ(tool("gpu 5 lost"), 0);
+  ASSERT_EQ(::poll(&event, 1, 20'000), 1);
+  EXPECT_TRUE(sampler_.take_events().states);
+  EXPECT_EQ(sample(false).entities.size(), 7U);
 }
 
 TEST_F(AskedOnce, AGpuThatVanishesOrComesIsMissedInNoSample) {
