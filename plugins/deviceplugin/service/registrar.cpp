@@ -23,7 +23,9 @@ constexpr std::chrono::seconds kStandBy{1};
 // A process that ends closes its files one after the other: the lock is free a moment after the connection's end.
 constexpr std::chrono::milliseconds kLastMoment{1'000};
 constexpr std::chrono::milliseconds kLastMomentStep{5};
-// kubelet closes a connection within a millisecond of the end of its stream.
+// kubelet takes notice of the end of a stream within a millisecond.
+constexpr std::chrono::milliseconds kNotice{20};
+// It closes its connection then.
 constexpr std::chrono::milliseconds kEndStep{1};
 constexpr int kEndSteps = 100;
 
@@ -145,6 +147,9 @@ void Registrar::wait(Clock::time_point until) {
 
 Registrar::Clock::time_point Registrar::pass(const Snapshot& snapshot, const std::stop_token& stop) {
   if (!lock_->hold()) return stand_by(snapshot);
+  // As end_streams() has it, for the streams of a process that is gone.
+  const Clock::time_point noticed = other_gone_ + kNotice;
+  if (!other_.empty() && Clock::now() < noticed) return noticed;
   other_.clear();
   other_end_.reset();
   return tick_all(snapshot, stop);

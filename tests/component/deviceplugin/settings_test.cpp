@@ -28,8 +28,9 @@ TEST(DevicePluginService, EndsWithoutADriverAtItsStartWhereItIsToldTo) {
 
 TEST(DevicePluginService, TakesTheVariablesOfItsSpec) {
   const Node node("h100x2");
-  node.spec("{env: {DP_DISABLE_HEALTHCHECKS: all, DEVICE_LIST_STRATEGY: volume-mounts, KUBELET_SOCKET: " +
-            node.plugins() + "/k.sock}}");
+  node.spec(
+      "{env: {DP_DISABLE_HEALTHCHECKS: all, DEVICE_LIST_STRATEGY: volume-mounts, "
+      "KUBELET_SOCKET: /var/lib/kubelet/device-plugins/k.sock}}");
   Kubelet kubelet(node.plugins());
   std::filesystem::rename(node.plugins() + "/kubelet.sock", node.plugins() + "/k.sock");
   RunningService service(node.host(), node.words());
