@@ -78,16 +78,35 @@ std::optional<unsigned> listener_of(const Host& host, const std::string& socket)
   return static_cast<unsigned>(peer.pid);
 }
 
-std::vector<Listening> other_listeners(const Host& host, const std::string& folder, const OwnPlugin& own) {
-  const std::optional<unsigned> service = own.is_this_process
-                                              ? std::optional(static_cast<unsigned>(::getpid()))
-                                              : listener_of(host, std::string(kControlFolder) + "/deviceplugin.sock");
+/// slipway's own device plugin of this machine: known by its control socket, by its unit, which root alone can put a
+/// process into, or as the process that asks.
+class OwnService {
+ public:
+  explicit OwnService(const Host& host)
+      : host_(host),
+        processes_(host),
+        control_(listener_of(host, std::string(kControlFolder) + "/deviceplugin.sock")) {}
+
+  bool is(unsigned pid) const {
+    if (pid == control_) return true;  // 0: both cannot be seen from here
+    return pid != 0 && (processes_.contains(pid) || drain::read_process(host_, pid).owner.unit == kOwnUnit);
+  }
+
+ private:
+  static constexpr const char* kOwnUnit = "slipway-deviceplugin.service";
+  const Host& host_;
+  drain::OwnProcesses processes_;
+  std::optional<unsigned> control_;
+};
+
+std::vector<Listening> other_listeners(const Host& host, const std::string& folder) {
+  const OwnService service(host);
   std::vector<Listening> found;
   std::size_t seen = 0;
   for (const std::string& name : host.list(folder).value_or({})) {
     if (!name.ends_with(".sock") || name == "kubelet.sock" || ++seen > kMostSockets) continue;
     const auto pid = listener_of(host, folder + "/" + name);
-    if (pid && (pid != service || *pid == 0)) found.push_back({name, *pid});
+    if (pid && !service.is(*pid)) found.push_back({name, *pid});
   }
   return found;
 }
@@ -155,7 +174,7 @@ OtherPlugin at_sockets(const Host& host, const std::vector<Listening>& sockets,
 
 std::vector<OtherPlugin> find_other_plugins(const Host& host, const std::string& kubelet_root, const OwnPlugin& own) {
   const std::string folder = kubelet_root + "/device-plugins";
-  std::vector<Listening> sockets = other_listeners(host, folder, own);
+  std::vector<Listening> sockets = other_listeners(host, folder);
   const auto resources = other_resources(host, kubelet_root, own);
   // What others listen at there may be of other devices than GPUs.
   std::set<std::string> gpu_sockets{socket_of("nvidia.com/gpu")};

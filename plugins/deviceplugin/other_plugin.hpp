@@ -29,7 +29,6 @@ struct OtherPlugin {
 /// What is known of slipway's own device plugin, to tell others from it.
 struct OwnPlugin {
   std::set<std::string> resources;  ///< that it offers
-  bool is_this_process = false;     ///< else the one behind its control socket, if it runs
 };
 
 /// They are known by what only a device plugin has, since a process chooses its name:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fuzz/kubelet_answer.cpp - what comes from kubelet's socket, for the NRI plugin and for who asks which pods have a
-// device: HTTP/2, gRPC, and a list of pods; and kubelet's checkpoint.
+// tests/fuzz/kubelet_answer.cpp - what comes from kubelet's socket, for the NRI plugin and for who asks which pods have
+// a device: HTTP/2, gRPC, and a list of pods; and kubelet's checkpoint.
 #include <algorithm>
 #include <cstdint>
 #include <set>
@@ -54,8 +54,7 @@ void demand_allocations(const std::string& text) {
   fuzz::demand_presentable(checkpoint);
   static const slipway::testing::FakeHost kHost;
   PodTraces traces(kHost, "/var/lib/kubelet");
-  const auto all =
-      merge(pods ? &*pods : nullptr, checkpoint ? *checkpoint : Checkpoint(), traces);
+  const auto all = merge(pods ? &*pods : nullptr, checkpoint ? *checkpoint : Checkpoint(), traces);
   fuzz::demand(std::ranges::is_sorted(all), "they are sorted");
   fuzz::demand(std::ranges::adjacent_find(all) == all.end(), "each is told once");
   for (const Allocation& each : all)

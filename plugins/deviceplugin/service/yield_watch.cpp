@@ -17,7 +17,7 @@ void YieldWatch::look(const std::set<std::string>& own, Clock::time_point now) {
   next_whole_look_ = now + kLookAtProcesses;
   sockets_ = std::move(sockets);
   own_ = own;
-  const auto others = find_other_plugins(host_, kubelet_root_, {.resources = own, .is_this_process = true});
+  const auto others = find_other_plugins(host_, kubelet_root_, {.resources = own});
   yields_to_ = others.empty() ? "" : others.front().text + ", and the GPUs are left to it (other_plugin: yield)";
 }
 

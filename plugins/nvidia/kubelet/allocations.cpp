@@ -83,6 +83,7 @@ class Merge {
     if (traces_.has_group(pod->uid)) return true;
     // A kubelet that has just started lists the pods of the API server once it has heard from it.
     if (answers_ && from_api_server_) return false;
+    if (answers_ && traces_.shows_groups() && traces_.shows_folders()) return traces_.has_volumes(pod->uid);
     return !traces_.shows_folders() || traces_.has_folder(pod->uid);
   }
 
@@ -158,7 +159,8 @@ Allocations AllocationReader::read() {
   Allocations found;
   // A simulated machine that is looked at through this machine's own root: the kubelet there is not its own.
   if (!host_.live() && host_.root_folder() == "/") {
-    found.silent = Error{ErrorCode::not_found, "a simulated machine without a root of its own has no kubelet", {}, {}, {}};
+    found.silent =
+        Error{ErrorCode::not_found, "a simulated machine without a root of its own has no kubelet", {}, {}, {}};
     return found;
   }
   // The checkpoint first: a pod that comes between the two looks is then in kubelet's list.

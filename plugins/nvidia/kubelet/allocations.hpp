@@ -52,8 +52,10 @@ class AllocationReader {
   ///  - kubelet lists the container: its word counts
   ///  - kubelet lists the pod and not the container, which is an init container: until all containers that kubelet
   ///    lists of the pod run, which they do not before the init containers have ended
-  ///  - kubelet does not list the pod: while the pod has a control group; otherwise, while kubelet does not answer or
-  ///    lists no pod of the API server yet, as long as kubelet's folder has the pod, or cannot be seen
+  ///  - kubelet does not list the pod: while the pod has a control group; otherwise, while kubelet lists no pod of the
+  ///  API
+  ///    server yet, as long as the pod has volumes, and while kubelet does not answer, as long as its folder has the
+  ///    pod
   Allocations read();
 
  private:

@@ -9,6 +9,11 @@ namespace {
 /// kubelet makes a link NAME_NAMESPACE_CONTAINER-ID.log for each container here.
 constexpr const char* kContainerLogFolder = "/var/log/containers";
 
+/// The UID is a name in a file of kubelet's, and no path.
+bool is_folder_name(const std::string& uid) {
+  return !uid.empty() && uid.find('/') == std::string::npos && uid != "." && uid != "..";
+}
+
 }  // namespace
 
 const PodGroups& PodTraces::groups() {
@@ -45,9 +50,15 @@ bool PodTraces::shows_folders() {
 }
 
 bool PodTraces::has_folder(const std::string& uid) const {
-  // The UID is a name in a file of kubelet's, and no path.
-  const bool is_name = !uid.empty() && uid.find('/') == std::string::npos && uid != "." && uid != "..";
-  return is_name && host_.info(kubelet_root_ + "/pods/" + uid).ok();
+  return is_folder_name(uid) && host_.info(kubelet_root_ + "/pods/" + uid).ok();
+}
+
+bool PodTraces::has_volumes(const std::string& uid) const {
+  if (!is_folder_name(uid)) return false;
+  const std::string folder = kubelet_root_ + "/pods/" + uid + "/volumes";
+  const auto kinds = host_.list(folder).value_or({});
+  return std::ranges::any_of(
+      kinds, [&](const std::string& kind) { return !host_.list(folder + "/" + kind).value_or({}).empty(); });
 }
 
 std::set<std::string> PodTraces::running_containers(const PodFolder& pod) {

@@ -34,6 +34,8 @@ class PodTraces {
   /// kubelet's folder of pods can be seen; it removes that of a pod once the pod is deleted and has ended.
   bool shows_folders();
   bool has_folder(const std::string& uid) const;
+  /// kubelet has volumes for it, which it takes away once the pod has ended, whether the pod is deleted or not.
+  bool has_volumes(const std::string& uid) const;
   /// The names of the containers of a pod that run now, as far as they are known.
   std::set<std::string> running_containers(const PodFolder& pod);
 

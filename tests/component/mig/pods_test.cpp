@@ -138,7 +138,9 @@ TEST_F(MigPods, HoldWhatAnInitContainerWasGivenAsWell) {
   EXPECT_EQ(ran.code, 1) << ran.out;
   EXPECT_THAT(ran.out + ran.err, AllOf(HasSubstr(holder), HasSubstr("kubectl delete pod -n team-a minit")));
   EXPECT_THAT(node.instances(), ElementsAre("off"));
-  EXPECT_THAT(node.slipway({"mig", "show"}).out, HasSubstr("pod team-a/minit, init container prep"));
+  EXPECT_THAT(
+      node.host().bare({"mig", "show", "--root", node.host().folder().at("root").string(), "--sim", "h100x1"}).out,
+      HasSubstr("pod team-a/minit, init container prep"));
   node.host().put("var/lib/kubelet/device-plugins/kubelet_internal_checkpoint", "torn");
   EXPECT_THAT(node.apply("all-1g.10gb").err, HasSubstr("which has the init containers, cannot be read"));
   EXPECT_THAT(node.instances(), ElementsAre("off"));
@@ -260,7 +262,8 @@ TEST_F(MigPods, AreTheOnesOfItsCheckpointWhereItsSocketIsMissing) {
   checkpoint(R"({"Data": {"PodDeviceEntries": [{"PodUID": "5c1b-uid", "ContainerName": "trainer",
       "ResourceName": "nvidia.com/mig-1g.10gb", "DeviceIDs": {"-1": ["MIG-)" +
              uuid() + R"(/9/0"]}}], "RegisteredDevices": {}}, "Checksum": 1})");
-  const std::string holder = "pod 5c1b-uid, container trainer (given by kubelet, as its checkpoint says, no process found) on 1g.10gb at 2";
+  const std::string holder =
+      "pod 5c1b-uid, container trainer (given by kubelet, as its checkpoint says, no process found) on 1g.10gb at 2";
   const Ran ran = apply("");
   EXPECT_EQ(ran.code, 1) << ran.out;
   EXPECT_THAT(ran.out + ran.err, HasSubstr(holder));

@@ -9,8 +9,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <slipway/watch/file_watch.hpp>
 #include <slipway/testing/temp_dir.hpp>
+#include <slipway/watch/file_watch.hpp>
 
 namespace slipway {
 namespace {

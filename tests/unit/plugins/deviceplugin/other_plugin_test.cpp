@@ -2,12 +2,14 @@
 // Another device plugin for the same GPUs: how it is known, named and taken away.
 #include "deviceplugin/other_plugin.hpp"
 
+#include <csignal>
 #include <filesystem>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <slipway/testing/fake_host.hpp>
@@ -25,7 +27,7 @@ constexpr const char* kRoot = "/var/lib/kubelet";
 constexpr const char* kFolder = "/var/lib/kubelet/device-plugins";
 constexpr const char* kUid = "5c1b0a9e-1111-2222-3333-444455556666";
 const std::string kContainer(64, 'c');
-const OwnPlugin kOwn{.resources = {"nvidia.com/gpu"}, .is_this_process = false};
+const OwnPlugin kOwn{.resources = {"nvidia.com/gpu"}};
 
 /// NVIDIA's plugin as its DaemonSet runs it, without capabilities; or one that differs.
 struct Like {
@@ -57,24 +59,39 @@ void register_shared(FakeHost& host) {
       "nvidia.com/gpu.shared": ["GPU-0::0", "GPU-0::1"], "acme.com/nic": ["eth0"], "nvidia.com/gone": []}}})");
 }
 
-/// A device plugin of this process at that socket.
+/// A process that listens at that socket.
 class Listener {
  public:
-  explicit Listener(const std::filesystem::path& path) : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  explicit Listener(const std::filesystem::path& path) {
     std::filesystem::create_directories(path.parent_path());
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     EXPECT_LT(path.string().size(), sizeof address.sun_path);
     path.string().copy(address.sun_path, sizeof address.sun_path - 1);
-    EXPECT_EQ(::bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-    EXPECT_EQ(::listen(fd_, 16), 0);
+    const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    EXPECT_EQ(::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    int ready[2];
+    EXPECT_EQ(::pipe(ready), 0);
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      (void)::listen(socket, 16);  // the kernel names who calls this
+      (void)!::write(ready[1], "x", 1);
+      for (;;) ::pause();
+    }
+    char told = 0;
+    EXPECT_EQ(::read(ready[0], &told, 1), 1);
+    for (const int fd : {ready[0], ready[1], socket}) ::close(fd);
   }
-  ~Listener() { ::close(fd_); }
+  ~Listener() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
+  pid_t pid() const { return pid_; }
 
  private:
-  int fd_;
+  pid_t pid_ = -1;
 };
 
 // NVIDIA's plugin with renameByDefault gave a shared pod a GPU that another had for itself, and nobody said a word.
@@ -120,17 +137,23 @@ TEST(OtherPlugin, IsWhoeverListensAtASocketOfAGpuResource) {
   const Listener shared(folder / "nvidia-gpu.shared.sock");
   const auto found = find_other_plugins(host, kRoot, kOwn);
   ASSERT_THAT(found, SizeIs(1));
-  EXPECT_THAT(found[0].text, AllOf(HasSubstr("pid " + std::to_string(::getpid())),
+  EXPECT_THAT(found[0].text, AllOf(HasSubstr("pid " + std::to_string(shared.pid())),
                                    HasSubstr("which listens at nvidia-gpu.shared.sock"),
                                    HasSubstr("nvidia.com/gpu.shared (2 devices)")));
-  EXPECT_THAT(find_other_plugins(host, kRoot, {.resources = {"nvidia.com/gpu"}, .is_this_process = true}), IsEmpty());
 }
 
+// In another pid namespace than the service's its control socket told another number, and it was named itself.
 TEST(OtherPlugin, IsNotTheServiceItself) {
   FakeHost host;
-  const std::filesystem::path root = host.root().string();
-  const Listener control(root / "run/slipway/service/deviceplugin.sock");
-  const Listener plugin(root / std::string(kFolder).substr(1) / "nvidia-gpu.sock");
+  const Listener plugin(std::filesystem::path(host.root().string()) / std::string(kFolder).substr(1) /
+                        "nvidia-gpu.sock");
+  EXPECT_THAT(find_other_plugins(host, kRoot, kOwn), SizeIs(1));
+  host.file("/proc/" + std::to_string(plugin.pid()) + "/stat",
+            "1 (slipway-devicep) S 3 7 7 0 -1 4194304 100 0 0 0 1 2 0 0 20 0 1 0 12345 1000 200\n");
+  const std::string group = "/proc/" + std::to_string(plugin.pid()) + "/cgroup";
+  host.file(group, "0::/user.slice/user-1000.slice/user@1000.service/slipway-deviceplugin.service\n");
+  EXPECT_THAT(find_other_plugins(host, kRoot, kOwn), SizeIs(1)) << "a user's unit";
+  host.file(group, "0::/system.slice/slipway-deviceplugin.service\n");
   EXPECT_THAT(find_other_plugins(host, kRoot, kOwn), IsEmpty());
 }
 

@@ -173,7 +173,16 @@ TEST(Allocations, OfAPodThatKubeletDoesNotKnowAgainYetCount) {
   Machine rebooted;
   rebooted.pod("job", kUid, false).saved(kUid, "main", "GPU-1");
   rebooted.pod("apiserver", std::string(32, 'a')).lists("apiserver", "main");
+  rebooted.host().directory("/var/lib/kubelet/pods/" + kUid + "/volumes/kubernetes.io~projected/token");
   EXPECT_THAT(rebooted.found(), ElementsAre("team/job main GPU-1 checkpoint")) << "kubelet starts it once it knows it";
+}
+
+// The only pod of a node had ended and was not deleted: it kept its GPU for as long as its object was there.
+TEST(Allocations, OfTheOnlyPodOfANodeAreOverOnceItHasEnded) {
+  Machine machine;
+  machine.pod("job", kUid, false).saved(kUid, "main", "GPU-1").lists_nothing();
+  machine.host().directory("/var/lib/kubelet/pods/" + kUid + "/volumes/kubernetes.io~projected");
+  EXPECT_THAT(machine.found(), IsEmpty()) << "kubelet has taken its volumes away";
 }
 
 TEST(Allocations, OfAPodCountWhileKubeletDoesNotRun) {
