@@ -65,7 +65,7 @@ Result<Plan> Gfd::plan(const Spec&, const Facts& facts, const Inputs&) const {
 Result<Findings> Gfd::verify(const Spec& spec, const Host& host) const {
   SLIPWAY_TRY(config, config_of(spec, host));
   Findings findings;
-  const auto seen = Probe(host, config).look();
+  const auto seen = Probe(host, config).look(config.sharing);
   if (!seen) {
     findings.fail("gfd.labels", "the GPUs cannot be asked: " + seen.error().what, seen.error().next);
     return findings;

@@ -5,6 +5,7 @@
 
 #include <slipway/text.hpp>
 
+#include "nvidia/config/offer.hpp"
 #include "nvidia/gpu.hpp"
 
 namespace slipway::gfd {
@@ -25,7 +26,7 @@ Probe::Probe(const Host& host, Config config, Release release)
       release_(release),
       timestamp_(static_cast<std::int64_t>(std::time(nullptr))) {}
 
-Result<Seen> Probe::look() {
+Result<Seen> Probe::look(const nvidia::config::Sharing& sharing) {
   Seen seen;
   seen.sources.timestamp = timestamp_;
   seen.sources.machine_type = machine_type(host_, config_.machine_type_file);
@@ -37,12 +38,12 @@ Result<Seen> Probe::look() {
     seen.sources.vgpu_known = vgpu.ok();
     if (vgpu) seen.sources.vgpu = *vgpu;
   }
-  SLIPWAY_TRY(snapshot, ask_nvml(seen.no_driver));
+  SLIPWAY_TRY(snapshot, ask_nvml(chooses_by_place(sharing), seen.no_driver));
   seen.sources.snapshot = std::move(snapshot);
   return seen;
 }
 
-Result<Snapshot> Probe::ask_nvml(std::optional<Error>& no_driver) {
+Result<Snapshot> Probe::ask_nvml(bool with_places, std::optional<Error>& no_driver) {
   if (!nvml_) {
     const auto choice = nvml::choose_library(host_, config_.driver_root);
     if (!choice) {
@@ -58,7 +59,7 @@ Result<Snapshot> Probe::ask_nvml(std::optional<Error>& no_driver) {
     no_driver = opened.error();
     return Snapshot();
   }
-  auto snapshot = take_snapshot(*nvml_, host_);
+  auto snapshot = take_snapshot(*nvml_, host_, with_places);
   if (release_ == Release::after_each_look) nvml_->release();
   return snapshot;
 }

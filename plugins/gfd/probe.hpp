@@ -28,12 +28,13 @@ class Probe {
 
   /// `host` is borrowed.
   Probe(const Host& host, Config config, Release release = Release::after_each_look);
-  /// Errors: what makes a look worthless, such as a GPU that is lost or does not answer; `denied` SLIPWAY_NVML is
+  /// Errors: what makes a look worthless, such as a machine on which no GPU answers; `denied` SLIPWAY_NVML is
   /// refused.
-  Result<Seen> look();
+  /// @param sharing  what the labels will be made by, which may be another than at the look before
+  Result<Seen> look(const nvidia::config::Sharing& sharing);
 
  private:
-  Result<Snapshot> ask_nvml(std::optional<Error>& no_driver);
+  Result<Snapshot> ask_nvml(bool with_places, std::optional<Error>& no_driver);
 
   const Host& host_;
   Config config_;

@@ -31,7 +31,7 @@ bool FileSink::holds_labels() const {
 
 Result<std::vector<std::string>> label_once(Probe& probe, const Config& config, LabelSink& sink,
                                             const std::function<void(const std::string&)>& log) {
-  SLIPWAY_TRY(seen, probe.look());
+  SLIPWAY_TRY(seen, probe.look(config.sharing));
   if (seen.no_driver && seen.sources.gpu_on_bus && sink.holds_labels()) return *seen.no_driver;
   SLIPWAY_TRY(labels, make_labels(seen.sources, config));
   if (const std::string dropped = drop_invalid(labels); !dropped.empty())
@@ -135,7 +135,7 @@ Status LabelService::run(const Spec& spec, const Host& host, const std::stop_tok
   ConfigWatch watch(
       std::move(settings), [&] { return readable_settings(spec, host); }, std::chrono::steady_clock::now());
   if (config.fail_on_init_error) {
-    SLIPWAY_TRY(seen, probe.look());
+    SLIPWAY_TRY(seen, probe.look(config.sharing));
     if (seen.no_driver) return *seen.no_driver;
   }
   std::string last;  // what was said of the last failure: the same again is not worth a line

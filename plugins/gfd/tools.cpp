@@ -28,7 +28,7 @@ Status deliver(const std::string& text, const std::string& file, ToolIo& io) {
 
 Result<Seen> look(const ToolOptions& options, const Host& host, ToolIo& io) {
   for (const std::string& warning : options.config.warnings) io.warn(warning);
-  SLIPWAY_TRY(seen, Probe(host, options.config, Probe::Release::at_exit).look());
+  SLIPWAY_TRY(seen, Probe(host, options.config, Probe::Release::at_exit).look(options.config.sharing));
   if (seen.no_driver && options.fail_without_driver) return *seen.no_driver;
   for (const std::string& gpu : seen.sources.snapshot.unreachable)
     io.warn("left out, since it does not answer: " + gpu);

@@ -102,7 +102,7 @@ void find_places(const Host& host, std::vector<nvidia::AnsweringGpu> answering, 
 
 }  // namespace
 
-Result<Snapshot> take_snapshot(nvml::Nvml& library, const Host& host) {
+Result<Snapshot> take_snapshot(nvml::Nvml& library, const Host& host, bool with_places) {
   Snapshot snapshot;
   const auto version = nvml::driver_version(library);
   if (!version) return version.error("the driver's version");
@@ -125,7 +125,7 @@ Result<Snapshot> take_snapshot(nvml::Nvml& library, const Host& host) {
   }
   // A driver that is unloaded takes all GPUs along, whichever was asked last.
   if (first && (snapshot.gpus.empty() || !nvml::device_count(library))) return *std::move(first);
-  find_places(host, std::move(displays), snapshot);
+  if (with_places) find_places(host, std::move(displays), snapshot);
   return snapshot;
 }
 

@@ -49,8 +49,9 @@ struct Snapshot {
 
 /// Asks NVML, and sysfs for PCI classes. A GPU that does not answer is left out: pods go to the others. What a GPU does
 /// not have is left empty.
+/// @param with_places  reads the PCI bus: some hundred files, which only a config that names devices needs
 /// Errors: NVML's, naming the GPU, where none answers, or the driver went away meanwhile.
-Result<Snapshot> take_snapshot(nvidia::nvml::Nvml& nvml, const Host& host);
+Result<Snapshot> take_snapshot(nvidia::nvml::Nvml& nvml, const Host& host, bool with_places);
 
 /// @param gpu_name  for errors. @param profiles  what is known of those of its model
 /// Errors: NVML's; `io` an instance of a profile that the driver does not list

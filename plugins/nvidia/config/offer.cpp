@@ -5,6 +5,12 @@
 
 namespace slipway::nvidia::config {
 
+bool chooses_by_place(const Sharing& sharing) {
+  return std::ranges::any_of(sharing.resources, [](const SharedResource& entry) {
+    return entry.devices.count.has_value() || !entry.devices.list.empty();
+  });
+}
+
 bool is_about(const DeviceChoice& choice, const Shareable& device, std::size_t place) {
   const auto has_name = [&device](const std::string& word) { return device.has_name(word); };
   const auto fitting = [&device](const std::string& pattern) { return fits(pattern, device.product); };

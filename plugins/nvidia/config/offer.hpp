@@ -26,6 +26,9 @@ struct Offer {
   unsigned replicas = 1;  ///< 1: it is not shared
 };
 
+/// An entry chooses devices by their numbers, or the first so many: their places on the PCI bus count then.
+bool chooses_by_place(const Sharing& sharing);
+
 /// Whether an entry is about a device. @param place  of the device among those of its resource, in index order
 bool is_about(const DeviceChoice& choice, const Shareable& device, std::size_t place);
 
