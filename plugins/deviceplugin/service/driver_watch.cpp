@@ -14,8 +14,8 @@ namespace {
 namespace nvml = nvidia::nvml;
 
 constexpr std::chrono::seconds kLookAtRest{10};
-/// While a GPU is unhealthy: it is over when nothing new came for a while.
-constexpr std::chrono::seconds kLookAtSickGpus{2};
+/// While a GPU is unhealthy, which is over when nothing new came for a while, and where NVML has no events.
+constexpr std::chrono::seconds kLookOften{2};
 constexpr std::chrono::milliseconds kLookAfterEvent{250};  // from look to look
 constexpr std::chrono::milliseconds kAskSilentGpus{250};
 constexpr std::chrono::seconds kClientsEvery{10};
@@ -145,7 +145,8 @@ void DriverWatch::take_events(const XidFilter& filter) {
   if (!events_) return;
   const nvml::SeenEvents seen = events_->take();
   for (const nvmlEventData_t& data : seen.of_gpus) event(data, filter);
-  if (!seen.of_gpus.empty() || seen.ended != NVML_SUCCESS) look_after_event();
+  const bool has_none = seen.ended == NVML_ERROR_NOT_SUPPORTED || seen.ended == NVML_ERROR_FUNCTION_NOT_FOUND;
+  if (!seen.of_gpus.empty() || (seen.ended != NVML_SUCCESS && !has_none)) look_after_event();
   if (seen.ended == NVML_SUCCESS) return;
   // One of the GPUs is gone, or the driver is, and NVML does not say which: the look finds out, and has a new set made.
   events_.reset();
@@ -185,9 +186,11 @@ void DriverWatch::look(Moment now) {
   problem_.clear();
   driver_version_ = inventory->driver_version;
   take(*inventory, now);
-  next_look_ = right_now() + (book_.all_well() && silent_again_.empty() ? kLookAtRest : kLookAtSickGpus);
   next_silent_ = silent_again_.empty() ? Moment::max() : right_now() + kAskSilentGpus;
+  next_look_ = right_now() + kLookAtRest;
   watch_events(*inventory, right_now());
+  const bool at_rest = book_.all_well() && silent_again_.empty() && (events_ || gpus_.empty());
+  if (!at_rest) next_look_ = std::min<Moment>(next_look_, right_now() + kLookOften);
   if (looked_)
     look_at_the_rest();
   else
@@ -279,13 +282,15 @@ void DriverWatch::watch_events(const Inventory& inventory, Moment now) {
   watched_ = wanted;
   former_events_ = std::exchange(events_, nullptr);
   if (!created) return;
+  bool has_events = false;
   for (const auto& [uuid, handle] : wanted) {
     const auto added = (*created)->add(handle, kEvents);
+    has_events = has_events || added;
     if (!added && !added.absent())
       book_.checked(uuid, {.answers = false, .why = "its events cannot be watched: " + nvml::error_text(added.code())},
                     right_now());
   }
-  events_ = nvml::EventWatch::of_gpus(*nvml_, *created);
+  if (has_events) events_ = nvml::EventWatch::of_gpus(*nvml_, *created);
 }
 
 void DriverWatch::event(const nvmlEventData_t& data, const XidFilter& filter) {
