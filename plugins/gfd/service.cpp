@@ -111,7 +111,8 @@ class Passes {
 
  private:
   static constexpr std::chrono::seconds kShortest{1};
-  static constexpr std::chrono::seconds kOnceMore{3};  // a driver that loads and a file that is written are not done yet
+  static constexpr std::chrono::seconds kOnceMore{
+      3};  // a driver that loads and a file that is written are not done yet
   static constexpr Clock::time_point kNever = Clock::time_point::max();
 
   std::optional<std::chrono::milliseconds> interval_;

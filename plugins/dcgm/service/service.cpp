@@ -46,7 +46,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kDriverAgain{1};  // one that is away
 constexpr std::chrono::seconds kPortAgain{5};
-constexpr std::chrono::seconds kSlowLook{10};     // at what nobody tells: rules that end with time, certificates
+constexpr std::chrono::seconds kSlowLook{10};  // at what nobody tells: rules that end with time, certificates
 // Samples because of events; the most where they come all the time.
 constexpr std::chrono::seconds kEventsApart{1};
 constexpr std::chrono::seconds kEventsApartMost{60};

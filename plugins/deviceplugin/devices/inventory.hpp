@@ -85,8 +85,8 @@ struct Inventory {
   std::vector<SilentGpu> silent;
   std::map<std::string, nvmlDevice_t> handles;       ///< by UUID, of those that answered
   std::map<std::string, unsigned> recovery_actions;  ///< likewise; missing: this driver never says
-  std::vector<std::string> displays;   ///< addresses of the display GPUs, which are left out
-  std::vector<AbsentGpu> absent = {};  ///< after place_on_bus(), by number
+  std::vector<std::string> displays;                 ///< addresses of the display GPUs, which are left out
+  std::vector<AbsentGpu> absent = {};                ///< after place_on_bus(), by number
   bool operator==(const Inventory&) const = default;
 };
 

@@ -7,7 +7,6 @@
 namespace slipway::nvidia::config {
 namespace {
 
-
 bool all_digits(const std::string& text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }

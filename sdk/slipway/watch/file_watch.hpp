@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdk/slipway/watch/file_watch.hpp - notices that files appear, vanish or change, without looking again and again (inotify).
+// sdk/slipway/watch/file_watch.hpp - notices that files appear, vanish or change, without looking again and again
+// (inotify).
 #pragma once
 
 #include <cstddef>

@@ -144,7 +144,8 @@ TEST_F(GfdService, HasANoteWhereItsOwnConfigContradictsDeviceplugins) {
 // It was taken up with the next pass, a minute later by default.
 TEST_F(GfdService, FollowsItsConfigFileWhateverTheIntervalIs) {
   spec(", config_file: /etc/dp.yaml");
-  folder_.file("host.yaml", std::regex_replace(content(folder_.at("host.yaml")), std::regex("interval: 1s"), "interval: 1h"));
+  folder_.file("host.yaml",
+               std::regex_replace(content(folder_.at("host.yaml")), std::regex("interval: 1s"), "interval: 1h"));
   folder_.file("etc/dp.yaml", "{version: v1, sharing: {timeSlicing: {replicas: 4}}}\n");
   Background service(command(), folder_.at("log"));
   ASSERT_TRUE(label("gpu.replicas=4")) << log();
