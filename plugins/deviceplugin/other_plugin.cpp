@@ -12,7 +12,6 @@
 #include <slipway/unix_socket.hpp>
 
 #include "nvidia/drain/here.hpp"
-#include "nvidia/drain/holders.hpp"
 #include "nvidia/kubelet/checkpoint.hpp"
 #include "nvidia/kubelet/holders.hpp"
 
@@ -83,19 +82,28 @@ std::optional<unsigned> listener_of(const Host& host, const std::string& socket)
 class OwnService {
  public:
   explicit OwnService(const Host& host)
-      : host_(host),
-        processes_(host),
-        control_(listener_of(host, std::string(kControlFolder) + "/deviceplugin.sock")) {}
+      : host_(host), control_(listener_of(host, std::string(kControlFolder) + "/deviceplugin.sock")) {}
 
   bool is(unsigned pid) const {
-    if (pid == control_) return true;  // 0: both cannot be seen from here
-    return pid != 0 && (processes_.contains(pid) || drain::read_process(host_, pid).owner.unit == kOwnUnit);
+    if (pid == control_ || pid == static_cast<unsigned>(::getpid())) return true;  // 0: both cannot be seen from here
+    return pid != 0 && (is_below_control(pid) || drain::read_process(host_, pid).owner.unit == kOwnUnit);
   }
 
  private:
   static constexpr const char* kOwnUnit = "slipway-deviceplugin.service";
+  static constexpr int kMostAncestors = 8;
+
+  /// The service is a child of the process with the control socket. Both numbers are the kernel's own.
+  bool is_below_control(unsigned pid) const {
+    for (int i = 0; control_ && i < kMostAncestors && pid > 1; ++i) {
+      if (pid == control_) return true;
+      const auto stat = drain::stat_here(pid);
+      pid = stat ? stat->parent : 0;
+    }
+    return false;
+  }
+
   const Host& host_;
-  drain::OwnProcesses processes_;
   std::optional<unsigned> control_;
 };
 

@@ -154,6 +154,7 @@ class Run {
     files.push_back(rules_.file());
     files.emplace_back(kDefaultsFile);
     files.push_back(spec_.text("kubelet_root") + kKubeletSocket);  // of a kubelet that may be another
+    if (yield_.is_wanted()) files.push_back(spec_.text("kubelet_root") + "/device-plugins");  // sockets of others
     const std::vector<std::string> others = snapshot_files(settings(), keys());
     files.insert(files.end(), others.begin(), others.end());
     return files;

@@ -4,14 +4,12 @@
 namespace slipway::deviceplugin {
 namespace {
 
-constexpr std::chrono::seconds kLookAtSockets{10};
 constexpr std::chrono::seconds kLookAtProcesses{60};  // a node has thousands
 
 }  // namespace
 
 void YieldWatch::look(const std::set<std::string>& own, Clock::time_point now) {
-  if (!yields_ || (now < next_ && own == own_)) return;
-  next_ = now + kLookAtSockets;
+  if (!yields_) return;
   auto sockets = host_.list(kubelet_root_ + "/device-plugins").value_or({});
   if (now < next_whole_look_ && sockets == sockets_ && own == own_) return;
   next_whole_look_ = now + kLookAtProcesses;

@@ -21,8 +21,9 @@ class YieldWatch {
   YieldWatch(const Host& host, std::string kubelet_root, OtherPluginPolicy policy)
       : host_(host), kubelet_root_(std::move(kubelet_root)), yields_(policy == OtherPluginPolicy::yield) {}
 
-  /// Looks at the sockets in kubelet's folder every ten seconds at most, and at all processes once a minute, or when
-  /// there are other sockets.
+  bool is_wanted() const { return yields_; }
+  /// Lists the sockets in kubelet's folder, and looks who is behind them, and at all processes, when there are others
+  /// than before, and once a minute.
   /// @param own  the resources that slipway offers, or would offer
   void look(const std::set<std::string>& own, Clock::time_point now);
   /// To whom the GPUs are left, a sentence; empty: to nobody.
@@ -32,7 +33,6 @@ class YieldWatch {
   const Host& host_;
   std::string kubelet_root_;
   bool yields_;
-  Clock::time_point next_;
   Clock::time_point next_whole_look_;
   std::vector<std::string> sockets_;
   std::set<std::string> own_;
