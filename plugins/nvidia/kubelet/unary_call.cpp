@@ -114,10 +114,10 @@ class Exchange {
 
   Result<std::string> answer() const {
     constexpr const char* kUnimplemented = "12";
+    if (status_.empty()) return failure(ErrorCode::io, "it ends the call without a status");
     if (status_ != "0")
-      return failure(
-          status_ == kUnimplemented ? ErrorCode::unsupported : ErrorCode::io,
-          status_.empty() ? "it ends the call without a status" : "it answers with error " + status_ + ": " + message_);
+      return failure(status_ == kUnimplemented ? ErrorCode::unsupported : ErrorCode::denied,
+                     "it answers with error " + status_ + ": " + message_);
     std::size_t size = 0;
     for (std::size_t i = 1; i < kHead && i < body_.size(); ++i)
       size = size << 8U | static_cast<unsigned char>(body_[i]);

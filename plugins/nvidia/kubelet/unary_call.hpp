@@ -18,8 +18,8 @@ struct UnaryCall {
 };
 
 /// The answer's message. @param fd  a stream socket that does not block; of no use for another call afterwards
-/// Errors: `timed_out`; `unsupported` the other side has no such method; `io` the connection ended, or the other side
-/// answers with another error of gRPC; `corrupt` it speaks no gRPC, or its answer is larger.
+/// Errors: `timed_out`; `unsupported` the other side has no such method; `denied` it answers with another error of
+/// gRPC; `io` the connection ended; `corrupt` it speaks no gRPC, or its answer is larger.
 Result<std::string> call(int fd, const UnaryCall& question);
 
 }  // namespace slipway::nvidia::kubelet

@@ -61,7 +61,8 @@ TEST_F(RegistrarTest, RegistersAgainWhenKubeletsFolderIsWipedAndMadeAgain) {
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(wait_for([&] { return kubelet->healthy(kGpu) == 8; })) << log();
     kubelet.reset();
-    fs::remove_all(node_.plugins());
+    fs::remove_all(node_.plugins());  // which fails if a socket is made in it meanwhile
+    EXPECT_FALSE(fs::exists(node_.plugins()));
     kubelet = std::make_unique<Kubelet>(node_.plugins());
   }
   EXPECT_TRUE(wait_for([&] { return kubelet->healthy(kGpu) == 8; })) << log();

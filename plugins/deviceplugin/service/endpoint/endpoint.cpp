@@ -22,6 +22,8 @@ constexpr milliseconds kStreamLimit{3'000};
 constexpr milliseconds kSteadyStream{10'000};
 // kubelet closes a connection as soon as it has noticed the end of the stream.
 constexpr milliseconds kCloseLimit{100};
+// Who empties kubelet's folder, as `rm -r` does, must not find a new socket in it again and again.
+constexpr milliseconds kWipeLimit{200};
 // With pauses that double, about a second in all.
 constexpr unsigned kQuickTries = 10;
 constexpr milliseconds kFirstPause{1};
@@ -59,6 +61,7 @@ void Endpoint::tick(const DeviceList& list, Clock::time_point now) {
     around_.log("warning", told.error().what + (told.error().next.empty() ? "" : " (" + told.error().next + ")"));
   if (watched_->registered() || !told) problem_ = told ? "" : told.error().what;
   wake_at(watched_->due());
+  kubelet_ = file_id(around_.root, paths_.kubelet_socket);
 }
 
 /// " by the process 4711": who put a socket of its own there.
@@ -75,7 +78,11 @@ void Endpoint::serve(const DeviceList& list, Clock::time_point now) {
     serve_back_off_ = {};
   }
   if (!folder) return wait_for(paths_.folder);
-  if (now < next_serve_) return wake_at(next_serve_);
+  if (is_taken_away_ && !kubelet_is_another()) {
+    if (!file_id(around_.root, paths_.kubelet_socket) && !paths_.kubelet_socket.empty()) return;
+    if (now < next_serve_) return wake_at(next_serve_);
+  }
+  if (now < next_serve_ && serve_back_off_ > milliseconds(0)) return wake_at(next_serve_);
   auto server = PluginServer::start(around_.grpc, around_.root, socket_path(), calls_, list);
   if (!server) {
     const Error& error = server.error();
@@ -87,6 +94,7 @@ void Endpoint::serve(const DeviceList& list, Clock::time_point now) {
     return wake_at(next_serve_);
   }
   server_ = std::move(*server);
+  is_taken_away_ = false;
   serve_back_off_ = {};
   problem_.clear();
   shown_ = list;
@@ -109,8 +117,16 @@ void Endpoint::serve_anew(const std::string& why, Clock::time_point now) {
   former_->end_streams();
   close_limit_ = now + kCloseLimit;
   is_registered_ = false;
+  is_taken_away_ = true;
+  next_serve_ = now + kWipeLimit;
   quick_tries_ = 0;
   next_try_ = now;
+}
+
+/// Than the one that it was served beside.
+bool Endpoint::kubelet_is_another() const {
+  const auto kubelet = file_id(around_.root, paths_.kubelet_socket);
+  return kubelet && kubelet != kubelet_;
 }
 
 void Endpoint::look_at_kubelet(Clock::time_point now) {
@@ -178,13 +194,13 @@ bool Endpoint::former_is_over(Clock::time_point now) {
 
 void Endpoint::register_now(Clock::time_point now) {
   streams_before_ = server_->streams_begun();  // kubelet opens its stream before it answers, or after
+  const Clock::time_point begin = Clock::now();
   const Status status = register_with_kubelet(around_.root, paths_.kubelet_socket, endpoint_, resource_, around_.stop);
-  if (!status) {
-    if (status.error().code == ErrorCode::denied) return refused(status.error(), Clock::now());
-    return not_reached(status.error(), Clock::now());
-  }
+  now += Clock::now() - begin;
+  if (!status)
+    return status.error().code == ErrorCode::denied ? refused(status.error(), now) : not_reached(status.error(), now);
   is_registered_ = true;
-  registered_at_ = Clock::now();
+  registered_at_ = now;
   took_ = std::chrono::duration_cast<milliseconds>(registered_at_ - since_);
   ++registrations_;
   problem_.clear();

@@ -39,10 +39,11 @@ struct EndpointStatus {
 /// Used by one thread. Each tick looks at what is there and does one next step, at most one call to kubelet (10 s).
 ///
 /// It registers anew when kubelet's socket is another one, when its own socket is gone or replaced (kubelet empties the
-/// folder as it starts), and when the stream has ended or does not come. What kubelet has of it is ended before:
-/// kubelet takes the end of an earlier stream for the end of the resource. While nobody listens at kubelet's socket it
-/// tries a few times within a second, since a socket is there a moment before somebody listens, and then waits for
-/// another socket. Only a kubelet that answers and refuses is asked less and less often.
+/// folder as it starts; without another kubelet it waits a moment before it makes another socket), and when the stream
+/// has ended or does not come. What kubelet has of it is ended before: kubelet takes the end of an earlier stream for
+/// the end of the resource. While nobody listens at kubelet's socket it tries a few times within a second, since a
+/// socket is there a moment before somebody listens, and then waits for another socket. Only a kubelet that answers and
+/// refuses is asked less and less often.
 class Endpoint {
  public:
   using Clock = std::chrono::steady_clock;
@@ -75,6 +76,7 @@ class Endpoint {
   void serve(const DeviceList& list, Clock::time_point now);
   void wait_for(const std::string& folder);
   void serve_anew(const std::string& why, Clock::time_point now);
+  bool kubelet_is_another() const;
   void look_at_kubelet(Clock::time_point now);
   void watch_stream(Clock::time_point now);
   void register_again(const std::string& why, Clock::time_point now);
@@ -103,6 +105,7 @@ class Endpoint {
   Clock::time_point next_serve_;
   Clock::time_point next_try_;
   bool is_registered_ = false;
+  bool is_taken_away_ = false;   ///< its socket, and it is not served again yet
   unsigned streams_before_ = 0;  ///< streams that were opened before it was registered
   Clock::time_point registered_at_;
   std::chrono::milliseconds back_off_{0};
