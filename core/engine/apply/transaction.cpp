@@ -168,16 +168,19 @@ void Transaction::keep(PlannedItem& item) {
   session_.ui().log(Ui::Level::warning, planned_.name, kept_words(item.action));
 }
 
-/// The pending restart of a unit that this item is about to start: it will read all files as they are by then. None
-/// when it is at work already.
-Result<std::optional<Trigger>> Transaction::restart_made_needless(const PlannedItem& item) const {
-  const Trigger restart(Trigger::Kind::restart, item.kind->starts(item.action));
-  if (restart.argument.empty() || !has_systemd(session_.host())) return std::optional<Trigger>{};
+/// The pending restart and reload of a unit that this item is about to start: it will read all files as they are by
+/// then. None when it is at work already.
+Result<std::vector<Trigger>> Transaction::made_needless(const PlannedItem& item) const {
+  const std::string unit = item.kind->starts(item.action);
+  std::vector<Trigger> needless;
+  if (unit.empty() || !has_systemd(session_.host())) return needless;
   SLIPWAY_TRY(pending, journal_.pending());
-  if (!has(pending, restart)) return std::optional<Trigger>{};
-  SLIPWAY_TRY(state, unit_state(session_.host(), restart.argument));
+  for (const Trigger::Kind kind : {Trigger::Kind::restart, Trigger::Kind::reload})
+    if (const Trigger trigger(kind, unit); has(pending, trigger)) needless.push_back(trigger);
+  if (needless.empty()) return needless;
+  SLIPWAY_TRY(state, unit_state(session_.host(), unit));
   const bool down = state.active == "inactive" || state.active == "failed";  // one that is just starting may have read
-  return down ? std::optional(restart) : std::nullopt;
+  return down ? needless : std::vector<Trigger>();
 }
 
 Status Transaction::perform(ActionKind::Phase phase, bool late) {
@@ -195,13 +198,15 @@ Status Transaction::perform(ActionKind::Phase phase, bool late) {
       SLIPWAY_CHECK(journal_.done(steps_[i].id));
       continue;
     }
-    SLIPWAY_TRY(restart, restart_made_needless(item));
+    SLIPWAY_TRY(needless, made_needless(item));
     SLIPWAY_TRY(outcome, item.kind->perform(item.action, now));
     SLIPWAY_TRY(written, item.kind->written(item.action, now));
     if (!written.is_null()) item.record = written;  // what others write from now on is theirs
     SLIPWAY_CHECK(journal_.done(steps_[i].id));
-    if (restart) SLIPWAY_CHECK(journal_.done(restart->text()));
-    if (restart) ran_.insert(*restart);
+    for (const Trigger& trigger : needless) {
+      SLIPWAY_CHECK(journal_.done(trigger.text()));
+      ran_.insert(trigger);
+    }
     if (outcome.kind != Outcome::Kind::waiting && outcome.kind != Outcome::Kind::reboot_required) {
       if (!outcome.reason.empty()) session_.ui().log(Ui::Level::info, {planned_.name, "activate"}, outcome.reason);
       continue;

@@ -34,7 +34,7 @@ class Transaction {
   Status stage();
   Result<bool> keeps_an_edit(PlannedItem& item, const Image& image);
   void keep(PlannedItem& item);
-  Result<std::optional<Trigger>> restart_made_needless(const PlannedItem& item) const;
+  Result<std::vector<Trigger>> made_needless(const PlannedItem& item) const;
   Status perform(ActionKind::Phase phase, bool late = false);
   Status take_away();
   Status run_before_activation();
