@@ -9,7 +9,8 @@ namespace {
 
 /// The GPUs of this machine; nothing where they cannot be asked, which others say.
 std::optional<Inventory> look_at_gpus(const std::string& driver_root, const Host& host) {
-  if (!host.has_kernel_view() || !host.module_loaded("nvidia")) return std::nullopt;
+  // A look at a live machine loads no module, which NVML would have its helper do.
+  if (!host.has_kernel_view() || (host.live() && !host.module_loaded("nvidia"))) return std::nullopt;
   const auto choice = nvidia::nvml::choose_library(host, driver_root);
   if (!choice) return std::nullopt;
   const auto nvml = nvidia::nvml::Nvml::open({.library = *choice});

@@ -26,11 +26,14 @@ FakeHost with_containerd(const std::string& version, const std::string& config =
 TEST(RuntimeOutputs, HaveCdiOnFromContainerd17On) {
   EXPECT_EQ(told_of(with_containerd("1.7.24"))["cdi"], true);
   EXPECT_EQ(told_of(with_containerd("2.1.0"))["cdi"], true);
-  EXPECT_EQ(told_of(with_containerd("1.7.24"), {{"cdi", false}})["cdi"], false);
-  EXPECT_EQ(told_of(with_containerd("2.1.0"), {{"cdi", false}})["cdi"], true) << "it is on by default";
-  FakeHost old = with_containerd("1.6.20");
-  old.file("/usr/bin/slipway-runtime", "x", 0755);
-  EXPECT_EQ(told_of(old)["cdi"], false);
+  const auto with_runtime = [](const std::string& version) {
+    FakeHost host = with_containerd(version);
+    host.file("/usr/bin/slipway-runtime", "x", 0755);
+    return host;
+  };
+  EXPECT_EQ(told_of(with_runtime("1.7.24"), {{"cdi", false}})["cdi"], false);
+  EXPECT_EQ(told_of(with_runtime("2.1.0"), {{"cdi", false}})["cdi"], true) << "it is on by default";
+  EXPECT_EQ(told_of(with_runtime("1.6.20"))["cdi"], false);
 }
 
 TEST(RuntimeOutputs, HaveNoHandlerWhereNoProgramActsOnVariables) {
