@@ -115,5 +115,14 @@ TEST(CdiFinding, SaysWhatNoSpecHas) {
   EXPECT_THAT(finding(kCdi), AllOf(HasSubstr("fail"), HasSubstr("left out is /var/run/cdi/nvidia.com-gpu.yaml")));
 }
 
+// An apply of an image failed: its CDI specs are written when it boots.
+TEST(CdiFinding, IsNotExercisedWhereNoDriverRunsYet) {
+  const FakeHost image;
+  Findings findings;
+  add_cdi_finding(needs_of(kCdi, image), image, findings);
+  ASSERT_EQ(findings.list().size(), 1U);
+  EXPECT_EQ(findings.list().front().status, Finding::Status::not_exercised);
+}
+
 }  // namespace
 }  // namespace slipway::deviceplugin
