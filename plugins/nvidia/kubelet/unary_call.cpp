@@ -134,7 +134,7 @@ class Exchange {
                       std::uint32_t* flags, nghttp2_data_source* source, void* /*self*/) {
     std::string& unsent = from(source->ptr).unsent_;
     const std::size_t count = std::min(size, unsent.size());
-    std::memcpy(into, unsent.data(), count);
+    std::copy_n(unsent.data(), count, into);
     unsent.erase(0, count);
     if (unsent.empty()) *flags |= NGHTTP2_DATA_FLAG_EOF;
     return static_cast<ssize_t>(count);
