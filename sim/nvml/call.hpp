@@ -20,7 +20,8 @@ inline constexpr nvmlReturn_t kNotSupported = NVML_ERROR_NOT_SUPPORTED;
 void take_time(const Cost& cost);
 
 /// Takes memory that is written to once and stays this process's until it unloads the library, as NVML's own does.
-void keep_memory(std::uint32_t kib);
+/// @return the processor time that this took, in microseconds
+std::uint32_t keep_memory(std::uint32_t kib);
 
 /// What Call::take_time() and Call::wait_for_change() do.
 void take_time(MachineLock& lock, FunctionState& function, const Cost& cost);

@@ -42,15 +42,17 @@ void take_time(const Cost& cost) {
   while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) != 0) continue;
 }
 
-void keep_memory(std::uint32_t kib) {
+std::uint32_t keep_memory(std::uint32_t kib) {
   constexpr std::size_t kPage = 4096;
   const std::size_t size = std::size_t{kib} * 1024;
-  if (size == 0) return;
+  if (size == 0) return 0;
+  const std::int64_t begin = time_of(CLOCK_THREAD_CPUTIME_ID);
   void* const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return;
+  if (memory == MAP_FAILED) return 0;
   for (std::size_t at = 0; at < size; at += kPage) static_cast<volatile char*>(memory)[at] = 1;
   kept_memory = memory;
   kept_size = size;
+  return static_cast<std::uint32_t>((time_of(CLOCK_THREAD_CPUTIME_ID) - begin) / kNsPerUs);
 }
 
 }  // namespace slipway::sim
