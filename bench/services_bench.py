@@ -6,7 +6,7 @@
 Wake-ups are the voluntary context switches of all its threads: each is the end of a sleep. Processor time is the kernel's own count for the
 processes, which has nanoseconds, and that of children which ended. Threads and processes that were started are counted by the last
 number that the kernel gave in this pid namespace, which nothing else may use meanwhile. With PORT, of the metrics of `slipway service dcgm`,
-processor time is also that of a sample, beside what the simulated driver's calls for it cost."""
+processor time is also that of a sample, beside what the simulated driver's calls for it cost; it begins and ends behind a sample then."""
 
 import pathlib
 import subprocess
@@ -78,22 +78,40 @@ def difference(before, after):
     return {name: tuple(now - then for now, then in zip(each, before.get(name, (0, 0)))) for name, each in after.items()}
 
 
+def after_a_sample(sim, machine):
+    """Waits until calls of NVML have come and ended: asks the simulated machine, and not the service."""
+    def calls():
+        return costs(sim, machine)["all"][0]
+
+    before = calls()
+    while (now := calls()) == before:
+        time.sleep(0.2)
+    while (later := calls()) != now:
+        now = later
+        time.sleep(0.5)
+
+
 def rest(title, pid, seconds, sim, machine, port=0):
     pids = family(pid)
+    if port:
+        after_a_sample(sim, machine)
     looks, before = (samples(port) if port else 0), costs(sim, machine)
     begin, number = time.monotonic(), last_number()
     woken, spent = wake_ups(pids), processor_seconds(pids)
     time.sleep(seconds)
+    number_now = last_number()  # what asks the machine is a process as well
+    if port:
+        after_a_sample(sim, machine)
     after, spent = wake_ups(pids), processor_seconds(pids) - spent
-    took, started = time.monotonic() - begin, last_number() - number
+    took, started = time.monotonic() - begin, number_now - number
     ups = sum(count - woken.get(thread, 0) for thread, count in after.items())
     nvml = difference(before, costs(sim, machine))
     calls, cost = nvml.pop("all")
     print(f"{title:<32} {ups / took:6.1f} wake-ups/s  {spent / took * 100:6.3f} % of a core  PSS {memory_mb(pids):5.1f} MB  "
           f"{len(pids)} processes, {len(after)} threads, {started} started  {calls / took:6.1f} calls/s of NVML")
-    most = sorted(nvml, key=lambda name: -nvml[name][0])[:3]
-    if calls:
-        print(f"{'':<32} most often: " + ", ".join(f"{name} {nvml[name][0] / took:.1f}/s" for name in most))
+    most = sorted((name for name in nvml if nvml[name][0]), key=lambda name: -nvml[name][1])[:3]
+    if most:
+        print(f"{'':<32} most of it: " + ", ".join(f"{name} {nvml[name][0] / took:.2f}/s {nvml[name][1] / took / 1e3:.3f} ms/s" for name in most))
     if port:
         looks = max(samples(port) - looks, 1)
         print(f"{'':<32} a sample: {spent / looks * 1e3:.1f} ms of the processor, of it {cost / looks / 1e3:.1f} ms for {calls / looks:.0f} calls "
