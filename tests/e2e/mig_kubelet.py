@@ -29,6 +29,7 @@ MINORS = "proc/driver/nvidia-caps/mig-minors"
 SLICE = "nvidia.com/mig-1g.10gb"
 PER_GPU = 7
 GIVEN = " (given by kubelet, no process found)"
+NOTED = " (given by kubelet, as its checkpoint says, no process found)"
 SPEC = "/etc/slipway/host.yaml"
 SERVICES = (UNIT, "slipway-gfd.service")
 
@@ -249,7 +250,7 @@ class MigTest(Test):
         self.that(self.node.wait(lambda: "running" in state(), "") and len(self.node.devices_of(name)) == 1,
                   "an init container runs and has an instance", self.node.status_of(name))
         before = self.instances()
-        self.refused("fail-fast", 1, [name], GIVEN, "prepare")
+        self.refused("fail-fast", 1, [name], NOTED, "init container prepare")
         self.that(self.instances() == before and "running" in state(), "nothing was changed under the init container",
                   f"{before}\n{self.instances()}\n{state()}")
         self.release("prepared")
@@ -257,7 +258,7 @@ class MigTest(Test):
         self.node.delete_pod(name)
         (self.work / "sim/prepared").unlink()
 
-    def refused(self, policy, code, pods, how=",", container="c"):
+    def refused(self, policy, code, pods, how=",", container="container c"):
         self.write_drain(policy)
         done = self.slipway_of_the_node("plan", "-f", SPEC)
         self.that(done.returncode == 2 and self.named(pods, done.stdout, how, container), f"{policy}: the plan names the pods that hold instances",
@@ -267,9 +268,9 @@ class MigTest(Test):
                   f"{done.returncode}\n{done.stdout}{done.stderr}")
 
     @staticmethod
-    def named(pods, text, how=",", container="c"):
+    def named(pods, text, how=",", container="container c"):
         words = " ".join(text.split())
-        return "on 1g.10gb at " in words and all(f"pod default/{pod}, container {container}{how}" in words for pod in pods)
+        return "on 1g.10gb at " in words and all(f"pod default/{pod}, {container}{how}" in words for pod in pods)
 
     def write_drain(self, policy):
         spec = json.loads((self.machine.root / SPEC.lstrip("/")).read_text())
