@@ -83,7 +83,7 @@ class Merge {
     if (traces_.has_group(pod->uid)) return true;
     // A kubelet that has just started lists the pods of the API server once it has heard from it.
     if (answers_ && from_api_server_) return false;
-    if (answers_ && traces_.shows_groups() && traces_.shows_folders()) return traces_.has_volumes(pod->uid);
+    if (answers_ && traces_.shows_folders()) return traces_.has_volumes(pod->uid);
     return !traces_.shows_folders() || traces_.has_folder(pod->uid);
   }
 

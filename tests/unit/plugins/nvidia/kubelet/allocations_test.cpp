@@ -185,6 +185,17 @@ TEST(Allocations, OfTheOnlyPodOfANodeAreOverOnceItHasEnded) {
   EXPECT_THAT(machine.found(), IsEmpty()) << "kubelet has taken its volumes away";
 }
 
+// A kubelet without cgroupsPerQOS, or a slipway in a container: the pod that had ended kept its GPU all the same.
+TEST(Allocations, OfTheOnlyPodOfANodeAreOverWhereNoControlGroupsAreSeen) {
+  Machine machine;
+  machine.pod("job", kUid, false).saved(kUid, "main", "GPU-1").lists_nothing();
+  machine.host().without(std::string(kGroups) + "/kubepods.slice");
+  EXPECT_THAT(machine.found(), IsEmpty());
+  machine.host().directory("/var/lib/kubelet/pods/" + kUid + "/volumes/kubernetes.io~projected/token");
+  EXPECT_THAT(machine.found(), ElementsAre("team/job main GPU-1 checkpoint"))
+      << "kubelet may start it once it knows it";
+}
+
 TEST(Allocations, OfAPodCountWhileKubeletDoesNotRun) {
   Machine machine;
   machine.pod("job", kUid, false).saved(kUid, "main", "GPU-1").saved("5c1b-uid", "x", "GPU-2");
