@@ -124,7 +124,9 @@ class Run {
   }
   /// The end of this run. No GPU changes, and before another run pods get what is offered now.
   void end() {
-    if (!io_.runs_again()) {
+    if (io_.runs_again()) {
+      mps_.leave();
+    } else {
       registrar_.close();
       mps_.release();
     }

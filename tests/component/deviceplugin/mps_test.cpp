@@ -56,6 +56,19 @@ TEST_F(Mps, AReloadTakesOverADaemonThatHasClients) {
   EXPECT_THAT(told(), HasSubstr("set_default_active_thread_percentage 50\n"));
 }
 
+// The end of the run before ended the daemon, so that its GPUs were unhealthy until the next one had started another.
+TEST_F(Mps, AReloadLeavesADaemonWithoutClientsAlone) {
+  RunningService service(node_.host(), node_.words());
+  ASSERT_TRUE(ready(service)) << service.log();
+  const pid_t first = daemon();
+  const unsigned lists = kubelet_.of(kGpuResource).lists;
+  service.signal(SIGHUP);
+  ASSERT_TRUE(says(service, "took over the MPS control daemon")) << service.log();
+  EXPECT_EQ(daemon(), first);
+  EXPECT_TRUE(kubelet_.allocate(kGpuResource, 1).status.ok());
+  EXPECT_EQ(kubelet_.of(kGpuResource).lists, lists) << "they were healthy all the time";
+}
+
 TEST_F(Mps, ADaemonWithClientsOutlivesTheServiceAndTheNextOneTakesItOver) {
   for (const int how : {SIGTERM, SIGKILL}) {
     RunningService service(node_.host(), node_.words());

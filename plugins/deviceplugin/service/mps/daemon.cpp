@@ -69,8 +69,8 @@ void MpsDaemon::tick(const MpsSettings& settings, const MpsBudget& budget) {
   if (state_ == State::ready && told_ != settings) next_ = now;
   if (now < next_ || budget.spent()) return;
   if (state_ == State::stopped) {
-    if (const Status started = start(now); !started) failed(started.error(), budget);
-    return;
+    if (const Status started = start(now); !started) return failed(started.error(), budget);
+    if (state_ == State::stopped || now < next_) return;  // one that was taken over is ready as soon as it answers
   }
   Status told = reachable();
   if (told) told = tell_settings(settings, budget);

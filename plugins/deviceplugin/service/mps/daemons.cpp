@@ -136,6 +136,7 @@ void MpsDaemons::record_gpus(const std::string& name, const MpsSettings& setting
 }
 
 MpsDaemons::~MpsDaemons() {
+  if (is_left_) return;
   const MpsBudget budget(kCommandsOfATurn);
   for (auto* const all : {&daemons_, &leaving_})
     for (auto& [name, daemon] : *all)

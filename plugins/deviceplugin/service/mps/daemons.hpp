@@ -33,6 +33,8 @@ class MpsDaemons {
   bool at_rest() const;
   /// Before the driver is released: ends those that have no clients.
   void release();
+  /// The next run of the service takes all of them over: the end of this object ends none.
+  void leave() { is_left_ = true; }
 
  private:
   void take_over_unwanted(const std::map<std::string, MpsSettings>& wanted, const std::string& driver_root,
@@ -51,6 +53,7 @@ class MpsDaemons {
   std::map<std::string, std::unique_ptr<MpsDaemon>> leaving_;  ///< not wanted any more, with clients
   MpsDaemon::Clock::time_point next_leave_;
   bool looked_for_others_ = false;
+  bool is_left_ = false;
   std::map<std::string, std::unique_ptr<MpsDaemon>> others_;  ///< that it looks for; none: it is done with that one
   std::string first_;                                         ///< of the next turn
   std::map<std::string, std::vector<std::string>> recorded_;  ///< GPUs of a resource's daemon, for the next process
