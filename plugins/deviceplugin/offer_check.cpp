@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "deviceplugin/offer_check.hpp"
 
-#include "deviceplugin/devices/resources.hpp"
 #include "nvidia/gpu_managers.hpp"
 
 namespace slipway::deviceplugin {
@@ -30,27 +29,9 @@ bool depends_on_gpus(const Settings& settings) {
 }  // namespace
 
 OfferCheck check_offer(const Settings& settings, const std::string& driver_root, const Host& host) {
-  OfferCheck check;
-  if (!depends_on_gpus(settings)) return check;
+  if (!depends_on_gpus(settings)) return {};
   const auto inventory = look_at_gpus(driver_root, host);
-  if (!inventory || inventory->gpus.empty()) return check;
-  check.is_known = true;
-  Remarks remarks;
-  const auto resources = make_resources(inventory->gpus, settings, remarks, inventory->absent);
-  if (!resources) {
-    check.problem = resources.error();
-    return check;
-  }
-  for (const Missing& each : remarks.missing) {
-    if (each.is_lost)
-      check.remarks.push_back(each.where + ": " + each.what + " (" + each.next + ")");
-    else if (!check.problem)
-      check.problem = Error{.code = each.may_come ? ErrorCode::not_found : ErrorCode::invalid,
-                            .what = each.what,
-                            .where = each.where,
-                            .next = each.next};
-  }
-  return check;
+  return inventory ? judge_offer(inventory->gpus, inventory->absent, settings) : OfferCheck();
 }
 
 }  // namespace slipway::deviceplugin

@@ -10,6 +10,7 @@
 #include <slipway/watch/file_watch.hpp>
 
 #include "deviceplugin/conflicts.hpp"
+#include "deviceplugin/devices/offer_judgement.hpp"
 #include "deviceplugin/list_strategy.hpp"
 #include "deviceplugin/memory.hpp"
 #include "deviceplugin/service/driver_watch.hpp"
@@ -72,7 +73,7 @@ class Run {
         io_(io),
         registrar_(registrar),
         config_(
-            std::move(first), [this, &strategy] { return settings_of(spec_, host_, strategy); }, Clock::now(),
+            std::move(first), [this, &strategy] { return settings_that_fit(strategy); }, Clock::now(),
             ConfigWatch::kEveryWatched),
         log_([this](const char* level, const std::string& text) { io_.log(level, text); }),
         rules_(root, spec.text("health_rules"), log_),
@@ -188,6 +189,15 @@ class Run {
   }
 
   const Settings& settings() const { return config_.in_force(); }
+  /// A changed config that these GPUs cannot be offered by is as wrong as one that cannot be read: it would take them
+  /// away. One that another MIG layout would make right counts.
+  Result<Settings> settings_that_fit(ListStrategyChoice& strategy) const {
+    SLIPWAY_TRY(fresh, settings_of(spec_, host_, strategy));
+    if (fresh == settings()) return std::move(fresh);
+    OfferCheck offer = judge_offer(watch_.gpus(), watch_.absent(), fresh);
+    if (offer.problem && offer.problem->code != ErrorCode::not_found) return *std::move(offer.problem);
+    return std::move(fresh);
+  }
   SnapshotKeys keys() const {
     return {.cdi_vendor = spec_.text("cdi_vendor"), .driver_root = spec_.text("driver_root")};
   }

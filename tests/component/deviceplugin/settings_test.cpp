@@ -180,6 +180,26 @@ TEST(DevicePluginPlan, NotesWhatIsMissingOfALostGpu) {
   EXPECT_THAT(plan.out + plan.err, HasSubstr("nvidia.com/gpu has no device 1: GPU 1 ("));
 }
 
+// A wrong number in the config of a running service took all GPUs away from kubelet.
+TEST(DevicePluginService, KeepsItsConfigWhereTheNewOneCannotBeOfferedOnThisMachine) {
+  const Node node("h100x4", "{config_file: /etc/dp.yaml}");
+  node.host().put("etc/dp.yaml", shared("{name: nvidia.com/gpu, replicas: 2}"));
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+  node.host().put("etc/dp.yaml", shared("{name: nvidia.com/gpu, replicas: 30000}"));
+  EXPECT_TRUE(eventually([&] {
+    return service.log().find("the configuration stays as it was: /etc/dp.yaml:5:7: 120000 replicas") !=
+           std::string::npos;
+  })) << service.log();
+  EXPECT_EQ(kubelet.healthy(kGpu), 8U);
+  node.host().put("etc/dp.yaml", shared("{name: nvidia.com/gpu, devices: [\"0\", \"8\"], replicas: 4}"));
+  EXPECT_TRUE(eventually([&] { return service.log().find("has no device 8") != std::string::npos; })) << service.log();
+  EXPECT_EQ(kubelet.healthy(kGpu), 8U);
+  node.host().put("etc/dp.yaml", shared("{name: nvidia.com/gpu, replicas: 4}"));
+  EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 16; })) << service.log();
+}
+
 // "nvidia.com/gpu has no device 1": none of the four GPUs was offered after a boot.
 TEST(DevicePluginService, OffersTheOthersWhereAGpuOfTheConfigIsLostWhenItStarts) {
   const Node node("h100x4", R"({config: {version: v1, sharing: {timeSlicing: {resources: [

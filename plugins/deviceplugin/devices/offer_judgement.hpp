@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/deviceplugin/devices/offer_judgement.hpp - whether the GPUs of a machine can be offered as a config says.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "deviceplugin/devices/inventory.hpp"
+#include "nvidia/config/settings.hpp"
+
+namespace slipway::deviceplugin {
+
+struct OfferCheck {
+  bool is_known = false;             ///< the GPUs could be asked; else the rest is empty
+  std::optional<Error> problem;      ///< the config is wrong for this machine. `not_found`: now, and another MIG layout
+                                     ///< would do; else `invalid`
+  std::vector<std::string> remarks;  ///< what is missing because GPUs are lost
+};
+
+/// @param gpus    that answer; none: nothing is known
+/// @param absent  on the PCI bus, and silent since the driver was loaded
+OfferCheck judge_offer(const std::vector<Gpu>& gpus, const std::vector<AbsentGpu>& absent,
+                       const nvidia::config::Settings& settings);
+
+}  // namespace slipway::deviceplugin
