@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # tests/e2e/service_faults.py - the services gfd and validator through what GPUs and drivers do to them, in real time: a driver
-# that is away for 30 seconds, a lost GPU, calls that hang. None ends, no label is lost, all is right again within an interval.
+# that is away for 30 seconds, a lost GPU, calls that hang. None ends, no label of another GPU is lost, all is right again soon.
 
 import json
 import pathlib
@@ -31,6 +31,8 @@ class Services:
     def __init__(self, folder):
         self.folder = folder
         (folder / "host.yaml").write_text(SPEC)
+        (folder / "root/dev").mkdir()
+        (folder / "root/dev/kmsg").touch()
         self.running = {}
         for name in ("gfd", "validator"):
             log = open(folder / f"{name}.log", "wb")
@@ -40,6 +42,11 @@ class Services:
 
     def sim(self, *words):
         subprocess.run([BUILD / "bin/slipway-sim", self.folder / "root/run/slipway/sim", *words], check=True)
+
+    def kernel(self, line):
+        """A line of the driver in the kernel's log, as it comes with what sim() does."""
+        with open(self.folder / "root/dev/kmsg", "a") as log:
+            log.write(f"4,1,1,-;{line}\n")
 
     def labels(self):
         file = self.folder / "root/etc/kubernetes/node-feature-discovery/features.d/gfd"
@@ -75,6 +82,7 @@ def seconds_until(holds, most):
 def driver_away(checks, services):
     good = services.labels()
     services.sim("driver", "unloaded")
+    services.kernel("nvidia-nvlink: Unregistered Nvlink Core, major device number 235")
     gone = seconds_until(lambda: not services.driver_ready(), 10)
     checks.that(gone is not None and gone < 3, "the validator takes its word back soon", gone)
     end = time.monotonic() + AWAY
@@ -85,6 +93,7 @@ def driver_away(checks, services):
     checks.that(kept, f"{AWAY} seconds without a driver: every label stays, each time one looks")
     checks.that(services.alive(), "both services are still the same processes", services.logs())
     services.sim("driver", "570.133.20")
+    services.kernel("NVRM: loading NVIDIA UNIX x86_64 Kernel Module  570.133.20")
     took = seconds_until(lambda: services.labels().get("nvidia.com/cuda.driver-version.full") == "570.133.20", 60)
     checks.that(took is not None and took < INTERVAL + 1, "the new driver is in the labels within an interval",
                 f"{took} s\n{services.logs()}")
@@ -92,21 +101,20 @@ def driver_away(checks, services):
     checks.that(ready is not None, "and the validator says ready again", services.logs())
 
 
-def fault(checks, services, name, broken, mended, last):
+def fault(checks, services, name, broken, xid, mended):
     good = services.labels()
-    log = services.folder / "gfd.log"
-    before = log.read_text().count("up to date again")
     services.sim(*broken)
+    services.kernel(f"NVRM: Xid (PCI:0000:{'2a' if broken[1] == '1' else '18'}:00): {xid}")
     gone = seconds_until(lambda: not services.driver_ready(), 20)
     checks.that(gone is not None, f"{name}: the validator takes its word back", services.logs())
-    time.sleep(last)
-    checks.that(services.labels() == good and services.alive(), f"{name}: no label is lost, no service ended",
-                services.logs())
+    left = seconds_until(lambda: services.labels().get("nvidia.com/gpu.count") == "1", 30)
+    checks.that(left is not None and services.labels().keys() == good.keys() and services.alive(),
+                f"{name}: every label stays, and counts the other GPU alone; no service ended", services.logs())
     services.sim(*mended)
     ready = seconds_until(services.driver_ready, 30)
-    checks.that(ready is not None and ready < INTERVAL + 1, f"{name}: ready again within an interval", ready)
-    took = seconds_until(lambda: log.read_text().count("up to date again") > before, 30)
-    checks.that(took is not None and took < INTERVAL + 1, f"{name}: the labels are up to date again", services.logs())
+    checks.that(ready is not None, f"{name}: ready again", services.logs())
+    took = seconds_until(lambda: services.labels() == good, 60)
+    checks.that(took is not None, f"{name}: the labels are as before", services.logs())
 
 
 def main():
@@ -118,8 +126,9 @@ def main():
         started = seconds_until(lambda: services.labels() and services.driver_ready(), 60)
         checks.that(started is not None, "both services work", services.logs())
         driver_away(checks, services)
-        fault(checks, services, "GPU lost", ("gpu", "1", "lost"), ("gpu", "1", "found"), 2 * INTERVAL)
-        fault(checks, services, "a call that hangs", ("gpu", "0", "hang"), ("gpu", "0", "resume"), 15)
+        fault(checks, services, "GPU lost", ("gpu", "1", "lost"), "79, GPU has fallen off the bus.", ("gpu", "1", "found"))
+        fault(checks, services, "a call that hangs", ("gpu", "0", "hang"), "119, Timeout waiting for RPC from GSP0!",
+              ("gpu", "0", "resume"))
         counts = json.dumps(services.labels().get("nvidia.com/gpu.count"))
         checks.that(counts == '"2"', "two GPUs are labelled at the end", counts)
         checks.that(services.stop() == [0, 0], "SIGTERM ends both with 0", services.logs())
