@@ -89,7 +89,13 @@ Status plan_devices(const Spec& spec, const Facts& facts, const Inputs& inputs, 
     if (missing) return std::move(*missing);
     if (std::string note = cdi_note(cdi, inputs); !note.empty()) plan.note(std::move(note));
   }
-  return check_handler(settings, text_output(inputs, "handler"), text_output(inputs, "handlers"), plan);
+  Status handled = check_handler(settings, text_output(inputs, "handler"), text_output(inputs, "handlers"), plan);
+  const std::string kubelet = settings.list_strategies_given ? std::string() : facts.text("kubelet.no_cdi");
+  if (handled || kubelet.empty() || !spec.section_of("cdi")) return handled;
+  Error error = std::move(handled).error();  // cdi is in the spec already
+  error.what += "; CDI is no way out, since " + kubelet;
+  error.next = "update kubelet, or install slipway-runtime as /usr/bin/slipway-runtime";
+  return error;
 }
 
 }  // namespace
@@ -168,7 +174,13 @@ Result<Findings> DevicePlugin::verify(const Spec& spec, const Host& host) const 
   add_other_plugin_findings(host, spec.text("kubelet_root"), own_plugin(seen),
                             nvidia::drain::other_program_policy(spec.text("other_plugin")), findings);
   const auto settings = settings_as_applied(spec, host);
-  if (!settings) return findings;
+  if (!settings) {
+    const Error& error = settings.error();
+    findings.fail("deviceplugin.config",
+                  "the config cannot be read: " + error.what + (error.where.empty() ? "" : " (" + error.where + ")"),
+                  error.next);
+    return findings;
+  }
   add_cdi_finding(cdi_needs(*settings, spec.text("cdi_vendor"), host), host, findings);
   const OfferCheck offer = check_offer(*settings, spec.text("driver_root"), host);
   if (offer.problem)

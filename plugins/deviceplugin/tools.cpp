@@ -33,12 +33,20 @@ Json resources_json(const Resources& resources) {
   return list;
 }
 
-std::string resources_text(const Resources& resources) {
+/// What `devices` of a config calls it: by the GPU's place on the bus, where NVML may count otherwise.
+std::string number_of(const Device& device, const std::vector<Gpu>& gpus) {
+  const std::size_t colon = device.index.find(':');
+  return std::to_string(gpus[device.position].number()) +
+         (colon == std::string::npos ? "" : device.index.substr(colon));
+}
+
+std::string resources_text(const Resources& resources, const std::vector<Gpu>& gpus) {
   std::string text;
   for (const auto& [name, resource] : resources) {
     text += fmt::format("{}: {} ids of {} devices{}\n", name, resource.ids.size(), resource.devices.size(),
                         resource.shared() ? fmt::format(", {}", to_string(resource.sharing)) : "");
-    for (const Device& device : resource.devices) text += fmt::format("  {:<5} {}\n", device.index, device.uuid);
+    for (const Device& device : resource.devices)
+      text += fmt::format("  {:<5} {}\n", number_of(device, gpus), device.uuid);
   }
   return text;
 }
@@ -77,7 +85,7 @@ Result<int> resources(const CommandWords& words, const Host& host, ToolIo& io) {
                                                    {"kind", "DevicePluginResources"},
                                                    {"settings", to_json(settings)},
                                                    {"resources", resources_json(made)}})
-                                     : resources_text(made));
+                                     : resources_text(made, inventory.gpus));
   return 0;
 }
 

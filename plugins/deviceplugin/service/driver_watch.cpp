@@ -19,7 +19,7 @@ constexpr std::chrono::seconds kLookOften{2};
 constexpr std::chrono::milliseconds kLookAfterEvent{250};  // from look to look
 constexpr std::chrono::milliseconds kAskSilentGpus{250};
 constexpr std::chrono::seconds kClientsEvery{10};
-constexpr std::chrono::seconds kOpenEvery{1};
+constexpr std::chrono::milliseconds kOpenEvery{800};  // a driver that is back is noticed within a second
 /// A set of events that ends at once is not made anew at once.
 constexpr std::chrono::seconds kEventsAgain{1};
 /// Those of the newer drivers come with a look; which of them a GPU has is for NVML to say.

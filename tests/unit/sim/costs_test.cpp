@@ -130,6 +130,7 @@ TEST_F(SimCosts, OfFieldsAndMetricsAddUp) {
   request->sample2 = samples[1];
   for (unsigned i = 0; i < 12; ++i) request->metrics[i].metricId = i + 1;
   EXPECT_GE(burnt([&] { return library_.call("nvmlGpmMetricsGet", request.get()); }), 1200);
+  for (const nvmlGpmSample_t sample : samples) EXPECT_EQ(library_.call("nvmlGpmSampleFree", sample), NVML_SUCCESS);
 }
 
 TEST_F(SimCosts, AreSummedUp) {

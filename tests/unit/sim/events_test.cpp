@@ -26,7 +26,10 @@ class SimEvents : public SimTest {
     make(profile);
     ASSERT_EQ(library_.call("nvmlInit_v2"), NVML_SUCCESS);
   }
-  void TearDown() override { library_.call("nvmlShutdown"); }
+  void TearDown() override {
+    for (const nvmlEventSet_t set : sets_) library_.call("nvmlEventSetFree", set);
+    library_.call("nvmlShutdown");
+  }
 
   unsigned long long supported(unsigned gpu) {
     unsigned long long types = 0;
@@ -38,6 +41,7 @@ class SimEvents : public SimTest {
   nvmlEventSet_t set_of(unsigned gpus) {
     nvmlEventSet_t set = nullptr;
     EXPECT_EQ(library_.call("nvmlEventSetCreate", &set), NVML_SUCCESS);
+    sets_.push_back(set);
     for (unsigned i = 0; i < gpus; ++i)
       EXPECT_EQ(library_.call("nvmlDeviceRegisterEvents", library_.gpu(i), supported(i), set), NVML_SUCCESS);
     return set;
@@ -81,6 +85,7 @@ class SimEvents : public SimTest {
   DirectLibrary library_;
   std::array<nvmlSystemEventData_v1_t, 4> system_data_{};
   nvmlSystemEventSetWaitRequest_t system_request_{};
+  std::vector<nvmlEventSet_t> sets_;  ///< to be freed
 };
 
 long times_slept() {
@@ -162,6 +167,7 @@ TEST_F(SimEvents, AreThoseOfTheDriversBranch) {
   EXPECT_EQ(supported(0), 0x19fU);
   nvmlEventSet_t set = nullptr;
   ASSERT_EQ(library_.call("nvmlEventSetCreate", &set), NVML_SUCCESS);
+  sets_.push_back(set);
   EXPECT_EQ(library_.call("nvmlDeviceRegisterEvents", library_.gpu(0),
                           static_cast<unsigned long long>(NVML_EVENT_GPU_RECOVERY_ACTION), set),
             NVML_ERROR_NOT_SUPPORTED);
