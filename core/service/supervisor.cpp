@@ -301,7 +301,10 @@ void Supervisor::handle_signals() {
 }
 
 void Supervisor::handle_request(int client, const std::string& op) {
-  if (op == "quiesce") return quieting_.hold(client);
+  if (op == "quiesce") {
+    former_.reset();  // it cannot be asked any more, and has the driver open: quiet it is only once it has ended
+    return quieting_.hold(client);
+  }
   if (op == "status") return control_.answer(client, state());
   if (op == "resume") {
     quieting_.release(client);

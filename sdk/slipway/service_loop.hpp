@@ -66,6 +66,7 @@ class ServiceLoop {
   std::mutex mutex_;
   std::condition_variable changed_;  ///< for quiesce()
   Clock::time_point alive_said_;
+  Clock::time_point last_event_;  ///< a pass began for one
   bool ended_ = false;
   std::atomic<bool> woken_ = false;
   bool quiet_wanted_ = false;

@@ -60,12 +60,13 @@ SLIPWAY_NVML_EXPORT nvmlEventSetCreate(nvmlEventSet_t* set) {
   });
 }
 
+// Its memory is this process' own, whether the driver answers or not.
 SLIPWAY_NVML_EXPORT nvmlEventSetFree(nvmlEventSet_t set) {
-  return with_machine(Function::nvmlEventSetFree, [=](Machine&) -> nvmlReturn_t {
-    if (set == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
-    free(set);
-    return NVML_SUCCESS;
+  const nvmlReturn_t code = with_machine(Function::nvmlEventSetFree, [=](Machine&) -> nvmlReturn_t {
+    return set == nullptr ? NVML_ERROR_INVALID_ARGUMENT : NVML_SUCCESS;
   });
+  free(set);
+  return code;
 }
 
 SLIPWAY_NVML_EXPORT nvmlDeviceGetSupportedEventTypes(nvmlDevice_t device, unsigned long long* types) {

@@ -11,17 +11,24 @@
 
 namespace slipway::deviceplugin {
 
+Fd PluginLock::open(int flags) const {
+  if (!root_) return Fd(::open(folder_.c_str(), flags | O_DIRECTORY | O_CLOEXEC));
+  auto inside = root_->open_at(folder_, flags | O_DIRECTORY);
+  return inside ? std::move(*inside) : Fd();
+}
+
 bool PluginLock::is_current() const {
+  const Fd now = folder_fd_ ? open(O_PATH) : Fd();
   struct stat here {};
   struct stat open {};
-  return folder_fd_ && ::stat(folder_.c_str(), &here) == 0 && ::fstat(folder_fd_.get(), &open) == 0 &&
-         here.st_dev == open.st_dev && here.st_ino == open.st_ino;
+  return now && ::fstat(now.get(), &here) == 0 && ::fstat(folder_fd_.get(), &open) == 0 && here.st_dev == open.st_dev &&
+         here.st_ino == open.st_ino;
 }
 
 bool PluginLock::hold() {
   if (!is_current()) {
     held_ = false;
-    folder_fd_.reset(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    folder_fd_ = open(O_RDONLY);
     if (!folder_fd_) return true;
   }
   // Taking it again costs a call, and an adopted descriptor may turn out to be of another lock.
@@ -48,9 +55,13 @@ std::optional<pid_t> listener_at(const std::string& socket) {
   const Fd end(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!end || ::connect(end.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
     return std::nullopt;
+  return listener_of(end);
+}
+
+std::optional<pid_t> listener_of(const Fd& connected) {
   ucred peer{};
   socklen_t size = sizeof peer;
-  if (::getsockopt(end.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
+  if (::getsockopt(connected.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
   return peer.pid;
 }
 

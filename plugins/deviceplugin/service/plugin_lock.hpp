@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include <slipway/fd.hpp>
+#include <slipway/root_dir.hpp>
 
 namespace slipway::deviceplugin {
 
@@ -17,7 +18,10 @@ namespace slipway::deviceplugin {
 /// nothing is left behind. Used by one thread.
 class PluginLock {
  public:
+  /// @param folder  on this machine
   explicit PluginLock(std::string folder) : folder_(std::move(folder)) {}
+  /// @param folder  inside the root: no link leads out of it
+  PluginLock(RootDir root, std::string folder) : root_(std::move(root)), folder_(std::move(folder)) {}
 
   /// Whether this process may serve kubelet now; takes the lock if it is free. Never waits. True while there is no
   /// folder, or it cannot be opened: then nothing can be served there either. A folder that was replaced is another
@@ -32,7 +36,9 @@ class PluginLock {
 
  private:
   bool is_current() const;
+  Fd open(int flags) const;
 
+  std::optional<RootDir> root_;
   std::string folder_;
   Fd folder_fd_;
   bool held_ = false;
@@ -43,5 +49,7 @@ class PluginLock {
 std::optional<pid_t> listener_at(const std::string& socket);
 /// "the process 4711", "a process in another container".
 std::string listener_text(pid_t pid);
+/// Likewise, of a connection to it.
+std::optional<pid_t> listener_of(const Fd& connected);
 
 }  // namespace slipway::deviceplugin

@@ -29,12 +29,6 @@ constexpr std::chrono::milliseconds kNotice{20};
 constexpr std::chrono::milliseconds kEndStep{1};
 constexpr int kEndSteps = 100;
 
-/// Where a folder of the root is on this machine, links inside the root followed.
-std::string on_this_machine(const RootDir& root, const std::string& folder) {
-  const std::string inside = root.resolve(folder).value_or(std::string(folder));
-  return root.folder() == "/" ? inside : root.folder() + inside;
-}
-
 }  // namespace
 
 Registrar::Registrar(RootDir root, EndpointPaths paths, Endpoint::Log log)
@@ -104,7 +98,7 @@ void Registrar::take_paths() {
     paths_ = wanted_;
   }
   end_all();
-  if (!lock_) lock_.emplace(on_this_machine(root_, paths_.folder));
+  if (!lock_) lock_.emplace(root_, paths_.folder);
   for (const std::string& socket : remove_stale_sockets(root_, paths_.registry))
     log("info", "removed " + socket + ", a socket of an earlier start at which nobody listens");
   watch_files();
@@ -152,6 +146,7 @@ Registrar::Clock::time_point Registrar::pass(const Snapshot& snapshot, const std
   if (!other_.empty() && Clock::now() < noticed) return noticed;
   other_.clear();
   other_end_.reset();
+  told_lock_ = false;
   return tick_all(snapshot, stop);
 }
 
@@ -164,12 +159,15 @@ Registrar::Clock::time_point Registrar::stand_by(const Snapshot& snapshot) {
     auto end = connect_to(root_, socket);
     if (!end) continue;
     other_end_ = std::move(*end);
-    const auto pid = listener_at(on_this_machine(root_, paths_.folder) + "/" + socket_name(name));
+    const auto pid = listener_of(other_end_);
     const std::string other = pid ? listener_text(*pid) : std::string();
     if (!other.empty() && std::exchange(other_, other) != other)
       log("info",
           "another slipway device plugin, " + other + ", serves this kubelet; this one takes over when it ends");
   }
+  if (!other_end_ && !std::exchange(told_lock_, true))
+    log("warning", "a process holds the lock of kubelet's folder " + paths_.folder +
+                       ", and no slipway listens there: no GPU is offered until it ends (`lslocks` shows it)");
   const std::string problem = "another slipway device plugin" + (other_.empty() ? "" : ", " + other_ + ",") +
                               " serves this kubelet; this one takes over when it ends";
   std::map<std::string, EndpointStatus> seen;

@@ -58,6 +58,7 @@ class Registrar {
   GrpcThread grpc_;
   EndpointPaths paths_;  ///< of the endpoints
   std::optional<PluginLock> lock_;
+  bool told_lock_ = false;  ///< that a stranger has it
   std::optional<FileWatch> files_;
   std::map<std::string, std::unique_ptr<Endpoint>> endpoints_;
   std::shared_ptr<const Snapshot> listed_;  ///< what lists_ was made of

@@ -69,6 +69,7 @@ Result<Configs> split_configs(const NamedConfig& document, const std::string& te
   if (document.node.at("kind").text != "ConfigMap") return Configs{{"", document}};
   SLIPWAY_TRY(data, data_of(document.node));
   Configs configs;
+  const Lines lines = lines_in(text);
   for (std::size_t i = 0; i < data->keys.size(); ++i) {
     const Node& node = data->items[i];
     NamedConfig& config = configs[data->keys[i]];
@@ -78,7 +79,7 @@ Result<Configs> split_configs(const NamedConfig& document, const std::string& te
       config = read_config(node.text, node.where);
     } else {
       const Where where(node.where);
-      const ScalarSource source(text, where.place, node.text);
+      const ScalarSource source(text, lines, where.place, node.text);
       config = read_config(node.text, where.file, &source);
     }
     config.warnings.insert(config.warnings.begin(), document.warnings.begin(), document.warnings.end());

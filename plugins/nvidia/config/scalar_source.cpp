@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <utility>
 
 namespace slipway::nvidia::config {
 namespace {
@@ -151,9 +152,11 @@ std::string_view without_last_breaks(std::string_view text) { return text.substr
 
 }  // namespace
 
-ScalarSource::ScalarSource(std::string_view file, TextPlace begin, std::string_view text)
-    : begin_(begin), file_lines_(line_starts(file)), text_lines_(line_starts(text)) {
-  Follower follower(file, std::min(offset_of(file_lines_, begin), file.size()));
+Lines lines_in(std::string_view text) { return std::make_shared<const std::vector<std::size_t>>(line_starts(text)); }
+
+ScalarSource::ScalarSource(std::string_view file, Lines lines, TextPlace begin, std::string_view text)
+    : begin_(begin), file_lines_(std::move(lines)), text_lines_(line_starts(text)) {
+  Follower follower(file, std::min(offset_of(*file_lines_, begin), file.size()));
   follower.run();
   // How many line breaks end a block is of no matter here.
   if (without_last_breaks(follower.text) == without_last_breaks(text)) offsets_ = std::move(follower.offsets);
@@ -163,8 +166,8 @@ TextPlace ScalarSource::place_of(TextPlace inside) const {
   if (offsets_.empty()) return begin_;
   const std::size_t offset = offset_of(text_lines_, inside);
   const std::size_t in_file = offset < offsets_.size() ? offsets_[offset] : offsets_.back() + 1;
-  const auto behind = std::ranges::upper_bound(file_lines_, in_file);
-  return {static_cast<std::size_t>(behind - file_lines_.begin()), in_file - *std::prev(behind) + 1};
+  const auto behind = std::ranges::upper_bound(*file_lines_, in_file);
+  return {static_cast<std::size_t>(behind - file_lines_->begin()), in_file - *std::prev(behind) + 1};
 }
 
 }  // namespace slipway::nvidia::config

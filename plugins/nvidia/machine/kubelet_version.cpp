@@ -5,7 +5,9 @@
 #include <charconv>
 #include <iterator>
 
+#include <slipway/root_dir.hpp>
 #include <slipway/text.hpp>
+#include <slipway/trusted_owner.hpp>
 
 #include "nvidia/machine/dpkg.hpp"
 
@@ -29,9 +31,15 @@ constexpr Program kPrograms[] = {
     {"/opt/rke2/bin/rke2"},     {"/usr/bin/rke2"},          {"/usr/local/bin/k0s", "version"},
     {"/usr/bin/k0s", "version"}};
 
+/// It is run as root, also by `plan`: nobody else may have written it.
+bool is_safe(const Host& host, const char* path) {
+  const auto root = RootDir::open(host.root_folder());
+  return root && check_only_ours(*root, path).ok();
+}
+
 const Program* find_kubelet(const Host& host) {
-  const auto* const found =
-      std::ranges::find_if(kPrograms, [&](const Program& program) { return host.exists(program.path); });
+  const auto* const found = std::ranges::find_if(
+      kPrograms, [&](const Program& program) { return host.exists(program.path) && is_safe(host, program.path); });
   return found == std::end(kPrograms) ? nullptr : found;
 }
 

@@ -11,6 +11,8 @@ namespace {
 
 using Clock = ServiceLoop::Clock;
 constexpr std::chrono::seconds kQuietRound{1};
+/// Between two passes for what descriptors tell: any user can touch /dev/null as often as they like.
+constexpr std::chrono::milliseconds kBetweenEvents{20};
 
 /// For poll(): rounded up, so that nobody wakes just before it is time; -1: without end.
 int milliseconds_until(std::optional<Clock::time_point> until) {
@@ -84,6 +86,10 @@ ServiceLoop::Next ServiceLoop::wait(std::unique_lock<std::mutex>& lock, const st
   bool readable = false;
   while (!stop.stop_requested() && !woken_ && !quiet_wanted_ && !readable && (!due || Clock::now() < *due))
     readable = sleep(lock, io, due, descriptors);
+  const Clock::time_point soonest = last_event_ + kBetweenEvents;
+  while (readable && !stop.stop_requested() && !woken_ && !quiet_wanted_ && Clock::now() < soonest)
+    sleep(lock, io, soonest, {});
+  if (readable) last_event_ = Clock::now();
   // Something has changed, maybe also what the service's unit gave it, which is looked at when the service is alive.
   if (woken_ || readable) say_alive(io);
   return stop.stop_requested() ? Next::end : Next::pass;

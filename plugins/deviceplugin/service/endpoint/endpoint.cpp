@@ -5,6 +5,8 @@
 #include <thread>
 #include <utility>
 
+#include <slipway/unix_socket.hpp>
+
 #include "deviceplugin/service/endpoint/stale_sockets.hpp"
 #include "deviceplugin/service/grpc/registration.hpp"
 #include "deviceplugin/service/plugin_lock.hpp"
@@ -66,8 +68,8 @@ void Endpoint::tick(const DeviceList& list, Clock::time_point now) {
 
 /// " by the process 4711": who put a socket of its own there.
 std::string Endpoint::by_whom() const {
-  const std::string& root = around_.root.folder();
-  const auto pid = listener_at((root == "/" ? "" : root) + socket_path());
+  const auto end = connect_to(around_.root, socket_path());
+  const auto pid = end ? listener_of(*end) : std::nullopt;
   return pid ? " by " + listener_text(*pid) : std::string();
 }
 
