@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <sstream>
+#include <thread>
 
 #include "deviceplugin/service/mps/pipe/pipe_folder.hpp"
 
@@ -91,6 +92,10 @@ Status MpsDaemon::usable() {
   if (!process_.alive()) return gone_error("the MPS control daemon ended");
   SLIPWAY_TRY(holder, look_.lock_user(kLookLimit));
   if (holder == process_.pid()) return {};
+  // A process that ends has no locks any more a moment before it is gone.
+  constexpr int kSteps = 10;
+  for (int i = 0; i < kSteps && process_.alive(); ++i) std::this_thread::sleep_for(milliseconds(10));
+  if (!process_.alive()) return gone_error("the MPS control daemon ended");
   return taken_error("somebody took the lock of the MPS control daemon away", program_.pipe_folder(resource_));
 }
 
