@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "deviceplugin/offer_check.hpp"
 
+#include "deviceplugin/devices/resources.hpp"
 #include "nvidia/gpu_managers.hpp"
 
 namespace slipway::deviceplugin {

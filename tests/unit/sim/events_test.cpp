@@ -28,6 +28,10 @@ class SimEvents : public SimTest {
   }
   void TearDown() override {
     for (const nvmlEventSet_t set : sets_) library_.call("nvmlEventSetFree", set);
+    for (const nvmlSystemEventSet_t set : system_sets_) {
+      nvmlSystemEventSetFreeRequest_t request{.version = NVML_SYSTEM_EVENT_SET_FREE_REQUEST_VERSION, .set = set};
+      library_.call("nvmlSystemEventSetFree", &request);
+    }
     library_.call("nvmlShutdown");
   }
 
@@ -63,6 +67,7 @@ class SimEvents : public SimTest {
   nvmlSystemEventSet_t system_set() {
     nvmlSystemEventSetCreateRequest_t made{.version = NVML_SYSTEM_EVENT_SET_CREATE_REQUEST_VERSION, .set = nullptr};
     EXPECT_EQ(library_.call("nvmlSystemEventSetCreate", &made), NVML_SUCCESS);
+    system_sets_.push_back(made.set);
     nvmlSystemRegisterEventRequest_t registered{
         .version = NVML_SYSTEM_REGISTER_EVENT_REQUEST_VERSION,
         .eventTypes = NVML_SYSTEM_EVENT_GPU_DRIVER_UNBIND | NVML_SYSTEM_EVENT_GPU_DRIVER_BIND,
@@ -85,7 +90,8 @@ class SimEvents : public SimTest {
   DirectLibrary library_;
   std::array<nvmlSystemEventData_v1_t, 4> system_data_{};
   nvmlSystemEventSetWaitRequest_t system_request_{};
-  std::vector<nvmlEventSet_t> sets_;  ///< to be freed
+  std::vector<nvmlEventSet_t> sets_;  ///< to be freed, like the next
+  std::vector<nvmlSystemEventSet_t> system_sets_;
 };
 
 long times_slept() {
