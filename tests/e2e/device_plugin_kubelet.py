@@ -36,11 +36,10 @@ class Plugin:
         self.restarts = 0  # that systemd has made by itself since somebody started the unit
 
     def apply(self, **section):
-        """The unit is written with the first one; a changed section restarts the service."""
+        """The unit is written with the first one; a changed section is a reload."""
         spec = {"hardware": "assume", "components": {"deviceplugin": {"driver_root": "/driver", **section}}}
         self.write("/etc/slipway/host.yaml", {"apiVersion": "slipway.dev/v1", "kind": "Host", "metadata": {"name": "e2e"},
                                               "spec": spec})
-        self.restarts = 0
         return self.machine.slipway("apply", "--yes", "-f", "/etc/slipway/host.yaml")
 
     def reload(self, **config):
@@ -50,6 +49,7 @@ class Plugin:
 
     def stop(self):
         self.machine.must("systemctl", "stop", UNIT)
+        self.restarts = 0
 
     def kill(self):
         """The service's own process, by SIGKILL; systemd starts the unit again."""
