@@ -232,8 +232,9 @@ class Test:
             if not self.amounts({GPU: 8}):
                 slow.append(f"{i}: {self.node.amounts('allocatable')}")
         self.that(not slow, f"after each of {rounds} restarts of kubelet there are 8 again", slow)
-        phase, log, _ = self.run_once("nvidia-smi -L", {GPU: 1})
-        self.that(phase == "Succeeded" and log.count("GPU-") == 1, "and a pod still gets its GPU", log)
+        phase, log, status = self.run_once("nvidia-smi -L", {GPU: 1})
+        self.that(phase == "Succeeded" and log.count("GPU-") == 1, "and a pod still gets its GPU",
+                  f"{phase}\n{log}\n{json.dumps(status)[:800]}\n{self.plugin.log()[-1500:]}")
 
     def killed_plugin(self):
         names = [self.pod("nvidia-smi -L", {GPU: 1}) for _ in range(4)]
