@@ -33,8 +33,8 @@ struct ClientSettings {
   bool push = false;  ///< ask for the right to write as well
 };
 
-/// Thread-safe. Whoever waits for it may hold a lock: a registry that has not answered at all within `http.silence` is
-/// given up, and what it is asked for later than `http.longest` fails.
+/// Thread-safe. The caller may hold a lock while it waits, so time is bounded: the client gives a registry up that has
+/// not answered at all within `http.silence`, and every request after `http.longest` fails.
 class RegistryClient {
  public:
   /// TLS, except under `insecure: true`; a registry on this machine is asked which of the two it speaks.

@@ -30,7 +30,7 @@ using std::chrono::seconds;
 
 constexpr seconds kStopLimit{20};
 constexpr seconds kQuiesceLimit{30};
-/// What a unit gives changes seldom, and the folders are watched: /proc/devices tells nobody that it has changed.
+/// How often to check the devices and folders that the unit grants. Folders are watched; /proc/devices cannot be.
 constexpr seconds kLookAtGranted{10};
 /// Units that come after it wait no longer than that.
 constexpr seconds kHoldUpLimit{10};

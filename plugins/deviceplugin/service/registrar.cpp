@@ -217,8 +217,8 @@ void Registrar::publish(std::map<std::string, EndpointStatus> status) {
   if (on_change_) on_change_();
 }
 
-/// kubelet takes the end of a stream for the end of the resource, whoever serves it by then: it is given the time to
-/// notice before anybody registers again.
+/// kubelet marks the resource as gone when a stream ends, even if another process serves it already. So kubelet gets
+/// time to notice before a plugin registers again.
 void Registrar::end_streams() {
   for (const auto& [name, endpoint] : endpoints_) endpoint->end_streams();
   const auto noticed = [this] {
