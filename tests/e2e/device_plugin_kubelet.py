@@ -224,7 +224,7 @@ class Test:
     def kubelet_restarts(self):
         rounds, slow = 100 if self.long else 20, []
         for i in range(rounds):
-            before = self.plugin.registrations()
+            before, offset = self.plugin.registrations(), len(self.node.log("kubelet"))
             self.node.end("kubelet", signal.SIGKILL if i % 2 else signal.SIGTERM)
             self.node.start_kubelet()
             if not self.node.wait(lambda: self.plugin.registrations() > before, ""):
@@ -232,6 +232,7 @@ class Test:
             if not self.amounts({GPU: 8}):
                 slow.append(f"{i}: {self.node.amounts('allocatable')}")
         self.that(not slow, f"after each of {rounds} restarts of kubelet there are 8 again", slow)
+        self.node.wait_until_synced(offset)
         phase, log, status = self.run_once("nvidia-smi -L", {GPU: 1})
         self.that(phase == "Succeeded" and log.count("GPU-") == 1, "and a pod still gets its GPU",
                   f"{phase}\n{log}\n{json.dumps(status)[:800]}\n{self.plugin.log()[-1500:]}")

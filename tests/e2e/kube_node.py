@@ -266,6 +266,11 @@ class Node:
                                 *(flags if self.minor < NEWER else []), f"--kubeconfig={self.folder}/kubeconfig",
                                 f"--hostname-override={NAME}", "--v=2"])
 
+    def wait_until_synced(self, offset):
+        """Until the kubelet whose log begins at that offset has heard from the API server. Before that, kubelet counts
+        devices in its checkpoint as taken even if their pods are gone, and rejects a pod for which none is left."""
+        self.wait(lambda: re.search(r'SyncLoop (ADD" source=|\(ADD, )"api"', self.log("kubelet")[offset:]), "kubelet to hear of its pods")
+
     def kill_containers(self):
         """Each by SIGKILL; containerd and kubelet are not asked."""
         for line in run(self.ctr("task", "ls")).stdout.splitlines()[1:]:
