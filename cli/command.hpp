@@ -86,10 +86,6 @@ Result<SpecAndLock> load_spec(Session& session, const Options& options);
 /// The number of a generation as the command line has it; nothing where it is none.
 std::optional<int> generation_number(const std::string& text);
 
-/// A spec of what a generation has applied. Where a plugin that is installed now does not take that, the error says
-/// which one the generation was applied with.
-Result<HostSpec> spec_of_generation(const Generation& generation, const Plugins& plugins);
-
 /// The kernels of a generation that is applied again, if they are several and the command line names none: each keeps
 /// its modules. One alone gives way to the kernel that runs.
 Status take_kernels(Session& session, const Generation& generation);

@@ -86,7 +86,7 @@ Result<int> run_remove(const Options& options, TerminalUi& ui) {
     Json& components = generation.spec["spec"]["components"];
     for (const std::string& name : names) components.erase(name);
     if (!components.empty()) {
-      SLIPWAY_TRY(reduced, spec_of_generation(generation, session->plugins()));
+      SLIPWAY_TRY(reduced, spec_of(generation, session->plugins()));
       spec = reduced;
     }
   }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include <slipway/text.hpp>
+
 #include "cli/command.hpp"
+#include "core/engine/apply/generations.hpp"
 #include "core/engine/apply/stop.hpp"
 
 namespace slipway::core {
@@ -35,6 +38,19 @@ Result<int> wanted_generation(const Options& options, const StateDir& state) {
   return *std::prev(end);
 }
 
+/// Half a generation is none: where a plugin is missing, or is another one, nothing goes back.
+Error cannot_go_back(const HostSpec& spec, const Generation& generation) {
+  Error error = spec.unusable.begin()->second;
+  std::vector<std::string> wanted;
+  for (const auto& [name, problem] : spec.unusable) {
+    wanted.push_back(name + " " + generation.plugins[name].value("version", ""));
+    if (name != spec.unusable.begin()->first) error.details.emplace_back("also", problem.what);
+  }
+  error.next = "install " + listed(wanted, "and") + " again, which generation " + std::to_string(generation.number) +
+               " was applied with, or apply a spec for what is installed";
+  return error;
+}
+
 }  // namespace
 
 Result<int> run_rollback(const Options& options, TerminalUi& ui) {
@@ -43,7 +59,8 @@ Result<int> run_rollback(const Options& options, TerminalUi& ui) {
   SLIPWAY_CHECK(session->state().check_format());
   SLIPWAY_TRY(number, wanted_generation(options, session->state()));
   SLIPWAY_TRY(generation, session->state().generation(number));
-  SLIPWAY_TRY(spec, spec_of_generation(generation, session->plugins()));
+  SLIPWAY_TRY(spec, spec_of(generation, session->plugins()));
+  if (!spec.unusable.empty()) return cannot_go_back(spec, generation);
   SLIPWAY_TRY(lock, Lock::from_json(generation.lock, "generation " + std::to_string(number)));
   session->set_hardware(spec.hardware);
   SLIPWAY_CHECK(take_kernels(*session, generation));

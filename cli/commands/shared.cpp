@@ -74,7 +74,7 @@ Result<SpecAndLock> from_generation(Session& session) {
                  {}};
   SpecAndLock loaded;
   loaded.from_generation = true;
-  SLIPWAY_TRY(spec, spec_of_generation(*current, session.plugins()));
+  SLIPWAY_TRY(spec, spec_of(*current, session.plugins()));
   SLIPWAY_TRY(lock, Lock::from_json(current->lock, "generation " + std::to_string(current->number)));
   SLIPWAY_CHECK(take_kernels(session, *current));
   loaded.spec = std::move(spec);
@@ -194,29 +194,6 @@ bool environment_counts(const Options& options) {
          std::ranges::count(kTried, options.command) != 0;
 }
 
-Result<HostSpec> spec_of_generation(const Generation& generation, const Plugins& plugins) {
-  auto spec = spec_of(generation, plugins);
-  if (spec) return spec;
-  Error error = spec.error();
-  std::vector<std::string> wanted;
-  for (const auto& [component, plugin] : generation.plugins.items()) {
-    Generation alone = generation;
-    Json& sections = alone.spec["spec"]["components"];
-    sections = Json{{component, sections.value(component, Json::object())}};
-    if (spec_of(alone, plugins)) continue;
-    const std::string version = plugin.value("version", "");
-    const std::string now =
-        plugins.component_to_path.contains(component) ? plugins.file(component).plugin_version : "none";
-    wanted.push_back(component + " " + version);
-    error.details.emplace_back(
-        "applied with", wanted.back() + "; installed is " + (now == version ? "another build of that version" : now));
-  }
-  if (!wanted.empty())
-    error.next = "install " + listed(wanted, "and") + " again, which generation " + std::to_string(generation.number) +
-                 " was applied with, or apply a spec for what is installed";
-  return error;
-}
-
 Status take_kernels(Session& session, const Generation& generation) {
   // A running machine goes on with the kernel that it runs; an image has none that runs.
   const bool counts = generation.kernels.size() > (session.host_config().live ? 1U : 0U);
@@ -239,8 +216,11 @@ Result<SpecAndLock> load_spec(Session& session, const Options& options) {
       if (readable(options.lock)) loaded.lock = std::move(lock);
     }
   } else {
-    SLIPWAY_TRY(spec, text ? host_spec_from_text(*text, (root == "/" ? "" : root) + kDefaultSpec, session.plugins())
-                           : read_host_spec(options.spec, session.plugins()));
+    SLIPWAY_TRY(current, applied_now(session));
+    const Json applied = current ? current->plugins : Json::object();
+    SLIPWAY_TRY(spec,
+                text ? host_spec_from_text(*text, (root == "/" ? "" : root) + kDefaultSpec, session.plugins(), applied)
+                     : read_host_spec(options.spec, session.plugins(), applied));
     SLIPWAY_TRY(lock, load_lock(session, options));
     loaded.spec = std::move(spec);
     loaded.lock = std::move(lock);

@@ -12,6 +12,7 @@
 #include "cli/recorded_apply.hpp"
 #include "cli/status/facts.hpp"
 #include "core/engine/apply/failing.hpp"
+#include "core/engine/apply/generations.hpp"
 #include "core/engine/apply/recovery.hpp"
 #include "core/engine/unit/units.hpp"
 #include "core/engine/verify/advice.hpp"
@@ -129,6 +130,16 @@ void add_damaged(Session& session, Json& components) {
       components[file.substr(kFolder.size(), file.size() - kFolder.size() - kEnding.size())]["state"] = "damaged";
 }
 
+/// What is applied and cannot be looked at any more, nor brought about by a boot.
+void add_without_plugin(const Session& session, const Generation& current, Json& components) {
+  const auto spec = spec_of(current, session.plugins());
+  if (!spec) return;
+  for (const auto& [name, error] : spec->unusable) {
+    components[name]["state"] = to_string(ComponentState::failed);
+    components[name]["plugin"] = {{"problem", error.what}, {"do", error.next}};
+  }
+}
+
 Json components_of(Session& session, const Options& options, const Known& known) {
   Json components = Json::object();
   add_owned(session, known, components);
@@ -142,6 +153,7 @@ Json components_of(Session& session, const Options& options, const Known& known)
   if (known.current)
     for (const std::string& name : known.current->left_out)
       if (!components[name].contains("state")) components[name]["state"] = "left-out";
+  if (known.current) add_without_plugin(session, *known.current, components);
   add_damaged(session, components);
   for (auto& [name, component] : components.items())
     if (!component.contains("state")) component["state"] = "not-applied";
@@ -194,7 +206,9 @@ class NextSteps {
 
   void add_component(const std::string& name, const Json& component, const std::string& apply) {
     const std::string state = component.value("state", "");
-    if (name == kBootComponent && state == "failed")
+    if (component.contains("plugin"))
+      add(component["plugin"].value("problem", ""), component["plugin"].value("do", ""));
+    else if (name == kBootComponent && state == "failed")
       add(failing_text(component["failing"]), "look at `journalctl -u slipway-boot.service`");
     else if (state == to_string(ComponentState::waiting))
       add(name + " waits", "end what is in its way; `slipway apply --wait" + spec_ + "` goes on then");

@@ -120,7 +120,9 @@ std::vector<Toned> remarks_of(const Json& component) {
   std::vector<Toned> remarks;
   if (const std::string outputs = outputs_text(component.value("outputs", Json::object())); !outputs.empty())
     remarks.push_back(plain(outputs));
-  if (component.contains("failing")) {
+  if (component.contains("plugin")) {
+    remarks.push_back({Tone::bad, component["plugin"].value("problem", "")});
+  } else if (component.contains("failing")) {
     const Json& record = component["failing"];
     const std::string state = record.value("state", "");
     const std::string when = record.value("removal", false) ? "could not be removed" : state + " at the last apply";

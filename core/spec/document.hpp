@@ -28,6 +28,13 @@ struct HostSpec {
   /// What was written, as typed JSON, for the generation's record (secrets are references anyway). Paths are absolute,
   /// so that it means the same wherever it is read from.
   Json document;
+  /// Components that were applied and whose plugin is missing by now, or does not take their section any more: nothing
+  /// of them can be planned or looked at. Each fails for this reason, and no other does.
+  std::map<std::string, Error> unusable = {};
+  /// It is asked for, whether its plugin is there or not.
+  bool has(const std::string& component) const {
+    return components.contains(component) || unusable.contains(component);
+  }
   /// Components that the document has and that are not asked for: a generation names what was not applied yet.
   std::set<std::string> left_out = {};
   /// By component: what should be written in another way by now, each with its place.
@@ -42,11 +49,15 @@ struct HostSpec {
 /// wrong type, missing required key, bad value; `unsupported`: a later apiVersion of slipway.dev, or a foreign kind.
 /// Each names file:line:column. When several things are wrong, the first is the Error and the others are its details
 /// ("also").
-Result<HostSpec> read_host_spec(const std::string& file, const Plugins& plugins);
-/// The same for a document that is there already (a generation's record); relative paths are relative to `file`.
-Result<HostSpec> host_spec_from_json(const Json& document, const std::string& file, const Plugins& plugins);
+/// @param applied  Generation::plugins of what is in force: a component of it without a plugin is no misspelt name
+Result<HostSpec> read_host_spec(const std::string& file, const Plugins& plugins, const Json& applied = {});
 /// The same for a text; `file` names it in messages, and relative paths are relative to it.
-Result<HostSpec> host_spec_from_text(std::string_view text, const std::string& file, const Plugins& plugins);
+Result<HostSpec> host_spec_from_text(std::string_view text, const std::string& file, const Plugins& plugins,
+                                     const Json& applied = {});
+/// The same for a document that is there already, as a generation has it; relative paths are relative to `file`. A
+/// section of an applied component that its plugin does not take is that component's matter alone.
+Result<HostSpec> host_spec_from_json(const Json& document, const std::string& file, const Plugins& plugins,
+                                     const Json& applied = {});
 
 inline constexpr const char* kApiVersion = "slipway.dev/v1";
 inline constexpr const char* kHostKind = "Host";

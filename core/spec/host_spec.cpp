@@ -43,18 +43,68 @@ void unknown_component(const YamlEntry& entry, const Plugins& plugins, SchemaChe
                      "unknown component '" + entry.key + "'" + did_you_mean(entry.key, known), next);
 }
 
+/// What the plugins are held against, besides their schemas.
+struct Reading {
+  const Plugins& plugins;
+  const Json& applied;     ///< component to {version, digest}
+  bool is_record = false;  ///< the document is what was applied: a section that does not fit is nobody's mistake
+
+  bool was_applied(const std::string& component) const { return applied.is_object() && applied.contains(component); }
+  std::string version_of(const std::string& component) const { return applied[component].value("version", ""); }
+};
+
+/// A component may be unknown because its plugin could not be read.
+Error with_plugin_problems(Error error, const Plugins& plugins) {
+  for (std::size_t i = 0; i < std::min(plugins.problems.size(), kShownPlugins); ++i)
+    error.details.emplace_back("plugin", plugins.problems[i].what + " (" + plugins.problems[i].where + ")");
+  return error;
+}
+
+Error has_no_plugin(const std::string& component, const Reading& reading) {
+  const std::string version = reading.version_of(component);
+  return with_plugin_problems(
+      {ErrorCode::not_found,
+       "no installed plugin has the component " + component + ", which " + component + " " + version + " has applied",
+       below(kComponentsKey, component),
+       "install its plugin again (version " + version + "), or give it up: `slipway remove " + component +
+           "`, and take it out of the spec",
+       {}},
+      reading.plugins);
+}
+
+Error takes_it_no_more(const std::string& component, Error error, const Reading& reading) {
+  const std::string version = reading.version_of(component);
+  const PluginFile& file = reading.plugins.file(component);
+  error.details.emplace_back(
+      "applied with", component + " " + version + "; installed is " +
+                          (file.plugin_version == version ? "another build of that version" : file.plugin_version) +
+                          " (" + file.path + ")");
+  error.next = "install " + component + " " + version + " again, or apply a spec for what is installed";
+  return error;
+}
+
 /// Checks each section against its plugin's schema and fills it.
-void read_components(const YamlNode& components, const Plugins& plugins, const std::string& folder, HostSpec& spec,
+void read_components(const YamlNode& components, const Reading& reading, const std::string& folder, HostSpec& spec,
                      SchemaCheck& check) {
   for (const YamlEntry& entry : components.entries) {
-    const Manifest* manifest = plugins.manifest(entry.key);
+    const Manifest* manifest = reading.plugins.manifest(entry.key);
+    if (manifest == nullptr && reading.was_applied(entry.key)) {
+      spec.unusable.emplace(entry.key, has_no_plugin(entry.key, reading));
+      continue;
+    }
     if (manifest == nullptr) {
-      unknown_component(entry, plugins, check);
+      unknown_component(entry, reading.plugins, check);
       continue;
     }
     check.remarks.clear();
-    const Json written = check_value(entry.value, manifest->spec, below(kComponentsKey, entry.key), check);
-    if (!check.remarks.empty()) spec.remarks[entry.key] = check.remarks;
+    SchemaCheck alone(spec.file);
+    SchemaCheck& own = reading.is_record && reading.was_applied(entry.key) ? alone : check;
+    const Json written = check_value(entry.value, manifest->spec, below(kComponentsKey, entry.key), own);
+    if (!alone.problems.none()) {
+      spec.unusable.emplace(entry.key, takes_it_no_more(entry.key, alone.problems.to_error(), reading));
+      continue;
+    }
+    if (!own.remarks.empty()) spec.remarks[entry.key] = own.remarks;
     if (!check.problems.none()) continue;  // what is partial is not filled
     spec.document["spec"]["components"][entry.key] = absolute_value(written, manifest->spec, folder);
     spec.components[entry.key] = complete_value(written, manifest->spec, folder);
@@ -74,20 +124,14 @@ void add_sections(const Plugins& plugins, HostSpec& spec) {
     }
 }
 
-/// A component may be unknown because its plugin could not be read.
-Error with_plugin_problems(Error error, const Plugins& plugins) {
-  for (std::size_t i = 0; i < std::min(plugins.problems.size(), kShownPlugins); ++i)
-    error.details.emplace_back("plugin", plugins.problems[i].what);
-  return error;
-}
-
 std::string folder_of(const std::string& file) {
   std::error_code problem;
   const std::filesystem::path absolute = std::filesystem::absolute(file, problem);
   return problem ? "/" : absolute.parent_path().string();
 }
 
-Result<HostSpec> make_spec(const YamlNode& document, const std::string& file, const Plugins& plugins) {
+Result<HostSpec> make_spec(const YamlNode& document, const std::string& file, const Reading& reading) {
+  const Plugins& plugins = reading.plugins;
   SLIPWAY_CHECK(check_kind(document, file));
   SchemaCheck check(file);
   HostSpec spec;
@@ -96,7 +140,7 @@ Result<HostSpec> make_spec(const YamlNode& document, const std::string& file, co
   bool all_known = true;
   if (const YamlNode* components = components_of(document)) {
     for (const YamlEntry& entry : components->entries) all_known = all_known && plugins.manifest(entry.key) != nullptr;
-    read_components(*components, plugins, folder_of(file), spec, check);
+    read_components(*components, reading, folder_of(file), spec, check);
   }
   if (!check.problems.none())
     return all_known ? check.problems.to_error() : with_plugin_problems(check.problems.to_error(), plugins);
@@ -114,7 +158,8 @@ Result<HostSpec> make_spec(const YamlNode& document, const std::string& file, co
 
 }  // namespace
 
-Result<HostSpec> host_spec_from_text(std::string_view text, const std::string& file, const Plugins& plugins) {
+Result<HostSpec> host_spec_from_text(std::string_view text, const std::string& file, const Plugins& plugins,
+                                     const Json& applied) {
   SLIPWAY_TRY(documents, read_yaml(text, file));
   const bool empty = std::all_of(documents.begin(), documents.end(),
                                  [](const YamlNode& node) { return node.kind == YamlNode::Kind::null; });
@@ -125,11 +170,12 @@ Result<HostSpec> host_spec_from_text(std::string_view text, const std::string& f
                  to_text(file, documents[1].position),
                  "keep one document, and remove the '---' between them",
                  {}};
-  return make_spec(documents.front(), file, plugins);
+  return make_spec(documents.front(), file, {plugins, applied});
 }
 
-Result<HostSpec> host_spec_from_json(const Json& document, const std::string& file, const Plugins& plugins) {
-  return make_spec(yaml_from_json(document), file, plugins);
+Result<HostSpec> host_spec_from_json(const Json& document, const std::string& file, const Plugins& plugins,
+                                     const Json& applied) {
+  return make_spec(yaml_from_json(document), file, {plugins, applied, true});
 }
 
 std::string HostSpec::position(const std::string& key) const {

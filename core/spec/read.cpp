@@ -49,10 +49,10 @@ Result<std::string> read_all(const Fd& fd, const std::string& file) {
 
 }  // namespace
 
-Result<HostSpec> read_host_spec(const std::string& file, const Plugins& plugins) {
+Result<HostSpec> read_host_spec(const std::string& file, const Plugins& plugins, const Json& applied) {
   SLIPWAY_TRY(fd, open_spec(file));
   SLIPWAY_TRY(text, read_all(fd, file));
-  return host_spec_from_text(text, file, plugins);
+  return host_spec_from_text(text, file, plugins, applied);
 }
 
 }  // namespace slipway::core

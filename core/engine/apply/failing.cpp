@@ -67,8 +67,7 @@ Json failing_after(const Json& before, const PlannedRun& run, const std::map<std
       after.erase(component.name);  // a component that was left as it was and not verified may fail as before
   }
   for (const auto& [name, record] : before.items())
-    if (run.find(name) == nullptr && !run.spec.components.contains(name) && !run.spec.left_out.contains(name))
-      after.erase(name);
+    if (run.find(name) == nullptr && !run.spec.has(name) && !run.spec.left_out.contains(name)) after.erase(name);
   return after;
 }
 

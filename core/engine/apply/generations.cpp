@@ -70,7 +70,7 @@ void take(Generation& generation, const std::string& component) {
 Result<std::optional<Generation>> stored_generation(Session& session) {
   SLIPWAY_TRY(current, session.state().current());
   if (!current) return std::optional<Generation>{};
-  if (auto spec = host_spec_from_json(current->spec, current->spec_file, session.plugins()))
+  if (auto spec = host_spec_from_json(current->spec, current->spec_file, session.plugins(), current->plugins))
     current->spec = std::move(spec->document);
   return std::move(current);
 }
@@ -116,7 +116,7 @@ Json accepted_after(const PlannedRun& run, const PlannedComponent& component) {
 void take_what_holds_nothing(Generation& generation, const PlannedRun& run) {
   std::vector<std::string> leaving;
   for (const auto& [name, plugin] : generation.plugins.items())
-    if (!run.spec.components.contains(name) && !run.spec.left_out.contains(name) &&
+    if (!run.spec.has(name) && !run.spec.left_out.contains(name) &&
         std::ranges::count(run.components, name, &PlannedComponent::name) == 0)
       leaving.push_back(name);
   for (const std::string& name : leaving) take(generation, name);
@@ -226,9 +226,10 @@ Result<std::optional<Generation>> applied_now(Session& session, Journal* journal
 }
 
 Result<HostSpec> spec_of(const Generation& generation, const Plugins& plugins) {
-  SLIPWAY_TRY(spec, host_spec_from_json(generation.spec, generation.spec_file, plugins));
+  SLIPWAY_TRY(spec, host_spec_from_json(generation.spec, generation.spec_file, plugins, generation.plugins));
   for (const std::string& name : generation.left_out) {
     spec.components.erase(name);
+    spec.unusable.erase(name);
     spec.left_out.insert(name);
   }
   return spec;

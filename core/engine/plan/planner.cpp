@@ -292,15 +292,35 @@ void plan_leavers(Session& session, PlannedRun& run, const std::map<std::string,
                   const std::function<bool(const std::string&)>& stays) {
   std::vector<const Ownership*> leavers;
   for (const auto& [name, ownership] : owned)
-    if (!run.spec.components.contains(name) && looked_at(name) && !stays(name)) leavers.push_back(&ownership);
+    if (!run.spec.has(name) && looked_at(name) && !stays(name)) leavers.push_back(&ownership);
   std::ranges::sort(leavers, std::greater{},
                     [](const Ownership* each) { return std::pair(each->component != kBootComponent, each->order); });
   for (const Ownership* ownership : leavers) run.components.push_back(plan_leaving(session, *ownership, run));
 }
 
+/// What stands for components without a plugin: nobody knows what they provided, so it is taken to be what others of
+/// the spec require and nobody provides.
+std::vector<Manifest> placeholders(const Session& session, const HostSpec& spec) {
+  std::vector<Manifest> missing;
+  for (const auto& [name, error] : spec.unusable) {
+    missing.emplace_back();
+    missing.back().component = name;
+  }
+  if (missing.empty()) return missing;
+  std::vector<const Manifest*> present;
+  for (const auto& [name, section] : spec.components) present.push_back(session.plugins().manifest(name));
+  for (const Manifest* const manifest : present)
+    for (const std::string& name : manifest->requires_)
+      if (!spec.unusable.contains(name) && meant_by(name, manifest->component, present).empty())
+        missing.front().provides.push_back(name);
+  return missing;
+}
+
 /// @param others  what stays as it is beside the spec's components: nothing that it requires may leave
 Result<Graph> graph_of(const Session& session, const HostSpec& spec, const std::vector<std::string>& others) {
+  const std::vector<Manifest> missing = placeholders(session, spec);
   std::vector<const Manifest*> manifests;
+  for (const Manifest& manifest : missing) manifests.push_back(&manifest);
   for (const auto& [name, section] : spec.components)
     if (const Manifest* manifest = session.plugins().manifest(name)) manifests.push_back(manifest);
   for (const std::string& name : spec.left_out)  // what others require is known, if not there yet
@@ -316,10 +336,11 @@ std::map<std::string, Result<Facts>> detect_all(Session& session, const HostSpec
                                                 const std::vector<std::string>& names) {
   std::map<std::string, std::future<Result<Facts>>> pending;
   for (const std::string& name : names)
-    pending.emplace(name,
-                    std::async(names.size() > 1 ? std::launch::async : std::launch::deferred, [&session, &spec, name] {
-                      return detect_component(session, name, spec.components.at(name));
-                    }));
+    if (spec.components.contains(name))
+      pending.emplace(
+          name, std::async(names.size() > 1 ? std::launch::async : std::launch::deferred, [&session, &spec, name] {
+            return detect_component(session, name, spec.components.at(name));
+          }));
   std::map<std::string, Result<Facts>> facts;
   for (auto& [name, future] : pending) facts.emplace(name, future.get());
   return facts;
@@ -436,7 +457,7 @@ void plan_from_facts(Session& session, PlannedComponent& planned, const PlannedR
 Status check_names(const std::vector<std::string>& names, const HostSpec& spec,
                    const std::map<std::string, Ownership>& owned) {
   for (const std::string& name : names) {
-    if (spec.components.contains(name) || owned.contains(name)) continue;
+    if (spec.has(name) || owned.contains(name)) continue;
     std::vector<std::string> known;
     for (const auto& [component, section] : spec.components) known.push_back(component);
     return Error{ErrorCode::usage,
@@ -537,21 +558,26 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
   };
   std::vector<std::string> others;
   for (const auto& [name, ownership] : owned)
-    if (!run.spec.components.contains(name) && (!looked_at(name) || options.keeps_others)) others.push_back(name);
+    if (!run.spec.has(name) && (!looked_at(name) || options.keeps_others)) others.push_back(name);
   SLIPWAY_TRY(graph, graph_of(session, run.spec, others));
   run.order = graph.order;
   for (const auto& [name, ownership] : owned)
-    if (!looked_at(name) && run.spec.components.contains(name)) run.handed_on[name] = ownership.outputs;
-  bool boot = !run.spec.components.empty() && wants_boot_unit(session, owned);
+    if (!looked_at(name) && run.spec.has(name)) run.handed_on[name] = ownership.outputs;
+  bool boot = !(run.spec.components.empty() && run.spec.unusable.empty()) && wants_boot_unit(session, owned);
   plan_leavers(session, run, owned, looked_at,
                [&](const std::string& name) { return name == kBootComponent ? boot : options.keeps_others; });
   std::vector<std::string> names;
   std::copy_if(graph.order.begin(), graph.order.end(), std::back_inserter(names),
-               [&](const std::string& name) { return looked_at(name) && run.spec.components.contains(name); });
+               [&](const std::string& name) { return looked_at(name) && run.spec.has(name); });
   auto facts = detect_all(session, run.spec, names);
   for (const std::string& name : names) {
     PlannedComponent planned;
     planned.name = name;
+    if (const auto unusable = run.spec.unusable.find(name); unusable != run.spec.unusable.end()) {
+      fail(planned, unusable->second);
+      run.components.push_back(std::move(planned));
+      continue;
+    }
     planned.section = run.spec.components.at(name);
     Result<Facts>& found = facts.at(name);
     if (!found) {

@@ -67,11 +67,12 @@ Result<std::map<std::string, Findings>> doctor_run(Session& session, const HostS
   SLIPWAY_TRY(unfinished, read_unfinished(session));
   if (unfinished.damaged || !session.state().left_out().empty()) return all;  // there is no plan without these
   std::vector<std::string> names = options.only;  // what the last apply left out has no plan
-  std::erase_if(names, [&spec](const std::string& name) { return !spec.components.contains(name); });
+  std::erase_if(names, [&spec](const std::string& name) { return !spec.has(name); });
   if (names.empty() && !options.only.empty()) return all;
   SLIPWAY_TRY(run, plan_run(session, spec, {names, options.lock, false}));
   for (const PlannedComponent& component : run.components) {
-    if (component.state != ComponentState::failed || !component.error) continue;
+    if (component.state != ComponentState::failed || !component.error || spec.unusable.contains(component.name))
+      continue;
     const Finding problem = plan_problem(component.name, *component.error);
     if (!says_already(all[component.name], problem)) all[component.name].add(problem);
   }

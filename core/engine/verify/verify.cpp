@@ -128,6 +128,13 @@ Finding last_apply(const Session& session, const HostSpec& spec, const std::stri
                      : advised("run `slipway apply` again", session.options())};
 }
 
+/// Nothing of a component without a plugin can be verified.
+Finding unusable_finding(const Session& session, const std::string& name, const Error& error) {
+  const auto shown = [](const auto& detail) { return "; " + detail.first + ": " + detail.second; };
+  return {Finding::Status::fail, name + ".plugin", error.what + joined(error.details, "", shown),
+          advised(error.next, session.options())};
+}
+
 /// What no component can tell: an apply that was cut off has left changes half done, or what is to follow them.
 Status add_unfinished(Session& session, std::map<std::string, Findings>& all) {
   SLIPWAY_TRY(unfinished, read_unfinished(session));
@@ -184,8 +191,11 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
   };
   // Also of one that was left out, so that neither the spec in force nor any record has it.
   for (const auto& [name, record] : failing.items())
-    if (looked_at(name) && !(record.contains("findings") && spec.components.contains(name)))
+    if (looked_at(name) && !spec.unusable.contains(name) &&
+        !(record.contains("findings") && spec.components.contains(name)))
       all[name].add(last_apply(session, spec, name, record, in_force.contains(name), is_here(name)));
+  for (const auto& [name, error] : spec.unusable)
+    if (looked_at(name)) all[name].add(unusable_finding(session, name, error));
   const auto services = ask_services(session);
   for (const auto& [name, section] : spec.components) {
     if (!looked_at(name)) continue;

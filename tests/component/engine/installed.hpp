@@ -5,26 +5,30 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <slipway/testing/temp_dir.hpp>
 
 namespace slipway::testing {
 
+/// The program of an installation in that folder, which has the plugins of these.
+inline std::string install_into(const TempDir& folder, const std::vector<std::string>& plugin_folders) {
+  namespace fs = std::filesystem;
+  const fs::path bin = folder.at("usr/bin");
+  const fs::path plugins = folder.at("usr/lib/slipway/plugins");
+  fs::create_directories(bin);
+  fs::create_directories(plugins);
+  for (const char* each : {SLIPWAY_PROGRAM, SLIPWAY_WORKER_PROGRAM, SLIPWAY_ENGINE_PROGRAM})
+    fs::copy_file(each, bin / fs::path(each).filename());
+  for (const std::string& from : plugin_folders)
+    for (const auto& each : fs::directory_iterator(from)) fs::copy_file(each.path(), plugins / each.path().filename());
+  return (bin / "slipway").string();
+}
+
 /// The program of an installation that lasts as long as the test program.
 inline const std::string& installed_program() {
   static const TempDir folder;
-  static const std::string program = [] {
-    namespace fs = std::filesystem;
-    const fs::path bin = folder.at("usr/bin");
-    const fs::path plugins = folder.at("usr/lib/slipway/plugins");
-    fs::create_directories(bin);
-    fs::create_directories(plugins);
-    for (const char* each : {SLIPWAY_PROGRAM, SLIPWAY_WORKER_PROGRAM, SLIPWAY_ENGINE_PROGRAM})
-      fs::copy_file(each, bin / fs::path(each).filename());
-    for (const auto& each : fs::directory_iterator(SLIPWAY_TEST_PLUGINS))
-      fs::copy_file(each.path(), plugins / each.path().filename());
-    return (bin / "slipway").string();
-  }();
+  static const std::string program = install_into(folder, {SLIPWAY_TEST_PLUGINS});
   return program;
 }
 

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plugin that is gone, or that cannot be read, keeps its own component from being looked at, and no other.
+#include <slipway/json.hpp>
+
+#include "tests/component/engine/installed.hpp"
+#include "tests/component/engine/scratch_host.hpp"
+
+namespace slipway {
+namespace {
+
+namespace fs = std::filesystem;
+
+using slipway::testing::Ran;
+using slipway::testing::ScratchHost;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// A root with components of two plugins, and a slipway of its own whose plugins can go.
+class MissingPlugin : public ::testing::Test {
+ protected:
+  MissingPlugin() {
+    host.program = testing::install_into(prefix, {SLIPWAY_TEST_PLUGINS, SLIPWAY_GUEST_PLUGINS});
+    host.plugins = prefix.at("usr/lib/slipway/plugins");
+    host.spec(spec);
+    const Ran applied = host.slipway({"apply"});
+    EXPECT_EQ(applied.code, 0) << applied.out << applied.err;
+  }
+  void lose(const std::string& plugin) const { fs::remove(fs::path(host.plugins) / plugin); }
+  /// What a boot of the machine has to put right.
+  void take_the_bystanders_file() const { fs::remove(host.path("etc/bystander")); }
+  Ran boot() const { return host.slipway({"apply", "--boot"}); }
+
+  const std::string spec = "    probe: {}\n    bystander: {}\n    guest: {}\n";
+  testing::TempDir prefix;
+  ScratchHost host;
+};
+
+// A boot stopped at the first line: no component of the machine was looked at.
+TEST_F(MissingPlugin, FailsItsComponentAtABootAndTheOthersGoOn) {
+  lose("guest.so");
+  take_the_bystanders_file();
+  const Ran booted = boot();
+  EXPECT_EQ(booted.code, 1) << booted.out;
+  EXPECT_THAT(booted.out,
+              AllOf(HasSubstr("guest: failed"), HasSubstr("bystander: changed"), HasSubstr("probe: ready")));
+  EXPECT_THAT(booted.err, AllOf(HasSubstr("no installed plugin has the component guest"),
+                                HasSubstr("install its plugin again (version 0.1.0)")));
+  EXPECT_TRUE(fs::exists(host.path("etc/bystander")));
+  EXPECT_TRUE(fs::exists(host.path("etc/guest"))) << "what it made stays";
+}
+
+TEST_F(MissingPlugin, IsSaidByEachCommandThatLooks) {
+  lose("guest.so");
+  for (const std::string command : {"verify", "doctor"}) {
+    const Ran ran = host.slipway({command});
+    EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
+    EXPECT_THAT(ran.out,
+                HasSubstr("guest.plugin: no installed plugin has the component guest, which guest 0.1.0 has applied"));
+    EXPECT_THAT(ran.out, Not(HasSubstr("bystander.plugin")));
+  }
+  EXPECT_EQ(host.slipway({"verify", "bystander"}).code, 0);
+  EXPECT_EQ(host.slipway({"verify", "guest"}).code, 1);
+  EXPECT_THAT(host.slipway({"status"}).out,
+              AllOf(HasSubstr("no installed plugin has the component guest"), Not(HasSubstr("is left to do"))));
+}
+
+TEST_F(MissingPlugin, LeavesTheOthersToAnApplyOfTheSameSpec) {
+  lose("guest.so");
+  take_the_bystanders_file();
+  const std::string file = host.folder().at("host.yaml").string();
+  const Ran plan = host.slipway({"plan"});
+  EXPECT_EQ(plan.code, 1);
+  EXPECT_THAT(plan.out + plan.err,
+              AllOf(HasSubstr("/etc/bystander"), HasSubstr("no installed plugin has the component guest")));
+  const Ran alone = host.slipway({"apply", "--only", "bystander", "-f", file});
+  EXPECT_EQ(alone.code, 0) << alone.out << alone.err;
+  EXPECT_TRUE(fs::exists(host.path("etc/bystander")));
+  EXPECT_EQ(host.slipway({"apply"}).code, 1);
+  EXPECT_TRUE(fs::exists(host.path("etc/guest"))) << "it is still asked for";
+  EXPECT_THAT(host.text("var/lib/slipway/generations/1.json"), HasSubstr("guest"));
+  EXPECT_FALSE(fs::exists(host.path("var/lib/slipway/generations/2.json")));
+}
+
+TEST_F(MissingPlugin, ThatComesBackIsAsIfItHadNeverGone) {
+  const auto before = host.tree();
+  const fs::path plugin = fs::path(host.plugins) / "guest.so";
+  fs::rename(plugin, prefix.at("aside"));
+  EXPECT_EQ(boot().code, 1);
+  EXPECT_EQ(host.slipway({"verify"}).code, 1);
+  fs::rename(prefix.at("aside"), plugin);
+  EXPECT_EQ(boot().code, 0);
+  EXPECT_EQ(host.slipway({"verify"}).code, 0);
+  EXPECT_EQ(host.tree(), before);
+}
+
+// What the missing one provided is not known: those that require it wait for it, and are no mistake of the spec.
+TEST_F(MissingPlugin, BlocksThoseThatRequireIt) {
+  lose("probe.so");
+  const Ran booted = boot();
+  EXPECT_EQ(booted.code, 1);
+  EXPECT_THAT(booted.out, AllOf(HasSubstr("probe: failed"), HasSubstr("guest: blocked (it requires")));
+  EXPECT_THAT(booted.err, Not(HasSubstr("which no component of the spec provides")));
+}
+
+TEST_F(MissingPlugin, ThatCannotBeReadIsNamedByItsFile) {
+  std::ofstream(fs::path(host.plugins) / "guest.so") << "no plugin";
+  const Ran verified = host.slipway({"verify"});
+  EXPECT_EQ(verified.code, 1);
+  EXPECT_THAT(verified.out, HasSubstr("/guest.so"));
+  EXPECT_EQ(host.slipway({"verify", "probe"}).code, 0);
+}
+
+// The section that an older plugin was applied with is that component's matter as well.
+TEST_F(MissingPlugin, OrOneOfAnotherVersionThatDoesNotTakeTheSection) {
+  Json generation = Json::parse(host.text("var/lib/slipway/generations/1.json"));
+  generation["spec"]["spec"]["components"]["guest"]["formerly_known"] = "x";
+  generation["plugins"]["guest"]["version"] = "0.0.9";
+  std::ofstream(host.path("var/lib/slipway/generations/1.json")) << generation;
+  take_the_bystanders_file();
+  const Ran booted = boot();
+  EXPECT_EQ(booted.code, 1);
+  EXPECT_THAT(booted.out, AllOf(HasSubstr("guest: failed"), HasSubstr("bystander: changed")));
+  EXPECT_THAT(booted.err,
+              AllOf(HasSubstr("unknown key 'formerly_known' in guest"), HasSubstr("install guest 0.0.9 again")));
+}
+
+// A component that was never applied here is a misspelt name, as ever.
+TEST_F(MissingPlugin, IsNoExcuseForAnUnknownName) {
+  lose("guest.so");
+  host.spec(spec + "    bystandr: {}\n");
+  const Ran plan = host.slipway({"plan"});
+  EXPECT_EQ(plan.code, 1);
+  EXPECT_THAT(plan.err, HasSubstr("unknown component 'bystandr'; did you mean 'bystander'?"));
+}
+
+// Removing it does without its plugin, and the others' sections are kept.
+TEST_F(MissingPlugin, CanBeGivenUp) {
+  lose("guest.so");
+  const Ran removed = host.slipway({"remove", "guest", "--yes"});
+  EXPECT_EQ(removed.code, 0) << removed.out << removed.err;
+  EXPECT_FALSE(fs::exists(host.path("etc/guest")));
+  EXPECT_EQ(host.slipway({"verify"}).code, 0);
+  EXPECT_EQ(boot().code, 0);
+}
+
+}  // namespace
+}  // namespace slipway
