@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/engine/apply/layers.hpp"
+#include "core/engine/apply/stop.hpp"
 #include "core/engine/plan/sources.hpp"
 #include "core/engine/verify/advice.hpp"
 #include "core/loader/installation.hpp"
@@ -167,7 +168,8 @@ Result<Json> PluginCalls::ask_plugin(const std::string& component, const std::st
 
 Result<Json> PluginCalls::artifact(const std::string& component, const std::string& op, const Json& request) {
   SLIPWAY_TRY(process, worker(artifact_worker(component, op, request), helper_path("slipway-artifact.so")));
-  const WorkerEvents shown = events(component, op);
+  WorkerEvents shown = events(component, op);
+  if (op == "catalogue" || op == "fetch") shown.cancel = &stop_flag();  // nothing of the root is in its hands
   SLIPWAY_TRY(confined, process->call("confine", {{"op", op}, {"request", request}}, kDetectLimit, shown));
   if (confined == Json{{"landlock", false}})
     shown.log("debug", "this kernel has no Landlock that keeps the worker for archives from writing elsewhere");

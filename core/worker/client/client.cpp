@@ -61,6 +61,8 @@ class ProcessWorker final : public Worker {
     milliseconds limit;
     std::uint64_t id;
     std::optional<Result<Json>> answer;
+
+    bool is_cancelled() const { return events.cancel != nullptr && events.cancel->load(); }
   };
   std::optional<Error> converse(Turn& turn);
   std::optional<Error> wait(const Turn& turn);
@@ -125,6 +127,7 @@ std::optional<Error> ProcessWorker::converse(Turn& turn) {
     if (output_.flooded())
       return end_because(
           misbehaved(failed(), "printed more than " + std::to_string(ToolOutput::kMaxPerCall >> 20) + " MiB"));
+    if (turn.is_cancelled()) return end_because({ErrorCode::cancelled, "stopped by a signal", {}, {}, {}});
     if (Clock::now() >= turn.deadline) return end_because(ran_out_of_time(failed(), turn.limit));
     forget_old_lines();
     if (auto error = wait(turn)) return error;
@@ -139,8 +142,9 @@ std::optional<Error> ProcessWorker::wait(const Turn& turn) {
       pollfd{channel_.fd(), channel_events, 0}, pollfd{process_.printed ? process_.printed.get() : -1, POLLIN, 0},
       pollfd{process_.handle ? process_.handle.get() : -1, POLLIN, 0}, pollfd{turn.events.watched, POLLIN, 0}};
   constexpr std::int64_t kLookMs = 200;
-  const bool looks = family_->group().needs_looks();
-  if (looks && family_->group().excess() != ExceededLimit::none) return end_because(over_memory());
+  const bool needs_looks = family_->group().needs_looks();
+  const bool looks = needs_looks || turn.events.cancel != nullptr;  // a signal may wake another thread than this one
+  if (needs_looks && family_->group().excess() != ExceededLimit::none) return end_because(over_memory());
   const auto left = std::chrono::ceil<milliseconds>(turn.deadline - Clock::now());
   const auto pause = std::clamp<std::int64_t>(left.count(), 0, looks ? kLookMs : std::int64_t{3600} * 1000);
   if (poll(wanted.data(), wanted.size(), static_cast<int>(pause)) < 0 && errno != EINTR)

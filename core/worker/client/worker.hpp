@@ -3,6 +3,7 @@
 // whatever it does.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -22,6 +23,8 @@ struct WorkerEvents {
   std::function<void(const std::string& text)> output;  ///< a tool's text for standard output
   /// A request to the core ("pkg.build", "build.run"); empty: answered `unsupported`.
   std::function<Result<Json>(const std::string& op, const Json& request)> core;
+  /// Once it is true, the worker is ended and the call returns with `cancelled`; borrowed, null: nothing does that.
+  const std::atomic<bool>* cancel = nullptr;
 
   // Of the call "service" only.
   int watched = -1;  ///< a descriptor to wait for besides the worker, borrowed (an epoll's, for several)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
 #include <thread>
 
 #include <fcntl.h>
@@ -55,6 +56,16 @@ TEST_F(Operations, OfToolsPrintLogAndReportProgress) {
   ASSERT_FALSE(progress_.empty());
   EXPECT_EQ(progress_.back(), 1000U);
   EXPECT_LT(progress_.size(), 500U) << "progress is thinned out";
+}
+
+// A registry that was silent kept an apply for half a minute after the signal that should end it.
+TEST_F(Operations, EndWhenTheyAreCancelled) {
+  std::atomic<bool> cancel{false};
+  events_.cancel = &cancel;
+  events_.log = [&cancel](const std::string&, const std::string&) { cancel = true; };  // it is at work
+  const auto result = start("early-sleep")->call("detect", {}, kPlenty, events_);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::cancelled) << to_text(result.error());
 }
 
 TEST_F(Operations, OfToolsMayAskTheCore) {
