@@ -5,6 +5,7 @@
 #include "core/engine/apply/apply_run.hpp"
 #include "core/engine/apply/failing.hpp"
 #include "core/engine/apply/stop.hpp"
+#include "core/engine/plan/planner.hpp"
 #include "core/engine/verify/verify.hpp"
 
 namespace slipway::core {
@@ -13,13 +14,24 @@ namespace {
 constexpr std::chrono::seconds kSettleTime{10};
 constexpr std::chrono::milliseconds kSettleStep{500};
 
+/// What does not work while one before it needs a reboot is expected to work after that: it has not failed.
+const PlannedComponent* rebooting_before(const ApplyRun& apply, const PlannedComponent& component) {
+  for (const PlannedComponent& other : apply.result.run.components)
+    if (other.state == ComponentState::reboot_required && comes_after(apply.session, component.name, other.name))
+      return &other;
+  return nullptr;
+}
+
 void verify(ApplyRun& apply, PlannedComponent& component, const std::string& words) {
   if (apply.session.plugins().manifest(component.name) == nullptr) return;
   auto findings = verify_component(apply.session, component.name, component.section);
   if (!findings) return fail(component, std::move(findings).error());
   if (!findings->passed()) {
-    component.state = ComponentState::failed;
-    component.reason = words + failed_names(*findings);
+    const PlannedComponent* const rebooting = rebooting_before(apply, component);
+    component.state = rebooting != nullptr ? ComponentState::reboot_required : ComponentState::failed;
+    component.reason = rebooting != nullptr
+                           ? rebooting->name + " needs a reboot; until then: " + failed_names(*findings)
+                           : words + failed_names(*findings);
   }
   apply.result.findings[component.name] = std::move(*findings);
 }

@@ -52,6 +52,25 @@ TEST_F(Failing, IsSaidByEachApplyUntilItWorks) {
   EXPECT_THAT(host.slipway({"apply"}).out, Not(HasSubstr("probe.here"))) << "what works is not verified each time";
 }
 
+// A driver for another kernel is done but for a reboot, and what needs it was failed: the apply exited with 1, not 4.
+TEST_F(Failing, IsNotWhatNeedsTheRebootOfOneBeforeIt) {
+  host.live = true;
+  const std::string marker = host.folder().at("rebooted").string();
+  host.spec("    probe: {custom: reboots, marker: " + marker + "}\n    follower: {}\n    bystander: {}\n");
+  host.put("etc/follower-broken", "");
+  for (int i = 0; i < 2; ++i) {
+    const Ran apply = host.slipway({"apply"});
+    EXPECT_EQ(apply.code, 4) << apply.out << apply.err;
+    EXPECT_THAT(apply.out, HasSubstr("follower: reboot-required (probe needs a reboot; until then: follower.works)"));
+  }
+  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("follower needs a reboot: reboot"));
+  host.folder().file("rebooted", "");
+  EXPECT_EQ(host.slipway({"apply"}).code, 1) << "the reboot did not help";
+  std::filesystem::remove(host.path("etc/follower-broken"));
+  EXPECT_EQ(host.slipway({"apply"}).code, 0);
+  EXPECT_FALSE(std::filesystem::exists(host.path(record)));
+}
+
 // verify and doctor found nothing wrong, and status went on saying that it had failed.
 TEST_F(Failing, IsAWarningOfVerifyAndDoctorOnceItWorksUntilAnApplyForgetsIt) {
   apply_broken(kBoth);

@@ -98,6 +98,7 @@ class Probe : public Component {
     if (how == "crashes") std::abort();
     if (how == "waits" && std::filesystem::exists(action.value("data").value("in_use", "")))
       return Outcome::waiting("the probe's device is in use", {"python3 (pid 7)"});
+    if (how == "reboots") return Outcome::reboot_required("another kernel runs");
     if (how == "sleeps") std::this_thread::sleep_for(std::chrono::minutes(10));
     std::ofstream(action.value("data").value("marker", "")) << how;
     return Outcome::done();
@@ -121,6 +122,11 @@ class Follower final : public Component {
     const std::string text = inputs.output("probe", "greeting").get<std::string>() + facts.text("text");
     plan.add(action::file({.path = spec.text("file"), .content = text}));
     return plan;
+  }
+  Result<Findings> verify(const Spec&, const Host& host) const override {
+    Findings findings;
+    if (host.exists("/etc/follower-broken")) findings.fail("follower.works", "it is broken", "remove the file");
+    return findings;
   }
 };
 
