@@ -15,6 +15,8 @@ namespace slipway::core {
 namespace {
 
 constexpr std::chrono::milliseconds kDrawStep{100};
+constexpr std::chrono::seconds kWatchStep{1};
+constexpr std::chrono::seconds kLogStep{30};
 constexpr std::chrono::seconds kQuiet{1};  // then the line is another step's, if one has something to say
 
 /// Standard error is a terminal that knows how to clear a line.
@@ -65,8 +67,14 @@ void TerminalUi::log(Level level, const Subject& about, const std::string& text)
 
 void TerminalUi::step(const Subject& about, const std::string& text) {
   const std::scoped_lock lock(mutex_);
+  if (watcher_) watcher_((about.component.empty() ? "" : about.component + ": ") + text);
   if (json_lines_) return event({{"type", "step"}, {"component", about.component}, {"text", text}});
   write({LogLevel::info, about.component, about.phase, {}, text, {}, {}});
+}
+
+void TerminalUi::set_watcher(std::function<void(const std::string& line)> watcher) {
+  const std::scoped_lock lock(mutex_);
+  watcher_ = std::move(watcher);
 }
 
 void TerminalUi::failed(const std::string& component, const Error& error, const std::string& text) {
@@ -84,6 +92,10 @@ void TerminalUi::progress(const std::string& component, const Progress& progress
   const auto now = std::chrono::steady_clock::now();
   const bool tells_more = begins || finished || progress.label != step.meter.last().label;
   step.meter.report(progress, now);
+  if (watcher_ && now - step.watched >= kWatchStep) {
+    watcher_((component.empty() ? "" : component + ": ") + step.meter.standing());
+    step.watched = now;
+  }
   const std::size_t columns = bars_ ? columns_of(STDERR_FILENO) : 0;
   if (json_lines_) {
     if (!tells_more && now - step.told < kDrawStep) return;
@@ -95,7 +107,11 @@ void TerminalUi::progress(const std::string& component, const Progress& progress
            {"unit", unit_name(progress.unit)}});
     step.told = now;
   } else if (columns == 0) {
-    if (begins) write({LogLevel::info, component, {}, {}, found->first.second, {}, {}});
+    const bool again = !finished && now - step.told >= kLogStep;
+    if (begins || again) {
+      write({LogLevel::info, component, {}, {}, begins ? found->first.second : step.meter.standing(), {}, {}});
+      step.told = now;
+    }
   } else if (finished) {
     write({LogLevel::info, component, {}, {}, step.meter.summary(), {}, {}});
   } else {

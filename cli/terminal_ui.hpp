@@ -27,9 +27,10 @@ class TerminalUi final : public Ui {
   void log(Level level, const Subject& about, const std::string& text) override;
   /// On a terminal that is wide enough (columns_of()), a line that is drawn over and over, and at its end one that
   /// stays. Of several steps at a time it is one's until that ends or falls silent. Elsewhere a line of the log when a
-  /// step begins.
+  /// step begins, and again every half minute.
   void progress(const std::string& component, const Progress& progress) override;
   void step(const Subject& about, const std::string& text) override;
+  void set_watcher(std::function<void(const std::string& line)> watcher) override;
 
   /// An error that ends a component's part or the command. @param component  empty: the command
   /// @param text  the error for people, several lines
@@ -41,7 +42,8 @@ class TerminalUi final : public Ui {
   struct Step {
     explicit Step(const std::string& component) : meter(component) {}
     ProgressMeter meter;
-    ProgressMeter::Time told{};  ///< when it was last drawn, or was an event
+    ProgressMeter::Time told{};     ///< when it was last drawn, logged, or was an event
+    ProgressMeter::Time watched{};  ///< when the watcher last got it
   };
   void draw(Step& step, std::size_t columns);
   void write(LogEvent event);
@@ -50,6 +52,7 @@ class TerminalUi final : public Ui {
   void clear_bar();
 
   std::mutex mutex_;
+  std::function<void(const std::string& line)> watcher_;  ///< empty: nobody watches
   Log log_;
   bool json_lines_;
   bool bars_;  ///< progress is drawn

@@ -134,14 +134,21 @@ std::optional<double> ProgressMeter::rate_since(const Sample& sample) const {
   return static_cast<double>(last_.done - sample.done) / Seconds(time).count();
 }
 
-std::string ProgressMeter::line(std::size_t columns) const {
-  const std::string label = printable((component_.empty() ? "" : component_ + ": ") + last_.label);
+std::vector<std::string> ProgressMeter::numbers() const {
   std::vector<std::string> parts{amount_of(last_)};
   if (const auto rate = recent_.empty() ? std::nullopt : rate_since(recent_.front())) {
     parts.push_back(rate_text(*rate, last_.unit));
     const double left = last_.done<last_.total&& * rate> 0 ? static_cast<double>(last_.total - last_.done) / *rate : 0;
     if (left > 0 && left < kLongestLeft) parts.push_back(duration_text(std::ceil(left)) + " left");
   }
+  return parts;
+}
+
+std::string ProgressMeter::standing() const { return printable(last_.label) + ": " + joined(numbers(), ", "); }
+
+std::string ProgressMeter::line(std::size_t columns) const {
+  const std::string label = printable((component_.empty() ? "" : component_ + ": ") + last_.label);
+  std::vector<std::string> parts = numbers();
   const std::size_t least = std::min(width_of(label), kLeastLabel);
   // A narrower bar first, then none; then the time and the rate go.
   for (;;) {

@@ -8,6 +8,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/engine/ui.hpp"
 
@@ -30,6 +31,9 @@ class ProgressMeter {
   /// @param columns  what it is never wider than
   std::string line(std::size_t columns) const;
 
+  /// The same for a log, without the component and a bar: "unpack x: 120.0 of 345.0 MiB, 98.2 MiB/s, 3 s left".
+  std::string standing() const;
+
   /// What is left to say when it is done, without the component: "unpacked x: 345.0 MiB in 3.5 s, 98.2 MiB/s".
   std::string summary() const;
 
@@ -41,6 +45,8 @@ class ProgressMeter {
     Time time;
     std::uint64_t done;
   };
+  /// How much, how fast, how much longer.
+  std::vector<std::string> numbers() const;
   /// Per second, since that sample; nothing in the first half second.
   std::optional<double> rate_since(const Sample& sample) const;
 

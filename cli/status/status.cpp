@@ -263,6 +263,7 @@ Result<Json> status_of(Session& session, const Options& options) {
               {"generation", known.current ? known.current->number : 0},
               {"generations", known.generations},
               {"next", NextSteps(session, known).list(damaged, components)},
+              {"at_work", known.unfinished.at_work},
               {"pending", known.unfinished.pending},
               {"recovery", known.unfinished.recovery}};
   if (known.current) {

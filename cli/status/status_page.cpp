@@ -79,6 +79,7 @@ std::string time_text(const std::string& since, std::time_t now) {
 std::string generation_text(const Json& status, std::time_t now) {
   const int number = status.value("generation", 0);
   const std::string root = status["host"].value("root", "");
+  if (number == 0 && !status.value("at_work", "").empty()) return "A first apply of " + root + " is under way.";
   if (number == 0 && status["components"].empty() && status["damaged"].empty())
     return "Nothing is provisioned in " + root + ".";
   if (number == 0)

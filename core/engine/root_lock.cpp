@@ -82,6 +82,19 @@ Result<RootLock> RootLock::take(const std::string& root, bool live) {
   return lock;
 }
 
+void RootLock::note(const std::string& line) const {
+  if (file_) file_->note(line);
+}
+
+std::string RootLock::other_at_work(const std::string& root, bool live) {
+  const std::string holder = other_holder(root, live);
+  const auto folder = open_folder(root);
+  const auto place = place_of(root, live);
+  if (holder.empty() || !folder || !place) return holder;
+  const std::string note = LockFile::noted(*place, kLockFolder, lock_name(folder->get()));
+  return holder + (note.empty() ? "" : ", " + note);
+}
+
 std::string RootLock::other_holder(const std::string& root, bool live) {
   const auto folder = open_folder(root);
   const auto place = place_of(root, live);

@@ -23,8 +23,13 @@ class RootLock {
  public:
   /// Errors: `locked`, naming the process that holds it; `conflict` others may write to /run/slipway/lock.
   static Result<RootLock> take(const std::string& root, bool live);
+  /// What is being done, for status and others who wait.
+  void note(const std::string& line) const;
   /// "slipway-engine (pid 12)", another process that holds it now; empty: none, or it cannot be told.
   static std::string other_holder(const std::string& root, bool live);
+  /// The same with what it notes, where this user may read that: "slipway-engine (pid 12), under way since 21:05:07
+  /// UTC; driver: download x  1.0 of 2.0 MiB".
+  static std::string other_at_work(const std::string& root, bool live);
 
  private:
   RootLock() = default;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -36,6 +37,9 @@ class Ui {
   virtual void progress(const std::string& component, const Progress& progress) = 0;
   /// A step of an apply begins: "install", "switch", "load", …, with what it is about.
   virtual void step(const Subject& about, const std::string& text) = 0;
+  /// @param watcher  gets a line, now and then, on what is being done; borrows what it likes until it is taken back
+  ///                 with an empty one
+  virtual void set_watcher(std::function<void(const std::string& line)> watcher) { (void)watcher; }
 };
 
 }  // namespace slipway::core

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <slipway/regular_file.hpp>
 #include <slipway/trusted_owner.hpp>
 #include <slipway/write/lock_file.hpp>
 
@@ -19,6 +20,8 @@ constexpr mode_t kFoldersMode = 0755;
 constexpr mode_t kLockMode = 0600;
 constexpr mode_t kOthersWrite = 0022;
 constexpr std::size_t kMostLeft = 4096;
+const std::string kNote = "note ";  // no folder of an absolute path begins with it
+constexpr std::size_t kLongestNote = 1024;
 constexpr int kTries = 100;  // each is lost to a holder who removes the file, or its folder, at that very moment
 
 std::string joined_path(const std::string& folder, const std::string& name) { return folder + "/" + name; }
@@ -110,10 +113,25 @@ void LockFile::take_over_made() {
   for (std::string line; std::getline(lines, line);)
     if ((folder_ + "/").starts_with(line + "/") && !line.empty()) made_.push_back(line);
   std::ranges::sort(made_, {}, &std::string::size);  // outermost first
+  (void)write_down({});                              // else they are left behind
+}
+
+/// The folders that were made, a line each, and the note.
+bool LockFile::write_down(const std::string& note) const {
   std::string text;
   for (const std::string& folder : made_) text += folder + "\n";
-  if (::ftruncate(file_.get(), 0) != 0 || ::pwrite(file_.get(), text.data(), text.size(), 0) < 0)
-    return;  // left behind
+  if (!note.empty()) text += kNote + note.substr(0, std::min(note.find('\n'), kLongestNote)) + "\n";
+  return ::ftruncate(file_.get(), 0) == 0 && ::pwrite(file_.get(), text.data(), text.size(), 0) >= 0;
+}
+
+void LockFile::note(const std::string& line) const { (void)write_down(line); }
+
+std::string LockFile::noted(const RootDir& root, const std::string& folder, const std::string& name) {
+  const auto text = read_regular(root, joined_path(folder, name), kMostLeft);
+  std::istringstream lines(text ? *text : std::string());
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with(kNote)) return line.substr(kNote.size());
+  return {};
 }
 
 Result<LockFile> LockFile::take(const RootDir& root, const std::string& folder, const std::string& name) {

@@ -2,6 +2,8 @@
 #include "core/engine/apply/apply.hpp"
 
 #include <algorithm>
+#include <array>
+#include <ctime>
 
 #include "core/engine/apply/apply_run.hpp"
 #include "core/engine/apply/generations.hpp"
@@ -40,6 +42,26 @@ Status keep_generation(ApplyRun& apply) {
   apply.result.generation = current ? current->number : 0;
   return {};
 }
+
+/// For as long as it lives, who looks at the lock is told what is being done.
+class Told {
+ public:
+  Told(Ui& ui, const RootLock& lock) : ui_(ui) {
+    const std::time_t now = std::time(nullptr);
+    std::tm utc{};
+    std::array<char, 48> begin{};
+    std::strftime(begin.data(), begin.size(), "under way since %H:%M:%S UTC", ::gmtime_r(&now, &utc));
+    lock.note(begin.data());
+    ui_.set_watcher(
+        [&lock, begin = std::string(begin.data())](const std::string& line) { lock.note(begin + "; " + line); });
+  }
+  Told(const Told&) = delete;
+  Told& operator=(const Told&) = delete;
+  ~Told() { ui_.set_watcher({}); }
+
+ private:
+  Ui& ui_;
+};
 
 /// Every change belongs to a component that has failed already, so the root stays as it is.
 bool nothing_can_be_done(const PlannedRun& run) {
@@ -85,6 +107,7 @@ Status run_apply(ApplyRun& apply, const HostSpec& spec) {
 
 Result<ApplyResult> apply_run(Session& session, const HostSpec& spec, const ApplyOptions& options) {
   SLIPWAY_TRY(lock, RootLock::take(session.host_config().root, session.host_config().live));
+  const Told told(session.ui(), lock);
   SLIPWAY_CHECK(session.state().keep_private());
   ApplyResult result;
   ApplyRun apply{session, options, result};
@@ -94,7 +117,6 @@ Result<ApplyResult> apply_run(Session& session, const HostSpec& spec, const Appl
   for (PlannedComponent& component : result.run.components)
     if (component.error) component.error = advised(std::move(*component.error), session.options());
   if (result.error) result.error = advised(std::move(*result.error), session.options());
-  (void)lock;
   return result;
 }
 

@@ -59,9 +59,8 @@ bool journal_exists(Session& session) { return ::access(session.state().journal_
 
 Result<Unfinished> read_unfinished(Session& session) {
   Unfinished found;
-  if (!journal_exists(session)) return found;
-  found.at_work = RootLock::other_holder(session.host_config().root, session.host_config().live);
-  if (!found.at_work.empty()) return found;
+  found.at_work = RootLock::other_at_work(session.host_config().root, session.host_config().live);
+  if (!found.at_work.empty() || !journal_exists(session)) return found;
   if (::access(session.state().journal_path().c_str(), R_OK | W_OK) != 0) {  // a look by somebody who may not write
     found.recovery = true;
     return found;

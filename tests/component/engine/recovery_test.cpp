@@ -226,7 +226,27 @@ TEST(Lock, LetsOneApplyAtATimeWorkOnARoot) {
   // What is under way was called cut off.
   const Ran status = host.slipway({"status"});
   EXPECT_THAT(status.out, HasSubstr("another slipway is changing this root: slipway"));
+  EXPECT_THAT(status.out, ::testing::ContainsRegex("\\(pid [0-9]+\\), under way since [0-9:]+ UTC; probe: "));
   EXPECT_THAT(status.out, ::testing::Not(HasSubstr("cut off")));
+  ::kill(child, SIGKILL);
+  wait_for(child);
+  EXPECT_THAT(host.slipway({"status"}).out, ::testing::Not(HasSubstr("under way"))) << "what the dead one noted is old";
+}
+
+// While a first apply downloaded, status said that nothing was provisioned, and to write a spec.
+TEST(Lock, IsSaidByStatusFromTheFirstMomentOfAFirstApply) {
+  ScratchHost host;
+  host.live = true;
+  host.spec("    probe: {files: {/new/file: x}}\n");
+  const std::string asleep = host.folder().at("asleep").string();
+  host.put("etc/probe-hang-in-detect", asleep);
+  const pid_t child = host.start({"apply"});
+  ASSERT_TRUE(testing::comes_true([&] { return std::filesystem::exists(asleep); }));
+  const Ran status = host.slipway({"status"});
+  EXPECT_THAT(status.out, HasSubstr("A first apply of "));
+  EXPECT_THAT(status.out, HasSubstr("another slipway is changing this root: slipway"));
+  EXPECT_THAT(status.out, ::testing::Not(HasSubstr("slipway init")));
+  EXPECT_THAT(status.out, ::testing::Not(HasSubstr("is left to do")));
   ::kill(child, SIGKILL);
   wait_for(child);
 }

@@ -29,6 +29,11 @@ class LockFile {
   LockFile& operator=(LockFile&&) = delete;
   ~LockFile();
 
+  /// What the holder is about, for whoever may read the file; replaces what was noted before. One line.
+  void note(const std::string& line) const;
+  /// The note of whoever holds the lock now; empty: none, or this user may not read it.
+  static std::string noted(const RootDir& root, const std::string& folder, const std::string& name);
+
   /// "slipway-engine (pid 12)": another process that holds the lock now; empty: none, or it cannot be told. Asks
   /// for no right to open the file.
   static std::string other_holder(const RootDir& root, const std::string& folder, const std::string& name);
@@ -39,6 +44,7 @@ class LockFile {
   Result<bool> try_once();
   void take_over_made();
   void remove_made() const;
+  bool write_down(const std::string& note) const;
 
   RootDir root_;
   std::string folder_;

@@ -67,6 +67,12 @@ TEST(ProgressLine, OfAnUnknownTotalHasWhatIsDoneAndTheRate) {
   EXPECT_EQ(unpacked_to({{0s, 0}, {2s, 120}}, 0).line(100), "driver: unpack userspace  120.0 MiB  60.0 MiB/s");
 }
 
+TEST(ProgressLine, IsASentenceInALog) {
+  EXPECT_EQ(unpacked_to({{0s, 0}, {1s, 60}, {2s, 120}}, 360).standing(),
+            "unpack userspace: 120.0 of 360.0 MiB, 60.0 MiB/s, 4 s left");
+  EXPECT_EQ(unpacked_to({{0s, 0}, {2s, 120}}, 0).standing(), "unpack userspace: 120.0 MiB, 60.0 MiB/s");
+}
+
 TEST(ProgressLine, CountsFilesAsFiles) {
   EXPECT_EQ(compiled_to(10s, 25).line(100), "driver: compiling nvidia: nv-dma.c  25 files  2.5 files/s");
   EXPECT_EQ(compiled_to(100ms, 1).line(100), "driver: compiling nvidia: nv-dma.c  1 file");
