@@ -164,7 +164,7 @@ const std::vector<Command>& commands() {
        .examples = {"slipway apply -f host.yaml --yes", "slipway apply plan.json", "slipway apply --wait=10m",
                     "slipway apply --root ./root -f host.yaml --lock slipway.lock"},
        .options = on_host({"file", "only", "output", "locked", "update", "replace-edits", "boot", "without-slipway",
-                           "wait", "yes", "dry-run"}),
+                           "wait", "wait-for-source", "yes", "dry-run"}),
        .own_options = {{"lock", "FILE", "pin artifacts by this file; it is made or brought up to date"}},
        .most_arguments = 1},
       {.name = "verify",

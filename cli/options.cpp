@@ -31,21 +31,26 @@ std::optional<std::chrono::seconds> duration_of(const std::string& text) {
   return std::chrono::seconds(count * seconds);
 }
 
-Status read_wait(const CommandWords& read, Options& options) {
-  if (!read.given("wait")) return {};
+/// @param name   "wait" or "wait-for-source"
+/// @param limit  gets its duration, or kNoLimit
+Status read_wait(const CommandWords& read, const std::string& name, const Options& options,
+                 std::optional<std::chrono::seconds>& limit) {
+  if (!read.given(name)) return {};
+  const std::string option = "--" + name;
   const auto wrong = [](const std::string& what, const std::string& next) {
     return Error{ErrorCode::usage, what, "command line", next, {}};
   };
-  const std::string text = read.text("wait");
-  options.wait = text.empty() ? kNoLimit : duration_of(text);
-  if (!options.wait)
-    return wrong("--wait takes a duration, not '" + text + "'", "write --wait=90s, --wait=10m or --wait=1h");
-  if (options.dry_run) return wrong("--dry-run applies nothing that --wait could wait for", "leave one out");
+  const std::string text = read.text(name);
+  limit = text.empty() ? kNoLimit : duration_of(text);
+  if (!limit)
+    return wrong(option + " takes a duration, not '" + text + "'",
+                 "write " + option + "=90s, " + option + "=10m or " + option + "=1h");
+  if (options.dry_run) return wrong("--dry-run applies nothing that " + option + " could wait for", "leave one out");
   if (options.arguments.empty()) return {};
   const std::string& word = options.arguments.front();
-  if (duration_of(word)) return wrong("--wait takes its duration behind a =", "write --wait=" + word);
-  return wrong("--wait plans anew each time, and a saved plan is applied as it is or not at all",
-               "leave --wait out, or name the spec with -f in the place of the plan");
+  if (duration_of(word)) return wrong(option + " takes its duration behind a =", "write " + option + "=" + word);
+  return wrong(option + " plans anew each time, and a saved plan is applied as it is or not at all",
+               "leave " + option + " out, or name the spec with -f in the place of the plan");
 }
 
 Status check(const Options& options) {
@@ -146,7 +151,8 @@ Result<Options> read_options(const Command& command, const std::vector<std::stri
   options.image = read.flag("image");
   if (options.image) options.session.live = false;
   if (read.flag("live")) options.session.live = true;
-  SLIPWAY_CHECK(read_wait(read, options));
+  SLIPWAY_CHECK(read_wait(read, "wait", options, options.wait));
+  SLIPWAY_CHECK(read_wait(read, "wait-for-source", options, options.wait_for_source));
   SLIPWAY_CHECK(check(options));
   return options;
 }

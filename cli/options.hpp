@@ -32,7 +32,8 @@ struct Options {
   bool without_slipway = false;
   std::optional<std::vector<std::string>> replace_edits;  ///< --replace-edits: paths; empty: all; nothing: not given
   bool yes = false;
-  std::optional<std::chrono::seconds> wait;  ///< --wait, more than 0
+  std::optional<std::chrono::seconds> wait;             ///< --wait, more than 0
+  std::optional<std::chrono::seconds> wait_for_source;  ///< --wait-for-source, more than 0
   bool boot = false;
   bool image = false;  ///< --image; then session.live is false
   bool condition = false;

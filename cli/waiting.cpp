@@ -24,6 +24,8 @@ constexpr std::chrono::seconds kLongestPause{60};
 /// Once it has waited for so long, pauses become longer still: each apply is logged, and the log keeps other things.
 constexpr std::chrono::minutes kLongWait{10};
 constexpr std::chrono::seconds kLongestLatePause{300};
+/// A registry that is down is seldom back in a moment, and many machines may ask it then.
+constexpr std::chrono::seconds kFirstSourcePause{5};
 /// How often a pause looks whether it may end sooner.
 constexpr std::chrono::seconds kLook{1};
 
@@ -34,20 +36,44 @@ std::string duration_text(std::chrono::seconds duration) {
   return seconds % 60 == 0 ? std::to_string(seconds / 60) + "m" : std::to_string(seconds) + "s";
 }
 
-/// "probe: GPU 3 is in use; held by python3 (pid 7)"; empty: nobody is in the way, or waiting does not help.
-std::string obstacle_of(const Result<ApplyResult>& result) {
+/// What keeps an apply from its end, and may pass by itself.
+struct Obstacle {
+  std::string text;  ///< "probe: GPU 3 is in use; held by python3 (pid 7)"; empty: nothing, or waiting does not help
+  bool is_source = false;  ///< nobody is in the way: an artifact source does not answer
+};
+
+Obstacle obstacle_of(const Result<ApplyResult>& result) {
   if (!result) {
     const Error& error = result.error();
     if (error.code != ErrorCode::locked) return {};
     const auto shown = [](const auto& detail) { return "; " + detail.first + " by " + detail.second; };
-    return error.what + joined(error.details, "", shown);
+    return {error.what + joined(error.details, "", shown)};
   }
   if (apply_exit_code(*result) != kExitWaiting) return {};
   std::vector<std::string> reasons;
-  for (const PlannedComponent& component : result->run.components)
-    if (component.state == ComponentState::waiting) reasons.push_back(component.name + ": " + component.reason);
-  return joined(reasons, "; ");
+  bool awaits_source = false;
+  for (const PlannedComponent& component : result->run.components) {
+    if (component.state != ComponentState::waiting) continue;
+    reasons.push_back(component.name + ": " + component.reason);
+    awaits_source = awaits_source || component.awaits_source;
+  }
+  return {joined(reasons, "; "), awaits_source};
 }
+
+/// How long one kind of obstacle is waited for.
+struct Patience {
+  Patience(std::optional<std::chrono::seconds> asked_for, std::chrono::seconds first_pause)
+      : limit(asked_for.value_or(std::chrono::seconds(0))),
+        end(limit == kNoLimit ? Clock::time_point::max() : Clock::now() + limit),
+        pause(first_pause) {}
+
+  bool has_none() const { return limit.count() == 0; }
+  std::string how_long() const { return limit == kNoLimit ? "" : ", for " + duration_text(limit) + " at most"; }
+
+  std::chrono::seconds limit;
+  Clock::time_point end;
+  std::chrono::seconds pause;
+};
 
 /// Each reason says as well how long it was waited for.
 Result<ApplyResult> out_of_time(Result<ApplyResult> result, std::chrono::seconds limit) {
@@ -98,6 +124,7 @@ Result<ApplyAttempt> open_attempt(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(wanted, plan_options(*session, options, loaded.lock));
   ApplyOptions apply;
   apply.plan = wanted;
+  apply.awaits_sources = options.wait_for_source.has_value();
   apply.plan.keeps_others = options.boot;  // what an apply has added, no boot takes away
   apply.check = [edits = options.replace_edits](const PlannedRun& run) { return check_replaced(edits, run); };
   return ApplyAttempt{std::move(session), std::move(loaded.spec), std::move(apply)};
@@ -105,22 +132,26 @@ Result<ApplyAttempt> open_attempt(const Options& options, TerminalUi& ui) {
 
 Result<ApplyResult> apply_and_wait(Session& session, const Options& options, const HostSpec& spec,
                                    const ApplyOptions& apply, TerminalUi& ui) {
-  const std::chrono::seconds limit = options.wait.value_or(std::chrono::seconds(0));
-  const Clock::time_point end = limit == kNoLimit ? Clock::time_point::max() : Clock::now() + limit;
-  const std::string how_long = limit == kNoLimit ? "" : ", for " + duration_text(limit) + " at most";
+  Patience with_others(options.wait, kFirstPause);
+  Patience with_sources(options.wait_for_source, kFirstSourcePause);
   const Clock::time_point late = Clock::now() + kLongWait;
   std::string known;
   auto result = recorded(session, options, spec.file, [&] { return apply_run(session, spec, apply); });
-  for (std::chrono::seconds length = kFirstPause;;
-       length = std::min(length * 2, Clock::now() < late ? kLongestPause : kLongestLatePause)) {
-    const std::string obstacle = obstacle_of(result);
-    if (obstacle.empty()) return result;
-    if (Clock::now() >= end) return out_of_time(std::move(result), limit);
-    if (obstacle != known)
-      ui.log(Ui::Level::info, "", "slipway waits until this is over, and applies again" + how_long + ": " + obstacle);
-    known = obstacle;
+  for (;;) {
+    const Obstacle obstacle = obstacle_of(result);
+    if (obstacle.text.empty()) return result;
+    Patience& patience = obstacle.is_source ? with_sources : with_others;
+    if (patience.has_none()) return result;
+    if (Clock::now() >= patience.end) return out_of_time(std::move(result), patience.limit);
+    if (obstacle.text != known)
+      ui.log(Ui::Level::info, "",
+             "slipway waits until this is over, and applies again" + patience.how_long() + ": " + obstacle.text);
+    known = obstacle.text;
     const std::function<bool()> never = [] { return false; };
-    SLIPWAY_CHECK(pause_until(std::min(end, Clock::now() + length), obstacle, result ? never : unlocked(session)));
+    SLIPWAY_CHECK(pause_until(std::min(patience.end, Clock::now() + patience.pause), obstacle.text,
+                              result ? never : unlocked(session)));
+    const bool is_long = obstacle.is_source || Clock::now() >= late;
+    patience.pause = std::min(patience.pause * 2, is_long ? kLongestLatePause : kLongestPause);
     result = apply_anew(options, ui);
   }
 }

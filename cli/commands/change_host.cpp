@@ -72,7 +72,7 @@ Result<int> change_host(Session& session, const Options& options, const HostSpec
     if (!agreed(*run, options)) return leave_unchanged(options);
   }
   SLIPWAY_CHECK(stop_requested());
-  SLIPWAY_TRY(result, options.wait
+  SLIPWAY_TRY(result, options.wait || options.wait_for_source
                           ? apply_and_wait(session, options, spec, apply, ui)
                           : recorded(session, options, spec.file, [&] { return apply_run(session, spec, apply); }));
   remember_answer(session, options);

@@ -43,6 +43,10 @@ const std::vector<CommandOption>& all_options() {
        .help =
            "while somebody is in the way, apply again, with longer and longer pauses, until DURATION (90s, 10m, 1h) "
            "is over; without one for as long as it takes"},
+      {.name = "wait-for-source",
+       .value = "[=DURATION]",
+       .help = "while an artifact source does not answer, apply again, with pauses of 5 seconds to 5 minutes, until "
+               "DURATION is over (exit status 3); without one for as long as it takes"},
       {.name = "yes", .help = "do not ask", .letter = 'y'},
       {.name = "insecure", .help = "plain HTTP to a registry that is not on loopback"},
       {.name = "ca", .value = "PEM", .help = "a private CA of the registry's"},

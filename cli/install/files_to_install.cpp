@@ -6,6 +6,8 @@
 #include <optional>
 #include <set>
 
+#include <fcntl.h>
+
 #include <slipway/local_host.hpp>
 #include <slipway/regular_file.hpp>
 #include <slipway/write/scratch_folder.hpp>
@@ -22,6 +24,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kLargestProgram = std::size_t{512} << 20U;
 constexpr std::chrono::minutes kStripLimit{2};
 constexpr const char* kLibraries = "lib/slipway/libraries/";
+constexpr const char* kUnits = "lib/systemd/system/";
 
 /// A program, where it belongs, and the components of which one at least calls it; none: it is always there.
 struct Program {
@@ -132,6 +135,17 @@ Status add_reference(const fs::path& prefix, InstalledFiles& files) {
   return {};
 }
 
+/// The unit that comes with slipway itself, and that nothing enables.
+Status add_unit(const RootDir& root, const fs::path& prefix, InstalledFiles& files) {
+  if (!root.open_at(std::string("/usr/") + kUnits, O_PATH | O_DIRECTORY)) return {};  // it has no systemd
+  const std::string unit = std::string(kUnits) + "slipway-apply.service";
+  auto content = content_of((prefix / unit).string());
+  if (!content && content.error().code == ErrorCode::not_found) return {};  // installed for a root without systemd
+  if (!content) return content.error();
+  files.data[unit] = std::move(*content);
+  return {};
+}
+
 }  // namespace
 
 Result<InstalledFiles> files_to_install(const RootDir& root, const Plugins& plugins,
@@ -150,6 +164,7 @@ Result<InstalledFiles> files_to_install(const RootDir& root, const Plugins& plug
   }
   SLIPWAY_CHECK(add_programs(prefix, names, strip, files));
   SLIPWAY_CHECK(add_reference(prefix, files));
+  SLIPWAY_CHECK(add_unit(root, prefix, files));
   SLIPWAY_TRY(libraries, missing_libraries(root, files.programs, (prefix / kLibraries).lexically_normal().string()));
   for (auto& [name, content] : libraries) {
     files.libraries.push_back(name);

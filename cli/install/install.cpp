@@ -29,11 +29,13 @@ std::string folder_name(const InstalledFiles& files) {
   return SLIPWAY_VERSION "-" + digest_hex(sum.digest()).substr(0, 12);
 }
 
-/// Name in /usr/bin to what the link says.
+/// The name outside of the folder of what others look for there, to what the link says.
 std::map<std::string, std::string> links_of(const InstalledFiles& files) {
   std::map<std::string, std::string> links;
   for (const auto& [path, content] : files.programs)
     if (path.starts_with("bin/")) links["/usr/" + path] = "../lib/slipway/installed/current/" + path;
+  for (const auto& [path, content] : files.data)
+    if (path.starts_with("lib/systemd/")) links["/usr/" + path] = "../../slipway/installed/current/" + path;
   return links;
 }
 

@@ -2,8 +2,9 @@
 // cli/install/install.hpp - puts slipway itself into a root, in a folder of its own with links in /usr/bin.
 //
 // /usr/lib/slipway/installed/VERSION-HASH/ has bin, libexec/slipway, lib/slipway/plugins, lib/slipway/libraries and
-// share/slipway. The link /usr/lib/slipway/installed/current, the one thing that a switch changes, leads to the folder
-// in use; /usr/bin/slipway and its like lead into current/bin.
+// share/slipway, and slipway-apply.service where the root has systemd. The link /usr/lib/slipway/installed/current, the
+// one thing that a switch changes, leads to the folder in use; /usr/bin/slipway and its like lead into current/bin, the
+// unit in /usr/lib/systemd/system likewise.
 #pragma once
 
 #include <cstdint>

@@ -184,6 +184,8 @@ class NextSteps {
       add("an apply was cut off", "run " + apply + ": it undoes the open changes first");
     else if (!known_.unfinished.pending.empty() && known_.unfinished.at_work.empty())
       add("still pending: " + joined(known_.unfinished.pending, ", "), "run " + apply);
+    if (const std::string problem = apply_unit_failure(session_.host()); !problem.empty())
+      add(problem, kStartApplyUnitAgain);
     for (const auto& [name, component] : components.items()) add_component(name, component, apply);
     add_reasons();
     if (!lost_.empty())

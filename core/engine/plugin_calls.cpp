@@ -174,7 +174,11 @@ Result<Json> PluginCalls::artifact(const std::string& component, const std::stri
   if (confined == Json{{"landlock", false}})
     shown.log("debug", "this kernel has no Landlock that keeps the worker for archives from writing elsewhere");
   const bool in_apply = op == "catalogue" || op == "fetch" || op == "stage";
-  return process->call(op, request, in_apply ? kFetchLimit : kTransferLimit, shown);
+  auto reply = process->call(op, request, in_apply ? kFetchLimit : kTransferLimit, shown);
+  if (reply || !in_apply || reply.error().code != ErrorCode::timed_out) return reply;
+  Error silent = std::move(reply).error();  // as good as not there, and perhaps there later
+  silent.code = ErrorCode::unreachable;
+  return silent;
 }
 
 Result<Json> PluginCalls::core_call(const std::string& component, const std::string& op, const Json& request) {

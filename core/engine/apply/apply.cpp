@@ -67,7 +67,8 @@ class Told {
 bool nothing_can_be_done(const PlannedRun& run) {
   return !run.recovery && run.pending.empty() && run.failed() &&
          std::ranges::none_of(run.components, [](const PlannedComponent& component) {
-           return component.name != kBootComponent && !component.error && (component.changes() || component.leaving);
+           return component.name != kBootComponent && !component.error && !component.awaits_source &&
+                  (component.changes() || component.leaving);
          });
 }
 
@@ -80,6 +81,7 @@ Status run_apply(ApplyRun& apply, const HostSpec& spec) {
   run = std::move(planned);
   SLIPWAY_CHECK(recover(apply, spec));
   if (apply.options.check) SLIPWAY_CHECK(apply.options.check(run));
+  for (PlannedComponent& component : run.components) await_source(apply, component);
   SLIPWAY_TRY(base, applied_now(session, apply.journal.get()));
   apply.result.before = base ? base->number : 0;
   apply.recording = {std::move(base), apply.options.target, {}};
@@ -90,8 +92,10 @@ Status run_apply(ApplyRun& apply, const HostSpec& spec) {
     if (session.state().exists()) SLIPWAY_CHECK(record_outputs(session, run));
     return keep_generation(apply);
   }
-  for (PlannedComponent& component : run.components)  // all of it, before anything is changed
+  for (PlannedComponent& component : run.components) {  // all of it, before anything is changed
     if (const Status fetched = fetch_layers(session, component); !fetched) fail(component, fetched.error());
+    await_source(apply, component);
+  }
   SLIPWAY_CHECK(stop_requested());
   if (!apply.journal && nothing_can_be_done(run) && !(is_new && session.state().exists())) {
     for (PlannedComponent& component : run.components)

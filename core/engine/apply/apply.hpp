@@ -18,7 +18,8 @@ struct ApplyOptions {
   PlanOptions plan;
   int target = 0;                                       ///< the generation that a rollback goes to; 0: it is none
   std::function<Status(const PlannedRun&)> check = {};  ///< may refuse the plan; empty: all are right
-  bool verify_failing = true;  ///< also of what needs no change: did it not work before, does it now?
+  bool awaits_sources = false;  ///< an artifact source that does not answer is waited for, and is no failure
+  bool verify_failing = true;   ///< also of what needs no change: did it not work before, does it now?
 };
 
 struct ApplyResult {

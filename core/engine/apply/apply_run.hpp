@@ -29,6 +29,8 @@ Status run_apply(ApplyRun& apply, const HostSpec& spec);
 
 /// Downloads everything that it will unpack.
 Status fetch_layers(Session& session, const PlannedComponent& component);
+/// A component whose source does not answer waits for it, where the apply does.
+void await_source(const ApplyRun& apply, PlannedComponent& component);
 void change_component(ApplyRun& apply, PlannedComponent& component);
 void leave_to_no_boot(PlannedComponent& component);
 

@@ -115,8 +115,17 @@ void leave_to_no_boot(PlannedComponent& component) {
   component.reason = "no component is there that a boot could finish";
 }
 
+void await_source(const ApplyRun& apply, PlannedComponent& component) {
+  if (!apply.options.awaits_sources || !component.error || component.error->code != ErrorCode::unreachable) return;
+  component.state = ComponentState::waiting;
+  component.reason = component.error->what;
+  component.awaits_source = true;
+  component.items.clear();
+  component.error.reset();
+}
+
 void change_component(ApplyRun& apply, PlannedComponent& component) {
-  if (component.error || blocked(apply, component)) return;
+  if (component.error || component.awaits_source || blocked(apply, component)) return;
   if (leaves_too_early(apply.result.run, component)) {
     component.state = ComponentState::blocked;
     component.reason = "what could not be removed is to be there after a boot";
@@ -124,7 +133,8 @@ void change_component(ApplyRun& apply, PlannedComponent& component) {
   }
   if (boot_is_pointless(apply.result.run, component)) return leave_to_no_boot(component);
   if (component.state == ComponentState::deferred || follows_a_change(apply, component)) plan_again(apply, component);
-  if (component.error || component.state == ComponentState::not_applicable) return;
+  await_source(apply, component);
+  if (component.error || component.awaits_source || component.state == ComponentState::not_applicable) return;
   const bool changes = component.changes();
   if (!changes && !component.leaving && !component.restates) return;
   if (const Status stop = stop_requested(); !stop) return fail(component, stop.error());

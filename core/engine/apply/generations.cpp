@@ -88,7 +88,7 @@ Result<Entries> entries_of_journal(Session& session, Journal* journal) {
 
 /// It did what it should, or is to be finished by a later apply: from now on it is what the run's spec says.
 bool is_settled(const PlannedComponent& component) {
-  const bool failed = component.error || component.state == ComponentState::blocked;
+  const bool failed = component.error || component.state == ComponentState::blocked || component.awaits_source;
   return !failed;  // one that only verify() is not content with has its files in place
 }
 

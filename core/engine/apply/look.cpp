@@ -14,10 +14,12 @@ namespace {
 constexpr std::chrono::seconds kSettleTime{10};
 constexpr std::chrono::milliseconds kSettleStep{500};
 
-/// What does not work while one before it needs a reboot is expected to work after that: it has not failed.
-const PlannedComponent* rebooting_before(const ApplyRun& apply, const PlannedComponent& component) {
+/// What does not work while one before it needs a reboot, or waits for its source, is expected to work after that: it
+/// has not failed.
+const PlannedComponent* unfinished_before(const ApplyRun& apply, const PlannedComponent& component) {
   for (const PlannedComponent& other : apply.result.run.components)
-    if (other.state == ComponentState::reboot_required && comes_after(apply.session, component.name, other.name))
+    if ((other.state == ComponentState::reboot_required || other.awaits_source) &&
+        comes_after(apply.session, component.name, other.name))
       return &other;
   return nullptr;
 }
@@ -27,11 +29,12 @@ void verify(ApplyRun& apply, PlannedComponent& component, const std::string& wor
   auto findings = verify_component(apply.session, component.name, component.section);
   if (!findings) return fail(component, std::move(findings).error());
   if (!findings->passed()) {
-    const PlannedComponent* const rebooting = rebooting_before(apply, component);
-    component.state = rebooting != nullptr ? ComponentState::reboot_required : ComponentState::failed;
-    component.reason = rebooting != nullptr
-                           ? rebooting->name + " needs a reboot; until then: " + failed_names(*findings)
-                           : words + failed_names(*findings);
+    const PlannedComponent* const other = unfinished_before(apply, component);
+    component.state = other != nullptr ? other->state : ComponentState::failed;
+    component.reason = words + failed_names(*findings);
+    if (other != nullptr)
+      component.reason = other->name + (other->awaits_source ? " waits for its source" : " needs a reboot") +
+                         "; until then: " + failed_names(*findings);
   }
   apply.result.findings[component.name] = std::move(*findings);
 }

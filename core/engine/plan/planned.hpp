@@ -50,6 +50,7 @@ struct PlannedComponent {
   std::optional<Error> error;      ///< when it failed
   Json section;                    ///< its spec
   std::set<std::string> recorded;  ///< keys of actions that stay as they are recorded: it cannot say now
+  bool awaits_source = false;      ///< it waits, and nothing of it was done: its artifact source does not answer
   bool lost = false;               ///< see Ownership
   bool leaving = false;            ///< no longer in the spec
   Json accepted = Json::object();  ///< its part of Generation::accepted

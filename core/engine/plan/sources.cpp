@@ -56,8 +56,7 @@ Result<Json> ask_for_catalogue(Session& session, const std::string& component, c
   const auto silent = session.silent_registries().find(registry);
   if (silent != session.silent_registries().end()) return silent->second;
   auto catalogue = session.artifact(component, "catalogue", request);
-  if (!catalogue &&
-      (catalogue.error().code == ErrorCode::timed_out || catalogue.error().code == ErrorCode::unreachable))
+  if (!catalogue && catalogue.error().code == ErrorCode::unreachable)
     session.silent_registries().emplace(registry, catalogue.error());
   return catalogue;
 }

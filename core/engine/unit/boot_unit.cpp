@@ -99,4 +99,14 @@ std::string boot_failure(const Host& host) {
   return std::string(kUnitName) + " has failed" + (state->result.empty() ? "" : ", its result is " + state->result);
 }
 
+std::string apply_unit_failure(const Host& host) {
+  constexpr const char* kName = "slipway-apply.service";
+  if (!has_systemd(host)) return {};
+  const auto state = unit_state(host, kName);
+  const bool tries_again = state && state->sub == "auto-restart";
+  if (!state || (state->active != "failed" && !tries_again)) return {};
+  return std::string(kName) + (tries_again ? " has failed and is about to try again" : " has given up") +
+         (state->result.empty() ? "" : ", its result is " + state->result);
+}
+
 }  // namespace slipway::core

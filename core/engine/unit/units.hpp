@@ -26,6 +26,12 @@ Plan boot_plan(const Session& session, const HostSpec& spec);
 
 /// "slipway-boot.service has failed, its result is exit-code"; empty: it has not, or there is none.
 std::string boot_failure(const Host& host);
+/// The same of slipway-apply.service, which somebody has enabled: that it has given up, or is about to try again.
+std::string apply_unit_failure(const Host& host);
+inline constexpr const char* kStartApplyUnitAgain =
+    "look at `journalctl -u slipway-apply.service`, then run it again: `systemctl reset-failed slipway-apply.service "
+    "&& "
+    "systemctl start slipway-apply.service`";
 
 /// Errors: `not_found` when the root is an image in which slipway, which its units run, is not installed, or
 /// has no plugin for a component of the spec. A simulated machine's root, which nobody boots, may be without.

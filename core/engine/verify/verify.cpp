@@ -173,6 +173,8 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
   SLIPWAY_CHECK(add_unfinished(session, all));
   if (const std::string problem = boot_failure(session.host()); !problem.empty())
     all[kBootComponent].add({Finding::Status::warning, std::string(kBootComponent) + ".boot", problem, kLookAtBoot});
+  if (const std::string problem = apply_unit_failure(session.host()); !problem.empty())
+    all["slipway"].add({Finding::Status::warning, "slipway.apply-unit", problem, kStartApplyUnitAgain});
   const auto looked_at = [&](const std::string& name) {
     return options.only.empty() || std::find(options.only.begin(), options.only.end(), name) != options.only.end();
   };

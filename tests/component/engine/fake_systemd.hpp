@@ -31,6 +31,8 @@ class FakeSystemd {
   void skipped(const std::string& unit) const { host_.put("run/units/" + unit, "skipped"); }
   /// The unit has run, and its program exited with an error.
   void failed(const std::string& unit) const { host_.put("run/units/" + unit, "failed"); }
+  /// The unit's program exited with an error, and systemd will start it again.
+  void trying_again(const std::string& unit) const { host_.put("run/units/" + unit, "again"); }
   /// From now on jobs do not come to their end, until `false`.
   void hang(bool on) const {
     if (on)
@@ -53,6 +55,7 @@ case $verb in
     [ -s "$file" ] && read -r known < "$file"
     if [ "$known" = queued ]; then load=loaded; echo "Job=7"
     elif [ "$known" = skipped ]; then load=loaded; result=exec-condition
+    elif [ "$known" = again ]; then load=loaded; state=activating; sub=auto-restart; result=exit-code
     elif [ "$known" = failed ]; then load=loaded; state=failed; sub=failed; result=exit-code
     elif [ -s "$file" ]; then load=loaded; state=active; sub=running; pid=1; fi
     echo "LoadState=$load"; echo "ActiveState=$state"; echo "SubState=$sub"; echo "Result=$result"

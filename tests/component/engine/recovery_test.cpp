@@ -182,6 +182,24 @@ TEST(Boot, ThatFailedIsNamedByStatusVerifyAndDoctor) {
     EXPECT_THAT(host.slipway({command}).out, HasSubstr("warning  slipway-boot.boot: slipway-boot.service has failed"));
 }
 
+// Whether it was between two tries or had given up, status said to write a spec.
+TEST(Boot, ThatFailedIsNamedAlsoOfTheUnitThatProvisions) {
+  if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
+  ScratchHost host;
+  const FakeSystemd systemd(host);
+  systemd.trying_again("slipway-apply.service");
+  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("slipway-apply.service has failed and is about to try again"));
+  systemd.failed("slipway-apply.service");
+  const Ran status = host.slipway({"status"});
+  EXPECT_THAT(status.out, HasSubstr("slipway-apply.service has given up, its result is exit-code"));
+  EXPECT_THAT(status.out, ::testing::Not(HasSubstr("slipway init")));
+  host.spec("    probe: {files: {/etc/probe.conf: one}}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  for (const std::string command : {"verify", "doctor"})
+    EXPECT_THAT(host.slipway({command}).out,
+                HasSubstr("warning  slipway.apply-unit: slipway-apply.service has given up"));
+}
+
 // A kill between the last change and verify left a component that nobody had asked whether it works.
 TEST(Recovery, VerifiesWhatTheKilledApplyHadDone) {
   ScratchHost host;

@@ -114,6 +114,19 @@ TEST_F(Install, ASecondTimeChangesNothing) {
   EXPECT_EQ(host_.mtime_ns(kInstalled), time);
 }
 
+// An image that was made as the guide says could not provision itself: the unit came with the package alone.
+TEST_F(Install, BringsTheUnitThatProvisionsWhereThereIsSystemd) {
+  const std::string unit = "usr/lib/systemd/system/slipway-apply.service";
+  ASSERT_EQ(install().code, 0);
+  EXPECT_FALSE(fs::is_symlink(host_.path(unit))) << "there is no systemd";
+  host_.folder().directory("root/usr/lib/systemd/system");
+  ASSERT_EQ(install().code, 0);
+  EXPECT_THAT(host_.text(unit), HasSubstr("ExecStart=/usr/bin/slipway apply --yes"));
+  EXPECT_EQ(fs::read_symlink(host_.path(unit)),
+            "../../slipway/installed/current/lib/systemd/system/slipway-apply.service");
+  EXPECT_FALSE(fs::exists(host_.path("etc/systemd"))) << "nothing enables it";
+}
+
 TEST_F(Install, ADryRunChangesNothing) {
   const auto before = host_.tree();
   const Ran ran = install({"--only", "driver", "--dry-run"});

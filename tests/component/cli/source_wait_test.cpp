@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// An artifact source that does not answer yet, as at a first boot: `apply --wait-for-source` comes back for it.
+#include "tests/component/cli/driver_root.hpp"
+
+namespace slipway {
+namespace {
+
+using slipway::testing::comes_true;
+using slipway::testing::DriverRoot;
+using slipway::testing::Ran;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kNobody = "{repository: \"oci://127.0.0.1:1/nvidia/driver\", trust: unsigned}";
+const std::string kDriver = "usr/lib/slipway/store/driver";
+
+TEST(SourceWait, EndsWithWaitingWhenItsTimeIsOver) {
+  const DriverRoot root;
+  root.source(kNobody);
+  const Ran apply = root.run({"apply", "--wait-for-source=1s"});
+  EXPECT_EQ(apply.code, 3) << apply.out << apply.err;
+  EXPECT_THAT(apply.out, AllOf(HasSubstr("driver: waiting ("), HasSubstr("127.0.0.1:1"),
+                               HasSubstr("slipway has waited 1s for that to end")));
+  EXPECT_FALSE(std::filesystem::exists(root.path(kDriver)));
+  EXPECT_EQ(root.run({"apply"}).code, 1) << "without it, it is a failure";
+}
+
+TEST(SourceWait, GoesOnOnceTheSourceAnswers) {
+  const DriverRoot root;
+  root.source(kNobody);
+  const pid_t child = root.start({"apply", "--wait-for-source", "--sim", "h100x8"});
+  ASSERT_TRUE(comes_true([&] {
+    return root.error_text().find("slipway waits until this is over") != std::string::npos;
+  })) << root.error_text();
+  root.source("{repository: " + testing::kPackage + ", trust: unsigned}");
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << root.error_text();
+  EXPECT_TRUE(std::filesystem::exists(root.path(kDriver)));
+}
+
+// What needs the driver was failed, so that the apply was over with 1.
+TEST(SourceWait, IsThatOfTheComponentsBehindItAsWell) {
+  const DriverRoot root;
+  root.spec("    driver: {version: \"535.261.03\", modules: open, source: " + std::string(kNobody) +
+            "}\n    cdi: {}\n    gfd: {}\n    validator: {}\n");
+  const Ran apply = root.run({"apply", "--wait-for-source=1s"}, "h100x8,driver=none");
+  EXPECT_EQ(apply.code, 3) << apply.out << apply.err;
+  EXPECT_THAT(apply.out, Not(HasSubstr(": failed")));
+}
+
+// A second --wait would have waited for somebody in the way, and a wrong address is no matter of time.
+TEST(SourceWait, IsForNothingElse) {
+  const DriverRoot root;
+  root.source("{repository: /nowhere/package, trust: unsigned}");
+  const Ran apply = root.run({"apply", "--wait-for-source"});
+  EXPECT_EQ(apply.code, 1) << apply.out;
+  EXPECT_THAT(root.run({"apply", "--wait-for-source=soon"}).err,
+              HasSubstr("--wait-for-source takes a duration, not 'soon'"));
+  EXPECT_THAT(root.run({"apply", "--wait-for-source", "--dry-run"}).err, HasSubstr("--wait-for-source could wait for"));
+}
+
+}  // namespace
+}  // namespace slipway
