@@ -3,13 +3,13 @@
 // valid says where.
 #include <map>
 
+#include <slipway/json_fault.hpp>
 #include <slipway/merge/document.hpp>
 
 namespace slipway::merge {
 namespace {
 
 constexpr const char* kBlank = " \t\r\n";
-constexpr std::size_t kDeepest = 200;  ///< no configuration is nested deeper; the scan calls itself
 
 struct Member;
 
@@ -238,11 +238,9 @@ class JsonDocument final : public Document {
 struct Duplicates {
   std::vector<std::map<std::string, bool>> open;
   std::string found;
-  bool too_deep = false;
 
   bool operator()(int, Json::parse_event_t event, Json& value) {
     if (event == Json::parse_event_t::object_start) open.emplace_back();
-    too_deep = too_deep || open.size() > kDeepest;
     if (event == Json::parse_event_t::object_end) open.pop_back();
     if (event == Json::parse_event_t::key && !open.back().emplace(value.get<std::string>(), true).second)
       found = value.get<std::string>();
@@ -255,19 +253,14 @@ struct Duplicates {
 Result<std::unique_ptr<Document>> parse_json(const std::string& bytes, const std::string& path) {
   if (bytes.find_first_not_of(kBlank) == std::string::npos)
     return std::unique_ptr<Document>(std::make_unique<JsonDocument>(bytes, Json::object(), Node{}));
-  Json value;
-  Duplicates duplicates;
-  try {
-    value = Json::parse(bytes, std::ref(duplicates));
-  } catch (const Json::parse_error& error) {
-    const auto [line, column] = position_of(bytes, error.byte == 0 ? 0 : error.byte - 1);
-    const std::string what = error.what();
-    const std::size_t colon = what.find(": ");
-    return broken(path, line, column, "JSON", what.substr(colon == std::string::npos ? 0 : colon + 2));
+  if (const auto fault = find_json_fault(bytes)) {
+    const auto [line, column] = position_of(bytes, fault->offset_bytes);
+    return broken(path, line, column, "JSON", fault->why);
   }
+  Duplicates duplicates;
+  Json value = Json::parse(bytes, std::ref(duplicates));
   if (!duplicates.found.empty())
     return broken(path, 1, 1, "JSON", "the key '" + duplicates.found + "' is there twice in one object");
-  if (duplicates.too_deep) return broken(path, 1, 1, "configuration", "its objects are nested too deep");
   if (!value.is_object()) return broken(path, 1, 1, "configuration", "it is no object at its top");
   Node root = Scanner(bytes).scan();
   return std::unique_ptr<Document>(std::make_unique<JsonDocument>(bytes, std::move(value), std::move(root)));

@@ -2,6 +2,7 @@
 #include "toml_tree.hpp"
 
 #include <slipway/merge/document.hpp>
+#include <slipway/merge/toml_depth.hpp>
 #include <slipway/merge/toml_json.hpp>
 
 namespace slipway::merge {
@@ -85,6 +86,10 @@ class TomlBuilder {
 }  // namespace
 
 Result<TomlTree> read_toml(const std::string& bytes, const std::string& path) {
+  if (const std::size_t deep = find_deep_toml_key(bytes); deep != std::string::npos) {
+    const auto [line, column] = position_of(bytes, deep);
+    return broken(path, line, column, "TOML", "a key has more than " + std::to_string(kMostKeyParts) + " parts");
+  }
   const toml::parse_result parsed = toml::parse(std::string_view(bytes));
   if (!parsed) {
     const auto& where = parsed.error().source().begin;

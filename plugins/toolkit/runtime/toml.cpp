@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/runtime/toml.hpp"
 
+#include <algorithm>
+
+#include <slipway/merge/toml_depth.hpp>
 #include <slipway/merge/toml_json.hpp>
 
 namespace slipway::toolkit {
@@ -21,6 +24,12 @@ void write_table(const Json& table, const std::string& name, std::string& out) {
 }  // namespace
 
 Result<Json> parse_toml(std::string_view text, const std::string& path) {
+  if (const std::size_t deep = merge::find_deep_toml_key(text); deep != std::string_view::npos)
+    return Error{ErrorCode::invalid,
+                 "a key has more than " + std::to_string(merge::kMostKeyParts) + " parts",
+                 path + ":" + std::to_string(std::ranges::count(text.substr(0, deep), '\n') + 1),
+                 "correct the file; slipway leaves it as it is",
+                 {}};
   const toml::parse_result parsed = toml::parse(text, path);
   if (parsed) return merge::json_from_toml(parsed.table(), [](const std::string& other) { return other; });
   const auto& error = parsed.error();

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include <slipway/merge/toml_depth.hpp>
 #include <slipway/merge/tomlplusplus.hpp>
 #include <slipway/root_dir.hpp>
 #include <slipway/text.hpp>
@@ -60,6 +61,7 @@ Program find_program(const Host& host, std::span<const char* const> paths) {
 
 std::string why_no_variable(const Host& host) {
   const std::string text = host.read(kRuntimeConfig).value_or("");
+  if (merge::find_deep_toml_key(text) != std::string::npos) return {};
   const toml::parse_result config = toml::parse(text);
   // Of a file that is no TOML the runtime speaks itself when it is to start a container.
   if (!config || config.table()[kAcceptVariable].value_or(true)) return {};

@@ -1,39 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/programs/shim/document.hpp"
 
+#include <slipway/json_fault.hpp>
+
 namespace slipway::shim {
-namespace {
-
-constexpr int kMaxDepth = 128;  // an OCI configuration has about ten levels
-
-/// Brackets outside of texts; a document without end is for the parser to refuse.
-bool too_deep(std::string_view text) {
-  int depth = 0;
-  bool inside_text = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (inside_text && c == '\\') ++i;
-    if (c == '"' && (!inside_text || text[i] == '"')) inside_text = !inside_text;
-    if (inside_text) continue;
-    if (c == '{' || c == '[') ++depth;
-    if (c == '}' || c == ']') --depth;
-    if (depth > kMaxDepth) return true;
-  }
-  return false;
-}
-
-}  // namespace
 
 Result<Json> parse_document(std::string_view text, const std::string& where) {
   const Members document(where);
-  if (too_deep(text)) return document.invalid("it is nested deeper than " + std::to_string(kMaxDepth) + " levels");
-  try {
-    Json value = Json::parse(text);
-    if (!value.is_object()) return document.invalid("it is no JSON object");
-    return value;
-  } catch (const Json::parse_error& problem) {
-    return document.invalid("it is no JSON, at byte " + std::to_string(problem.byte));
+  Json value = parse_foreign(text);
+  if (value.is_discarded()) {
+    const JsonFault fault = find_json_fault(text).value_or(JsonFault{});
+    return document.invalid("it is not JSON, at byte " + std::to_string(fault.offset_bytes + 1) + ": " + fault.why);
   }
+  if (!value.is_object()) return document.invalid("it is no JSON object");
+  return value;
 }
 
 Error Members::invalid(const std::string& what) const {

@@ -14,7 +14,7 @@
 
 namespace slipway::shim {
 
-/// An object. Errors: `invalid`, naming `where`: no JSON, no object, nested deeper than 128 levels.
+/// An object. Errors: `invalid`, naming `where`: no JSON, no object, nested deeper than kMaxJsonDepth.
 Result<Json> parse_document(std::string_view text, const std::string& where);
 
 /// Members of a document that must be of one type where they are there; null counts as missing.

@@ -57,6 +57,25 @@ TEST(MergeJson, ABrokenFileIsAnErrorWithItsPlace) {
   EXPECT_EQ(refused("json", "{\"a\": " + deep, {{"c", 1}}).code, ErrorCode::invalid);
 }
 
+// The number was an exception that nobody caught, the lists and the dotted keys ended slipway by a signal.
+TEST(MergeJson, ThatNoProgramCouldReadIsAnErrorWithItsPlace) {
+  EXPECT_THAT(refused("json", "{\n\"x\": 1e400}", {{"a", 1}}).what, HasSubstr("number overflow parsing '1e400'"));
+  const std::string lists = "{\"x\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}";
+  EXPECT_THAT(refused("json", lists, {{"a", 1}}).what, HasSubstr("/etc/file:1:206: this is no valid JSON: it nests"));
+}
+
+TEST(MergeToml, KeysWithTooManyPartsAreAnErrorWithTheirPlace) {
+  std::string dots = "a";
+  for (int i = 0; i < 300'000; ++i) dots += ".a";
+  for (const std::string& key : {dots, std::string("b = 1\n[") + dots + "]\n", "\"x=y\" . 'z' . " + dots + " = 1\n"}) {
+    const Error error = refused("toml", "# a comment.with.dots\n" + key, {{"c", 1}});
+    EXPECT_THAT(error.what, HasSubstr("a key has more than 32 parts"));
+  }
+  const std::string text = "text = \"\"\"" + std::string(100, '.') + "\"\"\" # " + std::string(100, '.') +
+                           "\nlist = [1.5, 2.5]\na.'b.c'.\"d\\\".\".e = '" + std::string(100, '.') + "'\n";
+  EXPECT_EQ(set_in("toml", text, {{"c", 1}}), text + "c = 1\n");
+}
+
 TEST(MergeJson, AValueOnTheWayIsAConflictThatNamesIt) {
   const Error error = refused("json", "{\"a\": {\"b\": 5}}", {{"a", {{"b", {{"c", 1}}}}}});
   EXPECT_EQ(error.code, ErrorCode::conflict);
