@@ -41,15 +41,31 @@ bool default_acts(const Json& runtime) {
   return program.is_string() && is_gpu_runtime(program.get<std::string>());
 }
 
+/// A handler without runtime_path starts the program of its own name.
+std::string program_of(const Json& runtime, const std::string& name) {
+  const std::string path = text_of(at_path(runtime, {"runtimes", name}), "runtime_path");
+  return path.empty() ? name : path;
+}
+
+Json crio_low_level(const Json& runtime, const std::string& ours) {
+  std::string chosen = text_of(runtime, "default_runtime");
+  // Where no file names one, CRI-O's own default counts: crun in newer versions, runc in older ones.
+  if (chosen.empty() && at_path(runtime, {"runtimes", "crun"}).is_object()) chosen = "crun";
+  return low_level_of(program_of(runtime, chosen.empty() ? "runc" : chosen), program_of(runtime, "runc"), ours);
+}
+
 /// What the files say. @param drop_in  the one that is written, which does not count
 Result<Json> read_files(const RuntimeSettings& settings, const Host& host, const std::string& config,
                         const std::string& drop_in) {
   SLIPWAY_TRY(effective, read_effective(host, config, drop_in));
-  return Json{{"base", crio_base_handler(settings.names, at_path(effective, {"crio", "runtime"}))},
+  const Json runtime = at_path(effective, {"crio", "runtime"});
+  const std::string ours = find_runtime(host, settings);
+  return Json{{"base", crio_base_handler(settings.names, runtime)},
               {"config", config},
               {"drop_in", drop_in},
-              {"default_acts", default_acts(at_path(effective, {"crio", "runtime"}))},
-              {"runtime", find_runtime(host, settings)}};
+              {"default_acts", default_acts(runtime)},
+              {"low_level", crio_low_level(runtime, ours)},
+              {"runtime", ours}};
 }
 
 }  // namespace
@@ -58,8 +74,9 @@ Json crio_base_handler(const std::vector<std::string>& ours, const Json& runtime
   std::vector<std::string> names{"crun", "runc"};
   if (const Json name = at_path(runtime, {"default_runtime"}); name.is_string()) names.insert(names.begin(), name);
   for (const std::string& name : names) {
-    const Json found = at_path(runtime, {"runtimes", name});
-    if (found.is_object() && std::ranges::count(ours, name) == 0) return found;
+    Json found = at_path(runtime, {"runtimes", name});
+    if (!found.is_object() || std::ranges::count(ours, name) != 0) continue;
+    if (!is_gpu_runtime(text_of(found, "runtime_path"))) return found;
   }
   return Json::object();
 }
@@ -110,9 +127,13 @@ Status plan_crio(const RuntimeSettings& settings, const Json& facts, bool live, 
   handler["runtime_type"] = "oci";
   if (text_of(handler, "runtime_path").empty())
     return Error{ErrorCode::not_found,
-                 "CRI-O's configuration names neither crun nor runc, so there is nothing to inherit from",
+                 (facts.value("base", Json::object()).empty()
+                      ? std::string("CRI-O's configuration has no handler crun or runc to inherit from")
+                      : std::string("the handler of CRI-O to inherit from has no runtime_path")) +
+                     ", and slipway-runtime is not installed, so a handler would have no program to start",
                  facts.value("config", kCrioConfig),
-                 "name the program that handlers start: runtime_path",
+                 "install slipway-runtime as /usr/bin/slipway-runtime, or name the program of crun or runc in the "
+                 "configuration: runtime_path",
                  {}};
   Json config = Json::object();
   for (const std::string& name : settings.names) set_path(config, {"crio", "runtime", "runtimes", name}, handler);

@@ -10,6 +10,8 @@
 #include <slipway/unix_socket.hpp>
 
 #include "toolkit/environment.hpp"
+#include "toolkit/runtime/engine.hpp"
+#include "toolkit/runtime/unit_command.hpp"
 
 namespace slipway::toolkit {
 namespace {
@@ -40,52 +42,23 @@ std::string unit_of(const Host& host, const std::string& process) {
   return unit;
 }
 
-/// Words as systemd takes them apart, without what stands in front of the program (systemd.service(5)).
-Daemon parse_command(const std::string& line, const std::string& unit) {
-  std::vector<std::string> words = words_of(line, ' ');
-  for (std::string& word : words)
-    if (word.size() > 1 && (word.front() == '"' || word.front() == '\'') && word.back() == word.front())
-      word = word.substr(1, word.size() - 2);
-  Daemon daemon{{}, {}, unit};
-  if (words.empty()) return daemon;
-  daemon.program = words.front().substr(std::min(words.front().find_first_not_of("@-:+!|"), words.front().size()));
-  daemon.arguments.assign(words.begin() + 1, words.end());
-  return daemon;
-}
-
-/// The unit's file and its drop-ins, in the order in which they count.
-std::vector<std::string> unit_files(const Host& host, const std::string& unit) {
-  const std::vector<std::string> folders{"/etc/systemd/system/", "/run/systemd/system/",
-                                         "/usr/local/lib/systemd/system/", "/usr/lib/systemd/system/",
-                                         "/lib/systemd/system/"};
-  const auto main = std::find_if(folders.begin(), folders.end(), [&](const std::string& folder) {
-    const auto info = host.info(folder + unit);
-    return info && info->type != FileInfo::Type::directory;
-  });
-  if (main == folders.end()) return {};
-  std::vector<std::pair<std::string, std::string>> drop_ins;  // by name; the first folder that has a name counts
-  for (const std::string& folder : folders) {
-    const auto names = host.list(folder + unit + ".d").value_or({});
-    for (const std::string& name : names) {
-      const bool seen = std::any_of(drop_ins.begin(), drop_ins.end(), [&](const auto& at) { return at.first == name; });
-      if (name.ends_with(".conf") && !seen) drop_ins.emplace_back(name, folder + unit + ".d/" + name);
-    }
-  }
-  std::sort(drop_ins.begin(), drop_ins.end());
-  std::vector<std::string> files{*main + unit};
-  for (const auto& drop_in : drop_ins) files.push_back(drop_in.second);
-  return files;
-}
-
 }  // namespace
 
-std::string Daemon::option(const std::vector<std::string>& names) const {
+std::vector<std::string> Daemon::options(const std::vector<std::string>& names) const {
+  std::vector<std::string> values;
   for (std::size_t i = 0; i < arguments.size(); ++i)
     for (const std::string& name : names) {
-      if (arguments[i] == name && i + 1 < arguments.size()) return arguments[i + 1];
-      if (name.starts_with("--") && arguments[i].starts_with(name + "=")) return arguments[i].substr(name.size() + 1);
+      if (arguments[i] == name && i + 1 < arguments.size())
+        values.push_back(arguments[i + 1]);
+      else if (arguments[i].starts_with(name + "="))
+        values.push_back(arguments[i].substr(name.size() + 1));
     }
-  return {};
+  return values;
+}
+
+std::string Daemon::option(const std::vector<std::string>& names) const {
+  const auto values = options(names);
+  return values.empty() ? "" : values.back();
 }
 
 bool socket_answers(const Host& host, const std::string& socket) { return connect_here(host, socket).get() >= 0; }
@@ -103,19 +76,19 @@ std::optional<Daemon> find_peer(const Host& host, const std::string& socket, con
   // K3s is one program under many names; asked for its version it has to be called by the engine's.
   if (file_name(path) != program) path = folder_of(path) + "/" + program;
   words.erase(words.begin());
-  return Daemon{path, words, unit_of(host, process)};
+  const std::string unit = unit_of(host, process);
+  const auto command = read_unit_command(host, unit);
+  return Daemon{path, words, unit, command ? command->place : ""};
 }
 
 std::optional<Daemon> read_unit(const Host& host, const std::string& unit) {
-  const auto files = unit_files(host, unit);
-  if (files.empty()) return {};
-  Daemon daemon{{}, {}, unit};
-  for (const std::string& file : files) {
-    std::string text = host.read(file).value_or("");
-    for (auto at = text.find("\\\n"); at != std::string::npos; at = text.find("\\\n")) text.replace(at, 2, " ");
-    for (const std::string& line : lines_of(text))
-      if (line.starts_with("ExecStart=")) daemon = parse_command(line.substr(line.find('=') + 1), unit);
-  }
+  auto command = read_unit_command(host, unit);
+  if (!command) return {};
+  Daemon daemon{{}, {}, unit, command->place};
+  if (command->words.empty()) return daemon;
+  daemon.program = command->words.front();
+  if (!daemon.program.starts_with('/')) daemon.program = find_program(host, daemon.program);
+  daemon.arguments.assign(command->words.begin() + 1, command->words.end());
   return daemon;
 }
 

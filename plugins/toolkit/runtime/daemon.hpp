@@ -17,10 +17,14 @@ namespace slipway::toolkit {
 struct Daemon {
   std::string program;  ///< absolute
   std::vector<std::string> arguments;
-  std::string unit;  ///< "containerd.service"; empty: it belongs to none
+  std::string unit;   ///< "containerd.service"; empty: it belongs to none
+  std::string place;  ///< "FILE:LINE" in the unit's files with the command; empty: unknown
 
-  /// The value of an option, written "--config FILE", "--config=FILE" or "-c FILE"; empty where it is not given.
+  /// The value of an option, written "--config FILE", "--config=FILE", "-c FILE" or "-c=FILE", the last time that it is
+  /// given; empty where it is not given.
   std::string option(const std::vector<std::string>& names) const;
+  /// All values of an option that may be given several times.
+  std::vector<std::string> options(const std::vector<std::string>& names) const;
 };
 
 /// Something accepts connections on a socket of this machine.
@@ -30,7 +34,7 @@ bool socket_answers(const Host& host, const std::string& socket);
 /// Nothing on a host that is not live, or when nobody listens.
 std::optional<Daemon> find_peer(const Host& host, const std::string& socket, const std::string& program);
 
-/// What a unit starts: the last ExecStart of its file and drop-ins (systemd.unit(5)). Variables are not expanded.
+/// What a unit starts (unit_command.hpp). A variable whose file is missing stays: "${NAME}".
 /// Nothing when there is no such unit.
 std::optional<Daemon> read_unit(const Host& host, const std::string& unit);
 

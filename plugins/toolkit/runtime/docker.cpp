@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/toolkit/runtime/docker.cpp - Docker: runtimes and the feature `cdi` in daemon.json.
 #include <algorithm>
+#include <optional>
 
 #include "toolkit/environment.hpp"
-#include "toolkit/runtime/daemon.hpp"
+#include "toolkit/runtime/daemon_json.hpp"
 #include "toolkit/runtime/engine.hpp"
 #include "toolkit/runtime/engine_checks.hpp"
 
@@ -32,19 +33,28 @@ std::vector<std::string> other_arguments(const std::vector<std::string>& argumen
   return others;
 }
 
-/// An empty file is as good as none.
-Status expect_object(const std::string& text, const std::string& path) {
-  if (text.find_first_not_of(" \t\r\n") == std::string::npos) return {};
-  std::string place = path;
-  try {
-    if (Json::parse(text).is_object()) return {};
-  } catch (const Json::parse_error& error) {
-    const std::string before = text.substr(0, error.byte == 0 ? 0 : error.byte - 1);
-    const auto line_begin = before.rfind('\n') + 1;  // 0 in the first line
-    place += ":" + std::to_string(std::ranges::count(before, '\n') + 1) + ":" +
-             std::to_string(before.size() - line_begin + 1);
-  }
-  return Error{ErrorCode::invalid, "it is no JSON object", place, "correct the file; slipway leaves it as it is", {}};
+/// CDI has to be switched on in that version.
+bool needs_cdi(const RuntimeSettings& settings, EngineVersion engine) {
+  const bool knows_cdi = !engine.known() || engine >= kFirstDockerWithCdi;
+  return settings.cdi && knows_cdi && (!engine.known() || engine < kFirstDockerWithCdiOn);
+}
+
+/// What the file and the flags of dockerd say, and whether it would start with what is to be written.
+Result<Json> facts_of_configuration(const RuntimeSettings& settings, const Host& host, const std::string& config,
+                                    const std::optional<Daemon>& daemon, const std::string& version) {
+  SLIPWAY_TRY(file, read_daemon_json(host, config));
+  const Json flags = daemon ? docker_flags(*daemon) : Json::object();
+  const std::string runtime = find_runtime(host, settings);
+  const DockerWish wish{.names = settings.names,
+                        .program = runtime,
+                        .as_default = settings.set_as_default && !runtime.empty(),
+                        .cdi = needs_cdi(settings, parse_engine_version(version))};
+  SLIPWAY_CHECK(check_docker_wish(wish, file, config, flags));
+  return Json{{"version", version},
+              {"config", config},
+              {"flags", flags},
+              {"low_level", docker_low_level(file, flags, runtime)},
+              {"runtime", runtime}};
 }
 
 bool is_of_snap(const Daemon& daemon) {
@@ -83,21 +93,21 @@ Result<Json> read_docker(const RuntimeSettings& settings, const Host& host) {
   std::string config = place.config;
   if (config.empty() && daemon) config = daemon->option({"--config-file"});
   if (config.empty()) config = kDockerConfig;
-  if (const auto text = host.read(config)) SLIPWAY_CHECK(expect_object(*text, config));
-  return Json{{"version", read_engine_version(host, program, {"docker.io", "docker-ce"})},
-              {"program", program},
-              {"arguments", other_arguments(daemon ? daemon->arguments : std::vector<std::string>{})},
-              {"config", config},
-              {"socket", socket},
-              {"unit", unit},
-              {"runtime", find_runtime(host, settings)}};
+  SLIPWAY_TRY(facts, facts_of_configuration(settings, host, config, daemon,
+                                            read_engine_version(host, program, {"docker.io", "docker-ce"})));
+  facts.update({{"program", program},
+                {"arguments", other_arguments(daemon ? daemon->arguments : std::vector<std::string>{})},
+                {"socket", socket},
+                {"unit", unit}});
+  return facts;
 }
 
 Result<Json> read_docker_files(const RuntimeSettings& settings, const Host& host) {
   const EnginePlace place = settings.place("docker");
-  const std::string config = place.config.empty() ? kDockerConfig : place.config;
-  if (const auto text = host.read(config)) SLIPWAY_CHECK(expect_object(*text, config));
-  return Json{{"config", config}, {"unit", kDockerUnit}, {"runtime", find_runtime(host, settings)}};
+  SLIPWAY_TRY(facts, facts_of_configuration(settings, host, place.config.empty() ? kDockerConfig : place.config,
+                                            read_unit(host, kDockerUnit), ""));
+  facts["unit"] = kDockerUnit;
+  return facts;
 }
 
 Status plan_docker(const RuntimeSettings& settings, const Json& facts, bool live, Plan& plan) {
@@ -118,14 +128,18 @@ Status plan_docker(const RuntimeSettings& settings, const Json& facts, bool live
   Json set = Json::object();
   if (!binary.empty()) {
     for (const std::string& name : settings.names)
-      set_path(set, {"runtimes", name}, Json{{"args", Json::array()}, {"path", binary}});
-    if (settings.set_as_default && !settings.names.empty()) set["default-runtime"] = settings.names.front();
+      if (at_path(facts, {"flags", "runtimes", name}).is_null())
+        set_path(set, {"runtimes", name}, Json{{"args", Json::array()}, {"path", binary}});
+    if (settings.set_as_default && at_path(facts, {"flags", "default-runtime"}).is_null())
+      set["default-runtime"] = settings.names.front();
   } else if (settings.set_as_default) {
     plan.note("Docker gets no default runtime: no runtime program is installed, and CDI needs none");
   }
-  if (settings.cdi && knows_cdi && !has_cdi_on) set_path(set, {"features", "cdi"}, true);
+  if (needs_cdi(settings, engine) && at_path(facts, {"flags", "cdi"}).is_null())
+    set_path(set, {"features", "cdi"}, true);
   if (set.empty()) {
-    plan.note("Docker " + version + " has CDI switched on by itself: nothing is written");
+    plan.note("Docker " + version + (has_cdi_on ? " has CDI switched on by itself" : " has all of it by its flags") +
+              ": nothing is written");
     return {};
   }
   const EngineChecks checks("Docker", facts, settings, live);

@@ -50,7 +50,7 @@ inline constexpr const char* kRuncType = "io.containerd.runc.v2";
 /// A handler's table from the one that it inherits from. @param binary  empty: the base's own
 Json inherit_containerd_handler(const Json& base, const std::string& binary, bool version_1);
 
-/// The handler to inherit from: the default one, else crun, else runc, but none of `ours`.
+/// The handler to inherit from: the default one, else crun, else runc; neither one of `ours` nor a runtime for GPUs.
 /// @param runtime  the table crio.runtime
 Json crio_base_handler(const std::vector<std::string>& ours, const Json& runtime);
 
@@ -88,6 +88,14 @@ void set_path(Json& value, const std::vector<std::string>& names, Json member);
 
 /// The error for an engine that knows no CDI where no runtime program is installed either.
 Error needs_runtime(const std::string& engine, const std::string& version);
+
+/// Which program makes an engine's containers that get no GPU: {"program": NAME or PATH, "hidden": the default handler
+/// is a runtime for GPUs, so that the program of the handler runc is taken}. A runtime for GPUs is never that program:
+/// it would start itself.
+/// @param of_default  the program of the default handler; empty: the engine's own choice
+/// @param of_runc     the program of the handler runc, likewise
+/// @param ours        the program that slipway's handlers start
+Json low_level_of(const std::string& of_default, const std::string& of_runc, const std::string& ours);
 
 /// Facts about it, from those of the engines by name: {"runtimes": […]} or {"note": "…"}; null: nothing to do.
 /// Errors: `invalid` when the settings' file is no TOML.

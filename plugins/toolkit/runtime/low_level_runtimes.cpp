@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <optional>
 #include <set>
 
 #include <slipway/text.hpp>
@@ -16,36 +15,46 @@ constexpr const char* kSettings = kToolkitConfig;
 constexpr const char* kDefault = "runc";
 constexpr std::string_view kUsualRunc[] = {"runc", "/usr/bin/runc", "/usr/sbin/runc"};
 
-/// What an engine's handlers start without a runtime for GPUs. @return nothing where none comes between; empty where
-/// ours is the default handler already, so that what was there before does not show any more
-std::optional<std::string> former_program(const Json& engine) {
-  const std::string ours = engine.value("runtime", "");
-  if (ours.empty()) return std::nullopt;
-  Json program = at_path(engine, {"base", "options", "BinaryName"});
-  if (!program.is_string()) program = at_path(engine, {"base", "runtime_path"});
-  const std::string name = program.is_string() ? program.get<std::string>() : std::string();
-  if (name.empty()) return kDefault;
-  if (name == ours) return "";
-  const bool usual = std::ranges::count(kUsualRunc, name) != 0;
-  return usual ? kDefault : name;
+Json list_for(const std::string& program) {
+  Json list{program};
+  for (const char* usual : {"runc", "crun"})
+    if (program != usual) list.push_back(usual);
+  return list;
 }
 
-Json list_for(const std::string& program) { return Json{program, "runc", "crun"}; }
+/// The list has the form of one that slipway writes, and no runtime for GPUs at its head.
+bool as_written(const Json& list) {
+  if (!list.is_array() || list.empty() || !list[0].is_string()) return false;
+  const std::string first = list[0];
+  return list == list_for(first) && !is_gpu_runtime(first);
+}
 
 }  // namespace
 
+Json low_level_of(const std::string& of_default, const std::string& of_runc, const std::string& ours) {
+  const auto for_gpus = [&ours](const std::string& program) { return program == ours || is_gpu_runtime(program); };
+  const bool hidden = !of_default.empty() && for_gpus(of_default);
+  std::string program = hidden ? of_runc : of_default;
+  const bool usual = std::ranges::count(kUsualRunc, program) != 0;
+  if (program.empty() || usual || for_gpus(program)) program = kDefault;
+  return Json{{"program", program}, {"hidden", hidden}};
+}
+
 Result<Json> read_low_level(const Json& engines, const Host& host) {
   std::set<std::string> programs;
-  for (const Json& engine : engines)
-    if (auto program = former_program(engine)) programs.insert(std::move(*program));
-  if (programs.empty() || programs == std::set<std::string>{kDefault}) return Json(nullptr);
+  bool hidden = false;  // some engine's default handler is a runtime for GPUs
+  for (const Json& engine : engines) {
+    const Json low_level = at_path(engine, {"low_level"});
+    if (text_of(engine, "runtime").empty() || !low_level.is_object()) continue;
+    programs.insert(text_of(low_level, "program"));
+    hidden = hidden || low_level.value("hidden", false);
+  }
+  if (programs.empty()) return Json(nullptr);
   const auto text = host.read(kSettings);
   SLIPWAY_TRY(settings, parse_toml(text ? *text : "", kSettings));
   const Json configured = at_path(settings, {"nvidia-container-runtime", "runtimes"});
-  const bool as_written = configured.is_array() && configured.size() == 3 && configured[0].is_string() &&
-                          configured == list_for(configured[0]);
-  if (programs.erase("") > 0 && as_written) programs.insert(configured[0].get<std::string>());
-  if (programs.empty() || programs == std::set<std::string>{kDefault}) return Json(nullptr);
+  if (hidden && as_written(configured) && configured[0] != kDefault) return Json{{"runtimes", configured}};
+  if (programs == std::set<std::string>{kDefault}) return Json(nullptr);
   if (programs.size() > 1)
     return Json{{"note", "the engines here start different OCI runtimes; name the one behind GPU containers in " +
                              std::string(kSettings) + " (nvidia-container-runtime.runtimes)"}};

@@ -11,6 +11,33 @@ namespace {
 constexpr EngineVersion kFirstPodmanWithCdi{4, 1};
 constexpr const char* kPodmanDropIn = "/etc/containers/containers.conf.d/99-nvidia.conf";
 
+/// What containers.conf(5) and the drop-ins say together, later ones over earlier ones, ours left out.
+Result<Json> read_containers_conf(const Host& host) {
+  Json effective = Json::object();
+  for (const std::string base : {"/usr/share/containers/containers.conf", "/etc/containers/containers.conf"}) {
+    std::vector<std::string> paths{base};
+    const auto names = host.list(base + ".d").value_or({});
+    for (const std::string& name : names)
+      if (name.ends_with(".conf")) paths.push_back(base + ".d/" + name);
+    for (const std::string& path : paths) {
+      const auto text = path == kPodmanDropIn ? Result<std::string>("") : host.read(path);
+      if (!text) continue;
+      SLIPWAY_TRY(value, parse_toml(*text, path));
+      effective.merge_patch(value);
+    }
+  }
+  return effective;
+}
+
+/// The program of `engine.runtime`, by the first of its paths that is there.
+std::string podman_program(const Json& engine, const std::string& name, const Host& host) {
+  const Json paths = at_path(engine, {"runtimes", name});
+  if (paths.is_array())
+    for (const Json& path : paths)
+      if (path.is_string() && host.exists(path.get<std::string>())) return path;
+  return name;
+}
+
 }  // namespace
 
 Result<Json> read_podman(const RuntimeSettings& settings, const Host& host) {
@@ -19,7 +46,14 @@ Result<Json> read_podman(const RuntimeSettings& settings, const Host& host) {
   // An ordinary user's `podman --version` leaves folders in /tmp, so it is run only where no list of packages tells.
   std::string version = read_package_version(host, {"podman"});
   if (version.empty()) version = read_engine_version(host, program, {});
-  return Json{{"version", version}, {"runtime", find_runtime(host, settings)}};
+  SLIPWAY_TRY(conf, read_containers_conf(host));
+  const Json engine = at_path(conf, {"engine"});
+  Json facts{{"version", version}, {"runtime", find_runtime(host, settings)}};
+  // Where no file names one, podman takes the first that is installed, as slipway-runtime does.
+  if (const std::string name = text_of(engine, "runtime"); !name.empty())
+    facts["low_level"] = low_level_of(podman_program(engine, name, host), podman_program(engine, "runc", host),
+                                      text_of(facts, "runtime"));
+  return facts;
 }
 
 Status plan_podman(const RuntimeSettings& settings, const Json& facts, bool /*live*/, Plan& plan) {

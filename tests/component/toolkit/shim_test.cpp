@@ -210,6 +210,18 @@ TEST_F(ShimTest, IsNeverItsOwnRunc) {
   EXPECT_EQ(create(), 5);
 }
 
+// NVIDIA's runtime reads the same list and started itself: 155 times in 5 s, and no container.
+TEST_F(ShimTest, NeverStartsARuntimeForGpus) {
+  program("bin/nvidia-container-runtime", "#!/bin/sh\nexit 9\n");
+  folder_.file("config.toml", "[nvidia-container-runtime]\nruntimes = [\"" +
+                                  folder_.at("bin/nvidia-container-runtime").string() +
+                                  "\", \"nvidia-container-runtime\", \"runc\"]\n");
+  EXPECT_EQ(create(), 7) << "as runc ends";
+  fs::remove(folder_.at("bin/runc"));
+  EXPECT_EQ(create(), 1);
+  EXPECT_THAT(output(), HasSubstr("a runtime for GPUs does not count"));
+}
+
 TEST_F(ShimTest, WritesDownWhatItGaveInTheLogOfTheSettings) {
   folder_.file("config.toml", "[nvidia-container-runtime]\ndebug = \"" + folder_.at("debug").string() +
                                   "\"\n[nvidia-container-runtime.modes.cdi]\nspec-dirs = [\"" +

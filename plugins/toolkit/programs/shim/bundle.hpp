@@ -27,7 +27,8 @@ struct Edited {
 Result<Edited> prepare_bundle(const CommandLine& line, const Config& config);
 
 /// The first of the names that is there: paths as they are, other names looked up in PATH. Never this program itself,
-/// under whatever name it is installed. Errors: `not_found`, naming all.
+/// under whatever name it is installed, nor NVIDIA's runtime, which would start this one's list again. Errors:
+/// `not_found`, naming all.
 Result<std::string> find_low_level(const std::vector<std::string>& names);
 
 /// Becomes that program, with the same arguments and environment. Returns only when that fails.

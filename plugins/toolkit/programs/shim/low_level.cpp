@@ -21,6 +21,12 @@ std::vector<std::string> folders_of_path() {
   return folders;
 }
 
+/// NVIDIA's runtime starts what this program's settings name, so that the two would start each other without end.
+bool starts_itself(const std::string& program) {
+  const std::string name = program.substr(program.rfind('/') + 1);
+  return name.starts_with("nvidia-container-runtime") || name.starts_with("slipway-runtime");
+}
+
 bool is_other_program(const std::string& path) {
   struct stat own {};
   struct stat other {};
@@ -36,6 +42,7 @@ Result<std::string> find_low_level(const std::vector<std::string>& names) {
   std::string all;
   for (const std::string& name : names) {
     all += (all.empty() ? "" : ", ") + name;
+    if (starts_itself(name)) continue;
     if (name.find('/') != std::string::npos) {
       if (is_other_program(name)) return name;
       continue;
@@ -47,11 +54,12 @@ Result<std::string> find_low_level(const std::vector<std::string>& names) {
     }
   }
   const char* const path = std::getenv("PATH");
-  return Error{ErrorCode::not_found,
-               "no OCI runtime is installed: none of " + all + " is there",
-               "PATH=" + std::string(path != nullptr ? path : kUsualPath),
-               "install runc, or name the program in nvidia-container-runtime.runtimes",
-               {}};
+  return Error{
+      ErrorCode::not_found,
+      "no OCI runtime is installed: none of " + all + " is there",
+      "PATH=" + std::string(path != nullptr ? path : kUsualPath),
+      "install runc, or name the program in nvidia-container-runtime.runtimes; a runtime for GPUs does not count",
+      {}};
 }
 
 Error become(const std::string& program, char** words) {

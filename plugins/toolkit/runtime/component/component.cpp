@@ -2,6 +2,7 @@
 #include "toolkit/runtime/component/component.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "nvidia/gpu.hpp"
 #include "toolkit/containers/loss.hpp"
@@ -15,6 +16,8 @@
 
 namespace slipway::toolkit {
 namespace {
+
+constexpr const char* kProblem = "problem_of_";  // a fact's name, with that of the engine
 
 struct Engine {
   std::string name;
@@ -78,12 +81,23 @@ void add_notes(const RuntimeSettings& settings, const Facts& facts, Plan& plan) 
 }
 
 /// What config.toml will have, and who reads it here does nothing with.
-std::vector<std::string> config_warnings(const RuntimeSettings& settings, const Host& host) {
+/// Errors: `invalid` no TOML: slipway-runtime then refuses each container.
+Result<std::vector<std::string>> config_warnings(const RuntimeSettings& settings, const Host& host) {
   const auto text = host.read(kToolkitConfig);
-  auto file = text ? parse_toml(*text, kToolkitConfig) : Result<Json>(Json::object());
-  if (!file) return {};  // which the change of the file reports
-  file->merge_patch(settings.toolkit_config);
-  return toolkit_config_warnings(*file, settings.nri);
+  SLIPWAY_TRY(file, text ? parse_toml(*text, kToolkitConfig) : Result<Json>(Json::object()));
+  file.merge_patch(settings.toolkit_config);
+  return toolkit_config_warnings(file, settings.nri);
+}
+
+void add_problem(Finding::Status status, std::string name, const Error& problem, Findings& findings) {
+  findings.add({status, std::move(name), problem.what + (problem.where.empty() ? "" : " (" + problem.where + ")"),
+                problem.next});
+}
+
+/// slipway-runtime, or the NRI service, can read its settings.
+void check_toolkit_config(const RuntimeSettings& settings, const Host& host, Findings& findings) {
+  if (const auto warnings = config_warnings(settings, host); !warnings)
+    add_problem(Finding::Status::fail, "runtime.config", warnings.error(), findings);
 }
 
 /// Those that are installed, by their names as facts.
@@ -119,15 +133,46 @@ FoundEngines find_engines(const RuntimeSettings& settings, const Host& host) {
 Result<Facts> read_engines(const RuntimeSettings& settings, const Host& host) {
   Facts facts;
   FoundEngines engines = find_engines(settings, host);
-  if (!engines.problems.empty()) return std::move(engines.problems.front().second);
   const Json& found = engines.facts;
+  // Where the spec does not name engines, one that cannot be configured does not keep the others from it.
+  if (!engines.problems.empty() && (found.empty() || !settings.engines.empty()))
+    return std::move(engines.problems.front().second);
   if (found.empty()) return Facts::not_applicable("no container engine is installed");
   facts.set("settings", settings);
   for (const auto& [name, seen] : found.items()) facts.set(name, seen);
+  for (const auto& [name, problem] : engines.problems) facts.set(kProblem + name, to_json(problem));
   SLIPWAY_TRY(low_level, read_low_level(found, host));
   if (!low_level.is_null()) facts.set("low_level", low_level);
   if (host.live() && !host.exists("/run/systemd/system")) facts.set("no_systemd", true);  // sd_booted(3)
   return facts;
+}
+
+/// What is left as it is, and why: the spec names no engines, so that the others are configured all the same.
+void note_left_out(const std::string& engine, const Error& problem, Plan& plan) {
+  plan.note(engine + " is left as it is: " + problem.what + (problem.where.empty() ? "" : " (" + problem.where + ")") +
+            (problem.next.empty() ? "" : "; " + problem.next));
+}
+
+/// Errors: those of the engine that the spec names, else of the first one where none can be configured.
+Status plan_engines(const RuntimeSettings& settings, const Facts& facts, bool live, Plan& plan) {
+  std::optional<Error> first;
+  bool any = false;
+  for (const Engine& engine : engines()) {
+    if (facts.has(kProblem + engine.name))
+      note_left_out(engine.name, error_from_json(facts.value(kProblem + engine.name)), plan);
+    if (!facts.has(engine.name)) continue;
+    Plan with = plan;
+    if (const Status done = engine.plan(settings, facts.value(engine.name), live, with); done) {
+      plan = std::move(with);
+      any = true;
+    } else if (!settings.engines.empty()) {
+      return done;
+    } else {
+      note_left_out(engine.name, done.error(), plan);
+      if (!first) first = done.error();
+    }
+  }
+  return any || !first ? Status() : Status(*std::move(first));
 }
 
 /// Their configuration is no business of `mode: nri`, whatever it is.
@@ -144,11 +189,6 @@ bool is_containerd(const std::string& name) {
   return std::ranges::any_of(containerd_kinds(), [&](const ContainerdKind& kind) { return kind.name == name; });
 }
 
-void add_problem(std::string name, const Error& problem, Findings& findings) {
-  findings.fail(std::move(name), problem.what + (problem.where.empty() ? "" : " (" + problem.where + ")"),
-                problem.next);
-}
-
 }  // namespace
 
 Result<Facts> Runtime::detect(const Spec& spec, const Host& host) const {
@@ -161,9 +201,10 @@ Result<Facts> Runtime::detect(const Spec& spec, const Host& host) const {
     SLIPWAY_TRY(engines, settings.nri ? detect_nri(settings, host) : read_engines(settings, host));
     facts = std::move(engines);
   }
-  if (settings.untouched || settings.nri || starts_own_runtime(facts))
-    if (const auto warnings = config_warnings(settings, host); !warnings.empty())
-      facts.set("config_warnings", warnings);
+  if (settings.untouched || settings.nri || starts_own_runtime(facts)) {
+    SLIPWAY_TRY(warnings, config_warnings(settings, host));
+    if (!warnings.empty()) facts.set("config_warnings", warnings);
+  }
   return facts;
 }
 
@@ -186,9 +227,7 @@ Result<Plan> Runtime::plan(const Spec&, const Facts& facts, const Inputs& inputs
     plan.note(
         "no engine is configured: `engines` is empty, or NO_RUNTIME_CONFIG is set; what an earlier apply put into "
         "one is taken out of it");
-  for (const Engine& engine : engines())
-    if (facts.has(engine.name))
-      SLIPWAY_CHECK(engine.plan(settings, facts.value(engine.name), inputs.target().live, plan));
+  SLIPWAY_CHECK(plan_engines(settings, facts, inputs.target().live, plan));
   plan_low_level(facts.value("low_level"), settings, plan);
   add_outputs(settings, facts, plan);
   if (!settings.requests.empty() && !settings.untouched && !starts_own_runtime(facts))
@@ -206,9 +245,18 @@ Result<Findings> Runtime::verify(const Spec& spec, const Host& host) const {
   }
   SLIPWAY_TRY(facts, read_engines(settings, host));
   Findings findings;
+  if (starts_own_runtime(facts)) check_toolkit_config(settings, host, findings);
   for (const Engine& engine : engines()) {
-    if (!facts.has(engine.name)) continue;
     const std::string name = "runtime." + engine.name;
+    if (facts.has(kProblem + engine.name))
+      add_problem(Finding::Status::warning, name, error_from_json(facts.value(kProblem + engine.name)), findings);
+    if (!facts.has(engine.name)) continue;
+    Plan plan;
+    if (const Status can = engine.plan(settings, facts.value(engine.name), host.live(), plan); !can) {
+      add_problem(settings.engines.empty() ? Finding::Status::warning : Finding::Status::fail, name, can.error(),
+                  findings);
+      continue;
+    }
     if (!findings.on_live_machine(host, name)) continue;
     if (engine.plan == plan_containerd)
       verify_containerd(name, settings, facts.value(engine.name), host, findings);
@@ -223,11 +271,13 @@ Result<Findings> Runtime::diagnose(const Spec& spec, const Host& host) const {
   if (host.live()) diagnose_containers(host, RunningKernel::of(host), findings);
   const auto settings = read_settings(spec, process_environment);
   if (!settings) {
-    add_problem("runtime.settings", settings.error(), findings);
+    add_problem(Finding::Status::fail, "runtime.settings", settings.error(), findings);
     return findings;
   }
   const FoundEngines found = settings->nri ? find_engines_of_nri(*settings, host) : find_engines(*settings, host);
-  for (const auto& [name, problem] : found.problems) add_problem("runtime." + name, problem, findings);
+  for (const auto& [name, problem] : found.problems)
+    add_problem(Finding::Status::fail, "runtime." + name, problem, findings);
+  if (settings->nri || !find_program(host, "slipway-runtime").empty()) check_toolkit_config(*settings, host, findings);
   for (const auto& [name, facts] : found.facts.items()) {
     if (name == "docker") diagnose_docker(facts, host, findings);
     if (is_containerd(name)) diagnose_containerd(name, facts, host, findings);

@@ -62,7 +62,8 @@ void add_outputs(const RuntimeSettings& settings, const Facts& facts, Plan& plan
     all = all ? Answered{all->cdi && one.cdi, std::max(all->handler, one.handler)} : one;
   };
   for (const ContainerdKind& kind : containerd_kinds())
-    if (facts.has(kind.name)) add(of_containerd(settings, facts.value(kind.name).get<ContainerdFacts>()));
+    if (const auto found = facts.value(kind.name); found.is_object() && at_path(found, {"edit", "kind"}) != "none")
+      add(of_containerd(settings, found.get<ContainerdFacts>()));
   if (facts.has("crio")) add(of_crio(settings, facts.value("crio")));
   if (settings.untouched || !all) return;
   plan.output("cdi", all->cdi);

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <fnmatch.h>
+#include <slipway/text.hpp>
 
 #include "toolkit/environment.hpp"
 #include "toolkit/runtime/toml.hpp"
@@ -13,6 +13,21 @@ namespace {
 
 bool is_ours(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::count(names, name) != 0 || name.starts_with("nvidia");
+}
+
+/// The line of the key; the first line where it is written in another way.
+std::size_t line_of_version(const std::string& text) {
+  const auto lines = lines_of(text);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string_view line = trimmed(lines[i]);
+    if (line.starts_with("version") && trimmed(line.substr(std::string_view("version").size())).starts_with('='))
+      return i + 1;
+  }
+  return 1;
+}
+
+std::string binary_of(const Json& containerd, const std::string& handler) {
+  return text_of(at_path(containerd, {"runtimes", handler, "options"}), "BinaryName");
 }
 
 }  // namespace
@@ -32,49 +47,24 @@ Result<ConfigFile> read_config(const Host& host, const std::string& path) {
   if (!text && text.error().code == ErrorCode::not_found) return ConfigFile{path, Json::object()};
   if (!text) return text.error();
   SLIPWAY_TRY(value, parse_toml(*text, path));
+  if (const Json version = at_path(value, {"version"}); !version.is_null() && !version.is_number_integer())
+    return Error{ErrorCode::invalid,
+                 "version is not a number, so containerd refuses the file: " + version.dump(),
+                 path + ":" + std::to_string(line_of_version(*text)),
+                 "write it without quotes, such as version = 2",
+                 {}};
   return ConfigFile{path, std::move(value)};
-}
-
-std::vector<std::string> import_patterns(const ConfigFile& top) {
-  std::vector<std::string> patterns;
-  const Json imports = top.value.value("imports", Json::array());
-  for (const Json& import : imports) {
-    if (!import.is_string()) continue;
-    std::string pattern = import.get<std::string>();
-    // As containerd does it: a pattern counts from its working directory, which is "/", a plain name from the file.
-    const bool is_pattern = pattern.find('*') != std::string::npos;
-    if (!pattern.starts_with('/')) pattern = (is_pattern ? "" : folder_of(top.path)) + "/" + pattern;
-    patterns.push_back(std::move(pattern));
-  }
-  return patterns;
-}
-
-std::string import_folder(const ConfigFile& top, const std::string& name) {
-  for (const std::string& pattern : import_patterns(top))
-    if (pattern.find('*') != std::string::npos && folder_of(pattern).find('*') == std::string::npos &&
-        ::fnmatch(file_name(pattern).c_str(), name.c_str(), 0) == 0)
-      return folder_of(pattern);
-  return {};
-}
-
-Result<std::vector<ConfigFile>> read_imports(const Host& host, const ConfigFile& top) {
-  std::vector<ConfigFile> files;
-  for (const std::string& pattern : import_patterns(top)) {
-    const std::string folder = folder_of(pattern);
-    const auto names = host.list(folder).value_or({});
-    for (const std::string& name : names) {
-      if (::fnmatch(file_name(pattern).c_str(), name.c_str(), 0) != 0) continue;
-      SLIPWAY_TRY(file, read_config(host, folder + "/" + name));
-      files.push_back(std::move(file));
-    }
-  }
-  return files;
 }
 
 int config_version(const Json& value) {
   const Json version = at_path(value, {"version"});
   if (version.is_number_integer()) return version.get<int>();
   return value.empty() ? 0 : 1;
+}
+
+Json containerd_low_level(const Json& containerd, const std::string& ours) {
+  const std::string named = text_of(containerd, "default_runtime_name");
+  return low_level_of(binary_of(containerd, named.empty() ? "runc" : named), binary_of(containerd, "runc"), ours);
 }
 
 Json base_handler(const std::vector<std::string>& names, const Json& containerd) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/runtime/containerd/config.hpp - reads containerd's configuration
-// (docs/man/containerd-config.toml.5.md) in versions 1, 2 and 3, with its imports.
+// plugins/toolkit/runtime/containerd/config.hpp - reads a file of containerd's configuration
+// (docs/man/containerd-config.toml.5.md) in versions 1, 2 and 3, and the handlers in it.
 #pragma once
 
 #include <string>
@@ -30,18 +30,16 @@ struct ConfigFile {
   Json value;
 };
 
-/// Errors: `invalid` no TOML, with its place. A file that is not there is an empty one.
+/// Errors: `invalid` no TOML, or a version that is not a number, with the place. A file that is missing counts as
+/// empty.
 Result<ConfigFile> read_config(const Host& host, const std::string& path);
-
-/// The files that `imports` names, in the order in which they count; a pattern may stand in the file name.
-Result<std::vector<ConfigFile>> read_imports(const Host& host, const ConfigFile& top);
-/// The patterns of `imports`, made absolute as containerd does it.
-std::vector<std::string> import_patterns(const ConfigFile& top);
-/// The folder of the first pattern by which a file of this name is read; empty: none does.
-std::string import_folder(const ConfigFile& top, const std::string& name);
 
 /// No `version` is version 1; a file that is not there or empty has none yet: 0.
 int config_version(const Json& value);
+
+/// The program that makes containers without a GPU (low_level_of()), by the handlers of a table.
+/// @param ours  the program that our handlers start
+Json containerd_low_level(const Json& containerd, const std::string& ours);
 
 /// The handler to inherit from: the default one, else runc, else crun. Where ours is the default already, what was
 /// inherited then stands in it.

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "toolkit/environment.hpp"
-#include "toolkit/runtime/containerd/config.hpp"
+#include "toolkit/runtime/containerd/configuration.hpp"
 #include "toolkit/runtime/containerd/facts.hpp"
 #include "toolkit/runtime/containerd/kinds.hpp"
 #include "toolkit/runtime/daemon.hpp"
@@ -32,7 +32,8 @@ struct Look : ContainerdFacts {
   const RuntimeSettings& settings;
   const Host& host;
   ContainerdKind known;
-  std::string drop_in;  ///< that somebody asked for
+  std::string drop_in;        ///< that somebody asked for
+  std::string unread_config;  ///< a variable by which the unit names the configuration, and whose value is not known
 };
 
 void find_daemon(Look& look, const EnginePlace& place) {
@@ -48,6 +49,9 @@ void find_daemon(Look& look, const EnginePlace& place) {
   look.config = look.known.config;
   const std::string told = daemon ? daemon->option({"--config", "-c"}) : "";
   if (look.known.maker == ConfigMaker::admin && place.config.empty() && told.starts_with('/')) look.config = told;
+  look.unread_config = look.known.maker == ConfigMaker::admin && place.config.empty() && told.starts_with('$')
+                           ? told + " of " + daemon->place
+                           : "";
   const bool plain = look.known.maker == ConfigMaker::admin;
   look.version = look.program.empty()
                      ? ""
@@ -56,35 +60,68 @@ void find_daemon(Look& look, const EnginePlace& place) {
                                                  : std::vector<std::string>{});
 }
 
-/// The version that a configuration is begun with.
-int first_version(const Look& look, int unknown) {
-  if (!look.engine().known()) return unknown;
-  return look.engine() >= kContainerdWithVersion3 ? 3 : 2;
+/// One of `names` or the default handler is set by a file that containerd reads after ours.
+bool overrides(const Configuration& all, const ConfigFile& file, const RuntimeSettings& settings) {
+  const Json table = all.table_of(file);
+  if (!table.is_object()) return false;
+  if (!all.merges_tables()) return true;
+  const Json containerd = at_path(table, {"containerd"});
+  return std::ranges::any_of(settings.names,
+                             [&](const std::string& name) {
+                               return !at_path(containerd, {"runtimes", name}).is_null();
+                             }) ||
+         (settings.set_as_default && !at_path(containerd, {"default_runtime_name"}).is_null()) ||
+         (settings.cdi && at_path(table, {"enable_cdi"}) == false);
 }
 
-Error old_version(const Look& look, const std::string& path) {
-  return Error{ErrorCode::invalid,
-               "the configuration has no version, and containerd " + look.version + " takes 2 or 3",
-               path,
-               "`containerd config migrate` writes it in the newest form",
+/// The file that is read after `path` and takes effect in its place; empty: there is none.
+std::string overriding_file(const Configuration& all, const std::string& path, const RuntimeSettings& settings) {
+  bool later = false;
+  std::string found;
+  for (const ConfigFile& file : all.files()) {
+    if (later && overrides(all, file, settings)) found = file.path;
+    later = later || file.path == path;
+  }
+  return found;
+}
+
+Error overridden(const Look& look, const std::string& path, const std::string& by) {
+  return Error{ErrorCode::unsupported,
+               "containerd " + look.version + " reads " + by + " after " + path +
+                   ", and takes the settings of its CRI " + "plugin from there",
+               "spec.components.runtime.containerd_drop_in",
+               "leave containerd_drop_in out, so that the handlers are written to " + by +
+                   "; or choose a file that is read later",
                {}};
 }
 
-/// A file that `imports` leads to; else the key `imports` of the main file is changed as well.
-Status edit_drop_in(Look& look, const std::string& path, const ConfigFile& top, const ConfigFile& deciding) {
+/// A file that `imports` leads to; otherwise the key `imports` of the main file is changed as well.
+/// @param others  the configuration without that file
+Status edit_drop_in(Look& look, const std::string& path, const Configuration& others) {
+  const ConfigFile& top = others.top();
   if (look.config_version == 1)
     return Error{ErrorCode::unsupported,
                  "a configuration of version 1 knows no imports, so " + path + " would not be read",
                  top.path,
                  "leave the drop-in's path out, or write the configuration in version 2",
                  {}};
+  Configuration::Planned planned{{path, Json{{"version", look.config_version}}}};
+  Json imports = at_path(top.value, {"imports"});
+  if (!imports.is_array()) imports = Json::array();
+  SLIPWAY_TRY(all, Configuration::read(look.host, top.path, look.engine(), planned));
+  const bool imported = all.reads(path);
+  if (!imported) {
+    imports.push_back(folder_of(path) + "/*.toml");
+    planned[top.path] = top.value;
+    planned[top.path]["imports"] = imports;
+    SLIPWAY_TRY(with_import, Configuration::read(look.host, top.path, look.engine(), planned));
+    all = with_import;
+  }
+  if (const std::string by = overriding_file(all, path, look.settings); !by.empty()) return overridden(look, path, by);
   look.edit = {.kind = "file", .path = path};
-  if (look.engine() < kContainerdMergesImports)
-    look.edit.table = at_path(deciding.value, cri_plugin(look.config_version));
-  const bool imported = import_folder(top, file_name(path)) == folder_of(path);
-  if (imported && look.drop_in.empty()) return {};  // which is how it was chosen
-  Json imports = top.value.value("imports", Json::array());
-  if (!imported) imports.push_back(folder_of(path) + "/*.toml");
+  if (!others.merges_tables()) look.edit.table = others.table();
+  if (look.drop_in.empty()) return {};                  // an import that is there has led to it
+  if (imported && !imports_path(top, path)) return {};  // another file imports it
   // Said again when it is there: whether an admin wrote it or we did cannot be told, and a plan is the whole desired
   // state.
   if (top.value.contains("version") || top.value.empty()) look.edit.top_version = look.config_version;
@@ -110,36 +147,55 @@ void look_at_devices(Look& look, const Json& table) {
   look.default_acts = look.default_acts || default_acts(look.settings.names, at_path(table, {"containerd"}));
 }
 
+/// What the tables that are in force say.
+void look_at_tables(Look& look, const Configuration& files, int unknown) {
+  look.config_version = files.version() == 0 ? unknown : files.version();
+  const Json table = files.table();
+  const Json containerd = at_path(table, {"containerd"});
+  look.base = base_handler(look.settings.names, containerd);
+  look.low_level = containerd_low_level(containerd, find_runtime(look.host, look.settings));
+  look_at_devices(look, table);
+  if (!files.merges_tables()) look.runc = runc_type(look.settings.names, containerd);
+}
+
+void tell_what_does_not_count(Look& look, const Configuration& files) {
+  if (!look.engine().known()) return;
+  for (const std::string& path : files.hidden())
+    look.notes.push_back(path + "'s settings of the CRI plugin do not count: containerd " + look.version +
+                         " takes all of them from " + files.deciding().path + ", which it reads later");
+}
+
+/// The file of our own, where one is put beside others; empty: the keys are merged into a file.
+std::string own_file(const Look& look, const Configuration& all) {
+  if (!look.drop_in.empty()) return look.drop_in;
+  const std::string folder = import_folder(all.top(), kContainerdDropIn);
+  if (folder.empty() || !all.merges_tables()) return {};
+  const std::string path = folder + "/" + kContainerdDropIn;
+  const auto planned =
+      Configuration::read(look.host, all.top().path, look.engine(), {{path, Json{{"version", all.version()}}}});
+  return planned && overriding_file(*planned, path, look.settings).empty() ? path : "";
+}
+
 /// A configuration that an admin keeps.
 Status look_at_admins(Look& look) {
-  SLIPWAY_TRY(top, read_config(look.host, look.config));
-  SLIPWAY_TRY(imports, read_imports(look.host, top));
-  look.config_version = config_version(top.value);
-  if (look.config_version == 1 && look.engine() >= kContainerdWithVersion3) return old_version(look, top.path);
-  if (look.config_version == 0) look.config_version = first_version(look, 2);
-  std::string drop_in = look.drop_in;
-  if (const std::string folder = import_folder(top, kContainerdDropIn);
-      drop_in.empty() && !folder.empty() && look.engine() >= kContainerdMergesImports)
-    drop_in = folder + "/" + kContainerdDropIn;
-  const KeyPath plugin = cri_plugin(look.config_version);
-  const ConfigFile* deciding = &top;
-  for (const ConfigFile& file : imports)
-    if (file.path != drop_in && at_path(file.value, plugin).is_object()) deciding = &file;
-  look.base = base_handler(look.settings.names, at_path(deciding->value, plugin + KeyPath{"containerd"}));
-  if (look.base.empty())
-    look.base = base_handler(look.settings.names, at_path(top.value, plugin + KeyPath{"containerd"}));
-  look_at_devices(look, at_path(deciding->value, plugin));
-  if (look.engine() < kContainerdMergesImports)
-    look.runc = runc_type(look.settings.names, at_path(deciding->value, plugin + KeyPath{"containerd"}));
-  for (const Json& name : top.value.value("disabled_plugins", Json::array()))
-    if (name == "cri" || name == "io.containerd.grpc.v1.cri")
-      look.notes.push_back(top.path + " switches the CRI plugin off (disabled_plugins), so no kubelet can use it");
+  SLIPWAY_TRY(all, Configuration::read(look.host, look.config, look.engine()));
+  const std::string drop_in = own_file(look, all);
+  const Configuration others = all.without(drop_in);
+  look_at_tables(look, others, 2);
+  tell_what_does_not_count(look, others);
+  if (const std::string by = others.disabled_in(); !by.empty()) {
+    look.edit.kind = look.settings.engines.empty() ? "none" : "";
+    look.notes.push_back(by + " switches containerd's CRI plugin off (disabled_plugins), so no kubelet can use it" +
+                         (look.edit.kind.empty() ? "" : ": nothing is written for containerd"));
+    if (!look.edit.kind.empty()) return {};
+  }
   compare_with_kubelet(look);
   look.checkable = true;
-  if (!drop_in.empty()) return edit_drop_in(look, drop_in, top, *deciding);
+  if (!drop_in.empty()) return edit_drop_in(look, drop_in, others);
+  const ConfigFile& deciding = others.deciding();
   look.edit = {.kind = "merge",
-               .path = deciding->path,
-               .has_version = deciding->value.contains("version") || deciding->value.empty()};
+               .path = deciding.path,
+               .has_version = deciding.value.contains("version") || deciding.value.empty()};
   return {};
 }
 
@@ -168,20 +224,22 @@ Status edit_template(Look& look) {
 
 /// K3s and RKE2 write the configuration at each start; newer ones import the files of a folder beside it.
 Status look_at_ranchers(Look& look) {
-  SLIPWAY_TRY(made, read_config(look.host, look.config));
-  look.config_version = config_version(made.value);
-  if (look.config_version == 0) look.config_version = first_version(look, 3);
-  const KeyPath plugin = cri_plugin(look.config_version);
-  look.base = base_handler(look.settings.names, at_path(made.value, plugin + KeyPath{"containerd"}));
-  look_at_devices(look, at_path(made.value, plugin));
-  const std::string folder = look.known.folder + (look.config_version == 3 ? "/config-v3.toml.d" : "/config.toml.d");
-  const bool joined = !look.engine().known() || look.engine() >= kContainerdMergesImports;
-  const bool reads_folder = made.value.empty() || import_folder(made, kContainerdDropIn) == folder;
+  SLIPWAY_TRY(all, Configuration::read(look.host, look.config, look.engine()));
+  const bool made = !all.top().value.empty();
+  const auto folder_for = [&look](int version) {
+    return look.known.folder + (version == 3 ? "/config-v3.toml.d" : "/config.toml.d");
+  };
+  const int version = all.version() == 0 ? 3 : all.version();
+  const std::string own = look.drop_in.empty() ? folder_for(version) + "/" + kContainerdDropIn : look.drop_in;
+  look_at_tables(look, all.without(own), 3);
+  look.runc.clear();
+  const std::string folder = folder_for(look.config_version);
+  const bool joined = !look.engine().known() || all.merges_tables();
+  const bool reads_folder = !made || import_folder(all.top(), kContainerdDropIn) == folder;
   if (!look.drop_in.empty() || (joined && reads_folder && look.config_version == 3)) {
-    look.edit = {.kind = "file", .path = look.drop_in.empty() ? folder + "/" + kContainerdDropIn : look.drop_in};
-    look.checkable = reads_folder && !made.value.empty();
-    if (made.value.empty())
-      look.notes.push_back(look.known.title + " has not run here yet; its version is taken to read " + folder);
+    look.edit = {.kind = "file", .path = own};
+    look.checkable = reads_folder && made;
+    if (!made) look.notes.push_back(look.known.title + " has not run here yet; its version is taken to read " + folder);
     return {};
   }
   return edit_template(look);
@@ -191,12 +249,9 @@ Status look_at_ranchers(Look& look) {
 Status look_at_k0s(Look& look) {
   const auto text = look.host.read(look.config);
   if (text && text->find("k0s_managed=true") == std::string::npos) return look_at_admins(look);
-  SLIPWAY_TRY(plugin_file, read_config(look.host, kK0sPlugin));
-  look.config_version = config_version(plugin_file.value);
-  if (look.config_version == 0) look.config_version = first_version(look, 3);
-  look.base = base_handler(look.settings.names,
-                           at_path(plugin_file.value, cri_plugin(look.config_version) + KeyPath{"containerd"}));
-  look_at_devices(look, at_path(plugin_file.value, cri_plugin(look.config_version)));
+  SLIPWAY_TRY(joined, Configuration::read(look.host, kK0sPlugin, look.engine()));
+  look_at_tables(look, joined, 3);
+  look.runc.clear();
   look.edit = {.kind = "file",
                .path = look.drop_in.empty() ? look.known.folder + "/" + kContainerdDropIn : look.drop_in};
   return {};
@@ -204,17 +259,24 @@ Status look_at_k0s(Look& look) {
 
 /// MicroK8s fills in variables, which stand in strings: the file with them is TOML.
 Status look_at_microk8s(Look& look) {
-  SLIPWAY_TRY(top, read_config(look.host, look.known.folder + "/containerd-template.toml"));
-  look.config_version = config_version(top.value);
-  if (look.config_version == 0) look.config_version = first_version(look, 2);
-  look.base =
-      base_handler(look.settings.names, at_path(top.value, cri_plugin(look.config_version) + KeyPath{"containerd"}));
-  look_at_devices(look, at_path(top.value, cri_plugin(look.config_version)));
-  look.edit = {.kind = "merge", .path = top.path};
+  SLIPWAY_TRY(all, Configuration::read(look.host, look.known.folder + "/containerd-template.toml", look.engine()));
+  look_at_tables(look, all, 2);
+  look.runc.clear();
+  look.edit = {.kind = "merge", .path = all.top().path};
   return {};
 }
 
+Error unknown_config(const std::string& variable) {
+  return Error{
+      ErrorCode::not_found,
+      "containerd's unit takes its configuration file from a variable whose value is not known here: " + variable,
+      "spec.components.runtime.containerd_config",
+      "name the file: containerd_config",
+      {}};
+}
+
 Status look_at_config(Look& look) {
+  if (!look.unread_config.empty()) return unknown_config(look.unread_config);
   switch (look.known.maker) {
     case ConfigMaker::rancher:
       return look_at_ranchers(look);

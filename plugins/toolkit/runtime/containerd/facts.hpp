@@ -14,7 +14,7 @@ namespace slipway::toolkit {
 
 /// How its configuration is changed.
 struct ContainerdEdit {
-  std::string kind;         ///< "merge" into the file, "file" of our own, or "template" of K3s and RKE2
+  std::string kind;         ///< "merge" into the file, "file" of our own, "template" of K3s and RKE2, or "none"
   std::string path;         ///< the file
   bool has_version = true;  ///< merge: the file says its version, or is begun by us
   Json table = {};          ///< file: the plugin's table, where containerd takes it from one file only
@@ -44,12 +44,13 @@ struct ContainerdFacts {
   ContainerdEdit edit;
   std::vector<std::string> notes;
   std::string runtime;  ///< of find_runtime()
+  Json low_level;       ///< of low_level_of()
   bool cri_works = false;
 
   EngineVersion engine() const { return parse_engine_version(version); }
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ContainerdFacts, kind, title, version, program, unit, socket, config,
                                                 config_version, base, runc, cdi_is_on, cdi_is_off, default_acts,
-                                                checkable, edit, notes, runtime, cri_works)
+                                                checkable, edit, notes, runtime, low_level, cri_works)
 
 }  // namespace slipway::toolkit

@@ -89,6 +89,10 @@ Status plan_containerd(const RuntimeSettings& settings, const Json& json, bool l
   const auto facts = json.get<ContainerdFacts>();
   const EngineVersion engine = facts.engine();
   const ContainerdEdit& edit = facts.edit;
+  if (edit.kind == "none") {
+    for (const std::string& note : facts.notes) plan.note(note);
+    return {};
+  }
   const bool knows_cdi = !engine.known() || engine >= kContainerdWithCdi;
   const bool by_default = engine.known() && engine >= kContainerdWithVersion3;
   const bool cdi_works = settings.cdi && knows_cdi && (edit.kind != "template" || by_default || facts.cdi_is_on);

@@ -7,6 +7,7 @@
 
 #include <slipway/testing/fake_host.hpp>
 #include <slipway/testing/summary.hpp>
+#include <slipway/text.hpp>
 
 #include "toolkit/runtime/component/component.hpp"
 #include "toolkit/runtime/toml.hpp"
@@ -42,6 +43,27 @@ inline Result<Plan> plan_of(const testing::FakeHost& host, const Spec& spec) {
   SLIPWAY_TRY(facts, runtime.detect(spec, host));
   const Inputs inputs(Json{{"target", {{"live", host.live()}}}});
   return runtime.plan(spec, facts, inputs);
+}
+
+/// The actions of a plan, a line each, or its error.
+inline std::string actions_of(const testing::FakeHost& host, const Spec& spec = runtime_spec()) {
+  const auto plan = plan_of(host, spec);
+  if (!plan) return to_text(plan.error());
+  std::string text;
+  for (const std::string& line : lines_of(testing::summary(*plan)))
+    if (!line.starts_with("note: ")) text += line + "\n";
+  return text;
+}
+
+/// Does to the host's files what a plan says, as the core does it.
+inline void carry_out_files(testing::FakeHost& host, const Plan& plan) {
+  for (const Action& action : plan.actions()) {
+    if (action.kind() == "file") host.file(action.target(), action.text("content"));
+    if (action.kind() != "merge") continue;
+    Json config = parse_toml(host.read(action.target()).value_or(""), action.target()).value();
+    config.merge_patch(action.value("set"));
+    host.file(action.target(), to_toml(config));
+  }
 }
 
 /// What the only action of a plan sets.

@@ -204,7 +204,7 @@ TEST(RuntimeDocker, SwitchesCdiOnAndKeepsOtherFeatures) {
   host.file("/etc/docker/daemon.json", "{\"features\": {\"buildkit\": true}}");
   EXPECT_EQ(set_of(host, runtime_spec()), (Json{{"features", {{"cdi", true}}}}));
   host.file("/etc/docker/daemon.json", "{\n  \"features\": {},\n  oops\n}");
-  EXPECT_THAT(to_text(plan_of(host, runtime_spec()).error()), HasSubstr("it is no JSON object"));
+  EXPECT_THAT(to_text(plan_of(host, runtime_spec()).error()), HasSubstr("the file is not JSON"));
   EXPECT_EQ(plan_of(host, runtime_spec()).error().where, "/etc/docker/daemon.json:3:3");
 }
 

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Docker's configuration: what its file and its flags say together, and what dockerd does not start with.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runtime_fixture.hpp"
+
+namespace slipway::toolkit {
+namespace {
+
+using slipway::testing::FakeHost;
+using ::testing::HasSubstr;
+
+const std::string kDaemonJson = "/etc/docker/daemon.json";
+const std::string kOverride = "/etc/systemd/system/docker.service.d/override.conf";
+
+class RuntimeDockerFile : public ::testing::Test {
+ protected:
+  RuntimeDockerFile() {
+    install(host_, "dockerd", "docker.io", "26.1.5");
+    host_.file("/usr/bin/slipway-runtime", "x", 0755);
+    host_.file("/usr/lib/systemd/system/docker.service", "[Service]\nExecStart=/usr/sbin/dockerd -H fd://\n");
+    host_.file("/usr/sbin/dockerd", "x", 0755);
+  }
+  void flags(const std::string& flags) {
+    host_.file(kOverride, "[Service]\nExecStart=\nExecStart=/usr/sbin/dockerd -H fd:// " + flags + "\n");
+  }
+  std::string planned(const Json& more = Json::object()) { return actions_of(host_, runtime_spec(more)); }
+  std::string found() {
+    const auto findings = Runtime().diagnose(runtime_spec(spec_), host_);
+    std::string lines;
+    for (const Finding& finding : findings->list()) lines += finding.name + ": " + finding.text + "\n";
+    return lines;
+  }
+  FakeHost host_;
+  Json spec_ = Json::object();
+};
+
+// dockerd 26 did not start: "specified both as a flag and in the configuration file: default-runtime".
+TEST_F(RuntimeDockerFile, GetsNoDefaultRuntimeThatAFlagSets) {
+  flags("--default-runtime=nvidia --add-runtime=nvidia=/usr/bin/slipway-runtime");
+  spec_ = {{"set_as_default", true}};
+  EXPECT_EQ(set_of(host_, runtime_spec(spec_)), (Json{{"features", {{"cdi", true}}}}));
+  flags("--default-runtime custom");
+  EXPECT_THAT(planned(spec_), HasSubstr("dockerd is started with --default-runtime=custom, which sets the default "
+                                        "runtime"));
+  EXPECT_THAT(planned(spec_), HasSubstr(kOverride + ":3"));
+  EXPECT_THAT(found(), HasSubstr("runtime.docker: dockerd is started with --default-runtime=custom"));
+  EXPECT_EQ(planned(), "merge /etc/docker/daemon.json\n") << "which runtime is the default is not to be changed";
+}
+
+TEST_F(RuntimeDockerFile, GetsNoRuntimeThatAFlagSets) {
+  flags("--add-runtime=nvidia=/usr/bin/nvidia-container-runtime");
+  EXPECT_THAT(planned(), HasSubstr("--add-runtime=nvidia=/usr/bin/nvidia-container-runtime"));
+  EXPECT_EQ(planned({{"names", {"gpu"}}}), "merge /etc/docker/daemon.json\n");
+}
+
+// Amazon Linux: OPTIONS and DOCKER_ADD_RUNTIMES stand in files beside the unit.
+TEST_F(RuntimeDockerFile, KnowsTheFlagsOfTheUnitsEnvironmentFiles) {
+  host_.file("/etc/sysconfig/docker",
+             "OPTIONS=\"--default-ulimit nofile=32768:65536\"\n"
+             "DOCKER_ADD_RUNTIMES=\"--default-runtime=custom\"\n");
+  host_.file(kOverride,
+             "[Service]\nEnvironmentFile=-/etc/sysconfig/docker\nExecStart=\n"
+             "ExecStart=/usr/sbin/dockerd -H fd:// $OPTIONS $DOCKER_ADD_RUNTIMES\n");
+  EXPECT_THAT(planned({{"set_as_default", true}}), HasSubstr("--default-runtime=custom"));
+}
+
+TEST_F(RuntimeDockerFile, LeavesCdiToTheFlagThatSwitchesItOn) {
+  flags("--feature cdi=true");
+  EXPECT_FALSE(set_of(host_, runtime_spec()).contains("features"));
+  flags("--feature containerd-snapshotter=false");
+  EXPECT_THAT(planned(), HasSubstr("--feature"));
+}
+
+// dockerd 26 did not start: "cannot configure both path and runtimeType for the same runtime".
+TEST_F(RuntimeDockerFile, KeepsARuntimeOfAnotherKind) {
+  host_.file(kDaemonJson, R"({"runtimes": {"nvidia": {"runtimeType": "io.containerd.runsc.v1"}}})");
+  EXPECT_THAT(planned(), HasSubstr("the runtime nvidia of Docker is of another kind (it has runtimeType)"));
+  EXPECT_THAT(found(), HasSubstr("runtime.docker: the runtime nvidia of Docker is of another kind"));
+  EXPECT_EQ(planned({{"names", {"gpu"}}}), "merge /etc/docker/daemon.json\n");
+}
+
+TEST_F(RuntimeDockerFile, GetsNoRuntimeWithANameThatDockerKeepsForItself) {
+  EXPECT_THAT(planned({{"engines", {"docker"}}, {"names", {"runc"}}}),
+              HasSubstr("keeps the runtime name runc for itself"));
+}
+
+TEST_F(RuntimeDockerFile, IsReadWithAByteOrderMarkAndRefusedAsUtf16) {
+  host_.file(kDaemonJson, "\xef\xbb\xbf{\"debug\": true}");
+  EXPECT_EQ(planned(), "merge /etc/docker/daemon.json\n");
+  host_.file(kDaemonJson, std::string("\xff\xfe{\0}\0", 6));
+  EXPECT_THAT(planned(), HasSubstr("the file is UTF-16"));
+  EXPECT_THAT(planned(), HasSubstr("convert it to UTF-8"));
+}
+
+// The number ended the plugin as an error of its own, and the lists the program by a signal.
+TEST_F(RuntimeDockerFile, ThatNobodyCouldReadIsRefusedWithThePlace) {
+  host_.file(kDaemonJson, "{\n \"x\": 1e400}");
+  EXPECT_THAT(planned(), HasSubstr(kDaemonJson + ":2:"));
+  EXPECT_THAT(planned(), HasSubstr("number overflow parsing '1e400'"));
+  host_.file(kDaemonJson, "{\"x\": " + std::string(100000, '[') + std::string(100000, ']') + "}");
+  EXPECT_THAT(planned(), HasSubstr("nests deeper than 200 levels"));
+}
+
+TEST_F(RuntimeDockerFile, DoesNotKeepOtherEnginesFromBeingConfigured) {
+  host_.file("/usr/bin/containerd", "x", 0755);
+  host_.file(kDaemonJson, "no JSON");
+  EXPECT_EQ(planned(), "merge /etc/containerd/config.toml\n");
+  EXPECT_THAT(plan_of(host_, runtime_spec())->notes(),
+              ::testing::Contains(HasSubstr("docker is left as it is: the file is not JSON")));
+  EXPECT_THAT(found(), HasSubstr("runtime.docker: the file is not JSON"));
+  EXPECT_THAT(planned({{"engines", {"containerd", "docker"}}}), HasSubstr("the file is not JSON"));
+}
+
+}  // namespace
+}  // namespace slipway::toolkit
