@@ -125,7 +125,7 @@ void append_trigger(Page& text, const Trigger& trigger, const PlannedRun& run, b
   const auto found = run.prospects.find(trigger);
   if (found == run.prospects.end()) return;
   const auto& [tool, skipped] = found->second;
-  if (!skipped.empty()) text << "      skipped: " << skipped << '\n';
+  if (!skipped.empty()) text << (tool.empty() ? "      skipped: " : "      left out: ") << skipped << '\n';
   if (!tool.empty() && verbose) text << "      by " << tool << '\n';
 }
 

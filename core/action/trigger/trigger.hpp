@@ -14,15 +14,15 @@ namespace slipway::core {
 
 /// How the run of a trigger went.
 struct TriggerRun {
-  bool done = true;  ///< false: skipped, `why` says why (the root has no such tool and none can stand in)
-  std::string why;
+  bool done = true;  ///< false: skipped (the root has no such tool and none can stand in)
+  std::string why;   ///< why it was skipped, or which files it left as they are and why; empty: it did all its work
   std::string text;  ///< what was run, for the log
 };
 
 /// What the run of a trigger will come to, as far as it can be told before the change that needs it.
 struct Prospect {
   std::string tool;     ///< what will be run: "depmod of this machine"; empty: nothing, or systemd is told
-  std::string skipped;  ///< why there will be nothing to run; empty: there will, or it is systemd's
+  std::string skipped;  ///< why there will be nothing to run, or which files will stay as they are and why
 };
 
 struct Trigger {

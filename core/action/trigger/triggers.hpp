@@ -29,6 +29,15 @@ Result<TriggerRun> run_reload(const std::string& unit, ActionContext& context);
 /// The files that depmod writes for a release.
 std::vector<std::string> depmod_products(const std::string& release);
 
+/// The initrds of a kernel in a root, and what makes them anew.
+struct InitrdWork {
+  std::vector<std::vector<std::string>> commands;  ///< all of the same program; empty: nothing can be made anew
+  std::vector<std::string> images;                 ///< the files that the commands write
+  std::string left;  ///< which initrds stay as they are, and why; empty: each is made anew
+};
+/// dracut comes first: where update-initramfs is there as well, it may be a script that starts dracut (Ubuntu 26.04).
+InitrdWork find_initrd_work(const Host& host, const std::string& release);
+
 /// A trigger that was not run, with the reason.
 inline TriggerRun skipped(std::string why) { return TriggerRun{false, std::move(why), {}}; }
 

@@ -67,7 +67,10 @@ Status run_pending(Session& session, Journal& journal, std::vector<std::string>&
       still_pending.insert(trigger);
       continue;
     }
-    if (!ran->done) note_skipped(trigger, ran->why, skipped);
+    if (!ran->done)
+      note_skipped(trigger, ran->why, skipped);
+    else if (!ran->why.empty())
+      report.push_back(trigger + " left something out: " + ran->why);
     done.push_back(trigger);
   }
   for (const auto& [why, triggers] : skipped)

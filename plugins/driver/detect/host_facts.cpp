@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "driver/detect/kernel_driver.hpp"
 #include "driver/detect/root_layout.hpp"
 #include "nvidia/gpu.hpp"
 
@@ -22,7 +23,7 @@ void read_hardware(const Host& host, HostFacts& facts) {
   }
   facts.loaded = nvidia::read_loaded_driver(host);
   facts.gpu_minors = nvidia::read_gpu_minors(host);
-  facts.nouveau_loaded = host.module_loaded("nouveau") || host.module_loaded("nova_core");
+  facts.kernel_drivers = loaded_kernel_drivers(host);
   facts.enforces_signatures = enforces_signatures(host);
   facts.secure_boot = secure_boot(host);
 }

@@ -36,7 +36,7 @@ struct HostFacts {
   bool nvlink5_switches = false;
   std::vector<unsigned> gpu_minors;  ///< as the loaded driver gave them
   std::optional<nvidia::LoadedDriver> loaded;
-  bool nouveau_loaded = false;
+  std::string kernel_drivers;  ///< the kernel's own that are loaded: "nouveau", "nova_core, nova"
   bool enforces_signatures = false;
   std::optional<bool> secure_boot;
   // The kernels that are planned for.

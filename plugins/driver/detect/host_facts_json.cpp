@@ -89,7 +89,7 @@ void set_hardware(const HostFacts& from, Facts& facts) {
     if (from.loaded->flavour) loaded["flavour"] = nvidia::to_string(*from.loaded->flavour);
     facts.set("loaded", loaded);
   }
-  facts.set("nouveau_loaded", from.nouveau_loaded);
+  facts.set("kernel_drivers", from.kernel_drivers);
   facts.set("signatures.enforced", from.enforces_signatures);
   if (from.secure_boot) facts.set("signatures.secure_boot", *from.secure_boot);
 }
@@ -103,7 +103,7 @@ void read_hardware(const Facts& facts, HostFacts& to) {
   if (facts.has("loaded"))
     to.loaded = nvidia::LoadedDriver{facts.text("loaded.version"), nvidia::parse_flavour(facts.text("loaded.flavour")),
                                      facts.texts("loaded.modules")};
-  to.nouveau_loaded = facts.flag("nouveau_loaded");
+  to.kernel_drivers = facts.text("kernel_drivers");
   to.enforces_signatures = facts.flag("signatures.enforced");
   if (facts.has("signatures.secure_boot")) to.secure_boot = facts.flag("signatures.secure_boot");
 }

@@ -4,6 +4,7 @@
 #include <slipway/text.hpp>
 
 #include "driver/detect/kernel_config.hpp"
+#include "driver/detect/kernel_driver.hpp"
 
 namespace slipway::driver {
 namespace {
@@ -24,13 +25,17 @@ bool any_file_has(const Host& host, const std::string& folder, std::string_view 
   return false;
 }
 
+bool has_program(const Host& host, const std::string& name) {
+  return host.exists("/usr/bin/" + name) || host.exists("/usr/sbin/" + name);
+}
+
 // MODULES=most, the default, takes no graphics drivers. They come in by name, with MODULES=dep or list, and by the
 // hooks of splash screens.
 bool initramfs_tools_may_hold_nouveau(const Host& host) {
   const std::string etc = "/etc/initramfs-tools";
   const std::string share = "/usr/share/initramfs-tools";
-  if (any_line_has(host, etc + "/modules", "nouveau") || any_file_has(host, share + "/modules.d", "nouveau"))
-    return true;
+  for (const auto module : kKernelDriverModules)
+    if (any_line_has(host, etc + "/modules", module) || any_file_has(host, share + "/modules.d", module)) return true;
   for (const auto* hook : {"/hooks/plymouth", "/hooks/framebuffer"})
     if (host.exists(share + hook) || host.exists(etc + hook)) return true;
   for (const auto* setting : {"MODULES=dep", "MODULES=list", "FRAMEBUFFER=y"})
@@ -43,11 +48,12 @@ bool initramfs_tools_may_hold_nouveau(const Host& host) {
 }  // namespace
 
 Initramfs read_initramfs(const Host& host, const std::string& kernel_release) {
-  const bool nouveau = has_nouveau_module(host, kernel_release);
-  if (host.exists("/usr/sbin/update-initramfs"))
+  const bool nouveau = has_kernel_driver(host, kernel_release);
+  // In the order of the trigger `initramfs`: update-initramfs may be a script that starts dracut (Ubuntu 26.04).
+  if (has_program(host, "dracut")) return {"dracut", nouveau};
+  if (has_program(host, "update-initramfs"))
     return {"initramfs-tools", nouveau && initramfs_tools_may_hold_nouveau(host)};
-  if (host.exists("/usr/bin/dracut")) return {"dracut", nouveau};
-  if (host.exists("/usr/bin/mkinitcpio")) return {"mkinitcpio", nouveau};
+  if (has_program(host, "mkinitcpio")) return {"mkinitcpio", nouveau};
   return {};
 }
 

@@ -101,13 +101,6 @@ std::string kernel_vermagic(const Host& host, const std::string& release) {
   return std::string(trimmed(info->find("vermagic")->second));
 }
 
-bool has_nouveau_module(const Host& host, const std::string& release) {
-  const std::string base = fmt::format("/lib/modules/{}/kernel/drivers/gpu/drm/nouveau/nouveau.ko", release);
-  for (const auto* suffix : {"", ".xz", ".zst", ".gz"})
-    if (host.exists(base + suffix)) return true;
-  return false;
-}
-
 bool enforces_signatures(const Host& host) {
   if (host.attribute("/sys/module/module/parameters/sig_enforce") == "Y") return true;
   const std::string lockdown = host.attribute("/sys/kernel/security/lockdown");

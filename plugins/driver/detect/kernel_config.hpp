@@ -40,9 +40,6 @@ std::string module_compression(const Host& host, const std::string& release);
 /// has none that can be read.
 std::string kernel_vermagic(const Host& host, const std::string& release);
 
-/// The kernel ships the nouveau driver.
-bool has_nouveau_module(const Host& host, const std::string& release);
-
 /// Does the running kernel refuse unsigned modules? (module.sig_enforce, or lockdown as Secure Boot sets it)
 bool enforces_signatures(const Host& host);
 /// The EFI variable SecureBoot; nothing without EFI or a kernel's view.
@@ -50,7 +47,7 @@ std::optional<bool> secure_boot(const Host& host);
 
 struct Initramfs {
   std::string tool;               ///< "initramfs-tools", "dracut", "mkinitcpio"; empty: none
-  bool may_hold_nouveau = false;  ///< then the blacklist must be in it too
+  bool may_hold_nouveau = false;  ///< or nova_core: then the blacklist must be in it too
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Initramfs, tool, may_hold_nouveau)
 

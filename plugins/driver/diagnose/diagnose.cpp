@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "driver/detect/kernel_driver.hpp"
 #include "nvidia/proc_files.hpp"
 
 namespace slipway::driver {
@@ -15,20 +16,14 @@ bool has_module(const HostFacts& facts, std::string_view name) {
   return facts.loaded && std::ranges::count(facts.loaded->modules, name) > 0;
 }
 
-std::vector<std::string> bound_to(const HostFacts& facts, std::string_view driver) {
-  std::vector<std::string> addresses;
-  for (const auto& gpu : facts.gpus)
-    if (gpu.driver == driver) addresses.push_back(gpu.address);
-  return addresses;
-}
-
 void diagnose_nouveau(const HostFacts& facts, Findings& findings) {
-  if (!facts.nouveau_loaded) return;
-  const auto bound = bound_to(facts, "nouveau");
+  if (facts.kernel_drivers.empty()) return;
+  std::vector<std::string> bound;
+  for (const auto& gpu : facts.gpus)
+    if (is_kernel_driver(gpu.driver)) bound.push_back(gpu.address);
+  const std::string does = bound.empty() ? "is loaded" : fmt::format("holds {}", fmt::join(bound, ", "));
   findings.fail("driver.nouveau",
-                bound.empty() ? "the kernel's own driver (nouveau) is loaded, so NVIDIA's cannot start"
-                              : fmt::format("the kernel's own driver (nouveau) holds {}, so NVIDIA's cannot start",
-                                            fmt::join(bound, ", ")),
+                fmt::format("the kernel's own driver ({}) {}, so NVIDIA's cannot start", facts.kernel_drivers, does),
                 "run `slipway apply`, which blacklists it also in the initramfs, then reboot");
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "driver/detect/kernel_driver.hpp"
 #include "driver/detect/root_layout.hpp"
 #include "driver/package/package.hpp"
 #include "driver/plan/module_parameters.hpp"
@@ -10,6 +12,8 @@ namespace slipway::driver {
 namespace {
 
 constexpr const char* kHeader = "# Written by slipway (component driver); change the spec, not this file.\n";
+
+constexpr const char* kModprobeFile = "/etc/modprobe.d/slipway-nvidia.conf";
 
 std::string depmod(const std::string& release) { return "depmod:" + release; }
 
@@ -67,9 +71,18 @@ void add_kernel_links(const HostFacts& facts, const Receipt& receipt, Plan& plan
 
 std::string modprobe_text(const Settings& settings) {
   std::string text = kHeader;
-  if (settings.blacklist_nouveau)
-    text += "blacklist nouveau\noptions nouveau modeset=0\nblacklist nova_core\nblacklist nova_drm\n";
+  if (settings.blacklist_nouveau) {
+    for (const auto module : kKernelDriverModules) text += fmt::format("blacklist {}\n", module);
+    text += "options nouveau modeset=0\n";
+  }
   return text + options_lines(settings.parameters);
+}
+
+/// dracut takes modprobe.d only into an initrd for one machine (hostonly), and the kernel's own drivers into any other.
+/// A file of its configuration counts for those too that the kernel's package has made later.
+std::string dracut_text() {
+  return fmt::format("{}install_items+=\" {} \"\nomit_drivers+=\" {} \"\n", kHeader, kModprobeFile,
+                     fmt::join(kKernelDriverModules, " "));
 }
 
 /// The blacklist must be in each initramfs that may hold nouveau, of a kernel without our modules too.
@@ -81,13 +94,21 @@ std::vector<std::string> initramfs_triggers(const HostFacts& facts, const Receip
   return triggers;
 }
 
+void add_modprobe(const Settings& settings, const HostFacts& facts, const Receipt& receipt, Plan& plan) {
+  const auto triggers = settings.blacklist_nouveau ? initramfs_triggers(facts, receipt) : std::vector<std::string>{};
+  const auto add_file = [&](const char* path, std::string content, const char* why) {
+    Action& file = plan.add(action::file({.path = path, .content = std::move(content)}));
+    file.because(why);
+    if (!triggers.empty()) file.triggers(triggers);
+  };
+  add_file(kModprobeFile, modprobe_text(settings),
+           settings.blacklist_nouveau ? "module options, and nouveau kept away from the GPUs" : "module options");
+  if (settings.blacklist_nouveau && facts.kernel.initramfs.tool == "dracut")
+    add_file("/etc/dracut.conf.d/slipway-nvidia.conf", dracut_text(), "each initrd has the file above and no nouveau");
+}
+
 void add_configuration(const Settings& settings, const HostFacts& facts, const Receipt& receipt, Plan& plan) {
-  Action& modprobe =
-      plan.add(action::file({.path = "/etc/modprobe.d/slipway-nvidia.conf", .content = modprobe_text(settings)}));
-  modprobe.because(settings.blacklist_nouveau ? "module options, and nouveau kept away from the GPUs"
-                                              : "module options");
-  if (auto triggers = initramfs_triggers(facts, receipt); settings.blacklist_nouveau && !triggers.empty())
-    modprobe.triggers(std::move(triggers));
+  add_modprobe(settings, facts, receipt, plan);
   if (!settings.load.empty()) {
     std::string text = kHeader;
     for (const auto& module : settings.load) text += module + "\n";

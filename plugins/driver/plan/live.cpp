@@ -36,9 +36,10 @@ void add_nodes(const Settings& settings, const HostFacts& facts, const std::vect
 
 void add_live_actions(const Settings& settings, const HostFacts& facts, const Target& target,
                       const std::string& driver_version, Plan& plan) {
-  if (target.live && bound_to_other_driver(facts)) {
-    plan.add(reboot_for_other_driver());
-    plan.note("nouveau holds a GPU; the modules are loaded after the reboot");
+  // Not tried at all: NVIDIA's module would find no device, and the apply that failed would take the blacklist back.
+  if (const auto driver = kernel_driver_that_holds_a_gpu(facts); target.live && !driver.empty()) {
+    plan.add(reboot_for_other_driver(driver, settings.blacklist_nouveau));
+    plan.note(fmt::format("the kernel's own driver ({}) holds a GPU; the modules are loaded after the reboot", driver));
     return;
   }
   if (target.live && facts.loaded && facts.loaded->version != driver_version)

@@ -69,11 +69,11 @@ void add_live_actions(const Settings& settings, const HostFacts& facts, const Ta
 /// A driver that somebody else installed: `refuse` is an error, `keep` the plan to use it.
 Result<Plan> plan_existing(const Settings& settings, const HostFacts& facts, const Target& target);
 
-/// A driver of the kernel's own (nouveau, nova) is bound to a GPU.
-bool bound_to_other_driver(const HostFacts& facts);
+/// The module of the kernel's own driver that a GPU is bound to: "nouveau", "nova_core"; empty: none is.
+std::string kernel_driver_that_holds_a_gpu(const HostFacts& facts);
 
-/// Holds when no GPU is bound to nouveau or nova.
-Action reboot_for_other_driver();
+/// Holds when no GPU is bound to nouveau or nova_core.
+Action reboot_for_other_driver(const std::string& driver, bool blacklisted);
 
 /// Holds when one of these kernels runs.
 Action reboot_into(const std::vector<std::string>& kernels);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "driver/detect/kernel_driver.hpp"
 #include "driver/plan/plan.hpp"
 
 namespace slipway::driver {
@@ -13,16 +14,18 @@ constexpr const char* kOtherDriver = "other-driver";
 constexpr const char* kKernel = "kernel";
 constexpr const char* kNothing = "nothing";
 
-bool is_other_driver(const std::string& driver) { return driver == "nouveau" || driver.starts_with("nova"); }
-
 const nvidia::Gpu* gpu_of_other_driver(const HostFacts& facts) {
-  const auto bound = std::ranges::find_if(facts.gpus, [](const auto& gpu) { return is_other_driver(gpu.driver); });
+  const auto bound = std::ranges::find_if(facts.gpus, [](const auto& gpu) { return is_kernel_driver(gpu.driver); });
   return bound == facts.gpus.end() ? nullptr : &*bound;
 }
 
 // Undoing has nothing to undo: what runs in the kernel is not this action's work.
-Action make(const char* name, Json data) {
-  return action::custom({.name = name, .data = std::move(data), .inverse = {{"awaits", kNothing}}, .irreversible = {}});
+Action make(Json data, std::string summary) {
+  return action::custom({.name = "reboot",
+                         .data = std::move(data),
+                         .inverse = {{"awaits", kNothing}},
+                         .irreversible = {},
+                         .summary = std::move(summary)});
 }
 
 std::vector<std::string> awaited_kernels(const Action& action) {
@@ -35,18 +38,24 @@ Error unknown(const std::string& awaits) {
 
 }  // namespace
 
-bool bound_to_other_driver(const HostFacts& facts) { return gpu_of_other_driver(facts) != nullptr; }
+std::string kernel_driver_that_holds_a_gpu(const HostFacts& facts) {
+  const auto* gpu = gpu_of_other_driver(facts);
+  return gpu == nullptr ? std::string{} : kernel_driver_module(gpu->driver);
+}
 
-Action reboot_for_other_driver() { return make("nouveau", {{"awaits", kOtherDriver}}); }
+Action reboot_for_other_driver(const std::string& driver, bool blacklisted) {
+  return make({{"awaits", kOtherDriver}, {"blacklisted", blacklisted}}, fmt::format("reboot: {} holds a GPU", driver));
+}
 
 Action reboot_into(const std::vector<std::string>& kernels) {
-  return make("kernel", {{"awaits", kKernel}, {"kernels", kernels}});
+  return make({{"awaits", kKernel}, {"kernels", kernels}},
+              fmt::format("reboot into kernel {}", fmt::join(kernels, " or ")));
 }
 
 Result<bool> check_reboot(const Action& action, const Host& host) {
   const std::string awaits = action.value("data").value("awaits", "");
   if (awaits == kNothing) return true;
-  if (awaits == kOtherDriver) return !bound_to_other_driver(read_host_facts(host));
+  if (awaits == kOtherDriver) return gpu_of_other_driver(read_host_facts(host)) == nullptr;
   if (awaits == kKernel) return std::ranges::count(awaited_kernels(action), running_kernel(host)) != 0;
   return unknown(awaits);
 }
@@ -60,8 +69,11 @@ Result<Outcome> apply_reboot(const Action& action, const Host& host) {
   const auto facts = read_host_facts(host);
   const auto* gpu = gpu_of_other_driver(facts);
   if (gpu == nullptr) return Outcome::already_done();
-  return Outcome::reboot_required(
-      fmt::format("{} holds {} at {}; it is blacklisted from the next boot on", gpu->driver, gpu->name, gpu->address));
+  const bool blacklisted = action.value("data").value("blacklisted", true);
+  return Outcome::reboot_required(fmt::format(
+      "the kernel's own driver ({}) holds {} at {}; {}", kernel_driver_module(gpu->driver), gpu->name, gpu->address,
+      blacklisted ? "it is blacklisted from the next boot on"
+                  : "blacklist_nouveau: false leaves it to you to keep it away"));
 }
 
 }  // namespace slipway::driver

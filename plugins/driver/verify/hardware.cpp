@@ -61,7 +61,8 @@ void verify_nouveau(const Settings& settings, const HostFacts& facts, Findings& 
   if (!settings.blacklist_nouveau)
     findings.not_applicable("driver.nouveau", "blacklist_nouveau: false");
   else
-    findings.expect("driver.nouveau", !facts.nouveau_loaded, "nouveau is not loaded", "nouveau is loaded",
+    findings.expect("driver.nouveau", facts.kernel_drivers.empty(), "nouveau is not loaded",
+                    fmt::format("the kernel's own driver ({}) is loaded", facts.kernel_drivers),
                     "reboot; it is blacklisted from the next boot on");
 }
 

@@ -406,55 +406,6 @@ TEST_F(TriggerTest, ADepmodThatComplainsIsAnErrorWhateverItsStatus) {
   EXPECT_THAT(to_text(done.error()), HasSubstr("updates"));
 }
 
-class InitramfsTrigger : public TriggerTest {
- protected:
-  void SetUp() override {
-    if (!sandbox_works()) GTEST_SKIP() << "namespaces are not allowed here";
-    test::install_programs(root, {"/usr/bin/dash", "/usr/bin/env", "/usr/bin/cat", "/usr/bin/ls"});
-    root.link("/usr/bin/sh", "dash");
-    root.make_folder("/boot");
-  }
-  void put_tool(const std::string& name, const std::string& script) {
-    root.put("/usr/sbin/" + name, "#!/bin/sh\n" + script, 0755);
-  }
-};
-
-TEST_F(InitramfsTrigger, RunsTheRootsUpdateInitramfsInAPrivateEnvironment) {
-  root.put("/boot/initrd.img-6.1", "old");
-  put_tool("update-initramfs", "echo \"$@\" > /boot/initrd.img-$3; env > /boot/env; ls /dev > /boot/dev; : > /tmp/x\n");
-  EXPECT_TRUE(run("initramfs:6.1").done);
-  EXPECT_EQ(root.content("/boot/initrd.img-6.1"), "-u -k 6.1\n");
-  EXPECT_THAT(root.content("/boot/env"), HasSubstr("SOURCE_DATE_EPOCH=" + std::to_string(kEpoch)));
-  EXPECT_THAT(root.content("/boot/dev"), Not(HasSubstr("sda")));
-  EXPECT_EQ(root.info("/boot/initrd.img-6.1").st_mtim.tv_sec, kEpoch);
-  EXPECT_EQ(root.info("/boot").st_mtim.tv_sec, kEpoch);
-  EXPECT_TRUE(std::filesystem::is_empty(root.at("/tmp")));
-}
-
-TEST_F(InitramfsTrigger, TakesDracutForAnImageOfItsOwn) {
-  root.put("/boot/initramfs-6.1.img", "old");
-  put_tool("dracut", "echo \"$@\" > /boot/initramfs-6.1.img\n");
-  EXPECT_TRUE(run("initramfs:6.1").done);
-  EXPECT_EQ(root.content("/boot/initramfs-6.1.img"),
-            "--force --kver 6.1 --no-hostonly --reproducible /boot/initramfs-6.1.img\n");
-}
-
-TEST_F(InitramfsTrigger, IsSkippedWhereTheKernelHasNoInitrd) {
-  put_tool("update-initramfs", "exit 1\n");
-  const TriggerRun done = run("initramfs:6.1");
-  EXPECT_FALSE(done.done);
-  EXPECT_THAT(done.why, HasSubstr("no initrd for kernel 6.1"));
-}
-
-TEST_F(InitramfsTrigger, AFailureShowsTheToolsLastWords) {
-  root.put("/boot/initrd.img-6.1", "old");
-  put_tool("update-initramfs", "echo 'cannot find the moon' >&2; exit 3\n");
-  const auto done = Trigger("initramfs:6.1").run(context);
-  ASSERT_FALSE(done.ok());
-  EXPECT_THAT(to_text(done.error()), HasSubstr("cannot find the moon"));
-  EXPECT_THAT(to_text(done.error()), HasSubstr("status 3"));
-}
-
 TEST(TriggerProducts, AreWhatTheToolsWrite) {
   TempRoot root;
   const auto host = *open_host({.root = root.folder()});

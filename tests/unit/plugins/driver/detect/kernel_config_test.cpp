@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "driver/detect/kernel_driver.hpp"
 #include "driver/detect/root_layout.hpp"
 #include "tests/unit/plugins/driver/test_host.hpp"
 
@@ -97,6 +98,36 @@ TEST(Initramfs, MayHoldNouveauByNameByModeOrByASplashScreen) {
     EXPECT_TRUE(read_initramfs(*host.offline(), kKernel).may_hold_nouveau) << path;
     EXPECT_FALSE(read_initramfs(*host.offline(), "without-nouveau").may_hold_nouveau) << path;
   }
+}
+
+TEST(Initramfs, MayHoldNovaOfAKernelThatHasNoNouveau) {
+  TestHost host;
+  const std::string nova = "6.17.0";
+  for (const auto* suffix : {"", ".xz", ".zst", ".gz"}) {
+    const std::string module = "/usr/lib/modules/" + nova + "/kernel/drivers/gpu/nova-core/nova_core.ko" + suffix;
+    host.root().file(module, "");
+    host.root().file("/usr/bin/dracut", "");
+    EXPECT_TRUE(read_initramfs(*host.offline(), nova).may_hold_nouveau) << module;
+    std::filesystem::remove(host.root().at(module));
+    EXPECT_FALSE(read_initramfs(*host.offline(), nova).may_hold_nouveau);
+  }
+}
+
+TEST(Initramfs, IsDracutsWhereUpdateInitramfsMayStartDracut) {
+  TestHost host;
+  host.root().file("/usr/bin/dracut", "");
+  host.root().file("/usr/sbin/update-initramfs", "");
+  const auto initramfs = read_initramfs(*host.offline(), kKernel);
+  EXPECT_EQ(initramfs.tool, "dracut");
+  EXPECT_TRUE(initramfs.may_hold_nouveau) << "it takes graphics drivers without being asked to";
+}
+
+TEST(KernelDriver, IsKnownByTheNamesThatTheKernelUses) {
+  for (const auto* driver : {"nouveau", "NovaCore", "nova_core", "nova"})
+    EXPECT_TRUE(is_kernel_driver(driver)) << driver;
+  for (const auto* driver : {"nvidia", "vfio-pci", ""}) EXPECT_FALSE(is_kernel_driver(driver)) << driver;
+  EXPECT_EQ(kernel_driver_module("NovaCore"), "nova_core");
+  EXPECT_EQ(kernel_driver_module("nouveau"), "nouveau");
 }
 
 TEST(RootLayout, KnowsMergedAndSplitRootsAndBothLibraryFolders) {

@@ -136,6 +136,18 @@ TEST_F(DriverDiagnose, FindsUvmNodesThatAreMissingOrOfAnotherBoot) {
   EXPECT_THAT(found(), HasSubstr("/dev/nvidia-uvm-tools is 509:1 and should be 510:1"));
 }
 
+TEST_F(DriverDiagnose, FindsNovaByItsOwnName) {
+  host.module_loaded_now("nova_core");
+  host.pci({.address = "0000:2a:00.0",
+            .vendor = 0x10de,
+            .device = 0x2330,
+            .device_class = 0x030200,
+            .driver = "NovaCore",
+            .numa_node = 0});
+  EXPECT_THAT(found(), HasSubstr("fail driver.nouveau: the kernel's own driver (nova_core) holds 0000:2a:00.0, so "
+                                 "NVIDIA's cannot start"));
+}
+
 TEST_F(DriverDiagnose, FindsNouveauAndTheGpusThatItHolds) {
   host.module_loaded_now("nouveau");
   host.pci({.address = "0000:2a:00.0",

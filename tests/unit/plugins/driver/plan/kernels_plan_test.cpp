@@ -149,7 +149,7 @@ TEST_F(PlanKernels, WithoutTheOneThatRunsAwaitAReboot) {
   host.gpu("0000:1b:00.0", 0x2330);
   kernels = "newest";
   const auto plan = good(*host.live());
-  EXPECT_THAT(summary(plan), HasSubstr("custom kernel {\"awaits\":\"kernel\",\"kernels\":[\"6.1.0-56-amd64\"]}\n"));
+  EXPECT_THAT(summary(plan), HasSubstr("custom reboot {\"awaits\":\"kernel\",\"kernels\":[\"6.1.0-56-amd64\"]}\n"));
   EXPECT_THAT(summary(plan), Not(HasSubstr("kernel-module")));
   const auto& action = plan.actions().back();
   EXPECT_FALSE(*Driver{}.check(action, *host.live()));

@@ -157,7 +157,7 @@ TEST(DriverPlan, FollowsTheParametersForModesOptionsAndNodes) {
   ASSERT_NE(modprobe, actions.end());
   EXPECT_EQ(modprobe->text("content"),
             "# Written by slipway (component driver); change the spec, not this file.\nblacklist nouveau\n"
-            "options nouveau modeset=0\nblacklist nova_core\nblacklist nova_drm\n"
+            "blacklist nova_core\nblacklist nova_drm\nblacklist nova\noptions nouveau modeset=0\n"
             "options nvidia NVreg_DeviceFileMode=0660 NVreg_Foo=1\n");
   const Planning alone{.more = {{"parameters", {{"nvidia", {{"NVreg_ModifyDeviceFiles", 0}}}}}}};
   EXPECT_THAT(summary(alone.good(*host.live())), Not(HasSubstr("device-node")));
@@ -172,6 +172,48 @@ TEST(DriverPlan, MakesTheInitramfsAnewOnlyWhereNouveauCanBeInIt) {
               HasSubstr("file /etc/modprobe.d/slipway-nvidia.conf !initramfs:6.1.0-50-amd64\n"));
   EXPECT_THAT(summary(Planning{.more = {{"blacklist_nouveau", false}}}.good(*host.live())),
               Not(HasSubstr("initramfs")));
+}
+
+std::string content_in(const Plan& plan, const std::string& path) {
+  for (const Action& action : plan.actions())
+    if (action.target() == path) return action.text("content");
+  return "no such file";
+}
+
+// dracut's initrd for any machine had nouveau and lacked modprobe.d, so that nouveau held the GPUs at each boot.
+TEST(DriverPlan, TellsDracutToTakeTheBlacklistAndLeaveTheKernelsDriversOut) {
+  TestHost host;
+  host.root().file("/usr/bin/dracut", "");
+  Planning planning{.target = {.live = false, .hardware = "assume"}};
+  const auto plan = planning.good(*host.offline());
+  EXPECT_THAT(summary(plan), HasSubstr("file /etc/modprobe.d/slipway-nvidia.conf !initramfs:6.1.0-50-amd64\n"
+                                       "file /etc/dracut.conf.d/slipway-nvidia.conf !initramfs:6.1.0-50-amd64\n"));
+  EXPECT_EQ(content_in(plan, "/etc/dracut.conf.d/slipway-nvidia.conf"),
+            "# Written by slipway (component driver); change the spec, not this file.\n"
+            "install_items+=\" /etc/modprobe.d/slipway-nvidia.conf \"\n"
+            "omit_drivers+=\" nouveau nova_core nova_drm nova \"\n");
+  planning.more = {{"blacklist_nouveau", false}};
+  EXPECT_THAT(summary(planning.good(*host.offline())), Not(HasSubstr("dracut")));
+}
+
+// The kernel that the distribution brings next has nouveau again, and its package makes the initrd without slipway.
+TEST(DriverPlan, TellsDracutOfLaterKernelsToo) {
+  const slipway::testing::TempDir root;
+  root.directory("/usr/lib/modules/6.1.0-50-amd64/kernel");
+  root.link("/lib", "usr/lib");
+  root.file("/usr/bin/dracut", "");
+  const auto host = std::move(*open_host({.root = root.string(), .kernel = "6.1.0-50-amd64", .hardware = "assume"}));
+  EXPECT_THAT(summary(Planning{.target = {.live = false, .hardware = "assume"}}.good(*host)),
+              HasSubstr("file /etc/dracut.conf.d/slipway-nvidia.conf\n"));
+}
+
+TEST(DriverPlan, MakesTheInitramfsAnewByDracutWhereUpdateInitramfsIsThereToo) {
+  TestHost host;
+  host.root().file("/usr/bin/dracut", "");
+  host.root().file("/usr/sbin/update-initramfs", "");
+  host.root().file("/boot/initrd.img-6.1.0-50-amd64", "");
+  EXPECT_THAT(summary(Planning{.target = {.live = false, .hardware = "assume"}}.good(*host.offline())),
+              HasSubstr("file /etc/modprobe.d/slipway-nvidia.conf !initramfs:6.1.0-50-amd64\n"));
 }
 
 TEST(DriverPlan, PutsLinksWhereTheSpecSaysOrNowhere) {
@@ -218,13 +260,38 @@ TEST(DriverPlan, WaitsForARebootWhileNouveauHoldsAGpu) {
   TestHost host;
   host.gpu("0000:1b:00.0", 0x2330, "nouveau");
   const auto plan = Planning{}.good(*host.live());
-  EXPECT_EQ(summary(plan), std::string(kFilesPart) + "custom nouveau {\"awaits\":\"other-driver\"}\n");
+  EXPECT_EQ(summary(plan),
+            std::string(kFilesPart) + "custom reboot {\"awaits\":\"other-driver\",\"blacklisted\":true}\n");
   const auto& action = plan.actions().back();
+  EXPECT_EQ(action.text("summary"), "reboot: nouveau holds a GPU");
   EXPECT_FALSE(*Driver{}.check(action, *host.live()));
   const auto outcome = Driver{}.apply(action, *host.live());
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->kind, Outcome::Kind::reboot_required);
-  EXPECT_EQ(outcome->reason, "nouveau holds H100-SXM at 0000:1b:00.0; it is blacklisted from the next boot on");
+  EXPECT_EQ(
+      outcome->reason,
+      "the kernel's own driver (nouveau) holds H100-SXM at 0000:1b:00.0; it is blacklisted from the next boot on");
+}
+
+// The module was loaded, found no device, and the apply that failed took the blacklist back: no reboot ever helped.
+TEST(DriverPlan, WaitsForARebootWhileNovaHoldsAGpu) {
+  TestHost host;
+  host.gpu("0000:00:1e.0", 0x2330, "NovaCore");
+  host.view().directory("/sys/module/nova_core");
+  const auto plan = Planning{}.good(*host.live());
+  EXPECT_EQ(summary(plan),
+            std::string(kFilesPart) + "custom reboot {\"awaits\":\"other-driver\",\"blacklisted\":true}\n");
+  EXPECT_EQ(plan.actions().back().text("summary"), "reboot: nova_core holds a GPU");
+  EXPECT_THAT(plan.notes(),
+              Contains("the kernel's own driver (nova_core) holds a GPU; the modules are loaded after the "
+                       "reboot"));
+  EXPECT_FALSE(*Driver{}.check(plan.actions().back(), *host.live()));
+  EXPECT_EQ(
+      Driver{}.apply(plan.actions().back(), *host.live())->reason,
+      "the kernel's own driver (nova_core) holds H100-SXM at 0000:00:1e.0; it is blacklisted from the next boot on");
+  const auto left = Planning{.more = {{"blacklist_nouveau", false}}}.good(*host.live());
+  EXPECT_THAT(Driver{}.apply(left.actions().back(), *host.live())->reason,
+              HasSubstr("blacklist_nouveau: false leaves it to you"));
 }
 
 // Whether it can be replaced now is the core's question: it depends on who uses the loaded one.

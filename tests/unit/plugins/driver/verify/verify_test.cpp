@@ -150,7 +150,9 @@ TEST_F(DriverVerify, FailsWhenAGpuHasNoDriverOrNouveau) {
   host.view().directory("/sys/module/nouveau");
   EXPECT_THAT(live(), HasSubstr("fail driver.gpus: H100-SXM at 0000:43:00.0 has no driver; H100-SXM at 0000:44:00.0 is "
                                 "bound to nouveau\n"));
-  EXPECT_THAT(live(), HasSubstr("fail driver.nouveau: nouveau is loaded\n"));
+  EXPECT_THAT(live(), HasSubstr("fail driver.nouveau: the kernel's own driver (nouveau) is loaded\n"));
+  host.view().directory("/sys/module/nova_core");
+  EXPECT_THAT(live(), HasSubstr("fail driver.nouveau: the kernel's own driver (nouveau, nova_core) is loaded\n"));
 }
 
 TEST_F(DriverVerify, FailsForAnotherVersionThanTheSpecsAndForAnotherKernel) {
