@@ -12,6 +12,7 @@
 
 #include <slipway/watch/file_watch.hpp>
 
+#include "gfd/pass_schedule.hpp"
 #include "nvidia/config/choose.hpp"
 #include "nvidia/config/shared.hpp"
 #include "nvidia/config/watch.hpp"
@@ -80,13 +81,13 @@ std::vector<std::string> paths_of(const Spec& spec, const Host& host) {
   return paths;
 }
 
-/// When the next pass is: after the interval, or when a file has changed.
+/// The passes and the files that bring them.
 class Passes {
  public:
-  using Clock = std::chrono::steady_clock;
+  using Clock = PassSchedule::Clock;
 
-  Passes(const RootDir& root, std::optional<std::chrono::milliseconds> interval, ServiceIo& io) : interval_(interval) {
-    if (!interval_) return;  // one pass, and no other
+  Passes(const RootDir& root, std::optional<std::chrono::milliseconds> interval, ServiceIo& io) : schedule_(interval) {
+    if (!interval) return;  // one pass, and no other
     auto opened = FileWatch::open(root);
     if (opened)
       files_.emplace(std::move(*opened));
@@ -94,33 +95,20 @@ class Passes {
       io.log("info", "changed files are noticed at the next pass: " + opened.error().what);
   }
   bool is_due(Clock::time_point now) {
-    if (files_ && files_->take()) {
-      once_more_ = true;
-      due_ = std::min(due_, std::max(now, last_ + kShortest));
-    }
-    return now >= due_;
+    if (files_ && files_->take()) schedule_.files_changed(now);
+    return schedule_.is_due(now);
   }
-  std::optional<Clock::time_point> due() const { return due_ == kNever ? std::nullopt : std::optional(due_); }
+  std::optional<Clock::time_point> due() const { return schedule_.due(); }
   std::vector<int> descriptors() const { return files_ ? std::vector<int>{files_->fd()} : std::vector<int>(); }
   void begin(Clock::time_point now, const std::vector<std::string>& paths) {
-    last_ = now;
-    due_ = interval_ ? now + *interval_ : kNever;
-    if (files_ && std::exchange(paths_, paths) != paths && files_->watch(paths)) due_ = std::min(due_, now + kShortest);
-    if (std::exchange(once_more_, false)) due_ = std::min(due_, now + kOnceMore);
+    schedule_.begin(now);
+    if (files_ && std::exchange(paths_, paths) != paths && files_->watch(paths)) schedule_.look_again(now);
   }
 
  private:
-  static constexpr std::chrono::seconds kShortest{1};
-  static constexpr std::chrono::seconds kOnceMore{
-      3};  // a driver that loads and a file that is written are not done yet
-  static constexpr Clock::time_point kNever = Clock::time_point::max();
-
-  std::optional<std::chrono::milliseconds> interval_;
+  PassSchedule schedule_;
   std::optional<FileWatch> files_;
   std::vector<std::string> paths_;
-  bool once_more_ = false;
-  Clock::time_point last_;
-  Clock::time_point due_;
 };
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <charconv>
 #include <map>
+#include <memory>
+#include <mutex>
 
 #include <fmt/format.h>
 
@@ -19,8 +21,22 @@ namespace nvml = nvidia::nvml;
 
 constexpr unsigned kMibShift = 20;
 
-/// What GPUs of one name have in common.
-using KnownModels = std::map<std::string, nvml::KnownProfiles>;
+/// What GPUs of one name have in common. A call that hangs must not keep it from the others, so it is copied.
+class KnownModels {
+ public:
+  nvml::KnownProfiles of(const std::string& name) {
+    const std::scoped_lock lock(mutex_);
+    return models_[name];
+  }
+  void learn(const std::string& name, nvml::KnownProfiles known) {
+    const std::scoped_lock lock(mutex_);
+    models_[name] = std::move(known);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, nvml::KnownProfiles> models_;
+};
 
 // A display adapter for the workstation itself, which upstream does not count either.
 bool left_out(const std::string& name) { return name == "DGX Display" || name == "NVIDIA DGX Display"; }
@@ -37,58 +53,96 @@ std::optional<std::uint32_t> class_of(const Host& host, const std::string& addre
   return problem == std::errc{} ? std::optional(value) : std::nullopt;
 }
 
-Status read_identity(nvml::Nvml& library, nvmlDevice_t device, const Host& host, Gpu& gpu) {
-  if (const auto place = nvml::device_pci(library, device)) gpu.address = place->address;
-  if (!gpu.address.empty()) gpu.device_class = class_of(host, gpu.address);
-  gpu.uuid = nvml::device_uuid(library, device).value_or("");
-  const auto capability = nvml::compute_capability(library, device);
+/// What a GPU says of itself; asked on the thread for calls.
+struct Look {
+  Gpu gpu;
+  bool display = false;  ///< it is left out
+  Status status;
+};
+
+Status read_identity(nvml::Nvml& inside, nvmlDevice_t device, Gpu& gpu) {
+  if (const auto place = nvml::device_pci(inside, device)) gpu.address = place->address;
+  gpu.uuid = nvml::device_uuid(inside, device).value_or("");
+  const auto capability = nvml::compute_capability(inside, device);
   if (!capability && !capability.absent()) return capability.error(gpu_label(gpu.index, gpu));
   gpu.compute_major = capability.value_or({}).major;
   gpu.compute_minor = capability.value_or({}).minor;
-  if (const auto total = nvml::memory_total(library, device)) {
+  if (const auto total = nvml::memory_total(inside, device)) {
     gpu.memory_mib = *total >> kMibShift;
-  } else if (total.code() == NVML_ERROR_GPU_IS_LOST || total.code() == nvml::kGaveUp) {
+  } else if (total.code() == NVML_ERROR_GPU_IS_LOST) {
     return total.error(gpu_label(gpu.index, gpu));
   }
   return {};
 }
 
-Status read_fabric(nvml::Nvml& library, nvmlDevice_t device, Gpu& gpu) {
-  const auto fabric = nvml::fabric(library, device);
+Status read_fabric(nvml::Nvml& inside, nvmlDevice_t device, Gpu& gpu) {
+  const auto fabric = nvml::fabric(inside, device);
   if (!fabric && !fabric.absent()) return fabric.error(gpu_label(gpu.index, gpu));
   if (fabric && fabric->attached()) gpu.clique = fmt::format("{}.{}", fabric->cluster_uuid(), fabric->clique);
   return {};
 }
 
-Status read_mig(nvml::Nvml& library, nvmlDevice_t device, KnownModels& models, Gpu& gpu) {
-  const auto mode = nvml::mig_mode(library, device);
+Status read_mig(nvml::Nvml& inside, nvmlDevice_t device, KnownModels& models, Gpu& gpu) {
+  const auto mode = nvml::mig_mode(inside, device);
   if (!mode && !mode.absent()) return mode.error(gpu_label(gpu.index, gpu));
   gpu.mig_capable = mode.ok();
   gpu.mig_enabled = mode.ok() && mode->current;
   if (!gpu.mig_enabled) return {};
-  SLIPWAY_TRY(devices, read_mig_devices(library, device, gpu_label(gpu.index, gpu), models[gpu.name]));
+  nvml::KnownProfiles known = models.of(gpu.name);
+  SLIPWAY_TRY(devices, read_mig_devices(inside, device, gpu_label(gpu.index, gpu), known));
+  models.learn(gpu.name, std::move(known));
   gpu.mig = std::move(devices);
   return {};
 }
 
-/// Nothing of a display adapter, which is noted.
-Result<std::optional<Gpu>> read_gpu(nvml::Nvml& library, unsigned index, const Host& host, KnownModels& models,
-                                    std::vector<nvidia::AnsweringGpu>& displays) {
-  Gpu gpu{.index = index};
-  const auto device = nvml::device_at(library, index);
-  if (!device) return device.error(gpu_label(index, gpu));
-  const auto name = nvml::device_name(library, *device);
-  if (!name) return name.error(gpu_label(index, gpu));
+Status read_gpu(nvml::Nvml& inside, KnownModels& models, Look& look) {
+  Gpu& gpu = look.gpu;
+  const auto device = nvml::device_at(inside, gpu.index);
+  if (!device) return device.error(gpu_label(gpu.index, gpu));
+  const auto name = nvml::device_name(inside, *device);
+  if (!name) return name.error(gpu_label(gpu.index, gpu));
   gpu.name = *name;
-  if (left_out(gpu.name)) {
-    if (const auto pci = nvml::device_pci(library, *device))
-      displays.push_back({.address = pci->address, .product = {}});
-    return std::optional<Gpu>();
+  look.display = left_out(gpu.name);
+  if (look.display) {
+    if (const auto pci = nvml::device_pci(inside, *device)) gpu.address = pci->address;
+    return {};
   }
-  SLIPWAY_CHECK(read_identity(library, *device, host, gpu));
-  SLIPWAY_CHECK(read_mig(library, *device, models, gpu));
-  SLIPWAY_CHECK(read_fabric(library, *device, gpu));
-  return std::optional(std::move(gpu));
+  SLIPWAY_CHECK(read_identity(inside, *device, gpu));
+  SLIPWAY_CHECK(read_mig(inside, *device, models, gpu));
+  return read_fabric(inside, *device, gpu);
+}
+
+/// One after the other, in index order.
+std::vector<nvml::Answer<Look>> read_gpus(nvml::Nvml& library, unsigned count) {
+  return library.ask_each<Look>(
+      count, [models = std::make_shared<KnownModels>()](nvml::Nvml& inside, std::size_t i, Look& look) {
+        look.gpu.index = static_cast<unsigned>(i);
+        look.status = read_gpu(inside, *models, look);
+        return NVML_SUCCESS;
+      });
+}
+
+struct Driver {
+  std::string version;
+  int cuda = 0;
+  unsigned gpus = 0;
+  const char* asked = "the driver's version";
+};
+
+nvml::Answer<Driver> read_driver(nvml::Nvml& library) {
+  return library.ask_together<Driver>([](nvml::Nvml& inside, Driver& driver) {
+    const auto version = nvml::driver_version(inside);
+    if (!version) return version.code();
+    driver.version = *version;
+    driver.asked = "the CUDA version";
+    const auto cuda = nvml::cuda_version(inside);
+    if (!cuda) return cuda.code();
+    driver.cuda = *cuda;
+    driver.asked = "the number of GPUs";
+    const auto count = nvml::device_count(inside);
+    driver.gpus = count.value_or(0);
+    return count.code();
+  });
 }
 
 /// @param answering  the display adapters, which are left out
@@ -103,25 +157,27 @@ void find_places(const Host& host, std::vector<nvidia::AnsweringGpu> answering, 
 }  // namespace
 
 Result<Snapshot> take_snapshot(nvml::Nvml& library, const Host& host, bool with_places) {
+  const auto driver = read_driver(library);
+  if (!driver) return driver.error(driver->asked);
   Snapshot snapshot;
-  const auto version = nvml::driver_version(library);
-  if (!version) return version.error("the driver's version");
-  snapshot.driver_version = *version;
-  const auto cuda = nvml::cuda_version(library);
-  if (!cuda) return cuda.error("the CUDA version");
-  snapshot.cuda_major = static_cast<unsigned>(*cuda) / 1000;
-  snapshot.cuda_minor = static_cast<unsigned>(*cuda) % 1000 / 10;
-  const auto count = nvml::device_count(library);
-  if (!count) return count.error("the number of GPUs");
+  snapshot.driver_version = driver->version;
+  snapshot.cuda_major = static_cast<unsigned>(driver->cuda) / 1000;
+  snapshot.cuda_minor = static_cast<unsigned>(driver->cuda) % 1000 / 10;
   std::optional<Error> first;
-  KnownModels models;
   std::vector<nvidia::AnsweringGpu> displays;
-  for (unsigned index = 0; index < *count; ++index) {
-    auto gpu = read_gpu(library, index, host, models, displays);
-    if (gpu && *gpu) snapshot.gpus.push_back(*std::move(*gpu));
-    if (gpu) continue;
-    if (!first) first = gpu.error();
-    snapshot.unreachable.push_back(gpu.error().what);
+  unsigned index = 0;
+  for (const auto& look : read_gpus(library, driver->gpus)) {
+    const Gpu unknown{.index = index++};
+    if (!look || !look->status) {
+      Error error = look ? look->status.error() : look.error(gpu_label(unknown.index, unknown));
+      snapshot.unreachable.push_back(error.what);
+      if (!first) first = std::move(error);
+    } else if (!look->display) {
+      snapshot.gpus.push_back(look->gpu);
+      if (!look->gpu.address.empty()) snapshot.gpus.back().device_class = class_of(host, look->gpu.address);
+    } else if (!look->gpu.address.empty()) {
+      displays.push_back({.address = look->gpu.address, .product = {}});
+    }
   }
   // A driver that is unloaded takes all GPUs along, whichever was asked last.
   if (first && (snapshot.gpus.empty() || !nvml::device_count(library))) return *std::move(first);

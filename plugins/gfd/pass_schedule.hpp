@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/gfd/pass_schedule.hpp - when the next pass is due: after the interval, or when a file has changed.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+namespace slipway::gfd {
+
+/// A changed file brings a pass at once and another one a little later. Each pass opens NVML, and anybody may change
+/// files again and again: passes that files bring are then further and further apart.
+class PassSchedule {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// @param interval  empty: one pass, and no other
+  explicit PassSchedule(std::optional<std::chrono::milliseconds> interval) : interval_(interval) {}
+
+  void files_changed(Clock::time_point now);
+  /// A pass begins.
+  void begin(Clock::time_point now);
+  /// What the pass has begun with may be out of date.
+  void look_again(Clock::time_point now) { due_ = std::min(due_, now + gap_); }
+  bool is_due(Clock::time_point now) const { return now >= due_; }
+  /// Empty: no further pass.
+  std::optional<Clock::time_point> due() const { return due_ == kNever ? std::nullopt : std::optional(due_); }
+
+ private:
+  static constexpr std::chrono::seconds kShortest{1};
+  static constexpr std::chrono::seconds kLongest{32};
+  static constexpr std::chrono::seconds kOnceMore{3};  ///< a driver that loads is not done when its node appears
+  static constexpr Clock::time_point kNever = Clock::time_point::max();
+
+  std::optional<std::chrono::milliseconds> interval_;
+  std::chrono::seconds gap_ = kShortest;  ///< between two passes that files bring
+  bool changed_ = false;                  ///< a file, since the last pass began
+  Clock::time_point last_;                ///< when the last pass began
+  Clock::time_point last_change_;
+  Clock::time_point due_;
+};
+
+}  // namespace slipway::gfd

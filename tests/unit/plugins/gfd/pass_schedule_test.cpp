@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gfd/pass_schedule.hpp"
+
+#include <gtest/gtest.h>
+
+namespace slipway::gfd {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using Clock = PassSchedule::Clock;
+
+struct PassScheduleTest : ::testing::Test {
+  PassScheduleTest() { schedule.begin(now); }
+  /// How many passes begin in that time. @param touched  a file changes ten times a second
+  int passes_in(std::chrono::seconds time, bool touched) {
+    int count = 0;
+    for (const auto end = now + time; now < end; now += milliseconds(100)) {
+      if (touched) schedule.files_changed(now);
+      if (!schedule.is_due(now)) continue;
+      schedule.begin(now);
+      ++count;
+    }
+    return count;
+  }
+  PassSchedule schedule{minutes(1)};
+  Clock::time_point now = Clock::now();
+};
+
+TEST_F(PassScheduleTest, ComesOnceInEachInterval) { EXPECT_EQ(passes_in(minutes(10), false), 9); }
+
+TEST_F(PassScheduleTest, ComesAtOnceAndOnceMoreWhenAFileHasChanged) {
+  now += seconds(20);
+  schedule.files_changed(now);
+  EXPECT_TRUE(schedule.is_due(now));
+  schedule.begin(now);
+  EXPECT_EQ(schedule.due(), now + seconds(3));
+  schedule.begin(now + seconds(3));
+  EXPECT_EQ(schedule.due(), now + seconds(63));
+}
+
+// NVML was opened once a second for as long as somebody touched the nodes.
+TEST_F(PassScheduleTest, BecomesRarerWhileFilesChangeAgainAndAgain) {
+  EXPECT_LE(passes_in(minutes(1), true), 6) << "after 1, 2, 4, 8, 16 and 32 seconds";
+  EXPECT_LE(passes_in(minutes(10), true), 19);
+}
+
+TEST_F(PassScheduleTest, ComesAtOnceAgainAfterAQuietTime) {
+  passes_in(minutes(3), true);
+  passes_in(seconds(100), false);
+  schedule.begin(now);
+  now += seconds(10);
+  schedule.files_changed(now);
+  EXPECT_FALSE(schedule.is_due(now)) << "less than two minutes of quiet are not enough after three minutes of changes";
+  passes_in(minutes(3), false);
+  schedule.begin(now);
+  now += seconds(10);
+  schedule.files_changed(now);
+  EXPECT_TRUE(schedule.is_due(now));
+}
+
+TEST(PassScheduleOnce, HasOnePassWithoutAnInterval) {
+  PassSchedule schedule(std::nullopt);
+  EXPECT_TRUE(schedule.is_due(Clock::now()));
+  schedule.begin(Clock::now());
+  EXPECT_FALSE(schedule.due());
+}
+
+}  // namespace
+}  // namespace slipway::gfd
