@@ -58,13 +58,13 @@ Result<std::string> named_file(const std::string& path) {
   return error;
 }
 
-/// Prints one sample. The driver is open during it alone.
+/// Prints one sample.
 Result<int> print_metrics(const CommandWords& words, const Host& host, ToolIo& io) {
   SLIPWAY_TRY(options, read_metrics_options(words));
   const auto counters = std::make_shared<const Counters>(std::move(options.counters));
   for (const std::string& remark : remarks_on("none", *counters)) io.warn(remark);
   SLIPWAY_TRY(rules, rules_for(*counters, host));
-  Sampler sampler(host, {.driver_root = options.driver_root, .first_interval = options.interval},
+  Sampler sampler(host, {.driver_root = options.driver_root, .first_interval = options.interval, .until_exit = true},
                   [&io](const char*, const std::string& text) { io.log(text); });
   const Sample sample = sampler.sample(counters);
   if (!sample.problem.empty())

@@ -132,7 +132,8 @@ Sample Sampler::sample(const std::shared_ptr<const Counters>& counters, const Lo
 Status Sampler::open() {
   if (!nvml_) {
     SLIPWAY_TRY(library, nvml::choose_library(host_, options_.driver_root));
-    nvml_.emplace(nvml::NvmlOptions{.library = std::move(library), .call_limit = options_.call_limit});
+    nvml_.emplace(nvml::NvmlOptions{
+        .library = std::move(library), .call_limit = options_.call_limit, .until_exit = options_.until_exit});
   }
   return nvml_->reopen();
 }
@@ -412,6 +413,12 @@ void Sampler::note_events() {
 EventNews Sampler::take_events() {
   note_events();
   return std::exchange(news_, {});
+}
+
+Sampler::~Sampler() {
+  xids_.release();
+  forget_history();
+  if (!options_.until_exit) release();
 }
 
 void Sampler::release() {

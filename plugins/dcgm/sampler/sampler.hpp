@@ -28,6 +28,7 @@ struct SamplerOptions {
   std::chrono::milliseconds call_limit{5000};
   /// Rates need two looks. After NVML was opened they are this far apart, so that there is no sample without rates.
   std::chrono::milliseconds first_interval{100};
+  bool until_exit = false;   ///< NvmlOptions::until_exit
   bool mig_devices = false;  ///< Entity::mig_devices
   bool processes = false;    ///< Entity::processes
   DeviceSelection devices = {};
@@ -51,7 +52,7 @@ class Sampler {
 
   /// `host` is borrowed.
   Sampler(const Host& host, SamplerOptions options, Log log);
-  ~Sampler() { release(); }
+  ~Sampler();
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
 

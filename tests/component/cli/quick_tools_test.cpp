@@ -27,7 +27,9 @@ const std::vector<Words> kTools{{"gfd", "labels"},
                                 {"cdi", "generate", "--driver-root", kUserspace, "--dev-root", "/"},
                                 {"deviceplugin", "resources"},
                                 {"mig", "export"},
-                                {"mig", "show"}};
+                                {"mig", "show"},
+                                {"dcgm", "metrics"},
+                                {"dcgm", "overview"}};
 
 std::string text_of(const std::string& file) {
   std::ifstream in(file);
