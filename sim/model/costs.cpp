@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the calls of a real driver cost, read from a file of profiles/costs.
 #include <charconv>
-#include <filesystem>
-#include <set>
 
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
 
-#include "core/loader/schema/check.hpp"
 #include "sim/model/model.hpp"
+#include "sim/model/sim_file.hpp"
 #include "yaml/tree.hpp"
 
 namespace slipway::core {
 namespace {
-
-namespace fs = std::filesystem;
 
 // The format of costs, in the schema language of plugin manifests (docs/manifest.md). Times are in microseconds.
 constexpr std::string_view kCostsSchema = R"(
@@ -82,15 +78,11 @@ void add_fields(const Json& fields, sim::Machine& machine, SchemaCheck& check) {
 Status read_costs(const std::string& file, sim::Machine& machine) {
   const auto text = read_regular(file, kYamlMaxBytes);
   SLIPWAY_CHECK(text);
-  SLIPWAY_TRY(schema, own_schema(kCostsSchema, "the schema of simulated costs"));
-  SLIPWAY_TRY(documents, read_yaml(*text, file));
-  SchemaCheck check(file);
-  if (documents.size() != 1)
-    return Error{ErrorCode::invalid, "a file of costs is one YAML document", file, "see sim/README.md", {}};
-  const Json value = check_value(documents.front(), schema, "", check);
-  if (check.problems.none()) add_functions(value.value("functions", Json::object()), machine, check);
-  if (check.problems.none()) add_fields(value.value("fields", Json::object()), machine, check);
-  if (!check.problems.none()) return check.problems.to_error();
+  SLIPWAY_TRY(value, read_sim_file(*text, file, {kCostsSchema, "a file of simulated costs"},
+                                   [&machine](const Json& checked, SchemaCheck& check) {
+                                     add_functions(checked.value("functions", Json::object()), machine, check);
+                                     add_fields(checked.value("fields", Json::object()), machine, check);
+                                   }));
   const Json initialisation = value.value("initialisation", Json::object());
   machine.costs.first_initialisation.processor_us = initialisation.value("first", 0U);
   machine.costs.further_initialisation.processor_us = initialisation.value("further", 0U);
@@ -102,13 +94,10 @@ Status read_costs(const std::string& file, sim::Machine& machine) {
 }  // namespace
 
 Status apply_sim_costs(const std::string& name, const std::vector<std::string>& folders, sim::Machine& machine) {
-  const std::vector<std::string> names = sim_costs_names(folders);
-  std::error_code ignored;
-  for (const std::string& folder : folders) {
-    const fs::path file = fs::path(folder) / "costs" / (name + ".yaml");
-    if (name.find('/') == std::string::npos && fs::is_regular_file(file, ignored))
-      return read_costs(file.string(), machine);
-  }
+  const std::vector<std::string> places = below_each(folders, "costs");
+  if (name.find('/') == std::string::npos)
+    if (const std::string file = find_sim_file(name, places); !file.empty()) return read_costs(file, machine);
+  const std::vector<std::string> names = sim_file_names(places);
   const std::string near = nearest_word(name, names);
   return Error{ErrorCode::not_found,
                "there are no simulated costs '" + name + "'",
@@ -118,12 +107,7 @@ Status apply_sim_costs(const std::string& name, const std::vector<std::string>& 
 }
 
 std::vector<std::string> sim_costs_names(const std::vector<std::string>& folders) {
-  std::set<std::string> names;
-  std::error_code ignored;
-  for (const std::string& folder : folders)
-    for (const auto& entry : fs::directory_iterator(fs::path(folder) / "costs", ignored))
-      if (entry.path().extension() == ".yaml") names.insert(entry.path().stem().string());
-  return {names.begin(), names.end()};
+  return sim_file_names(below_each(folders, "costs"));
 }
 
 }  // namespace slipway::core

@@ -4,18 +4,16 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
-#include <filesystem>
+#include <set>
 
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
 
-#include "core/loader/schema/check.hpp"
+#include "sim/model/sim_file.hpp"
 #include "yaml/tree.hpp"
 
 namespace slipway::core {
 namespace {
-
-namespace fs = std::filesystem;
 
 // The format of models, in the schema language of plugin manifests (docs/manifest.md).
 constexpr std::string_view kModelSchema = R"(
@@ -259,35 +257,25 @@ Result<sim::Model> read_sim_model(const std::string& file) {
   const auto text = read_regular(file, kYamlMaxBytes);
   if (!text && text.error().code == ErrorCode::invalid) return text.error();
   if (!text) return Error{ErrorCode::not_found, "the model of a simulated GPU cannot be read", file, {}, {}};
-  SLIPWAY_TRY(schema, own_schema(kModelSchema, "the schema of simulated GPU models"));
-  SLIPWAY_TRY(documents, read_yaml(*text, file));
-  SchemaCheck check(file);
-  if (documents.size() != 1)
-    return Error{ErrorCode::invalid, "the model of a simulated GPU is one YAML document", file, {}, {}};
-  const Json written = check_value(documents.front(), schema, "", check);
-  if (check.problems.none()) check_signs(written, "", check);
-  const Json value = check.problems.none() ? complete_value(written, schema, "/") : Json();
-  if (check.problems.none()) check_sizes(value, check);
-  if (!check.problems.none()) return check.problems.to_error();
+  SLIPWAY_TRY(value, read_sim_file(*text, file, {kModelSchema, "the model of a simulated GPU"},
+                                   [](const Json& checked, SchemaCheck& check) {
+                                     check_signs(checked, "", check);
+                                     if (check.problems.none()) check_sizes(checked, check);
+                                   }));
   sim::Model model = model_of(value);
   add_groups(value, model);
   return model;
 }
 
 Result<sim::Model> find_sim_model(const std::string& name, const std::vector<std::string>& folders) {
-  std::vector<std::string> known;
-  for (const std::string& folder : folders) {
-    std::error_code ignored;
-    std::vector<std::string> files;
-    for (const auto& entry : fs::directory_iterator(fs::path(folder) / "models", ignored))
-      if (entry.path().extension() == ".yaml") files.push_back(entry.path().string());
-    std::ranges::sort(files);
-    for (const std::string& file : files) {
-      const std::string existing = model_name(file);
-      if (existing == name) return read_sim_model(file);
-      known.push_back(existing);
+  std::set<std::string> known;  // slipway's own may be in two of the folders
+  for (const std::string& folder : below_each(folders, "models"))
+    for (const std::string& file : sim_file_names({folder})) {
+      const std::string path = find_sim_file(file, {folder});
+      const std::string existing = model_name(path);
+      if (existing == name) return read_sim_model(path);
+      if (!existing.empty()) known.insert(existing);
     }
-  }
   return Error{ErrorCode::not_found,
                "the GPU simulator has no model '" + name + "'",
                {},

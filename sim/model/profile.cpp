@@ -11,7 +11,7 @@
 #include <slipway/text.hpp>
 
 #include "core/loader/installation.hpp"
-#include "core/loader/schema/check.hpp"
+#include "sim/model/sim_file.hpp"
 #include "yaml/tree.hpp"
 
 namespace slipway::core {
@@ -250,25 +250,10 @@ Result<SimProfile> read_file(const std::string& file) {
                  file,
                  "give a profile's name (`slipway plan --sim h100x8 …`), or the path of a readable file",
                  {}};
-  SLIPWAY_TRY(schema, own_schema(kProfileSchema, "the schema of simulation profiles"));
-  SLIPWAY_TRY(documents, read_yaml(*text, file));
-  SchemaCheck check(file);
-  if (documents.size() != 1)
-    return Error{ErrorCode::invalid, "a simulation profile is one YAML document", file, "see sim/README.md", {}};
-  const Json written = check_value(documents.front(), schema, "", check);
-  if (check.problems.none()) check_rest(written, check);
-  if (!check.problems.none()) return check.problems.to_error();
-  SimProfile profile = profile_of(complete_value(written, schema, "/"));
+  SLIPWAY_TRY(value, read_sim_file(*text, file, {kProfileSchema, "a simulation profile"}, check_rest));
+  SimProfile profile = profile_of(value);
   profile.text = *text;
   return profile;
-}
-
-std::string find(const std::string& name, const std::vector<std::string>& folders) {
-  for (const auto& folder : folders) {
-    const fs::path file = fs::path(folder) / (name + ".yaml");
-    if (fs::is_regular_file(file)) return file.string();
-  }
-  return {};
 }
 
 /// "h100x2" is MODELxCOUNT: the model and the count; a count of 0 when it is not of that form.
@@ -332,13 +317,13 @@ std::vector<std::pair<std::string, std::string>> take_settings(std::string& name
 
 Result<SimProfile> read_named(const std::string& name_or_file, const std::vector<std::string>& folders) {
   if (name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".yaml")) return read_file(name_or_file);
-  if (const auto file = find(name_or_file, folders); !file.empty()) return read_file(file);
+  if (const auto file = find_sim_file(name_or_file, folders); !file.empty()) return read_file(file);
   const auto [model, count] = model_and_count(name_or_file);
   if (count == 0) return unknown_profile(name_or_file, folders);
   for (const auto& other : sim_profile_names(folders)) {
     const auto [other_model, other_count] = model_and_count(other);
     if (other_model != model || other_count < count) continue;
-    SLIPWAY_TRY(profile, read_file(find(other, folders)));
+    SLIPWAY_TRY(profile, read_file(find_sim_file(other, folders)));
     return first_gpus(std::move(profile), name_or_file, count);
   }
   return unknown_profile(name_or_file, folders);
@@ -363,13 +348,6 @@ std::vector<std::string> sim_profile_folders() {
   return folders;
 }
 
-std::vector<std::string> sim_profile_names(const std::vector<std::string>& folders) {
-  std::set<std::string> names;
-  std::error_code ignored;
-  for (const auto& folder : folders)
-    for (const auto& entry : fs::directory_iterator(folder, ignored))
-      if (entry.path().extension() == ".yaml") names.insert(entry.path().stem().string());
-  return {names.begin(), names.end()};
-}
+std::vector<std::string> sim_profile_names(const std::vector<std::string>& folders) { return sim_file_names(folders); }
 
 }  // namespace slipway::core

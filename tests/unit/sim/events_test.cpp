@@ -6,6 +6,7 @@
 #include <thread>
 
 #include <gmock/gmock.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <sys/resource.h>
 
@@ -162,6 +163,29 @@ TEST_F(SimEvents, WakeWhoWaitsWhenItsGpuIsLostOrItsDriverIsUnloaded) {
   EXPECT_EQ(tool("driver unloaded"), 0);
   second.join();
   EXPECT_THAT(code, ::testing::AnyOf(NVML_ERROR_UNKNOWN, NVML_ERROR_UNINITIALIZED));
+}
+
+// One of the system was kept for ever.
+TEST_F(SimEvents, SetsAreFreedWhetherTheDriverAnswersOrNot) {
+  open("h100x1,driver=580.159.04");
+  constexpr std::size_t kSets = 1000;
+  std::vector<nvmlSystemEventSet_t> of_system;
+  std::vector<nvmlEventSet_t> of_gpus(kSets);
+  for (nvmlEventSet_t& set : of_gpus) ASSERT_EQ(library_.call("nvmlEventSetCreate", &set), NVML_SUCCESS);
+  for (std::size_t i = 0; i < kSets; ++i) of_system.push_back(system_set());
+  system_sets_.clear();
+  ASSERT_EQ(tool("driver unloaded"), 0);
+  const std::size_t before = mallinfo2().uordblks;
+  for (const nvmlEventSet_t set : of_gpus) EXPECT_NE(library_.call("nvmlEventSetFree", set), NVML_SUCCESS);
+  const std::size_t between = mallinfo2().uordblks;
+  for (const nvmlSystemEventSet_t set : of_system) {
+    nvmlSystemEventSetFreeRequest_t request{.version = NVML_SYSTEM_EVENT_SET_FREE_REQUEST_VERSION, .set = set};
+    EXPECT_NE(library_.call("nvmlSystemEventSetFree", &request), NVML_SUCCESS);
+  }
+  const std::size_t after = mallinfo2().uordblks;
+  if (before == 0) return;  // a sanitizer counts memory itself, and fails for what is not freed
+  EXPECT_GE(before, between + kSets * sizeof(long long));
+  EXPECT_GE(between, after + kSets * sizeof(long long));
 }
 
 TEST_F(SimEvents, AreThoseOfTheDriversBranch) {

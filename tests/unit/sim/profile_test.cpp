@@ -11,6 +11,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "sim/model/model.hpp"
+
 namespace slipway::core {
 namespace {
 
@@ -90,6 +92,16 @@ TEST(SimProfile, ACountBeyondTheMachineIsRefusedAndTheKnownProfilesAreListed) {
 TEST(SimProfile, AnUnknownNameIsRefusedEvenWhenItLooksLikeACount) {
   for (const auto* name : {"nonsense", "x8", "h100x0", "h100x", "h100x8x", "h100x99999999999999999999"})
     EXPECT_FALSE(read_sim_profile(name, kFolders).ok()) << name;
+}
+
+// Slipway's own are below its build folder and its sources, and each was listed twice.
+TEST(SimModel, ThatIsUnknownIsRefusedWithAListThatHasEachOnce) {
+  const auto model = find_sim_model("NVIDIA Z9", {kFolders.front(), kFolders.front()});
+  ASSERT_FALSE(model.ok());
+  const std::string list = to_text(model.error());
+  const std::size_t first = list.find("NVIDIA A30");
+  ASSERT_NE(first, std::string::npos) << list;
+  EXPECT_EQ(list.find("NVIDIA A30", first + 1), std::string::npos) << list;
 }
 
 TEST(SimProfile, SaysWhereTheFoldersWereWhenThereAreNoProfiles) {

@@ -44,12 +44,15 @@ SLIPWAY_NVML_EXPORT nvmlSystemEventSetCreate(nvmlSystemEventSetCreateRequest_t* 
   });
 }
 
+// Its memory is this process' own, whether the driver answers or not.
 SLIPWAY_NVML_EXPORT nvmlSystemEventSetFree(nvmlSystemEventSetFreeRequest_t* request) {
-  return with_request(Function::nvmlSystemEventSetFree, request, [=](Machine&) -> nvmlReturn_t {
-    if (request->set == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
-    free(request->set);
-    return NVML_SUCCESS;
+  nvmlSystemEventSet_t set = nullptr;
+  if (request != nullptr && request->version == NVML_SYSTEM_EVENT_SET_FREE_REQUEST_VERSION) set = request->set;
+  const nvmlReturn_t code = with_request(Function::nvmlSystemEventSetFree, request, [=](Machine&) -> nvmlReturn_t {
+    return set == nullptr ? NVML_ERROR_INVALID_ARGUMENT : NVML_SUCCESS;
   });
+  free(set);
+  return code;
 }
 
 SLIPWAY_NVML_EXPORT nvmlSystemRegisterEvents(nvmlSystemRegisterEventRequest_t* request) {

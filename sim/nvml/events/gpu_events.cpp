@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Event sets: what happened to GPUs since they were registered.
-#include "sim/state/events.hpp"
-
 #include <cstdlib>
 
 #include "nvidia/nvml/abi/event.h"
 #include "sim/nvml/call.hpp"
+#include "sim/state/events.hpp"
 
 struct nvmlEventSet_st {
   unsigned long long types[slipway::sim::kMaxGpus];
