@@ -8,18 +8,15 @@ own. The GPUs are simulated. Needs root. --long: kubelet is restarted 100 times 
 import itertools
 import json
 import os
-import pathlib
 import re
 import signal
-import subprocess
 import sys
-import tempfile
 import time
 
 from cdi_podman import copy_program, generate, make_machine
-from checks import Checks
 from engine_machine import EngineMachine
 from kube_node import LIMIT, Node
+from kube_test import main_of
 from slipway_host import BUILD, VERSION, must
 
 GPU = "nvidia.com/gpu"
@@ -318,31 +315,16 @@ class Test:
                   f"{phase}\nheld {held}\n{log}\n{json.dumps(self.node.status_of(name))[:1500]}")
         self.node.delete_pod(name)
 
+    def run(self):
+        self.apply("the service is applied", quiet_seconds=1)
+        for part in (self.whole_gpus, self.many_pods, self.kubelet_restarts, self.killed_plugin, self.lost_gpu,
+                     self.replicas, self.mixed_mig):
+            part()
+            self.under_its_unit(part.__name__)
 
-def main():
-    if "--no-boot" in sys.argv:
-        print("left out: it boots a machine")
-        return 0
-    if "--inside" not in sys.argv:
-        os.execvp("unshare", ["unshare", "-m", "--propagation", "private", sys.executable, __file__, "--inside",
-                              *sys.argv[1:]])
-    checks = Checks()
-    work = pathlib.Path(tempfile.mkdtemp(prefix="sw-e2e.", dir="/var/tmp"))
-    test = Test(checks, work, "--long" in sys.argv)
-    try:
-        test.start()
-        with test.machine:  # kubelet's folder is there to be bound
-            test.apply("the service is applied", quiet_seconds=1)
-            for part in (test.whole_gpus, test.many_pods, test.kubelet_restarts, test.killed_plugin, test.lost_gpu,
-                         test.replicas, test.mixed_mig):
-                part()
-                test.under_its_unit(part.__name__)
-        return checks.close()
-    finally:
-        test.node.stop()
-        if "--keep" not in sys.argv:
-            subprocess.run(["rm", "-rf", "--one-file-system", work], check=False)
+    def close(self):
+        self.node.stop()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main_of(Test))

@@ -6,16 +6,14 @@ mount namespace of its own and shares only kubelet's folder with the first: one 
 NVIDIA's nvidia-device-plugin as SLIPWAY_BENCH_DEVICE_PLUGIN, that offers the same GPUs under another name. Needs root."""
 
 import os
-import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 from cdi_podman import GPUS
-from checks import Checks
 from device_plugin_kubelet import GPU, UNIT, Test
+from kube_test import main_of
 from kubelet_log import KubeletLog
 from nvidia_plugin import NvidiaPlugin
 from slipway_host import BUILD, must
@@ -103,35 +101,14 @@ class BesideTest(Test):
         finally:
             other.stop()
 
-
-def main():
-    if not os.environ.get("SLIPWAY_E2E_KUBERNETES"):
-        print("left out: SLIPWAY_E2E_KUBERNETES is not there: a folder with Kubernetes 1.36")
-        return 0
-    if "--no-boot" in sys.argv:
-        print("left out: it boots a machine")
-        return 0
-    if "--inside" not in sys.argv:
-        os.execvp("unshare", ["unshare", "-m", "--propagation", "private", sys.executable, __file__, "--inside",
-                              *sys.argv[1:]])
-    checks = Checks()
-    work = pathlib.Path(tempfile.mkdtemp(prefix="sw-e2e.", dir="/var/tmp"))
-    test = BesideTest(checks, work, "--long" in sys.argv)
-    try:
-        test.start()
-        with test.machine:
-            test.apply("the service is applied", quiet_seconds=1)
-            test.that(test.amounts({GPU: GPUS}), f"kubelet {test.node.version} has eight GPUs", test.seen())
-            test.another_slipway()
-            if program := os.environ.get("SLIPWAY_BENCH_DEVICE_PLUGIN"):
-                test.nvidias(program)
-            test.under_its_unit("at the end")
-        return checks.close()
-    finally:
-        test.node.stop()
-        if "--keep" not in sys.argv:
-            subprocess.run(["rm", "-rf", "--one-file-system", work], check=False)
+    def run(self):
+        self.apply("the service is applied", quiet_seconds=1)
+        self.that(self.amounts({GPU: GPUS}), f"kubelet {self.node.version} has eight GPUs", self.seen())
+        self.another_slipway()
+        if program := os.environ.get("SLIPWAY_BENCH_DEVICE_PLUGIN"):
+            self.nvidias(program)
+        self.under_its_unit("at the end")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main_of(BesideTest, newer=True))

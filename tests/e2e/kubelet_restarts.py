@@ -12,18 +12,15 @@ Needs root. --long: 20 restarts instead of 5."""
 import collections
 import json
 import os
-import pathlib
 import shutil
 import signal
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 
 from cdi_podman import GPUS
-from checks import Checks
 from device_plugin_kubelet import CONFIG, GPU, UNIT, Test
+from kube_test import main_of
 from kubelet_log import KubeletLog
 from nvidia_plugin import NvidiaPlugin
 from slipway_host import run
@@ -260,45 +257,27 @@ class RestartTest(Test):
         left = list((self.work / "node/kubelet/plugins_registry").glob("nvidia*"))
         self.that(not left, "where the watcher looks, no socket is left", left)
 
+    def run(self):
+        kinds = [(self.reboot, 5), (self.without_containers, 15), (self.with_containerd, 0), (self.kubelet_early, 1), (self.reboot, 75)]
+        if self.long:
+            kinds = [(kind, delay) for delay in DELAYS
+                     for kind in (self.without_containers, self.with_containerd, self.kubelet_early, self.reboot)]
+        self.apply("the service is applied", quiet_seconds=1)
+        self.that(self.amounts({GPU: GPUS}), f"kubelet {self.node.version} has eight GPUs", self.seen())
+        self.order()
+        self.restarts(kinds)
+        if program := os.environ.get("SLIPWAY_BENCH_DEVICE_PLUGIN"):
+            self.compare(program)
+        self.reloads()
+        self.watcher()
+        self.under_its_unit("at the end")
+        print("\n".join([f"kubelet {self.node.version}", *self.figures]))
 
-def main():
-    if not os.environ.get("SLIPWAY_E2E_KUBERNETES"):
-        print("left out: SLIPWAY_E2E_KUBERNETES is not there: a folder with Kubernetes 1.36")
-        return 0
-    if "--no-boot" in sys.argv:
-        print("left out: it boots a machine")
-        return 0
-    if "--inside" not in sys.argv:
-        os.execvp("unshare", ["unshare", "-m", "--propagation", "private", sys.executable, __file__, "--inside",
-                              *sys.argv[1:]])
-    checks = Checks()
-    work = pathlib.Path(tempfile.mkdtemp(prefix="sw-e2e.", dir="/var/tmp"))
-    test = RestartTest(checks, work, "--long" in sys.argv)
-    kinds = [(test.reboot, 5), (test.without_containers, 15), (test.with_containerd, 0), (test.kubelet_early, 1), (test.reboot, 75)]
-    if test.long:
-        kinds = [(kind, delay) for delay in DELAYS
-                 for kind in (test.without_containers, test.with_containerd, test.kubelet_early, test.reboot)]
-    try:
-        test.start()
-        with test.machine:  # kubelet's folder is there to be bound
-            test.apply("the service is applied", quiet_seconds=1)
-            test.that(test.amounts({GPU: GPUS}), f"kubelet {test.node.version} has eight GPUs", test.seen())
-            test.order()
-            test.restarts(kinds)
-            if program := os.environ.get("SLIPWAY_BENCH_DEVICE_PLUGIN"):
-                test.compare(program)
-            test.reloads()
-            test.watcher()
-            test.under_its_unit("at the end")
-        print("\n".join([f"kubelet {test.node.version}", *test.figures]))
-        return checks.close()
-    finally:
-        if isinstance(test.service, NvidiaPlugin):
-            test.service.stop()
-        test.node.stop()
-        if "--keep" not in sys.argv:
-            subprocess.run(["rm", "-rf", "--one-file-system", work], check=False)
+    def close(self):
+        if isinstance(self.service, NvidiaPlugin):
+            self.service.stop()
+        super().close()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main_of(RestartTest, newer=True))

@@ -7,19 +7,17 @@ H100 and then A100 is the same there and outside, where containerd runs. Needs r
 import contextlib
 import json
 import os
-import pathlib
 import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 from cdi_podman import GPUS, LIB, make_machine
-from checks import Checks
 from device_plugin_kubelet import GPU, UNIT, Plugin, Test, make_image_root
 from engine_machine import EngineMachine
 from kube_node import Node
+from kube_test import main_of
 from slipway_host import BUILD, VERSION, must
 from units import LABELS, wait_for
 
@@ -69,7 +67,7 @@ class MigPlugin(Plugin):
 
 
 class MigTest(Test):
-    def __init__(self, checks, work):
+    def __init__(self, checks, work, _):
         self.checks, self.work, self.pods = checks, work, 0
         self.shared = work / "shared"
         self.shared.mkdir()
@@ -329,44 +327,32 @@ class MigTest(Test):
         environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin", "HOME": "/root", "LANG": "C.UTF-8"}
         return once_free(lambda: subprocess.run(words, text=True, capture_output=True, check=False, env=environment))
 
+    def start(self):
+        self.model("h100x8")
+        self.node.start()
 
-def main():
-    if "--no-boot" in sys.argv:
-        print("left out: it boots a machine")
-        return 0
-    if "--inside" not in sys.argv:
-        os.execvp("unshare", ["unshare", "-m", "--propagation", "private", sys.executable, __file__, "--inside",
-                              *sys.argv[1:]])
-    checks = Checks()
-    work = pathlib.Path(tempfile.mkdtemp(prefix="sw-e2e.", dir="/var/tmp"))
-    test = MigTest(checks, work)
-    try:
-        test.model("h100x8")
-        test.node.start()
-        with test.machine:
-            test.show_driver_to_machine()
-            for profile in ("h100x8", "a100-80x8"):
-                if profile != "h100x8":
-                    test.plugin.stop()
-                    test.model(profile)
-                    test.machine.must("systemctl", "start", UNIT)
-                done = test.plugin.apply()
-                test.that(done.returncode == 0 and test.until_kubelet_has({GPU: GPUS}), f"{profile}: kubelet has eight GPUs",
-                          done.stdout + done.stderr + test.seen())
-                test.to_slices()
-                test.blocked_by_an_idle_pod()
-                test.blocked_by_a_pod()
-                test.blocked_by_an_init_container()
-                test.back()
-            test.by_the_tool()
-        print("\n".join([f"kubelet {test.node.version}", *test.figures]))
-        return checks.close()
-    finally:
-        test.node.stop()
-        if "--keep" not in sys.argv:
-            subprocess.run(["umount", "-l", SHARED], check=False)
-            subprocess.run(["rm", "-rf", "--one-file-system", work], check=False)
+    def run(self):
+        self.show_driver_to_machine()
+        for profile in ("h100x8", "a100-80x8"):
+            if profile != "h100x8":
+                self.plugin.stop()
+                self.model(profile)
+                self.machine.must("systemctl", "start", UNIT)
+            done = self.plugin.apply()
+            self.that(done.returncode == 0 and self.until_kubelet_has({GPU: GPUS}), f"{profile}: kubelet has eight GPUs",
+                      done.stdout + done.stderr + self.seen())
+            self.to_slices()
+            self.blocked_by_an_idle_pod()
+            self.blocked_by_a_pod()
+            self.blocked_by_an_init_container()
+            self.back()
+        self.by_the_tool()
+        print("\n".join([f"kubelet {self.node.version}", *self.figures]))
+
+    def close(self):
+        super().close()
+        subprocess.run(["umount", "-l", SHARED], check=False)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main_of(MigTest))
