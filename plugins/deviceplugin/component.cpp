@@ -79,23 +79,17 @@ Status plan_devices(const Spec& spec, const Facts& facts, const Inputs& inputs, 
     SLIPWAY_CHECK(set_list_strategies(node_from_json(facts.value("strategy.words"), ""), settings));
   const Json cdi = facts.value("cdi");  // what is needed where the strategy is one of CDI
   auto missing = missing_in_cdi(cdi, inputs);
-  if (!settings.list_strategies_given) {
-    const StrategyGround ground{.has_cdi = spec.section_of("cdi").has_value() && !missing,
-                                .engine_has_cdi = inputs.output("runtime", "cdi") == Json(true),
-                                .kubelet = facts.text("kubelet.no_cdi")};
-    settings.list_strategies = {plan_list_strategy(ground, plan)};
-  }
+  const StrategyGround ground{.has_runtime = spec.section_of("runtime").has_value(),
+                              .has_cdi = spec.section_of("cdi").has_value(),
+                              .cdi_has_devices = !missing,
+                              .engine_has_cdi = inputs.output("runtime", "cdi") == Json(true),
+                              .kubelet = facts.text("kubelet.no_cdi")};
+  if (!settings.list_strategies_given) settings.list_strategies = {plan_list_strategy(ground, plan)};
   if (settings.any_cdi()) {
     if (missing) return std::move(*missing);
     if (std::string note = cdi_note(cdi, inputs); !note.empty()) plan.note(std::move(note));
   }
-  Status handled = check_handler(settings, text_output(inputs, "handler"), text_output(inputs, "handlers"), plan);
-  const std::string kubelet = settings.list_strategies_given ? std::string() : facts.text("kubelet.no_cdi");
-  if (handled || kubelet.empty() || !spec.section_of("cdi")) return handled;
-  Error error = std::move(handled).error();  // cdi is in the spec already
-  error.what += "; CDI is no way out, since " + kubelet;
-  error.next = "update kubelet, or install slipway-runtime as /usr/bin/slipway-runtime";
-  return error;
+  return check_handler(settings, text_output(inputs, "handler"), text_output(inputs, "handlers"), ground, plan);
 }
 
 }  // namespace

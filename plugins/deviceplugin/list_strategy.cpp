@@ -23,10 +23,29 @@ std::string strategies_of(const Settings& settings) {
   return joined(settings.list_strategies, " and ", [](ListStrategy each) { return std::string(to_string(each)); });
 }
 
+/// What gives containers their GPUs by CDI instead.
+std::string way_to_cdi(const Settings& settings, const StrategyGround& ground) {
+  if (settings.list_strategies_given)
+    return ground.has_cdi ? "set deviceListStrategy: cdi-cri"
+                          : "set deviceListStrategy: cdi-cri with the component cdi";
+  if (!ground.has_cdi) return "add cdi: {} to the spec's components: then containers get their GPUs by CDI";
+  if (!ground.cdi_has_devices) return "let spec.components.cdi write specs of the GPUs for this vendor (modes: [nvml])";
+  if (!ground.engine_has_cdi) return "switch CDI on in the engine (cdi: true in spec.components.runtime)";
+  return "update kubelet";
+}
+
 }  // namespace
 
 ListStrategy plan_list_strategy(const StrategyGround& ground, Plan& plan) {
-  if (!ground.has_cdi || !ground.engine_has_cdi) return ListStrategy::envvar;
+  if (!ground.has_runtime) {
+    plan.note(
+        "deviceListStrategy is envvar, since the component runtime is not in the spec: pods get a GPU only if the "
+        "container engine has a handler that acts on NVIDIA_VISIBLE_DEVICES; add runtime: {}" +
+        std::string(ground.has_cdi ? "" : " and cdi: {}") +
+        " to the spec's components, or set deviceListStrategy in the config");
+    return ListStrategy::envvar;
+  }
+  if (!ground.has_cdi || !ground.cdi_has_devices || !ground.engine_has_cdi) return ListStrategy::envvar;
   if (!ground.kubelet.empty()) {
     plan.note("deviceListStrategy is envvar, since " + ground.kubelet);
     return ListStrategy::envvar;
@@ -41,29 +60,28 @@ ListStrategy plan_list_strategy(const StrategyGround& ground, Plan& plan) {
   return ListStrategy::cdi_cri;
 }
 
-Status check_handler(const Settings& settings, const std::string& handler, const std::string& handlers, Plan& plan) {
+Status check_handler(const Settings& settings, const std::string& handler, const std::string& handlers,
+                     const StrategyGround& ground, Plan& plan) {
   if (settings.any_cdi() || handler.empty() || handler == "default") return {};
   if (handler == "class") {
     plan.note("pods need a RuntimeClass: deviceListStrategy is " + strategies_of(settings) +
               ", and the engine's default handler does not act on that; write runtimeClassName: " +
               handlers.substr(0, handlers.find(',')) +
-              " in them, set_as_default: true in spec.components.runtime, or add cdi: {} to the components");
+              " in them, set set_as_default: true in spec.components.runtime, or " + way_to_cdi(settings, ground));
     return {};
   }
-  const std::string what = "deviceListStrategy is " + strategies_of(settings) +
-                           ", and no handler of the container engine acts on that: pods would start without a GPU";
+  std::string what = "deviceListStrategy is " + strategies_of(settings) +
+                     ", and no handler of the container engine acts on that: pods would start without a GPU";
   if (settings.pass_device_specs) {  // kubelet gives them the nodes
     plan.note(what + ", but for the device nodes of passDeviceSpecs");
     return {};
   }
+  if (!settings.list_strategies_given && ground.has_cdi && !ground.kubelet.empty())
+    what += "; CDI is no way out, since " + ground.kubelet;
   return Error{.code = ErrorCode::invalid,
-               .what = what,
+               .what = std::move(what),
                .where = kWhere,
-               .next = settings.list_strategies_given
-                           ? "set deviceListStrategy: cdi-cri with the component cdi, or install slipway-runtime as "
-                             "/usr/bin/slipway-runtime"
-                           : "add cdi: {} to the spec's components: then containers get their GPUs by CDI; or install "
-                             "slipway-runtime as /usr/bin/slipway-runtime"};
+               .next = way_to_cdi(settings, ground) + "; or install slipway-runtime as /usr/bin/slipway-runtime"};
 }
 
 const std::string& ListStrategyChoice::why_not() {

@@ -22,20 +22,23 @@ inline constexpr const char* kDefaultsFile = "/etc/slipway/device-plugin-default
 
 /// What decides, as far as a plan can know it.
 struct StrategyGround {
-  bool has_cdi = false;  ///< the component cdi is in the spec, and its specs will have what containers ask for
+  bool has_runtime = false;     ///< the component is in the spec
+  bool has_cdi = false;         ///< likewise
+  bool cdi_has_devices = true;  ///< its specs will have what containers ask for
   bool engine_has_cdi = false;
   std::string kubelet;  ///< why kubelet passes on no CDI devices; empty: it does, or is not there yet
 };
 
-/// cdi-cri or envvar; with the file for the service where it is not envvar, and a note on why.
+/// cdi-cri, with the file for the service; or envvar, with a note where kubelet is why, or nobody knows the engine.
 nvidia::config::ListStrategy plan_list_strategy(const StrategyGround& ground, Plan& plan);
 
 /// Of envvar and volume-mounts: a handler of the engine has to act on what containers request.
 /// @param handler   "default", "class", "none" as the component runtime says it; empty: it says nothing
 /// @param handlers  their names
+/// @param ground    whether CDI is a way out, and what it takes
 /// Errors: `invalid` no handler does, and nothing else gives containers a GPU.
 Status check_handler(const nvidia::config::Settings& settings, const std::string& handler, const std::string& handlers,
-                     Plan& plan);
+                     const StrategyGround& ground, Plan& plan);
 
 /// For a service: settings whose config says nothing get the plan's choice, as far as kubelet goes along with it.
 class ListStrategyChoice {

@@ -15,19 +15,20 @@ namespace {
 using slipway::testing::FakeHost;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 using testing::settings_of;
-
-const Json kCdiSection{{"cdi", Json::object()}};
 
 struct EngineSays {
   Json cdi = true;
   std::string handler = "class";
+  bool in_spec = true;  ///< the component runtime is
 };
 
 Json outputs_for(const EngineSays& engine, const std::string& kinds) {
-  Json outputs{{"runtime", {{"handler", engine.handler}, {"handlers", "nvidia"}}}};
-  if (!engine.cdi.is_null()) outputs["runtime"]["cdi"] = engine.cdi;
+  Json outputs = Json::object();
+  if (engine.in_spec) outputs["runtime"] = {{"handler", engine.handler}, {"handlers", "nvidia"}};
+  if (engine.in_spec && !engine.cdi.is_null()) outputs["runtime"]["cdi"] = engine.cdi;
   if (!kinds.empty()) outputs["cdi"] = {{"kinds", kinds}, {"absent_kinds", ""}, {"names", "index,uuid"}};
   return outputs;
 }
@@ -46,7 +47,8 @@ Result<Plan> planned(const Json& config, const EngineSays& engine, const FakeHos
                {"kubelet_root", "/var/lib/kubelet"},
                {"driver_root", "/"},
                {"quiet_seconds", 30}};
-  if (with_cdi) section["sections"] = kCdiSection;
+  if (with_cdi) section["sections"]["cdi"] = Json::object();
+  if (engine.in_spec) section["sections"]["runtime"] = Json::object();
   const DevicePlugin component;
   const Spec spec(section);
   const auto facts = component.detect(spec, host);
@@ -105,6 +107,38 @@ TEST(ListStrategy, OfVariablesIsANoteWhereAHandlerOfARuntimeClassActsOnThem) {
     EXPECT_THAT(notes_in(planned(with_strategy(strategy), {.cdi = true, .handler = handler}, image_host())),
                 Not(HasSubstr("RuntimeClass")))
         << strategy << " " << handler;
+}
+
+// A plan without the component runtime said nothing, and pods got no GPU unless somebody else had set the engine up.
+TEST(ListStrategy, OfVariablesIsANoteWhereNobodyKnowsTheEngine) {
+  const std::string without_both = notes_in(planned(kNothing, {.in_spec = false}, image_host(), false));
+  EXPECT_THAT(without_both,
+              AllOf(HasSubstr("deviceListStrategy is envvar, since the component runtime is not in the spec"),
+                    HasSubstr("add runtime: {} and cdi: {} to the spec's components")));
+  EXPECT_THAT(notes_in(planned(kNothing, {.in_spec = false}, image_host())),
+              HasSubstr("add runtime: {} to the spec's components"));
+  EXPECT_THAT(notes_in(planned(with_strategy("envvar"), {.in_spec = false}, image_host())), IsEmpty())
+      << "it was chosen";
+  EXPECT_THAT(notes_in(planned(kNothing, {.handler = "default"}, image_host(), false)), IsEmpty());
+}
+
+// "Add cdi: {} to the components", where it was.
+TEST(ListStrategy, OfVariablesNamesAWayOutThatIsOne) {
+  FakeHost old = image_host();
+  old.file("/var/lib/dpkg/status", "Package: kubelet\nStatus: install ok installed\nVersion: 1.27.4-00\n");
+  const std::string class_alone = "set_as_default: true in spec.components.runtime, or ";
+  EXPECT_THAT(notes_in(planned(kNothing, {}, image_host(), false)), HasSubstr(class_alone + "add cdi: {}"));
+  EXPECT_THAT(notes_in(planned(kNothing, {}, old)), HasSubstr(class_alone + "update kubelet"));
+  EXPECT_THAT(notes_in(planned(kNothing, {.cdi = false}, image_host())),
+              HasSubstr(class_alone + "switch CDI on in the engine (cdi: true in spec.components.runtime)"));
+  EXPECT_THAT(notes_in(planned(kNothing, {}, image_host(), true, "nvidia.com/gds")),
+              HasSubstr(class_alone + "let spec.components.cdi write specs of the GPUs"));
+  EXPECT_THAT(notes_in(planned(with_strategy("envvar"), {}, image_host())),
+              HasSubstr(class_alone + "set deviceListStrategy: cdi-cri"));
+  const auto refused = planned(kNothing, {.handler = "none"}, old);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(to_text(refused.error()), AllOf(HasSubstr("CDI is no way out, since kubelet 1.27.4-00"),
+                                              HasSubstr("update kubelet"), Not(HasSubstr("add cdi"))));
 }
 
 TEST(ListStrategy, OfTheServiceIsThePlansAsFarAsKubeletGoesAlong) {
