@@ -56,6 +56,11 @@ Compared compare(const Json& resource, const std::map<std::string, std::vector<s
   return compared;
 }
 
+/// What keeps a resource from being registered, whatever kubelet still has of it from before.
+std::string why_not_registered(const Json& resource) {
+  return resource.value("registered", false) ? std::string() : resource.value("problem", "");
+}
+
 void add_resource(const Json& resource, const std::map<std::string, std::vector<std::string>>& devices,
                   Findings& findings) {
   const auto [name, asked, offered, has] = compare(resource, devices);
@@ -119,13 +124,32 @@ void add_findings(const Registered& seen, Findings& findings) {
     findings.fail("deviceplugin.offers", problem, kLog);
   if (const std::string yields = seen.status->value("yields", ""); !yields.empty())
     return findings.not_exercised("deviceplugin.registered", yields);
-  if (!seen.kubelet || !seen.devices)
-    return findings.not_exercised("deviceplugin.registered", "no kubelet has run on this host yet");
+  constexpr const char* kNoKubelet = "no kubelet has run on this host yet";
+  if (!seen.kubelet) return findings.not_exercised("deviceplugin.registered", kNoKubelet);
   if (is_quiet(seen))
     return findings.not_exercised("deviceplugin.registered",
                                   "the service stands still while somebody changes the GPUs");
   const Json resources = seen.status->value("resources", Json::array());
-  for (const Json& resource : resources) add_resource(resource, *seen.devices, findings);
+  for (const Json& resource : resources) {
+    if (const std::string why = why_not_registered(resource); !why.empty())
+      findings.fail("deviceplugin.registered", resource.value("name", "") + " is not registered with kubelet: " + why,
+                    kLog);
+    else if (seen.devices)
+      add_resource(resource, *seen.devices, findings);
+    else
+      return findings.not_exercised("deviceplugin.registered", kNoKubelet);
+  }
+}
+
+std::set<std::string> offered_since_boot(const Json& status) {
+  std::set<std::string> names;
+  const Json resources = status.value("resources", Json::array());
+  for (const Json& resource : resources)
+    if (resource.is_object()) names.insert(resource.value("name", ""));
+  const Json former = status.value("formerResources", Json::array());
+  for (const Json& name : former)
+    if (name.is_string()) names.insert(name.get<std::string>());
+  return names;
 }
 
 void add_registration_findings(const Registered& seen, Findings& findings) {

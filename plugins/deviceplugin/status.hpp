@@ -6,6 +6,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,11 @@ void add_findings(const Registered& seen, Findings& findings);
 /// "deviceplugin.registration": how long each resource took to be registered, or what it waits for.
 void add_registration_findings(const Registered& seen, Findings& findings);
 
+/// The resources that the service offers, and those that it has offered since the boot: kubelet may still know them.
 /// @param status  what the service writes to status.json
+std::set<std::string> offered_since_boot(const Json& status);
+
+/// @param status  likewise
 std::string status_text(const Json& status);
 
 /// What node-problem-detector's custom plugins answer.

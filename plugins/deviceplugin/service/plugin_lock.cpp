@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include <slipway/write/lock_file.hpp>
+
 namespace slipway::deviceplugin {
 
 Fd PluginLock::open(int flags) const {
@@ -46,6 +48,8 @@ void PluginLock::release() {
   folder_fd_.reset();
   held_ = false;
 }
+
+std::string PluginLock::holder() const { return folder_fd_ ? flock_holder(folder_fd_.get()) : std::string(); }
 
 std::optional<pid_t> listener_at(const std::string& socket) {
   sockaddr_un address{};

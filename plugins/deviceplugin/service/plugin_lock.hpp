@@ -33,6 +33,8 @@ class PluginLock {
   /// Takes over a descriptor that fd() of another process was duplicated to.
   void adopt(Fd lock);
   void release();
+  /// The process that has the lock in place of this one: "name (pid 12)"; empty: it cannot be told.
+  std::string holder() const;
 
  private:
   bool is_current() const;

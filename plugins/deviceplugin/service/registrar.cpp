@@ -165,16 +165,22 @@ Registrar::Clock::time_point Registrar::stand_by(const Snapshot& snapshot) {
       log("info",
           "another slipway device plugin, " + other + ", serves this kubelet; this one takes over when it ends");
   }
-  if (!other_end_ && !std::exchange(told_lock_, true))
-    log("warning", "a process holds the lock of kubelet's folder " + paths_.folder +
-                       ", and no slipway listens there: no GPU is offered until it ends (`lslocks` shows it)");
-  const std::string problem = "another slipway device plugin" + (other_.empty() ? "" : ", " + other_ + ",") +
-                              " serves this kubelet; this one takes over when it ends";
+  const Clock::time_point now = Clock::now();
+  const bool last_moment = now < other_gone_ + kLastMoment;
+  const bool is_stranger = !other_end_ && !last_moment && !snapshot.resources.empty();
+  std::string problem = "another slipway device plugin" + (other_.empty() ? "" : ", " + other_ + ",") +
+                        " serves this kubelet; this one takes over when it ends";
+  if (is_stranger) {
+    const std::string holder = lock_->holder();
+    problem = (holder.empty() ? "a process that cannot be seen from here" : holder) +
+              " holds the lock of kubelet's folder " + paths_.folder +
+              ", and no slipway listens there: no GPU is offered until it ends (`lslocks` shows it)";
+  }
+  if (is_stranger && !std::exchange(told_lock_, true)) log("warning", problem);
   std::map<std::string, EndpointStatus> seen;
   for (const auto& [name, resource] : snapshot.resources) seen[name].problem = problem;
   publish(std::move(seen));
-  const Clock::time_point now = Clock::now();
-  return now + (now < other_gone_ + kLastMoment ? Clock::duration(kLastMomentStep) : Clock::duration(kStandBy));
+  return now + (last_moment ? Clock::duration(kLastMomentStep) : Clock::duration(kStandBy));
 }
 
 std::unique_ptr<Endpoint> Registrar::make_endpoint(const std::string& name, const std::stop_token& stop) {

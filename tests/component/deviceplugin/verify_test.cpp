@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `slipway verify` and doctor tell of the service, its kubelet and the clients of its GPUs.
-#include "tests/component/deviceplugin/node.hpp"
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/wait.h>
 
-namespace slipway {
+#include <slipway/fd.hpp>
+
+#include "tests/component/deviceplugin/node.hpp"
+#include "tests/component/engine/spawn.hpp"
+
+namespace slipway::testing {
 namespace {
 
-using slipway::testing::eventually;
-using slipway::testing::kGpu;
-using slipway::testing::Kubelet;
-using slipway::testing::Node;
-using slipway::testing::RunningService;
 using ::testing::HasSubstr;
+
+bool is_lockable(const std::string& folder) {
+  const Fd open(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return ::flock(open.get(), LOCK_EX | LOCK_NB) == 0;
+}
 
 TEST(DevicePluginVerify, SaysWhatKubeletItselfSays) {
   const Node node("h100x8");
@@ -70,6 +77,29 @@ TEST(DevicePluginVerify, DoesNotBelieveTheFileOfAServiceThatIsDead) {
   EXPECT_THAT(table.err, HasSubstr("this is what it knew when it ended"));
 }
 
+// The log alone said that nobody was offered a GPU.
+TEST(DevicePluginVerify, NamesTheProcessThatKeepsTheServiceFromKubelet) {
+  const Node node("h100x2");
+  const pid_t stranger = spawn({.words = {"/usr/bin/flock", "--no-fork", node.plugins(), "sleep", "1000"}});
+  ASSERT_TRUE(eventually([&] { return !is_lockable(node.plugins()); }));
+  Kubelet kubelet(node.plugins());
+  node.host().put("var/lib/kubelet/device-plugins/kubelet_internal_checkpoint",
+                  R"({"Data": {"PodDeviceEntries": null, "RegisteredDevices": {"nvidia.com/gpu": ["a", "b"]}}})");
+  const RunningService service(node.host(), node.words());
+  EXPECT_TRUE(eventually([&] { return service.log().find("holds the lock") != std::string::npos; })) << service.log();
+  const std::string who = "sleep (pid " + std::to_string(stranger) + ") holds the lock of kubelet's folder";
+  ASSERT_TRUE(eventually([&] { return node.status().dump().find(who) != std::string::npos; })) << node.status();
+  const auto verify = node.host().slipway(node.words("verify"));
+  EXPECT_EQ(verify.code, 1) << verify.out << verify.err;
+  EXPECT_THAT(verify.out,
+              HasSubstr("fail  deviceplugin.registered: nvidia.com/gpu is not registered with kubelet: " + who));
+  EXPECT_THAT(node.host().slipway({"status"}).out, HasSubstr(who));
+  ASSERT_EQ(::kill(stranger, SIGKILL), 0);
+  ::waitpid(stranger, nullptr, 0);
+  EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 2; })) << service.log();
+  EXPECT_THAT(node.host().slipway(node.words("verify")).out, HasSubstr("pass  deviceplugin.registered"));
+}
+
 TEST(DevicePluginVerify, AnOlderKubeletIsReadByItsCheckpoint) {
   const Node node("h100x8");
   Kubelet kubelet(node.plugins(), {.tells_allocatable = false});
@@ -122,4 +152,4 @@ TEST(DevicePluginService, SaysWhoExhaustedTheMemoryOfAGpuThatIsSharedByTime) {
 }
 
 }  // namespace
-}  // namespace slipway
+}  // namespace slipway::testing

@@ -27,6 +27,18 @@ TEST(DevicePluginRegistered, ComparesWhatIsOfferedWithWhatKubeletSays) {
             "fail  deviceplugin.registered: 8 nvidia.com/gpu are offered and kubelet has 6");
 }
 
+// A process that held the lock kept the service from kubelet, which had the devices of before: verify passed.
+TEST(DevicePluginRegistered, FailsWhereTheServiceCannotRegisterWhateverKubeletStillHas) {
+  const Json waits{
+      {"name", "nvidia.com/gpu"}, {"healthy", 8}, {"allocatableAtKubelet", 8}, {"problem", "it is locked"}};
+  Registered seen = running({{"resources", {waits}}});
+  EXPECT_EQ(last_of(seen),
+            "fail  deviceplugin.registered: nvidia.com/gpu is not registered with kubelet: it is locked");
+  seen.devices.reset();
+  EXPECT_EQ(last_of(seen),
+            "fail  deviceplugin.registered: nvidia.com/gpu is not registered with kubelet: it is locked");
+}
+
 // A service that stands still knows the GPUs of before the change alone.
 TEST(DevicePluginRegistered, IsNotExercisedWhileTheServiceStandsStill) {
   EXPECT_EQ(last_of(running({{"quiet", true}})),
@@ -36,6 +48,15 @@ TEST(DevicePluginRegistered, IsNotExercisedWhileTheServiceStandsStill) {
 TEST(DevicePluginRegistered, IsNotExercisedWhileTheGpusAreLeftToAnotherPlugin) {
   EXPECT_EQ(last_of(running({{"yields", "NVIDIA's device plugin is there"}, {"resources", Json::array()}})),
             "not-exercised  deviceplugin.registered: NVIDIA's device plugin is there");
+}
+
+// kubelet's checkpoint keeps a resource for a while after its plugin has withdrawn it, and it was taken for another
+// plugin's.
+TEST(DevicePluginRegistered, KnowsWhatTheServiceHasOfferedSinceTheBoot) {
+  EXPECT_THAT(offered_since_boot({{"resources", {{{"name", "nvidia.com/gpu"}}, 7}},
+                                  {"formerResources", {"nvidia.com/gpu.shared", 7}}}),
+              ::testing::ElementsAre("nvidia.com/gpu", "nvidia.com/gpu.shared"));
+  EXPECT_THAT(offered_since_boot(Json::object()), ::testing::IsEmpty());
 }
 
 TEST(DevicePluginSharing, IsAWarningOfDoctorForEachConflict) {
