@@ -43,6 +43,7 @@ DriverWatch::DriverWatch(const Host& host, nvml::NvmlOptions options, HealthRule
     : host_(host), options_(std::move(options)), log_(std::move(log)), book_(rules) {}
 
 void DriverWatch::pass(const XidFilter& filter) {
+  log_xids(xid_log_.take(right_now()));
   if (nvml_) take_driver_events();
   if (!nvml_ && !open(right_now())) return;
   if (std::exchange(owes_the_rest_, false)) return look_at_the_rest();
@@ -59,8 +60,8 @@ std::vector<int> DriverWatch::descriptors() const {
 }
 
 Moment DriverWatch::next() const {
-  if (!nvml_) return next_open_;
-  return owes_the_rest_ || former_events_ ? right_now() : std::min(next_look_, next_silent_);
+  if (!nvml_) return std::min(next_open_, xid_log_.due());
+  return owes_the_rest_ || former_events_ ? right_now() : std::min({next_look_, next_silent_, xid_log_.due()});
 }
 
 void DriverWatch::look_soon() { next_look_ = next_open_ = right_now(); }
@@ -293,6 +294,10 @@ void DriverWatch::watch_events(const Inventory& inventory, Moment now) {
   if (has_events) events_ = nvml::EventWatch::of_gpus(*nvml_, *created);
 }
 
+void DriverWatch::log_xids(const std::vector<XidLog::Line>& lines) const {
+  for (const XidLog::Line& line : lines) log_(line.level, line.text);
+}
+
 void DriverWatch::event(const nvmlEventData_t& data, const XidFilter& filter) {
   const auto known = std::ranges::find_if(watched_, [&data](const auto& each) { return each.second == data.device; });
   if (known == watched_.end()) return;
@@ -304,8 +309,7 @@ void DriverWatch::event(const nvmlEventData_t& data, const XidFilter& filter) {
     // What is about the GPU or the node counts for all of it, whichever instance saw it first.
     const bool of_an_instance = data.gpuInstanceId != NVML_NO_INSTANCE && rule.scope <= nvidia::health::Scope::mig;
     const std::string place = of_an_instance ? instance_key(uuid, data.gpuInstanceId) : uuid;
-    log_(effect == XidEffect::none ? "info" : "warning",
-         place + ": XID " + std::to_string(number) + (effect == XidEffect::none ? ", which does not count" : ""));
+    log_xids(xid_log_.add(place, number, effect, right_now()));
     for (const unsigned over : rule.cancels) book_.cancelled(place, over);
     book_.xid(place, rule, effect, right_now());
   } else if ((data.eventType & NVML_EVENT_DOUBLE_BIT_ECC_ERROR) != 0) {

@@ -13,6 +13,7 @@
 
 #include "deviceplugin/devices/health.hpp"
 #include "deviceplugin/devices/inventory.hpp"
+#include "deviceplugin/devices/xid_log.hpp"
 #include "deviceplugin/service/clients.hpp"
 #include "nvidia/nvml/event_watch.hpp"
 #include "nvidia/nvml/nvml.hpp"
@@ -74,6 +75,7 @@ class DriverWatch {
   void look_at_the_rest();
   void watch_events(const Inventory& inventory, Moment now);
   void event(const nvmlEventData_t& data, const XidFilter& filter);
+  void log_xids(const std::vector<XidLog::Line>& lines) const;
   void find_driver(const std::string& why, Moment now);
   void report_gone(const std::string& why, Moment now);
   void gone(const std::string& why, Moment now);
@@ -82,6 +84,7 @@ class DriverWatch {
   nvidia::nvml::NvmlOptions options_;
   Log log_;
   HealthBook book_;
+  XidLog xid_log_;
   std::unique_ptr<nvidia::nvml::Nvml> nvml_;
   std::shared_ptr<nvidia::nvml::EventWatch> events_;
   std::shared_ptr<nvidia::nvml::EventWatch> former_events_;  ///< what events_ has taken the place of

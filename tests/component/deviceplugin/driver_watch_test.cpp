@@ -90,6 +90,17 @@ class DriverWatchTest : public ::testing::Test {
   std::optional<DriverWatch> watch_;
 };
 
+// Each had a line of the log.
+TEST_F(DriverWatchTest, LogsAStormOfXidsOnce) {
+  begin("h100x2,driver=580.159.04");
+  for (int i = 0; i < 20; ++i) ASSERT_EQ(tool("gpu 0 xid 31"), 0);
+  ASSERT_EQ(tool("gpu 1 xid 31"), 0);
+  EXPECT_TRUE(within(20, [&] { return log_.find(watch_->gpus()[1].uuid + ": XID 31") != std::string::npos; })) << log_;
+  std::size_t lines = 0;
+  for (std::size_t at = log_.find(": XID 31"); at != std::string::npos; at = log_.find(": XID 31", at + 1)) ++lines;
+  EXPECT_EQ(lines, 2U) << log_;
+}
+
 // It asked each GPU for its MIG mode four times a second.
 TEST_F(DriverWatchTest, AsksNothingAtRest) {
   begin("h100x8,driver=580.159.04");

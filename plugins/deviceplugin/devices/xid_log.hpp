@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/deviceplugin/devices/xid_log.hpp - which XIDs are worth a line of the log: programs of pods can have a GPU
+// send thousands a second.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "deviceplugin/devices/health.hpp"
+
+namespace slipway::deviceplugin {
+
+/// Of each place and number the first XID at once, and then their count once a minute, until a minute has none.
+class XidLog {
+ public:
+  struct Line {
+    const char* level;
+    std::string text;
+  };
+
+  /// @param place  a GPU's UUID, or an instance_key()
+  /// @return the line to write now, or none
+  std::vector<Line> add(const std::string& place, unsigned number, XidEffect effect, Moment now);
+  /// The lines whose minute is over.
+  std::vector<Line> take(Moment now);
+  /// When take() has something to do; Moment::max(): nothing is counted.
+  Moment due() const;
+
+ private:
+  struct Count {
+    Moment since;
+    std::size_t more = 0;
+    XidEffect effect = XidEffect::none;  ///< of the last one
+  };
+  std::map<std::pair<std::string, unsigned>, Count> counts_;  ///< by place and number
+};
+
+}  // namespace slipway::deviceplugin
