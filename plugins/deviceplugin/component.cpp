@@ -49,13 +49,8 @@ constexpr const char* kWatcherIsLate =
 
 bool waits_for_the_watcher(const Spec& spec) { return spec.text("registration") == "watcher"; }
 
-/// What the running service says that it offers.
 OwnPlugin own_plugin(const Registered& seen) {
-  OwnPlugin own;
-  if (!seen.running || !seen.status) return own;
-  const Json resources = seen.status->value("resources", Json::array());
-  for (const Json& resource : resources) own.resources.insert(resource.value("name", ""));
-  return own;
+  return {.resources = seen.status ? offered_since_boot(*seen.status) : std::set<std::string>()};
 }
 
 std::string text_output(const Inputs& inputs, const char* name) {

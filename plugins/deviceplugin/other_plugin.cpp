@@ -42,21 +42,40 @@ const std::vector<std::string>& known_units() {
   return kUnits;
 }
 
-/// The name, in the text of /proc/PID/mountinfo, of what is mounted at that path; empty: nothing is.
-std::string mounted_at(std::string_view mounts, std::string_view path) {
-  constexpr std::size_t kRoot = 3, kPoint = 4;
+/// A folder as the kernel has it, whatever is mounted where.
+struct Place {
+  std::string file_system;  ///< its device number: "8:1"
+  std::string path;         ///< in that file system
+  bool operator==(const Place&) const = default;
+};
+
+/// Of a path, by the text of /proc/PID/mountinfo.
+std::optional<Place> place_of(std::string_view mounts, const std::string& path) {
+  constexpr std::size_t kDevice = 2, kRoot = 3, kPoint = 4;
+  std::optional<Place> place;
+  std::size_t longest = 0;
   for (const std::string_view line : lines_of<std::string_view>(mounts)) {
     const auto words = split<std::string_view>(line, ' ');
-    if (words.size() > kPoint && words[kPoint] == path) return std::string(words[kRoot]);
+    if (words.size() <= kPoint) continue;
+    const std::string_view point = words[kPoint] == "/" ? "" : words[kPoint];
+    const std::string_view root = words[kRoot] == "/" ? "" : words[kRoot];
+    const bool holds = path == point || path.starts_with(std::string(point) + "/");
+    if (!holds || point.size() < longest) continue;  // of two at the same place the later one is seen
+    longest = point.size();
+    place = Place{std::string(words[kDevice]), std::string(root) + path.substr(point.size())};
   }
-  return {};
+  return place;
 }
 
-/// Its folder of device plugins is kubelet's: a tenant can make a folder of that name and not that one.
+/// Its folder of device plugins is kubelet's: a tenant can make a folder of that name, on a disk of its own too, and
+/// not that one.
 bool has_kubelets_folder(const Host& host, unsigned pid, const std::string& folder) {
   if (!drain::is_here(host, pid)) {
-    const std::string mounts = host.read(fmt::format("/proc/{}/mountinfo", pid), kMostMounts).value_or("");
-    return mounted_at(mounts, kPluginFolderInPods) == folder;
+    const auto mounts_of = [&](const std::string& process) {
+      return host.read("/proc/" + process + "/mountinfo", kMostMounts).value_or("");
+    };
+    const auto kubelets = place_of(mounts_of("1"), folder);
+    return kubelets && place_of(mounts_of(std::to_string(pid)), kPluginFolderInPods) == kubelets;
   }
   const auto kubelets = drain::file_in_root(host, folder);
   const auto its = drain::file_in_root_of(pid, kPluginFolderInPods);
@@ -168,10 +187,14 @@ OtherPlugin at_sockets(const Host& host, const std::vector<Listening>& sockets,
   std::vector<std::string> names;
   for (const Listening& each : sockets) names.push_back(each.socket);
   const unsigned pid = sockets.front().pid;
-  const drain::Process process = pid == 0 ? drain::Process() : drain::read_process(host, pid);
+  drain::Process process = pid == 0 ? drain::Process() : drain::read_process(host, pid);
+  const bool is_slipways = process.name.starts_with("slipway");
+  if (process.name.empty())
+    process.name = "a device plugin";
+  else if (!is_slipways)
+    process.name = "the device plugin " + process.name;
   const std::string who = pid == 0 ? "a device plugin in a container that cannot be seen from here"
-                          : process.name.starts_with("slipway") ? "another slipway device plugin, " + to_text(process)
-                                                                : "the device plugin " + to_text(process);
+                                   : (is_slipways ? "another slipway device plugin, " : "") + to_text(process);
   return {fmt::format("{}, which listens at {},{}", who, listed(names, "and"), offers_text(resources)),
           pid == 0 ? "find the pod with `kubectl get pods -A -o wide` and take it from the node"
                    : drain::how_to_end_program(nvidias_plugin(), process),

@@ -28,7 +28,7 @@ struct OtherPlugin {
 
 /// What is known of slipway's own device plugin, to tell others from it.
 struct OwnPlugin {
-  std::set<std::string> resources;  ///< that it offers
+  std::set<std::string> resources;  ///< that it offers, or has offered: kubelet may still know them
 };
 
 /// They are known by what only a device plugin has, since a process chooses its name:

@@ -91,6 +91,7 @@ class Run {
     Remembered remembered = read_remembered(root);
     watch_.remember(std::move(remembered.gpus));
     watch_.book().load(remembered.health, Clock::now());
+    offered_ = std::move(remembered.offered);
     rules_.is_watched();
     auto files = FileWatch::open(root, watched_files());
     if (!files)
@@ -227,9 +228,10 @@ class Run {
   }
 
   void leave_to_others(Snapshot& snapshot) {
-    std::set<std::string> names;
-    for (const auto& [name, resource] : snapshot.resources) names.insert(name);
-    yield_.look(names, YieldWatch::Clock::now());
+    constexpr std::size_t kMostNames = 256;  // a config can be changed again and again
+    if (offered_.size() > kMostNames) offered_.clear();
+    for (const auto& [name, resource] : snapshot.resources) offered_.insert(name);
+    yield_.look(offered_, YieldWatch::Clock::now());
     snapshot.yields = yield_.yields_to();
     if (!snapshot.yields.empty()) snapshot.resources.clear();
     if (snapshot.yields != yields_)
@@ -292,7 +294,7 @@ class Run {
   void write_state(const Snapshot& snapshot) {
     const auto endpoints = registrar_.status();
     kubelet_.offers(offered_of(snapshot));
-    const Known known{snapshot, endpoints, watch_.clients(), kubelet_.view(), registrar_.board()->quiet};
+    const Known known{snapshot, endpoints, watch_.clients(), kubelet_.view(), registrar_.board()->quiet, offered_};
     const Json status = status_json(known, watch_.book().save());
     const Status written = file_.write(status, metrics_text(known));
     if (!written && file_problem_ != written.error().what) io_.log("warning", "status file: " + written.error().what);
@@ -320,7 +322,8 @@ class Run {
   DriverWatch watch_;
   MpsDaemons mps_;
   YieldWatch yield_;
-  std::string yields_;  ///< as it was told
+  std::string yields_;             ///< as it was told
+  std::set<std::string> offered_;  ///< resources, since the boot
   StateFile file_;
   std::string problem_;
   std::string file_problem_;

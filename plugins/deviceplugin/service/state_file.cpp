@@ -5,6 +5,7 @@
 #include <slipway/regular_file.hpp>
 #include <slipway/write/new_file.hpp>
 
+#include "deviceplugin/status.hpp"
 namespace slipway::deviceplugin {
 namespace {
 
@@ -158,6 +159,9 @@ Json status_json(const Known& known, const Json& saved_health) {
               {"problem", snapshot.problem},
               {"sick", saved_health}};
   if (!snapshot.yields.empty()) status["yields"] = snapshot.yields;
+  std::set<std::string> former = known.offered;
+  for (const auto& [name, resource] : snapshot.resources) former.erase(name);
+  if (!former.empty()) status["formerResources"] = former;
   if (known.quiet) status["quiet"] = true;
   if (known.kubelet.settling) status["settling"] = true;
   if (known.kubelet.allocations) {
@@ -203,6 +207,7 @@ Remembered read_remembered(const RootDir& root) {
   Remembered remembered;
   if (!status.is_object() || !status.contains("gpus") || !status["gpus"].is_array()) return remembered;
   remembered.health = status.value("sick", Json::object());
+  remembered.offered = offered_since_boot(status);
   for (const Json& each : status["gpus"]) {
     if (!each.is_object()) continue;
     Gpu gpu;

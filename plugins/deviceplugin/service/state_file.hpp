@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 
 #include <slipway/json.hpp>
@@ -25,22 +26,25 @@ struct Known {
   std::map<std::string, EndpointStatus> endpoints;
   Clients clients;
   KubeletView::View kubelet;
-  bool quiet = false;  ///< the service stands still: all this is of the time before
+  bool quiet = false;                  ///< the service stands still: all this is of the time before
+  std::set<std::string> offered = {};  ///< resources since the boot
 };
 
 /// The number of healthy devices by resource, as kubelet is sent them.
 std::map<std::string, long> offered_of(const Snapshot& snapshot);
 
 /// {"apiVersion", "driverVersion", "gpus": […], "resources": […], "holders", "conflicts", "notes", "problem", "sick"},
-/// and "yields", "quiet" and "settling" where they hold
+/// and "yields", "quiet", "settling" and "formerResources" where they hold
 Json status_json(const Known& known, const Json& saved_health);
 /// The same in Prometheus' text form, for a textfile collector.
 std::string metrics_text(const Known& known);
 
-/// What an earlier process of this boot left: GPUs and health. Empty where there is none, or it cannot be read.
+/// What an earlier process of this boot left: GPUs, health, and what it offered. Empty where there is none, or it
+/// cannot be read.
 struct Remembered {
   std::vector<Gpu> gpus;
   Json health = Json::object();
+  std::set<std::string> offered;
 };
 Remembered read_remembered(const RootDir& root);
 

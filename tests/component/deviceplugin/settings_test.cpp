@@ -98,6 +98,9 @@ TEST(DevicePluginService, FollowsAMigLayoutThatChanges) {
   EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 2; })) << service.log();
   EXPECT_TRUE(eventually([&] { return kubelet.capacity("nvidia.com/mig-3g.20gb") == 0; }))
       << "withdrawn, and not left for kubelet's five minutes";
+  EXPECT_TRUE(eventually([&] {
+    return node.status().value("formerResources", Json::array()) == Json::array({"nvidia.com/mig-3g.20gb"});
+  })) << node.status();
 }
 
 TEST(DevicePluginService, LeavesTheGpusOfAnotherManagerAlone) {

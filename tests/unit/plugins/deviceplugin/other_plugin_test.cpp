@@ -12,21 +12,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <slipway/testing/fake_host.hpp>
+#include "tests/unit/plugins/nvidia/drain/pod_process.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
 
 using slipway::testing::FakeHost;
+using slipway::testing::kPodGroup;
+using slipway::testing::kPodUid;
+using slipway::testing::run_process;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 constexpr const char* kRoot = "/var/lib/kubelet";
 constexpr const char* kFolder = "/var/lib/kubelet/device-plugins";
-constexpr const char* kUid = "5c1b0a9e-1111-2222-3333-444455556666";
-const std::string kContainer(64, 'c');
 const OwnPlugin kOwn{.resources = {"nvidia.com/gpu"}};
 
 /// NVIDIA's plugin as its DaemonSet runs it, without capabilities; or one that differs.
@@ -36,21 +38,16 @@ struct Like {
   std::string user = "0";
   std::string capabilities = "0000000000000000";
   std::string mount = kFolder;
-  std::string group =
-      "/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod5c1b0a9e_1111_2222_3333_444455556666.slice"
-      "/cri-containerd-" +
-      kContainer + ".scope";
+  std::string disk = "8:1";
+  std::string group = kPodGroup;
 };
 
 void run(FakeHost& host, const Like& like) {
-  host.file("/proc/4711/stat",
-            "4711 (" + like.name + ") S 3 7 7 0 -1 4194304 100 0 0 0 1 2 0 0 20 0 1 0 12345 1000 200\n");
-  host.file("/proc/4711/status", "Name:\tx\nUid:\t1000\t" + like.user + "\t0\t0\nCapEff:\t" + like.capabilities + "\n");
-  host.file("/proc/4711/cgroup", "0::" + like.group + "\n");
-  host.file("/proc/4711/mountinfo", "1 0 0:30 / / rw - overlay overlay rw\n2 1 8:1 " + like.mount +
+  run_process(host, like);
+  host.file("/proc/4711/mountinfo", "1 0 0:30 / / rw - overlay overlay rw\n2 1 " + like.disk + " " + like.mount +
                                         " /var/lib/kubelet/device-plugins rw - ext4 /dev/sda1 rw\n");
-  host.link("/proc/4711/exe", like.program);
-  host.directory(std::string("/var/log/pods/kube-system_nvidia-device-plugin-x7k2p_") + kUid);
+  host.file("/proc/1/mountinfo", "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n");
+  host.directory(std::string("/var/log/pods/kube-system_nvidia-device-plugin-x7k2p_") + kPodUid);
 }
 
 void register_shared(FakeHost& host) {
@@ -114,16 +111,41 @@ TEST(OtherPlugin, IsNoProcessWithoutKubeletsFolder) {
   const Like others[] = {{.name = "nvidia-device"},
                          {.program = "/usr/bin/python3"},
                          {.user = "4242", .capabilities = "000001ffffffffff"},
-                         {.mount = "/var/lib/kubelet/pods/x/volumes/kubernetes.io~empty-dir/e/device-plugins"}};
+                         {.mount = "/var/lib/kubelet/pods/x/volumes/kubernetes.io~empty-dir/e/device-plugins"},
+                         {.disk = "8:17"}};
   for (const Like& like : others) {
     FakeHost host;
     run(host, like);
     EXPECT_THAT(find_other_plugins(host, kRoot, kOwn), IsEmpty())
-        << like.name << like.program << like.user << like.mount;
+        << like.name << like.program << like.user << like.mount << like.disk;
   }
   FakeHost host;
   run(host, {.capabilities = "000001ffffffffff", .mount = "/elsewhere"});
   EXPECT_THAT(find_other_plugins(host, kRoot, kOwn), SizeIs(1)) << "it may do what it wants anyway";
+}
+
+// The path within its file system was compared with kubelet's whole path.
+TEST(OtherPlugin, IsKnownWhereKubeletsFolderIsADiskOfItsOwn) {
+  FakeHost host;
+  run(host, {.mount = "/device-plugins", .disk = "8:17"});
+  EXPECT_THAT(find_other_plugins(host, kRoot, kOwn), IsEmpty());
+  host.file("/proc/1/mountinfo",
+            "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n2 1 8:17 / /var/lib/kubelet rw - ext4 /dev/sdb1 rw\n");
+  EXPECT_THAT(find_other_plugins(host, kRoot, kOwn), SizeIs(1));
+}
+
+// "The device plugin a process (pid 12)".
+TEST(OtherPlugin, IsADevicePluginWhereNothingElseIsKnownOfIt) {
+  FakeHost host;
+  register_shared(host);
+  const std::filesystem::path folder = host.root().at(std::string(kFolder).substr(1));
+  const Listener shared(folder / "nvidia-gpu.shared.sock");
+  const std::string pid = std::to_string(shared.pid());
+  EXPECT_THAT(find_other_plugins(host, kRoot, kOwn).at(0).text,
+              StartsWith("a device plugin (pid " + pid + "), which listens"));
+  host.file("/proc/" + pid + "/stat",
+            pid + " (acme-gpu) S 3 7 7 0 -1 4194304 100 0 0 0 1 2 0 0 20 0 1 0 12345 1000 200\n");
+  EXPECT_THAT(find_other_plugins(host, kRoot, kOwn).at(0).text, StartsWith("the device plugin acme-gpu (pid " + pid));
 }
 
 TEST(OtherPlugin, IsWhoeverListensAtASocketOfAGpuResource) {

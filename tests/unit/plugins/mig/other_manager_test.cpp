@@ -3,17 +3,18 @@
 
 #include <gmock/gmock.h>
 
-#include <slipway/testing/fake_host.hpp>
+#include "tests/unit/plugins/nvidia/drain/pod_process.hpp"
 
 namespace slipway::mig {
 namespace {
 
 using slipway::testing::FakeHost;
+using slipway::testing::kContainer;
+using slipway::testing::kPodGroup;
+using slipway::testing::kPodUid;
+using slipway::testing::run_process;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-const std::string kContainer(64, 'c');
-constexpr const char* kUid = "5c1b0a9e-1111-2222-3333-444455556666";
 
 std::vector<Finding> other_manager(const FakeHost& host, const std::string& file = {}) {
   Findings findings;
@@ -27,19 +28,10 @@ struct Like {
   std::string program = "/usr/bin/nvidia-mig-manager";
   std::string user = "0";
   std::string capabilities = "000001ffffffffff";
-  std::string group =
-      "/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod5c1b0a9e_1111_2222_3333_444455556666.slice"
-      "/cri-containerd-" +
-      kContainer + ".scope";
+  std::string group = kPodGroup;
 };
 
-void run(FakeHost& host, const Like& like) {
-  host.file("/proc/4711/stat",
-            "4711 (" + like.name + ") S 3 7 7 0 -1 4194304 100 0 0 0 1 2 0 0 20 0 1 0 12345 1000 200\n");
-  host.file("/proc/4711/status", "Name:\tx\nUid:\t1000\t" + like.user + "\t0\t0\nCapEff:\t" + like.capabilities + "\n");
-  host.file("/proc/4711/cgroup", "0::" + like.group + "\n");
-  if (!like.program.empty()) host.link("/proc/4711/exe", like.program);
-}
+void run(FakeHost& host, const Like& like) { run_process(host, like); }
 
 TEST(MigOtherManagerFound, IsAUnitOrWhatItLeftBehind) {
   FakeHost host;
@@ -63,7 +55,7 @@ TEST(MigOtherManagerFound, IsAUnitOrWhatItLeftBehind) {
 TEST(MigOtherManagerFound, IsAPodThatIsNamed) {
   FakeHost host;
   run(host, {});
-  host.directory(std::string("/var/log/pods/gpu-operator_nvidia-mig-manager-x7k2p_") + kUid);
+  host.directory(std::string("/var/log/pods/gpu-operator_nvidia-mig-manager-x7k2p_") + kPodUid);
   host.file("/var/log/containers/nvidia-mig-manager-x7k2p_gpu-operator_nvidia-mig-manager-" + kContainer + ".log", "");
   const auto found = other_manager(host);
   ASSERT_EQ(found.size(), 1U);
