@@ -38,6 +38,9 @@ Tone tone_of(ComponentState state);
 /// An error's text with the component in front, and a spec key's position (file:line:column) where it has one.
 std::string error_text(const Error& error, const std::string& component, const HostSpec* spec);
 
+/// A note of a plan; with the file, line and column in front where it begins with a key of the spec ("spec.a.b: …").
+std::string note_text(const std::string& note, const HostSpec& spec);
+
 /// Writes a JSON result as `-o` asks: indented, or on one line.
 std::string json_text(const Json& value, const std::string& output);
 

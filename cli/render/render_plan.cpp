@@ -116,7 +116,7 @@ void append_component(Page& text, const PlannedComponent& component, const Plann
     else if (verbose)
       append_indented(text, item.check.diff, "      ");
   }
-  for (const std::string& note : component.plan.notes()) text << "  note: " << note << '\n';
+  for (const std::string& note : component.plan.notes()) text << "  note: " << note_text(note, run.spec) << '\n';
   if (component.error) append_indented(text, error_text(*component.error, component.name, &run.spec), "  ");
 }
 

@@ -62,6 +62,13 @@ std::string error_text(const Error& error, const std::string& component, const H
   return to_text(shown);
 }
 
+std::string note_text(const std::string& note, const HostSpec& spec) {
+  const std::size_t end = note.find(": ");
+  if (!note.starts_with("spec.") || end == std::string::npos) return note;
+  const std::string position = spec.position(note.substr(0, end));
+  return position.empty() ? note : position + "  " + note;
+}
+
 Page finding_text(const Finding& finding) {
   Page page;
   page << "  " << Toned{tone_of(finding.status), std::string(to_string(finding.status))} << "  " << finding.name << ": "

@@ -179,7 +179,9 @@ Result<HostSpec> host_spec_from_json(const Json& document, const std::string& fi
 }
 
 std::string HostSpec::position(const std::string& key) const {
-  std::string at = key.starts_with(kSpecPrefix) ? key.substr(kSpecPrefix.size()) : key;
+  std::string at;  // plugins write the first of a list as [0], and positions have it as .0
+  for (const char c : key.starts_with(kSpecPrefix) ? key.substr(kSpecPrefix.size()) : key)
+    if (c != ']') at += c == '[' ? '.' : c;
   while (!at.empty()) {
     if (const auto found = positions.find(at); found != positions.end()) return found->second;
     const std::size_t dot = at.rfind('.');

@@ -201,6 +201,20 @@ Json untyped_scalar(const YamlNode& node) {
   return node.text;
 }
 
+/// Of what is in a value without a schema: its plugin finds mistakes in it.
+void add_positions(const YamlNode& node, const std::string& key, SchemaCheck& check) {
+  for (std::size_t i = 0; i < node.items.size(); ++i) {
+    const std::string item_key = below(key, std::to_string(i));
+    check.positions[item_key] = node.items[i].position;
+    add_positions(node.items[i], item_key, check);
+  }
+  for (const YamlEntry& entry : node.entries) {
+    const std::string entry_key = below(key, entry.key);
+    check.positions[entry_key] = entry.position;
+    add_positions(entry.value, entry_key, check);
+  }
+}
+
 }  // namespace
 
 std::string shown_key(const std::string& key) {
@@ -225,7 +239,10 @@ void unknown_key(const YamlEntry& entry, const std::string& key, const std::vect
 }
 
 Json check_value(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
-  if (schema.type == Type::any) return untyped_value(node);
+  if (schema.type == Type::any) {
+    add_positions(node, key, check);
+    return untyped_value(node);
+  }
   if (schema.type == Type::artifact_source) return check_artifact_source(node, schema, key, check);
   if (schema.type == Type::secret) return check_secret(node, schema, key, check);
   const bool object = schema.type == Type::object;

@@ -134,6 +134,19 @@ TEST(HostSpec, KnowsWhereEveryKeyStands) {
   EXPECT_EQ(spec.position("nowhere"), "/etc/slipway/host.yaml:4:1");
 }
 
+// What was wrong in a config that a plugin reads stood at the line of `config:`.
+TEST(HostSpec, KnowsWhereTheKeysOfAnotherToolsConfigStand) {
+  const HostSpec spec = good(
+      "    deviceplugin:\n      config:\n        version: v1\n        sharing:\n          timeSlicing:\n"
+      "            resources:\n              - {name: a, replicas: 2}\n              - name: b\n"
+      "                replicas: x\n");
+  const std::string config = "spec.components.deviceplugin.config";
+  EXPECT_EQ(spec.position(config + ".sharing"), "/etc/slipway/host.yaml:9:9");
+  EXPECT_EQ(spec.position(config + ".sharing.timeSlicing.resources[0].replicas"), "/etc/slipway/host.yaml:12:27");
+  EXPECT_EQ(spec.position(config + ".sharing.timeSlicing.resources[1].replicas"), "/etc/slipway/host.yaml:14:17");
+  EXPECT_EQ(spec.position(config + ".sharing.timeSlicing.resources[1].devices"), "/etc/slipway/host.yaml:13:17");
+}
+
 TEST(HostSpec, ReadsBackFromItsOwnRecord) {
   const HostSpec spec = good(kDriver +
                              "    deviceplugin: {config: {a: [1, \"1\", true]}, resources: [{name: 5}]}\n"
