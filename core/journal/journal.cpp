@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <slipway/root_dir.hpp>
@@ -16,6 +17,21 @@ namespace slipway::core {
 namespace {
 
 constexpr mode_t kJournalMode = 0600;  // it holds contents of files that only root may read
+constexpr int kOpenFlags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+
+std::string folder_with_slash(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
+
+/// The kernel calls a filesystem full when its inodes are used up, too, of which `df` shows nothing.
+Error write_error(std::string_view doing, const std::string& path, int number) {
+  Error error = system_error(doing, path, number);
+  struct statvfs info {};
+  const bool counts = number == ENOSPC && ::statvfs(folder_with_slash(path).c_str(), &info) == 0 && info.f_files != 0;
+  if (counts && info.f_favail == 0) {
+    error.what += " (no inodes left)";
+    error.next = "remove files from that filesystem (`df -i` shows its inodes), then run the same command again";
+  }
+  return error;
+}
 
 // A write-ahead log costs one flush for each commit, a rollback journal four. Exclusive locking needs no shared memory,
 // so that this works on every filesystem. The log is never folded into the main file, which stays empty: whichever of
@@ -220,8 +236,8 @@ class SqliteJournal final : public Journal {
                    path_,
                    "wait until it has ended, then run the same command again",
                    {}};
-    if (code == SQLITE_FULL) return system_error(doing, path_, ENOSPC);
-    if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN) return system_error(doing, path_, why_not_writable());
+    if (code == SQLITE_FULL) return write_error(doing, path_, ENOSPC);
+    if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN) return write_error(doing, path_, why_not_writable());
     const bool foreign = code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE;  // it could be read
     const bool broken = foreign || code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
     return Error{broken ? ErrorCode::corrupt : ErrorCode::io,
@@ -243,12 +259,13 @@ class SqliteJournal final : public Journal {
   Status execute(const char* sql) {
     return sqlite3_exec(db_, sql, nullptr, nullptr, nullptr) == SQLITE_OK ? Status{} : Status{error("write to")};
   }
-  /// SQLite calls a file read-only that this user may not write. The kernel tells one from the other.
+  /// SQLite calls a file read-only that this user may not write, and a file that it could not make missing. The kernel
+  /// tells one from the other.
   int why_not_writable() const {
-    const std::string folder = path_.substr(0, path_.rfind('/') + 1);
-    for (const std::string& path : {path_, folder})
+    for (const std::string& path : {path_, folder_with_slash(path_)})
       if (::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0 && errno != ENOENT) return errno;
     const int told = sqlite3_system_errno(db_);
+    if (told == ENOENT && !Fd(::open((path_ + "-wal").c_str(), kOpenFlags | O_CREAT, kJournalMode))) return errno;
     return told != 0 ? told : EIO;
   }
   Error rolled_back(std::string_view doing) {
@@ -264,9 +281,9 @@ class SqliteJournal final : public Journal {
 /// SQLite gives the log beside a database the database's mode, and the database itself the mode 0644.
 Status make_private(const std::string& path) {
   for (const auto& [file, flags] : {std::pair(path, O_CREAT), std::pair(path + "-wal", 0)}) {
-    const Fd fd(::open(file.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, kJournalMode));
+    const Fd fd(::open(file.c_str(), kOpenFlags | flags, kJournalMode));
     if (!fd && flags == 0 && errno == ENOENT) continue;
-    if (!fd || ::fchmod(fd.get(), kJournalMode) != 0) return system_error("open", file, errno);
+    if (!fd || ::fchmod(fd.get(), kJournalMode) != 0) return write_error("open", file, errno);
   }
   return {};
 }

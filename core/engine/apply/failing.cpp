@@ -63,8 +63,9 @@ Json failing_after(const Json& before, const PlannedRun& run, const std::map<std
     const auto found = findings.find(component.name);
     if (is_unsettled(component))
       after[component.name] = failing_record(component, found == findings.end() ? nullptr : &found->second);
-    else if (component.state != ComponentState::ready || found != findings.end())
-      after.erase(component.name);  // a component that was left as it was and not verified may fail as before
+    // A component that was left as it was and not verified may fail as before; the boot unit has no verify().
+    else if (component.state != ComponentState::ready || found != findings.end() || component.name == kBootComponent)
+      after.erase(component.name);
   }
   for (const auto& [name, record] : before.items())
     if (run.find(name) == nullptr && !run.spec.has(name) && !run.spec.left_out.contains(name)) after.erase(name);

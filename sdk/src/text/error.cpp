@@ -54,7 +54,8 @@ ErrorCode code_from_errno(int number) {
 std::string advice_for(ErrorCode code) {
   switch (code) {
     case ErrorCode::no_space:
-      return "free some space on that filesystem, then run the same command again";
+      return "free some space or inodes on that filesystem (`df -h` and `df -i` show them), then run the same command "
+             "again";
     case ErrorCode::read_only:
       return "remount the filesystem read-write, or name a root that can be written with --root";
     case ErrorCode::denied:

@@ -274,6 +274,17 @@ TEST_F(Failing, RecordThatIsDamagedIsNamedWithTheWayOut) {
   EXPECT_THAT(apply.err, HasSubstr("slipway repair"));
 }
 
+// An apply whose disk failed at its very end noted the boot unit, which no plugin verifies: the note stayed for good.
+TEST_F(Failing, OfTheBootUnitIsForgottenOnceItIsAsPlanned) {
+  host.spec(kProbe);
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  const auto before = host.tree();
+  host.put(record, R"({"slipway-boot": {"error": "cannot sync: Input/output error", "state": "failed"}})");
+  ASSERT_THAT(host.slipway({"status"}).out, HasSubstr("slipway-boot failed: `slipway doctor"));
+  EXPECT_EQ(host.slipway({"apply"}).code, 0);
+  EXPECT_EQ(host.tree(), before);
+}
+
 // `status` said that nothing was provisioned, above a list of what it held.
 TEST_F(Failing, DoesNotMakeStatusDenyWhatIsInstalled) {
   host.live = true;

@@ -3,11 +3,16 @@
 
 #include <csignal>
 #include <fstream>
+#include <iostream>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sqlite3.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <slipway/testing/temp_dir.hpp>
@@ -185,6 +190,36 @@ TEST_F(JournalTest, SaysWhyAStepCouldNotBeMarked) {
   ::setrlimit(RLIMIT_FSIZE, &before);
   ASSERT_FALSE(marked);
   EXPECT_EQ(marked.error().what.find("not an error"), std::string::npos) << marked.error().what;
+}
+
+/// Opens a journal on a filesystem with so many inodes left, and tells how it went in this process's exit status.
+[[noreturn]] void open_with_inodes(const char* folder, int left) {
+  const bool mounted = ::unshare(CLONE_NEWNS) == 0 && ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                       ::mount("tmpfs", folder, "tmpfs", 0, "nr_inodes=8") == 0;
+  if (!mounted) ::_exit(77);
+  int made = 0;
+  const auto filler = [&](int number) { return std::string(folder) + "/" + std::to_string(number); };
+  while (Fd(::open(filler(made).c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600))) ++made;
+  for (int i = 0; i < left; ++i) ::unlink(filler(--made).c_str());
+  const auto opened = open_journal(std::string(folder) + "/journal.sqlite");
+  const bool right = !opened && opened.error().code == ErrorCode::no_space &&
+                     opened.error().what.ends_with("No space left on device (no inodes left)") &&
+                     opened.error().next.find("df -i") != std::string::npos;
+  if (!right) std::cerr << (opened ? "it was opened" : to_text(opened.error())) << '\n';
+  ::_exit(right ? 0 : 1);
+}
+
+// With one inode left the journal was made, and of the log beside it the message said "No such file or directory".
+TEST_F(JournalTest, SaysThatThereAreNoInodesLeft) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may mount";
+  for (int left = 0; left < 2; ++left) {
+    const pid_t child = ::fork();
+    if (child == 0) open_with_inodes(folder_.at("").c_str(), left);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "mounting is not allowed here";
+    EXPECT_EQ(WEXITSTATUS(status), 0) << left << " inodes left";
+  }
 }
 
 TEST_F(JournalTest, SaysThatAFileOfAnotherFormatIsNoJournal) {
