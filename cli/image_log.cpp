@@ -59,6 +59,11 @@ Json folders_to_make(Session& session) {
   return made;
 }
 
+/// Nothing is recorded in the root any more, and no machine wrote to its log.
+bool is_of_removed(Session& session, const std::vector<Json>& events) {
+  return !session.state().exists() && std::ranges::all_of(events, is_of_an_image);
+}
+
 /// The log goes, and of the folders those that its first event names and that are the log's.
 Status take_away(RootFs& root, const Json& first) {
   PathImage absent{"absent"};
@@ -86,7 +91,7 @@ Status log_in_image(Session& session, Json event) {
   SLIPWAY_TRY(text, text_of(root.root(), 0));
   std::vector<Json> events;
   add_newest(text, std::numeric_limits<std::size_t>::max(), events);
-  if (!session.state().exists() && std::ranges::all_of(events, is_of_an_image)) {
+  if (is_of_removed(session, events)) {
     if (!events.empty()) SLIPWAY_CHECK(take_away(root, events.back()));
     return root.settle_directory_times();
   }
@@ -97,6 +102,16 @@ Status log_in_image(Session& session, Json event) {
   if (!root.root().open_at(kLogFolder, O_PATH | O_DIRECTORY)) SLIPWAY_CHECK(root.make_directory(kLogFolder, 0750));
   SLIPWAY_CHECK(root.stage_file(kNewestLog, text, 0640, ::geteuid(), ::getegid()));
   SLIPWAY_CHECK(root.switch_in(kNewestLog));
+  (void)lock;
+  return root.settle_directory_times();
+}
+
+Status drop_log_of_removed(Session& session) {
+  RootFs& root = session.root();
+  SLIPWAY_TRY(events, read_log_of(root.root()));
+  if (events.empty() || !is_of_removed(session, events)) return {};
+  SLIPWAY_TRY(lock, RootLock::take(session.host_config().root, session.host_config().live));
+  SLIPWAY_CHECK(take_away(root, events.front()));
   (void)lock;
   return root.settle_directory_times();
 }

@@ -23,6 +23,9 @@ inline constexpr std::size_t kMostEventsRead = 10'000;
 /// but one that a machine wrote to as well stays.
 Status log_in_image(Session& session, Json event);
 
+/// What log_in_image() does once nothing is recorded any more, for a removal that was cut off before it came to that.
+Status drop_log_of_removed(Session& session);
+
 /// The newest kMostEventsRead events of a root's log, oldest first: its author may have written anything there. Errors:
 /// `invalid` too long, or no file; `denied`, `io`.
 Result<std::vector<Json>> read_log_of(const RootDir& root);

@@ -129,14 +129,18 @@ Result<ApplyResult> applied_to_image(Session& session, const Options& options, c
                                      const std::function<Result<ApplyResult>()>& change) {
   const auto before = generation_in_force(session.root().root());
   auto result = change();
-  if (!result || !result->changed) return result;
-  const bool counts = result->generation != before.value_or(0) || is_taken_away(result->run) ||
-                      std::ranges::any_of(result->run.components, [](const PlannedComponent& component) {
-                        return component.state == ComponentState::changed;
-                      });
-  if (!counts) return result;
-  const std::string event = Blotter().blot(canonical(image_event(session, options, spec, *result)));
-  if (const Status written = log_in_image(session, parse_foreign(event)); !written)
+  if (!result) return result;
+  const bool counts =
+      result->changed && (result->generation != before.value_or(0) || is_taken_away(result->run) ||
+                          std::ranges::any_of(result->run.components, [](const PlannedComponent& component) {
+                            return component.state == ComponentState::changed;
+                          }));
+  const auto log = [&] {
+    if (!counts) return drop_log_of_removed(session);
+    return log_in_image(session,
+                        parse_foreign(Blotter().blot(canonical(image_event(session, options, spec, *result)))));
+  };
+  if (const Status written = log(); !written)
     session.ui().log(Ui::Level::warning, "", "this is not in the image's log: " + written.error().what);
   return result;
 }

@@ -62,9 +62,10 @@ spec:
 
 def look(root):
     """The tree without the journal's database, which is another file each time and must only be readable, and without the
-    log of what was done, which tells of a cut-off apply and one that took it up as of two."""
+    log of what was done: it tells of a cut-off apply and one that took it up as of two, and comes last, so that it may be
+    missing after a kill. Its folder is the only thing in /var/log here; left behind by a removal, it shows as /var."""
     seen = picture(root, times=False)
-    apart = ("var/lib/slipway/journal", "var/log/slipway")
+    apart = ("var/lib/slipway/journal", "var/log")
     return {path: what for path, what in seen.items() if not path.startswith(apart)}
 
 

@@ -102,6 +102,19 @@ TEST(Log, OfAnImageGoesWithTheLastComponentUnlessAMachineWroteToItAsWell) {
   EXPECT_EQ(image_log(host)[2]["command"], "remove");
 }
 
+// A removal that was killed after the state went left the log for good, and /var with it.
+TEST(Log, OfAnImageGoesWithTheNextRunAfterARemovalThatWasCutOff) {
+  ScratchHost host;
+  host.spec("    probe: {files: {/etc/probe.conf: one}}\n");
+  const auto before = host.tree();
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  const std::string log = host.text(kImageLog);
+  ASSERT_EQ(host.slipway({"remove", "--all"}).code, 0);
+  host.put(kImageLog, log);
+  ASSERT_EQ(host.slipway({"remove", "--all"}).code, 0);
+  EXPECT_EQ(host.tree(), before);
+}
+
 TEST(Log, OfARootIsReadAsWhatSomebodyElseWrote) {
   const ScratchHost host;
   host.put(kImageLog, R"({"event":"image","command":"\u001b[2Jevil\nforged","components":[5,{"changes":{}},[]],)"
