@@ -136,9 +136,22 @@ std::vector<OwnGroup> own_groups() {
   return groups;
 }
 
-/// The slipway in the name of a group, if it is one of ours: "slipway-room-17-1" is 17's.
+/// ".4026531836": the PID namespace in which this process's number counts, as the end of a group's name. A container
+/// and its host may see the same groups, and neither knows the other's processes.
+const std::string& namespace_ending() {
+  static const std::string ending = [] {
+    std::error_code problem;
+    const std::string link =
+        std::filesystem::read_symlink("/proc/self/ns/pid", problem).string();  // "pid:[4026531836]"
+    const std::size_t begin = link.find('[') + 1;
+    return problem || begin == 0 ? std::string() : "." + link.substr(begin, link.find(']') - begin);
+  }();
+  return ending;
+}
+
+/// The slipway in the name of a group, if it is one of ours: "slipway-room-17-1.4026531836" is 17's.
 pid_t owner_of(const std::string& name) {
-  if (!name.starts_with(kPrefix)) return 0;
+  if (!name.starts_with(kPrefix) || !name.ends_with(namespace_ending())) return 0;
   const std::size_t last = name.rfind('-');
   const std::size_t before = last == 0 ? std::string::npos : name.rfind('-', last - 1);
   return before == std::string::npos || before < kPrefix.size() - 1 ? 0 : std::atoi(name.c_str() + before + 1);
@@ -156,7 +169,8 @@ void sweep(const std::string& folder) {
 
 std::string next_name(const std::string& kind) {
   static std::atomic<unsigned> count{0};
-  return std::string(kPrefix) + kind + "-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
+  return std::string(kPrefix) + kind + "-" + std::to_string(::getpid()) + "-" + std::to_string(++count) +
+         namespace_ending();
 }
 
 struct Stat {

@@ -146,8 +146,11 @@ TEST_F(Operations, SweepUpGroupsThatAKilledSlipwayLeft) {
   pid_t gone = fork();
   if (gone == 0) _exit(0);
   waitpid(gone, nullptr, 0);
-  const std::string left = own + "/slipway-worker-" + std::to_string(gone) + "-1";
-  ASSERT_EQ(mkdir(left.c_str(), 0755), 0);
+  const std::string pids = std::filesystem::read_symlink("/proc/self/ns/pid").string();
+  const std::string name = own + "/slipway-worker-" + std::to_string(gone) + "-1.";
+  const std::string left = name + pids.substr(5, pids.size() - 6);
+  const std::string elsewhere = name + "1";  // in a container, say: removed while that slipway was about to enter it
+  for (const std::string& group : {left, elsewhere}) ASSERT_EQ(mkdir(group.c_str(), 0755), 0);
   const pid_t later = fork();  // each slipway does it once
   if (later == 0) {
     execl("/proc/self/exe", "worker_test", "--gtest_filter=Operations.RunInACgroupOfTheirOwnWhereOneCanBeMade",
@@ -156,6 +159,8 @@ TEST_F(Operations, SweepUpGroupsThatAKilledSlipwayLeft) {
   }
   waitpid(later, nullptr, 0);
   EXPECT_FALSE(std::filesystem::exists(left));
+  EXPECT_TRUE(std::filesystem::exists(elsewhere));
+  rmdir(elsewhere.c_str());
 }
 
 TEST_F(Operations, DoNotSeeOurVariablesWhenTheEnvironmentIsNotTrusted) {
