@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // core/action/trigger/depmod.cpp - trigger `depmod:RELEASE`: what modprobe knows of a kernel's modules.
+#include <algorithm>
 #include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <filesystem>
 
+#include <fcntl.h>
 #include <unistd.h>
+
+#include <slipway/text.hpp>
 
 #include "core/action/trigger/triggers.hpp"
 #include "core/host/files.hpp"
@@ -61,6 +68,37 @@ Result<ToolEnd> run_offline(const std::string& release, ActionContext& context) 
   return run_beside(context.root, {kDepmod, "-a", release}, "-b", kDepmodLimit);
 }
 
+/// "modules.dep.17.123456.1700000000": depmod writes each list under such a name first, with its process id and the
+/// time (kmod, depmod.c), and renames it. @return the process id; 0: it is another file
+pid_t writer_of(std::string_view name) {
+  constexpr std::string_view kBegin = "modules.";
+  if (!name.starts_with(kBegin)) return 0;
+  name.remove_prefix(kBegin.size());
+  const auto list = std::ranges::find_if(kFiles, [&](std::string_view file) {
+    return name.starts_with(file) && name.substr(file.size()).starts_with('.') &&
+           name.substr(file.size()).find_first_not_of(".0123456789") == std::string_view::npos;
+  });
+  if (list == kFiles.end()) return 0;
+  name.remove_prefix(std::string_view(*list).size() + 1);
+  pid_t writer = 0;
+  const auto [end, problem] = std::from_chars(name.begin(), name.end(), writer);
+  return problem == std::errc{} && std::count(end, name.end(), '.') == 2 ? writer : 0;
+}
+
+/// Removes what a depmod that was killed had begun to write. One of another program may be at work on a running
+/// machine.
+Status remove_unfinished_lists(const std::string& release, ActionContext& context) {
+  const std::string folder = folder_of(release);
+  SLIPWAY_TRY(opened, context.root.root().open_at(folder, O_RDONLY | O_DIRECTORY));
+  SLIPWAY_TRY(names, folder_names(opened.get(), folder));
+  for (const std::string& name : names) {
+    const pid_t writer = writer_of(name);
+    const bool at_work = context.host.live() && (::kill(writer, 0) == 0 || errno != ESRCH);
+    if (writer > 0 && !at_work) SLIPWAY_CHECK(context.root.remove(std::string(folder).append("/").append(name)));
+  }
+  return {};
+}
+
 /// depmod ends with status 0 even when it could not read a folder of modules.
 bool complained(const ToolEnd& end) {
   return end.status != 0 || end.output.find("depmod: ERROR") != std::string::npos ||
@@ -98,6 +136,7 @@ Result<Prospect> foresee_depmod(const std::string& release, const Host& host) {
 
 Result<TriggerRun> run_depmod(const std::string& release, ActionContext& context) {
   if (!context.host.exists(folder_of(release))) return skipped("the root has no " + folder_of(release));
+  SLIPWAY_CHECK(remove_unfinished_lists(release, context));
   const bool live = context.host.live();
   auto end = live ? run_live(context.host, {kDepmod, "-a", release}, kDepmodLimit) : run_offline(release, context);
   if (!end && end.error().code == ErrorCode::not_found)

@@ -234,6 +234,20 @@ TEST_F(TriggerTest, DepmodListsTheModulesAndTwoCopiesAreEqual) {
   }
 }
 
+// After a kill they stayed for good, and with them the folder after a removal.
+TEST_F(TriggerTest, DepmodRemovesTheUnfinishedListsOfOneThatWasKilled) {
+  test::make_module(root, "/lib/modules/6.1/updates/a.ko", "\"alias=pci:v000010DEd*\"");
+  const std::vector<std::string> unfinished{"modules.dep.2.123456.1700000000", "modules.devname.2.1.1700000000",
+                                            "modules.symbols.bin.4194304.99.1700000000"};
+  const std::vector<std::string> others{"modules.order", "modules.dep.orig", "modules.dep.2",
+                                        "modules.mine.2.1.1700000000", "modules.dep.2.x.1700000000"};
+  for (const auto& list : {unfinished, others})
+    for (const std::string& name : list) root.put("/lib/modules/6.1/" + name, "");
+  EXPECT_TRUE(run("depmod:6.1").done);
+  for (const std::string& name : unfinished) EXPECT_FALSE(root.has("/lib/modules/6.1/" + name)) << name;
+  for (const std::string& name : others) EXPECT_TRUE(root.has("/lib/modules/6.1/" + name)) << name;
+}
+
 TEST_F(TriggerTest, TheRootsOwnDepmodFollowsItsAbsoluteLinks) {
   if (!sandbox_works()) GTEST_SKIP() << "namespaces are not allowed here";
   test::install_programs(root, {"/usr/bin/kmod"});
