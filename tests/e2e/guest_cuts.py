@@ -7,6 +7,7 @@
 # compiled beforehand and really load. power_cuts.py is about lost and torn writes, and many more moments.
 
 import argparse
+import json
 import pathlib
 import random
 import shutil
@@ -19,6 +20,7 @@ from guest import Vm, make_image
 from slipway_host import KERNEL, VERSION, Slipway, install_into, root_with_headers, write_spec
 from standin import make_package
 
+RECORD = "/var/lib/slipway/generations/1.json"
 APPLY = f"apply --yes -f {FOLDER}/{VERSION}.yaml"
 
 
@@ -39,6 +41,16 @@ def make_machine(slipway, work):
     return image
 
 
+def state_of(guest):
+    """The tree, with the generation's record itself in the place of its hash: the record says when it was applied, and that is
+    another time after each cut."""
+    seen = {line: "" for line in whatever_the_boot(guest.tree()) if not line.endswith(f"  {RECORD}")}
+    record = json.loads(guest.run(f"cat {RECORD}").stdout)
+    record.pop("time")
+    seen[f"{RECORD} without its time: {json.dumps(record, sort_keys=True)}"] = ""
+    return seen
+
+
 class Cuts:
     def __init__(self, checks, work, base):
         self.checks, self.work, self.base = checks, work, base
@@ -56,7 +68,7 @@ class Cuts:
             status, text, self.seconds = guest.slipway(APPLY)
             vm.reboot(900)
             state = vm.wait_until_started(900)
-            self.wanted = whatever_the_boot(guest.tree())
+            self.wanted = state_of(guest)
             self.checks.that(status == 0 and state == "running" and guest.loaded() == of_version(VERSION),
                              f"undisturbed, the apply takes {self.seconds:.1f} s, and the machine boots with the driver",
                              text + state)
@@ -78,7 +90,7 @@ class Cuts:
                 return f"the next apply ended with {status}: {text[-1500:]}"
             if guest.loaded() != of_version(VERSION):
                 return f"loaded is {guest.loaded()}"
-            return differences(self.wanted, whatever_the_boot(guest.tree()))
+            return differences(self.wanted, state_of(guest))
 
 
 def main():

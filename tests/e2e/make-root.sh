@@ -17,7 +17,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 PACKAGES="systemd,systemd-sysv,dbus,kmod,udev,initramfs-tools,zstd,linux-image-$E2E_KERNEL"
-LIBRARY_PACKAGES="libarchive13,libcurl4,libelf1,libfmt9,libprotobuf-lite32,libsqlite3-0,libssl3,libyaml-cpp0.7"
+LIBRARY_PACKAGES="libarchive13,libcurl4,libelf1,libfmt9,libmicrohttpd12,libprotobuf-lite32,libsqlite3-0,libssl3,libyaml-cpp0.7"
 COMPILER_PACKAGES="g++,clang-14,cmake,ninja-build,nlohmann-json3-dev,libgtest-dev,libgmock-dev"
 HEADER_PACKAGES="gcc-12,make,linux-headers-$E2E_KERNEL"
 export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$E2E_SOURCE_DATE_EPOCH}"
