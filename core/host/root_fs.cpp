@@ -25,7 +25,8 @@ std::string folder_of(std::string_view path) {
   return above.empty() ? "/" : above.back();
 }
 
-Error not_replaceable(std::string_view path, int number) {
+/// @param here  the path for commands on this machine
+Error not_replaceable(std::string_view path, int number, const std::string& here) {
   const std::string text(path);
   if (number == EBUSY)
     return Error{ErrorCode::conflict,
@@ -40,7 +41,12 @@ Error not_replaceable(std::string_view path, int number) {
                  text,
                  "move that folder away, then run the same command again",
                  {}};
-  return system_error("replace", path, number);
+  Error error = system_error("replace", path, number);
+  // Root may replace every file but those with such an attribute (rename(2), ioctl_iflags(2)).
+  if (number == EPERM && ::geteuid() == 0)
+    error.next = "the file or its folder has the attribute immutable or append-only (`lsattr -d " + here +
+                 "`): take it off with `chattr -i -a`, then run the same command again";
+  return error;
 }
 
 Error not_a_folder(const std::string& path) {
@@ -173,7 +179,8 @@ Status RootFs::switch_in(std::string_view path) {
   SLIPWAY_TRY(place, root_.parent_of(path));
   const auto& [parent, name] = place;
   const std::string staged = name + kNewSuffix;
-  if (::renameat(parent.get(), staged.c_str(), parent.get(), name.c_str()) != 0) return not_replaceable(path, errno);
+  if (::renameat(parent.get(), staged.c_str(), parent.get(), name.c_str()) != 0)
+    return not_replaceable(path, errno, in_this_filesystem(path));
   changed(parent.get(), folder_of(path));
   return {};
 }
@@ -209,7 +216,7 @@ Status RootFs::rename(std::string_view from, std::string_view to) {
   SLIPWAY_TRY(source, root_.parent_of(from));
   SLIPWAY_TRY(target, root_.parent_of(to));
   if (::renameat(source.first.get(), source.second.c_str(), target.first.get(), target.second.c_str()) != 0)
-    return not_replaceable(to, errno);
+    return not_replaceable(to, errno, in_this_filesystem(to));
   changed(target.first.get(), folder_of(to));
   // Folders below that were written to go by their new names from now on.
   std::set<std::string> moved;

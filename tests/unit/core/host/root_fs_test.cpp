@@ -6,7 +6,9 @@
 #include <thread>
 
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -70,6 +72,23 @@ TEST_F(RootFsTest, SetsModesWhateverTheUmaskIs) {
   EXPECT_EQ(root.mode("/a"), 0755U);
   EXPECT_EQ(root.mode("/c"), 0755U);
   EXPECT_EQ(root.mode("/c/d"), 0775U);
+}
+
+// It said that this root may not pass over modes, and to give the file to root, whose it was.
+TEST_F(RootFsTest, NamesTheAttributeThatKeepsRootFromReplacingAFile) {
+  put_file("/etc/file", "kept");
+  const std::string path = root.dir().folder() + "/etc/file";
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  int flags = FS_IMMUTABLE_FL;
+  if (::ioctl(file.get(), FS_IOC_SETFLAGS, &flags) != 0)
+    GTEST_SKIP() << "no attributes in this file system, or not root";
+  ASSERT_TRUE(fs.stage_file("/etc/file", "new", 0644, 0, 0).ok());
+  const Status switched = fs.switch_in("/etc/file");
+  flags = 0;
+  ASSERT_EQ(::ioctl(file.get(), FS_IOC_SETFLAGS, &flags), 0);
+  ASSERT_FALSE(switched.ok());
+  EXPECT_NE(switched.error().next.find("`lsattr -d " + path + "`"), std::string::npos) << switched.error().next;
+  EXPECT_NE(switched.error().next.find("chattr -i"), std::string::npos);
 }
 
 TEST_F(RootFsTest, LinksInsideTheRootAreFollowedAndNeverLeadOutOfIt) {
