@@ -3,8 +3,8 @@
 // valid says where.
 #include <map>
 
-#include <slipway/json_fault.hpp>
 #include <slipway/merge/document.hpp>
+#include <slipway/merge/json_fault.hpp>
 
 namespace slipway::merge {
 namespace {

@@ -17,23 +17,6 @@ constexpr const char* kCrioDropIn = "99-nvidia.conf";
 constexpr const char* kCrioSocket = "/run/crio/crio.sock";
 constexpr const char* kCrioUnit = "crio.service";
 
-/// What CRI-O puts together: its file, then the drop-ins in the order of their names, ours left out.
-Result<Json> read_effective(const Host& host, const std::string& config, const std::string& drop_in) {
-  std::vector<std::string> paths{config};
-  const std::string folder = folder_of(drop_in);
-  const auto names = host.list(folder).value_or({});
-  for (const std::string& name : names) paths.push_back(folder + "/" + name);
-  Json effective = Json::object();
-  for (const std::string& path : paths) {
-    if (path == drop_in) continue;
-    const auto text = host.read(path);
-    if (!text) continue;
-    SLIPWAY_TRY(value, parse_toml(*text, path));
-    effective.merge_patch(value);
-  }
-  return effective;
-}
-
 /// The default handler is a runtime for GPUs already.
 bool default_acts(const Json& runtime) {
   const std::string name = text_of(runtime, "default_runtime");
@@ -57,7 +40,7 @@ Json crio_low_level(const Json& runtime, const std::string& ours) {
 /// What the files say. @param drop_in  the one that is written, which does not count
 Result<Json> read_files(const RuntimeSettings& settings, const Host& host, const std::string& config,
                         const std::string& drop_in) {
-  SLIPWAY_TRY(effective, read_effective(host, config, drop_in));
+  SLIPWAY_TRY(effective, read_crio_configuration(host, config, drop_in));
   const Json runtime = at_path(effective, {"crio", "runtime"});
   const std::string ours = find_runtime(host, settings);
   return Json{{"base", crio_base_handler(settings.names, runtime)},
@@ -69,6 +52,22 @@ Result<Json> read_files(const RuntimeSettings& settings, const Host& host, const
 }
 
 }  // namespace
+
+Result<Json> read_crio_configuration(const Host& host, const std::string& config, const std::string& drop_in) {
+  std::vector<std::string> paths{config};
+  const std::string folder = folder_of(drop_in);
+  const auto names = host.list(folder).value_or({});
+  for (const std::string& name : names) paths.push_back(folder + "/" + name);
+  Json effective = Json::object();
+  for (const std::string& path : paths) {
+    if (path == drop_in) continue;
+    const auto text = host.read(path);
+    if (!text) continue;
+    SLIPWAY_TRY(value, parse_toml(*text, path));
+    effective.merge_patch(value);
+  }
+  return effective;
+}
 
 Json crio_base_handler(const std::vector<std::string>& ours, const Json& runtime) {
   std::vector<std::string> names{"crun", "runc"};

@@ -71,6 +71,11 @@ Status plan_podman(const RuntimeSettings& settings, const Json& facts, bool live
 Json find_containerd(const std::string& name, const RuntimeSettings& settings, const Host& host);
 Json find_crio(const RuntimeSettings& settings, const Host& host);
 
+/// What CRI-O puts together: its file, then the drop-ins in the order of their names, `drop_in` left out.
+Result<Json> read_crio_configuration(const Host& host, const std::string& config, const std::string& drop_in);
+/// What containers.conf(5) and its drop-ins say together, slipway's own left out.
+Result<Json> read_containers_conf(const Host& host);
+
 // The same facts from files alone, without looking for a daemon: its version, arguments and socket stay unknown, and an
 // engine that is not installed is as good as one that is. What `settings.places` names counts, else the usual files.
 

@@ -11,7 +11,17 @@ namespace {
 constexpr EngineVersion kFirstPodmanWithCdi{4, 1};
 constexpr const char* kPodmanDropIn = "/etc/containers/containers.conf.d/99-nvidia.conf";
 
-/// What containers.conf(5) and the drop-ins say together, later ones over earlier ones, ours left out.
+/// The program of `engine.runtime`, by the first of its paths that is there.
+std::string podman_program(const Json& engine, const std::string& name, const Host& host) {
+  const Json paths = at_path(engine, {"runtimes", name});
+  if (paths.is_array())
+    for (const Json& path : paths)
+      if (path.is_string() && host.exists(path.get<std::string>())) return path;
+  return name;
+}
+
+}  // namespace
+
 Result<Json> read_containers_conf(const Host& host) {
   Json effective = Json::object();
   for (const std::string base : {"/usr/share/containers/containers.conf", "/etc/containers/containers.conf"}) {
@@ -28,17 +38,6 @@ Result<Json> read_containers_conf(const Host& host) {
   }
   return effective;
 }
-
-/// The program of `engine.runtime`, by the first of its paths that is there.
-std::string podman_program(const Json& engine, const std::string& name, const Host& host) {
-  const Json paths = at_path(engine, {"runtimes", name});
-  if (paths.is_array())
-    for (const Json& path : paths)
-      if (path.is_string() && host.exists(path.get<std::string>())) return path;
-  return name;
-}
-
-}  // namespace
 
 Result<Json> read_podman(const RuntimeSettings& settings, const Host& host) {
   const std::string program = find_program(host, "podman");

@@ -181,6 +181,7 @@ Result<RuntimeSettings> read_settings(const Spec& spec, const Environment& envir
   settings.set_as_default = as_default;
   SLIPWAY_TRY(cdi, flag(spec, "cdi", variables, {"RUNTIME_ENABLE_CDI", "CDI_ENABLED", "ENABLE_CDI"}, true));
   settings.cdi = cdi;
+  settings.replace_edits = spec.text("on_drift") == "replace";
   SLIPWAY_TRY(restart, read_restart(spec, variables));
   settings.restart = restart;
   settings.runtime_path = spec.has("runtime_path") ? spec.text("runtime_path") : "auto";

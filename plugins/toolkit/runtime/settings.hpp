@@ -40,6 +40,7 @@ struct RuntimeSettings {
   std::vector<std::string> toolkit_keys;       ///< of the spec, that say so
   std::vector<std::string> toolkit_variables;  ///< that say so
   std::vector<std::string> notes;              ///< variables without an effect, and names that are none
+  bool replace_edits = false;                  ///< `on_drift: replace`
   bool restart = true;                         ///< false: somebody else restarts the engine
   bool no_systemd = false;                     ///< a live machine without it; a fact, by which nobody is restarted
   std::map<std::string, EnginePlace> places;   ///< by engine: "containerd", "crio", "docker"
@@ -56,6 +57,6 @@ Result<RuntimeSettings> read_settings(const Spec& spec, const Environment& envir
 // What plan() needs of it, as facts. `places` is not part of it: detect() has looked there.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RuntimeSettings, nri, nri_socket, names, set_as_default, runtime_type,
                                                 cdi, requests, untouched, toolkit_config, toolkit_keys,
-                                                toolkit_variables, notes, restart)
+                                                toolkit_variables, notes, replace_edits, restart)
 
 }  // namespace slipway::toolkit

@@ -107,6 +107,8 @@ class UnitVariables {
 
   void forget() { values_.clear(); }
 
+  const std::map<std::string, std::string>& all() const { return values_; }
+
   /// Nothing: it may be in a file that is missing here.
   std::optional<std::string> find(const std::string& name) const {
     const auto found = values_.find(name);
@@ -222,7 +224,7 @@ std::optional<UnitCommand> read_unit_command(const Host& host, const std::string
       }
     }
   for (const std::string& path : environment_files) variables.read(host, path);
-  return UnitCommand{command_words(command, variables), place};
+  return UnitCommand{command_words(command, variables), place, variables.all()};
 }
 
 }  // namespace slipway::toolkit

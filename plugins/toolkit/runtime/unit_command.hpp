@@ -3,6 +3,7 @@
 // systemd reads them (systemd.unit(5), systemd.service(5), systemd.exec(5)).
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,7 +16,8 @@ struct UnitCommand {
   /// Program and arguments, without the prefixes of ExecStart and without `env` in front. Variables of Environment and
   /// EnvironmentFile are filled in. "${NAME}" stays where its EnvironmentFile is missing.
   std::vector<std::string> words;
-  std::string place;  ///< "FILE:LINE" of the ExecStart
+  std::string place;                               ///< "FILE:LINE" of the ExecStart
+  std::map<std::string, std::string> environment;  ///< that the unit sets
 };
 
 /// The file of a unit and its drop-ins, in the order in which they count; empty: there is no such unit.

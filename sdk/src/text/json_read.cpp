@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <slipway/json_fault.hpp>
-
 #include "read.hpp"
 
 namespace slipway {
-namespace {
 
-/// Where a bracket is the first that is nested too deep; npos: none is.
-std::size_t find_too_deep(std::string_view text) {
+bool nests_too_deep(std::string_view text) {
   std::size_t depth = 0;
   bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -17,54 +13,12 @@ std::size_t find_too_deep(std::string_view text) {
     } else if (c == '"') {
       quoted = !quoted;
     } else if (!quoted && (c == '{' || c == '[')) {
-      if (++depth > kMaxJsonDepth) return i;
+      if (++depth > kMaxJsonDepth) return true;
     } else if (!quoted && (c == '}' || c == ']') && depth > 0) {
       --depth;
     }
   }
-  return std::string_view::npos;
-}
-
-/// Reads a text and keeps nothing but what is wrong with it.
-class FaultFinder final : public nlohmann::json_sax<Json> {
- public:
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t) override { return true; }
-  bool number_unsigned(number_unsigned_t) override { return true; }
-  bool number_float(number_float_t, const string_t&) override { return true; }
-  bool string(string_t&) override { return true; }
-  bool binary(binary_t&) override { return true; }
-  bool start_object(std::size_t) override { return true; }
-  bool end_object() override { return true; }
-  bool start_array(std::size_t) override { return true; }
-  bool end_array() override { return true; }
-  bool key(string_t&) override { return true; }
-  bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception& error) override {
-    const std::string what = error.what();  // "[json.exception.parse_error.101] parse error at line 1, …: WHY"
-    const std::size_t colon = what.find(": ");
-    const std::size_t number = what.find("] ");
-    const std::size_t begin = colon != std::string::npos ? colon + 2 : number != std::string::npos ? number + 2 : 0;
-    fault_ = JsonFault{position == 0 ? 0 : position - 1, what.substr(begin)};
-    return false;
-  }
-
-  std::optional<JsonFault> found() && { return std::move(fault_); }
-
- private:
-  std::optional<JsonFault> fault_;
-};
-
-}  // namespace
-
-bool nests_too_deep(std::string_view text) { return find_too_deep(text) != std::string_view::npos; }
-
-std::optional<JsonFault> find_json_fault(std::string_view text) {
-  if (const std::size_t deep = find_too_deep(text); deep != std::string_view::npos)
-    return JsonFault{deep, "it nests deeper than " + std::to_string(kMaxJsonDepth) + " levels"};
-  FaultFinder finder;
-  Json::sax_parse(text, &finder);
-  return std::move(finder).found();
+  return false;
 }
 
 Json parse_foreign(std::string_view text) {

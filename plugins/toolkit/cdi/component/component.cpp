@@ -8,6 +8,7 @@
 
 #include "nvidia/gpu.hpp"
 #include "toolkit/cdi/component/facts.hpp"
+#include "toolkit/runtime/cdi_folders.hpp"
 
 namespace slipway::toolkit {
 namespace {
@@ -46,6 +47,14 @@ void tell_what_specs_have(const Spec& spec, const Facts& facts, Plan& plan) {
   plan.output("names", joined(spec.texts("names"), ","));
 }
 
+/// A sentence for each engine that does not read the folder of the specs, with what helps.
+std::vector<std::string> unread_by_engines(const std::string& folder, const Host& host) {
+  std::vector<std::string> sentences;
+  for (const EngineFolders& engine : read_engine_folders(host))
+    if (!engine.has(folder)) sentences.push_back(to_text(engine, folder) + ": " + remedy_for(engine, folder));
+  return sentences;
+}
+
 /// As udev writes it: "../nvidia0", "../nvidia-caps/nvidia-cap1".
 std::string char_link_target(const std::string& node) { return ".." + node.substr(std::string_view("/dev").size()); }
 
@@ -66,6 +75,7 @@ Result<Facts> Cdi::detect(const Spec& spec, const Host& host) const {
   if (found.later.empty()) facts.set("driver_root", found.roots.driver);
   facts.set("notes", found.notes);
   facts.set("lost", found.lost);
+  facts.set("unread", unread_by_engines(settings.folder, host));
   if (!found.later.empty()) facts.set("later", found.later);
   if (found.problem) facts.set("problem", to_json(*found.problem));
   return facts;
@@ -73,6 +83,7 @@ Result<Facts> Cdi::detect(const Spec& spec, const Host& host) const {
 
 Result<Plan> Cdi::plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const {
   Plan plan;
+  for (const std::string& unread : facts.texts("unread")) plan.note(unread);
   tell_what_specs_have(spec, facts, plan);
   if (facts.has("later")) {
     plan_following(read_cdi_settings(spec), inputs.target().slipway, plan);

@@ -10,6 +10,7 @@
 #include "nvidia/gpu.hpp"
 #include "toolkit/cdi/component/component.hpp"
 #include "toolkit/cdi/component/facts.hpp"
+#include "toolkit/runtime/cdi_folders.hpp"
 
 namespace slipway::toolkit {
 namespace {
@@ -83,6 +84,17 @@ void verify_conflicts(const Host& host, Findings& findings) {
                   remedy_for(folders.conflicts.front()));
 }
 
+void verify_engines(const std::string& folder, const Host& host, Findings& findings) {
+  const auto engines = read_engine_folders(host);
+  bool all = true;
+  for (const EngineFolders& engine : engines) {
+    if (engine.has(folder)) continue;
+    findings.fail("cdi.engines", to_text(engine, folder), remedy_for(engine, folder));
+    all = false;
+  }
+  if (all && !engines.empty()) findings.pass("cdi.engines", "the engines here look for specs in " + folder);
+}
+
 /// The others can be used, so it is no failure of the specs; for doctor it is what is wrong with the machine.
 void add_lost(const CdiFacts& facts, Finding::Status status, Findings& findings) {
   if (facts.lost.empty()) return;
@@ -99,7 +111,11 @@ void add_later(const CdiFacts& facts, const Host& host, Findings& findings) {
 Result<Findings> Cdi::diagnose(const Spec& spec, const Host& host) const {
   Findings findings;
   if (nvidia::facts_without_gpu(host)) return findings;
-  const CdiFacts facts = read_cdi_facts(read_cdi_settings(spec), host);
+  const CdiSettings settings = read_cdi_settings(spec);
+  const CdiFacts facts = read_cdi_facts(settings, host);
+  for (const EngineFolders& engine : read_engine_folders(host))
+    if (!engine.has(settings.folder))
+      findings.fail("cdi.engines", to_text(engine, settings.folder), remedy_for(engine, settings.folder));
   add_lost(facts, Finding::Status::fail, findings);
   add_later(facts, host, findings);
   return findings;
@@ -113,6 +129,7 @@ Result<Findings> Cdi::verify(const Spec& spec, const Host& host) const {
   }
   const CdiSettings settings = read_cdi_settings(spec);
   const CdiFacts facts = read_cdi_facts(settings, host);
+  verify_engines(settings.folder, host, findings);
   if (!facts.later.empty()) {
     add_later(facts, host, findings);
     if (!host.live()) findings.not_applicable("cdi.specs", facts.later);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/programs/shim/document.hpp"
 
-#include <slipway/json_fault.hpp>
+#include <slipway/merge/json_fault.hpp>
 
 namespace slipway::shim {
 
@@ -9,7 +9,7 @@ Result<Json> parse_document(std::string_view text, const std::string& where) {
   const Members document(where);
   Json value = parse_foreign(text);
   if (value.is_discarded()) {
-    const JsonFault fault = find_json_fault(text).value_or(JsonFault{});
+    const merge::JsonFault fault = merge::find_json_fault(text).value_or(merge::JsonFault{});
     return document.invalid("it is not JSON, at byte " + std::to_string(fault.offset_bytes + 1) + ": " + fault.why);
   }
   if (!value.is_object()) return document.invalid("it is no JSON object");

@@ -17,6 +17,7 @@
 namespace slipway::toolkit {
 namespace {
 
+constexpr const char* kHookRemedy = "remove the file, such as with the package that has it";
 constexpr const char* kProblem = "problem_of_";  // a fact's name, with that of the engine
 
 struct Engine {
@@ -75,9 +76,15 @@ Status expect_effect(const RuntimeSettings& settings, const Facts& facts, Plan& 
   return {};
 }
 
+std::string hook_sentence(const std::string& path) {
+  return path + " has podman and CRI-O run NVIDIA's hook in each container with NVIDIA_VISIBLE_DEVICES, beside the " +
+         "devices that it gets by CDI";
+}
+
 void add_notes(const RuntimeSettings& settings, const Facts& facts, Plan& plan) {
   for (const std::string& note : settings.notes) plan.note(note);
   for (const std::string& warning : facts.texts("config_warnings")) plan.note(warning);
+  for (const std::string& path : facts.texts("legacy_hooks")) plan.note(hook_sentence(path) + "; " + kHookRemedy);
 }
 
 /// What config.toml will have, and who reads it here does nothing with.
@@ -144,6 +151,7 @@ Result<Facts> read_engines(const RuntimeSettings& settings, const Host& host) {
   SLIPWAY_TRY(low_level, read_low_level(found, host));
   if (!low_level.is_null()) facts.set("low_level", low_level);
   if (host.live() && !host.exists("/run/systemd/system")) facts.set("no_systemd", true);  // sd_booted(3)
+  if (const auto hooks = legacy_hooks(host); !hooks.empty()) facts.set("legacy_hooks", hooks);
   return facts;
 }
 
@@ -218,6 +226,7 @@ Result<Plan> Runtime::plan(const Spec&, const Facts& facts, const Inputs& inputs
     add_notes(settings, facts, nri);
     plan_low_level(Json(nullptr), settings, nri);
     add_outputs(settings, facts, nri);
+    if (settings.replace_edits) return with_edits_replaced(nri, inputs.target().slipway);
     return nri;
   }
   Plan plan;
@@ -232,6 +241,7 @@ Result<Plan> Runtime::plan(const Spec&, const Facts& facts, const Inputs& inputs
   add_outputs(settings, facts, plan);
   if (!settings.requests.empty() && !settings.untouched && !starts_own_runtime(facts))
     plan.note("`requests` has no effect here: the engines give devices by themselves, without slipway-runtime");
+  if (settings.replace_edits) return with_edits_replaced(plan, inputs.target().slipway);
   return plan;
 }
 
@@ -278,6 +288,8 @@ Result<Findings> Runtime::diagnose(const Spec& spec, const Host& host) const {
   for (const auto& [name, problem] : found.problems)
     add_problem(Finding::Status::fail, "runtime." + name, problem, findings);
   if (settings->nri || !find_program(host, "slipway-runtime").empty()) check_toolkit_config(*settings, host, findings);
+  for (const std::string& path : legacy_hooks(host))
+    findings.fail("runtime.legacy-hook", hook_sentence(path), kHookRemedy);
   for (const auto& [name, facts] : found.facts.items()) {
     if (name == "docker") diagnose_docker(facts, host, findings);
     if (is_containerd(name)) diagnose_containerd(name, facts, host, findings);

@@ -49,6 +49,13 @@ void diagnose_containerd(const std::string& kind, const Json& facts, const Host&
 /// The same of daemon.json. @param facts  of read_docker()
 void diagnose_docker(const Json& facts, const Host& host, Findings& findings);
 
+/// `on_drift: replace`: the same plan, in which no edit is kept, and the units that carry it out again when one of its
+/// files changes. @param program  slipway's
+Plan with_edits_replaced(const Plan& plan, const std::string& program);
+
+/// The files by which podman and CRI-O run NVIDIA's hook in each container with NVIDIA_VISIBLE_DEVICES, beside CDI.
+std::vector<std::string> legacy_hooks(const Host& host);
+
 /// What containerd says that its configuration amounts to has the handlers, and its CRI plugin is loaded.
 /// @param facts  of read_containerd()
 void verify_containerd(const std::string& name, const RuntimeSettings& settings, const Json& facts, const Host& host,

@@ -46,12 +46,9 @@ void find_daemon(Look& look, const EnginePlace& place) {
   for (const std::string& path : look.known.programs)
     if (look.program.empty() && look.host.exists(path)) look.program = path;
   if (look.program.empty()) look.program = find_program(look.host, "containerd");
-  look.config = look.known.config;
-  const std::string told = daemon ? daemon->option({"--config", "-c"}) : "";
-  if (look.known.maker == ConfigMaker::admin && place.config.empty() && told.starts_with('/')) look.config = told;
-  look.unread_config = look.known.maker == ConfigMaker::admin && place.config.empty() && told.starts_with('$')
-                           ? told + " of " + daemon->place
-                           : "";
+  // What the settings name is in `known` already.
+  look.config = place.config.empty() ? containerd_config(look.known, look.host) : look.known.config;
+  if (look.config.starts_with('$') && daemon) look.unread_config = look.config + " of " + daemon->place;
   const bool plain = look.known.maker == ConfigMaker::admin;
   look.version = look.program.empty()
                      ? ""
@@ -189,6 +186,10 @@ Status look_at_admins(Look& look) {
                          (look.edit.kind.empty() ? "" : ": nothing is written for containerd"));
     if (!look.edit.kind.empty()) return {};
   }
+  if (look.config.starts_with("/usr/"))
+    look.notes.push_back(look.config +
+                         " is containerd's configuration by its unit. Where /usr is read-only, copy the " +
+                         "file to /etc and name it in a drop-in of the unit");
   compare_with_kubelet(look);
   look.checkable = true;
   if (!drop_in.empty()) return edit_drop_in(look, drop_in, others);
@@ -333,7 +334,8 @@ Result<Json> read_containerd_files(const RuntimeSettings& settings, const Host& 
   look.drop_in = place.drop_in;
   look.program = place.program;
   look.unit = first_unit(host, look.known.units);
-  if (!look.program.empty()) look.version = read_engine_version(host, look.program, {});
+  look.version = look.program.empty() ? read_package_version(host, {"containerd", "containerd.io"})
+                                      : read_engine_version(host, look.program, {});
   SLIPWAY_CHECK(look_at_config(look));
   return facts_of(look);
 }

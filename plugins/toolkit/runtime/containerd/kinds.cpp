@@ -3,16 +3,23 @@
 #include "toolkit/runtime/containerd/kinds.hpp"
 
 #include <algorithm>
+#include <cctype>
+
+#include <slipway/text.hpp>
 
 #include "toolkit/environment.hpp"
+#include "toolkit/runtime/daemon.hpp"
 #include "toolkit/runtime/engine.hpp"
+#include "toolkit/runtime/unit_command.hpp"
 
 namespace slipway::toolkit {
 namespace {
 
+std::string rancher_data(const std::string& name) { return "/var/lib/rancher/" + name; }
+
 ContainerdKind rancher(const std::string& name, const std::string& title, const std::string& programs,
                        std::vector<std::string> units) {
-  const std::string data = "/var/lib/rancher/" + name;
+  const std::string data = rancher_data(name);
   const std::string folder = data + "/agent/etc/containerd";
   return {name,
           title,
@@ -23,6 +30,55 @@ ContainerdKind rancher(const std::string& name, const std::string& title, const 
           {data + programs},
           std::move(units),
           {name, data + "/agent"}};
+}
+
+/// The value of `data-dir` in the configuration of K3s or RKE2, the last that a file has.
+std::string data_of_files(const std::string& name, const Host& host) {
+  const std::string config = "/etc/rancher/" + name + "/config.yaml";
+  std::vector<std::string> paths{config};
+  const auto names = host.list(config + ".d").value_or({});
+  for (const std::string& more : names)
+    if (more.ends_with(".yaml") || more.ends_with(".yml")) paths.push_back(config + ".d/" + more);
+  std::string found;
+  for (const std::string& path : paths)
+    for (const std::string& line : lines_of(host.read(path).value_or(""))) {
+      if (!line.starts_with("data-dir:")) continue;
+      std::string_view value = trimmed(std::string_view(line).substr(std::string_view("data-dir:").size()));
+      value = trimmed(value.substr(0, value.find(" #")));
+      if (value.size() > 1 && (value[0] == '"' || value[0] == '\'') && value.back() == value[0])
+        value = value.substr(1, value.size() - 2);
+      found = value;
+    }
+  return found;
+}
+
+/// Where K3s or RKE2 have their data: a flag of the unit counts before its variable, that before the files.
+std::string data_of(const ContainerdKind& kind, const Host& host) {
+  std::string variable = kind.name + "_DATA_DIR";
+  for (char& letter : variable) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+  std::string of_variable;
+  for (const std::string& unit : kind.units) {
+    const auto command = read_unit_command(host, unit);
+    if (!command) continue;
+    const Daemon daemon{"", command->words, unit, command->place};
+    if (const std::string told = daemon.option({"--data-dir", "-d"}); told.starts_with('/')) return told;
+    if (const auto set = command->environment.find(variable); set != command->environment.end())
+      of_variable = set->second;
+  }
+  if (of_variable.starts_with('/')) return of_variable;
+  const std::string of_files = data_of_files(kind.name, host);
+  return of_files.starts_with('/') ? of_files : rancher_data(kind.name);
+}
+
+void put_data(ContainerdKind& kind, const std::string& data) {
+  const std::string usual = rancher_data(kind.name);
+  const auto moved = [&](std::string& path) {
+    if (path.starts_with(usual + "/")) path = data + path.substr(usual.size());
+  };
+  moved(kind.config);
+  moved(kind.folder);
+  for (std::string& program : kind.programs) moved(program);
+  for (std::string& mark : kind.marks) moved(mark);
 }
 
 /// Which distribution's path that is; empty: none's.
@@ -93,12 +149,22 @@ ContainerdKind containerd_kind(const std::string& name, const RuntimeSettings& s
   const auto& kinds = containerd_kinds();
   const auto found = std::ranges::find(kinds, wanted, &ContainerdKind::name);
   ContainerdKind kind = found == kinds.end() ? kinds.front() : *found;
+  if (kind.maker == ConfigMaker::rancher) put_data(kind, data_of(kind, host));
   // Several kinds side by side: what was named is about plain containerd, unless it is the only one that was asked for.
   if (name != "containerd" && settings.engines.size() != 1) return kind;
   put_config(kind, place.config);
   if (!place.socket.empty()) kind.socket = place.socket;
   if (!place.program.empty()) kind.programs = {place.program};
   return kind;
+}
+
+std::string containerd_config(const ContainerdKind& kind, const Host& host) {
+  if (kind.maker != ConfigMaker::admin) return kind.config;
+  auto daemon = find_peer(host, kind.socket, "containerd");
+  if (!daemon) daemon = read_unit(host, first_unit(host, kind.units));
+  if (!daemon || file_name(daemon->program) != "containerd") return kind.config;
+  const std::string told = daemon->option({"--config", "-c"});
+  return told.starts_with('/') || told.starts_with('$') ? told : kind.config;
 }
 
 bool is_installed(const ContainerdKind& kind, const Host& host) {

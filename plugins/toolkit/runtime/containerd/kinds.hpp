@@ -40,6 +40,10 @@ const std::vector<ContainerdKind>& containerd_kinds();
 /// plain containerd makes it that distribution: so NVIDIA's installer is told of them.
 ContainerdKind containerd_kind(const std::string& name, const RuntimeSettings& settings, const Host& host);
 
+/// The file that containerd is started with: what the running process or its unit names, else the kind's usual one. A
+/// variable whose value is not known stays: "${NAME}".
+std::string containerd_config(const ContainerdKind& kind, const Host& host);
+
 bool is_installed(const ContainerdKind& kind, const Host& host);
 
 }  // namespace slipway::toolkit

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <slipway/merge/edit.hpp>
+#include <slipway/merge/json_fault.hpp>
 
 #include "random_documents.hpp"
 
@@ -55,6 +56,23 @@ TEST(MergeJson, ABrokenFileIsAnErrorWithItsPlace) {
   EXPECT_THAT(refused("json", "{\"a\": 1, \"a\": 2}", {{"c", 1}}).what, HasSubstr("'a' is there twice"));
   const std::string deep(100000, '[');
   EXPECT_EQ(refused("json", "{\"a\": " + deep, {{"c", 1}}).code, ErrorCode::invalid);
+}
+
+// Json::parse() throws another error for the number, and ends the program for the lists.
+TEST(JsonFault, IsFoundWithItsPlaceWhateverItIs) {
+  EXPECT_FALSE(find_json_fault(R"({"a": [1, 2.5e300, null], "b": {"c": true}})"));
+  const auto number = find_json_fault("{\"x\": 1e400}");
+  ASSERT_TRUE(number);
+  EXPECT_EQ(number->why, "number overflow parsing '1e400'");
+  EXPECT_GE(number->offset_bytes, 6U);
+  EXPECT_LE(number->offset_bytes, 11U);
+  const auto deep = find_json_fault("{\"x\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}");
+  ASSERT_TRUE(deep);
+  EXPECT_EQ(deep->offset_bytes, 6 + kMaxJsonDepth - 1);
+  const auto sign = find_json_fault("{\"x\": 1,}");
+  ASSERT_TRUE(sign);
+  EXPECT_EQ(sign->offset_bytes, 8U);
+  EXPECT_TRUE(find_json_fault(""));
 }
 
 // The number was an exception that nobody caught, the lists and the dotted keys ended slipway by a signal.

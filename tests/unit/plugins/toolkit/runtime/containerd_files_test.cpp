@@ -235,6 +235,8 @@ TEST(ContainerdFiles, AreThoseOfTheUnitsEnvironment) {
             "[Service]\nEnvironment=CONTAINERD_CONFIG=/usr/share/containerd/config.toml\n"
             "ExecStart=/usr/bin/containerd --config ${CONTAINERD_CONFIG}\n");
   EXPECT_EQ(actions_of(host), "merge /usr/share/containerd/config.toml\n");
+  EXPECT_THAT(plan_of(host, runtime_spec())->notes(),
+              Contains(HasSubstr("Where /usr is read-only, copy the file to /etc")));
   host.file("/etc/systemd/system/containerd.service.d/10-use-custom-config.conf",
             "[Service]\nEnvironment=CONTAINERD_CONFIG=/etc/containerd/config.toml\n");
   EXPECT_EQ(actions_of(host), "merge /etc/containerd/config.toml\n");

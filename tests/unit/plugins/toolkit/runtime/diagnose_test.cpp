@@ -108,6 +108,17 @@ TEST_F(RuntimeDiagnose, FindsASnapOfDockerThatHasNoRuntimeForGpus) {
   EXPECT_EQ(found(host_), "");
 }
 
+// It ran in each container with NVIDIA_VISIBLE_DEVICES, beside CDI.
+TEST_F(RuntimeDiagnose, FindsTheHookThatNvidiasOldPackagesHaveLeft) {
+  const std::string path = "/usr/share/containers/oci/hooks.d/oci-nvidia-hook.json";
+  host_.file(path, R"({"version": "1.0.0", "hook": {"path": "/usr/bin/nvidia-container-toolkit", "args": ["x"]}})");
+  host_.file("/usr/share/containers/oci/hooks.d/other.json", R"({"version": "1.0.0", "hook": {"path": "/usr/bin/x"}})");
+  EXPECT_EQ(found(host_), "") << "nobody would run it";
+  install(host_, "podman", "podman", "4.3.1");
+  EXPECT_THAT(found(host_), HasSubstr("runtime.legacy-hook: " + path + " has podman and CRI-O run NVIDIA's hook"));
+  EXPECT_THAT(plan_of(host_, runtime_spec())->notes(), ::testing::Contains(HasSubstr(path)));
+}
+
 TEST_F(RuntimeDiagnose, FindsWhatKeepsDockerFromStarting) {
   install(host_, "dockerd", "docker.io", "20.10.24");
   host_.file(

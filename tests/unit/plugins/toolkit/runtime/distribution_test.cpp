@@ -49,6 +49,26 @@ TEST(RuntimeK3s, PutsAFileIntoTheFolderThatNewerOnesImport) {
   EXPECT_EQ(at_path(handler_in(file, 3), {"options", "SystemdCgroup"}), true) << plan->actions()[1].text("content");
 }
 
+// It was written below /var/lib/rancher/k3s, which that K3s never reads.
+TEST(RuntimeK3s, IsConfiguredBelowItsDataFolder) {
+  const std::string unit = "/etc/systemd/system/k3s.service";
+  const std::string planned = "file /mnt/k3s/agent/etc/containerd/config-v3.toml.d/99-nvidia.toml\n";
+  FakeHost host;
+  host.file("/usr/local/bin/k3s", "x", 0755);
+  host.file(unit, "[Service]\nExecStart=/usr/local/bin/k3s server --data-dir /mnt/k3s\n");
+  EXPECT_EQ(actions_of(host), planned);
+  host.file(unit, "[Service]\nExecStart=/usr/local/bin/k3s \\\n    server \\\n\t'--data-dir=/mnt/k3s' \\\n\n");
+  EXPECT_EQ(actions_of(host), planned);
+  host.file(unit,
+            "[Service]\nEnvironmentFile=-/etc/default/%N\nEnvironmentFile=-/etc/systemd/system/k3s.service.env\n"
+            "ExecStart=/usr/local/bin/k3s server\n");
+  host.file("/etc/systemd/system/k3s.service.env", "K3S_DATA_DIR=/mnt/k3s\n");
+  EXPECT_EQ(actions_of(host), planned);
+  host.without("/etc/systemd/system/k3s.service.env");
+  host.file("/etc/rancher/k3s/config.yaml", "token: x\ndata-dir: \"/mnt/k3s\" # big disk\n");
+  EXPECT_EQ(actions_of(host), planned);
+}
+
 TEST(RuntimeK3s, ExtendsTheBaseTemplateOfOlderOnes) {
   FakeHost host;
   run_containerd(host, "/var/lib/rancher/rke2/bin/containerd", "v1.7.11-k3s2");

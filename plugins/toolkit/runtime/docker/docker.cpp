@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/runtime/docker.cpp - Docker: runtimes and the feature `cdi` in daemon.json.
+// plugins/toolkit/runtime/docker/docker.cpp - Docker: runtimes and the feature `cdi` in daemon.json.
 #include <algorithm>
 #include <optional>
 
 #include "toolkit/environment.hpp"
-#include "toolkit/runtime/daemon_json.hpp"
+#include "toolkit/runtime/docker/daemon_json.hpp"
 #include "toolkit/runtime/engine.hpp"
 #include "toolkit/runtime/engine_checks.hpp"
 
@@ -45,11 +45,11 @@ Result<Json> facts_of_configuration(const RuntimeSettings& settings, const Host&
   SLIPWAY_TRY(file, read_daemon_json(host, config));
   const Json flags = daemon ? docker_flags(*daemon) : Json::object();
   const std::string runtime = find_runtime(host, settings);
-  const DockerWish wish{.names = settings.names,
-                        .program = runtime,
-                        .as_default = settings.set_as_default && !runtime.empty(),
-                        .cdi = needs_cdi(settings, parse_engine_version(version))};
-  SLIPWAY_CHECK(check_docker_wish(wish, file, config, flags));
+  const DockerChange change{.names = settings.names,
+                            .program = runtime,
+                            .as_default = settings.set_as_default && !runtime.empty(),
+                            .cdi = needs_cdi(settings, parse_engine_version(version))};
+  SLIPWAY_CHECK(check_docker_change(change, file, config, flags));
   return Json{{"version", version},
               {"config", config},
               {"flags", flags},

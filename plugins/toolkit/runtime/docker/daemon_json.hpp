@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/runtime/daemon_json.hpp - Docker's configuration (daemon.json and dockerd's flags): what it says, and
-// which keys the file must not have.
+// plugins/toolkit/runtime/docker/daemon_json.hpp - Docker's configuration (daemon.json and dockerd's flags): what it
+// says, and which keys the file must not have.
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ Json docker_flags(const Daemon& daemon);
 Json docker_low_level(const Json& file, const Json& flags, const std::string& ours);
 
 /// What is to be written into the file.
-struct DockerWish {
+struct DockerChange {
   std::vector<std::string> names;  ///< of runtimes
   std::string program;             ///< that they start; empty: none are written
   bool as_default = false;         ///< the first is the default runtime
@@ -36,6 +36,7 @@ struct DockerWish {
 
 /// dockerd would start with that in its file.
 /// Errors: `unsupported`, with the file or the unit's line that is in the way.
-Status check_docker_wish(const DockerWish& wish, const Json& file, const std::string& file_path, const Json& flags);
+Status check_docker_change(const DockerChange& change, const Json& file, const std::string& file_path,
+                           const Json& flags);
 
 }  // namespace slipway::toolkit

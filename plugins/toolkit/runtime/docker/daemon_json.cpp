@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "toolkit/runtime/daemon_json.hpp"
+#include "toolkit/runtime/docker/daemon_json.hpp"
 
 #include <algorithm>
 
-#include <slipway/json_fault.hpp>
+#include <slipway/merge/json_fault.hpp>
 
 #include "toolkit/runtime/engine.hpp"
 
@@ -69,7 +69,7 @@ Result<Json> read_daemon_json(const Host& host, const std::string& path) {
     return wrong_file("the file is UTF-16", path, "convert it to UTF-8: `iconv -f UTF-16 -t UTF-8 " + path + "`");
   if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) return Json::object();
-  if (const auto fault = find_json_fault(text))
+  if (const auto fault = merge::find_json_fault(text))
     return wrong_file("the file is not JSON: " + fault->why, place_of(path, text, fault->offset_bytes));
   Json value = Json::parse(text);
   if (!value.is_object()) return wrong_file("the file is not a JSON object", path + ":1:1");
@@ -104,14 +104,16 @@ Json docker_low_level(const Json& file, const Json& flags, const std::string& ou
   return low_level_of(program_of(chosen.empty() ? "runc" : chosen), program_of("runc"), ours);
 }
 
-Status check_docker_wish(const DockerWish& wish, const Json& file, const std::string& file_path, const Json& flags) {
-  if (!wish.program.empty())
-    for (const std::string& name : wish.names) SLIPWAY_CHECK(check_name(name, wish.program, file, file_path, flags));
+Status check_docker_change(const DockerChange& change, const Json& file, const std::string& file_path,
+                           const Json& flags) {
+  if (!change.program.empty())
+    for (const std::string& name : change.names)
+      SLIPWAY_CHECK(check_name(name, change.program, file, file_path, flags));
   if (const std::string named = text_of(flags, "default-runtime");
-      wish.as_default && !named.empty() && named != wish.names.front())
+      change.as_default && !named.empty() && named != change.names.front())
     return set_by_flag("the default runtime", "--default-runtime=" + named, flags,
                        "take the flag out, or take set_as_default out of the spec");
-  if (wish.cdi && !flags.value("cdi", true))
+  if (change.cdi && !flags.value("cdi", true))
     return set_by_flag("features without CDI", "--feature", flags,
                        "add --feature cdi to the command, or write cdi: false");
   return {};
