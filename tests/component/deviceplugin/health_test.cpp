@@ -2,14 +2,9 @@
 // GPUs and drivers that fall silent, ail or come back under the running service.
 #include "tests/component/deviceplugin/node.hpp"
 
-namespace slipway {
+namespace slipway::testing {
 namespace {
 
-using slipway::testing::eventually;
-using slipway::testing::kGpu;
-using slipway::testing::Kubelet;
-using slipway::testing::Node;
-using slipway::testing::RunningService;
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
@@ -186,4 +181,4 @@ TEST(DevicePluginService, ASickGpuTakesAllItsMigDevicesWithIt) {
 }
 
 }  // namespace
-}  // namespace slipway
+}  // namespace slipway::testing

@@ -3,18 +3,13 @@
 // beside another device plugin.
 #include "tests/component/deviceplugin/node.hpp"
 
-namespace slipway {
+namespace slipway::testing {
 namespace {
 
-using slipway::testing::eventually;
-using slipway::testing::kGpu;
-using slipway::testing::Kubelet;
-using slipway::testing::Node;
-using slipway::testing::RunningService;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-constexpr const char* kShared = "{config: {version: v1, sharing: {timeSlicing: {replicas: 4}}}}";
+constexpr const char* kTimeSliced = "{config: {version: v1, sharing: {timeSlicing: {replicas: 4}}}}";
 constexpr const char* kCheckpoint = "var/lib/kubelet/device-plugins/kubelet_internal_checkpoint";
 
 std::string pod_resources(const Node& node) {
@@ -36,7 +31,7 @@ std::string gpu_of(const std::string& id) { return id.substr(0, id.find("::")); 
 // A pod that wanted a GPU for itself got one that two others still shared, though six GPUs were idle, and neither log
 // nor status nor doctor said a word.
 TEST(DevicePluginHolders, KeepTheirGpusFromExclusivePodsWhenTheSharingEndsUnderThem) {
-  const Node node("h100x8", kShared);
+  const Node node("h100x8", kTimeSliced);
   Kubelet kubelet(node.plugins());
   kubelet.serve_pod_resources(pod_resources(node));
   RunningService service(node.host(), node.words());
@@ -84,7 +79,7 @@ TEST(DevicePluginHolders, KeepTheirGpusToThemselvesWhenTheOthersAreSharedUnderTh
   ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 2; })) << service.log();
   const auto alone = kubelet.allocate(kGpu, 1);
   ASSERT_TRUE(has_holders(node, 1)) << node.status();
-  node.spec(kShared);
+  node.spec(kTimeSliced);
   service.signal(SIGHUP);
   ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
   for (int i = 0; i < 4; ++i) EXPECT_NE(gpu_of(kubelet.allocate(kGpu, 1).ids.at(0)), alone.ids.at(0));
@@ -179,4 +174,4 @@ TEST(DevicePluginBesideAnother, OffersNothingWhereItYieldsUntilTheOtherIsGone) {
 }
 
 }  // namespace
-}  // namespace slipway
+}  // namespace slipway::testing

@@ -2,15 +2,9 @@
 // The service before kubelet: what it offers and hands out, and how it comes back.
 #include "tests/component/deviceplugin/node.hpp"
 
-namespace slipway {
+namespace slipway::testing {
 namespace {
 
-using slipway::testing::Control;
-using slipway::testing::eventually;
-using slipway::testing::kGpu;
-using slipway::testing::Kubelet;
-using slipway::testing::Node;
-using slipway::testing::RunningService;
 using ::testing::HasSubstr;
 
 TEST(DevicePluginService, OffersEightGpusAndHandsThemOutOneByOne) {
@@ -234,4 +228,4 @@ TEST(DevicePluginService, PrefersGpusWithoutAskingTheDriver) {
 }
 
 }  // namespace
-}  // namespace slipway
+}  // namespace slipway::testing

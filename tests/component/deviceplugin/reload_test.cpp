@@ -4,15 +4,10 @@
 
 #include "tests/component/deviceplugin/node.hpp"
 
-namespace slipway {
+namespace slipway::testing {
 namespace {
 
 namespace fs = std::filesystem;
-using slipway::testing::eventually;
-using slipway::testing::kGpu;
-using slipway::testing::Kubelet;
-using slipway::testing::Node;
-using slipway::testing::RunningService;
 using ::testing::HasSubstr;
 
 // The end of the run before the new one said that the GPUs were being changed, and rejected the pods of that moment.
@@ -137,4 +132,4 @@ TEST(DevicePluginStatus, SaysHowLongTheRegistrationTookOrWhyThereIsNone) {
 }
 
 }  // namespace
-}  // namespace slipway
+}  // namespace slipway::testing
