@@ -128,7 +128,8 @@ Tools::Tools()
           {{"resources",
             "prints what kubelet would be offered",
             {.about = "Prints what kubelet would be offered: each resource with its devices.",
-             .notes = "The variables of the device plugin's flags count as well.",
+             .notes = "The variables of the device plugin's flags count as well. The host spec is not read: name its "
+                      "config with --config-file; `slipway deviceplugin status` prints what the service offers.",
              .options = {{.name = "config-file",
                           .value = "FILE",
                           .help = "a config of NVIDIA's device plugin, a ConfigMap, or a folder of configs",

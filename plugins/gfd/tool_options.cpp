@@ -84,7 +84,8 @@ CommandTable labels_line() {
       "labels.";
   table.notes =
       "These variables of gpu-feature-discovery count, after the command line: " + joined(variables_of(table), ", ") +
-      ". Others, such as GFD_OUTPUT_FILE, do not.";
+      ". Others, such as GFD_OUTPUT_FILE, do not. The host spec is not read: name its config with --config-file; "
+      "`slipway verify` compares the labels of the service with what the spec asks for.";
   table.examples = {"slipway gfd labels", "slipway gfd labels --no-timestamp -o json",
                     "slipway gfd labels -o nodefeature --namespace node-feature-discovery | kubectl apply -f -",
                     "kubectl patch node NAME --type merge -p \"$(slipway gfd labels -o node-patch)\""};
