@@ -27,11 +27,19 @@ std::vector<std::string> device_names(const Gpu& gpu) {
   return names;
 }
 
+/// A profile of another number of slices is never what was meant.
+std::string meant(const Gpu& gpu, const Profile& profile) {
+  std::vector<std::string> names;
+  for (const InstanceProfile& each : gpu.profiles)
+    if (each.profile.gpu_slices == profile.gpu_slices) names.push_back(each.profile.text());
+  return did_you_mean(profile.text(), names);
+}
+
 Error no_such_profile(const Gpu& gpu, const Profile& profile, const std::string& where) {
   const std::vector<std::string> names = device_names(gpu);
   return Error{.code = ErrorCode::not_found,
                .what = fmt::format("{}, {}, has no MIG profile '{}'{}", gpu.text(), gpu.name, profile.text(),
-                                   did_you_mean(profile.text(), names)),
+                                   meant(gpu, profile)),
                .where = where,
                .next = "take one of its profiles: " + joined(names)};
 }

@@ -17,6 +17,7 @@ namespace {
 
 using namespace testing;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Instances arranged(const Gpu& gpu, const Counts& wanted) {
   const auto instances = arrange(gpu, wanted, "here");
@@ -169,6 +170,16 @@ TEST(MigArrange, NamesTheProfilesOfAGpuThatLacksOne) {
                                               "'1g.11gb'; did you mean '1g.10gb'?"));
   EXPECT_THAT(missing.error().next, HasSubstr("1g.5gb, 1g.5gb+me, 1g.10gb, 2g.10gb, 3g.20gb, 4g.20gb, 7g.40gb"));
   EXPECT_FALSE(arrange(a100_40(), counts({{"2c.3g.20gb", 1}, {"3c.4g.20gb", 1}}), "").ok()) << "there is no 3c of a 4g";
+}
+
+// '4g.24gb' for 3g.20gb, and '1g.10gb' for 7g.10gb.
+TEST(MigArrange, NeverTakesAProfileOfOtherSlicesForTheOneThatWasMeant) {
+  const auto no_three = arrange(a30(), counts({{"3g.20gb", 1}}), "");
+  ASSERT_FALSE(no_three.ok());
+  EXPECT_THAT(no_three.error().what, Not(HasSubstr("did you mean")));
+  const auto seven = arrange(a100_40(), counts({{"7g.10gb", 1}}), "");
+  ASSERT_FALSE(seven.ok());
+  EXPECT_THAT(seven.error().what, HasSubstr("did you mean '7g.40gb'?"));
 }
 
 TEST(MigArrange, SaysHowManyFitWhenTheyDoNot) {
