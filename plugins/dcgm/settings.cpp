@@ -83,6 +83,7 @@ bool is_loopback(const std::string& address) { return address.starts_with("127."
 /// The key that names a file is where it can be mended.
 Error unreadable(Error error, std::string where, const std::string& instead) {
   error.where = std::move(where);
+  if (error.code == ErrorCode::not_found) error.code = ErrorCode::invalid;  // no component makes it
   if (error.next.empty()) error.next = "put the file there, or " + instead;
   return error;
 }

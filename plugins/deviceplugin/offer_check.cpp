@@ -23,6 +23,31 @@ std::optional<Inventory> look_at_gpus(const std::string& driver_root, const Host
   return *std::move(inventory);
 }
 
+/// Before a driver is there: as many GPUs as are on the PCI bus, each of the newest kind. What they are called, and
+/// which MIG devices they will have, nobody knows yet.
+std::vector<Gpu> gpus_on_the_bus(const Host& host) {
+  constexpr int kNewest = 99;
+  std::vector<Gpu> gpus;
+  nvidia::GpuBus bus;
+  bus.look(host, {}, {});
+  for (const nvidia::BusGpu& each : bus.gpus()) {
+    const auto number = static_cast<unsigned>(gpus.size());
+    gpus.push_back({.uuid = "GPU-" + each.address, .index = number, .address = each.address, .compute_major = kNewest});
+    gpus.back().place = number;
+  }
+  if (const auto managers = nvidia::read_gpu_managers(host)) apply_managers(*managers, gpus);
+  return gpus;
+}
+
+OfferCheck check_without_driver(const Settings& settings, const Host& host) {
+  const bool is_by_name = !settings.gpu_names.empty() || settings.mig_strategy != MigStrategy::none;
+  if (is_by_name || !host.has_kernel_view()) return {};
+  OfferCheck check = judge_offer(gpus_on_the_bus(host), {}, settings);
+  if (check.problem && check.problem->code != ErrorCode::invalid) check.problem.reset();  // a UUID, perhaps
+  check.is_known = false;
+  return check;
+}
+
 bool depends_on_gpus(const Settings& settings) {
   return settings.sharing.kind != SharingKind::none || settings.mig_strategy == MigStrategy::single;
 }
@@ -32,7 +57,7 @@ bool depends_on_gpus(const Settings& settings) {
 OfferCheck check_offer(const Settings& settings, const std::string& driver_root, const Host& host) {
   if (!depends_on_gpus(settings)) return {};
   const auto inventory = look_at_gpus(driver_root, host);
-  return inventory ? judge_offer(inventory->gpus, inventory->absent, settings) : OfferCheck();
+  return inventory ? judge_offer(inventory->gpus, inventory->absent, settings) : check_without_driver(settings, host);
 }
 
 }  // namespace slipway::deviceplugin

@@ -11,7 +11,8 @@
 
 namespace slipway::deviceplugin {
 
-/// Asks NVML, where the driver is loaded and the config has anything that depends on the GPUs.
+/// Asks NVML, where the driver is loaded and the config has anything that depends on the GPUs. Before that, what no
+/// GPUs on the PCI bus could be offered by is a problem all the same: an apply would change the machine first.
 OfferCheck check_offer(const nvidia::config::Settings& settings, const std::string& driver_root, const Host& host);
 
 }  // namespace slipway::deviceplugin

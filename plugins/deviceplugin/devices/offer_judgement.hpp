@@ -12,7 +12,7 @@
 namespace slipway::deviceplugin {
 
 struct OfferCheck {
-  bool is_known = false;             ///< the GPUs could be asked; else the rest is empty
+  bool is_known = false;             ///< the GPUs could be asked
   std::optional<Error> problem;      ///< the config is wrong for this machine. `not_found`: now, and another MIG layout
                                      ///< would do; else `invalid`
   std::vector<std::string> remarks;  ///< what is missing because GPUs are lost

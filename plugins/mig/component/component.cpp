@@ -79,6 +79,7 @@ void look_for_other_manager(const Settings& settings, const Host& host, Facts& f
 /// Of a file that a key of the spec names.
 Error of_key(const std::string& key, Error error) {
   error.where = "spec.components.mig." + key;
+  if (error.code == ErrorCode::not_found) error.code = ErrorCode::invalid;  // no component makes it
   if (error.next.empty()) error.next = "name a file that is there in the host's root, or put it there";
   return error;
 }
@@ -111,6 +112,17 @@ Error about_label(Error error, const Settings& settings, const Facts& facts) {
   error.where = settings.label_file;
   error.next += ", in that label";
   return error;
+}
+
+/// A mistake in the spec or its file, whatever the GPUs turn out to be: nobody need wait for a driver to tell it.
+Status check_given(const Settings& settings, const Facts& facts) {
+  const bool unread = !settings.file.empty() && !facts.has("file");
+  if (!facts.text("label").empty() || unread) return {};
+  const auto checked = check_configs(settings, facts.text("file"));
+  if (checked) return {};
+  Error mistake = checked.error();
+  if (mistake.code == ErrorCode::not_found) mistake.code = ErrorCode::invalid;
+  return mistake;
 }
 
 Result<Intents> intents_from(const Settings& settings, const Facts& facts) {
@@ -187,7 +199,10 @@ Result<Facts> Mig::detect(const Spec& spec, const Host& host) const {
 
 Result<Plan> Mig::plan(const Spec& spec, const Facts& facts, const Inputs&) const {
   SLIPWAY_TRY(settings, settings_from(spec, facts));
-  if (facts.has("problem")) return error_from_json(facts.value("problem"));
+  std::optional<Error> problem;
+  if (facts.has("problem")) problem = error_from_json(facts.value("problem"));
+  if (!problem || problem->code == ErrorCode::not_found) SLIPWAY_CHECK(check_given(settings, facts));
+  if (problem) return *std::move(problem);
   Plan plan;
   if (facts.has("yields")) {
     plan.note(facts.text("yields"));

@@ -88,6 +88,32 @@ Status take_chosen(const NamedConfig& config, Settings& settings) {
   return take_config(config.node, settings);
 }
 
+Result<Settings> chosen_settings(const Spec& spec, const std::string& component, const Host& host,
+                                 const char* (*process)(const char* name)) {
+  const Environment environment = with_variables_of(spec, process);
+  const std::string section = "spec.components." + component + ".config";
+  SLIPWAY_TRY(configs, read_configs(spec, component, section, host, environment));
+  SLIPWAY_TRY(choice, choice_of(spec, component, host));
+  SLIPWAY_TRY(config, choose_config(configs, choice));
+  Settings settings;
+  SLIPWAY_TRY(warnings, check_variables(spec, component, process));
+  settings.warnings = std::move(warnings);
+  SLIPWAY_CHECK(take_chosen(*config, settings));
+  SLIPWAY_CHECK(take_environment(
+      environment, [&](const char* name) { return place_of_variable(spec, component, name); }, settings));
+  SLIPWAY_CHECK(check_settings(settings));
+  for (const auto& [variable, list] : {std::pair{"DP_DISABLE_HEALTHCHECKS", settings.health_checks_off},
+                                       std::pair{"DP_ENABLE_HEALTHCHECKS", settings.health_checks_on}})
+    for (const std::string& word : component == "deviceplugin" ? not_xids(list) : std::vector<std::string>())
+      settings.warnings.push_back(place_of_variable(spec, component, variable) + ": '" + word +
+                                  "' is not the number of an XID, ignored: write numbers, xids or all, with commas "
+                                  "between them");
+  if (component == "deviceplugin" && settings.health_checks_on.empty() && names_all(settings.health_checks_off))
+    settings.warnings.emplace_back(
+        "DP_DISABLE_HEALTHCHECKS has `all`: no GPU becomes unhealthy for kubelet, not even a lost one");
+  return settings;
+}
+
 }  // namespace
 
 Result<Settings> read_settings_file(const Host& host, const std::string& path, const std::string& name,
@@ -125,22 +151,11 @@ const char* no_environment(const char*) { return nullptr; }
 
 Result<Settings> read_settings(const Spec& spec, const std::string& component, const Host& host,
                                const char* (*process)(const char* name)) {
-  const Environment environment = with_variables_of(spec, process);
-  const std::string section = "spec.components." + component + ".config";
-  SLIPWAY_TRY(configs, read_configs(spec, component, section, host, environment));
-  SLIPWAY_TRY(choice, choice_of(spec, component, host));
-  SLIPWAY_TRY(config, choose_config(configs, choice));
-  Settings settings;
-  SLIPWAY_TRY(warnings, check_variables(spec, component, process));
-  settings.warnings = std::move(warnings);
-  SLIPWAY_CHECK(take_chosen(*config, settings));
-  SLIPWAY_CHECK(take_environment(
-      environment, [&](const char* name) { return place_of_variable(spec, component, name); }, settings));
-  SLIPWAY_CHECK(check_settings(settings));
-  if (component == "deviceplugin" && settings.health_checks_on.empty() && names_all(settings.health_checks_off))
-    settings.warnings.emplace_back(
-        "DP_DISABLE_HEALTHCHECKS has `all`: no GPU becomes unhealthy for kubelet, not even a lost one");
-  return settings;
+  auto settings = chosen_settings(spec, component, host, process);
+  if (settings || settings.error().code != ErrorCode::not_found) return settings;
+  Error mistake = std::move(settings).error();
+  mistake.code = ErrorCode::invalid;  // no component makes what is missing: nobody need wait for it
+  return mistake;
 }
 
 }  // namespace slipway::nvidia::config

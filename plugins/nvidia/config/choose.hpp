@@ -20,7 +20,7 @@ namespace slipway::nvidia::config {
 /// @param component    for errors: "deviceplugin"
 /// Variables win over the file: those of the key `env`, then those of the process.
 /// @param process  process_environment, or no_environment
-/// Errors: `invalid`, `not_found`, with the place; `usage` a variable.
+/// Errors: `invalid`, also for a file or a config that is missing, with the place; `usage` a variable.
 Result<Settings> read_settings(const Spec& spec, const std::string& component, const Host& host,
                                const char* (*process)(const char* name));
 

@@ -107,10 +107,20 @@ Status check_settings(const Settings& settings) {
   return {};
 }
 
-bool names_all(std::string_view list) {
+std::vector<std::string> words_of(std::string_view list) {
   std::string lower(list);
   for (char& letter : lower) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  return std::ranges::count(split_list(lower), "all") != 0;
+  return split_list(lower);
+}
+
+bool names_all(std::string_view list) { return std::ranges::count(words_of(list), "all") != 0; }
+
+std::vector<std::string> not_xids(std::string_view list) {
+  std::vector<std::string> words = words_of(list);
+  std::erase_if(words, [](const std::string& word) {
+    return word.empty() || word == "all" || word == "xids" || word.find_first_not_of("0123456789") == std::string::npos;
+  });
+  return words;
 }
 
 std::string first_fit(const std::vector<NamePattern>& names, const std::string& text, const std::string& otherwise) {

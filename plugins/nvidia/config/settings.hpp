@@ -126,6 +126,9 @@ Status check_settings(const Settings& settings);
 /// A list such as that of DP_DISABLE_HEALTHCHECKS has the word "all", in any case of letters.
 bool names_all(std::string_view list);
 
+/// The words of such a list that are neither a number nor "all" nor "xids".
+std::vector<std::string> not_xids(std::string_view list);
+
 /// "gpu" -> "nvidia.com/gpu". Errors: `invalid`: longer than 63 letters, or no DNS subdomain behind the slash.
 Result<std::string> full_resource_name(const std::string& name, const Node& node);
 

@@ -2,14 +2,9 @@
 // What the spec, its variables and its config file make of the GPUs, in the plan and in the running service.
 #include "tests/component/deviceplugin/node.hpp"
 
-namespace slipway {
+namespace slipway::testing {
 namespace {
 
-using slipway::testing::eventually;
-using slipway::testing::kGpu;
-using slipway::testing::Kubelet;
-using slipway::testing::Node;
-using slipway::testing::RunningService;
 using ::testing::HasSubstr;
 
 TEST(DevicePluginService, EndsWithoutADriverAtItsStartWhereItIsToldTo) {
@@ -172,6 +167,23 @@ TEST(DevicePluginPlan, RefusesWhatTheServiceCouldNotOfferOnThisMachine) {
               ::testing::ContainsRegex("host.yaml:[0-9]+:[0-9]+  spec.components.deviceplugin.config"));
 }
 
+// Both stood at the line of `config:`.
+TEST(DevicePluginPlan, PlacesWhatIsWrongInAConfigOfTheHostSpecAtItsOwnLine) {
+  const Node node("h100x2");
+  const auto plan_of = [&](const std::string& replicas) {
+    node.spec(
+        "\n      config:\n        version: v1\n        sharng: {}\n        sharing:\n          timeSlicing:\n"
+        "            replicas: " +
+        replicas);
+    const auto plan = node.host().slipway(node.words("plan"));
+    return plan.out + plan.err;
+  };
+  const std::string config = "spec.components.deviceplugin.config.";
+  EXPECT_THAT(plan_of("2"),
+              HasSubstr("host.yaml:9:9  " + config + "sharng: unknown key 'sharng', ignored; did you mean"));
+  EXPECT_THAT(plan_of("x"), HasSubstr("host.yaml:12:13  " + config + "sharing.timeSlicing.replicas"));
+}
+
 // A lost GPU is no mistake of the config's.
 TEST(DevicePluginPlan, NotesWhatIsMissingOfALostGpu) {
   const Node node("h100x4", "{config_file: /etc/dp.yaml}");
@@ -263,4 +275,4 @@ TEST(DevicePluginPlan, RefusesAWrongConfigWithItsPlace) {
 }
 
 }  // namespace
-}  // namespace slipway
+}  // namespace slipway::testing

@@ -34,6 +34,16 @@ TEST(PluginVariables, OfTheSpecWinOverTheConfigAndOverThoseOfTheProcess) {
   EXPECT_EQ(with(Json::object())->mig_strategy, MigStrategy::single);
 }
 
+// '109;94' was taken for no number at all, and nobody said so.
+TEST(PluginVariables, NameTheWordsOfAListOfXidsThatAreNone) {
+  const auto settings = with({{"DP_DISABLE_HEALTHCHECKS", "109;94, XIDs,31"}, {"DP_ENABLE_HEALTHCHECKS", "79"}});
+  ASSERT_TRUE(settings.ok()) << to_text(settings.error());
+  EXPECT_THAT(
+      settings->warnings,
+      ElementsAre("spec.components.deviceplugin.env.DP_DISABLE_HEALTHCHECKS: '109;94' is not the number of an XID, "
+                  "ignored: write numbers, xids or all, with commas between them"));
+}
+
 TEST(PluginVariables, ThatAskForWhatSlipwayDoesNotDoAreRefusedByName) {
   for (const auto& [name, value] :
        std::map<std::string, std::string>{{"CDI_FEATURE_FLAGS", "enable-coherent-annotations"},
