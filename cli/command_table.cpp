@@ -187,7 +187,7 @@ const std::vector<Command>& commands() {
        .purpose = "what slipway owns here",
        .run = run_status,
        .examples = {"slipway status", "slipway status --root ./root -o json"},
-       .options = on_machine({"output"})},
+       .options = on_machine({"kernel", "output"})},
       {.name = "rollback",
        .usage = "rollback [GENERATION]",
        .purpose = "applies an earlier generation anew",

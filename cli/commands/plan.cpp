@@ -8,6 +8,7 @@ namespace slipway::core {
 
 Result<int> run_plan(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(session, open_session(options, ui));
+  session->state().go_without_closed();
   SLIPWAY_TRY(loaded, load_spec(*session, options));
   SLIPWAY_TRY(wanted, plan_options(*session, options, loaded.lock));
   if (!options.lock.empty() && !options.locked && ::access(options.lock.c_str(), F_OK) != 0)

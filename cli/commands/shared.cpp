@@ -66,6 +66,12 @@ Result<SpecAndLock> from_generation(Session& session) {
   SLIPWAY_CHECK(session.state().check_format());
   SLIPWAY_TRY(current, applied_now(session));
   if (!current && session.state().leaves_out("generations/current")) return SpecAndLock{};
+  if (!current && session.state().is_closed())
+    return Error{ErrorCode::denied,
+                 "there is no host spec, and this user may not read the one that was applied",
+                 kDefaultSpec,
+                 "run it as root (sudo), or name a spec with -f",
+                 {}};
   if (!current)
     return Error{ErrorCode::not_found,
                  "there is no host spec",

@@ -185,6 +185,10 @@ Page plan_text(const PlannedRun& run, const Options& options) {
   Page text;
   text << "Plan for " << options.session.root << (run.kernel.empty() ? "" : ", kernel " + run.kernel) << '\n';
   if (run.recovery) text << "  an earlier apply was cut off: its open changes are undone first\n";
+  if (run.without_records)
+    text << "  this user may not read what slipway recorded of this root: removals and edits are not in this plan, and "
+            "root "
+            "has them in its own\n";
   for (const std::string& trigger : run.pending) text << "  still pending from an earlier apply: " << trigger << '\n';
   for (const PlannedComponent& component : run.components) append_component(text, component, run, verbose);
   for (const Trigger& trigger : run.triggers) append_trigger(text, trigger, run, verbose);
@@ -223,17 +227,19 @@ Json plan_json(const PlannedRun& run, const Options& options) {
       {"without_slipway", options.without_slipway},
       {"only", options.only}};
   if (options.replace_edits) made_for["replace_edits"] = *options.replace_edits;
-  return envelope("Plan", {{"changes", run.changes()},
-                           {"components", components},
-                           {"edits", edits_json(run, options)},
-                           {"kernel", run.kernel},
-                           {"pending", run.pending},
-                           {"recovery", run.recovery},
-                           {"triggers", texts_of(run.triggers)},
-                           {"prospects", prospects_json(run)},
-                           {"identity", plan_identity(run)},
-                           {"lock", run.lock.to_json()},
-                           {"options", made_for}});
+  Json plan{{"changes", run.changes()},
+            {"components", components},
+            {"edits", edits_json(run, options)},
+            {"kernel", run.kernel},
+            {"pending", run.pending},
+            {"recovery", run.recovery},
+            {"triggers", texts_of(run.triggers)},
+            {"prospects", prospects_json(run)},
+            {"identity", plan_identity(run)},
+            {"lock", run.lock.to_json()},
+            {"options", made_for}};
+  if (run.without_records) plan["without_records"] = true;
+  return envelope("Plan", std::move(plan));
 }
 
 }  // namespace slipway::core

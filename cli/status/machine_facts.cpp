@@ -7,6 +7,7 @@
 #include <fnmatch.h>
 #include <sys/utsname.h>
 
+#include <slipway/kernels/kernels.hpp>
 #include <slipway/text.hpp>
 
 #include "cli/status/facts.hpp"
@@ -65,7 +66,9 @@ Json host_facts(const Session& session) {
 
 Json kernel_facts(const Session& session) {
   const auto release = session.host().kernel_release();
-  return {{"release", release.ok() ? *release : ""}, {"installed", session.host().installed_kernels()}};
+  return {{"release", release.ok() ? *release : ""},
+          {"installed", session.host().installed_kernels()},
+          {"next", next_boot(session.host()).release}};
 }
 
 std::string pci_name(const std::string& database, const std::string& vendor, const std::string& device) {

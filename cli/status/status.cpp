@@ -5,12 +5,14 @@
 
 #include <unistd.h>
 
+#include <slipway/kernels/kernels.hpp>
 #include <slipway/text.hpp>
 
 #include "cli/edits.hpp"
 #include "cli/image_log.hpp"
 #include "cli/recorded_apply.hpp"
 #include "cli/status/facts.hpp"
+#include "core/action/trigger/trigger.hpp"
 #include "core/engine/apply/failing.hpp"
 #include "core/engine/apply/generations.hpp"
 #include "core/engine/apply/recovery.hpp"
@@ -33,6 +35,7 @@ struct Known {
 
 Result<Known> read_state(Session& session) {
   StateDir& state = session.state();
+  state.go_without_closed();
   SLIPWAY_CHECK(state.go_around_damage());
   SLIPWAY_TRY(owned, state.ownerships());
   SLIPWAY_TRY(current, state.current());
@@ -156,7 +159,7 @@ Json components_of(Session& session, const Options& options, const Known& known)
   if (known.current) add_without_plugin(session, *known.current, components);
   add_damaged(session, components);
   for (auto& [name, component] : components.items())
-    if (!component.contains("state")) component["state"] = "not-applied";
+    if (!component.contains("state")) component["state"] = session.state().is_closed() ? "unknown" : "not-applied";
   return components;
 }
 
@@ -171,7 +174,10 @@ std::string the_spec(const Host& host, const Known& known) {
 class NextSteps {
  public:
   NextSteps(Session& session, const Known& known)
-      : session_(session), known_(known), spec_(the_spec(session.host(), known)) {}
+      : session_(session),
+        known_(known),
+        spec_(the_spec(session.host(), known)),
+        next_kernel_(next_boot(session.host()).release) {}
 
   Json list(const Json& damaged, const Json& components) {
     if (!damaged.empty())
@@ -187,6 +193,7 @@ class NextSteps {
     if (const std::string problem = apply_unit_failure(session_.host()); !problem.empty())
       add(problem, kStartApplyUnitAgain);
     for (const auto& [name, component] : components.items()) add_component(name, component, apply);
+    for (const auto& [name, ownership] : known_.owned) add_next_boot(name, ownership);
     add_reasons();
     if (!lost_.empty())
       add("the " + std::string(lost_.size() == 1 ? "record of " : "records of ") + listed(lost_, "and") +
@@ -195,7 +202,9 @@ class NextSteps {
     if (!edited_.empty())
       add(listed(edited_, "and") + (edited_.size() == 1 ? " has" : " have") + " edits that are kept",
           "`slipway plan" + spec_ + "` names the commands that replace or accept them");
-    if (!known_.current && known_.owned.empty() && damaged.empty() && steps_.empty())
+    if (session_.state().is_closed())
+      add("this user may not read what slipway recorded of this root", "run `slipway status` as root (sudo)");
+    else if (!known_.current && known_.owned.empty() && damaged.empty() && steps_.empty())
       add("nothing is provisioned",
           "write a spec with `slipway init > host.yaml`, and apply it with `slipway apply -f host.yaml`");
     return steps_;
@@ -210,7 +219,7 @@ class NextSteps {
     const std::string state = component.value("state", "");
     if (component.contains("plugin"))
       add(component["plugin"].value("problem", ""), component["plugin"].value("do", ""));
-    else if (name == kBootComponent && state == "failed")
+    else if (name == kBootComponent && state == "failed" && !component["failing"].contains("error"))
       add(failing_text(component["failing"]), "look at `journalctl -u slipway-boot.service`");
     else if (state == to_string(ComponentState::waiting))
       add(name + " waits", "end what is in its way; `slipway apply --wait" + spec_ + "` goes on then");
@@ -232,6 +241,17 @@ class NextSteps {
       lost_.push_back(name);
   }
 
+  /// Its modules are for other kernels than the one that boots next.
+  void add_next_boot(const std::string& name, const Ownership& ownership) {
+    std::set<std::string> kernels;
+    for (const Owned& item : ownership.items)
+      for (const Trigger& trigger : triggers_of(item.action))
+        if (trigger.kind == Trigger::Kind::depmod) kernels.insert(trigger.argument);
+    if (!kernels.empty() && !next_kernel_.empty() && !kernels.contains(next_kernel_))
+      add(name + " has no modules for kernel " + next_kernel_ + ", which boots next",
+          "`slipway doctor " + name + "` says what to do");
+  }
+
   /// What services say of themselves has its remedies in the findings of doctor.
   void add_reasons() {
     std::vector<std::string> reporting;
@@ -246,6 +266,7 @@ class NextSteps {
   Session& session_;
   const Known& known_;
   std::string spec_;
+  std::string next_kernel_;  ///< that the boot loader takes; empty: it cannot be told
   std::vector<std::string> edited_;
   std::vector<std::string> lost_;
   Json steps_ = Json::array();
@@ -268,6 +289,7 @@ Result<Json> status_of(Session& session, const Options& options) {
               {"at_work", known.unfinished.at_work},
               {"pending", known.unfinished.pending},
               {"recovery", known.unfinished.recovery}};
+  if (session.state().is_closed()) status["without_records"] = true;
   if (known.current) {
     status["spec_file"] = known.current->spec_file;
     if (!known.current->time.empty()) status["since"] = known.current->time;

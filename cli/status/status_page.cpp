@@ -41,8 +41,12 @@ std::string host_text(const Json& host) {
 
 std::string kernel_text(const Json& kernel) {
   const auto installed = kernel.value("installed", Texts{});
-  if (const std::string release = kernel.value("release", ""); !release.empty()) return release;
-  return installed.empty() ? "none installed" : first_few(installed, kMostKernels) + " are installed";
+  const std::string release = kernel.value("release", "");
+  const std::string next = kernel.value("next", "");
+  std::string text = release;
+  if (release.empty())
+    text = installed.empty() ? "none installed" : first_few(installed, kMostKernels) + " are installed";
+  return next.empty() || next == release ? text : text + "; " + next + " boots next";
 }
 
 /// @param simulated  a machine of --sim, on which a driver runs where its setting names one, whatever the root has
@@ -79,6 +83,7 @@ std::string time_text(const std::string& since, std::time_t now) {
 std::string generation_text(const Json& status, std::time_t now) {
   const int number = status.value("generation", 0);
   const std::string root = status["host"].value("root", "");
+  if (status.contains("without_records")) return "What is provisioned in " + root + " is for root to read.";
   if (number == 0 && !status.value("at_work", "").empty()) return "A first apply of " + root + " is under way.";
   if (number == 0 && status["components"].empty() && status["damaged"].empty())
     return "Nothing is provisioned in " + root + ".";

@@ -213,9 +213,17 @@ Error unknown_format(const WrittenFormat& found) {
 
 std::string StateDir::own_format() { return std::to_string(kFormat) + " " + std::string(kWriter) + "\n"; }
 
-bool StateDir::exists() const { return root_.root().open_at(state_path(kFormatFile), O_PATH | O_NOFOLLOW).ok(); }
+bool StateDir::exists() const {
+  return !closed_ && root_.root().open_at(state_path(kFormatFile), O_PATH | O_NOFOLLOW).ok();
+}
+
+void StateDir::go_without_closed() {
+  const auto folder = root_.root().open_at(kStateDir, O_RDONLY | O_DIRECTORY);
+  closed_ = !folder && folder.error().code == ErrorCode::denied;
+}
 
 Status StateDir::check_format() const {
+  if (closed_) return {};
   auto text = read_text(root_.root(), state_path(kFormatFile));
   if (!text && text.error().code == ErrorCode::not_found) return {};
   if (!text) return std::move(text).error();
@@ -227,6 +235,7 @@ Status StateDir::check_format() const {
 
 Result<std::map<std::string, Error>> StateDir::damage() const {
   std::map<std::string, Error> found;
+  if (closed_) return found;
   const auto is_dangling = [&](std::string_view name) {  // a link to nothing, which is in the way all the same
     return root_.root().open_at(state_path(name), O_PATH | O_NOFOLLOW).ok();
   };
@@ -276,6 +285,7 @@ bool StateDir::leaves_out(std::string_view begin) const {
 
 Result<std::map<std::string, Ownership>> StateDir::ownerships() const {
   std::map<std::string, Ownership> all;
+  if (closed_) return all;
   SLIPWAY_TRY(names, names_in(root_.root(), state_path("components")));
   SLIPWAY_CHECK(check_size(root_.root(), state_path("components"), names));
   for (const std::string& name : names) {
@@ -343,7 +353,7 @@ Result<Json> StateDir::origin() const {
 }
 
 Result<std::map<std::string, Product>> StateDir::products() const {
-  if (leaves_out(kProducts)) return std::map<std::string, Product>{};
+  if (closed_ || leaves_out(kProducts)) return std::map<std::string, Product>{};
   auto read = read_record(root_.root(), state_path(kProducts), products_from_json);
   if (!read) return read.error().code == ErrorCode::not_found ? std::map<std::string, Product>{} : std::move(read);
   const auto is_whole = [](const auto& each) {
@@ -357,7 +367,7 @@ Status StateDir::write_products(const std::map<std::string, Product>& products) 
 }
 
 Result<Json> StateDir::failing() const {
-  if (leaves_out(kFailing)) return Json(Json::object());
+  if (closed_ || leaves_out(kFailing)) return Json(Json::object());
   auto value = read_json(root_.root(), state_path(kFailing));
   if (!value && value.error().code == ErrorCode::not_found) return Json(Json::object());
   if (!value) return value;
@@ -372,6 +382,7 @@ Status StateDir::write_failing(const Json& failing) {
 Status StateDir::forget(const std::string& component) { return drop(component_file(component)); }
 
 Result<std::vector<int>> StateDir::generations() const {
+  if (closed_) return std::vector<int>{};
   SLIPWAY_TRY(names, names_in(root_.root(), state_path("generations")));
   std::vector<int> numbers;
   for (const std::string& name : names)
@@ -395,7 +406,7 @@ Result<Generation> StateDir::generation(int number) const {
 }
 
 Result<std::optional<Generation>> StateDir::current() const {
-  if (leaves_out(kCurrent)) return std::optional<Generation>{};
+  if (closed_ || leaves_out(kCurrent)) return std::optional<Generation>{};
   auto text = read_text(root_.root(), state_path(kCurrent));
   if (!text && text.error().code == ErrorCode::not_found) return std::optional<Generation>{};
   if (!text) return std::move(text).error();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // core/journal/state_dir.hpp - the durable state of a root: who owns what, and which generations there were.
 //
-// Layout below /var/lib/slipway, all of it canonical JSON without clock times or inode numbers:
+// Layout below /var/lib/slipway, all of it canonical JSON without inode numbers:
 //   format               "3 0.1.0\n": its number, refused when later, and who wrote last. 1 had no writer, 2 no
 //                         generations by component: both become 3
 //   origin.json          the image of this folder before there was one: which parents go again with it
 //   components/NAME.json  what component NAME owns, see Ownership (core/journal/records.hpp)
-//   generations/N.json    see Generation; `current` holds the N in force
-//   products.json        files that triggers made where there was none, and stores that are to be dropped
+//   generations/N.json    see Generation, whose `time` is a clock's on a running machine; `current` holds the N in
+//   force products.json        files that triggers made where there was none, and stores that are to be dropped
 //   failing.json         components that did not work when they were last applied (core/engine/apply/failing.hpp)
 //   originals/SHA256      contents of files that were replaced (core/host/root_fs.hpp)
 //   damaged/NAME.N        what `slipway repair` set aside (cli/repair/repair.hpp)
@@ -56,6 +56,10 @@ class StateDir {
   /// for removals of something else.
   Status go_around_damage();
   const std::map<std::string, Error>& left_out() const { return left_out_; }
+  /// From here on a folder that this user may not open reads as if there were none: for commands that look, and say so.
+  void go_without_closed();
+  /// There is such a folder, and its records are left out.
+  bool is_closed() const { return closed_; }
   /// Any whose name begins so.
   bool leaves_out(std::string_view begin) const;
   /// What was there before the folder. Errors: `not_found` the folder was.
@@ -106,6 +110,7 @@ class StateDir {
   Status drop(std::string_view name);
   RootFs& root_;
   std::map<std::string, Error> left_out_;
+  bool closed_ = false;
 };
 
 }  // namespace slipway::core

@@ -77,6 +77,7 @@ struct PlannedRun {
   bool recovery = false;                     ///< a cut-off apply has to be undone first
   Lock lock;                                 ///< what was chosen
   Json handed_on = Json::object();           ///< by component: outputs of those that this run does not look at
+  bool without_records = false;              ///< this user may not read what was applied before
   Json failing = Json::object();             ///< by component: what did not work after an earlier apply
   Json accepted = Json::object();            ///< edits that were accepted so far, as Generation has them
 

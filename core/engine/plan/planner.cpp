@@ -541,6 +541,7 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
   run.partial = !options.only.empty();
   run.kernel = session.host().kernel_release().value_or("");
   session.silent_registries().clear();
+  run.without_records = session.state().is_closed();
   SLIPWAY_CHECK(session.state().check_whole());
   SLIPWAY_TRY(owned, session.state().ownerships());
   SLIPWAY_CHECK(check_names(options.only, run.spec, owned));

@@ -15,6 +15,10 @@ namespace slipway::core {
 /// The end of the name of a finding about a component that has nothing to do on this host: "driver.applies".
 inline constexpr std::string_view kApplies = ".applies";
 
+/// The end of the name of a finding about what the next boot will lack: "driver.next-boot". It fails a verify, and what
+/// an apply has changed works all the same.
+inline constexpr std::string_view kNextBoot = ".next-boot";
+
 /// The component's own verify(). Changes nothing.
 Result<Findings> verify_component(Session& session, const std::string& name, const Json& section);
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "driver/detect/kernel_release.hpp"
+#include <slipway/kernels/kernels.hpp>
 
 namespace slipway::driver {
 namespace {
@@ -88,10 +88,6 @@ std::string running_kernel(const Host& host) {
   if (!host.live()) return {};
   if (std::string release = host.attribute("/proc/sys/kernel/osrelease"); !release.empty()) return release;
   return host.asked_kernels().empty() ? host.kernel_release().value_or("") : std::string{};
-}
-
-void sort_newest_first(std::vector<std::string>& releases) {
-  std::ranges::sort(releases, [](const auto& a, const auto& b) { return kernel_key(b) < kernel_key(a); });
 }
 
 }  // namespace slipway::driver

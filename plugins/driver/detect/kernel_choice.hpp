@@ -30,7 +30,4 @@ Result<std::vector<std::string>> chosen_kernels(const KernelChoice& choice, cons
 /// The kernel that runs; empty in a root that does not run.
 std::string running_kernel(const Host& host);
 
-/// Sorts releases, the newest first.
-void sort_newest_first(std::vector<std::string>& releases);
-
 }  // namespace slipway::driver

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <tuple>
 
+#include <slipway/kernels/kernels.hpp>
+
 namespace slipway::driver {
 namespace {
 
@@ -48,18 +50,6 @@ std::vector<long> distance(const Parts& a, const Parts& b) {
 }
 
 }  // namespace
-
-std::vector<std::string> kernel_key(std::string_view release) {
-  std::vector<std::string> key;
-  for (std::size_t i = 0; i < release.size();) {
-    const std::size_t begin = i;
-    while (i < release.size() && is_digit(release[i]) == is_digit(release[begin])) ++i;
-    std::string part{release.substr(begin, i - begin)};
-    if (is_digit(part[0]) && part.size() < kNumberWidth) part.insert(0, kNumberWidth - part.size(), '0');
-    key.push_back(std::move(part));
-  }
-  return key;
-}
 
 std::vector<std::string> nearest_first(std::vector<std::string> releases, std::string_view wanted) {
   const Parts target = parts_of(wanted);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/detect/kernel_release.hpp - kernel releases ("6.1.0-50-amd64"): order, nearness, and their form in a
-// tag.
+// plugins/driver/detect/kernel_release.hpp - kernel releases ("6.1.0-50-amd64"): nearness, and their form in a tag.
 #pragma once
 
 #include <string>
@@ -8,9 +7,6 @@
 #include <vector>
 
 namespace slipway::driver {
-
-/// A key that sorts releases as people count: 6.1.0-9 before 6.1.0-10.
-std::vector<std::string> kernel_key(std::string_view release);
 
 /// `releases` with those nearest to `wanted` first: same flavour ("-amd64"), then the smallest distance in the first
 /// number that differs, then in the next.

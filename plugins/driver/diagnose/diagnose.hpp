@@ -14,7 +14,8 @@
 namespace slipway::driver {
 
 /// Only what is there is found:
-///   driver.kernel       the running kernel, or that of the next boot, has no driver modules
+///   driver.kernel       the running kernel has no driver modules, or one has lost them
+///   driver.next-boot    the kernel of the next boot has no driver modules
 ///   driver.two-drivers  slipway's driver, and another one
 ///   driver.dkms         what DKMS left behind, for kernels that are gone or beside slipway's modules
 ///   driver.other-kernel a module that was built for another kernel
@@ -27,6 +28,9 @@ namespace slipway::driver {
 ///   driver.health-rules the site's file of health rules has a mistake
 ///   driver.log          the kernel's log cannot be read
 Findings diagnose_driver(const HostFacts& facts, const Host& host);
+
+/// Adds a finding when the kernel that boots next has no driver modules; verify fails for it as well.
+void check_next_boot(const HostFacts& facts, const Host& host, Findings& findings);
 
 // Its parts.
 void diagnose_kernels(const HostFacts& facts, const Host& host, Findings& findings);

@@ -5,9 +5,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <slipway/kernels/kernels.hpp>
+
 #include "driver/detect/module_info.hpp"
 #include "driver/diagnose/diagnose.hpp"
-#include "driver/kernels/next_boot.hpp"
 
 namespace slipway::driver {
 namespace {
@@ -44,13 +45,14 @@ void check_installed(const HostFacts& facts, const Host& host, Findings& finding
   }
 }
 
+/// @param finding  its name
 void check_kernel(const HostFacts& facts, const Host& host, const std::string& release, const std::string& which,
-                  Findings& findings) {
+                  const char* finding, Findings& findings) {
   if (release.empty() || has_driver(facts, host, release)) return;
   const std::string have =
       facts.installed ? fmt::format("; slipway's are for {}", releases_text(*facts.installed)) : std::string{};
   findings.fail(
-      "driver.kernel", fmt::format("{} {} has no driver modules{}", which, release, have),
+      finding, fmt::format("{} {} has no driver modules{}", which, release, have),
       fmt::format("`slipway plan --kernel {}` says whether there is a package for it; if so write kernels: all "
                   "in the spec's driver, so that each kernel has its modules, and run `slipway apply`; else "
                   "make one with `slipway driver build`, or stay on a kernel that has one",
@@ -81,13 +83,17 @@ void check_builds(const Host& host, const std::string& release, Findings& findin
 
 }  // namespace
 
+void check_next_boot(const HostFacts& facts, const Host& host, Findings& findings) {
+  const std::string next = next_boot(host).release;
+  if (next != running_kernel(host) && (host.live() || next != facts.kernel.release))
+    check_kernel(facts, host, next, "the next boot's kernel", "driver.next-boot", findings);
+}
+
 void diagnose_kernels(const HostFacts& facts, const Host& host, Findings& findings) {
   if (facts.no_gpu_here() && !facts.installed) return;
   const std::string running = running_kernel(host);
-  const std::string next = next_boot(host).release;
-  check_kernel(facts, host, running, "the running kernel", findings);
-  if (next != running && (host.live() || next != facts.kernel.release))
-    check_kernel(facts, host, next, "the next boot's kernel", findings);
+  check_kernel(facts, host, running, "the running kernel", "driver.kernel", findings);
+  check_next_boot(facts, host, findings);
   check_installed(facts, host, findings);
   std::set<std::string> looked_at{facts.kernel.release, running};
   if (facts.installed)

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <slipway/kernels/kernels.hpp>
 #include <slipway/local_host.hpp>
 
 #include "driver/detect/existing_driver.hpp"
@@ -129,7 +130,12 @@ std::string to_text(const RootKernels& root) {
     if (!kernel.text.empty()) text += "    " + kernel.text + "\n";
   }
   if (root.next.release.empty()) return text + fmt::format("Which boots next cannot be told: {}.\n", root.next.how);
-  return text + fmt::format("Boots next: {} ({}).\n", root.next.release, root.next.how);
+  text += fmt::format("Boots next: {} ({}).\n", root.next.release, root.next.how);
+  const bool bare = std::ranges::any_of(root.kernels, [&](const KernelState& kernel) {
+    return kernel.release == root.next.release && kernel.modules == "none";
+  });
+  if (bare && root.receipt) text += "It has no driver modules: `slipway doctor` tells what to do.\n";
+  return text;
 }
 
 CommandTable kernels_line() {

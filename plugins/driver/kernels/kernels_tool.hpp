@@ -7,9 +7,9 @@
 #include <vector>
 
 #include <slipway/commands.hpp>
+#include <slipway/kernels/kernels.hpp>
 
 #include "driver/detect/receipt.hpp"
-#include "driver/kernels/next_boot.hpp"
 
 namespace slipway::driver {
 

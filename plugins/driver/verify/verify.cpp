@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "driver/diagnose/diagnose.hpp"
+
 namespace slipway::driver {
 namespace {
 
@@ -52,9 +54,11 @@ Findings verify_driver(const Settings& settings, const HostFacts& facts, const H
     verify_receipt(settings, facts, findings);
     verify_files(*facts.installed, facts, host, findings);
     verify_modules(*facts.installed, facts, host, findings);
+    check_next_boot(facts, host, findings);
     verify_hardware(facts.installed->version, settings, facts, host, findings);
   } else if (settings.keep_existing && !facts.existing.empty()) {
     findings.pass("driver.installed", fmt::format("the driver of {} is used as it is", facts.existing.front().what));
+    check_next_boot(facts, host, findings);
     verify_hardware(facts.existing.front().version, settings, facts, host, findings);
   } else {
     findings.fail("driver.installed", "no driver is installed by slipway here", kApply);

@@ -10,8 +10,8 @@
 
 namespace slipway::driver {
 
-/// Findings "driver.installed", ".libraries", ".links", ".modules", ".depmod", ".loaded", ".nodes", ".gpus",
-/// ".nouveau"; the last four are not applicable without hardware.
+/// Findings "driver.installed", ".libraries", ".links", ".modules", ".depmod", ".next-boot" (when it fails), ".loaded",
+/// ".nodes", ".gpus", ".nouveau"; the last four are not applicable without hardware.
 Findings verify_driver(const Settings& settings, const HostFacts& facts, const Host& host);
 
 // Its parts, and what nearly all of their findings advise.

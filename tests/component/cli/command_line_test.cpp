@@ -199,7 +199,7 @@ TEST(CommandLine, OptionsThatACommandHasNoUseForAreRefused) {
   const DriverRoot root;
   const std::string spec = root.folder().at("host.yaml").string();
   const auto before = root.tree();
-  expect_refused(root, root.run({"status", "--kernel", "6.1.0-1"}), 64, {"--kernel"}, before);
+  expect_refused(root, root.run({"generations", "--kernel", "6.1.0-1"}), 64, {"--kernel"}, before);
   expect_refused(root, root.run({"gc", "--cache", "/tmp"}), 64, {"--cache"}, before);
   expect_refused(root, root.run({"gc", "--kernel", "6.1.0-1"}), 64, {"--kernel"}, before);
   expect_refused(root, root.run({"rollback", "--lock", "nosuch"}), 64, {"--lock"}, before);

@@ -132,6 +132,44 @@ TEST_F(DriverKernels, OneOfTheCommandLineIsKeptByTheGenerationOfAnImage) {
   EXPECT_THAT(plan.out, HasSubstr(kOlder));
 }
 
+// A kernel came into the image behind its apply: all but doctor said that all is well, and the machine booted without a
+// driver.
+TEST_F(DriverKernels, OfTheNextBootWithoutModulesFailsVerifyAndIsSaidByStatus) {
+  std::filesystem::remove_all(root.path("lib/modules/" + kNewer));
+  want("");
+  expect_done(root.slipway({"apply"}));
+  expect_done(root.slipway({"verify"}));
+  EXPECT_THAT(root.slipway({"status"}).out, HasSubstr("Nothing of what was applied is left to do."));
+  add_kernel(kNewer);
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"verify"}, {"verify", "--deep"}, {"doctor"}, {"verify", "--kernel", kOlder}}) {
+    const Ran ran = root.slipway(words);
+    EXPECT_EQ(ran.code, 1) << ran.out;
+    EXPECT_THAT(ran.out,
+                HasSubstr("fail  driver.next-boot: the next boot's kernel 6.1.0-56-amd64 has no driver modules"));
+  }
+  const Ran status = root.slipway({"status"});
+  EXPECT_THAT(status.out, HasSubstr("; 6.1.0-56-amd64 boots next\n"));
+  EXPECT_THAT(status.out,
+              HasSubstr("driver has no modules for kernel 6.1.0-56-amd64, which boots next: `slipway doctor"));
+  EXPECT_THAT(root.slipway({"status", "--kernel", kOlder}).out,
+              HasSubstr("Kernel  6.1.0-50-amd64; 6.1.0-56-amd64 boots"));
+  EXPECT_THAT(root.bare({"driver", "kernels", "--root", root.path("").string()}).out,
+              HasSubstr("It has no driver modules: `slipway doctor` tells what to do.\n"));
+  want("kernels: all");
+  expect_done(root.slipway({"apply"}));
+  expect_done(root.slipway({"verify"}));
+}
+
+// What the apply changed works: it says what the next boot lacks, and takes nothing back for it.
+TEST_F(DriverKernels, OfTheNextBootWithoutModulesIsAWarningOfAnApply) {
+  want("");
+  const Ran apply = root.slipway({"apply", "--kernel", kOlder});
+  expect_done(apply);
+  EXPECT_THAT(apply.out, HasSubstr("warning  driver.next-boot: the next boot's kernel 6.1.0-56-amd64 has no driver"));
+  EXPECT_TRUE(has_modules(kOlder));
+}
+
 TEST_F(DriverKernels, AreListedWithoutTheControlCharactersOfABootLoadersFile) {
   root.put("boot/loader/loader.conf", "default @\x1b[31mx\n");
   const Ran ran = root.bare({"driver", "kernels", "--root", root.path("").string()});

@@ -59,7 +59,7 @@ TEST_F(DriverDiagnose, FindsNothingOnAMachineThatWorks) { EXPECT_EQ(found(), "")
 TEST_F(DriverDiagnose, FindsAKernelOfTheNextBootThatHasNoModules) {
   host.kernel("6.1.0-56-amd64").link("/vmlinuz", "boot/vmlinuz-6.1.0-56-amd64");
   EXPECT_THAT(found(),
-              AllOf(HasSubstr("fail driver.kernel: the next boot's kernel 6.1.0-56-amd64 has no driver"),
+              AllOf(HasSubstr("fail driver.next-boot: the next boot's kernel 6.1.0-56-amd64 has no driver"),
                     HasSubstr("slipway's are for 6.1.0-50-amd64"), HasSubstr("slipway plan --kernel 6.1.0-56-amd64")));
   host.file("/lib/modules/6.1.0-56-amd64/modules.dep", "updates/dkms/nvidia.ko:\n");
   EXPECT_THAT(found(), Not(HasSubstr("next boot"))) << "somebody else's modules serve as well";

@@ -57,6 +57,13 @@ TEST_F(KernelsTool, ListsTheKernelsWithTheirModulesTheOneThatRunsAndTheNext) {
             "Boots next: 6.1.0-56-amd64 (the newest, since no boot loader's files say otherwise).\n");
 }
 
+TEST_F(KernelsTool, SaysThatTheKernelOfTheNextBootHasNoModules) {
+  host.kernel("6.1.0-57-amd64");
+  ASSERT_EQ(run({}).value_or(-1), 0);
+  EXPECT_THAT(printed.text,
+              HasSubstr("say otherwise).\nIt has no driver modules: `slipway doctor` tells what to do.\n"));
+}
+
 TEST_F(KernelsTool, TakesNoNameWithALineEndForAKernel) {
   host.kernel("6.1.0-57-amd64\nBoots next: 9.9.9");
   ASSERT_EQ(run({}).value_or(-1), 0);

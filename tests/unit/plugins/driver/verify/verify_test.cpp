@@ -96,6 +96,21 @@ TEST_F(DriverVerify, FailsWhenNothingIsInstalled) {
   EXPECT_EQ(summary(findings(*TestHost().live())), "fail driver.installed: no driver is installed by slipway here\n");
 }
 
+// "Verified.", and the machine booted into a kernel without a driver.
+TEST_F(DriverVerify, FailsWhenTheKernelOfTheNextBootHasNoModules) {
+  host.root().file("/usr/lib/modules/6.1.0-56-amd64/modules.builtin", "");
+  for (const auto& found : {findings(*host.live()), findings(*host.offline())}) {
+    EXPECT_FALSE(found.passed());
+    EXPECT_THAT(
+        summary(found),
+        HasSubstr("fail driver.next-boot: the next boot's kernel 6.1.0-56-amd64 has no driver modules; slipway's are "
+                  "for 6.1.0-50-amd64\n"));
+  }
+  host.root().file("/boot/loader/loader.conf", "default a*\n");
+  host.root().file("/boot/loader/entries/a.conf", "linux /vmlinuz-6.1.0-50-amd64\n");
+  EXPECT_THAT(live(), Not(HasSubstr("next-boot"))) << "the boot loader takes the kernel that has them";
+}
+
 TEST_F(DriverVerify, FailsForAModuleOfAnotherKernel) {
   host.root().file(module_path, testing::content_of(MODULE_56));
   EXPECT_THAT(live(), HasSubstr("fail driver.modules: nvidia.ko.xz is for kernel 6.1.0-56-amd64\n"));

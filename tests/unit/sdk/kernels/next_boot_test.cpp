@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/kernels/next_boot.hpp"
-
 #include <gmock/gmock.h>
 
+#include <slipway/kernels/grub_menu.hpp>
+#include <slipway/kernels/kernels.hpp>
 #include <slipway/testing/failing_host.hpp>
 #include <slipway/testing/fake_host.hpp>
 
-#include "driver/kernels/grub_menu.hpp"
-
-namespace slipway::driver {
+namespace slipway {
 namespace {
 
 using slipway::testing::FakeHost;
@@ -125,4 +123,4 @@ TEST(GrubMenu, OfHostileTextHasNoEntriesAndDoesNotHang) {
 }
 
 }  // namespace
-}  // namespace slipway::driver
+}  // namespace slipway

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/kernels/next_boot.hpp"
-
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <vector>
 
-#include <fmt/format.h>
 #include <fnmatch.h>
 
-#include <slipway/text.hpp>
+#include <slipway/kernels/grub_menu.hpp>
+#include <slipway/kernels/kernels.hpp>
 
-#include "driver/detect/kernel_choice.hpp"
-#include "driver/detect/kernel_release.hpp"
-#include "driver/kernels/grub_menu.hpp"
-
-namespace slipway::driver {
+namespace slipway {
 namespace {
 
 constexpr std::size_t kMenuLimit = 8U << 20;
@@ -70,13 +64,12 @@ std::optional<NextBoot> by_systemd_boot(const Host& host) {
     const auto text = host.read(file);
     if (!text) continue;
     const std::string wanted = settings_in(*text)["default"];
-    if (wanted.starts_with('@'))
-      return NextBoot{{}, fmt::format("{} takes {}, which the firmware keeps", file, wanted)};
+    if (wanted.starts_with('@')) return NextBoot{{}, file + " takes " + wanted + ", which the firmware keeps"};
     for (const auto& entry : systemd_entries(host, folder)) {
       const bool matches = wanted.empty() || fnmatch(wanted.c_str(), entry.name.c_str(), 0) == 0 ||
                            fnmatch(wanted.c_str(), (entry.name + ".conf").c_str(), 0) == 0;
       if (matches && !entry.release.empty()) return NextBoot{entry.release, "the default of " + file};
-      if (matches) return NextBoot{{}, fmt::format("the entry {} names no kernel release", entry.name)};
+      if (matches) return NextBoot{{}, "the entry " + entry.name + " names no kernel release"};
     }
     return NextBoot{{}, file + " names a default that has no entry"};
   }
@@ -92,11 +85,11 @@ NextBoot by_grub_menu(const Host& host, const std::string& folder, const GrubMen
     const std::string value = takes ? grub_variable(host, folder, name) : std::string{};
     if (value.empty()) continue;
     wanted = value;
-    how = fmt::format("{} of {}/grubenv", name, folder);
+    how = std::string(name) + " of " + folder + "/grubenv";
   }
   const auto entry = grub_entry(menu, wanted);
   if (entry && !entry->release.empty()) return {entry->release, how};
-  return {{}, fmt::format("{} is '{}', which names no kernel release in its menu", how, wanted)};
+  return {{}, how + " is '" + wanted + "', which names no kernel release in its menu"};
 }
 
 std::optional<NextBoot> by_grub(const Host& host) {
@@ -119,7 +112,7 @@ std::optional<NextBoot> hidden(const Host& host) {
   for (const std::string folder : kGrubFolders) files.push_back(folder + "/grub.cfg");
   for (const auto& file : files)
     if (const auto text = host.read(file, kMenuLimit); !text && text.error().code == ErrorCode::denied)
-      return NextBoot{{}, fmt::format("only root may read {}", file)};
+      return NextBoot{{}, "only root may read " + file};
   return std::nullopt;
 }
 
@@ -127,7 +120,7 @@ std::optional<NextBoot> by_link(const Host& host) {
   for (const char* link : {"/vmlinuz", "/boot/vmlinuz"})
     if (const auto target = host.read_link(link))
       if (std::string release = release_of_image(*target); !release.empty())
-        return NextBoot{std::move(release), fmt::format("the link {}", link)};
+        return NextBoot{std::move(release), std::string("the link ") + link};
   return std::nullopt;
 }
 
@@ -144,4 +137,4 @@ NextBoot next_boot(const Host& host) {
   return {kernels.front(), "the newest, since no boot loader's files say otherwise"};
 }
 
-}  // namespace slipway::driver
+}  // namespace slipway

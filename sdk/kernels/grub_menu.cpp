@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/kernels/grub_menu.hpp"
-
 #include <algorithm>
 #include <charconv>
 
+#include <slipway/kernels/grub_menu.hpp>
 #include <slipway/text.hpp>
 
-namespace slipway::driver {
+namespace slipway {
 namespace {
 
 constexpr std::size_t kDeepest = 16;  // grub-mkconfig nests one submenu
@@ -127,4 +126,4 @@ std::optional<GrubEntry> grub_entry(const GrubMenu& menu, std::string_view name)
   }
 }
 
-}  // namespace slipway::driver
+}  // namespace slipway

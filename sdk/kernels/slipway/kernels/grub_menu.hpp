@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/kernels/grub_menu.hpp - the menu of a grub.cfg as grub-mkconfig writes it: entries, and which is the
-// default.
+// sdk/kernels/slipway/kernels/grub_menu.hpp - the menu of a grub.cfg as grub-mkconfig writes it: entries, and which is
+// the default.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace slipway::driver {
+namespace slipway {
 
 struct GrubEntry {
   std::string title;
@@ -34,4 +34,4 @@ std::optional<GrubEntry> grub_entry(const GrubMenu& menu, std::string_view name)
 /// "vmlinuz-6.1.0-50-amd64" in a path gives "6.1.0-50-amd64"; empty when it is no such path.
 std::string release_of_image(std::string_view path);
 
-}  // namespace slipway::driver
+}  // namespace slipway
