@@ -17,9 +17,22 @@ class PassSchedule {
   /// @param interval  empty: one pass, and no other
   explicit PassSchedule(std::optional<std::chrono::milliseconds> interval) : interval_(interval) {}
 
-  void files_changed(Clock::time_point now);
+  void files_changed(Clock::time_point now) {
+    constexpr int kQuietGaps = 4;
+    if (now - last_change_ > kQuietGaps * gap_) gap_ = kShortest;
+    last_change_ = now;
+    due_ = std::min(due_, std::max(now, last_ + gap_));
+    changed_ = true;
+  }
   /// A pass begins.
-  void begin(Clock::time_point now);
+  void begin(Clock::time_point now) {
+    last_ = now;
+    due_ = interval_ ? now + *interval_ : kNever;
+    if (!changed_) return;
+    changed_ = false;
+    gap_ = std::min(2 * gap_, kLongest);
+    due_ = std::min(due_, now + std::max(kOnceMore, gap_));
+  }
   /// What the pass has begun with may be out of date.
   void look_again(Clock::time_point now) { due_ = std::min(due_, now + gap_); }
   bool is_due(Clock::time_point now) const { return now >= due_; }
