@@ -30,8 +30,17 @@ def kernel_releases(image):
     return sorted(names, key=lambda name: [int(n) for n in re.findall(r"\d+", name)])
 
 
+def replay_journal(image):
+    """As the kernel does when it mounts the file system: debugfs, which does not, reads /boot as it was before a power cut, or
+    as half of what it became."""
+    done = subprocess.run(["e2fsck", "-p", "-E", "journal_only", image], capture_output=True, text=True, check=False)
+    if done.returncode > 1:
+        raise RuntimeError(f"e2fsck {image} ended with {done.returncode}: {done.stdout}{done.stderr}")
+
+
 def boot_files(image, folder, release=None):
     """Copies kernel and initrd out of the image, as a boot loader does at every boot; returns both paths."""
+    replay_journal(image)
     releases = kernel_releases(image)
     release = release or (releases[-1] if releases else None)
     if release not in releases:
