@@ -92,6 +92,17 @@ Error overridden(const Look& look, const std::string& path, const std::string& b
                {}};
 }
 
+/// The import that is added for a file: its folder, unless other files are there that containerd does not read so far.
+std::string import_for(const std::string& path, const Configuration& others, const Host& host) {
+  const std::string folder = folder_of(path);
+  const auto names = host.list(folder).value_or({});
+  const bool alone = std::ranges::none_of(names, [&](const std::string& name) {
+    const std::string other = folder + "/" + name;
+    return other != path && name.ends_with(".toml") && !others.reads(other);
+  });
+  return alone ? folder + "/*.toml" : path;
+}
+
 /// A file that `imports` leads to; otherwise the key `imports` of the main file is changed as well.
 /// @param others  the configuration without that file
 Status edit_drop_in(Look& look, const std::string& path, const Configuration& others) {
@@ -108,7 +119,7 @@ Status edit_drop_in(Look& look, const std::string& path, const Configuration& ot
   SLIPWAY_TRY(all, Configuration::read(look.host, top.path, look.engine(), planned));
   const bool imported = all.reads(path);
   if (!imported) {
-    imports.push_back(folder_of(path) + "/*.toml");
+    imports.push_back(import_for(path, others, look.host));
     planned[top.path] = top.value;
     planned[top.path]["imports"] = imports;
     SLIPWAY_TRY(with_import, Configuration::read(look.host, top.path, look.engine(), planned));

@@ -50,6 +50,21 @@ TEST(ContainerdFiles, AddTheImportOfTheDropInOnceBesideOtherImports) {
   }
 }
 
+// The folder's other files came into force with it. Found by random layouts: seed 4 of containerd 2.1.
+TEST(ContainerdFiles, AddTheDropInAloneWhereItsFolderHasFilesThatAreNotRead) {
+  FakeHost host;
+  containerd(host, "2.1.5");
+  host.file(kConfig, "version = 3\n");
+  host.file(kFolder + "conf.d/10-disused.toml",
+            "version = 3\n[plugins.\"io.containerd.cri.v1.runtime\".containerd."
+            "runtimes.runc.options]\nSystemdCgroup = true\n");
+  const Spec spec = runtime_spec({{"containerd_drop_in", "/etc/containerd/conf.d/99-nvidia.toml"}});
+  const auto plan = plan_of(host, spec);
+  ASSERT_TRUE(plan.ok()) << to_text(plan.error());
+  EXPECT_EQ(plan->actions()[0].value("set")["imports"], Json({"/etc/containerd/conf.d/99-nvidia.toml"}));
+  expect_settled(host, spec);
+}
+
 TEST(ContainerdFiles, AddNoImportOfADropInThatIsImportedByItsName) {
   FakeHost host;
   containerd(host, "2.1.5");
