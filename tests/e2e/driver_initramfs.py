@@ -94,6 +94,8 @@ def by_dracut(checks, slipway, spec, work):
         files = listed(root, "lsinitrd", image)
         checks.that(BLACKLIST in files, f"{whose} has the blacklist", "\n".join(files))
         checks.that(not has_kernel_driver(files), f"{whose} has none of the kernel's own drivers", "\n".join(files))
+        checks.that(not any(re.search(r"/nvidia[-_a-z]*\.ko|/gsp_", line) for line in files),
+                    f"{whose} has no module and no firmware of NVIDIA's", "\n".join(files))
         checks.that(any("/simpledrm.ko" in line or "/bochs.ko" in line for line in files), f"{whose} has other drivers",
                     "\n".join(files))
     (root / "boot/later.img").unlink()

@@ -79,10 +79,14 @@ std::string modprobe_text(const Settings& settings) {
 }
 
 /// dracut takes modprobe.d only into an initrd for one machine (hostonly), and the kernel's own drivers into any other.
-/// A file of its configuration counts for those too that the kernel's package has made later.
-std::string dracut_text() {
+/// NVIDIA's it would take as well, with 60 MB of firmware: they would be loaded from there when they have long been
+/// replaced. A file of dracut's configuration counts for initrds too that the kernel's package has made later.
+std::string dracut_text(const Settings& settings) {
+  std::vector<std::string_view> omitted{"nvidia", "nvidia_uvm", "nvidia_modeset", "nvidia_drm", "nvidia_peermem"};
+  if (settings.blacklist_nouveau)
+    omitted.insert(omitted.begin(), kKernelDriverModules.begin(), kKernelDriverModules.end());
   return fmt::format("{}install_items+=\" {} \"\nomit_drivers+=\" {} \"\n", kHeader, kModprobeFile,
-                     fmt::join(kKernelDriverModules, " "));
+                     fmt::join(omitted, " "));
 }
 
 /// The blacklist must be in each initramfs that may hold nouveau, of a kernel without our modules too.
@@ -103,8 +107,9 @@ void add_modprobe(const Settings& settings, const HostFacts& facts, const Receip
   };
   add_file(kModprobeFile, modprobe_text(settings),
            settings.blacklist_nouveau ? "module options, and nouveau kept away from the GPUs" : "module options");
-  if (settings.blacklist_nouveau && facts.kernel.initramfs.tool == "dracut")
-    add_file("/etc/dracut.conf.d/slipway-nvidia.conf", dracut_text(), "each initrd has the file above and no nouveau");
+  if (facts.kernel.initramfs.tool == "dracut")
+    add_file("/etc/dracut.conf.d/slipway-nvidia.conf", dracut_text(settings),
+             "each initrd has the file above, and no driver");
 }
 
 void add_configuration(const Settings& settings, const HostFacts& facts, const Receipt& receipt, Plan& plan) {

@@ -191,9 +191,13 @@ TEST(DriverPlan, TellsDracutToTakeTheBlacklistAndLeaveTheKernelsDriversOut) {
   EXPECT_EQ(content_in(plan, "/etc/dracut.conf.d/slipway-nvidia.conf"),
             "# Written by slipway (component driver); change the spec, not this file.\n"
             "install_items+=\" /etc/modprobe.d/slipway-nvidia.conf \"\n"
-            "omit_drivers+=\" nouveau nova_core nova_drm nova \"\n");
+            "omit_drivers+=\" nouveau nova_core nova_drm nova nvidia nvidia_uvm nvidia_modeset nvidia_drm "
+            "nvidia_peermem \"\n")
+      << "NVIDIA's own would be loaded from the initrd when they have long been replaced";
   planning.more = {{"blacklist_nouveau", false}};
-  EXPECT_THAT(summary(planning.good(*host.offline())), Not(HasSubstr("dracut")));
+  const auto without = planning.good(*host.offline());
+  EXPECT_THAT(summary(without), HasSubstr("file /etc/dracut.conf.d/slipway-nvidia.conf\n")) << "no initrd is made anew";
+  EXPECT_THAT(content_in(without, "/etc/dracut.conf.d/slipway-nvidia.conf"), HasSubstr("omit_drivers+=\" nvidia "));
 }
 
 // The kernel that the distribution brings next has nouveau again, and its package makes the initrd without slipway.
