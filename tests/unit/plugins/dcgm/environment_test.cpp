@@ -85,6 +85,9 @@ TEST(DcgmEnvironment, WarnsOfWhatHasNoEffectAndOfMisspelling) {
   ASSERT_EQ(result.warnings.size(), 2U);
   EXPECT_THAT(result.warnings[0], HasSubstr("DISABLE_STARTUP_VALIDATE has no effect: "));
   EXPECT_THAT(result.warnings[1], HasSubstr("did you mean 'DCGM_EXPORTER_COLLECTORS'?"));
+  const auto metrics = taken({"DCGM_EXPORTER_ENABLE_EXPORTER_METRICS=true"}).warnings;
+  ASSERT_EQ(metrics.size(), 1U);
+  EXPECT_THAT(metrics[0], HasSubstr("DCGM_EXPORTER_ENABLE_EXPORTER_METRICS has no effect: "));
 }
 
 // Kubernetes gives each container such variables of a Service that is called dcgm-exporter.
