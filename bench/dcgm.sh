@@ -3,6 +3,7 @@
 # bench/dcgm - `slipway service dcgm` over simulated machines: 8 GPUs with the default counters, and 16 GPUs with 7 GPU
 # instances each. Scrapes, memory, processor time, calls of NVML, and reloads of the driver.
 #   SLIPWAY_BENCH_SCRAPES (3600), SLIPWAY_BENCH_SECONDS (60) for processor time, SLIPWAY_BENCH_RELOADS (50),
+#   SLIPWAY_BENCH_INTERVAL (30) seconds between the samples of the second measurement, which lasts that much longer,
 #   SLIPWAY_BENCH_HOUR (3600) samples and scrapes, ten a second, for memory after an hour's worth of them.
 # With --hour, both machines at once for SLIPWAY_BENCH_HOUR seconds instead, sampled and scraped once a second: memory at the start
 # and at the end, the times of the scrapes, processor time.
@@ -43,18 +44,19 @@ stop() {
   wait "$SERVICE" || true
 }
 
-# measure TEXT PROFILE RELOADS : one machine, at intervals of 1 s and 30 s. GPU instances end with the driver, so machines with MIG
+# measure TEXT PROFILE RELOADS : one machine, at intervals of 1 s and SLIPWAY_BENCH_INTERVAL. GPU instances end with the driver, so machines with MIG
 # have no reloads here.
 measure() {
+  local interval="${SLIPWAY_BENCH_INTERVAL:-30}"
   printf '\n%s (%s)\n' "$1" "$2"
   start "$2" 1s
   python3 "$REPO/bench/dcgm_bench.py" --port "$PORT" --pid "$SERVICE" --sim "$SIM" --folder "$SCRATCH/root/run/slipway/sim" \
     --scrapes "${SLIPWAY_BENCH_SCRAPES:-3600}" --seconds "${SLIPWAY_BENCH_SECONDS:-60}" --interval 1 \
     --reloads "$3" --hour 0
   stop
-  start "$2" 30s
+  start "$2" "${interval}s"
   python3 "$REPO/bench/dcgm_bench.py" --port "$PORT" --pid "$SERVICE" --sim "$SIM" --folder "$SCRATCH/root/run/slipway/sim" \
-    --scrapes 0 --seconds "$((${SLIPWAY_BENCH_SECONDS:-60} + 30))" --interval 30 --reloads 0 --hour 0
+    --scrapes 0 --seconds "$((${SLIPWAY_BENCH_SECONDS:-60} + interval))" --interval "$interval" --reloads 0 --hour 0
   stop
   start "$2" 100ms
   python3 "$REPO/bench/dcgm_bench.py" --port "$PORT" --pid "$SERVICE" --sim "$SIM" --folder "$SCRATCH/root/run/slipway/sim" \

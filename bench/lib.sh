@@ -67,7 +67,7 @@ apply_command() {
 
 # layers : the layers that an apply unpacks, as paths of blobs, a line each.
 layers() {
-  "$SLIPWAY" plan --root "$1" --kernel "$KERNEL" --cache "$SCRATCH/cache" -f "$SCRATCH/host.yaml" -o json |
+  "$SLIPWAY" plan --without-slipway --root "$1" --kernel "$KERNEL" --cache "$SCRATCH/cache" -f "$SCRATCH/host.yaml" -o json |
     python3 -c '
 import json, sys
 for component in json.load(sys.stdin)["components"]:

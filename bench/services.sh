@@ -7,7 +7,7 @@
 #   SLIPWAY_BENCH_NVIDIA=FOLDER: with NVIDIA's nvidia-device-plugin and gpu-feature-discovery, built from k8s-device-plugin v0.20.0
 #   with `go build -ldflags "-s -w" ./cmd/NAME`: the same machine and library, one after the other.
 #   SLIPWAY_BENCH_SECONDS (30), SLIPWAY_BENCH_DRIVERS ("580.159.04 535.261.03"), SLIPWAY_BENCH_SCRAPES (600) before the memory
-#   is read, SLIPWAY_BENCH_COSTS (on; off: calls are free).
+#   is read, SLIPWAY_BENCH_INTERVAL (dcgm's own) seconds between dcgm's samples at rest, SLIPWAY_BENCH_COSTS (on; off: calls are free).
 
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -113,7 +113,7 @@ memory() {
 rest_of() {
   local name port
   PROFILE="h100x8,driver=$1,costs=${SLIPWAY_BENCH_COSTS:-on}" DEVICES=8
-  spec 1 ""
+  spec 1 "${SLIPWAY_BENCH_INTERVAL:+, interval: ${SLIPWAY_BENCH_INTERVAL}s}"
   printf '\nAt rest for %s s, driver %s\n' "$SECONDS_AT_REST" "$1"
   show "$SLIPWAY" service NAME -f "$SCRATCH/host.yaml" --root "$ROOT" --sim "$PROFILE"
   for name in "${SERVICES[@]}"; do

@@ -10,4 +10,4 @@ scratch_folder
 echo "slipway version, --help, completion bash"
 machine
 show "$SLIPWAY" version
-hyperfine --shell=none --warmup 20 --runs 200 "true" "$SLIPWAY version" "$SLIPWAY --help" "$SLIPWAY completion bash"
+hyperfine --shell=none --warmup 20 --runs "${SLIPWAY_BENCH_RUNS:-200}" "true" "$SLIPWAY version" "$SLIPWAY --help" "$SLIPWAY completion bash"
