@@ -213,9 +213,8 @@ TEST_F(ShimTest, IsNeverItsOwnRunc) {
 // NVIDIA's runtime reads the same list and started itself: 155 times in 5 s, and no container.
 TEST_F(ShimTest, NeverStartsARuntimeForGpus) {
   program("bin/nvidia-container-runtime", "#!/bin/sh\nexit 9\n");
-  folder_.file("config.toml", "[nvidia-container-runtime]\nruntimes = [\"" +
-                                  folder_.at("bin/nvidia-container-runtime").string() +
-                                  "\", \"nvidia-container-runtime\", \"runc\"]\n");
+  settings("[nvidia-container-runtime]\nruntimes = [\"" + folder_.at("bin/nvidia-container-runtime").string() +
+           "\", \"nvidia-container-runtime\", \"runc\"]\n");
   EXPECT_EQ(create(), 7) << "as runc ends";
   fs::remove(folder_.at("bin/runc"));
   EXPECT_EQ(create(), 1);
