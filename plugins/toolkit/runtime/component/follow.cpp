@@ -18,8 +18,9 @@ std::string in_unit(const std::string& path) {
   return text;
 }
 
-// Who writes the file has a moment to end. Status 75: another apply holds the machine, and is waited for. Another
-// failure ends here: the next change of the file starts the service again.
+// Not a oneshot, of which systemd takes no RestartForceExitStatus. Who writes the file has a moment to end. Status 75:
+// another apply holds the machine, and is waited for. Another failure ends here: the next change of the file starts the
+// service again.
 std::string mend_service(const std::string& program) {
   return R"([Unit]
 Description=slipway: runtime, puts back what another program has taken out of an engine's configuration
@@ -27,13 +28,13 @@ After=local-fs.target slipway-boot.service
 StartLimitIntervalSec=0
 
 [Service]
-Type=oneshot
+Type=exec
 ExecStartPre=/bin/sleep 1
 ExecStart=)" +
          in_unit(program) + R"( apply --boot --only runtime
 RestartForceExitStatus=75
 RestartSec=5
-TimeoutStartSec=5min
+RuntimeMaxSec=5min
 MemoryMax=512M
 TasksMax=256
 NoNewPrivileges=yes
