@@ -8,6 +8,7 @@
 
 #include <slipway/kernels/grub_menu.hpp>
 #include <slipway/kernels/kernels.hpp>
+#include <slipway/text.hpp>
 
 namespace slipway {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One resource before kubelet, with the clock in the hands of the test: when it registers, and when it leaves kubelet
 // alone.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <sys/stat.h>
 
 #include "tests/component/deviceplugin/kubelet.hpp"

@@ -2,7 +2,7 @@
 // All resources before kubelet: nothing but events of files, streams and the board makes the registrar look.
 #include "deviceplugin/service/registrar.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "tests/component/deviceplugin/kubelet.hpp"
 #include "tests/component/deviceplugin/offered.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kinds file, directory, symlink and remove.
+#include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>

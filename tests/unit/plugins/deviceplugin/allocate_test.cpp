@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "deviceplugin/allocation/allocate.hpp"
 
+#include <gmock/gmock.h>
+
 #include "machines.hpp"
 
 namespace slipway::deviceplugin {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "deviceplugin/devices/health.hpp"
 
+#include <gmock/gmock.h>
+
 namespace slipway::deviceplugin {
 namespace {
 

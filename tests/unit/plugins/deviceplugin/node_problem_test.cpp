@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fstream>
 
+#include <gmock/gmock.h>
+
 #include "deviceplugin/status.hpp"
 
 namespace slipway::deviceplugin {

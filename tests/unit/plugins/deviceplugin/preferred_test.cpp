@@ -3,6 +3,8 @@
 
 #include <random>
 
+#include <gmock/gmock.h>
+
 #include "machines.hpp"
 
 namespace slipway::deviceplugin {

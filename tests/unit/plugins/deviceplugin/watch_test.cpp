@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nvidia/config/watch.hpp"
 
+#include <gmock/gmock.h>
+
 #include "machines.hpp"
 
 namespace slipway::deviceplugin {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes as kubelet's own library makes them.
+#include <gmock/gmock.h>
 #include <slipway/kubelet/deviceplugin_v1beta1.pb.h>
 #include <slipway/kubelet/podresources_v1.pb.h>
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fstream>
 
+#include <gmock/gmock.h>
+
 #include <slipway/testing/temp_dir.hpp>
 
 #include "nvidia/health/kernel_log_watch.hpp"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nvidia/health/record.hpp"
 
+#include <gmock/gmock.h>
+
 namespace slipway::nvidia::health {
 namespace {
 

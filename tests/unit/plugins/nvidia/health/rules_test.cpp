@@ -4,6 +4,8 @@
 #include <fstream>
 #include <sstream>
 
+#include <gmock/gmock.h>
+
 #include <slipway/testing/fake_host.hpp>
 
 namespace slipway::nvidia::health {
