@@ -95,8 +95,9 @@ void set_path(Json& value, const std::vector<std::string>& names, Json member);
 Error needs_runtime(const std::string& engine, const std::string& version);
 
 /// Which program makes an engine's containers that get no GPU: {"program": NAME or PATH, "hidden": the default handler
-/// is a runtime for GPUs, so that the program of the handler runc is taken}. A runtime for GPUs is never that program:
-/// it would start itself.
+/// is a runtime for GPUs, so that the program of the handler runc is taken; "stated": it has to be written down, since
+/// the handler runc has another one, which would be taken once the default handler is one for GPUs}. A runtime for GPUs
+/// is never that program: it would start itself.
 /// @param of_default  the program of the default handler; empty: the engine's own choice
 /// @param of_runc     the program of the handler runc, likewise
 /// @param ours        the program that slipway's handlers start

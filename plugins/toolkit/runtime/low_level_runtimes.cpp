@@ -33,28 +33,34 @@ bool as_written(const Json& list) {
 
 Json low_level_of(const std::string& of_default, const std::string& of_runc, const std::string& ours) {
   const auto for_gpus = [&ours](const std::string& program) { return program == ours || is_gpu_runtime(program); };
+  const auto counts = [&](const std::string& program) {
+    return !program.empty() && std::ranges::count(kUsualRunc, program) == 0 && !for_gpus(program);
+  };
   const bool hidden = !of_default.empty() && for_gpus(of_default);
-  std::string program = hidden ? of_runc : of_default;
-  const bool usual = std::ranges::count(kUsualRunc, program) != 0;
-  if (program.empty() || usual || for_gpus(program)) program = kDefault;
-  return Json{{"program", program}, {"hidden", hidden}};
+  // A default handler that names no program may be of another kind, such as Kata's.
+  const std::string program = hidden || of_default.empty() ? of_runc : of_default;
+  return Json{{"program", counts(program) ? program : kDefault},
+              {"hidden", hidden},
+              {"stated", !counts(program) && counts(of_runc)}};
 }
 
 Result<Json> read_low_level(const Json& engines, const Host& host) {
   std::set<std::string> programs;
   bool hidden = false;  // some engine's default handler is a runtime for GPUs
+  bool stated = false;  // once it is, the handler runc would say another program
   for (const Json& engine : engines) {
     const Json low_level = at_path(engine, {"low_level"});
     if (text_of(engine, "runtime").empty() || !low_level.is_object()) continue;
     programs.insert(text_of(low_level, "program"));
     hidden = hidden || low_level.value("hidden", false);
+    stated = stated || low_level.value("stated", false);
   }
   if (programs.empty()) return Json(nullptr);
   const auto text = host.read(kSettings);
   SLIPWAY_TRY(settings, parse_toml(text ? *text : "", kSettings));
   const Json configured = at_path(settings, {"nvidia-container-runtime", "runtimes"});
-  if (hidden && as_written(configured) && configured[0] != kDefault) return Json{{"runtimes", configured}};
-  if (programs == std::set<std::string>{kDefault}) return Json(nullptr);
+  if (hidden && as_written(configured)) return Json{{"runtimes", configured}};
+  if (programs == std::set<std::string>{kDefault} && !stated) return Json(nullptr);
   if (programs.size() > 1)
     return Json{{"note", "the engines here start different OCI runtimes; name the one behind GPU containers in " +
                              std::string(kSettings) + " (nvidia-container-runtime.runtimes)"}};

@@ -60,6 +60,27 @@ TEST(LowLevelRuntime, IsThatOfTheHandlerRuncWhereTheDefaultOneIsForGpus) {
   EXPECT_EQ(runtimes_of(host), Json({"/opt/bin/runc", "runc", "crun"}));
 }
 
+// Once ours was the default, runc's own program was taken. Found by random layouts: seed 42 of containerd 1.6.
+TEST(LowLevelRuntime, StaysTheSameOnceTheDefaultHandlerIsOurs) {
+  const Json as_default{{"set_as_default", true}};
+  for (const auto& [of_default, expected] :
+       {std::pair<std::string, Json>{"", {"/opt/bin/runc", "runc", "crun"}}, {"/usr/bin/runc", {"runc", "crun"}}}) {
+    FakeHost host = with_runtime();
+    install(host, "containerd", "containerd", "1.7.24");
+    host.file(
+        kConfig,
+        "version = 2\n" + kHandlers + "]\ndefault_runtime_name = \"other\"\n" + kHandlers +
+            ".runtimes.other]\nruntime_type = \"io.containerd.kata.v2\"\n" +
+            (of_default.empty() ? "" : kHandlers + ".runtimes.other.options]\nBinaryName = \"" + of_default + "\"\n") +
+            kHandlers + ".runtimes.runc.options]\nBinaryName = \"/opt/bin/runc\"\n");
+    EXPECT_EQ(runtimes_of(host, as_default), expected);
+    const auto plan = plan_of(host, runtime_spec(as_default));
+    ASSERT_TRUE(plan.ok());
+    carry_out_files(host, *plan);
+    EXPECT_EQ(to_json(*plan_of(host, runtime_spec(as_default))), to_json(*plan));
+  }
+}
+
 TEST(LowLevelRuntime, IsNeverNvidiasRuntimeOfDockerAndCrio) {
   FakeHost docker = with_runtime();
   install(docker, "dockerd", "docker.io", "26.1.5");
