@@ -192,9 +192,13 @@ std::string command_in_root(std::string remedy, const std::string& root) {
                             Program{"apt", "chroot " + root + " apt"},
                             Program{"dnf", "chroot " + root + " dnf"},
                             Program{"zypper", "chroot " + root + " zypper"},
+                            Program{"dkms", "chroot " + root + " dkms"},
+                            Program{"dpkg", "chroot " + root + " dpkg"},
+                            Program{"rpm", "chroot " + root + " rpm"},
                             Program{"dracut", "chroot " + root + " dracut"},
                             Program{"update-initramfs", "chroot " + root + " update-initramfs"}};
   const auto settle = [&](std::size_t at) {
+    if (at != 0 && remedy.compare(at, 9, "/usr/bin/") == 0) remedy.insert(at, "chroot " + root + " ");
     const std::string name = remedy.substr(at, remedy.find_first_of(" `", at) - at);
     for (const Program& program : programs)
       if (program.name == name) remedy.replace(at, name.size(), program.instead);

@@ -69,7 +69,7 @@ Error tool_missing(const Host& host, const std::string& tool, const std::string&
 Error tool_failed(const ToolEnd& end, const std::string& doing, const std::string& next);
 
 /// A remedy for another root, as it is typed here: the commands in it that work with a root's own programs ("apt-get
-/// install make", "run `depmod 6.1`") name it: `chroot ROOT apt-get …`, `depmod -b ROOT …`.
+/// install make", "run `depmod 6.1`", "`/usr/bin/tool`") name it: `chroot ROOT apt-get …`, `depmod -b ROOT …`.
 std::string command_in_root(std::string remedy, const std::string& root);
 
 /// The last `count` lines of a text.

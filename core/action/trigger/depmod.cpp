@@ -99,10 +99,20 @@ Status remove_unfinished_lists(const std::string& release, ActionContext& contex
   return {};
 }
 
-/// depmod ends with status 0 even when it could not read a folder of modules.
-bool complained(const ToolEnd& end) {
-  return end.status != 0 || end.output.find("depmod: ERROR") != std::string::npos ||
-         end.output.find("depmod: FATAL") != std::string::npos;
+/// depmod ends with status 0 even when it could not read a module, or a folder of modules.
+std::string complaint(const ToolEnd& end) {
+  for (const std::string word : {"depmod: ERROR: ", "depmod: FATAL: "})
+    if (const std::size_t at = end.output.find(word); at != std::string::npos)
+      return end.output.substr(at + word.size(), end.output.find('\n', at) - at - word.size());
+  return {};
+}
+
+/// The modules that depmod could read are listed all the same.
+Error incomplete_list(const ToolEnd& end, const std::string& release) {
+  Error error = tool_failed(end, "listing the modules of kernel " + release, {});
+  error.what = "not every module of kernel " + release + " could be listed for modprobe: " + complaint(end);
+  error.next = "replace or delete what depmod names, then run `slipway apply` again; the other modules are listed";
+  return error;
 }
 
 }  // namespace
@@ -142,7 +152,8 @@ Result<TriggerRun> run_depmod(const std::string& release, ActionContext& context
   if (!end && end.error().code == ErrorCode::not_found)
     return skipped(live ? "this machine has no depmod" : "neither the root nor this machine has depmod");
   if (!end) return end.error();
-  if (complained(*end))
+  if (end->status == 0 && !complaint(*end).empty()) return incomplete_list(*end, release);
+  if (end->status != 0)
     return tool_failed(*end, "listing the modules of kernel " + release,
                        "check the files below " + folder_of(release) + ", then run `slipway apply` again");
   context.root.note_changed(folder_of(release));

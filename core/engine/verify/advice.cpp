@@ -98,7 +98,11 @@ Error advised(Error error, const SessionOptions& options) {
 }
 
 Error advised_by_plugin(Error error, const Machine& machine) {
-  if (!machine.host_config().live) error.next = command_in_root(error.next, machine.host_config().root);
+  if (!machine.host_config().live) {
+    error.next = command_in_root(error.next, machine.host_config().root);
+    for (auto& [name, text] : error.details)
+      if (name == "found") text = command_in_root(text, machine.host_config().root);
+  }
   return advised(std::move(error), machine.options());
 }
 

@@ -420,6 +420,16 @@ TEST_F(TriggerTest, ADepmodThatComplainsIsAnErrorWhateverItsStatus) {
   EXPECT_THAT(to_text(done.error()), HasSubstr("updates"));
 }
 
+// "ended with status 0" was the reason that people were given.
+TEST_F(TriggerTest, ADepmodThatCannotReadAModuleNamesIt) {
+  root.put("/lib/modules/6.1/extra/other.ko", "ten bytes.");
+  const auto done = Trigger("depmod:6.1").run(context);
+  ASSERT_FALSE(done.ok());
+  EXPECT_THAT(done.error().what, HasSubstr("/lib/modules/6.1/extra/other.ko"));
+  EXPECT_THAT(done.error().what, Not(HasSubstr("status 0")));
+  EXPECT_THAT(done.error().next, HasSubstr("the other modules are listed"));
+}
+
 TEST(TriggerProducts, AreWhatTheToolsWrite) {
   TempRoot root;
   const auto host = *open_host({.root = root.folder()});
