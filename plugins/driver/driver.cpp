@@ -13,7 +13,8 @@ namespace slipway::driver {
 
 Result<Facts> Driver::detect(const Spec& spec, const Host& host) const {
   SLIPWAY_TRY(kernels, kernel_choice_from(spec.value("kernels")));
-  const HostFacts facts = read_host_facts(host, kernels);
+  const auto settings = read_settings(spec);  // plan() tells what is wrong with them
+  const HostFacts facts = read_host_facts(host, kernels, settings ? settings->parameters : ParameterValues{});
   if (host.hardware() != "detect" || !facts.usable_gpus().empty()) return to_facts(facts);
   if (!facts.kernel_view) return Facts::not_applicable("this root shows no devices");
   if (!facts.gpus.empty()) return Facts::not_applicable("every NVIDIA GPU is handed to virtual machines (vfio)");
@@ -27,7 +28,7 @@ Result<Plan> Driver::plan(const Spec& spec, const Facts& facts, const Inputs& in
 
 Result<Findings> Driver::verify(const Spec& spec, const Host& host) const {
   SLIPWAY_TRY(settings, read_settings(spec));
-  return verify_driver(settings, read_host_facts(host, settings.kernels), host);
+  return verify_driver(settings, read_host_facts(host, settings.kernels, settings.parameters), host);
 }
 
 Result<Findings> Driver::diagnose(const Spec&, const Host& host) const {

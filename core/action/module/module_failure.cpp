@@ -21,7 +21,28 @@ bool has_message(const std::vector<std::string>& messages, const char* words) {
                      [&](const std::string& line) { return line.find(words) != std::string::npos; });
 }
 
-Reason reason_of(const std::string& release, int number, const std::vector<std::string>& messages) {
+/// The kernel compares whole names as it spells them, with "_".
+bool is_blacklisted(std::string module, const std::string& command_line) {
+  std::replace(module.begin(), module.end(), '-', '_');
+  constexpr std::string_view kParameter = "module_blacklist=";
+  for (const auto& word : split_list(command_line, ' ')) {
+    if (!word.starts_with(kParameter)) continue;
+    const auto names = split_list(word.substr(kParameter.size()));
+    if (std::ranges::find(names, module) != names.end()) return true;
+  }
+  return false;
+}
+
+void add_messages(const std::vector<std::string>& messages, Error& error) {
+  if (!messages.empty()) error.details.emplace_back("kernel", joined(messages, "\n"));
+}
+
+Reason reason_of(const std::string& release, int number, const std::vector<std::string>& messages, bool blacklisted) {
+  if (number == EPERM && (blacklisted || has_message(messages, " is blacklisted")))
+    return {ErrorCode::denied,
+            std::string("module_blacklist= on the kernel's command line names it") +
+                (blacklisted ? "" : ", or a module that it needs"),
+            "take the name out of module_blacklist= in the boot loader's configuration, then reboot"};
   if (number == EKEYREJECTED || number == ENOKEY || has_message(messages, "unsigned module is rejected") ||
       has_message(messages, "unavailable key is rejected"))
     return {
@@ -62,14 +83,25 @@ Reason reason_of(const std::string& release, int number, const std::vector<std::
 }  // namespace
 
 Error load_failure(const std::string& module, const std::string& kernel_release, int number,
-                   const std::vector<std::string>& messages) {
-  const Reason reason = reason_of(kernel_release, number, messages);
+                   const std::vector<std::string>& messages, const std::string& command_line) {
+  const Reason reason = reason_of(kernel_release, number, messages, is_blacklisted(module, command_line));
   Error error{reason.code,
               "the kernel module " + module + " cannot be loaded: " + reason.why + " (" + std::strerror(number) + ")",
               module,
               reason.next,
               {}};
-  if (!messages.empty()) error.details.emplace_back("kernel", joined(messages, "\n"));
+  add_messages(messages, error);
+  return error;
+}
+
+Error prevented_load(const std::string& module, const std::string& line, const std::vector<std::string>& messages) {
+  Error error{ErrorCode::conflict,
+              "the kernel module " + module + " was not loaded: modprobe.d has the line `" + line + "`",
+              module,
+              "find that line and delete it: `grep -rnE '^(install|alias)' /etc/modprobe.d /run/modprobe.d "
+              "/usr/local/lib/modprobe.d /usr/lib/modprobe.d`",
+              {}};
+  add_messages(messages, error);
   return error;
 }
 

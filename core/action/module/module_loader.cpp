@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/action/module/module_loader.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <vector>
 
@@ -29,14 +30,28 @@ Result<std::string> running_release(const Host& host) {
   return release.empty() ? host.kernel_release() : Result<std::string>(std::move(release));
 }
 
+struct Attempt {
+  const Host& host;
+  std::string followed;  ///< the line of modprobe.d that was followed instead of loading a module; empty: none
+};
+
 /// An `install` line of modprobe.d: a shell command instead of loading, run where the root's programs run.
-int run_install(kmod_module*, const char* command, void* host) {
-  const auto end = run_live(*static_cast<const Host*>(host), {"/bin/sh", "-c", command}, kInstallLimit);
+int run_install(kmod_module* module, const char* command, void* data) {
+  auto& attempt = *static_cast<Attempt*>(data);
+  attempt.followed = std::string("install ") + kmod_module_get_name(module) + " " + command;
+  const auto end = run_live(attempt.host, {"/bin/sh", "-c", command}, kInstallLimit);
   return end && end->status == 0 ? 0 : -EIO;
 }
 
+/// "alias acme off", where the module found is called otherwise and is not there; empty: it is no alias.
+std::string alias_line(std::string name, const kmod_module* found) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  const std::string is = kmod_module_get_name(found);
+  return is == name || kmod_module_get_path(found) != nullptr ? "" : "alias " + name + " " + is;
+}
+
 /// 0 or an errno.
-int insert(kmod_ctx* kmod, const std::string& name, const std::string& options, const Host& host) {
+int insert(kmod_ctx* kmod, const std::string& name, const std::string& options, Attempt& attempt) {
   kmod_list* found = nullptr;
   const int looked = kmod_module_new_from_lookup(kmod, name.c_str(), &found);
   const ModuleList list(found, &kmod_module_unref_list);
@@ -45,7 +60,8 @@ int insert(kmod_ctx* kmod, const std::string& name, const std::string& options, 
   for (kmod_list* item = list.get(); item != nullptr; item = kmod_list_next(list.get(), item)) {
     const Module module(kmod_module_get_module(item), &kmod_module_unref);
     const int result = kmod_module_probe_insert_module(module.get(), 0, options.empty() ? nullptr : options.c_str(),
-                                                       &run_install, &host, nullptr);
+                                                       &run_install, &attempt, nullptr);
+    if (result < 0 && attempt.followed.empty()) attempt.followed = alias_line(name, module.get());
     if (result < 0 && result != -EEXIST) return -result;
   }
   return 0;
@@ -75,10 +91,12 @@ Status ModuleLoader::load(const std::string& name, const std::string& options) c
   const Host& host = context_->host;
   if (host.module_loaded(name)) return {};
   KernelLog log(context_->root.root());
-  const int number = insert(kmod_.get(), name, options, host);
-  if (number != 0) return load_failure(name, release_, number, log.news());
-  if (host.module_loaded(name)) return {};
-  return load_failure(name, release_, ENOENT, log.news());  // an `install` line did something else
+  Attempt attempt{host, {}};
+  const int number = insert(kmod_.get(), name, options, attempt);
+  if (number == 0 && host.module_loaded(name)) return {};
+  const auto messages = log.news();
+  if (!attempt.followed.empty()) return prevented_load(name, attempt.followed, messages);
+  return load_failure(name, release_, number == 0 ? ENOENT : number, messages, host.attribute("/proc/cmdline"));
 }
 
 Status ModuleLoader::unload(const std::string& name) const {

@@ -21,10 +21,15 @@ std::vector<std::string> modules_on_top(const Host& host, const std::string& nam
 /// as the kernel counts: one open device may count twice.
 std::vector<std::string> used_from_outside(const Host& host, const std::vector<std::string>& names);
 
-/// @param number    errno of finit_module(2)
-/// @param messages  what the kernel said meanwhile
+/// @param number        errno of finit_module(2)
+/// @param messages      what the kernel said meanwhile
+/// @param command_line  the kernel's: module_blacklist= forbids modules
 Error load_failure(const std::string& module, const std::string& kernel_release, int number,
-                   const std::vector<std::string>& messages);
+                   const std::vector<std::string>& messages, const std::string& command_line);
+
+/// @param line      of modprobe.d, which modprobe follows instead of loading the module: "install acme /bin/false"
+/// @param messages  what the kernel said meanwhile
+Error prevented_load(const std::string& module, const std::string& line, const std::vector<std::string>& messages);
 
 /// Names who holds the module: other modules, and how many users the kernel counts besides.
 Error unload_failure(const std::string& module, int number, const Host& host);

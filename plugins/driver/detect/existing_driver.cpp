@@ -29,7 +29,7 @@ std::vector<ExistingDriver> find_dkms(const Host& host) {
       if (!nvidia::DriverVersion::parse(version)) continue;
       traces.push_back({"DKMS", fmt::format("/var/lib/dkms/{}/{}", name, version), version,
                         name.find("open") != std::string::npos ? "open" : "",
-                        fmt::format("dkms remove {}/{} --all", name, version)});
+                        fmt::format("`dkms remove {}/{} --all`", name, version)});
     }
   }
   return traces;
@@ -43,7 +43,7 @@ std::vector<ExistingDriver> find_installer(const Host& host) {
   std::string version;
   if (log) version = log->substr(0, log->find('\n'));
   if (!nvidia::DriverVersion::parse(version)) version.clear();
-  return {{"installer", "NVIDIA's installer (.run)", version, "", "nvidia-uninstall"}};
+  return {{"installer", "NVIDIA's installer (.run)", version, "", "`/usr/bin/nvidia-uninstall`"}};
 }
 
 std::vector<ExistingDriver> find_modules(const Host& host, const std::string& release) {
@@ -54,7 +54,7 @@ std::vector<ExistingDriver> find_modules(const Host& host, const std::string& re
   const std::string first = fmt::format("/lib/modules/{}/{}", release, modules.front());
   return {{"modules", fmt::format("{} in /lib/modules/{}", fmt::join(modules, ", "), release), "",
            first.find("open") != std::string::npos ? "open" : "",
-           fmt::format("remove the package that owns {} (`dpkg -S` or `rpm -qf` names it)", first)}};
+           fmt::format("remove the package that owns {0} (`dpkg -S {0}` or `rpm -qf {0}` names it)", first)}};
 }
 
 std::vector<ExistingDriver> find_libraries(const Host& host) {
@@ -66,8 +66,11 @@ std::vector<ExistingDriver> find_libraries(const Host& host) {
       const std::string path = fmt::format("{}/{}", folder, name);
       const auto target = host.resolve(path);
       if (!target || is_ours(*target)) continue;
-      return {{"libraries", path, library_version(target->substr(target->rfind('/') + 1)), "",
-               fmt::format("remove the package that owns {} (`dpkg -S` or `rpm -qf` names it)", path)}};
+      return {
+          {"libraries", path, library_version(target->substr(target->rfind('/') + 1)), "",
+           fmt::format("remove the package that owns {0} (`dpkg -S {0}` or `rpm -qf {0}` names it), or {0} alone where "
+                       "none does",
+                       path)}};
     }
   return {};
 }

@@ -18,12 +18,20 @@ struct ExistingDriver {
   std::string what;     ///< "libcuda1, nvidia-smi (dpkg)", a path, a program
   std::string version;  ///< driver version where the trace tells it; may be empty
   std::string flavour;  ///< "open", "proprietary"; empty: the trace does not tell
-  std::string remove;   ///< a command that removes it
+  std::string remove;   ///< what removes it: "`apt-get purge …`", or a sentence, "remove the package that owns …"
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ExistingDriver, how, what, version, flavour, remove)
 
 /// Everything that is there and does not belong to slipway's store, with the modules of these kernels.
 std::vector<ExistingDriver> find_existing_drivers(const Host& host, const std::vector<std::string>& kernel_releases);
+
+struct InstalledPackage {
+  std::string name;
+  std::string version;  ///< the upstream one, "535.261.03" of "1:535.261.03-1~deb12u1"; empty: it is no driver version
+};
+
+/// Those that are installed, from the text of /var/lib/dpkg/status, and that are wanted by their name.
+std::vector<InstalledPackage> installed_packages(std::string_view dpkg_status, bool (*wanted)(std::string_view name));
 
 /// A Debian package that brings driver libraries or modules, not just something that uses them.
 bool is_driver_package(std::string_view name);

@@ -68,22 +68,30 @@ bool is_driver_package(std::string_view name) {
   return false;
 }
 
-std::vector<ExistingDriver> driver_packages_in(std::string_view dpkg_status) {
-  std::map<std::string, std::vector<std::string>> by_version;
-  std::vector<std::string> all;
-  std::string flavour;
+std::vector<InstalledPackage> installed_packages(std::string_view dpkg_status, bool (*wanted)(std::string_view name)) {
+  std::vector<InstalledPackage> packages;
   while (!dpkg_status.empty()) {
     const auto end = dpkg_status.find("\n\n");
     const auto paragraph = dpkg_status.substr(0, end);
     dpkg_status.remove_prefix(end == std::string_view::npos ? dpkg_status.size() : end + 2);
     const std::string name{field(paragraph, "Package")};
-    if (!is_driver_package(name) || !field(paragraph, "Status").ends_with(" installed")) continue;
-    by_version[upstream_version(field(paragraph, "Version"))].push_back(name);
+    if (wanted(name) && field(paragraph, "Status").ends_with(" installed"))
+      packages.push_back({name, upstream_version(field(paragraph, "Version"))});
+  }
+  return packages;
+}
+
+std::vector<ExistingDriver> driver_packages_in(std::string_view dpkg_status) {
+  std::map<std::string, std::vector<std::string>> by_version;
+  std::vector<std::string> all;
+  std::string flavour;
+  for (const auto& [name, version] : installed_packages(dpkg_status, &is_driver_package)) {
+    by_version[version].push_back(name);
     all.push_back(name);
     if (brings_modules(name)) flavour = name.find("open") != std::string::npos ? "open" : "proprietary";
   }
   std::vector<ExistingDriver> traces;
-  const std::string remove = fmt::format("apt-get purge {}", fmt::join(all, " "));
+  const std::string remove = fmt::format("`apt-get purge {}`", fmt::join(all, " "));
   for (const auto& [version, names] : by_version)
     traces.push_back({"packages", fmt::format("{} (dpkg)", fmt::join(names, ", ")), version, flavour, remove});
   return traces;

@@ -21,6 +21,7 @@ void read_hardware(const Host& host, HostFacts& facts) {
     const auto vpd = host.read("/sys/bus/pci/devices/" + device.address + "/vpd");
     facts.nvlink5_switches |= vpd && nvidia::is_nvlink5_switch_vpd(*vpd);
   }
+  if (!facts.nvswitches.empty() || facts.nvlink5_switches) facts.fabric_manager = read_fabric_manager(host);
   facts.loaded = nvidia::read_loaded_driver(host);
   facts.gpu_minors = nvidia::read_gpu_minors(host);
   facts.kernel_drivers = loaded_kernel_drivers(host);
@@ -67,7 +68,7 @@ std::vector<std::string> HostFacts::kernel_releases() const {
   return releases;
 }
 
-HostFacts read_host_facts(const Host& host, const KernelChoice& choice) {
+HostFacts read_host_facts(const Host& host, const KernelChoice& choice, const ParameterValues& parameters) {
   HostFacts facts;
   read_hardware(host, facts);
   read_kernels(host, choice, facts);
@@ -77,6 +78,8 @@ HostFacts read_host_facts(const Host& host, const KernelChoice& choice) {
   facts.public_libdir = public_libdir(host);
   facts.existing = find_existing_drivers(host, facts.kernel_releases());
   facts.installed = read_receipt(host);
+  facts.modprobe = read_modprobe_config(host);
+  if (facts.loaded && host.live()) facts.loaded_parameters = read_loaded_parameters(host, parameters);
   return facts;
 }
 

@@ -10,8 +10,10 @@
 #include <slipway/host.hpp>
 
 #include "driver/detect/existing_driver.hpp"
+#include "driver/detect/fabric_manager.hpp"
 #include "driver/detect/kernel_choice.hpp"
 #include "driver/detect/kernel_config.hpp"
+#include "driver/detect/modprobe_config.hpp"
 #include "driver/detect/receipt.hpp"
 #include "nvidia/gpu.hpp"
 #include "nvidia/loaded_driver.hpp"
@@ -34,7 +36,8 @@ struct HostFacts {
   std::vector<nvidia::Gpu> gpus;
   std::vector<std::string> nvswitches;  ///< PCI addresses
   bool nvlink5_switches = false;
-  std::vector<unsigned> gpu_minors;  ///< as the loaded driver gave them
+  std::optional<FabricManager> fabric_manager;  ///< looked for where there are NVSwitches
+  std::vector<unsigned> gpu_minors;             ///< as the loaded driver gave them
   std::optional<nvidia::LoadedDriver> loaded;
   std::string kernel_drivers;  ///< the kernel's own that are loaded: "nouveau", "nova_core, nova"
   bool enforces_signatures = false;
@@ -53,6 +56,8 @@ struct HostFacts {
   std::string public_libdir;
   std::vector<ExistingDriver> existing;
   std::optional<Receipt> installed;
+  std::vector<ModprobeLine> modprobe;  ///< the site's, about the driver's modules
+  ParameterValues loaded_parameters;   ///< of those that the spec sets, what the loaded modules show
 
   /// GPUs that an NVIDIA driver may take: not those handed to virtual machines.
   std::vector<nvidia::Gpu> usable_gpus() const;
@@ -62,7 +67,8 @@ struct HostFacts {
   bool no_gpu_here() const { return kernel_view && usable_gpus().empty(); }
 };
 
-HostFacts read_host_facts(const Host& host, const KernelChoice& choice = {});
+/// @param parameters  whose values in the loaded modules are looked at
+HostFacts read_host_facts(const Host& host, const KernelChoice& choice = {}, const ParameterValues& parameters = {});
 Facts to_facts(const HostFacts& facts);
 HostFacts host_facts_from(const Facts& facts);
 

@@ -84,6 +84,7 @@ void set_hardware(const HostFacts& from, Facts& facts) {
   facts.set("gpu_minors", from.gpu_minors);
   facts.set("nvswitches", from.nvswitches);
   facts.set("nvlink5_switches", from.nvlink5_switches);
+  if (from.fabric_manager) facts.set("fabric_manager", *from.fabric_manager);
   if (from.loaded) {
     Json loaded{{"version", from.loaded->version}, {"modules", from.loaded->modules}};
     if (from.loaded->flavour) loaded["flavour"] = nvidia::to_string(*from.loaded->flavour);
@@ -100,6 +101,7 @@ void read_hardware(const Facts& facts, HostFacts& to) {
   for (const auto& minor : facts.value("gpu_minors")) to.gpu_minors.push_back(minor.get<unsigned>());
   to.nvswitches = facts.texts("nvswitches");
   to.nvlink5_switches = facts.flag("nvlink5_switches");
+  if (facts.has("fabric_manager")) to.fabric_manager = facts.value("fabric_manager").get<FabricManager>();
   if (facts.has("loaded"))
     to.loaded = nvidia::LoadedDriver{facts.text("loaded.version"), nvidia::parse_flavour(facts.text("loaded.flavour")),
                                      facts.texts("loaded.modules")};
@@ -120,6 +122,8 @@ Facts to_facts(const HostFacts& from) {
   facts.set("root.public_libdir", from.public_libdir);
   facts.set("existing", from.existing);
   if (from.installed) facts.set("installed", to_json(*from.installed));
+  if (!from.modprobe.empty()) facts.set("modprobe", from.modprobe);
+  if (!from.loaded_parameters.empty()) facts.set("loaded_parameters", from.loaded_parameters);
   return facts;
 }
 
@@ -133,6 +137,8 @@ HostFacts host_facts_from(const Facts& facts) {
   to.public_libdir = facts.text("root.public_libdir");
   if (facts.has("existing")) facts.value("existing").get_to(to.existing);
   to.installed = receipt_from_json(facts.value("installed"));
+  if (facts.has("modprobe")) facts.value("modprobe").get_to(to.modprobe);
+  if (facts.has("loaded_parameters")) facts.value("loaded_parameters").get_to(to.loaded_parameters);
   return to;
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "driver/detect/kernel_driver.hpp"
+#include "driver/verify/verify.hpp"
 #include "nvidia/proc_files.hpp"
 
 namespace slipway::driver {
@@ -77,6 +78,21 @@ void diagnose_uvm(const HostFacts& facts, const Host& host, Findings& findings) 
   if (!wrong.empty()) findings.fail("driver.uvm-nodes", fmt::format("{}", fmt::join(wrong, "; ")), kNext);
 }
 
+void diagnose_modprobe(const HostFacts& facts, Findings& findings) {
+  if (!facts.installed) return;
+  const auto lines = lines_that_prevent_loading(facts, {"nvidia", "nvidia-uvm", "nvidia-modeset"});
+  if (!lines.empty())
+    findings.fail("driver.modprobe", fmt::format("modules cannot be loaded: {}", fmt::join(lines, "; ")), kDeleteLines);
+}
+
+void diagnose_fabric_manager(const HostFacts& facts, Findings& findings) {
+  if (!facts.loaded && !facts.installed) return;
+  const std::string& version = facts.loaded ? facts.loaded->version : facts.installed->version;
+  const bool known = !facts.fabric_manager || !facts.fabric_manager->version.empty();
+  if (const auto fault = fabric_manager_fault(facts, version); !fault.empty() && known)
+    findings.fail("driver.fabric-manager", fault, fabric_manager_remedy(version));
+}
+
 }  // namespace
 
 void diagnose_running(const HostFacts& facts, const Host& host, Findings& findings) {
@@ -90,6 +106,8 @@ Findings diagnose_driver(const HostFacts& facts, const Host& host) {
   Findings findings;
   diagnose_kernels(facts, host, findings);
   diagnose_other_drivers(facts, host, findings);
+  diagnose_modprobe(facts, findings);
+  diagnose_fabric_manager(facts, findings);
   diagnose_running(facts, host, findings);
   diagnose_log(facts, host, findings);
   return findings;

@@ -22,6 +22,8 @@ namespace slipway::driver {
 ///   driver.versions     library and loaded module differ
 ///   driver.uvm-nodes    /dev/nvidia-uvm and -tools are missing or wrong, or the module is not loaded
 ///   driver.nouveau      nouveau is loaded
+///   driver.modprobe     a line of modprobe.d, or the kernel's command line, keeps a module from being loaded
+///   driver.fabric-manager  NVSwitches without a Fabric Manager of the driver's version
 ///   driver.signature    the kernel refused a module's signature, or the log tells of one
 ///   driver.start        the driver could not start a GPU
 ///   driver.xid          XID errors, one finding for each number and GPU or GPU instance

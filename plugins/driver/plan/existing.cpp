@@ -24,11 +24,15 @@ std::string flavour_of(const HostFacts& facts) {
   return "proprietary";
 }
 
+std::string how_to_remove(const ExistingDriver& trace) {
+  return trace.remove.starts_with('`') ? "remove it: " + trace.remove : trace.remove;
+}
+
 void add_traces(const std::vector<ExistingDriver>& traces, Error& error) {
   for (const auto& trace : traces) {
     const std::string version = trace.version.empty() ? "" : ", version " + trace.version;
     error.details.emplace_back("found",
-                               fmt::format("{}: {}{}; to remove: {}", trace.how, trace.what, version, trace.remove));
+                               fmt::format("{}: {}{}; {}", trace.how, trace.what, version, how_to_remove(trace)));
   }
 }
 
@@ -37,7 +41,7 @@ Error in_the_way(const Settings& settings, const std::vector<ExistingDriver>& tr
   Error error{
       ErrorCode::conflict, "an NVIDIA driver that slipway did not install is in the way", traces.front().what, {}, {}};
   add_traces(traces, error);
-  error.next = fmt::format("remove it: `{}`", traces.front().remove);
+  error.next = how_to_remove(traces.front());
   if (versions.size() == 1 && settings.version.allows(*versions.begin()))
     error.next += "; or use it as it is: existing: keep";
   return error;
@@ -55,8 +59,8 @@ Error cannot_keep(const Settings& settings, const std::vector<ExistingDriver>& t
               {}};
   add_traces(traces, error);
   error.next = versions.size() == 1
-                   ? fmt::format("write version: \"{}\", or remove it: `{}`", *versions.begin(), traces.front().remove)
-                   : fmt::format("remove it: `{}`", traces.front().remove);
+                   ? fmt::format("write version: \"{}\", or {}", *versions.begin(), how_to_remove(traces.front()))
+                   : how_to_remove(traces.front());
   return error;
 }
 
@@ -76,6 +80,8 @@ Result<Plan> plan_existing(const Settings& settings, const HostFacts& facts, con
     plan.note("existing: keep: the parameters are not applied, they belong to its owner");
   if (facts.kernels_chosen)
     plan.note("existing: keep: no kernel gets modules from slipway, whichever were chosen; they are its owner's");
+  if (const auto fault = fabric_manager_fault(facts, *versions.begin()); !fault.empty())
+    plan.note(fmt::format("{}: {}", fault, fabric_manager_remedy(*versions.begin())));
   add_live_actions(settings, facts, target, *versions.begin(), plan);
   plan.output("driver_root", "/");
   plan.output("dev_root", "/");

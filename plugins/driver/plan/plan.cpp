@@ -113,6 +113,16 @@ Result<Fitted> fit(const Settings& settings, const HostFacts& facts, const std::
   return error;
 }
 
+/// The key does not help the newest kernel, and people who have set it ask why.
+Error with_kernel_rule(const Settings& settings, const std::string& kernel_release, Error error) {
+  if (settings.note_missing_package && error.code != ErrorCode::needs_catalogue)
+    error.details.emplace_back("key",
+                               fmt::format("kernel_without_package: note does not count for {}: the newest of the "
+                                           "kernels always needs modules",
+                                           kernel_release));
+  return error;
+}
+
 /// What runs now: the modules of a kernel that has some are loaded; else they are once such a kernel boots.
 void add_running(const Settings& settings, const HostFacts& facts, const Target& target, const Receipt& receipt,
                  Plan& plan) {
@@ -130,6 +140,7 @@ void add_running(const Settings& settings, const HostFacts& facts, const Target&
 Result<Plan> make_plan(const Settings& settings, const HostFacts& facts, const Inputs& inputs) {
   const Target& target = inputs.target();
   SLIPWAY_CHECK(check_hardware(facts, target));
+  SLIPWAY_CHECK(check_modprobe(settings, facts));
   if (!facts.existing.empty()) return plan_existing(settings, facts, target);
   SLIPWAY_CHECK(check_kernel_keys(settings, facts));
   SLIPWAY_TRY(kernel_release, target_kernel(facts, target));
@@ -149,7 +160,9 @@ Result<Plan> make_plan(const Settings& settings, const HostFacts& facts, const I
     fitted = std::move(found);
     return {};
   };
-  SLIPWAY_TRY(chosen, choose_version(packages, catalogue, settings.version, wanted, fits));
+  auto choosing = choose_version(packages, catalogue, settings.version, wanted, fits);
+  if (!choosing) return with_kernel_rule(settings, kernel_release, std::move(choosing).error());
+  auto& chosen = *choosing;
   const Installation& installation = fitted->installation;
   const std::string& version = chosen.version;
   SLIPWAY_CHECK(check_signatures(installation, settings, facts, target));
@@ -157,6 +170,7 @@ Result<Plan> make_plan(const Settings& settings, const HostFacts& facts, const I
   for (const auto* notes : {&chosen.notes, &fitted->flavour.notes, &fitted->choice.notes})
     for (const auto& note : *notes) plan.note(note);
   for (auto& warning : parameter_warnings(settings.parameters)) plan.note(std::move(warning));
+  add_notes(settings, facts, version, plan);
   add_file_actions(settings, facts, installation, plan);
   add_running(settings, facts, target, installation.receipt, plan);
   plan.output("driver_root", "/");

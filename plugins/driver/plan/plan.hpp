@@ -66,6 +66,13 @@ void add_file_actions(const Settings& settings, const HostFacts& facts, const In
 void add_live_actions(const Settings& settings, const HostFacts& facts, const Target& target,
                       const std::string& driver_version, Plan& plan);
 
+/// Errors: `conflict` a line of modprobe.d, or the running kernel's command line, keeps a module from being loaded.
+Status check_modprobe(const Settings& settings, const HostFacts& facts);
+
+/// What there is to say of this machine: lines of modprobe.d that win over the spec's, parameters that only count once
+/// the module is loaded again, and a Fabric Manager that is missing or of another version.
+void add_notes(const Settings& settings, const HostFacts& facts, const std::string& driver_version, Plan& plan);
+
 /// A driver that somebody else installed: `refuse` is an error, `keep` the plan to use it.
 Result<Plan> plan_existing(const Settings& settings, const HostFacts& facts, const Target& target);
 

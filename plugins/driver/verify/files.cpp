@@ -32,12 +32,14 @@ void check_library(const std::string& name, const Receipt& receipt, const Host& 
   if (!version.empty() && version != receipt.version) wrong.push_back(fmt::format("{} is of driver {}", name, version));
 }
 
-void check_link(const std::string& path, const Host& host, std::vector<std::string>& wrong) {
+/// @return  it leads to another driver's file, which an apply does not replace
+bool check_link(const std::string& path, const Host& host, std::vector<std::string>& wrong) {
   const auto target = host.resolve(path);
   if (!target)
     wrong.push_back(fmt::format("{} leads nowhere", path));
   else if (!is_ours(*target))
     wrong.push_back(fmt::format("{} leads to {}, which is not slipway's", path, *target));
+  return target && !is_ours(*target);
 }
 
 std::vector<std::string> links_of(const Receipt& receipt, const HostFacts& facts) {
@@ -120,9 +122,10 @@ void verify_files(const Receipt& receipt, const HostFacts& facts, const Host& ho
                   shown(wrong), kApply);
   wrong.clear();
   const auto links = links_of(receipt, facts);
-  for (const auto& link : links) check_link(link, host, wrong);
+  bool foreign = false;
+  for (const auto& link : links) foreign |= check_link(link, host, wrong);
   findings.expect("driver.links", wrong.empty(), fmt::format("{} links lead into the store", links.size()),
-                  shown(wrong), kApply);
+                  shown(wrong), foreign ? "delete the links that are not slipway's, then run `slipway apply`" : kApply);
 }
 
 void verify_modules(const Receipt& receipt, const HostFacts&, const Host& host, Findings& findings) {

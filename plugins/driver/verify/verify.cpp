@@ -55,10 +55,13 @@ Findings verify_driver(const Settings& settings, const HostFacts& facts, const H
     verify_files(*facts.installed, facts, host, findings);
     verify_modules(*facts.installed, facts, host, findings);
     check_next_boot(facts, host, findings);
+    verify_modprobe(settings, facts, findings);
     verify_hardware(facts.installed->version, settings, facts, host, findings);
+    verify_parameters(settings, facts, findings);
   } else if (settings.keep_existing && !facts.existing.empty()) {
     findings.pass("driver.installed", fmt::format("the driver of {} is used as it is", facts.existing.front().what));
     check_next_boot(facts, host, findings);
+    verify_modprobe(settings, facts, findings);
     verify_hardware(facts.existing.front().version, settings, facts, host, findings);
   } else {
     findings.fail("driver.installed", "no driver is installed by slipway here", kApply);

@@ -11,12 +11,23 @@ using ::testing::Not;
 
 TEST(Doctor, HasNothingToSayAboutARootThatIsAsTheSpecSays) {
   const DriverRoot root;
-  ASSERT_EQ(root.run({"apply"}).code, 0);
+  ASSERT_EQ(root.run({"apply"}, "l4x1").code, 0);
   const auto before = root.tree();
-  const Ran doctor = root.run({"doctor", "-f", root.folder().at("host.yaml").string()});
+  const Ran doctor = root.run({"doctor", "-f", root.folder().at("host.yaml").string()}, "l4x1");
   EXPECT_EQ(doctor.code, 0) << doctor.out << doctor.err;
   EXPECT_THAT(doctor.out, HasSubstr("Nothing is wrong"));
   EXPECT_EQ(root.tree(), before);
+}
+
+TEST(Doctor, AndThePlanFindThatNvSwitchesHaveNoFabricManager) {
+  const DriverRoot root;
+  const std::string need =
+      "the NVSwitches of this machine need NVIDIA's Fabric Manager 535.261.03, and none is installed";
+  EXPECT_THAT(root.run({"plan"}).out, HasSubstr("note: " + need));
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  const Ran doctor = root.run({"doctor", "-f", root.folder().at("host.yaml").string()});
+  EXPECT_EQ(doctor.code, 1);
+  EXPECT_THAT(doctor.out, HasSubstr("fail  driver.fabric-manager: " + need));
 }
 
 TEST(Doctor, NamesWhatIsBrokenWithItsRemedyAndExitsWithOne) {

@@ -229,7 +229,7 @@ TEST_F(LoadedModules, WaitForARebootWhileSomebodyUsesOneOfThem) {
 
 TEST(ModuleFailure, ExplainsWhatTheKernelSaid) {
   const auto text = [](int number, std::vector<std::string> messages) {
-    return to_text(load_failure("nvidia", "6.1.0", number, messages));
+    return to_text(load_failure("nvidia", "6.1.0", number, messages, "quiet module_blacklist=nvidia_uvm"));
   };
   EXPECT_THAT(text(EKEYREJECTED, {}), HasSubstr("Secure Boot"));
   EXPECT_THAT(text(ENOKEY, {}), HasSubstr("mokutil --import"));
@@ -239,6 +239,33 @@ TEST(ModuleFailure, ExplainsWhatTheKernelSaid) {
   EXPECT_THAT(text(ENODEV, {"NVRM: No NVIDIA GPU found."}), HasSubstr("found no device"));
   EXPECT_THAT(text(ENODEV, {"NVRM: No NVIDIA GPU found."}), HasSubstr("kernel: NVRM: No NVIDIA GPU found."));
   EXPECT_THAT(text(EPERM, {}), HasSubstr("CAP_SYS_MODULE"));
+}
+
+// "loading modules is not allowed here" sent people to look for CAP_SYS_MODULE.
+TEST(ModuleFailure, NamesTheKernelParameterThatForbidsTheModule) {
+  const auto text = [](const std::string& module, const std::vector<std::string>& messages) {
+    return to_text(load_failure(module, "6.1.0", EPERM, messages, "ro module_blacklist=nouveau,nvidia_uvm quiet\n"));
+  };
+  EXPECT_THAT(text("nvidia-uvm", {}),
+              HasSubstr("module_blacklist= on the kernel's command line names it (Operation not"));
+  EXPECT_THAT(text("nvidia-uvm", {}), HasSubstr("boot loader's configuration"));
+  EXPECT_THAT(text("nvidia", {}), HasSubstr("CAP_SYS_MODULE"));
+  EXPECT_THAT(text("acme", {"Module nouveau is blacklisted"}), HasSubstr("names it, or a module that it needs"));
+}
+
+// "not installed for kernel 6.1.0: run depmod" was said of modules that are there.
+TEST_F(LoadedModules, ThatALineOfModprobeKeepsFromLoadingAreRefusedWithThatLine) {
+  root.put("/proc/sys/kernel/osrelease", "6.1.0\n");
+  root.make_folder("/lib/modules/6.1.0");
+  root.put("/etc/modprobe.d/x.conf", "install acme-uvm /bin/false\nalias acme-modeset off\n");
+  const auto error_of = [&](const char* name) {
+    const Action action = action::kernel_module(name, {}, "");
+    const auto outcome = kind(action).perform(action, live);
+    return outcome ? std::string("it was loaded") : to_text(outcome.error());
+  };
+  EXPECT_THAT(error_of("acme-uvm"), HasSubstr("modprobe.d has the line `install acme_uvm /bin/false`"));
+  EXPECT_THAT(error_of("acme-modeset"), HasSubstr("modprobe.d has the line `alias acme_modeset off`"));
+  EXPECT_THAT(error_of("acme"), HasSubstr("run `depmod 6.1.0`"));
 }
 
 TEST(ModuleFailure, NamesTheHoldersOfAModuleInUse) {

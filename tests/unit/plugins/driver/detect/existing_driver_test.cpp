@@ -31,9 +31,9 @@ std::string shown(const std::vector<ExistingDriver>& traces) {
 // Debian 12 with security updates: libraries rise to 535.309.01, the open modules stay at 535.261.03.
 TEST(ExistingDriver, OfPackagesIsFoundWithEachVersionOfAMix) {
   EXPECT_EQ(shown(driver_packages_in(kStatus)),
-            "packages: nvidia-open-kernel-dkms (dpkg) | 535.261.03 | open | apt-get purge libcuda1 "
-            "nvidia-open-kernel-dkms\n"
-            "packages: libcuda1 (dpkg) | 535.309.01 | open | apt-get purge libcuda1 nvidia-open-kernel-dkms\n");
+            "packages: nvidia-open-kernel-dkms (dpkg) | 535.261.03 | open | `apt-get purge libcuda1 "
+            "nvidia-open-kernel-dkms`\n"
+            "packages: libcuda1 (dpkg) | 535.309.01 | open | `apt-get purge libcuda1 nvidia-open-kernel-dkms`\n");
 }
 
 TEST(ExistingDriver, IsNotSeenInPackagesThatOnlyUseADriver) {
@@ -78,9 +78,9 @@ TEST(ExistingDriver, OfTheInstallerAndOfDkmsIsFoundWithTheWayToRemoveIt) {
   host.root().directory("/var/lib/dkms/nvidia-current-open/535.261.03");
   host.root().directory("/var/lib/dkms/nvidia-fs/2.13");
   EXPECT_EQ(shown(find_existing_drivers(*host.offline(), {testing::kKernel})),
-            "DKMS: /var/lib/dkms/nvidia-current-open/535.261.03 | 535.261.03 | open | dkms remove "
-            "nvidia-current-open/535.261.03 --all\n"
-            "installer: NVIDIA's installer (.run) | 550.54.14 |  | nvidia-uninstall\n");
+            "DKMS: /var/lib/dkms/nvidia-current-open/535.261.03 | 535.261.03 | open | `dkms remove "
+            "nvidia-current-open/535.261.03 --all`\n"
+            "installer: NVIDIA's installer (.run) | 550.54.14 |  | `/usr/bin/nvidia-uninstall`\n");
 }
 
 TEST(ExistingDriver, IsSeenInLibrariesButNotInLinksIntoTheStore) {

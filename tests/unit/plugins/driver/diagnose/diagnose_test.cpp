@@ -136,6 +136,39 @@ TEST_F(DriverDiagnose, FindsUvmNodesThatAreMissingOrOfAnotherBoot) {
   EXPECT_THAT(found(), HasSubstr("/dev/nvidia-uvm-tools is 509:1 and should be 510:1"));
 }
 
+TEST_F(DriverDiagnose, FindsLinesOfModprobeThatKeepModulesFromBeingLoaded) {
+  host.file("/usr/lib/modprobe.d/x.conf", "alias nvidia off\nblacklist nvidia\ninstall nvidia-drm /bin/false\n");
+  EXPECT_THAT(found(), HasSubstr("fail driver.modprobe: modules cannot be loaded: /usr/lib/modprobe.d/x.conf:1: 'alias "
+                                 "nvidia off'\ndelete these lines"));
+}
+
+TEST_F(DriverDiagnose, FindsAKernelParameterThatForbidsAModule) {
+  host.file("/proc/cmdline", "ro module_blacklist=nouveau,nvidia quiet\n");
+  EXPECT_THAT(found(), HasSubstr("fail driver.modprobe: modules cannot be loaded: /proc/cmdline: "
+                                 "'module_blacklist=nvidia'\n"));
+}
+
+// CUDA failed with error 802 on machines that plan, verify and doctor called right.
+TEST_F(DriverDiagnose, FindsNvSwitchesWithoutAFabricManagerOfTheDriversVersion) {
+  host.pci({.address = "0000:05:00.0", .vendor = 0x10de, .device = 0x22a3, .device_class = 0x068000, .numa_node = 0});
+  const std::string need =
+      "fail driver.fabric-manager: the NVSwitches of this machine need NVIDIA's Fabric Manager "
+      "535.261.03, ";
+  EXPECT_THAT(found(), AllOf(HasSubstr(need + "and none is installed\n"), HasSubstr("error 802")));
+  const auto package = [&](const std::string& name, const std::string& version) {
+    host.file("/var/lib/dpkg/status",
+              "Package: " + name + "\nStatus: install ok installed\nVersion: " + version + "\n\n");
+  };
+  package("nvidia-fabricmanager-550", "550.127.05-0ubuntu1");
+  EXPECT_THAT(found(), HasSubstr(need + "and 550.127.05 is installed (nvidia-fabricmanager-550)\n"));
+  package("nvidia-fabricmanager-dev-535", "535.261.03-1");
+  EXPECT_THAT(found(), HasSubstr(need + "and none is installed\n")) << "these are headers";
+  package("nvidia-fabricmanager-535", "535.261.03-1");
+  EXPECT_EQ(found(), "");
+  host.file("/var/lib/dpkg/status", "").file("/usr/bin/nv-fabricmanager", "");
+  EXPECT_EQ(found(), "") << "a package of another kind: its version cannot be told";
+}
+
 TEST_F(DriverDiagnose, FindsNovaByItsOwnName) {
   host.module_loaded_now("nova_core");
   host.pci({.address = "0000:2a:00.0",

@@ -34,8 +34,8 @@ TEST_F(ExistingPlanTest, RefusesAnotherDriverAndSaysWhoInstalledItAndHowItGoes) 
       to_text(plan().error()),
       "error: an NVIDIA driver that slipway did not install is in the way\n"
       "  at:    libcuda1, nvidia-open-kernel-dkms (dpkg)\n"
-      "  found: packages: libcuda1, nvidia-open-kernel-dkms (dpkg), version 535.261.03; to remove: "
-      "apt-get purge libcuda1 nvidia-open-kernel-dkms\n"
+      "  found: packages: libcuda1, nvidia-open-kernel-dkms (dpkg), version 535.261.03; remove it: "
+      "`apt-get purge libcuda1 nvidia-open-kernel-dkms`\n"
       "  do:    remove it: `apt-get purge libcuda1 nvidia-open-kernel-dkms`; or use it as it is: existing: keep\n");
 }
 
@@ -56,6 +56,15 @@ TEST_F(ExistingPlanTest, DoesNotKeepADriverOfAnotherVersion) {
   settings.version = *nvidia::VersionConstraint::parse("580.82.07");
   EXPECT_EQ(plan().error().what, "the NVIDIA driver that is there is to be kept, but it is 535.261.03, not 580.82.07");
   EXPECT_THAT(plan().error().next, HasSubstr("write version: \"535.261.03\", or remove it: `apt-get purge"));
+}
+
+// "remove it: `remove the package that owns … (`dpkg -S` …)`"
+TEST_F(ExistingPlanTest, SaysInASentenceWhatNoCommandRemoves) {
+  host.root().file("/var/lib/dpkg/status", "");
+  host.root().file("/usr/lib64/libcuda.so.580.82.07", "");
+  const std::string path = "/usr/lib64/libcuda.so.580.82.07";
+  EXPECT_EQ(plan().error().next, "remove the package that owns " + path + " (`dpkg -S " + path + "` or `rpm -qf " +
+                                     path + "` names it), or " + path + " alone where none does");
 }
 
 TEST_F(ExistingPlanTest, DoesNotKeepAMix) {

@@ -179,7 +179,11 @@ TEST_F(PlanKernels, OneWithoutAPackageCanBeANote) {
                        "those with a package are 6.1.0-50-amd64, 6.1.0-56-amd64"));
   EXPECT_EQ(installed(plan).without, std::vector<std::string>{"6.1.0-53-amd64"});
   packages.pop_back();
-  EXPECT_EQ(bad(*offline()).what, "no driver package fits kernel 6.1.0-56-amd64") << "the newest needs one";
+  const Error error = bad(*offline());
+  EXPECT_EQ(error.what, "no driver package fits kernel 6.1.0-56-amd64") << "the newest needs one";
+  EXPECT_EQ(error.details.back().second,
+            "kernel_without_package: note does not count for 6.1.0-56-amd64: the newest of "
+            "the kernels always needs modules");
 }
 
 // It was looked for once, in all of the source: the lock need not say so, and no network is needed again.

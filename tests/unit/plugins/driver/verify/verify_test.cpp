@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/verify/verify.hpp"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 
 #include "driver/driver.hpp"
@@ -71,6 +73,7 @@ TEST_F(DriverVerify, PassesOnAHostThatWorks) {
             "pass driver.links: 4 links lead into the store\n"
             "pass driver.modules: 1 modules of driver 535.261.03 for kernel 6.1.0-50-amd64\n"
             "pass driver.depmod: modprobe finds the modules of kernel 6.1.0-50-amd64\n"
+            "pass driver.modprobe: no line of modprobe.d keeps a module from being loaded\n"
             "pass driver.loaded: driver 535.261.03 is loaded: nvidia, nvidia-uvm\n"
             "pass driver.nodes: 4 device nodes open\n"
             "pass driver.gpus: 1 GPUs are bound to nvidia\n"
@@ -135,6 +138,9 @@ TEST_F(DriverVerify, FailsForLibrariesOfAnotherVersionAndForLinksThatLeadElsewhe
   host.root().file("/usr/bin/nvidia-smi", "");
   EXPECT_THAT(live(), HasSubstr("fail driver.links: /usr/bin/nvidia-smi leads to /usr/bin/nvidia-smi, which is not "
                                 "slipway's\n"));
+  const auto all = findings(*host.live());
+  const auto links = std::ranges::find(all.list(), "driver.links", &Finding::name);
+  EXPECT_EQ(links->remedy, "delete the links that are not slipway's, then run `slipway apply`") << "apply refuses them";
 }
 
 TEST_F(DriverVerify, FailsWhenDepmodHasNotRun) {
@@ -157,6 +163,33 @@ TEST_F(DriverVerify, FailsWhenAnotherVersionOrFlavourIsLoaded) {
 TEST_F(DriverVerify, FailsWhenANodeIsMissing) {
   std::filesystem::remove(host.view().at("/dev/nvidia0"));
   EXPECT_THAT(live(), HasSubstr("fail driver.nodes: /dev/nvidia0: "));
+}
+
+// plan, apply, verify and doctor said nothing, and no boot loaded the driver.
+TEST_F(DriverVerify, FailsWhereALineOfModprobeKeepsAModuleFromBeingLoaded) {
+  host.root().file("/etc/modprobe.d/x.conf", "# ours\ninstall nvidia_uvm /bin/false\n");
+  EXPECT_THAT(live(), HasSubstr("fail driver.modprobe: modules cannot be loaded: /etc/modprobe.d/x.conf:2: 'install "
+                                "nvidia-uvm /bin/false'\n"));
+  EXPECT_THAT(summary(findings(*host.offline())), HasSubstr("fail driver.modprobe"));
+}
+
+TEST_F(DriverVerify, ComparesTheParametersOfTheLoadedModulesWithTheSpec) {
+  const Spec spec{{{"version", "535.261.03"},
+                   {"load", {"nvidia", "nvidia-uvm"}},
+                   {"blacklist_nouveau", true},
+                   {"parameters",
+                    {{"nvidia", {{"NVreg_RestrictProfilingToAdminUsers", 0}, {"NVreg_RegistryDwords", "a=b"}}},
+                     {"nvidia-uvm", {{"uvm_disable_hmm", true}}}}}}};
+  const auto output = [&] { return summary(*Driver{}.verify(spec, *host.live())); };
+  host.view().file("/sys/module/nvidia_uvm/parameters/uvm_disable_hmm", "Y\n");
+  host.view().file("/proc/driver/nvidia/params",
+                   "ModifyDeviceFiles: 1\nRmProfilingAdminOnly: 0\nRegistryDwords: \"a=b\"\n");
+  EXPECT_THAT(output(), HasSubstr("pass driver.parameters: 3 parameters of loaded modules are as in the spec\n"));
+  host.view().file("/proc/driver/nvidia/params", "RmProfilingAdminOnly: 1\n");
+  EXPECT_THAT(output(),
+              HasSubstr("warning driver.parameters: nvidia is loaded with NVreg_RestrictProfilingToAdminUsers=1, "
+                        "the spec has 0\n"));
+  EXPECT_TRUE(Driver{}.verify(spec, *host.live())->passed()) << "an apply that changes a parameter must not fail";
 }
 
 TEST_F(DriverVerify, FailsWhenAGpuHasNoDriverOrNouveau) {
