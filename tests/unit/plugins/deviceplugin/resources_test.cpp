@@ -85,8 +85,8 @@ sharing:
 
 TEST(Sharing, SaysWhichDeviceIsNotThere) {
   const auto share = [](const std::string& devices) {
-    const auto settings =
-        settings_of("sharing: {timeSlicing: {resources: [{name: gpu, devices: " + devices + ", replicas: 2}]}}");
+    const auto settings = testing::settings_of("sharing: {timeSlicing: {resources: [{name: gpu, devices: " + devices +
+                                               ", replicas: 2}]}}");
     Remarks remarks;
     EXPECT_TRUE(settings && make_resources(gpus(2), *settings, remarks)) << "everything else is offered";
     return remarks.missing.empty() ? "" : remarks.missing.front().what;
