@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kProperties =
     "--property=LoadState,ActiveState,SubState,Result,MainPID,CanReload,NeedDaemonReload,Type,Job,"
-    "ExecMainExitTimestampMonotonic";
+    "ExecMainExitTimestampMonotonic,ConditionResult,ConditionTimestampMonotonic";
 constexpr std::chrono::seconds kLookLimit{30};
 constexpr std::chrono::seconds kJobLimit{300};
 constexpr std::chrono::milliseconds kLookEvery{200};
@@ -61,7 +61,10 @@ Result<UnitState> unit_state(const Host& host, const std::string& unit) {
   state.needs_daemon_reload = values["NeedDaemonReload"] == "yes";
   const std::string job = values["Job"];  // its number
   state.queued = state.active == "inactive" && !job.empty() && job != "0";
-  state.skipped = state.active == "inactive" && state.result == "exec-condition";
+  // Also before it was ever looked at, the result of its conditions is "no".
+  const std::string looked = values["ConditionTimestampMonotonic"];
+  const bool has_condition_unmet = values["ConditionResult"] == "no" && !looked.empty() && looked != "0";
+  state.skipped = state.active == "inactive" && (state.result == "exec-condition" || has_condition_unmet);
   state.has_run = values["Type"] == "oneshot" && state.active == "inactive" && state.result == "success" &&
                   !ended.empty() && ended != "0";
   return state;

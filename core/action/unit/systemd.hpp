@@ -21,7 +21,7 @@ struct UnitState {
   bool can_reload = false;
   bool needs_daemon_reload = false;
   bool has_run = false;  ///< a oneshot that ran through and does not remain active
-  bool skipped = false;  ///< its ExecCondition= passed it over: it is not for this machine as it is
+  bool skipped = false;  ///< one of its conditions passed it over: it is not for this machine as it is
   bool queued = false;   ///< systemd is about to start it: at a boot, behind what it comes after
 
   bool running() const { return active == "active" || active == "reloading"; }

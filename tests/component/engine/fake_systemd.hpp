@@ -27,8 +27,10 @@ class FakeSystemd {
   void running(const std::string& unit) const { host_.put("run/units/" + unit, "active"); }
   /// The unit is not at work, and systemd is about to start it.
   void queued(const std::string& unit) const { host_.put("run/units/" + unit, "queued"); }
-  /// The unit's condition has passed it over.
+  /// The unit's ExecCondition= has passed it over.
   void skipped(const std::string& unit) const { host_.put("run/units/" + unit, "skipped"); }
+  /// One of the unit's lines Condition…= has passed it over.
+  void unmet(const std::string& unit) const { host_.put("run/units/" + unit, "unmet"); }
   /// The unit has run, and its program exited with an error.
   void failed(const std::string& unit) const { host_.put("run/units/" + unit, "failed"); }
   /// The unit's program exited with an error, and systemd will start it again.
@@ -55,6 +57,7 @@ case $verb in
     [ -s "$file" ] && read -r known < "$file"
     if [ "$known" = queued ]; then load=loaded; echo "Job=7"
     elif [ "$known" = skipped ]; then load=loaded; result=exec-condition
+    elif [ "$known" = unmet ]; then load=loaded; echo "ConditionResult=no"; echo "ConditionTimestampMonotonic=7"
     elif [ "$known" = again ]; then load=loaded; state=activating; sub=auto-restart; result=exit-code
     elif [ "$known" = failed ]; then load=loaded; state=failed; sub=failed; result=exit-code
     elif [ -s "$file" ]; then load=loaded; state=active; sub=running; pid=1; fi
