@@ -10,7 +10,8 @@
 
 namespace slipway::driver {
 
-/// Findings "driver.installed", ".libraries", ".links", ".modules", ".depmod", ".modprobe", ".next-boot" (when it fails),
+/// Findings "driver.installed", ".libraries", ".links", ".modules", ".depmod", ".modprobe", ".next-boot" (when it
+/// fails),
 /// ".loaded", ".nodes", ".gpus", ".nouveau", of which the last four are not applicable without hardware; ".parameters"
 /// where the spec sets some and a live machine shows what the loaded modules have.
 Findings verify_driver(const Settings& settings, const HostFacts& facts, const Host& host);
