@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/apply/pending.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include <slipway/text.hpp>
@@ -53,6 +54,8 @@ void note_skipped(const std::string& trigger, const std::string& why, Skipped& s
 
 Status run_pending(Session& session, Journal& journal, std::vector<std::string>& report) {
   SLIPWAY_TRY(pending, journal.pending());
+  // A removal names them in the opposite order, and dracut fails where modules.dep lists what is gone.
+  std::ranges::stable_partition(pending, [](const std::string& text) { return Trigger(text).precedes_activation(); });
   ComponentLayers layers(session, "slipway", {});
   Status first;
   std::set<std::string> still_pending;

@@ -83,7 +83,12 @@ TEST_P(Recorded, DriverGoesInByThatDistributionsToolsAndOutWithoutATrace) {
   EXPECT_EQ(root_.run({"verify"}).code, 0);
 
   ASSERT_EQ(root_.run({"remove", "--all"}).code, 0);
-  EXPECT_THAT(root_.gpu_name(), HasSubstr("ldconfig -v\n"));
+  const std::string removal = root_.gpu_name();
+  EXPECT_THAT(removal, HasSubstr("ldconfig -v\n"));
+  // Real dracut failed over the modules that modules.dep still listed, and so did the removal.
+  if (!initramfs.empty()) {
+    EXPECT_LT(removal.find("depmod -a"), removal.find(initramfs)) << removal;
+  }
   auto after = root_.tree();
   auto wanted = before;
   for (auto* tree : {&after, &wanted})  // the initrd was made anew, each time
