@@ -108,9 +108,10 @@ Status log_in_image(Session& session, Json event) {
 
 Status drop_log_of_removed(Session& session) {
   RootFs& root = session.root();
+  if (session.state().exists()) return {};
+  SLIPWAY_TRY(lock, RootLock::take(session.host_config().root, session.host_config().live));
   SLIPWAY_TRY(events, read_log_of(root.root()));
   if (events.empty() || !is_of_removed(session, events)) return {};
-  SLIPWAY_TRY(lock, RootLock::take(session.host_config().root, session.host_config().live));
   SLIPWAY_CHECK(take_away(root, events.front()));
   (void)lock;
   return root.settle_directory_times();

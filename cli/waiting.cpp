@@ -136,11 +136,15 @@ Result<ApplyResult> apply_and_wait(Session& session, const Options& options, con
   Patience with_sources(options.wait_for_source, kFirstSourcePause);
   const Clock::time_point late = Clock::now() + kLongWait;
   std::string known;
+  bool waits_for_source = false;
   auto result = recorded(session, options, spec.file, [&] { return apply_run(session, spec, apply); });
   for (;;) {
     const Obstacle obstacle = obstacle_of(result);
     if (obstacle.text.empty()) return result;
-    Patience& patience = obstacle.is_source ? with_sources : with_others;
+    // Whoever has waited for a source waits as well for another apply that came in a pause.
+    waits_for_source = waits_for_source || obstacle.is_source;
+    const bool with_source = obstacle.is_source || (!result && waits_for_source && with_others.has_none());
+    Patience& patience = with_source ? with_sources : with_others;
     if (patience.has_none()) return result;
     if (Clock::now() >= patience.end) return out_of_time(std::move(result), patience.limit);
     if (obstacle.text != known)

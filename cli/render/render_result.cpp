@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "cli/edits.hpp"
 #include "cli/render/render.hpp"
 
@@ -106,8 +108,13 @@ Page apply_text(const ApplyResult& result, const std::string& root) {
   }
   text << findings_text(result.findings);
   const std::size_t kept = kept_paths(result.run).size();
+  const bool waits = std::ranges::any_of(result.run.components, [](const PlannedComponent& component) {
+    return component.state == ComponentState::waiting;
+  });
   if (!result.changed && result.run.failed())
     text << "Nothing was changed.\n";
+  else if (!result.changed && waits)
+    text << "Nothing was changed; what waits is still to be done.\n";
   else if (!result.changed)
     text << "Nothing to do: " << root << " is as the spec says"
          << (kept == 0 ? "" : ", but for " + edits_text(kept) + " that " + (kept == 1 ? "is" : "are") + " kept")

@@ -173,11 +173,11 @@ std::string the_spec(const Host& host, const Known& known) {
 /// What is to be done next, the most urgent first: {"problem", "do"}.
 class NextSteps {
  public:
-  NextSteps(Session& session, const Known& known)
+  NextSteps(Session& session, const Known& known, std::string next_kernel)
       : session_(session),
         known_(known),
         spec_(the_spec(session.host(), known)),
-        next_kernel_(next_boot(session.host()).release) {}
+        next_kernel_(std::move(next_kernel)) {}
 
   Json list(const Json& damaged, const Json& components) {
     if (!damaged.empty())
@@ -221,6 +221,9 @@ class NextSteps {
       add(component["plugin"].value("problem", ""), component["plugin"].value("do", ""));
     else if (name == kBootComponent && state == "failed" && !component["failing"].contains("error"))
       add(failing_text(component["failing"]), "look at `journalctl -u slipway-boot.service`");
+    else if (state == to_string(ComponentState::waiting) && component["failing"].value("unreachable", false))
+      add(name + " waits for its source, which does not answer",
+          "`slipway apply --wait-for-source" + spec_ + "` goes on when it does");
     else if (state == to_string(ComponentState::waiting))
       add(name + " waits", "end what is in its way; `slipway apply --wait" + spec_ + "` goes on then");
     else if (state == to_string(ComponentState::reboot_required))
@@ -278,14 +281,15 @@ Result<Json> status_of(Session& session, const Options& options) {
   SLIPWAY_TRY(known, read_state(session));
   const Json damaged = damage_of(session, known);
   const Json components = components_of(session, options, known);
+  const Json kernel = kernel_facts(session);
   Json status{{"host", host_facts(session)},
-              {"kernel", kernel_facts(session)},
+              {"kernel", kernel},
               {"devices", device_facts(session)},
               {"components", components},
               {"damaged", damaged},
               {"generation", known.current ? known.current->number : 0},
               {"generations", known.generations},
-              {"next", NextSteps(session, known).list(damaged, components)},
+              {"next", NextSteps(session, known, kernel.value("next", "")).list(damaged, components)},
               {"at_work", known.unfinished.at_work},
               {"pending", known.unfinished.pending},
               {"recovery", known.unfinished.recovery}};

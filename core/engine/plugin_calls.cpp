@@ -175,7 +175,7 @@ Result<Json> PluginCalls::artifact(const std::string& component, const std::stri
     shown.log("debug", "this kernel has no Landlock that keeps the worker for archives from writing elsewhere");
   const bool in_apply = op == "catalogue" || op == "fetch" || op == "stage";
   auto reply = process->call(op, request, in_apply ? kFetchLimit : kTransferLimit, shown);
-  if (reply || !in_apply || reply.error().code != ErrorCode::timed_out) return reply;
+  if (reply || shown.cancel == nullptr || reply.error().code != ErrorCode::timed_out) return reply;
   Error silent = std::move(reply).error();  // as good as not there, and perhaps there later
   silent.code = ErrorCode::unreachable;
   return silent;

@@ -124,13 +124,25 @@ Ownership whole_ownership(const Json& value) {
   return owned.outputs.is_object() ? owned : Ownership{};
 }
 
+/// What messages repeat, some of them in commands to be typed: whoever made a root may have written anything there.
+bool is_plain(std::string_view text, std::size_t most) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+~-";
+  return text.size() <= most && text.find_first_not_of(kPlain) == std::string_view::npos;
+}
+
+bool has_plain_names(const Json& by_component) {
+  return std::ranges::all_of(by_component.items(), [](const auto& each) { return is_plain(each.key(), 64); });
+}
+
 bool is_whole(const Generation& generation) {
   const Json spec = generation.spec.is_object() ? generation.spec.value("spec", Json::object()) : Json();
   const Json components = spec.is_object() ? spec.value("components", Json::object()) : Json();
   constexpr Member kOfPlugins[]{{"version", is_text}, {"digest", is_text}};
   return components.is_object() && generation.plugins.is_object() && generation.plugins.size() <= kMostNames &&
-         generation.left_out.size() <= kMostNames && generation.before >= 0 &&
-         std::ranges::all_of(generation.plugins, [&](const Json& each) { return fits(each, kOfPlugins); });
+         generation.left_out.size() <= kMostNames && generation.before >= 0 && has_plain_names(components) &&
+         has_plain_names(generation.plugins) && std::ranges::all_of(generation.plugins, [&](const Json& each) {
+           return fits(each, kOfPlugins) && is_plain(each.value("version", ""), 128);
+         });
 }
 
 bool is_failure(const Json& value) {

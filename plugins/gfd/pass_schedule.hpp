@@ -18,8 +18,7 @@ class PassSchedule {
   explicit PassSchedule(std::optional<std::chrono::milliseconds> interval) : interval_(interval) {}
 
   void files_changed(Clock::time_point now) {
-    constexpr int kQuietGaps = 4;
-    if (now - last_change_ > kQuietGaps * gap_) gap_ = kShortest;
+    if (now - last_change_ > 4 * kLongest) gap_ = kShortest;
     last_change_ = now;
     due_ = std::min(due_, std::max(now, last_ + gap_));
     changed_ = true;

@@ -151,7 +151,8 @@ const std::string& namespace_ending() {
 
 /// The slipway in the name of a group, if it is one of ours: "slipway-room-17-1.4026531836" is 17's.
 pid_t owner_of(const std::string& name) {
-  if (!name.starts_with(kPrefix) || !name.ends_with(namespace_ending())) return 0;
+  const std::string& ending = namespace_ending();  // empty: nobody knows whose numbers count
+  if (!name.starts_with(kPrefix) || ending.empty() || !name.ends_with(ending)) return 0;
   const std::size_t last = name.rfind('-');
   const std::size_t before = last == 0 ? std::string::npos : name.rfind('-', last - 1);
   return before == std::string::npos || before < kPrefix.size() - 1 ? 0 : std::atoi(name.c_str() + before + 1);

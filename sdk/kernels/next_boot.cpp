@@ -13,7 +13,11 @@
 namespace slipway {
 namespace {
 
-constexpr std::size_t kMenuLimit = 8U << 20;
+// Whoever made the root wrote these files, and a privileged command reads them.
+constexpr std::size_t kMenuLimit = 1U << 20;
+constexpr std::size_t kEntryLimit = 16U << 10;
+constexpr std::size_t kMostEntries = 256;
+constexpr std::size_t kLongestRelease = 128;
 constexpr const char* kSystemdBootFolders[] = {"/boot/loader", "/efi/loader", "/boot/efi/loader"};
 constexpr const char* kGrubFolders[] = {"/boot/grub", "/boot/grub2"};
 
@@ -43,16 +47,27 @@ struct Loaded {
   std::string release;
 };
 
+/// "m-6.1.0" of "m-6.1.0+3-1": the tries that are left, and those that failed, are no part of the name (Boot Loader
+/// Specification, boot counting).
+std::string without_counter(const std::string& name) {
+  const auto plus = name.rfind('+');
+  const bool counts = plus != std::string::npos && plus + 1 < name.size() &&
+                      name.find_first_not_of("0123456789-", plus + 1) == std::string::npos;
+  return counts ? name.substr(0, plus) : name;
+}
+
 /// The entries of systemd-boot, the newest kernel first, as its menu has them.
 std::vector<Loaded> systemd_entries(const Host& host, const std::string& folder) {
   std::vector<Loaded> entries;
   for (const auto& file : host.list(folder + "/entries").value_or(std::vector<std::string>{})) {
     if (!file.ends_with(".conf")) continue;
-    auto settings = settings_in(host.read(folder + "/entries/" + file).value_or(""));
+    if (entries.size() == kMostEntries) break;
+    auto settings = settings_in(host.read(folder + "/entries/" + file, kEntryLimit).value_or(""));
     std::string release = release_of_image(settings["linux"]);
     // kernel-install names the folder after the release, and the image "linux".
     if (release.empty()) release = settings["version"];
-    entries.push_back({file.substr(0, file.size() - 5), std::move(release)});
+    if (release.size() > kLongestRelease) release.clear();
+    entries.push_back({without_counter(file.substr(0, file.size() - 5)), std::move(release)});
   }
   std::ranges::stable_sort(
       entries, [](const Loaded& a, const Loaded& b) { return kernel_key(b.release) < kernel_key(a.release); });
@@ -72,7 +87,9 @@ std::optional<NextBoot> by_systemd_boot(const Host& host) {
       if (matches && !entry.release.empty()) return NextBoot{entry.release, "the default of " + file};
       if (matches) return NextBoot{{}, "the entry " + entry.name + " names no kernel release"};
     }
-    return NextBoot{{}, file + " names a default that has no entry"};
+    return NextBoot{{},
+                    file + (wanted.empty() ? " leaves the choice to entries that are not files of " + folder
+                                           : " names a default that has no entry there")};
   }
   return std::nullopt;
 }

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <slipway/text.hpp>
@@ -93,8 +94,11 @@ Status remove_unfinished_lists(const std::string& release, ActionContext& contex
   SLIPWAY_TRY(names, folder_names(opened.get(), folder));
   for (const std::string& name : names) {
     const pid_t writer = writer_of(name);
+    struct stat info {};
+    if (writer <= 0 || ::fstatat(opened.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
     const bool at_work = context.host.live() && (::kill(writer, 0) == 0 || errno != ESRCH);
-    if (writer > 0 && !at_work) SLIPWAY_CHECK(context.root.remove(std::string(folder).append("/").append(name)));
+    if (S_ISREG(info.st_mode) && !at_work)
+      SLIPWAY_CHECK(context.root.remove(std::string(folder).append("/").append(name)));
   }
   return {};
 }

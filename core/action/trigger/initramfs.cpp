@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // core/action/trigger/initramfs.cpp - trigger `initramfs:RELEASE`: the initial root of a kernel, made anew by the
 // system's own tool.
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 
 #include "core/action/trigger/triggers.hpp"
@@ -9,7 +11,7 @@
 namespace slipway::core {
 namespace {
 
-constexpr std::chrono::seconds kInitramfsLimit{1800};
+constexpr std::chrono::seconds kInitramfsLimit{1800};  // for all initrds of a kernel together
 
 std::string folder_of_image(const std::string& path) { return std::filesystem::path(path).parent_path(); }
 
@@ -57,8 +59,11 @@ Result<TriggerRun> run_initramfs(const std::string& release, ActionContext& cont
     return skipped("the root is for " + context.host.arch() + ", whose programs do not run on this machine; run `" +
                    work.commands.front().front() + "` when it has booted");
   TriggerRun run{true, work.left, {}};
+  const auto deadline = std::chrono::steady_clock::now() + kInitramfsLimit;
   for (const auto& argv : work.commands) {
-    auto end = live ? run_live(context.host, argv, kInitramfsLimit) : run_in_root(context.root, argv, kInitramfsLimit);
+    const auto left = std::chrono::ceil<std::chrono::seconds>(deadline - std::chrono::steady_clock::now());
+    const auto limit = std::max(left, std::chrono::seconds(1));
+    auto end = live ? run_live(context.host, argv, limit) : run_in_root(context.root, argv, limit);
     if (!end) return end.error();
     if (end->status != 0) return making_failed(*end, release, work);
     run.text += (run.text.empty() ? "" : "; ") + as_it_ran(*end);

@@ -11,6 +11,7 @@ namespace slipway::core {
 namespace {
 
 constexpr std::size_t kShownFiles = 4;
+constexpr std::size_t kMostImages = 16;  // each costs a run of dracut; a root has one for each of its boot folders
 
 std::string debian_image(const std::string& release) { return "/boot/initrd.img-" + release; }
 
@@ -64,6 +65,11 @@ std::string stay(const std::vector<std::string>& files, const std::string& why) 
 
 InitrdWork by_dracut(const Host& host, const std::string& release) {
   InitrdWork work{{}, images_of(host, release), {}};
+  if (work.images.size() > kMostImages) {
+    const std::vector<std::string> others(work.images.begin() + kMostImages, work.images.end());
+    work.images.resize(kMostImages);
+    work.left = stay(others, "slipway makes at most " + std::to_string(kMostImages) + " initrds of a kernel anew");
+  }
   for (const std::string& image : work.images) {
     std::vector<std::string> argv{"dracut", "--force", "--kver", release};
     // What hardware this machine has says nothing about the one that will boot the image.

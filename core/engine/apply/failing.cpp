@@ -32,6 +32,7 @@ Json failing_record(const PlannedComponent& component, const Findings* findings)
     record["error"] = component.error->what;
     if (component.error->code == ErrorCode::unreachable) record["unreachable"] = true;
   }
+  if (component.awaits_source) record["unreachable"] = true;
   Findings failed;
   if (findings != nullptr)
     for (const Finding& finding : findings->list())

@@ -119,7 +119,9 @@ Finding last_apply(const Session& session, const HostSpec& spec, const std::stri
   // A registry that did not answer stops no running machine, and what waits is on its way.
   const bool later = is_here && record.value("unreachable", false);
   const bool is_left_out = spec.left_out.contains(name);  // of the generation, which is the spec that has it
-  const bool failed = (state == "failed" || state == "blocked") && !later && !is_in_force;
+  const bool ended_badly = (state == "failed" || state == "blocked") && !later;
+  const bool never_came = state == "waiting" && !is_here;
+  const bool failed = (ended_badly || never_came) && !is_in_force;
   return Finding{failed ? Finding::Status::fail : Finding::Status::warning, name + ".apply",
                  "the last apply left it " + state + ": " + failing_text(record),
                  state == to_string(ComponentState::reboot_required) ? "reboot"

@@ -54,7 +54,7 @@ void check_kernel(const HostFacts& facts, const Host& host, const std::string& r
   findings.fail(
       finding, fmt::format("{} {} has no driver modules{}", which, release, have),
       fmt::format("`slipway plan --kernel {}` says whether there is a package for it; if so write kernels: all "
-                  "in the spec's driver, so that each kernel has its modules, and run `slipway apply`; else "
+                  "in the spec's driver, so that each kernel has its modules, and apply it without --kernel; else "
                   "make one with `slipway driver build`, or stay on a kernel that has one",
                   release));
 }

@@ -32,7 +32,9 @@ EngineVersion parse_engine_version(const std::string& text) {
   EngineVersion version;
   const auto major = std::from_chars(at, end, version.major);
   if (major.ec != std::errc{} || major.ptr == end || *major.ptr != '.') return {};
-  if (std::from_chars(major.ptr + 1, end, version.minor).ec != std::errc{}) return {};
+  const auto minor = std::from_chars(major.ptr + 1, end, version.minor);
+  if (minor.ec != std::errc{}) return {};
+  if (minor.ptr != end && *minor.ptr == '.') std::from_chars(minor.ptr + 1, end, version.patch);
   return version;
 }
 

@@ -19,10 +19,11 @@
 
 namespace slipway::toolkit {
 
-/// The numbers of a version, "1.6.20~ds1-1" -> {1, 6}; {0, 0} when it is not known.
+/// The numbers of a version, "1.6.20~ds1-1" -> {1, 6, 20}; {0, 0, 0} when it is not known.
 struct EngineVersion {
   unsigned major = 0;
   unsigned minor = 0;
+  unsigned patch = 0;
   auto operator<=>(const EngineVersion&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14's mistake
   bool known() const { return major != 0; }
 };

@@ -22,6 +22,7 @@ TEST(SourceWait, EndsWithWaitingWhenItsTimeIsOver) {
   EXPECT_EQ(apply.code, 3) << apply.out << apply.err;
   EXPECT_THAT(apply.out, AllOf(HasSubstr("driver: waiting ("), HasSubstr("127.0.0.1:1"),
                                HasSubstr("slipway has waited 1s for that to end")));
+  EXPECT_THAT(apply.out, HasSubstr("Nothing was changed; what waits is still to be done."));
   EXPECT_FALSE(std::filesystem::exists(root.path(kDriver)));
   EXPECT_EQ(root.run({"apply"}).code, 1) << "without it, it is a failure";
 }

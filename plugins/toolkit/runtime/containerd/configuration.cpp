@@ -20,16 +20,23 @@ constexpr std::size_t kMostFolders = 1024;  // that one pattern may lead into
 
 bool is_pattern(const std::string& import) { return import.find('*') != std::string::npos; }
 
-/// The entries of `imports`, made absolute as containerd does it: a pattern counts from its working directory, which
-/// is "/" under systemd, a plain name from the folder of the file.
-std::vector<std::string> entries_of(const ConfigFile& file) {
+/// A relative pattern counts from the folder of the file from containerd 2.0, 1.7.16 and 1.6.29 on; before, from
+/// containerd's working directory, which is "/" under systemd.
+bool counts_from_file(EngineVersion engine) {
+  if (!engine.known() || engine.major > 1) return true;
+  return engine.major == 1 && ((engine.minor == 7 && engine.patch >= 16) || (engine.minor == 6 && engine.patch >= 29));
+}
+
+/// The entries of `imports`, made absolute as that containerd does it; a plain name counts from the folder of the file.
+std::vector<std::string> entries_of(const ConfigFile& file, EngineVersion engine) {
   std::vector<std::string> entries;
   const Json imports = at_path(file.value, {"imports"});
   if (!imports.is_array()) return entries;
   for (const Json& import : imports) {
     if (!import.is_string()) continue;
     std::string entry = import.get<std::string>();
-    if (!entry.starts_with('/')) entry = (is_pattern(entry) ? "" : folder_of(file.path)) + "/" + entry;
+    const bool from_file = !is_pattern(entry) || counts_from_file(engine);
+    if (!entry.starts_with('/')) entry = (from_file ? folder_of(file.path) : "") + "/" + entry;
     entries.push_back(is_pattern(entry) ? entry : std::filesystem::path(entry).lexically_normal().string());
   }
   return entries;
@@ -88,15 +95,16 @@ int stated_version(const ConfigFile& file) {
 
 }  // namespace
 
-bool imports_path(const ConfigFile& file, const std::string& path) {
-  return std::ranges::any_of(entries_of(file), [&path](const std::string& entry) {
+bool imports_path(const ConfigFile& file, EngineVersion engine, const std::string& path) {
+  return std::ranges::any_of(entries_of(file, engine), [&path](const std::string& entry) {
     return is_pattern(entry) ? ::fnmatch(entry.c_str(), path.c_str(), FNM_PATHNAME) == 0 : entry == path;
   });
 }
 
-std::string import_folder(const ConfigFile& file, const std::string& name) {
-  for (const std::string& entry : entries_of(file))
-    if (is_pattern(entry) && !is_pattern(folder_of(entry)) && imports_path(file, folder_of(entry) + "/" + name) &&
+std::string import_folder(const ConfigFile& file, EngineVersion engine, const std::string& name) {
+  for (const std::string& entry : entries_of(file, engine))
+    if (is_pattern(entry) && !is_pattern(folder_of(entry)) &&
+        imports_path(file, engine, folder_of(entry) + "/" + name) &&
         ::fnmatch(file_name(entry).c_str(), name.c_str(), 0) == 0)
       return folder_of(entry);
   return {};
@@ -119,7 +127,7 @@ Result<Configuration> Configuration::read(const Host& host, const std::string& p
                    {}};
     SLIPWAY_TRY(file, look.read(next));
     all.files_.push_back(std::move(file));
-    for (const std::string& entry : entries_of(all.files_.back())) {
+    for (const std::string& entry : entries_of(all.files_.back(), engine)) {
       SLIPWAY_TRY(found, is_pattern(entry) ? look.matching(entry) : Result<std::vector<std::string>>({entry}));
       pending.insert(pending.end(), found.begin(), found.end());
     }

@@ -59,8 +59,8 @@ class Configuration {
 };
 
 /// An entry of the file's `imports` leads to that path, whether the path exists or not.
-bool imports_path(const ConfigFile& file, const std::string& path);
+bool imports_path(const ConfigFile& file, EngineVersion engine, const std::string& path);
 /// The folder of the file's first pattern by which a file of this name is read; empty: none does.
-std::string import_folder(const ConfigFile& file, const std::string& name);
+std::string import_folder(const ConfigFile& file, EngineVersion engine, const std::string& name);
 
 }  // namespace slipway::toolkit

@@ -48,7 +48,9 @@ void find_daemon(Look& look, const EnginePlace& place) {
   if (look.program.empty()) look.program = find_program(look.host, "containerd");
   // What the settings name is in `known` already.
   look.config = place.config.empty() ? containerd_config(look.known, look.host) : look.known.config;
-  if (look.config.starts_with('$') && daemon) look.unread_config = look.config + " of " + daemon->place;
+  const bool is_unknown =
+      look.config.starts_with('$') || std::ranges::any_of(look.config, [](unsigned char byte) { return byte < ' '; });
+  if (is_unknown && daemon) look.unread_config = look.config + " of " + daemon->place;
   const bool plain = look.known.maker == ConfigMaker::admin;
   look.version = look.program.empty()
                      ? ""
@@ -128,8 +130,8 @@ Status edit_drop_in(Look& look, const std::string& path, const Configuration& ot
   if (const std::string by = overriding_file(all, path, look.settings); !by.empty()) return overridden(look, path, by);
   look.edit = {.kind = "file", .path = path};
   if (!others.merges_tables()) look.edit.table = others.table();
-  if (look.drop_in.empty()) return {};                  // an import that is there has led to it
-  if (imported && !imports_path(top, path)) return {};  // another file imports it
+  if (look.drop_in.empty()) return {};                                 // an import that is there has led to it
+  if (imported && !imports_path(top, look.engine(), path)) return {};  // another file imports it
   // Said again when it is there: whether an admin wrote it or we did cannot be told, and a plan is the whole desired
   // state.
   if (top.value.contains("version") || top.value.empty()) look.edit.top_version = look.config_version;
@@ -176,7 +178,7 @@ void tell_what_does_not_count(Look& look, const Configuration& files) {
 /// The file of our own, where one is put beside others; empty: the keys are merged into a file.
 std::string own_file(const Look& look, const Configuration& all) {
   if (!look.drop_in.empty()) return look.drop_in;
-  const std::string folder = import_folder(all.top(), kContainerdDropIn);
+  const std::string folder = import_folder(all.top(), look.engine(), kContainerdDropIn);
   if (folder.empty() || !all.merges_tables()) return {};
   const std::string path = folder + "/" + kContainerdDropIn;
   const auto planned =
@@ -247,7 +249,7 @@ Status look_at_ranchers(Look& look) {
   look.runc.clear();
   const std::string folder = folder_for(look.config_version);
   const bool joined = !look.engine().known() || all.merges_tables();
-  const bool reads_folder = !made || import_folder(all.top(), kContainerdDropIn) == folder;
+  const bool reads_folder = !made || import_folder(all.top(), look.engine(), kContainerdDropIn) == folder;
   if (!look.drop_in.empty() || (joined && reads_folder && look.config_version == 3)) {
     look.edit = {.kind = "file", .path = own};
     look.checkable = reads_folder && made;
@@ -278,13 +280,15 @@ Status look_at_microk8s(Look& look) {
   return {};
 }
 
+constexpr std::size_t kShownVariable = 100;
+
 Error unknown_config(const std::string& variable) {
-  return Error{
-      ErrorCode::not_found,
-      "containerd's unit takes its configuration file from a variable whose value is not known here: " + variable,
-      "spec.components.runtime.containerd_config",
-      "name the file: containerd_config",
-      {}};
+  return Error{ErrorCode::not_found,
+               "containerd's unit takes its configuration file from a variable whose value is not known here: " +
+                   variable.substr(0, kShownVariable),
+               "spec.components.runtime.containerd_config",
+               "name the file: containerd_config",
+               {}};
 }
 
 Status look_at_config(Look& look) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 
 #include <slipway/text.hpp>
 
@@ -164,7 +165,8 @@ std::string containerd_config(const ContainerdKind& kind, const Host& host) {
   if (!daemon) daemon = read_unit(host, first_unit(host, kind.units));
   if (!daemon || file_name(daemon->program) != "containerd") return kind.config;
   const std::string told = daemon->option({"--config", "-c"});
-  return told.starts_with('/') || told.starts_with('$') ? told : kind.config;
+  if (told.starts_with('/')) return std::filesystem::path(told).lexically_normal().string();
+  return told.starts_with('$') ? told : kind.config;
 }
 
 bool is_installed(const ContainerdKind& kind, const Host& host) {

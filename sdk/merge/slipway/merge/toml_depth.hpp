@@ -3,8 +3,8 @@
 // table for each part of a key, whose depth would overflow the stack.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
-#include <string>
 #include <string_view>
 
 namespace slipway::merge {
@@ -22,8 +22,12 @@ inline std::size_t skip_toml_string(std::string_view text, std::size_t at) {
       ++at;
     } else if (!three && text[at] == '\n') {
       return at;
-    } else if (text[at] == quote && (!three || text.substr(at, 3) == std::string(3, quote))) {
-      return at + quotes;
+    } else if (text[at] == quote && !three) {
+      return at + 1;
+    } else if (text[at] == quote) {
+      const std::size_t run = std::min(text.find_first_not_of(quote, at), text.size()) - at;
+      if (run >= 3) return at + std::min<std::size_t>(run, 5);  // up to two of them are content (TOML 1.0)
+      at += run - 1;
     }
   }
   return text.size();

@@ -89,6 +89,9 @@ TEST(MergeToml, KeysWithTooManyPartsAreAnErrorWithTheirPlace) {
     const Error error = refused("toml", "# a comment.with.dots\n" + key, {{"c", 1}});
     EXPECT_THAT(error.what, HasSubstr("a key has more than 32 parts"));
   }
+  // Up to two quotes before the three that close a text are part of it; what follows was taken for text as well.
+  for (const std::string closing : {R"(x = ["""a"""", """b"""])", R"(x = ["""a""""", '''b''''])"})
+    EXPECT_THAT(refused("toml", closing + "\n" + dots + " = 1\n", {{"c", 1}}).what, HasSubstr("more than 32 parts"));
   const std::string text = "text = \"\"\"" + std::string(100, '.') + "\"\"\" # " + std::string(100, '.') +
                            "\nlist = [1.5, 2.5]\na.'b.c'.\"d\\\".\".e = '" + std::string(100, '.') + "'\n";
   EXPECT_EQ(set_in("toml", text, {{"c", 1}}), text + "c = 1\n");

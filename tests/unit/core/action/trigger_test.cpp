@@ -248,6 +248,14 @@ TEST_F(TriggerTest, DepmodRemovesTheUnfinishedListsOfOneThatWasKilled) {
   for (const std::string& name : others) EXPECT_TRUE(root.has("/lib/modules/6.1/" + name)) << name;
 }
 
+// A folder of such a name, which depmod never makes, kept the trigger from ever ending.
+TEST_F(TriggerTest, DepmodLeavesAFolderOfSuchANameAlone) {
+  test::make_module(root, "/lib/modules/6.1/updates/a.ko", "\"alias=pci:v000010DEd*\"");
+  root.put("/lib/modules/6.1/modules.symbols.7.8.9/sub", "");
+  EXPECT_TRUE(run("depmod:6.1").done);
+  EXPECT_TRUE(root.has("/lib/modules/6.1/modules.symbols.7.8.9/sub"));
+}
+
 TEST_F(TriggerTest, TheRootsOwnDepmodFollowsItsAbsoluteLinks) {
   if (!sandbox_works()) GTEST_SKIP() << "namespaces are not allowed here";
   test::install_programs(root, {"/usr/bin/kmod"});

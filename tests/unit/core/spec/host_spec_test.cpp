@@ -179,7 +179,7 @@ TEST(HostSpec, WithAnUnknownComponentNamesThePluginThatCouldNotBeRead) {
   const auto spec = host_spec_from_text(
       "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: n}\nspec: {components: {mig: {}}}\n", "x", plugins);
   ASSERT_FALSE(spec);
-  EXPECT_EQ(spec.error().details.back().second, "/p/mig.so is not used");
+  EXPECT_EQ(spec.error().details.back().second, "/p/mig.so is not used (/p/mig.so)");
 }
 
 /// The YAML examples of a page of docs/.

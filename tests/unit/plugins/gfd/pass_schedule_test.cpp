@@ -46,6 +46,26 @@ TEST_F(PassScheduleTest, BecomesRarerWhileFilesChangeAgainAndAgain) {
   EXPECT_LE(passes_in(minutes(10), true), 19);
 }
 
+// Whoever knew the gap kept it short by changing a file just after four of them.
+TEST_F(PassScheduleTest, IsNotMadeShorterByWhoTimesTheChanges) {
+  for (const milliseconds pause : {milliseconds(4100), milliseconds(8200), milliseconds(16200), milliseconds(33000)}) {
+    schedule = PassSchedule(minutes(1));
+    schedule.begin(now);
+    int count = 0;
+    auto next = now;
+    for (const auto end = now + minutes(60); now < end; now += milliseconds(100)) {
+      if (now >= next) {
+        schedule.files_changed(now);
+        next = now + pause;
+      }
+      if (!schedule.is_due(now)) continue;
+      schedule.begin(now);
+      ++count;
+    }
+    EXPECT_LE(count, 125) << pause.count() << " ms";
+  }
+}
+
 TEST_F(PassScheduleTest, ComesAtOnceAgainAfterAQuietTime) {
   passes_in(minutes(3), true);
   passes_in(seconds(100), false);

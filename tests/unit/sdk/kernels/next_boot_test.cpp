@@ -117,6 +117,21 @@ TEST_F(NextBootTest, IsSystemdBootsDefault) {
   EXPECT_THAT(how(), HasSubstr("names a default that has no entry"));
 }
 
+TEST_F(NextBootTest, OfSystemdBootLeavesCountersOut) {
+  host.file("/boot/loader/entries/m-6.1.0-50-amd64+3-1.conf", "linux /vmlinuz-6.1.0-50-amd64\n");
+  host.file("/boot/loader/loader.conf", "default m-6.1.0-50-amd64.conf\n");
+  EXPECT_EQ(next(), "6.1.0-50-amd64");
+}
+
+// A megabyte as a release, two hundred times, kept a privileged `slipway status` busy for minutes.
+TEST_F(NextBootTest, OfHostileEntriesIsSoonOver) {
+  for (int i = 0; i < 1000; ++i)
+    host.file("/boot/loader/entries/" + std::to_string(i) + ".conf", "version " + std::string(10'000, '1') + "a\n");
+  host.file("/boot/loader/loader.conf", "default *\n");
+  EXPECT_EQ(next(), "");
+  EXPECT_THAT(how(), HasSubstr("names no kernel release"));
+}
+
 TEST(GrubMenu, OfHostileTextHasNoEntriesAndDoesNotHang) {
   for (const char* text : {"}}}}", "menuentry {", "menuentry 'a", "submenu 'x' {\nmenuentry 'y' {\n", "set default="})
     EXPECT_FALSE(grub_entry(parse_grub_menu(text), "0>0>0")) << text;

@@ -113,6 +113,20 @@ TEST(ContainerdFiles, AreReadOnceEachInALoopAndThroughPatternsOfFolders) {
   EXPECT_THAT(read, ::testing::ElementsAre("config.toml", "a.toml", "x/c.toml", "y/c.toml", "b.toml"));
 }
 
+// The drop-in went to /d1, which no containerd since 2.0 reads.
+TEST(ContainerdFiles, OfARelativePatternAreWhereThatContainerdLooks) {
+  const std::pair<EngineVersion, std::string> folders[]{{{1, 6, 20}, "/d1"},         {{1, 6, 29}, kFolder + "d1"},
+                                                        {{1, 7, 15}, "/d1"},         {{1, 7, 16}, kFolder + "d1"},
+                                                        {{2, 0, 0}, kFolder + "d1"}, {{2, 1, 4}, kFolder + "d1"}};
+  for (const auto& [engine, folder] : folders) {
+    FakeHost host;
+    host.file(kConfig, "version = 2\nimports = [\"d1/*.toml\"]\n").file(folder + "/a.toml", "");
+    const auto all = Configuration::read(host, kConfig, engine);
+    ASSERT_TRUE(all.ok()) << to_text(all.error());
+    EXPECT_TRUE(all->reads(folder + "/a.toml")) << engine.major << "." << engine.minor << "." << engine.patch;
+  }
+}
+
 TEST(ContainerdFiles, HaveABoundOnTheirNumber) {
   FakeHost host;
   host.file(kConfig, "version = 2\nimports = [\"/etc/containerd/many/*.toml\"]\n");
@@ -231,6 +245,7 @@ TEST(ContainerdFiles, AreFoundByTheUnitAsSystemdReadsIt) {
            "ExecStart=-/usr/bin/containerd --config \"/srv/c.toml\"",
            "Environment=\"CONFIG=/srv/c.toml\"\nExecStart=/usr/bin/containerd --config ${CONFIG}",
            "Environment=OPTIONS='--config /srv/c.toml'\nExecStart=/usr/bin/containerd $OPTIONS",
+           "ExecStart=/usr/bin/containerd --config /srv/x/../c.toml",
            "EnvironmentFile=-/etc/default/containerd\nExecStart=/usr/bin/containerd $FROM_FILE",
        }) {
     FakeHost host;

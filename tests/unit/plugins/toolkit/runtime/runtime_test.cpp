@@ -295,7 +295,7 @@ TEST(RuntimeEngines, ThatAreNotInstalledAreAnErrorOnlyWhenNamed) {
 
 TEST(RuntimeEngines, VersionsAreReadFromWhatProgramsAndPackagesSay) {
   for (const char* text : {"1.7.24", "v1.7.24", "1.7.24~ds1-6+b4", "5:1.7.24-1", "1.7.24,"})
-    EXPECT_EQ(parse_engine_version(text), (EngineVersion{1, 7})) << text;
+    EXPECT_EQ(parse_engine_version(text), (EngineVersion{1, 7, 24})) << text;
   for (const char* text : {"", "github.com/containerd/containerd", "Docker", "1"})
     EXPECT_FALSE(parse_engine_version(text).known()) << text;
 }
