@@ -72,9 +72,9 @@ void TerminalUi::step(const Subject& about, const std::string& text) {
   write({LogLevel::info, about.component, about.phase, {}, text, {}, {}});
 }
 
-void TerminalUi::set_watcher(std::function<void(const std::string& line)> watcher) {
+void TerminalUi::set_watcher(const std::function<void(const std::string& line)>& watcher) {
   const std::scoped_lock lock(mutex_);
-  watcher_ = std::move(watcher);
+  watcher_ = watcher;
 }
 
 void TerminalUi::failed(const std::string& component, const Error& error, const std::string& text) {

@@ -30,7 +30,7 @@ class TerminalUi final : public Ui {
   /// step begins, and again every half minute.
   void progress(const std::string& component, const Progress& progress) override;
   void step(const Subject& about, const std::string& text) override;
-  void set_watcher(std::function<void(const std::string& line)> watcher) override;
+  void set_watcher(const std::function<void(const std::string& line)>& watcher) override;
 
   /// An error that ends a component's part or the command. @param component  empty: the command
   /// @param text  the error for people, several lines

@@ -39,7 +39,7 @@ class Ui {
   virtual void step(const Subject& about, const std::string& text) = 0;
   /// @param watcher  gets a line, now and then, on what is being done; borrows what it likes until it is taken back
   ///                 with an empty one
-  virtual void set_watcher(std::function<void(const std::string& line)> /*watcher*/) {}
+  virtual void set_watcher(const std::function<void(const std::string& line)>& watcher) { (void)watcher; }
 };
 
 }  // namespace slipway::core

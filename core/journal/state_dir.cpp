@@ -131,7 +131,9 @@ bool is_plain(std::string_view text, std::size_t most) {
 }
 
 bool has_plain_names(const Json& by_component) {
-  return std::ranges::all_of(by_component.items(), [](const auto& each) { return is_plain(each.key(), 64); });
+  for (const auto& [name, value] : by_component.items())
+    if (!is_plain(name, 64)) return false;
+  return true;
 }
 
 bool is_whole(const Generation& generation) {

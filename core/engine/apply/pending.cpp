@@ -55,7 +55,8 @@ void note_skipped(const std::string& trigger, const std::string& why, Skipped& s
 Status run_pending(Session& session, Journal& journal, std::vector<std::string>& report) {
   SLIPWAY_TRY(pending, journal.pending());
   // A removal names them in the opposite order, and dracut fails where modules.dep lists what is gone.
-  std::ranges::stable_partition(pending, [](const std::string& text) { return Trigger(text).precedes_activation(); });
+  std::stable_partition(pending.begin(), pending.end(),
+                        [](const std::string& text) { return Trigger(text).precedes_activation(); });
   ComponentLayers layers(session, "slipway", {});
   Status first;
   std::set<std::string> still_pending;
