@@ -52,7 +52,7 @@ class TerminalUi final : public Ui {
   void clear_bar();
 
   std::mutex mutex_;
-  std::function<void(const std::string& line)> watcher_;  ///< empty: nobody watches
+  std::function<void(const std::string& line)> watcher_;  ///< may be empty
   Log log_;
   bool json_lines_;
   bool bars_;  ///< progress is drawn

@@ -39,7 +39,7 @@ std::string duration_text(std::chrono::seconds duration) {
 /// What keeps an apply from its end, and may pass by itself.
 struct Obstacle {
   std::string text;  ///< "probe: GPU 3 is in use; held by python3 (pid 7)"; empty: nothing, or waiting does not help
-  bool is_source = false;  ///< nobody is in the way: an artifact source does not answer
+  bool is_source = false;  ///< an artifact source does not answer
 };
 
 Obstacle obstacle_of(const Result<ApplyResult>& result) {
@@ -141,7 +141,7 @@ Result<ApplyResult> apply_and_wait(Session& session, const Options& options, con
   for (;;) {
     const Obstacle obstacle = obstacle_of(result);
     if (obstacle.text.empty()) return result;
-    // Whoever has waited for a source waits as well for another apply that came in a pause.
+    // Another apply may start during a pause: --wait-for-source waits for that one too.
     waits_for_source = waits_for_source || obstacle.is_source;
     const bool with_source = obstacle.is_source || (!result && waits_for_source && with_others.has_none());
     Patience& patience = with_source ? with_sources : with_others;

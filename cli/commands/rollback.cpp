@@ -38,7 +38,7 @@ Result<int> wanted_generation(const Options& options, const StateDir& state) {
   return *std::prev(end);
 }
 
-/// Half a generation is none: where a plugin is missing, or is another one, nothing goes back.
+/// A rollback restores a generation completely or not at all: a missing or incompatible plugin stops it.
 Error cannot_go_back(const HostSpec& spec, const Generation& generation) {
   Error error = spec.unusable.begin()->second;
   std::vector<std::string> wanted;

@@ -124,7 +124,7 @@ Ownership whole_ownership(const Json& value) {
   return owned.outputs.is_object() ? owned : Ownership{};
 }
 
-/// What messages repeat, some of them in commands to be typed: whoever made a root may have written anything there.
+/// Names and versions appear in messages and in suggested commands. A hostile image may contain arbitrary text.
 bool is_plain(std::string_view text, std::size_t most) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+~-";
   return text.size() <= most && text.find_first_not_of(kPlain) == std::string_view::npos;

@@ -298,8 +298,8 @@ void plan_leavers(Session& session, PlannedRun& run, const std::map<std::string,
   for (const Ownership* ownership : leavers) run.components.push_back(plan_leaving(session, *ownership, run));
 }
 
-/// What stands for components without a plugin: nobody knows what they provided, so it is taken to be what others of
-/// the spec require and nobody provides.
+/// Placeholder manifests for components whose plugin is missing. What they provided is not recorded, so they are
+/// assumed to provide every capability that the spec's other components require and that is missing.
 std::vector<Manifest> placeholders(const Session& session, const HostSpec& spec) {
   std::vector<Manifest> missing;
   for (const auto& [name, error] : spec.unusable) {

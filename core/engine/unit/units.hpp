@@ -26,7 +26,7 @@ Plan boot_plan(const Session& session, const HostSpec& spec);
 
 /// "slipway-boot.service has failed, its result is exit-code"; empty: it has not, or there is none.
 std::string boot_failure(const Host& host);
-/// The same of slipway-apply.service, which somebody has enabled: that it has given up, or is about to try again.
+/// The same for slipway-apply.service: it has failed for good, or systemd is about to restart it. Empty: neither.
 std::string apply_unit_failure(const Host& host);
 inline constexpr const char* kStartApplyUnitAgain =
     "look at `journalctl -u slipway-apply.service`, then run it again: `systemctl reset-failed slipway-apply.service "
