@@ -189,6 +189,17 @@ def differing(old, new):
                                           lineterm="", n=2))
 
 
+def problem_of_end(root, settings, bytes_before):
+    """What a second apply and a removal do wrong; empty: nothing."""
+    again = root.apply(settings)
+    if again.returncode != 0 or "Nothing to do" not in again.stdout:
+        return "a second apply has something to do: " + again.stdout + again.stderr
+    removed = root.slipway("remove", "runtime", "--yes")
+    if removed.returncode != 0 or root.files() != bytes_before:
+        return "removal does not bring back every byte: " + removed.stderr
+    return ""
+
+
 def problem_of_containerd(root, layout, settings):
     """What does not hold for one layout; empty: all does."""
     root.reset({"etc/containerd/" + name: text for name, text in layout.texts().items()})
@@ -221,13 +232,7 @@ def problem_of_containerd(root, layout, settings):
     now = without_ours(after, settings.get("set_as_default"))
     if kept != now:
         return f"something else has changed:\n{differing(kept, now)}"
-    again = root.apply(settings)
-    if again.returncode != 0 or "Nothing to do" not in again.stdout:
-        return "a second apply has something to do: " + again.stdout + again.stderr
-    removed = root.slipway("remove", "runtime", "--yes")
-    if removed.returncode != 0 or root.files() != bytes_before:
-        return "removal does not bring back every byte: " + removed.stderr
-    return ""
+    return problem_of_end(root, settings, bytes_before)
 
 
 def check_containerd(checks, root, seeds):
@@ -304,13 +309,7 @@ def problem_of_docker(root, value, flags, settings):
         value = {name: one for name, one in value.items() if name != "default-runtime"}
     if now != value:
         return f"something else has changed: {now}"
-    again = root.apply(settings)
-    if again.returncode != 0 or "Nothing to do" not in again.stdout:
-        return "a second apply has something to do: " + again.stdout + again.stderr
-    removed = root.slipway("remove", "runtime", "--yes")
-    if removed.returncode != 0 or root.files() != bytes_before:
-        return "removal does not bring back every byte: " + removed.stderr
-    return ""
+    return problem_of_end(root, settings, bytes_before)
 
 
 def check_docker(checks, root, seeds):
