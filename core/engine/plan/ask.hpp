@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/engine/plan/ask.hpp - asks a component's plugin for its plan, with as much of the catalogues as it needs.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "core/engine/plan/planner.hpp"
+#include "core/engine/plan/sources.hpp"
+
+namespace slipway::core {
+
+/// What an ask for a plan needs besides the facts.
+struct Asking {
+  Session& session;
+  const std::string& name;
+  const Json& section;
+  const Facts& facts;
+  Json outputs;
+  const PlanOptions& options;
+};
+
+/// @param lock  gets what the plan has chosen. Errors: those of the plugin and of the sources; `conflict` the lock
+/// names other packages; `not_found` the lock has too few of them
+Result<Plan> ask_for_plan(const Asking& asking, const std::map<std::string, NamedSource>& sources, Lock& lock);
+
+}  // namespace slipway::core

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/plan/items.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <slipway/action/as_recorded.hpp>
+
+#include "core/action/trigger/trigger.hpp"
+#include "core/engine/apply/layers.hpp"
+#include "core/engine/plan/edits.hpp"
+#include "core/engine/plan/read_only.hpp"
+
+namespace slipway::core {
+namespace {
+
+Status check_actions(const std::string& component, const Plan& plan) {
+  std::set<std::string> seen;
+  for (const Action& action : plan.actions()) {
+    SLIPWAY_CHECK(action_kind(action.kind()));
+    if (!seen.insert(action.kind() + " " + action.target()).second)
+      return Error{ErrorCode::plugin_defect,
+                   "the plan of " + component + " lists " + action.kind() + " " + action.target() + " twice",
+                   {},
+                   "report it to the plugin's authors",
+                   {}};
+    for (const Trigger& trigger : triggers_of(action)) SLIPWAY_CHECK(trigger.check());
+  }
+  return {};
+}
+
+/// What the component cannot say now is what is recorded of it (sdk/slipway/action/as_recorded.hpp).
+void put_recorded(PlannedComponent& planned, const Ownership* owned) {
+  if (std::ranges::none_of(planned.plan.actions(), action::is_as_recorded)) return;
+  Plan settled;
+  for (const Action& action : planned.plan.actions()) {
+    const std::string key = action.kind() + " " + action.target();
+    const Owned* const recorded = owned == nullptr ? nullptr : owned->find(key);
+    if (!action::is_as_recorded(action)) {
+      settled.add(action);
+    } else if (recorded != nullptr) {
+      settled.add(recorded->action);
+      planned.recorded.insert(key);
+    }
+  }
+  for (const auto& [name, value] : planned.plan.outputs().items()) settled.output(name, value);
+  for (const std::string& note : planned.plan.notes()) settled.note(note);
+  planned.plan = std::move(settled);
+}
+
+/// Everything owned that the plan does not list any more, newest first.
+Status add_removals(Session& session, PlannedComponent& planned, const Ownership* owned, LayerStager& layers) {
+  if (owned == nullptr) return {};
+  for (auto item = owned->items.rbegin(); item != owned->items.rend(); ++item) {  // NOLINT(modernize-loop-convert)
+    const bool still_planned =
+        std::any_of(planned.plan.actions().begin(), planned.plan.actions().end(),
+                    [&](const Action& action) { return action.kind() + " " + action.target() == item->key(); });
+    if (still_planned) continue;
+    SLIPWAY_TRY(kind, action_kind(item->action.kind()));
+    PlannedItem removal{item->action, kind, true, {}, item->record, item->original};
+    ActionContext context = make_context(session, planned.name, layers, item->record, item->original);
+    if (planned.accepted.contains(removal.key())) SLIPWAY_CHECK(take_along(removal, planned, context));
+    SLIPWAY_TRY(drifted, kind->drifted(removal.action, context));
+    planned.restates = planned.restates || drifted;
+    removal.check.standing = drifted ? Check::Standing::drift_kept : Check::Standing::change;
+    removal.check.summary =
+        drifted ? "leave, because it was changed since: " + removal.key() : kind->removal(removal.action);
+    planned.items.push_back(std::move(removal));
+  }
+  return {};
+}
+
+Status add_desired(Session& session, PlannedComponent& planned, const Ownership* owned, LayerStager& layers,
+                   const PlanOptions& options) {
+  for (const Action& action : planned.plan.actions()) {
+    SLIPWAY_TRY(kind, action_kind(action.kind()));
+    PlannedItem item{action, kind, false, {}, {}, {}};
+    const Owned* earlier = owned == nullptr ? nullptr : owned->find(item.key());
+    if (earlier != nullptr) {
+      item.record = earlier->record;
+      item.original = earlier->original;
+    }
+    if (planned.recorded.contains(item.key())) {
+      item.replaced = earlier->replaced;
+      item.check.standing = Check::Standing::satisfied;
+      item.check.summary = item.key() + " stays as it was applied";
+      planned.items.push_back(std::move(item));
+      continue;
+    }
+    ActionContext context = make_context(session, planned.name, layers, item.record, item.original);
+    SLIPWAY_TRY(check, kind->check(action, context));
+    item.check = std::move(check);
+    if (earlier != nullptr) SLIPWAY_CHECK(decide(item, *earlier, planned, options, context));
+    if (item.check.standing == Check::Standing::conflict) {
+      Error problem = item.check.problem.value_or(Error{ErrorCode::conflict, item.check.summary, {}, {}, {}});
+      return problem;
+    }
+    planned.items.push_back(std::move(item));
+  }
+  return {};
+}
+
+/// The programs that the triggers will need are looked for before anything is changed. A removal does without them:
+/// what they would make anew is gone, or as stale as it would be after a removal by hand.
+Status foresee_triggers(const Session& session, PlannedComponent& planned) {
+  std::optional<Error> first;
+  for (const bool removal : {false, true})
+    for (const PlannedItem& item : planned.items) {
+      if (!item.changes() || item.removal != removal) continue;
+      for (const Trigger& trigger : triggers_of(item.action)) {
+        if (planned.prospects.contains(trigger)) continue;
+        auto prospect = trigger.foresee(session.host());
+        planned.prospects[trigger] = prospect ? *prospect : Prospect{{}, prospect.error().what};
+        if (prospect || removal) continue;
+        if (!first)
+          first = std::move(prospect).error();
+        else
+          first->details.emplace_back("also", prospect.error().what + "; " + prospect.error().next);
+      }
+    }
+  return first ? Status(std::move(*first)) : Status{};
+}
+
+}  // namespace
+
+Status fill_items(Session& session, PlannedComponent& planned, const Ownership* owned,
+                  const std::map<std::string, NamedSource>& sources, const PlannedRun& run,
+                  const PlanOptions& options) {
+  SLIPWAY_CHECK(check_actions(planned.name, planned.plan));
+  put_recorded(planned, owned);
+  planned.lost = owned != nullptr && owned->lost;
+  if (planned.lost)
+    planned.plan.note(planned.leaving ? "its record was lost: what it made before stays"
+                                      : "its record was lost: what is as planned is taken over");
+  planned.accepted = run.accepted.value(planned.name, Json::object());
+  ComponentLayers layers(session, planned.name, plain_sources(sources));
+  SLIPWAY_CHECK(add_removals(session, planned, owned, layers));
+  SLIPWAY_CHECK(add_desired(session, planned, owned, layers, options));
+  SLIPWAY_CHECK(check_writable(session, planned));
+  if (planned.adopts) planned.plan.note("what somebody changed is what is asked for by now: it is taken over");
+  return foresee_triggers(session, planned);
+}
+
+}  // namespace slipway::core
