@@ -25,6 +25,7 @@ constexpr Figure kFigures[] = {{"slipway-gfd.service", 2.5},
                                {"slipway-validator.service", 4.0},
                                {"slipway-runtime.service", 2.5},
                                {"slipway-cdi-refresh.service", 3.5},
+                               {"slipway-runtime-mend.service", 6.5},
                                {"slipway-mps-nvidia.com-gpu.service", 3.5},
                                {"slipway-mps-aside-nvidia.com-gpu.aside-0.service", 2.0},
                                {"slipway-apply.service", 7.1},  // an apply: docs/units.md says why no lower
@@ -59,13 +60,14 @@ std::string unit_file_text(const deviceplugin::TransientUnit& unit) {
 class OwnUnits : public ::testing::Test {
  protected:
   void SetUp() override {
-    host_.plugins = SLIPWAY_OWN_PLUGINS;
-    host_.put("usr/bin/containerd", "");
-    std::filesystem::permissions(host_.path("usr/bin/containerd"), std::filesystem::perms(0755));
-    host_.spec(
+    apply(
+        host_,
         "    cdi: {}\n    gfd: {}\n    dcgm: {}\n    deviceplugin: {}\n    validator: {}\n    runtime: {mode: nri}\n");
-    const Ran apply = host_.slipway({"apply"});
-    ASSERT_EQ(apply.code, 0) << apply.out << apply.err;
+    // Of another mode of the same component.
+    ScratchHost handler;
+    apply(handler, "    cdi: {}\n    runtime: {on_drift: replace}\n");
+    for (const std::string unit : {"slipway-runtime-mend.service", "slipway-runtime-mend.path"})
+      host_.put("etc/systemd/system/" + unit, text_of(handler.path("etc/systemd/system/" + unit)));
     // systemd makes these from the same lines, when the device plugin asks for them.
     const deviceplugin::MpsUnit mps{.resource = "nvidia.com/gpu",
                                     .environment = {"CUDA_MPS_PIPE_DIRECTORY=/run/nvidia/mps/nvidia.com/gpu/pipe"},
@@ -78,6 +80,14 @@ class OwnUnits : public ::testing::Test {
     host_.put("etc/systemd/system/slipway-apply.service", text_of(SLIPWAY_APPLY_UNIT));  // which the package has
     for (const auto& unit : {daemon_unit(mps), aside})
       host_.put("etc/systemd/system/" + unit.name, unit_file_text(unit));
+  }
+  static void apply(ScratchHost& host, const std::string& components) {
+    host.plugins = SLIPWAY_OWN_PLUGINS;
+    host.put("usr/bin/containerd", "");
+    std::filesystem::permissions(host.path("usr/bin/containerd"), std::filesystem::perms(0755));
+    host.spec(components);
+    const Ran ran = host.slipway({"apply"});
+    ASSERT_EQ(ran.code, 0) << ran.out << ran.err;
   }
   std::string file(const std::string& unit) const { return host_.path("etc/systemd/system/" + unit).string(); }
   ScratchHost host_;

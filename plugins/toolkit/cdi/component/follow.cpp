@@ -3,22 +3,12 @@
 // describe.
 #include "nvidia/cdi_refresh.hpp"
 #include "toolkit/cdi/component/component.hpp"
+#include "toolkit/unit_words.hpp"
 
 namespace slipway::toolkit {
 namespace {
 
 constexpr const char* kRule = "/etc/udev/rules.d/73-slipway-cdi-refresh.rules";
-
-/// A path in a unit: words end at blanks, and % begins a specifier.
-std::string unit_path(const std::string& path) {
-  std::string word;
-  for (const char c : path) {
-    if (c == '%') word += c;
-    if (c == '"' || c == '\\') word += '\\';
-    word += c;
-  }
-  return path.find_first_of(" \t\"'\\;") == std::string::npos ? word : '"' + word + '"';
-}
 
 // A request is taken away before the machine is looked at, so that one which comes meanwhile counts. The pause makes
 // any number of requests two runs a second at most, without a limit that would end the following for good. Status 75:
@@ -26,7 +16,7 @@ std::string unit_path(const std::string& path) {
 // failure is tried again a few times. A condition of this unit that does not hold would leave the request where it is,
 // for systemd to start the unit again and again.
 std::string service_text(const CdiSettings& settings, const std::string& program) {
-  const std::string folder = unit_path(settings.folder);
+  const std::string folder = unit_word(settings.folder);
   const std::string request = nvidia::kRefreshFile;
   return R"([Unit]
 Description=slipway: cdi, writes the CDI specs anew when what they describe has changed
@@ -40,7 +30,7 @@ ExecStartPre=-+mkdir -p -- /run/slipway )" +
 ExecStartPre=-rm -rf )" +
          request + R"(
 ExecStart=)" +
-         unit_path(program) + R"( apply --boot --only cdi
+         unit_word(program) + R"( apply --boot --only cdi
 SuccessExitStatus=75
 ExecStopPost=-/bin/sh -c 'sleep 0.5; n=$$(cat )" +
          request + R"(-tries 2>/dev/null || echo 0); case "$$EXIT_STATUS" in 0) rm -f )" + request +
@@ -90,7 +80,7 @@ std::string path_text(const std::string& program) {
   return std::string(R"([Unit]
 Description=slipway: cdi, waits for changes of what the CDI specs describe
 ConditionFileIsExecutable=)") +
-         program + R"(
+         unit_line(program) + R"(
 
 [Path]
 PathExists=)" +

@@ -4,19 +4,13 @@
 #include <set>
 
 #include "toolkit/runtime/component/component.hpp"
+#include "toolkit/unit_words.hpp"
 
 namespace slipway::toolkit {
 namespace {
 
 constexpr const char* kMendService = "slipway-runtime-mend.service";
 constexpr const char* kMendPath = "slipway-runtime-mend.path";
-
-/// A path in a unit: "%" begins a specifier.
-std::string in_unit(const std::string& path) {
-  std::string text;
-  for (const char c : path) text += c == '%' ? std::string("%%") : std::string(1, c);
-  return text;
-}
 
 // Not a oneshot, of which systemd takes no RestartForceExitStatus. Who writes the file has a moment to end. Status 75:
 // another apply holds the machine, and is waited for. Another failure ends here: the next change of the file starts the
@@ -31,16 +25,27 @@ StartLimitIntervalSec=0
 Type=exec
 ExecStartPre=/bin/sleep 1
 ExecStart=)" +
-         in_unit(program) + R"( apply --boot --only runtime
+         unit_word(program) + R"( apply --boot --only runtime
 RestartForceExitStatus=75
 RestartSec=5
 RuntimeMaxSec=5min
 MemoryMax=512M
 TasksMax=256
+# Otherwise as in slipway-boot.service, whose apply of this component is the same.
+RestrictAddressFamilies=AF_UNIX AF_NETLINK
 NoNewPrivileges=yes
-LockPersonality=yes
+CapabilityBoundingSet=~CAP_AUDIT_CONTROL CAP_AUDIT_READ CAP_AUDIT_WRITE CAP_BLOCK_SUSPEND CAP_BPF CAP_IPC_OWNER
+CapabilityBoundingSet=~CAP_LEASE CAP_LINUX_IMMUTABLE CAP_MAC_ADMIN CAP_MAC_OVERRIDE CAP_NET_BIND_SERVICE
+CapabilityBoundingSet=~CAP_NET_BROADCAST CAP_NET_RAW CAP_PERFMON CAP_SYS_BOOT CAP_SYS_MODULE CAP_SYS_PACCT
+CapabilityBoundingSet=~CAP_SYS_RAWIO CAP_SYS_TIME CAP_SYS_TTY_CONFIG CAP_WAKE_ALARM
 RestrictRealtime=yes
 RestrictSUIDSGID=yes
+LockPersonality=yes
+KeyringMode=private
+ProtectHostname=yes
+SystemCallArchitectures=native
+SystemCallFilter=~@clock @cpu-emulation @debug @module @obsolete @raw-io @reboot @swap
+SystemCallErrorNumber=EPERM
 LimitCORE=0
 UMask=0022
 )";
@@ -50,8 +55,8 @@ std::string mend_path(const std::string& program, const std::set<std::string>& f
   std::string text =
       "[Unit]\nDescription=slipway: runtime, waits for changes of the engines' configuration\n"
       "ConditionFileIsExecutable=" +
-      in_unit(program) + "\n\n[Path]\n";
-  for (const std::string& file : files) text += "PathChanged=" + in_unit(file) + "\n";
+      unit_line(program) + "\n\n[Path]\n";
+  for (const std::string& file : files) text += "PathChanged=" + unit_line(file) + "\n";
   return text + "\n[Install]\nWantedBy=multi-user.target\n";
 }
 
