@@ -267,11 +267,15 @@ Result<Findings> Runtime::verify(const Spec& spec, const Host& host) const {
                   findings);
       continue;
     }
+    const bool containerd = engine.plan == plan_containerd;
+    const Json of_engine = facts.value(engine.name);
+    if (engine.name == "docker" && docker_files_fail(name, of_engine, host, findings)) continue;
+    if (containerd && !host.live() && containerd_files_fail(name, settings, of_engine, host, findings)) continue;
     if (!findings.on_live_machine(host, name)) continue;
-    if (engine.plan == plan_containerd)
-      verify_containerd(name, settings, facts.value(engine.name), host, findings);
+    if (containerd)
+      verify_containerd(name, settings, of_engine, host, findings);
     else
-      verify_answers(name, facts.value(engine.name), host, findings);
+      verify_answers(name, of_engine, host, findings);
   }
   return findings;
 }

@@ -61,6 +61,15 @@ std::vector<std::string> legacy_hooks(const Host& host);
 void verify_containerd(const std::string& name, const RuntimeSettings& settings, const Json& facts, const Host& host,
                        Findings& findings);
 
+/// Where containerd cannot be asked: no file that it reads has a handler, or a later file hides it. Adds a finding
+/// then.
+bool containerd_files_fail(const std::string& name, const RuntimeSettings& settings, const Json& facts,
+                           const Host& host, Findings& findings);
+
+/// dockerd does not start when a flag and its file set the same. Adds a finding then.
+/// @param facts  of read_docker()
+bool docker_files_fail(const std::string& name, const Json& facts, const Host& host, Findings& findings);
+
 /// The engine answers at its socket; one without a daemon has nothing to exercise.
 void verify_answers(const std::string& name, const Json& facts, const Host& host, Findings& findings);
 

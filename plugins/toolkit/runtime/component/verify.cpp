@@ -2,7 +2,10 @@
 #include <algorithm>
 
 #include "toolkit/runtime/component/component.hpp"
+#include "toolkit/runtime/containerd/configuration.hpp"
+#include "toolkit/runtime/containerd/facts.hpp"
 #include "toolkit/runtime/daemon.hpp"
+#include "toolkit/runtime/docker/daemon_json.hpp"
 #include "toolkit/runtime/engine.hpp"
 #include "toolkit/runtime/engine_checks.hpp"
 #include "toolkit/runtime/toml.hpp"
@@ -12,12 +15,67 @@ namespace {
 
 constexpr std::chrono::seconds kDumpLimit{30};
 
+/// What docker_flags() calls a flag, and the key of daemon.json.
+constexpr std::pair<const char*, const char*> kDockerKeys[] = {
+    {"default-runtime", "default-runtime"}, {"cdi", "features"}, {"cdi-spec-dirs", "cdi-spec-dirs"}};
+
 std::string where_to_look(const Json& facts) {
   const std::string unit = facts.value("unit", "");
   return unit.empty() ? "start it, and look at what it prints" : "look at `systemctl status " + unit + "`";
 }
 
+/// The last of the files that has the runtime class; empty: none has it.
+std::string file_with(const Configuration& all, const std::string& handler) {
+  std::string path;
+  for (const ConfigFile& file : all.files())
+    if (at_path(all.table_of(file), {"containerd", "runtimes", handler}).is_object()) path = file.path;
+  return path;
+}
+
 }  // namespace
+
+bool containerd_files_fail(const std::string& name, const RuntimeSettings& settings, const Json& facts,
+                           const Host& host, Findings& findings) {
+  const ContainerdFacts containerd = facts;
+  const ContainerdEdit& edit = containerd.edit;
+  if (!containerd.engine().known() || edit.kind == "none" || edit.kind == "template") return false;
+  const auto all = Configuration::read(host, containerd.config, containerd.engine());
+  if (!all || all->top().value.empty()) return false;  // what cannot be read is an error of the plan
+  const Json classes = at_path(all->table(), {"containerd", "runtimes"});
+  for (const std::string& handler : settings.names) {
+    if (at_path(classes, {handler}).is_object()) continue;
+    const std::string path = file_with(*all, handler);
+    const std::string deciding = all->deciding().path;
+    if (path.empty())
+      findings.fail(name, "no file that " + containerd.title + " reads has the runtime class " + handler,
+                    "run `slipway apply`");
+    else
+      findings.fail(
+          name,
+          containerd.title + " " + containerd.version + " will not see the runtime class " + handler + " of " + path +
+              ": " + deciding + " is read later, and its CRI table counts instead",
+          "run `slipway apply`, which puts the class where it counts; or take the CRI table out of " + deciding);
+    return true;
+  }
+  return false;
+}
+
+bool docker_files_fail(const std::string& name, const Json& facts, const Host& host, Findings& findings) {
+  const std::string config = facts.value("config", "");
+  const Json flags = facts.value("flags", Json::object());
+  const auto file = read_daemon_json(host, config);
+  if (!file) return false;  // an error of the plan
+  for (const auto& [flag, key] : kDockerKeys) {
+    if (!flags.contains(flag) || !file->contains(key)) continue;
+    findings.fail(
+        name,
+        "dockerd will not start: " + text_of(flags, "place") + " has it started with a flag that sets " + key +
+            ", and " + config + " sets that as well",
+        "take the flag out, or the key out of " + config + "; what slipway wrote there, `slipway apply` removes");
+    return true;
+  }
+  return false;
+}
 
 void verify_containerd(const std::string& name, const RuntimeSettings& settings, const Json& facts, const Host& host,
                        Findings& findings) {

@@ -130,5 +130,60 @@ TEST_F(RuntimeDiagnose, FindsWhatKeepsDockerFromStarting) {
   EXPECT_EQ(found(host_), "");
 }
 
+/// The findings of verify that fail.
+std::string failed(const FakeHost& host, const Spec& spec = runtime_spec()) {
+  const auto findings = Runtime().verify(spec, host);
+  if (!findings) return to_text(findings.error());
+  std::string lines;
+  for (const Finding& finding : findings->list())
+    if (finding.status == Finding::Status::fail) lines += finding.name + ": " + finding.text + "\n";
+  return lines;
+}
+
+// An image passed whatever was put into it after the apply.
+TEST(RuntimeVerifyOfImage, FailsWhereALaterImportHidesTheRuntimeClass) {
+  for (const auto& [version, hides] : {std::pair("1.7.24", true), {"2.1.1", false}}) {
+    FakeHost host;
+    install(host, "containerd", "containerd", version);
+    host.file(kConfig,
+              "version = 2\nimports = [\"/etc/containerd/conf.d/*.toml\"]\n" + table("nvidia", "/usr/bin/runc"));
+    EXPECT_EQ(failed(host), "") << version;
+    host.file("/etc/containerd/conf.d/99-site.toml", "version = 2\n" + table("kata", "/usr/bin/kata"));
+    if (hides)
+      EXPECT_THAT(failed(host),
+                  HasSubstr("runtime.containerd: containerd 1.7.24 will not see the runtime class nvidia of " +
+                            kConfig + ": /etc/containerd/conf.d/99-site.toml is read later"));
+    else
+      EXPECT_EQ(failed(host), "");
+  }
+}
+
+TEST(RuntimeVerifyOfImage, FailsWhereContainerdIsStartedWithAnotherFile) {
+  FakeHost host;
+  install(host, "containerd", "containerd", "1.7.24");
+  host.file(kConfig, "version = 2\n" + table("nvidia", "/usr/bin/runc"));
+  EXPECT_EQ(failed(host), "");
+  host.file("/etc/custom.toml", "version = 2\n");
+  host.file("/lib/systemd/system/containerd.service",
+            "[Service]\nExecStart=/usr/bin/containerd --config /etc/custom.toml\n");
+  EXPECT_EQ(failed(host), "runtime.containerd: no file that containerd reads has the runtime class nvidia\n");
+}
+
+TEST(RuntimeVerifyOfImage, FailsWhereAFlagOfDockerdSetsWhatItsFileSets) {
+  FakeHost host;
+  install(host, "dockerd", "docker.io", "26.1.5");
+  host.file("/etc/docker/daemon.json", R"({"default-runtime": "nvidia", "features": {"cdi": true}})");
+  EXPECT_EQ(failed(host), "");
+  const auto start_with = [&](const std::string& flags) {
+    host.file("/lib/systemd/system/docker.service", "[Service]\nExecStart=/usr/bin/dockerd -H fd:// " + flags + "\n");
+    return failed(host);
+  };
+  EXPECT_THAT(start_with("--default-runtime=nvidia"),
+              HasSubstr("runtime.docker: dockerd will not start: /lib/systemd/system/docker.service:2"));
+  EXPECT_THAT(start_with("--default-runtime=nvidia"), HasSubstr("sets default-runtime, and /etc/docker/daemon.json"));
+  EXPECT_THAT(start_with("--feature cdi"), HasSubstr("sets features, and /etc/docker/daemon.json"));
+  EXPECT_EQ(start_with("--log-level=warn"), "");
+}
+
 }  // namespace
 }  // namespace slipway::toolkit
