@@ -75,6 +75,7 @@ Json crio_base_handler(const std::vector<std::string>& ours, const Json& runtime
   for (const std::string& name : names) {
     Json found = at_path(runtime, {"runtimes", name});
     if (!found.is_object() || std::ranges::count(ours, name) != 0) continue;
+    if (const std::string type = text_of(found, "runtime_type"); !type.empty() && type != "oci") continue;
     if (!is_gpu_runtime(text_of(found, "runtime_path"))) return found;
   }
   return Json::object();

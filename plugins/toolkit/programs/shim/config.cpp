@@ -8,7 +8,6 @@
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
 
-#include "toolkit/programs/shim/document.hpp"
 #include "toolkit/runtime/toml.hpp"
 
 namespace slipway::shim {
@@ -90,8 +89,7 @@ std::string config_path() {
   return std::string("/etc") + kName;
 }
 
-Result<Config> parse_config(std::string_view text, const std::string& path) {
-  SLIPWAY_TRY(file, toolkit::parse_toml(text, path));
+Result<Config> config_of(const Json& file, const std::string& path) {
   Config config;
   Keys keys(file, path);
   keys.take({"accept-nvidia-visible-devices-envvar-when-unprivileged"}, config.accept_env_when_unprivileged);
@@ -127,6 +125,11 @@ Result<Config> parse_config(std::string_view text, const std::string& path) {
   keys.take({"slipway", "requests"}, config.requests);
   SLIPWAY_CHECK(keys.status());
   return config;
+}
+
+Result<Config> parse_config(std::string_view text, const std::string& path) {
+  SLIPWAY_TRY(file, toolkit::parse_toml(text, path));
+  return config_of(file, path);
 }
 
 Result<Config> read_config(const std::string& path) {

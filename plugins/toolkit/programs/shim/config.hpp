@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <slipway/json.hpp>
 #include <slipway/result.hpp>
 
 #include "toolkit/programs/shim/report.hpp"
@@ -42,6 +43,10 @@ Level level_of(std::string word);
 
 /// NVIDIA_CTK_CONFIG_FILE_PATH, else below XDG_CONFIG_HOME, else below /etc.
 std::string config_path();
+
+/// Of the file's tables. @param path  of the file, for errors
+/// Errors: `invalid` a known key with a value of another type, an unknown mode.
+Result<Config> config_of(const Json& file, const std::string& path);
 
 /// Errors: `invalid` with the place: no TOML, a known key with a value of another type, an unknown mode.
 Result<Config> parse_config(std::string_view text, const std::string& path);

@@ -8,6 +8,7 @@
 #include "toolkit/containers/loss.hpp"
 #include "toolkit/environment.hpp"
 #include "toolkit/programs/configure/arguments.hpp"
+#include "toolkit/programs/shim/config.hpp"
 #include "toolkit/runtime/containerd/kinds.hpp"
 #include "toolkit/runtime/engine.hpp"
 #include "toolkit/runtime/engine_checks.hpp"
@@ -88,11 +89,12 @@ void add_notes(const RuntimeSettings& settings, const Facts& facts, Plan& plan) 
 }
 
 /// What config.toml will have, and who reads it here does nothing with.
-/// Errors: `invalid` no TOML: slipway-runtime then refuses each container.
+/// Errors: `invalid` no TOML, or a key of another type: slipway-runtime then refuses each container.
 Result<std::vector<std::string>> config_warnings(const RuntimeSettings& settings, const Host& host) {
   const auto text = host.read(kToolkitConfig);
   SLIPWAY_TRY(file, text ? parse_toml(*text, kToolkitConfig) : Result<Json>(Json::object()));
   file.merge_patch(settings.toolkit_config);
+  SLIPWAY_CHECK(shim::config_of(file, kToolkitConfig));
   return toolkit_config_warnings(file, settings.nri);
 }
 

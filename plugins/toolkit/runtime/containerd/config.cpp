@@ -26,6 +26,15 @@ std::size_t line_of_version(const std::string& text) {
   return 1;
 }
 
+/// A handler of another shim than runc's (Kata's, gVisor's), which knows no `BinaryName`. A type that a variable stands
+/// for is taken for runc's.
+bool is_of_another_shim(const Json& handler) {
+  const std::string type = text_of(handler, "runtime_type");
+  if (type.starts_with('/')) return type.find("containerd-shim-runc-") == std::string::npos;
+  return type.starts_with("io.containerd.") && !type.starts_with("io.containerd.runc.") &&
+         type != "io.containerd.runtime.v1.linux";
+}
+
 std::string binary_of(const Json& containerd, const std::string& handler) {
   return text_of(at_path(containerd, {"runtimes", handler, "options"}), "BinaryName");
 }
@@ -75,7 +84,7 @@ Json base_handler(const std::vector<std::string>& names, const Json& containerd)
   candidates.insert(candidates.end(), {"runc", "crun"});
   for (const std::string& name : candidates) {
     const Json found = at_path(runtimes, {name});
-    if (!found.is_object()) continue;
+    if (!found.is_object() || is_of_another_shim(found)) continue;
     if (!is_ours(names, name) || std::ranges::count(names, name) != 0) return found;
   }
   return Json::object();

@@ -41,8 +41,8 @@ int config_version(const Json& value);
 /// @param ours  the program that our handlers start
 Json containerd_low_level(const Json& containerd, const std::string& ours);
 
-/// The handler to inherit from: the default one, else runc, else crun. Where ours is the default already, what was
-/// inherited then stands in it.
+/// The handler to inherit from: the default one, else runc, else crun; none of another kind, such as Kata's. Where ours
+/// is the default already, what was inherited then stands in it.
 Json base_handler(const std::vector<std::string>& names, const Json& containerd);
 
 /// The default handler is a runtime for GPUs: one of `names`, which start one, or another that does.

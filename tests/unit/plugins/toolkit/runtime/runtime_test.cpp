@@ -163,16 +163,36 @@ TEST(RuntimeContainerd, PlansTheSameOnceItsActionsHold) {
   FakeHost host;
   install(host, "containerd", "containerd", "1.7.24");
   host.file("/usr/bin/nvidia-container-runtime", "x", 0755);
-  host.file(kConfig,
-            "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".containerd]\ndefault_runtime_name = \"special\"\n"
-            "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.special]\nruntime_type = \"s\"\n"
-            "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.special.options]\nRoot = \"/r\"\n");
+  host.file(
+      kConfig,
+      "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".containerd]\ndefault_runtime_name = \"special\"\n"
+      "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.special]\nruntime_type = \"io.containerd.runc.v1\"\n"
+      "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.special.options]\nRoot = \"/r\"\n");
   const Spec spec = runtime_spec({{"set_as_default", true}});
   const Json set = set_of(host, spec);
   Json config = parse_toml(host.read(kConfig).value(), kConfig).value();
   config.merge_patch(set);
   host.file(kConfig, to_toml(config));
   EXPECT_EQ(set_of(host, spec), set);
+}
+
+// Kata's type was inherited beside a BinaryName that Kata's shim does not know: GPU containers became virtual machines.
+TEST(RuntimeContainerd, InheritsNothingFromADefaultHandlerOfAnotherKind) {
+  FakeHost host;
+  install(host, "containerd", "containerd", "1.7.24");
+  host.file("/usr/bin/nvidia-container-runtime", "x", 0755);
+  const std::string head = "[plugins.\"io.containerd.grpc.v1.cri\".containerd";
+  const std::string kata = "version = 2\n" + head + "]\ndefault_runtime_name = \"kata\"\n" + head +
+                           ".runtimes.kata]\nruntime_type = \"io.containerd.kata.v2\"\n";
+  const auto handler = [&host] {
+    return at_path(set_of(host, runtime_spec()),
+                   {"plugins", "io.containerd.grpc.v1.cri", "containerd", "runtimes", "nvidia"});
+  };
+  host.file(kConfig, kata);
+  EXPECT_EQ(text_of(handler(), "runtime_type"), "io.containerd.runc.v2");
+  host.file(kConfig, kata + head + ".runtimes.runc]\nruntime_type = \"io.containerd.runc.v2\"\n" + head +
+                         ".runtimes.runc.options]\nSystemdCgroup = true\n");
+  EXPECT_EQ(at_path(handler(), {"options", "SystemdCgroup"}), true) << "runc's counts then";
 }
 
 TEST(RuntimeContainerd, ReportsABrokenConfigurationWithItsPlace) {
@@ -182,6 +202,14 @@ TEST(RuntimeContainerd, ReportsABrokenConfigurationWithItsPlace) {
   const auto plan = plan_of(host, runtime_spec());
   ASSERT_FALSE(plan.ok());
   EXPECT_THAT(plan.error().where, HasSubstr(kConfig + ":2:"));
+}
+
+TEST(RuntimeCrio, InheritsNothingFromAHandlerThatIsAVirtualMachine) {
+  const Json runtime{{"default_runtime", "kata"},
+                     {"runtimes",
+                      {{"kata", {{"runtime_path", "/usr/bin/containerd-shim-kata-v2"}, {"runtime_type", "vm"}}},
+                       {"runc", {{"runtime_path", "/usr/bin/runc"}, {"runtime_type", "oci"}}}}}};
+  EXPECT_EQ(text_of(crio_base_handler({"nvidia"}, runtime), "runtime_path"), "/usr/bin/runc");
 }
 
 TEST(RuntimeCrio, WritesADropInThatInheritsFromTheDefaultHandler) {

@@ -122,6 +122,23 @@ TEST(RuntimeVariables, HaveThePlanTellWhatConfigTomlSaysInVain) {
   EXPECT_THAT(text, Not(HasSubstr("ldconfig")));
 }
 
+// slipway-runtime refuses every container then, while plan, verify and doctor were content.
+TEST(RuntimeVariables, HaveThePlanRefuseAConfigTomlThatSlipwayRuntimeCannotRead) {
+  FakeHost host = node();
+  const std::string path = "/etc/nvidia-container-runtime/config.toml";
+  host.file(path, "[nvidia-container-runtime]\nruntimes = \"runc\"\n");
+  const Json wrong = Json::object();
+  EXPECT_THAT(plan_text(host, wrong), HasSubstr("nvidia-container-runtime.runtimes is not a list of texts"));
+  EXPECT_THAT(plan_text(host, wrong), HasSubstr(path));
+  const auto findings = Runtime().verify(runtime_spec(), host);
+  ASSERT_TRUE(findings.ok()) << to_text(findings.error());
+  EXPECT_FALSE(findings->passed());
+  host.file(path, "[nvidia-container-runtime]\nmode = \"volume\"\n");
+  EXPECT_THAT(plan_text(host, wrong), HasSubstr("nvidia-container-runtime.mode is not one of auto, cdi"));
+  EXPECT_THAT(plan_text(host, with_env({{"NVIDIA_CONTAINER_RUNTIME_MODE", "cdi"}})), Not(HasSubstr("is not one of")))
+      << "the plan puts it right";
+}
+
 // What the file said of jit-cdi was called idle by the plan that switched jit-cdi on, and the other way round.
 TEST(RuntimeVariables, HaveThePlanJudgeConfigTomlAsThePlanMakesIt) {
   FakeHost host = node();
