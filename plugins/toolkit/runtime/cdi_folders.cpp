@@ -39,11 +39,19 @@ void set_folders(EngineFolders& engine, const Json& list, const std::string& pla
 
 EngineFolders with_defaults(const std::string& engine) { return {engine, "", {"/etc/cdi", "/var/run/cdi"}}; }
 
+/// An engine of an older version reads no CDI specs at all. Versions are those of packages, so that no engine
+/// is started for this; one that no package names counts as new enough.
+bool is_older(const Host& host, const std::vector<std::string>& packages, EngineVersion first_with_cdi) {
+  const EngineVersion version = parse_engine_version(read_package_version(host, packages));
+  return version.known() && version < first_with_cdi;
+}
+
 void add_containerds(const Host& host, std::vector<EngineFolders>& all) {
   const RuntimeSettings settings;
   for (const ContainerdKind& known : containerd_kinds()) {
     const ContainerdKind kind = containerd_kind(known.name, settings, host);
     if (!is_installed(kind, host)) continue;
+    if (kind.name == "containerd" && is_older(host, {"containerd", "containerd.io"}, kContainerdWithCdi)) continue;
     const auto files = Configuration::read(host, containerd_config(kind, host), {});
     if (!files) continue;
     EngineFolders engine = with_defaults(kind.title);
@@ -55,7 +63,7 @@ void add_containerds(const Host& host, std::vector<EngineFolders>& all) {
 }
 
 void add_docker(const Host& host, std::vector<EngineFolders>& all) {
-  if (find_program(host, "dockerd").empty()) return;
+  if (find_program(host, "dockerd").empty() || is_older(host, {"docker.io", "docker-ce"}, kDockerWithCdi)) return;
   const auto daemon = read_unit(host, "docker.service");
   const std::string told = daemon ? daemon->option({"--config-file"}) : "";
   const std::string path = told.empty() ? "/etc/docker/daemon.json" : told;
@@ -71,7 +79,7 @@ void add_docker(const Host& host, std::vector<EngineFolders>& all) {
 void add_crio(const Host& host, std::vector<EngineFolders>& all) {
   RuntimeSettings settings;
   const Json found = find_crio(settings, host);
-  if (found.is_null()) return;
+  if (found.is_null() || is_older(host, {"cri-o"}, kCrioWithCdi)) return;
   const auto effective = read_crio_configuration(host, text_of(found, "config"), text_of(found, "drop_in"));
   if (!effective) return;
   EngineFolders engine = with_defaults("CRI-O");
@@ -80,7 +88,7 @@ void add_crio(const Host& host, std::vector<EngineFolders>& all) {
 }
 
 void add_podman(const Host& host, std::vector<EngineFolders>& all) {
-  if (find_program(host, "podman").empty()) return;
+  if (find_program(host, "podman").empty() || is_older(host, {"podman"}, kPodmanWithCdi)) return;
   const auto conf = read_containers_conf(host);
   if (!conf) return;
   EngineFolders engine = with_defaults("podman");

@@ -27,6 +27,12 @@ struct EngineVersion {
   auto operator<=>(const EngineVersion&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14's mistake
   bool known() const { return major != 0; }
 };
+/// The first versions that read CDI specs.
+inline constexpr EngineVersion kContainerdWithCdi{1, 7};
+inline constexpr EngineVersion kCrioWithCdi{1, 23};
+inline constexpr EngineVersion kDockerWithCdi{25, 0};
+inline constexpr EngineVersion kPodmanWithCdi{4, 1};
+
 EngineVersion parse_engine_version(const std::string& text);
 
 /// The version of an installed program: asked on a live host, else that of the package that has it.

@@ -8,7 +8,6 @@
 namespace slipway::toolkit {
 namespace {
 
-constexpr EngineVersion kFirstPodmanWithCdi{4, 1};
 constexpr const char* kPodmanDropIn = "/etc/containers/containers.conf.d/99-nvidia.conf";
 
 /// The program of `engine.runtime`, by the first of its paths that is there.
@@ -59,7 +58,7 @@ Status plan_podman(const RuntimeSettings& settings, const Json& facts, bool /*li
   const std::string version = facts.value("version", "");
   const EngineVersion engine = parse_engine_version(version);
   const std::string binary = facts.value("runtime", "");
-  if (binary.empty() && engine.known() && engine < kFirstPodmanWithCdi) return needs_runtime("podman", version);
+  if (binary.empty() && engine.known() && engine < kPodmanWithCdi) return needs_runtime("podman", version);
   if (binary.empty()) {
     plan.note("podman needs no configuration: it reads CDI specs by itself (--device nvidia.com/gpu=0)");
     return {};

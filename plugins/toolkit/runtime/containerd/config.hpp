@@ -17,7 +17,6 @@ namespace slipway::toolkit {
 using KeyPath = std::vector<std::string>;
 KeyPath operator+(KeyPath path, const KeyPath& more);
 
-inline constexpr EngineVersion kContainerdWithCdi{1, 7};
 inline constexpr EngineVersion kContainerdWithVersion3{2, 0};
 /// Before, a file among `imports` that names a plugin replaces that plugin's whole table (containerd#5837, #9982).
 inline constexpr EngineVersion kContainerdMergesImports{2, 1};

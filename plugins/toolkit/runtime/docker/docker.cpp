@@ -11,7 +11,6 @@
 namespace slipway::toolkit {
 namespace {
 
-constexpr EngineVersion kFirstDockerWithCdi{25, 0};
 constexpr EngineVersion kFirstDockerWithCdiOn{28, 2};  // moby#49963
 constexpr EngineVersion kFirstWithValidate{23, 0};
 constexpr const char* kDockerConfig = "/etc/docker/daemon.json";
@@ -35,7 +34,7 @@ std::vector<std::string> other_arguments(const std::vector<std::string>& argumen
 
 /// CDI has to be switched on in that version.
 bool needs_cdi(const RuntimeSettings& settings, EngineVersion engine) {
-  const bool knows_cdi = !engine.known() || engine >= kFirstDockerWithCdi;
+  const bool knows_cdi = !engine.known() || engine >= kDockerWithCdi;
   return settings.cdi && knows_cdi && (!engine.known() || engine < kFirstDockerWithCdiOn);
 }
 
@@ -122,7 +121,7 @@ Status plan_docker(const RuntimeSettings& settings, const Json& facts, bool live
   const std::string version = facts.value("version", "");
   const EngineVersion engine = parse_engine_version(version);
   const std::string binary = facts.value("runtime", "");
-  const bool knows_cdi = !engine.known() || engine >= kFirstDockerWithCdi;
+  const bool knows_cdi = !engine.known() || engine >= kDockerWithCdi;
   const bool has_cdi_on = engine.known() && engine >= kFirstDockerWithCdiOn;
   if (binary.empty() && !(knows_cdi && settings.cdi)) return needs_runtime("Docker", version);
   Json set = Json::object();

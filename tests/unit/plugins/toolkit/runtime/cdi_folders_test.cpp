@@ -58,6 +58,21 @@ TEST(CdiFolders, OfCrioAndPodmanAreThoseOfTheirFiles) {
   EXPECT_THAT(unread(host), HasSubstr("podman reads CDI specs from no folder"));
 }
 
+// They were told to read a folder more, which they do not know how to.
+TEST(CdiFolders, OfEnginesThatAreTooOldForCdiAreNone) {
+  for (const auto& [program, package, old, first] : {std::tuple("containerd", "containerd", "1.6.20", "1.7.0"),
+                                                     {"containerd", "containerd.io", "1.6.33", "1.7.27"},
+                                                     {"dockerd", "docker.io", "20.10.24", "25.0.1"},
+                                                     {"crio", "cri-o", "1.22.5", "1.23.0"},
+                                                     {"podman", "podman", "4.0.3", "4.3.1"}}) {
+    FakeHost host;
+    install(host, program, package, old);
+    EXPECT_TRUE(read_engine_folders(host).empty()) << package << " " << old;
+    install(host, program, package, first);
+    EXPECT_EQ(read_engine_folders(host).size(), 1U) << package << " " << first;
+  }
+}
+
 // podman 5.5 lost /var/run/cdi, and 5.6 has it again.
 TEST(CdiFolders, OfPodman55AreOne) {
   for (const auto& [version, one] : {std::pair("5.4.2", false), {"5.5.0+ds1-1", true}, {"5.6.1", false}}) {
