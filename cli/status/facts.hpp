@@ -37,6 +37,11 @@ std::map<std::string, std::string> applied_since(const StateDir& state, const Ge
 /// @param failing  StateDir::failing()
 std::map<std::string, std::string> failing_since(const std::vector<Json>& events, const Json& failing);
 
+/// What `apply --boot --only COMPONENT`, as units start it when a file has changed, has put back in this boot:
+/// {"times", "last", "changes": of the last one}; null: nothing.
+/// @param events  as for failing_since()
+Json put_back(const std::vector<Json>& events, const std::string& component, const std::string& boot_id);
+
 /// "3 h" since a time; "-" where it is unknown, "now" where it is less than a minute ago, or ahead.
 std::string age_text(const std::string& since, std::time_t now);
 

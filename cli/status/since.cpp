@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "cli/status/facts.hpp"
@@ -9,6 +10,7 @@
 namespace slipway::core {
 namespace {
 
+constexpr std::size_t kMostChanges = 16;
 constexpr std::size_t kMostEvents = 10'000;  // the author of a root may have written any number
 
 /// The member of a value that others wrote; null where there is none. Nothing is copied: it may be large.
@@ -84,6 +86,32 @@ std::map<std::string, std::string> failing_since(const std::vector<Json>& events
     });
   }
   return since;
+}
+
+Json put_back(const std::vector<Json>& events, const std::string& component, const std::string& boot_id) {
+  std::set<std::string> applies;  // the ids of those that began in this boot
+  Json found;
+  for (const Json& event : events) {
+    const std::string id = canonical(event.value("id", Json()));
+    if (event.value("event", Json()) == "begin") {
+      if (event.value("boot", Json()) == true && event.value("only", Json()) == Json{component} &&
+          event.value("boot_id", Json()) == boot_id && applies.size() < kMostEvents)
+        applies.insert(id);
+      continue;
+    }
+    const Json* const components = applies.contains(id) ? at(&event, "components") : nullptr;
+    if (components == nullptr || !components->is_array() || components->empty()) continue;
+    const Json& first = components->front();
+    const Json* const changes = at(&first, "changes");
+    if (first.value("name", Json()) != component || changes == nullptr || changes->empty()) continue;
+    if (found.is_null()) found = {{"times", 0}};
+    found["times"] = found["times"].get<int>() + 1;
+    found["last"] = text_of(event, "time");
+    found["changes"] = Json::array();
+    for (const Json& change : *changes)
+      if (change.is_string() && found["changes"].size() < kMostChanges) found["changes"].push_back(change);
+  }
+  return found;
 }
 
 std::string age_text(const std::string& since, std::time_t now) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/status/status.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include <unistd.h>
@@ -84,6 +85,11 @@ void add_edits(Session& session, const Ownership& ownership, const Json& accepte
   if (!targets.empty()) component["accepted"] = targets;
 }
 
+bool replaces_edits(const Ownership& ownership) {
+  return std::ranges::any_of(ownership.items,
+                             [](const Owned& item) { return item.action.text("on_drift") == "replace"; });
+}
+
 void add_owned(Session& session, const Known& known, Json& components) {
   const auto since =
       known.current ? applied_since(session.state(), *known.current) : std::map<std::string, std::string>{};
@@ -95,6 +101,15 @@ void add_owned(Session& session, const Known& known, Json& components) {
     add_edits(session, ownership, known.current ? known.current->accepted.value(name, Json::object()) : Json::object(),
               component);
   }
+}
+
+/// Files that other programs generate anew, and that an apply of this component alone puts right each time.
+void add_put_back(const Session& session, const Known& known, const std::vector<Json>& events, Json& components) {
+  const std::string boot_id(trimmed(session.host().read("/proc/sys/kernel/random/boot_id").value_or("")));
+  for (const auto& [name, ownership] : known.owned)
+    if (replaces_edits(ownership))
+      if (Json found = put_back(events, name, boot_id); !found.is_null())
+        components[name]["put_back"] = std::move(found);
 }
 
 /// What is applied and owns nothing here, as what leaves all to a boot of an image.
@@ -148,7 +163,13 @@ Json components_of(Session& session, const Options& options, const Known& known)
   add_owned(session, known, components);
   if (session.state().left_out().empty()) add_applied(known, components);
   for (const auto& [name, service] : known.services) components[name]["service"] = service_json(session, name, service);
-  if (!known.failing.empty()) add_failing(known, events_of(session, options), components);
+  const bool replaces = session.host_config().live && std::ranges::any_of(known.owned, [](const auto& owned) {
+                          return replaces_edits(owned.second);
+                        });
+  const std::vector<Json> events =
+      known.failing.empty() && !replaces ? std::vector<Json>{} : events_of(session, options);
+  if (replaces) add_put_back(session, known, events, components);
+  add_failing(known, events, components);
   if (const std::string problem = boot_failure(session.host()); !problem.empty()) {
     components[kBootComponent]["failing"] = {{"state", "failed"}, {"reason", problem}};
     components[kBootComponent]["state"] = "failed";

@@ -141,6 +141,16 @@ std::vector<Toned> remarks_of(const Json& component) {
     for (const std::string& reason : service.value("reasons", Texts{}))
       if (line.find(reason) == std::string::npos) remarks.push_back({Tone::attention, reason});
   }
+  if (component.contains("put_back")) {
+    const Json& put_back = component["put_back"];
+    const int times = put_back.value("times", 0);
+    const std::string last = put_back.value("last", "");
+    remarks.push_back({Tone::attention, "others' changes were undone " +
+                                            (times == 1 ? "once" : std::to_string(times) + " times") +
+                                            " since the machine booted" +
+                                            (last.size() < 16 ? "" : ", last at " + last.substr(11, 5) + " UTC") +
+                                            ": " + listed(put_back["changes"], "and")});
+  }
   if (component.contains("edits"))
     remarks.push_back({Tone::attention, "kept as somebody else left it: " + listed(component["edits"], "and")});
   if (component.contains("accepted"))

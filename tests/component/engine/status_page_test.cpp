@@ -27,7 +27,23 @@ class StatusPage : public ::testing::Test {
       std::ofstream(entry.path()) << text;
     }
   }
+  /// An `apply --boot --only …` of this machine, as units start it.
+  void log_apply(const std::string& boot_id, const std::vector<std::string>& only,
+                 const std::vector<std::string>& changes) {
+    const std::string id = std::to_string(++applies_);
+    const Json begin{
+        {"event", "begin"}, {"id", id},     {"command", "apply"}, {"root", host.folder().at("root").string()},
+        {"boot", true},     {"only", only}, {"boot_id", boot_id}};
+    const Json end{{"event", "end"},
+                   {"id", id},
+                   {"time", "2026-01-02T03:04:05Z"},
+                   {"components", {{{"name", "probe"}, {"state", "changed"}, {"changes", changes}}}}};
+    std::ofstream(host.folder().at("log/history.jsonl"), std::ios::app) << begin.dump() << "\n" << end.dump() << "\n";
+  }
   ScratchHost host;
+
+ private:
+  int applies_ = 0;
 };
 
 TEST_F(StatusPage, NamesTheMachineItsKernelAndWhatIsAppliedSinceWhen) {
@@ -110,6 +126,27 @@ TEST_F(StatusPage, NamesRecordsOfAnotherTypeAsDamage) {
   Json generation = Json::parse(host.text("var/lib/slipway/generations/1.json"));
   generation["plugins"]["bystander"] = 5;
   damaged("generations/1.json", generation.dump());
+}
+
+// Nobody saw that a program writes an engine's file anew at each of its runs, as the file was right again.
+TEST_F(StatusPage, NamesWhatAnApplyOfOneComponentHasPutBackSinceTheMachineBooted) {
+  host.live = true;
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  host.spec("    probe: {raw: ['" +
+            Json{{"kind", "file"}, {"target", "/etc/probe.conf"}, {"content", "ours"}, {"on_drift", "replace"}}.dump() +
+            "']}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  EXPECT_FALSE(status()["components"]["probe"].contains("put_back"));
+  log_apply(boot, {"probe"}, {"write /etc/probe.conf"});
+  log_apply(boot, {"probe"}, {});  // it had nothing to do
+  log_apply(boot, {"probe", "other"}, {"write /etc/probe.conf"});
+  log_apply(boot, {"probe"}, {"write /etc/probe.conf"});
+  log_apply("before", {"probe"}, {"write /etc/probe.conf"});
+  const Json put_back = status()["components"]["probe"]["put_back"];
+  EXPECT_EQ(put_back["times"], 2) << put_back;
+  EXPECT_THAT(put_back["changes"].dump(), HasSubstr("/etc/probe.conf"));
+  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("others' changes were undone 2 times since the machine booted"));
 }
 
 TEST_F(StatusPage, LetsNoRecordForgeALine) {

@@ -12,9 +12,15 @@ namespace {
 constexpr const char* kMendService = "slipway-runtime-mend.service";
 constexpr const char* kMendPath = "slipway-runtime-mend.path";
 
-// Not a oneshot, of which systemd takes no RestartForceExitStatus. Who writes the file has a moment to end. Status 75:
-// another apply holds the machine, and is waited for. Another failure ends here: the next change of the file starts the
-// service again.
+// Not a oneshot, of which systemd takes no RestartForceExitStatus. Status 75: another apply holds the machine, and is
+// waited for. Another failure ends here: the next change of the file starts the service again. Whoever writes the file
+// has a second to finish. A program that writes it anew whenever the engine restarts would have the engine restart
+// without end: from the fourth time on, within a quarter of an hour of the one before, the pause grows to two minutes.
+constexpr const char* kPause =
+    "/bin/sh -c 'f=/run/slipway/runtime-mend; mkdir -p /run/slipway; now=$$(date +%%s); "
+    "{ read -r n t < $$f; } 2>/dev/null || { n=0; t=0; }; [ $$((now - t)) -lt 900 ] || n=0; n=$$((n + 1)); "
+    "echo $$n $$now > $$f; s=1; [ $$n -le 3 ] || s=$$((15 * (n - 3))); [ $$s -le 120 ] || s=120; sleep $$s'";
+
 std::string mend_service(const std::string& program) {
   return R"([Unit]
 Description=slipway: runtime, puts back what another program has taken out of an engine's configuration
@@ -23,7 +29,9 @@ StartLimitIntervalSec=0
 
 [Service]
 Type=exec
-ExecStartPre=/bin/sleep 1
+TimeoutStartSec=3min
+ExecStartPre=)" +
+         std::string(kPause) + R"(
 ExecStart=)" +
          unit_word(program) + R"( apply --boot --only runtime
 RestartForceExitStatus=75
