@@ -10,27 +10,41 @@ namespace {
 
 using TomlKind = TomlNode::Kind;
 
-/// Offsets of toml++'s positions: lines from 1, columns from 1 in code points.
+/// Offsets of toml++'s positions: lines from 1, columns from 1 in code points. A line may be as long as the file, and
+/// have as many positions, so each is found from a mark that is near.
 class Places {
  public:
   explicit Places(const std::string& bytes) : bytes_(bytes) {
-    starts_.push_back(0);
-    for (std::size_t i = 0; i < bytes.size(); ++i)
-      if (bytes[i] == '\n') starts_.push_back(i + 1);
+    lines_.push_back(0);
+    std::size_t points = 0;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      if (is_inside(i)) continue;
+      if (points % kBetweenMarks == 0) marks_.push_back(i);
+      ++points;
+      if (bytes[i] == '\n') lines_.push_back(points);
+    }
   }
   std::size_t operator()(const toml::source_position& position) const {
-    const std::size_t line = std::min<std::size_t>(position.line, starts_.size());
-    std::size_t at = starts_[line - 1];
-    for (toml::source_index column = 1; column < position.column && at < bytes_.size(); ++column) {
-      ++at;
-      while (at < bytes_.size() && (static_cast<unsigned char>(bytes_[at]) & 0xC0) == 0x80) ++at;
-    }
+    const std::size_t line = std::min<std::size_t>(position.line, lines_.size());
+    const std::size_t point = lines_[line - 1] + (position.column > 0 ? position.column - 1 : 0);
+    if (point / kBetweenMarks >= marks_.size()) return bytes_.size();
+    std::size_t at = marks_[point / kBetweenMarks];
+    for (std::size_t left = point % kBetweenMarks; left > 0 && at < bytes_.size(); --left) do
+        ++at;
+      while (is_inside(at));
     return at;
   }
 
  private:
+  static constexpr std::size_t kBetweenMarks = 64;
+  /// A byte of UTF-8 that begins no code point.
+  bool is_inside(std::size_t at) const {
+    return at < bytes_.size() && (static_cast<unsigned char>(bytes_[at]) & 0xC0U) == 0x80;
+  }
+
   const std::string& bytes_;
-  std::vector<std::size_t> starts_;
+  std::vector<std::size_t> lines_;  ///< the code points before each line
+  std::vector<std::size_t> marks_;  ///< the offset of each 64th code point
 };
 
 /// A value that JSON does not have, as what nobody asks for: equal only to itself, and no object that a key leads into.

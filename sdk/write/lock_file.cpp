@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <fstream>
 #include <sstream>
 
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <slipway/regular_file.hpp>
@@ -61,19 +63,26 @@ Status make_folders(const RootDir& root, const std::string& path, std::vector<st
 std::string flock_holder(int fd) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) return {};
+  char device[32];
+  std::snprintf(device, sizeof device, "%02x:%02x:", major(info.st_dev), minor(info.st_dev));
+  const std::string inode = std::to_string(info.st_ino);
+  std::string holder;
   std::ifstream locks("/proc/locks");
   for (std::string line; std::getline(locks, line);) {
     std::istringstream words(line);
     std::string number, type, advisory, access, pid, place;
     words >> number >> type >> advisory >> access >> pid >> place;
-    if (type != "FLOCK" || !place.ends_with(":" + std::to_string(info.st_ino))) continue;
-    if (pid == std::to_string(::getpid())) continue;
+    if (type != "FLOCK" || !place.ends_with(":" + inode) || pid == std::to_string(::getpid())) continue;
+    // Of several file systems with such an inode; btrfs and overlayfs have another device here than stat() tells.
+    const bool is_this_device = place == device + inode;
+    if (!holder.empty() && !is_this_device) continue;
     std::ifstream comm("/proc/" + pid + "/comm");
     std::string name;
     std::getline(comm, name);
-    return name + " (pid " + pid + ")";
+    holder = name + " (pid " + pid + ")";
+    if (is_this_device) break;
   }
-  return {};
+  return holder;
 }
 
 /// Whether the file is locked now and still has its name; false: worth another try.

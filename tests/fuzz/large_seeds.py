@@ -64,9 +64,14 @@ def ld_conf():
     yield "pattern", ("include /etc/ld.so.conf.d/" + "*1" * 200_000 + "\n").encode()
 
 
+def toml_merge():
+    yield "line", b"{}\nx = {" + b",".join(b"k%d=1" % number for number in range(90_000)) + b"}\n"
+    yield "array", b"{}\nx = [" + b",".join("'é%d'".encode() % number for number in range(60_000)) + b"]\n"
+
+
 def main():
     target, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    makers = {maker.__name__: maker for maker in (nri, bundle_edit, ld_conf)}
+    makers = {maker.__name__: maker for maker in (nri, bundle_edit, ld_conf, toml_merge)}
     for name, content in makers.get(target, lambda: ())():
         (folder / f"large-{name}").write_bytes(content)
 
