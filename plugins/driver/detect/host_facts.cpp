@@ -42,7 +42,7 @@ KernelFacts read_kernel(const Host& host, const std::string& release) {
 
 void read_kernels(const Host& host, const KernelChoice& choice, HostFacts& facts) {
   facts.kernels_chosen = choice.is_given() || host.asked_kernels().size() > 1;
-  if (facts.kernels_chosen) facts.running_kernel = running_kernel(host);
+  if (choice.is_given() || !host.asked_kernels().empty()) facts.running_kernel = running_kernel(host);
   const auto releases = chosen_kernels(choice, host);
   if (!releases && facts.kernels_chosen) facts.kernel_problem = to_json(releases.error());
   if (!releases) return;

@@ -52,12 +52,12 @@ void set_kernels(const HostFacts& from, Facts& facts) {
   facts.set("build.make", from.has_make);
   facts.set("initramfs.tool", kernel.initramfs.tool);
   facts.set("initramfs.may_hold_nouveau", kernel.initramfs.may_hold_nouveau);
+  if (!from.running_kernel.empty()) facts.set("kernels.running", from.running_kernel);
   if (!from.kernels_chosen) return;
   Json further = Json::array();
   for (const auto& one : from.further_kernels) further.push_back(kernel_to_json(one));
   facts.set("kernels.chosen", true);
   facts.set("kernels.further", further);
-  facts.set("kernels.running", from.running_kernel);
   if (!from.kernel_problem.is_null()) facts.set("kernels.problem", from.kernel_problem);
 }
 

@@ -19,13 +19,15 @@ const nvidia::Gpu* gpu_of_other_driver(const HostFacts& facts) {
   return bound == facts.gpus.end() ? nullptr : &*bound;
 }
 
-// Undoing has nothing to undo: what runs in the kernel is not this action's work.
+// Undoing has nothing to undo: what runs in the kernel is not this action's work. The boot that it waits for loads the
+// modules and makes the device nodes, so that machine wants slipway-boot.service as one that has them now.
 Action make(Json data, std::string summary) {
   return action::custom({.name = "reboot",
                          .data = std::move(data),
                          .inverse = {{"awaits", kNothing}},
                          .irreversible = {},
-                         .summary = std::move(summary)});
+                         .summary = std::move(summary),
+                         .lost_at_boot = true});
 }
 
 std::vector<std::string> awaited_kernels(const Action& action) {

@@ -170,6 +170,27 @@ TEST_F(DriverKernels, OfTheNextBootWithoutModulesIsAWarningOfAnApply) {
   EXPECT_TRUE(has_modules(kOlder));
 }
 
+// --kernel went on to load the modules of that kernel into the one that runs, and no unit was left for the reboot.
+TEST_F(DriverKernels, ThatDoNotRunAreLeftToARebootByEitherWayOfNamingThem) {
+  root.live = true;
+  root.put("usr/sbin/depmod", "");
+  std::filesystem::permissions(root.path("usr/sbin/depmod"), std::filesystem::perms(0755));
+  const auto plan = [&](const std::string& key, const std::vector<std::string>& words) {
+    root.folder().file("host.yaml",
+                       "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: test}\nspec:\n  hardware: assume\n"
+                       "  components:\n    driver: {" +
+                           key + "version: \"535.261.03\", modules: open, source: {repository: \"" + kKernels +
+                           "\", trust: unsigned}}\n");
+    const Ran ran = root.slipway(words);
+    EXPECT_EQ(ran.code, 2) << ran.out << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("+ reboot into kernel 6.1.0-50-amd64\n"));
+    EXPECT_THAT(ran.out, HasSubstr("create /etc/systemd/system/slipway-boot.service"));
+    EXPECT_THAT(ran.out, Not(HasSubstr("load 3 modules")));
+    return ran.out.substr(ran.out.find("\ndriver: "));
+  };
+  EXPECT_EQ(plan("", {"plan", "--kernel", kOlder}), plan("kernels: [" + kOlder + "], ", {"plan"}));
+}
+
 TEST_F(DriverKernels, AreListedWithoutTheControlCharactersOfABootLoadersFile) {
   root.put("boot/loader/loader.conf", "default @\x1b[31mx\n");
   const Ran ran = root.bare({"driver", "kernels", "--root", root.path("").string()});

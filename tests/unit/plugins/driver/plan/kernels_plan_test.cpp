@@ -34,6 +34,10 @@ class PlanKernels : public ::testing::Test {
     if (!asked.empty()) config.further_kernels.assign(asked.begin() + 1, asked.end());
     return std::move(*open_host(config));
   }
+  std::unique_ptr<Host> live_for(const std::string& asked) const {
+    return std::move(
+        *open_host({.root = host.root().string(), .live = true, .kernel_view = host.view().string(), .kernel = asked}));
+  }
   Json section() const {
     Json json{{"version", "535.261.03"},
               {"source", {{"repository", testing::kRepository}}},
@@ -160,6 +164,28 @@ TEST_F(PlanKernels, WithoutTheOneThatRunsAwaitAReboot) {
   host.view().file("/proc/sys/kernel/osrelease", kOther + "\n");
   EXPECT_TRUE(*Driver{}.check(action, *host.live()));
   EXPECT_THAT(summary(good(*host.live())), HasSubstr("kernel-module nvidia\n"));
+}
+
+// With --kernel the modules of that kernel were to be loaded into the one that runs, which failed and was undone.
+TEST_F(PlanKernels, OfTheCommandLineWithoutTheOneThatRunsAwaitARebootAsThoseOfTheSpec) {
+  host.gpu("0000:1b:00.0", 0x2330);
+  host.view().file("/proc/sys/kernel/osrelease", std::string(kKernel) + "\n");
+  kernels = Json{kOther};
+  const auto by_spec = good(*host.live());
+  kernels = nullptr;
+  const auto plan = good(*live_for(kOther));
+  EXPECT_EQ(summary(plan), summary(by_spec));
+  EXPECT_THAT(summary(plan), HasSubstr("custom reboot {\"awaits\":\"kernel\",\"kernels\":[\"6.1.0-56-amd64\"]}\n"));
+  EXPECT_THAT(summary(plan), Not(HasSubstr("kernel-module")));
+  EXPECT_EQ(Driver{}.apply(plan.actions().back(), *live_for(kOther))->kind, Outcome::Kind::reboot_required);
+  EXPECT_THAT(summary(good(*live_for(kKernel))), HasSubstr("kernel-module nvidia\n"));
+}
+
+// The reboot came, and nothing made /dev/nvidia*: no unit had been left for it.
+TEST_F(PlanKernels, ThatAwaitARebootHaveWorkForThatBoot) {
+  host.gpu("0000:1b:00.0", 0x2330);
+  kernels = "newest";
+  EXPECT_EQ(good(*host.live()).actions().back().value("lost_at_boot"), true);
 }
 
 TEST_F(PlanKernels, OneWithoutAPackageIsAnErrorWithTheNearest) {

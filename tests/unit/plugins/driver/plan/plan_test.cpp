@@ -268,6 +268,7 @@ TEST(DriverPlan, WaitsForARebootWhileNouveauHoldsAGpu) {
             std::string(kFilesPart) + "custom reboot {\"awaits\":\"other-driver\",\"blacklisted\":true}\n");
   const auto& action = plan.actions().back();
   EXPECT_EQ(action.text("summary"), "reboot: nouveau holds a GPU");
+  EXPECT_EQ(action.value("lost_at_boot"), true) << "slipway-boot.service does the rest at that boot";
   EXPECT_FALSE(*Driver{}.check(action, *host.live()));
   const auto outcome = Driver{}.apply(action, *host.live());
   ASSERT_TRUE(outcome);
