@@ -246,6 +246,7 @@ Result<std::unique_ptr<Session>> open_session(const Options& options, TerminalUi
   if (wanted.own_environment) warn_of_ignored_variables(ui);
   wanted.spec = options.spec;
   wanted.booting = options.boot;
+  wanted.without_slipway = options.without_slipway;
   SLIPWAY_TRY(time, noted_time(options));
   wanted.time = std::move(time);
   auto session = Session::open(wanted, ui);

@@ -30,6 +30,7 @@ struct SessionOptions {
                                           ///< folder, or for an image that is "/" a folder that goes at the end
   std::string time;                       ///< RFC 3339 in UTC: is noted with a generation; empty: none is
   bool booting = false;                   ///< slipway-boot.service applies
+  bool without_slipway = false;           ///< --without-slipway was given, which commands that are advised repeat
   bool own_environment = false;  ///< SLIPWAY_ variables choose no plugins or libraries: see environment_counts()
 };
 

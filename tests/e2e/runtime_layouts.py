@@ -112,7 +112,10 @@ class Layout:
         for name in ["config.toml", *there]:
             if self.chance.random() > (0.8 if name == "config.toml" else 0.25):
                 continue
-            imports = [f"/etc/containerd/{pattern}" for pattern in patterns if self.chance.random() < 0.5]
+            # From 1.7.16 on (and 1.6.29, which no suite has) an import counts from the folder of its file.
+            relative = self.engine >= (1, 7) and self.chance.random() < 0.3
+            base = "../" * name.count("/") if relative else "/etc/containerd/"
+            imports = [base + pattern for pattern in patterns if self.chance.random() < 0.5]
             imports += [f"/etc/containerd/{other}" for other in there if self.chance.random() < 0.25]
             if name != "config.toml" and self.chance.random() < 0.2:
                 imports.append("/etc/containerd/config.toml")
@@ -220,7 +223,10 @@ def problem_of_containerd(root, layout, settings):
     if nvidia.get("options", {}).get("BinaryName") != RUNTIME:
         return f"the handler is not there: {nvidia}"
     chosen = cri_of(before)["containerd"]["default_runtime_name"] or "runc"
-    base = (cri_of(before)["containerd"]["runtimes"] or {}).get(chosen, {})
+    there = cri_of(before)["containerd"]["runtimes"] or {}
+    if there.get(chosen, {}).get("runtime_type", "").startswith("io.containerd.kata"):  # of another kind: runc's options count
+        chosen = "runc"
+    base = there.get(chosen, {})
     for option in ("SystemdCgroup", "Root"):
         if (nvidia.get("options", {}).get(option) or False) != (base.get("options", {}).get(option) or False):
             return f"it has another {option} than {chosen}: {nvidia} {base}"
@@ -254,7 +260,7 @@ def check_containerd(checks, root, seeds):
 
 
 def random_docker(chance):
-    """daemon.json, and flags of dockerd."""
+    """daemon.json, flags of dockerd, and which file has them: a drop-in's variable, or one that it reads."""
     value = {}
     flags = []
     if chance.random() < 0.5:
@@ -273,16 +279,18 @@ def random_docker(chance):
         flags += ["--add-runtime=" + chance.choice(["nvidia", "other"]) + "=" + RUNTIME]
     if chance.random() < 0.2:
         flags += ["--label=a=b"]
-    return value, flags
+    return value, flags, chance.random() < 0.5
 
 
-def problem_of_docker(root, value, flags, settings):
+def problem_of_docker(root, value, flags, in_file, settings):
     indent = 2 if len(value) % 2 else None
     files = {"etc/docker/daemon.json": json.dumps(value, indent=indent)}
     if flags:
         files["etc/systemd/system/docker.service.d/flags.conf"] = (
-            "[Service]\nEnvironment=\"FLAGS=" + " ".join(flags) + "\"\nExecStart=\n"
-            "ExecStart=/usr/sbin/dockerd -H fd:// $FLAGS\n")
+            "[Service]\n" + ("EnvironmentFile=-/etc/docker/flags\n" if in_file else f'Environment="FLAGS={" ".join(flags)}"\n') +
+            "ExecStart=\nExecStart=/usr/sbin/dockerd -H fd:// $FLAGS\n")
+    if flags and in_file:
+        files["etc/docker/flags"] = "# of the distribution\nFLAGS=\"" + " \\\n".join(flags) + "\"\n"
     root.reset(files)
     bytes_before = root.files()
     done = root.apply(settings)
@@ -318,14 +326,14 @@ def check_docker(checks, root, seeds):
     failed = 0
     for seed in range(seeds[0], seeds[1] + 1):
         chance = random.Random(f"{what} {seed}")
-        value, flags = random_docker(chance)
+        value, flags, in_file = random_docker(chance)
         settings = {"engines": ["docker"], "runtime_path": RUNTIME}
         if chance.random() < 0.5:
             settings["set_as_default"] = True
-        problem = problem_of_docker(root, value, flags, settings)
+        problem = problem_of_docker(root, value, flags, in_file, settings)
         if problem:
             failed += 1
-            checks.that(False, f"{what}, seed {seed}", f"{problem}\n{settings}\n{json.dumps(value)}\n{flags}")
+            checks.that(False, f"{what}, seed {seed}", f"{problem}\n{settings}\n{json.dumps(value)}\n{flags} {in_file}")
     checks.that(failed == 0, f"{what}: {seeds[1] - seeds[0] + 1} random layouts are configured, settle and come back")
 
 

@@ -15,9 +15,10 @@ struct RootCommand {
   std::string_view name;
   bool needs_spec = false;  ///< the others have the generation in force
   bool takes_kernel = true;
+  bool plans_units = false;  ///< takes --without-slipway
 };
-constexpr std::array kCommands{RootCommand{"apply", true},
-                               RootCommand{"plan", true},
+constexpr std::array kCommands{RootCommand{"apply", true, true, true},
+                               RootCommand{"plan", true, true, true},
                                RootCommand{"verify"},
                                RootCommand{"doctor"},
                                RootCommand{"detect"},
@@ -58,6 +59,7 @@ std::string options_for(const RootCommand& command, std::string_view words, cons
   if (command.takes_kernel && words.find(" --kernel ") == std::string_view::npos)
     for (const std::string& kernel : options.kernels) text += " --kernel " + quoted(kernel);
   if (command.needs_spec) add(" -f ", options.spec);
+  if (command.plans_units && options.without_slipway) text += " --without-slipway";
   return text;
 }
 

@@ -21,7 +21,12 @@ Result<std::string> target_kernel(const HostFacts& facts, const Target& target) 
   if (!facts.kernel_problem.is_null()) return error_from_json(facts.kernel_problem);
   if (facts.kernels_chosen) return facts.kernel.release;
   if (!target.kernel_release.empty()) return target.kernel_release;
-  if (!target.kernel_problem.is_null()) return error_from_json(target.kernel_problem);
+  if (!target.kernel_problem.is_null()) {
+    Error problem = error_from_json(target.kernel_problem);
+    if (problem.code == ErrorCode::conflict)
+      problem.next += "; or write kernels: all, or kernels: newest, for the component driver";
+    return problem;
+  }
   return Error{ErrorCode::not_found,
                "it could not be told which kernel the driver is for",
                "/lib/modules",

@@ -66,6 +66,7 @@ TEST_F(DriverKernels, WithoutTheKeyAreAQuestion) {
   const Ran plan = root.run({"plan"});
   EXPECT_EQ(plan.code, 1);
   EXPECT_THAT(plan.out + plan.err, HasSubstr("there are several kernels in the root"));
+  EXPECT_THAT(plan.out + plan.err, HasSubstr("write kernels: all"));
 }
 
 TEST_F(DriverKernels, OneWithoutAPackageIsAnErrorOrANote) {

@@ -37,7 +37,7 @@ std::vector<std::string> entries_of(const ConfigFile& file, EngineVersion engine
     std::string entry = import.get<std::string>();
     const bool from_file = !is_pattern(entry) || counts_from_file(engine);
     if (!entry.starts_with('/')) entry = (from_file ? folder_of(file.path) : "") + "/" + entry;
-    entries.push_back(is_pattern(entry) ? entry : std::filesystem::path(entry).lexically_normal().string());
+    entries.push_back(std::filesystem::path(entry).lexically_normal().string());
   }
   return entries;
 }

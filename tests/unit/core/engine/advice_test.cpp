@@ -50,6 +50,12 @@ TEST(Advice, RepeatsMachineKernelAndSpecWhereTheyWereNamed) {
   options.kernels.emplace_back("6.1.0-56-amd64");
   EXPECT_EQ(advised("`slipway verify`", options),
             "`slipway verify --root r --sim h100x8 --kernel 6.1.0-50-amd64 --kernel 6.1.0-56-amd64`");
+  options.without_slipway = true;
+  options.kernels.clear();
+  EXPECT_EQ(advised("`slipway apply`, `slipway verify`", options),
+            "`slipway apply --root r --sim h100x8 -f 'my host.yaml' --without-slipway`, "
+            "`slipway verify --root r --sim h100x8`");
+  options.without_slipway = false;
   options.root = "/host";
   options.live = true;
   options.kernels.clear();

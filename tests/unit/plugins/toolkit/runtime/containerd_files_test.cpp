@@ -127,6 +127,21 @@ TEST(ContainerdFiles, OfARelativePatternAreWhereThatContainerdLooks) {
   }
 }
 
+// Two files that import their folder by "../conf.d/*.toml" were read without end, under ever longer names; or the path
+// of an edit had ".." in it. Found by random layouts: seeds 14 and 20 of containerd 1.7.
+TEST(ContainerdFiles, OfAPatternThatGoesUpAndDownAgainAreReadOnce) {
+  FakeHost host;
+  containerd(host, "1.7.24");
+  host.file(kConfig, "version = 2\nimports = [\"/etc/containerd/im/../conf.d/*.toml\"]\n");
+  host.file(kFolder + "conf.d/a.toml", "version = 2\nimports = [\"../conf.d/*.toml\", \"../im/*.toml\"]\n");
+  host.file(kFolder + "im/c.toml", "version = 2\n" + kCri2 + "enable_selinux = true\n" + kRunc2);
+  const auto all = Configuration::read(host, kConfig, {1, 7, 24});
+  ASSERT_TRUE(all.ok()) << to_text(all.error());
+  EXPECT_EQ(all->files().size(), 3U);
+  EXPECT_EQ(all->deciding().path, kFolder + "im/c.toml");
+  expect_settled(host);
+}
+
 TEST(ContainerdFiles, HaveABoundOnTheirNumber) {
   FakeHost host;
   host.file(kConfig, "version = 2\nimports = [\"/etc/containerd/many/*.toml\"]\n");
