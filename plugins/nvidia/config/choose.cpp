@@ -49,7 +49,16 @@ Result<Configs> read_configs(const Spec& spec, const std::string& component, con
   const char* const named = named_file(component, environment);
   const std::string path = spec.has("config_file") || named == nullptr ? spec.text("config_file") : named;
   if (path.empty()) return Configs{{"", {}}};
-  return read_configs_at(path, host);
+  auto configs = read_configs_at(path, host);
+  if (configs || configs.error().code != ErrorCode::not_found) return configs;
+  const bool by_key = spec.has("config_file") || named == nullptr;
+  const bool own = component == "gfd" && environment("GFD_CONFIG_FILE") != nullptr;
+  const std::string variable = own ? "GFD_CONFIG_FILE" : "CONFIG_FILE";
+  return Error{
+      .code = ErrorCode::not_found,
+      .what = "the config file " + path + " does not exist",
+      .where = by_key ? "spec.components." + component + ".config_file" : place_of_variable(spec, component, variable),
+      .next = "write the file, or take " + (by_key ? std::string("config_file") : variable) + " out"};
 }
 
 /// Its text is quoted in no message: a link may lead to something that is nobody's business.

@@ -216,6 +216,19 @@ TEST(Config, AFolderOfConfigsIsChosenFromByAFile) {
       << "none is chosen";
 }
 
+TEST(Config, AFileThatIsMissingIsNamedWithTheKeyOrVariableThatNamesIt) {
+  const slipway::testing::FakeHost host;
+  const auto nothing = [](const char*) -> const char* { return nullptr; };
+  const auto by_key = read_settings(Spec(Json{{"config_file", "/etc/gone"}}), "deviceplugin", host, nothing);
+  ASSERT_FALSE(by_key);
+  EXPECT_EQ(by_key.error().what, "the config file /etc/gone does not exist");
+  EXPECT_EQ(by_key.error().where, "spec.components.deviceplugin.config_file");
+  EXPECT_EQ(by_key.error().next, "write the file, or take config_file out");
+  const auto by_variable = read_settings(Spec(Json{{"env", {{"GFD_CONFIG_FILE", "/etc/gone"}}}}), "gfd", host, nothing);
+  ASSERT_FALSE(by_variable);
+  EXPECT_EQ(by_variable.error().where, "spec.components.gfd.env.GFD_CONFIG_FILE");
+}
+
 TEST(Config, AFolderOfConfigsHasALimitedNumberOfFiles) {
   slipway::testing::FakeHost host;
   for (int i = 0; i < 257; ++i) host.file("/etc/dp/c" + std::to_string(i), "flags: {}");
