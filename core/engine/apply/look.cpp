@@ -52,6 +52,26 @@ void verify(ApplyRun& apply, PlannedComponent& component, const std::string& wor
   apply.result.findings[component.name] = std::move(*findings);
 }
 
+constexpr std::size_t kLongestValue = 60;
+
+std::string shortened(const Json& value) {
+  const std::string text = value.is_null() ? "nothing" : canonical(value);
+  return text.size() <= kLongestValue ? text : text.substr(0, kLongestValue) + "…";
+}
+
+/// What a new plan says otherwise of an action than the one that was carried out.
+std::string how_it_differs(const PlannedComponent& planned, const PlannedItem& again) {
+  const auto before = std::ranges::find(planned.items, again.key(), &PlannedItem::key);
+  if (before == planned.items.end()) return "the plan that was carried out had no such action";
+  const Json& old = before->action.json();
+  std::string text;
+  for (const auto& [name, value] : again.action.json().items())
+    if (const Json was = old.value(name, Json()); was != value)
+      text += (text.empty() ? "" : "; ") + name +
+              (name == "content" ? " is another one" : " was " + shortened(was) + ", and is " + shortened(value));
+  return text.empty() ? "the action is the same, and the host is not as it left it: " + again.check.summary : text;
+}
+
 /// Plans the component anew: nothing may be left to do.
 Status check_stable(ApplyRun& apply, const PlannedComponent& component) {
   const auto deadline = std::chrono::steady_clock::now() + kSettleTime;
@@ -71,12 +91,12 @@ Status check_stable(ApplyRun& apply, const PlannedComponent& component) {
       continue;
     }
     const auto left = std::ranges::find_if(again.items, &PlannedItem::changes);
-    return Error{
-        ErrorCode::plugin_defect,
-        "bug in plugin " + component.name + ": right after apply it plans something else (" + left->key() + ")",
-        {},
-        "report it to its authors",
-        {}};
+    return Error{ErrorCode::plugin_defect,
+                 "bug in plugin " + component.name + ": right after apply it plans something else (" + left->key() +
+                     "): " + how_it_differs(component, *left),
+                 {},
+                 "report it to its authors",
+                 {}};
   }
 }
 

@@ -48,8 +48,11 @@ Error ran_out_of_time(const Failed& failed, std::chrono::milliseconds limit) {
   const auto count = limit.count();
   const std::string time =
       count >= 1000 && count % 1000 == 0 ? std::to_string(count / 1000) + " s" : std::to_string(count) + " ms";
-  return report(failed, ErrorCode::timed_out, "did not finish " + failed.phase + " within " + time + " and was ended",
-                "see above what it was doing; run the same command again when the cause is gone");
+  return report(
+      failed, ErrorCode::timed_out, "did not finish " + failed.phase + " within " + time + " and was ended",
+      failed.output.empty()
+          ? "run the same command again with -v, which shows what it asks for and logs, when the cause is gone"
+          : "its last output says what it was doing; run the same command again when the cause is gone");
 }
 
 Error stuck_in_kernel(const Failed& failed, const Error& error, int pid) {

@@ -36,7 +36,7 @@ const Json* Spec::find(std::string_view key) const {
   const std::string_view first = key.substr(0, key.find('.'));
   if (knows_keys_ && std::find(declared_.begin(), declared_.end(), first) == declared_.end())
     throw std::logic_error("the spec's key '" + std::string(first) + "' is read, which the manifest does not have" +
-                           suggestion(std::string(first), declared_, ""));
+                           did_you_mean(first, declared_));
   return detail::find_dotted(section_, key);
 }
 

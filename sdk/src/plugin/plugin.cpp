@@ -26,7 +26,11 @@ int fail(const slipway_reply& reply, const Error& error) {
   return error.code == ErrorCode::unsupported ? SLIPWAY_UNSUPPORTED : SLIPWAY_FAILED;
 }
 
-Error defect(const std::string& what) { return Error{.code = ErrorCode::plugin_defect, .what = what}; }
+Error defect(const std::string& what) {
+  return Error{.code = ErrorCode::plugin_defect,
+               .what = what,
+               .next = "report this to the plugin's authors; the other components can go on"};
+}
 
 Json known_components(const ComponentFactories& factories) {
   Json all = Json::object();

@@ -65,6 +65,36 @@ TEST_F(HookTest, NoLinkOfTheRootLeadsAHookOut) {
   }
 }
 
+// Hooks run as root of the host, whoever the container runs as: a link of the image led them to write into a volume.
+TEST_F(HookTest, NoLinkOfTheRootLeadsAHookIntoAVolume) {
+  NEEDS_ROOT();
+  libraries();
+  folder_.file("host/libcuda.so", "the volume's\n");
+  folder_.directory("root/data");
+  folder_.directory("root/usr");
+  folder_.link("root/usr/lib", "/data");
+  folder_.link("root/etc/ld.so.conf.d", "/data/conf");
+  folder_.directory("host/conf");
+  const auto with_volume = [this](const fs::path& root) {
+    if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount(folder_.at("host").c_str(), (root / "data").c_str(), nullptr, MS_BIND, nullptr) != 0)
+      ::_exit(125);
+  };
+  const Ran links = hook({"create-symlinks", "--link", "libcuda.so.1::/usr/lib/libcuda.so", "--link",
+                          "x::/data/new/deep/link", "--link", "y::/opt/own"},
+                         with_volume);
+  EXPECT_EQ(links.status, 0) << links.output;
+  EXPECT_THAT(links.output, ::testing::HasSubstr("/usr/lib is in a volume of the container"));
+  EXPECT_EQ(fs::read_symlink(in("opt/own")), "y");
+  EXPECT_EQ(hook({"chmod", "--mode", "777", "--path", "/usr/lib/libcuda.so"}, with_volume).status, 0);
+  const Ran cache = hook({"update-ldcache", "--folder", "/opt/nvidia"}, with_volume);
+  EXPECT_EQ(cache.status, 0) << cache.output;
+  EXPECT_EQ(text_of(folder_.at("host/libcuda.so")), "the volume's\n");
+  EXPECT_EQ(fs::status(folder_.at("host/libcuda.so")).permissions() & fs::perms::others_write, fs::perms::none);
+  EXPECT_TRUE(fs::is_empty(folder_.at("host/conf")));
+  EXPECT_FALSE(fs::exists(folder_.at("host/new")));
+}
+
 TEST_F(HookTest, ChangesTheModeOfWhatIsThere) {
   folder_.directory("root/dev/dri");
   fs::permissions(in("dev/dri"), fs::perms::owner_all);

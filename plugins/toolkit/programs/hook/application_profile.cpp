@@ -52,7 +52,7 @@ std::string profile_of(std::uint64_t mask) {
 Status update_application_profile(const Arguments&, const Container& container) {
   SLIPWAY_TRY(mask, visible_gpus(container.root));
   if (mask == 0) return {};
-  SLIPWAY_CHECK(make_folders(container.root, kFolder));
+  SLIPWAY_CHECK(make_own_folders(container.root, kFolder));
   return write_file(container.root, std::string(kFolder) + "/10-container.conf", profile_of(mask), 0444);
 }
 

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -66,6 +71,14 @@ Status refuse_own_root(const RootDir& root) {
                {}};
 }
 
+/// The mount that an open file is in: its number; before Linux 5.8 its file system's device.
+std::optional<std::pair<bool, std::uint64_t>> mount_of(int fd) {
+  struct statx info {};
+  if (::statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &info) != 0) return std::nullopt;
+  if ((info.stx_mask & STATX_MNT_ID) != 0) return std::pair(true, std::uint64_t{info.stx_mnt_id});
+  return std::pair(false, (std::uint64_t{info.stx_dev_major} << 32U) | info.stx_dev_minor);
+}
+
 }  // namespace
 
 Result<Container> read_container(const std::string& file) {
@@ -79,7 +92,28 @@ Result<Container> read_container(const std::string& file) {
   return Container{std::move(root)};
 }
 
+bool is_in_volume(const RootDir& root, const std::string& path) {
+  if (path == "/dev" || path.starts_with("/dev/")) return false;
+  // What is missing would be made in the deepest folder that is there.
+  std::string there = path;
+  auto file = root.open_at(there, O_PATH);
+  while (!file && !there.empty()) {
+    there.erase(std::min(there.rfind('/'), there.size()));
+    file = root.open_at(there.empty() ? "/" : there, O_PATH);
+  }
+  const auto own = mount_of(root.fd());
+  const auto found = file ? mount_of(file->get()) : std::nullopt;
+  if (!own || !found || *own == *found) return false;
+  std::fprintf(stderr, "slipway-cdi-hook: %s is in a volume of the container, and is left as it is\n", path.c_str());
+  return true;
+}
+
+Status make_own_folders(const RootDir& root, const std::string& folder) {
+  return is_in_volume(root, folder) ? Status() : make_folders(root, folder);
+}
+
 Status write_file(const RootDir& root, const std::string& path, const std::string& content, mode_t mode) {
+  if (is_in_volume(root, path.substr(0, path.rfind('/')))) return {};
   SLIPWAY_TRY(place, root.parent_of(path));
   return exchange_file(place.first.get(), unique_name("." + place.second + kNewSuffix), place.second, path,
                        NewFile::ours(mode), [&](int fd) { return write_all(fd, content, path); });

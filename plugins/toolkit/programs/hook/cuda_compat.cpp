@@ -55,7 +55,7 @@ Status enable_cuda_compat(const Arguments& arguments, const Container& container
   const auto note = read_note(file->get(), kSection, kOwner);
   const Version compat = parse_version(name.substr(std::string_view("libcuda.so.").size()));
   if (!note || !is_better_cuda(host, compat, *note)) return {};
-  SLIPWAY_CHECK(make_folders(container.root, kConfFolder));
+  SLIPWAY_CHECK(make_own_folders(container.root, kConfFolder));
   return write_file(container.root, kCompatConf, folder + "\n", 0644);
 }
 

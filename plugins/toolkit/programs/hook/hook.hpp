@@ -55,8 +55,14 @@ Status change_mode(const Arguments& arguments, const Container& container);
 
 // What they share.
 
+/// Whether a path of the container is in another mount than its root: a volume, where a link of the image may lead as
+/// well. What is there belongs to the host or to another container, so hooks leave it as it is; a line on standard
+/// error says so. /dev, which engines mount, is the container's.
+bool is_in_volume(const RootDir& root, const std::string& path);
+/// make_folders(), but for a path that is_in_volume().
+Status make_own_folders(const RootDir& root, const std::string& folder);
 /// Writes a file under a new name and renames it over `path`: whoever reads sees the old or the new one, and a link or
-/// FIFO of that name is replaced, not followed.
+/// FIFO of that name is replaced, not followed. A path that is_in_volume() stays as it is.
 Status write_file(const RootDir& root, const std::string& path, const std::string& content, mode_t mode);
 /// "/proc/self/fd/N": the one way to name an open file to calls that take a path.
 std::string path_of(int fd);

@@ -151,7 +151,7 @@ Result<std::vector<std::string>> configure_linker(const RootDir& root, const std
   for (const std::string& folder : folders)
     if (!contains(system, folder) && !contains(configured, folder) && !contains(missing, folder))
       missing.push_back(folder);
-  SLIPWAY_CHECK(make_folders(root, kConfFolder));
+  SLIPWAY_CHECK(make_own_folders(root, kConfFolder));
   if (!is_there(root, kConf))
     SLIPWAY_CHECK(write_file(root, kConf, std::string("include ") + kConfFolder + "/*.conf\n", 0644));
   if (!missing.empty())

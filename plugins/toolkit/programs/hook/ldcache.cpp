@@ -34,6 +34,7 @@ Status update_ldcache(const Arguments& arguments, const Container& container) {
   const std::vector<std::string> folders = arguments.all("folder");
   if (folders.empty()) return {};
   SLIPWAY_CHECK(check_folders(folders));
+  if (is_in_volume(container.root, "/etc")) return {};  // ldconfig would write the cache there
   SLIPWAY_TRY(ldconfig, copy_program(program_of(arguments.last("ldconfig-path", kDefault))));
   Status done =
       run_jailed(container.root, {.program = ldconfig.get(),

@@ -39,6 +39,7 @@ bool is_so_already(int folder, const std::string& name, const std::string& targe
 
 Status make_link(const RootDir& root, const Link& link) {
   const std::size_t slash = link.path.rfind('/');
+  if (is_in_volume(root, link.path.substr(0, slash == std::string::npos ? 0 : slash))) return {};
   if (slash != std::string::npos && slash > 0) SLIPWAY_CHECK(make_folders(root, link.path.substr(0, slash)));
   SLIPWAY_TRY(place, root.parent_of(link.path));
   const int folder = place.first.get();

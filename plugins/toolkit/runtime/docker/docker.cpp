@@ -126,8 +126,11 @@ Status plan_docker(const RuntimeSettings& settings, const Json& facts, bool live
   if (binary.empty() && !(knows_cdi && settings.cdi)) return needs_runtime("Docker", version);
   Json set = Json::object();
   if (!binary.empty()) {
+    // Before 23.0, dockerd looks for the default runtime of its file in that file alone.
+    const bool named_in_file = settings.set_as_default && engine < kFirstWithValidate &&
+                               at_path(facts, {"flags", "default-runtime"}).is_null();
     for (const std::string& name : settings.names)
-      if (at_path(facts, {"flags", "runtimes", name}).is_null())
+      if (at_path(facts, {"flags", "runtimes", name}).is_null() || (named_in_file && name == settings.names.front()))
         set_path(set, {"runtimes", name}, Json{{"args", Json::array()}, {"path", binary}});
     if (settings.set_as_default && at_path(facts, {"flags", "default-runtime"}).is_null())
       set["default-runtime"] = settings.names.front();

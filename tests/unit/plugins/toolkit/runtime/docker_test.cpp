@@ -55,6 +55,19 @@ TEST_F(RuntimeDockerFile, GetsNoRuntimeThatAFlagSets) {
   EXPECT_EQ(planned({{"names", {"gpu"}}}), "merge /etc/docker/daemon.json\n");
 }
 
+// dockerd 20.10 looks for the default runtime of its file in that file alone, and did not start. Found by random layouts:
+// seed 3 of Docker 20.
+TEST_F(RuntimeDockerFile, GetsTheRuntimeOfAFlagWhereTheFileMakesItTheDefaultOne) {
+  for (const auto& [version, in_file] : {std::pair("20.10.24", true), {"26.1.5", false}}) {
+    install(host_, "dockerd", "docker.io", version);
+    host_.file("/usr/bin/slipway-runtime", "x", 0755);
+    flags("--add-runtime=nvidia=/usr/bin/slipway-runtime");
+    const Json set = set_of(host_, runtime_spec({{"set_as_default", true}}));
+    EXPECT_EQ(set["default-runtime"], "nvidia") << version << set;
+    EXPECT_EQ(at_path(set, {"runtimes", "nvidia"}).is_object(), in_file) << version << set;
+  }
+}
+
 // Amazon Linux: OPTIONS and DOCKER_ADD_RUNTIMES stand in files beside the unit.
 TEST_F(RuntimeDockerFile, KnowsTheFlagsOfTheUnitsEnvironmentFiles) {
   host_.file("/etc/sysconfig/docker",
