@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 
-from checks import Checks
+from checks import Checks, wait_for
 from demo_driver import SLIPWAY, VERSIONS, DemoDriver
 from slipway_host import BUILD, KERNEL, must, run
 from traced import Stopped, TracedSlipway, tracing
@@ -274,15 +274,6 @@ def service(driver, name, section):
 
 def connects(nobody, path):
     return nobody("python3", "-c", "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])", path).returncode == 0
-
-
-def wait_for(holds, most=60):
-    end = time.monotonic() + most
-    while time.monotonic() < end:
-        if holds():
-            return True
-        time.sleep(0.1)
-    return False
 
 
 def ask(port, limit):

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 
-from checks import Checks
+from checks import Checks, wait_for
 from engine_machine import EngineMachine
 from slipway_host import BUILD
 
@@ -29,16 +29,6 @@ spec:
     deviceplugin: {driver_root: /driver, quiet_seconds: 1}
 """
 ALONE = "".join(line for line in SPEC.splitlines(True) if "deviceplugin" not in line)
-WAIT = 60  # more than it takes on a busy machine
-
-
-def wait_for(holds, limit=WAIT):
-    end = time.monotonic() + limit
-    while time.monotonic() < end:
-        if holds():
-            return True
-        time.sleep(0.1)
-    return bool(holds())
 
 
 def log_of(machine):

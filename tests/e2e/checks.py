@@ -36,6 +36,16 @@ class Checks:
         return 1 if self.failed or not self.passed else 0
 
 
+def wait_for(holds, limit=90):
+    """Until it holds, `limit` seconds at most, which is more than it takes on a busy machine; says whether it does."""
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        if holds():
+            return True
+        time.sleep(0.2)
+    return bool(holds())
+
+
 def _content(path, info):
     if stat.S_ISLNK(info.st_mode):
         return os.readlink(path)

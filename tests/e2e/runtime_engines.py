@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-from checks import Checks
+from checks import Checks, wait_for
 from cri import Cri
 from docker_api import DAEMON, Docker
 from engine_machine import IMAGE, EngineMachine
@@ -116,6 +116,22 @@ def check_validator_by_ctr(checks, machine, what):
                     lambda: machine.must("ctr", "namespaces", "list"))
 
 
+def check_mending(checks, machine, what, before):
+    """Another program writes the file anew, as nodeadm does at each boot: `on_drift: replace` puts the class back."""
+    (machine.root / SPEC.lstrip("/")).write_text(HOST.format("containerd").replace("]}", "], on_drift: replace}"))
+    done = machine.slipway("apply", "-f", SPEC)
+    checks.that(done.returncode == 0, f"{what}: on_drift: replace is applied", done.stdout + done.stderr)
+    starts = machine.starts("containerd.service")
+    (machine.root / CONFIG.lstrip("/")).write_text(before)
+    mended = wait_for(lambda: machine.starts("containerd.service") > starts and
+                      "containerd.runtimes.nvidia]" in machine.run("containerd", "config", "dump").stdout, 120)
+    journal = machine.run("journalctl", "--no-pager", "-u", "slipway-runtime-mend.path", "-u", "slipway-runtime-mend.service")
+    checks.that(mended, f"{what}: a configuration that is written anew is mended by slipway-runtime-mend.path", journal.stdout)
+    idle = wait_for(lambda: machine.run("systemctl", "is-active", "slipway-runtime-mend.service").stdout.strip() == "inactive", 120)
+    status = json.loads(machine.slipway("status", "-o", "json").stdout)["components"]["runtime"]
+    checks.that(idle and status.get("put_back", {}).get("times") == 1, f"{what}: once, which status says", status)
+
+
 def check_removal(checks, machine, what, before):
     done = machine.slipway("remove", "runtime", "--yes")
     checks.that(done.returncode == 0 and machine.must("cat", CONFIG) == before, f"{what}: removal brings back every byte",
@@ -158,6 +174,7 @@ def main():
                 if check_apply(checks, machine, what, config):
                     check_pods(checks, machine, uuids, what)
                     check_validator_by_ctr(checks, machine, what)
+                    check_mending(checks, machine, what, config)
                     check_removal(checks, machine, what, config)
                 if suite == "trixie":
                     check_docker(checks, machine, uuids)

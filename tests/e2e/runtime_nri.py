@@ -8,9 +8,8 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 
-from checks import Checks
+from checks import Checks, wait_for
 from cri import Cri, CriError
 from engine_machine import IMAGE, EngineMachine
 from runtime_engines import CONFIG, RUNC, SPEC, VERSION_3
@@ -42,14 +41,6 @@ def registrations(machine):
     """How often containerd says that it has taken the plugin in."""
     log = machine.must("journalctl", "--boot", "--output=cat", "--unit", "containerd.service")
     return sum("10-slipway" in line and "connected and synchronized" in line for line in log.splitlines())
-
-
-def wait_for(holds, seconds=30):
-    for _ in range(seconds * 5):
-        if holds():
-            return True
-        time.sleep(0.2)
-    return False
 
 
 class Pods:

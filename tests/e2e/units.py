@@ -15,7 +15,7 @@ import tempfile
 import time
 
 from cdi_podman import GPUS
-from checks import Checks
+from checks import Checks, wait_for
 from engine_machine import EngineMachine
 from slipway_host import BUILD, TREE, must
 
@@ -40,16 +40,6 @@ ExecStart=/usr/local/bin/demo-kubelet /var/lib/kubelet {STATUS}
 """
 SERVICES = ("deviceplugin", "gfd", "validator")  # of the demonstration
 ALL_SERVICES = (*SERVICES, "dcgm")
-WAIT = 90
-
-
-def wait_for(holds, limit=WAIT):
-    end = time.monotonic() + limit
-    while time.monotonic() < end:
-        if holds():
-            return True
-        time.sleep(0.2)
-    return bool(holds())
 
 
 def add_program(machine, program):
