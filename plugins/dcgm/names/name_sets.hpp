@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <slipway/http/metrics.hpp>
+#include <slipway/metrics.hpp>
 #include <slipway/result.hpp>
 
 #include "dcgm/counters/counters.hpp"

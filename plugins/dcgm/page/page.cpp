@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include <slipway/http/metrics.hpp>
+#include <slipway/metrics.hpp>
 
 namespace slipway::dcgm {
 namespace {

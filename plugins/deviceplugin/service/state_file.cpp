@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "deviceplugin/service/state_file.hpp"
 
-#include <slipway/http/metrics.hpp>
+#include <slipway/metrics.hpp>
 #include <slipway/regular_file.hpp>
 #include <slipway/write/new_file.hpp>
 

@@ -55,8 +55,8 @@ TEST_F(RuntimeDockerFile, GetsNoRuntimeThatAFlagSets) {
   EXPECT_EQ(planned({{"names", {"gpu"}}}), "merge /etc/docker/daemon.json\n");
 }
 
-// dockerd 20.10 looks for the default runtime of its file in that file alone, and did not start. Found by random layouts:
-// seed 3 of Docker 20.
+// dockerd 20.10 looks for the default runtime of its file in that file alone, and did not start. Found by random
+// layouts: seed 3 of Docker 20.
 TEST_F(RuntimeDockerFile, GetsTheRuntimeOfAFlagWhereTheFileMakesItTheDefaultOne) {
   for (const auto& [version, in_file] : {std::pair("20.10.24", true), {"26.1.5", false}}) {
     install(host_, "dockerd", "docker.io", version);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdk/http/slipway/http/metrics.hpp - metrics in Prometheus' text format (version 0.0.4), for a scrape or a textfile
+// sdk/slipway/metrics.hpp - metrics in Prometheus' text format (version 0.0.4), for a scrape or a textfile
 // collector.
 #pragma once
 

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 
-#include <slipway/http/metrics.hpp>
+#include <slipway/metrics.hpp>
 
 namespace slipway {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <slipway/http/metrics.hpp>
+#include <slipway/metrics.hpp>
 
 namespace slipway {
 namespace {
