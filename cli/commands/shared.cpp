@@ -118,7 +118,7 @@ std::string after_stop(const Options& options, int before, const std::string& ag
   return again + ", or " + advised(back, options.session) + " to go back to what was in force before";
 }
 
-/// Each error by itself, but one for all components that a stop kept from being applied.
+/// Each error once, and one for all components that a stop kept from being applied.
 void report_failed(const Options& options, const ApplyResult& result, TerminalUi& ui) {
   const PlannedRun& run = result.run;
   std::optional<Error> stop;
@@ -128,8 +128,8 @@ void report_failed(const Options& options, const ApplyResult& result, TerminalUi
     if (component.error->code == ErrorCode::cancelled) {
       stop = component.error;
       stopped.push_back(component.name);
-    } else {
-      ui.failed(component.name, *component.error, error_text(*component.error, component.name, &run.spec));
+    } else if (const std::string text = error_text(run, component); !text.empty()) {
+      ui.failed(component.name, *component.error, text);
     }
   }
   if (!stop) return;

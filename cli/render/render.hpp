@@ -38,6 +38,10 @@ Tone tone_of(ComponentState state);
 /// An error's text with the component in front, and a spec key's position (file:line:column) where it has one.
 std::string error_text(const Error& error, const std::string& component, const HostSpec* spec);
 
+/// The error of a component of the run; empty where it has none, or where one before it has the same one, which names
+/// all that it is about.
+std::string error_text(const PlannedRun& run, const PlannedComponent& component);
+
 /// A note of a plan; with the file, line and column in front where it begins with a key of the spec ("spec.a.b: …").
 std::string note_text(const std::string& note, const HostSpec& spec);
 

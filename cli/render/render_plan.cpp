@@ -117,7 +117,7 @@ void append_component(Page& text, const PlannedComponent& component, const Plann
       append_indented(text, item.check.diff, "      ");
   }
   for (const std::string& note : component.plan.notes()) text << "  note: " << note_text(note, run.spec) << '\n';
-  if (component.error) append_indented(text, error_text(*component.error, component.name, &run.spec), "  ");
+  if (const std::string error = error_text(run, component); !error.empty()) append_indented(text, error, "  ");
 }
 
 void append_trigger(Page& text, const Trigger& trigger, const PlannedRun& run, bool verbose) {

@@ -64,6 +64,16 @@ std::string error_text(const Error& error, const std::string& component, const H
   return to_text(shown);
 }
 
+std::string error_text(const PlannedRun& run, const PlannedComponent& component) {
+  if (!component.error) return {};
+  const auto has_it = [&](const PlannedComponent& other) {
+    return other.error && to_json(*other.error) == to_json(*component.error);
+  };
+  if (&*std::ranges::find_if(run.components, has_it) != &component) return {};
+  const bool shared = std::ranges::count_if(run.components, has_it) > 1;  // then it names them itself
+  return error_text(*component.error, shared ? std::string() : component.name, &run.spec);
+}
+
 std::string note_text(const std::string& note, const HostSpec& spec) {
   const std::size_t end = note.find(": ");
   if (!note.starts_with("spec.") || end == std::string::npos) return note;

@@ -10,6 +10,7 @@
 #include "core/action/trigger/trigger.hpp"
 #include "core/engine/apply/recovery.hpp"
 #include "core/engine/plan/ask.hpp"
+#include "core/engine/plan/hardware_away.hpp"
 #include "core/engine/plan/items.hpp"
 #include "core/engine/plan/relations.hpp"
 #include "core/engine/plan/sources.hpp"
@@ -160,19 +161,6 @@ void follow_devices(const Session& session, PlannedComponent& planned, const Pla
       planned.follows = other.name;
 }
 
-/// Where the hardware is taken for granted, what the spec asks for is installed or fails: it is never left out
-/// silently.
-Error not_installable(const Session& session, const PlannedComponent& planned) {
-  const bool required = session.host_config().hardware == "require";
-  return Error{ErrorCode::unsupported,
-               planned.name + " cannot be installed: " + planned.facts.why_not(),
-               required ? "spec.hardware = require" : session.host_config().root,
-               required ? "add what it lacks (look for hardware with `lspci`), take " + planned.name +
-                              " out of the spec, or write `hardware: detect`: then it is left out"
-                        : "add to the root what it lacks, or leave " + planned.name + " out of the spec",
-               {}};
-}
-
 /// A secret in a variable is named by the plan, and refused where the variable is not set: an apply would find out
 /// halfway. A boot has no variables of the user's, and what needs them there says so itself.
 Status name_variables(const Session& session, const Manifest& manifest, PlannedComponent& planned) {
@@ -196,18 +184,24 @@ Status name_variables(const Session& session, const Manifest& manifest, PlannedC
 void plan_from_facts(Session& session, PlannedComponent& planned, const PlannedRun& run, const Ownership* owned,
                      const PlanOptions& options, Lock& lock) {
   if (!planned.facts.applicable()) {
-    if (session.host_config().hardware != "detect") return fail(planned, not_installable(session, planned));
+    if (session.host_config().hardware != "detect")
+      return fail(planned, not_installable(session, {planned.name}, planned.facts));
     planned.state = ComponentState::not_applicable;
     planned.reason = planned.facts.why_not();
-    return;
+    if (!asks_for_other_files(run, planned.name, owned)) return;
+    auto assumed = detect_component(session, planned.name, planned.section, "assume");
+    if (!assumed) return fail(planned, std::move(assumed).error());
+    if (!assumed->applicable()) return;
+    planned.facts = std::move(*assumed);
   }
+  const std::string why_away = planned.reason;
   const Manifest* manifest = session.plugins().manifest(planned.name);
   const auto sources = named_sources(*manifest, planned.section);
   const Asking asking{session, planned.name, planned.section, planned.facts, outputs_before(run, planned.name),
                       options};
   auto plan = ask_for_plan(asking, sources, lock);
   if (!plan) return fail(planned, std::move(plan).error());
-  planned.plan = std::move(*plan);
+  planned.plan = why_away.empty() ? std::move(*plan) : without_hardware(*plan, *owned, why_away);
   if (const auto remarks = run.spec.remarks.find(planned.name); remarks != run.spec.remarks.end())
     for (const std::string& remark : remarks->second) planned.plan.note(remark);
   if (const Status named = name_variables(session, *manifest, planned); !named) return fail(planned, named.error());
@@ -217,7 +211,9 @@ void plan_from_facts(Session& session, PlannedComponent& planned, const PlannedR
     return fail(planned, unit.error());
   if (const Status filled = fill_items(session, planned, owned, sources, run, options); !filled)
     return fail(planned, filled.error());
+  if (!why_away.empty() && !planned.changes()) return;
   planned.state = planned.changes() ? ComponentState::changed : ComponentState::ready;
+  planned.reason.clear();
 }
 
 }  // namespace
@@ -279,8 +275,10 @@ ActionContext make_context(Session& session, const std::string& component, Layer
   return context;
 }
 
-Result<Facts> detect_component(Session& session, const std::string& name, const Json& section) {
+Result<Facts> detect_component(Session& session, const std::string& name, const Json& section,
+                               const std::string& hardware) {
   Json host = to_json(session.host_config());
+  if (!hardware.empty()) host["hardware"] = hardware;
   // The component says what it lacks as it does where it may be left out; that this is an error is for the core to say.
   if (session.host_config().hardware == "require") host["hardware"] = "detect";
   SLIPWAY_TRY(reply, session.call(name, "detect", {{"spec", section}, {"host", std::move(host)}}, kDetectLimit));
@@ -320,6 +318,7 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
   SLIPWAY_TRY(failing, session.state().failing());
   run.failing = failing;
   SLIPWAY_TRY(current, session.state().current());
+  if (current) run.in_force = current->spec;
   if (const auto& base = options.back_to ? options.back_to : current) run.accepted = base->accepted;
 
   const auto looked_at = [&](const std::string& name) {
@@ -363,6 +362,7 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
   if (boot && options.needs_slipway) SLIPWAY_CHECK(check_installed(session, run.spec));
   if (boot) run.components.push_back(plan_boot_unit(session, run, owned, options));
   find_clashes(run, owned, session.host());
+  name_all_not_installable(session, run);
   collect_triggers(run);
   for (PlannedComponent& component : run.components)
     if (component.error) component.error = advised(std::move(*component.error), session.options());

@@ -44,6 +44,8 @@ ActionContext make_context(Session& session, const std::string& component, Layer
                            const Image& original = {});
 
 /// Only facts of components, for `slipway detect`.
-Result<Facts> detect_component(Session& session, const std::string& name, const Json& section);
+/// @param hardware  what to think of devices that are not shown, as Host::hardware() has it; empty: what the spec says
+Result<Facts> detect_component(Session& session, const std::string& name, const Json& section,
+                               const std::string& hardware = {});
 
 }  // namespace slipway::core

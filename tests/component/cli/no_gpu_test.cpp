@@ -88,6 +88,65 @@ TEST(HostWithoutGpus, ThatMustHaveThemIsAnErrorOfEachComponent) {
   }
 }
 
+// The same three lines came for each of seven components, at each try, in the journal.
+TEST(HostWithoutGpus, ThatMustHaveThemIsSaidOnceForAllComponents) {
+  const DriverRoot root;
+  root.folder().file("host.yaml",
+                     "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: test}\nspec:\n  hardware: require\n"
+                     "  components: {cdi: {}, gfd: {}, dcgm: {}}\n");
+  const std::string file = root.folder().at("host.yaml").string();
+  for (const std::string command : {"apply", "plan"}) {
+    const Ran ran = root.run({command, "-f", file}, "empty");
+    EXPECT_EQ(ran.code, 1);
+    const std::string text = command == "plan" ? ran.out : ran.err;
+    const std::string error = "error: cdi, dcgm and gfd cannot be installed: no NVIDIA GPU on the PCI bus\n";
+    EXPECT_THAT(text, HasSubstr(error));
+    EXPECT_THAT(text, HasSubstr("take cdi, dcgm and gfd out of the spec"));
+    EXPECT_EQ(text.find("cannot be installed"), text.rfind("cannot be installed")) << text;
+  }
+  const Json result = Json::parse(root.run({"apply", "-f", file, "-o", "json"}, "empty").out);
+  for (const char* name : {"cdi", "dcgm", "gfd"})
+    EXPECT_TRUE(std::ranges::any_of(result["components"], [&](const Json& each) {
+      return each["name"] == name && each["state"] == "failed" && each.contains("error");
+    })) << name;
+}
+
+/// The spec with these components, applied to a root without GPUs from now on.
+std::string applied(const DriverRoot& root, const std::string& components, const std::string& profile) {
+  root.spec(components);
+  const Ran ran = root.run({"apply"}, profile);
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  return ran.out;
+}
+
+// "Nothing to do", generation 1 in force, and the files stayed those of generation 2 until a boot saw a GPU.
+TEST(HostWithoutGpus, RollsFilesBackAndChangesThemAllTheSame) {
+  const DriverRoot root;
+  const std::string file = "etc/slipway/services/dcgm.json";
+  const std::string conf = "etc/modprobe.d/slipway-nvidia.conf";
+  const auto stack_with = [](const std::string& nouveau, const std::string& port) {
+    return "    driver: {version: \"535.261.03\", modules: open, blacklist_nouveau: " + nouveau +
+           ", source: {repository: " + testing::kPackage + ", trust: unsigned}}\n    dcgm: {listen: \":" + port +
+           "\"}\n";
+  };
+  applied(root, stack_with("true", "9400"), "h100x8");
+  const auto first = root.tree();
+  applied(root, stack_with("false", "9401"), "h100x8");
+  ASSERT_THAT(root.text(file), HasSubstr(":9401"));
+  const Ran back = root.run({"rollback"}, "empty");
+  EXPECT_EQ(back.code, 0) << back.out << back.err;
+  EXPECT_THAT(back.out, HasSubstr("dcgm: changed"));
+  for (const std::string& path : {file, conf}) EXPECT_EQ(root.tree()[path], first.at(path));
+  EXPECT_THAT(root.run({"status"}, "empty").out, HasSubstr("Generation 1 is in force"));
+  EXPECT_EQ(root.run({"verify"}, "empty").code, 0);
+  root.spec(stack_with("true", "9402"));
+  EXPECT_THAT(root.run({"plan"}, "empty").out, HasSubstr("its files alone are changed"));
+  EXPECT_THAT(applied(root, stack_with("true", "9402"), "empty"), HasSubstr("dcgm: changed"));
+  EXPECT_THAT(root.text(file), HasSubstr(":9402"));
+  EXPECT_THAT(applied(root, stack_with("true", "9402"), "empty"), HasSubstr("Nothing to do"));
+  EXPECT_THAT(applied(root, stack_with("true", "9402"), "h100x8"), HasSubstr("Nothing to do"));
+}
+
 // Labels that only the booted service writes made an apply to an image fail.
 TEST(Image, WithASimulatedMachineIsVerifiedWithoutWhatOnlyABootedServiceMakes) {
   const DriverRoot root;
