@@ -173,7 +173,10 @@ const std::vector<Command>& commands() {
        .run = run_verify,
        .examples = {"slipway verify", "slipway verify driver --deep"},
        .options = on_host({"file", "only", "output"}),
-       .own_options = {{.name = "deep", .help = "hash every file"}},
+       .own_options = {{.name = "deep", .help = "hash every file"},
+                       {.name = "boot",
+                        .help = "the generation in force, as slipway-verify.service does before kubelet and container "
+                                "engines need to run: what fails is looked at again for ten seconds"}},
        .most_arguments = kAnyNumber},
       {.name = "doctor",
        .usage = "doctor [COMPONENT…]",

@@ -32,7 +32,7 @@ const std::vector<CommandOption>& all_options() {
       {.name = "without-slipway", .help = "units may be planned for an image in which slipway is not installed (yet)"},
       {.name = "cache", .value = "DIR", .help = "where downloads and builds are kept"},
       {.name = "boot",
-       .help = "apply: the generation in force, as slipway-boot.service does; service: as its unit runs it"},
+       .help = "apply, verify: the generation in force, as the units of a boot do; service: as its unit runs it"},
       {.name = "condition",
        .help = "service, with --boot: only says whether its device is there, by 0 or 1 (ExecCondition= of its unit)"},
       {.name = "dry-run",

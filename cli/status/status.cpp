@@ -213,6 +213,8 @@ class NextSteps {
       add("still pending: " + joined(known_.unfinished.pending, ", "), "run " + apply);
     if (const std::string problem = apply_unit_failure(session_.host()); !problem.empty())
       add(problem, kStartApplyUnitAgain);
+    if (const std::string problem = verify_unit_failure(session_.host()); !problem.empty())
+      add(problem, kVerifyBootAgain);
     for (const auto& [name, component] : components.items()) add_component(name, component, apply);
     for (const auto& [name, ownership] : known_.owned) add_next_boot(name, ownership);
     add_reasons();

@@ -158,7 +158,8 @@ Result<Plan> DevicePlugin::plan(const Spec& spec, const Facts& facts, const Inpu
 
 Result<Findings> DevicePlugin::verify(const Spec& spec, const Host& host) const {
   Findings findings;
-  const auto seen = wait_for_kubelet(host, spec.text("kubelet_root"));
+  const std::string kubelet_root = spec.text("kubelet_root");
+  const auto seen = host.booting() ? read_registered(host, kubelet_root) : wait_for_kubelet(host, kubelet_root);
   add_findings(seen, findings);
   add_other_plugin_findings(host, spec.text("kubelet_root"), own_plugin(seen),
                             nvidia::drain::other_program_policy(spec.text("other_plugin")), findings);

@@ -93,6 +93,7 @@ bool may_change(const Registered& seen) {
 Registered read_registered(const Host& host, const std::string& kubelet_root) {
   Registered seen;
   seen.running = service_runs(host, "deviceplugin");
+  seen.booting = host.booting();
   const std::string folder = kubelet_root + "/device-plugins";
   seen.kubelet = host.exists(folder);
   if (const auto text = host.read(kStatusFile, kLargestFile)) {
@@ -124,6 +125,8 @@ void add_findings(const Registered& seen, Findings& findings) {
     findings.fail("deviceplugin.offers", problem, kLog);
   if (const std::string yields = seen.status->value("yields", ""); !yields.empty())
     return findings.not_exercised("deviceplugin.registered", yields);
+  if (seen.booting)
+    return findings.not_exercised("deviceplugin.registered", "kubelet may start once this boot is verified");
   constexpr const char* kNoKubelet = "no kubelet has run on this host yet";
   if (!seen.kubelet) return findings.not_exercised("deviceplugin.registered", kNoKubelet);
   if (is_quiet(seen))

@@ -21,6 +21,7 @@ struct Registered {
   bool kubelet = false;        ///< its folder is there
   std::optional<Json> status;  ///< of the service, from its status file
   bool running = false;        ///< the service is: else its file is about the past
+  bool booting = false;        ///< kubelet may start later, so that what it has now is of another boot
   /// kubelet's checkpoint: healthy ids by resource; empty: it has none
   std::optional<std::map<std::string, std::vector<std::string>>> devices;
 };

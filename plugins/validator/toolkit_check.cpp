@@ -43,7 +43,7 @@ std::string runtime_path(const std::string& config) {
 
 /// What was found of devices, unless no engine is there to give them.
 Finding ToolkitCheck::with_engine(Finding given) const {
-  if (!host_.live() || !passed(given)) return given;
+  if (!host_.live() || host_.booting() || !passed(given)) return given;
   std::vector<std::string> answering;
   const EngineSocket* silent = nullptr;
   for (const EngineSocket& each : kEngineSockets) {

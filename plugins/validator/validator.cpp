@@ -25,6 +25,7 @@ Finding try_cuda(const Host& host, const DriverCheck& driver, const Finding& dri
 /// @param begun  when the verify began, whose checks share its time
 Finding try_container(const Host& host, ToolkitCheck& toolkit, const Finding& toolkit_finding,
                       std::chrono::steady_clock::time_point begun) {
+  if (host.booting()) return not_tried(kContainerCheck, "container engines may start once this boot is verified");
   if (!passed(toolkit_finding)) return not_tried(kContainerCheck, "no container was started: " + toolkit_finding.text);
   const auto probe = program_beside_plugin(kContainerProbe);
   if (!probe) return not_tried(kContainerCheck, probe.error().what);
@@ -72,7 +73,9 @@ Result<Findings> Validator::verify(const Spec& spec, const Host& host) const {
     findings.add(toolkit.run());
     findings.add(try_container(host, toolkit, findings.list().back(), begun));
   }
-  if (settings.wants("plugin")) findings.add(check_device_plugin(host, settings.kubelet));
+  if (settings.wants("plugin"))
+    findings.add(host.booting() ? not_tried(kPluginCheck, "kubelet may start once this boot is verified")
+                                : check_device_plugin(host, settings.kubelet));
   for (const std::string& companion : settings.companions) findings.add(check_companion(host, companion));
   return findings;
 }

@@ -229,45 +229,6 @@ WantedBy=multi-user.target
 )";
 }
 
-std::string boot_unit_text(const std::string& program, const std::string& before) {
-  return R"([Unit]
-Description=slipway: finish provisioning on this boot
-# The image's kernel modules and firmware are there; who needs what is made here waits for it.
-After=local-fs.target systemd-modules-load.service systemd-udevd.service
-)" + before +
-         R"(ConditionPathExists=/var/lib/slipway/generations/current
-)" + unit_while_installed(program) +
-         R"(
-[Service]
-Type=oneshot
-RemainAfterExit=yes
-ExecStart=)" +
-         unit_word(program) + R"( apply --boot
-TimeoutStartSec=15min
-
-# It changes the machine, which any mount namespace would keep to itself. What no component's work needs is taken away.
-MemoryMax=90%
-TasksMax=16384
-UMask=0022
-NoNewPrivileges=yes
-CapabilityBoundingSet=~CAP_AUDIT_CONTROL CAP_AUDIT_READ CAP_AUDIT_WRITE CAP_BLOCK_SUSPEND CAP_BPF CAP_IPC_OWNER
-CapabilityBoundingSet=~CAP_LEASE CAP_LINUX_IMMUTABLE CAP_MAC_ADMIN CAP_MAC_OVERRIDE CAP_NET_BIND_SERVICE
-CapabilityBoundingSet=~CAP_NET_BROADCAST CAP_NET_RAW CAP_PERFMON CAP_SYS_BOOT CAP_SYS_PACCT CAP_SYS_RAWIO CAP_SYS_TIME
-CapabilityBoundingSet=~CAP_SYS_TTY_CONFIG CAP_WAKE_ALARM
-RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
-RestrictRealtime=yes
-LockPersonality=yes
-KeyringMode=private
-ProtectHostname=yes
-SystemCallArchitectures=native
-SystemCallFilter=~@clock @cpu-emulation @debug @obsolete @raw-io @reboot @swap
-SystemCallErrorNumber=EPERM
-
-[Install]
-WantedBy=multi-user.target
-)";
-}
-
 std::string unit_word(const std::string& path) {
   constexpr std::string_view kHex = "0123456789abcdef";
   std::string word;

@@ -29,6 +29,13 @@ std::string service_unit_text(const ServiceUnit& unit);
 /// @param before  "Before=…" lines
 std::string boot_unit_text(const std::string& program, const std::string& before);
 
+/// slipway-verify.service: a verify of what the boot has made, once these services run. It passes, or fails for this
+/// boot; no condition passes it over.
+std::string verify_unit_text(const std::string& program, const std::vector<std::string>& services);
+
+/// slipway-ready.target: reached when slipway-verify.service has passed.
+std::string ready_target_text();
+
 /// The folders that entries of `needs` stand for. "{KEY}" is the text of a key of the section, "{A.B}" of a key inside
 /// its key A; of alternatives ("{KEY}/.. or /etc/x") the first counts whose keys are all given. What is no absolute
 /// path then is left out.

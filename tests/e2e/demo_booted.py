@@ -153,6 +153,8 @@ def check_boot(checks, node):
     result = node.run("systemctl", "show", "--property=ActiveState,Result", unit("boot")).stdout
     checks.that("ActiveState=active\n" in result and "Result=success\n" in result, f"{unit('boot')} has finished the image",
                 result + log_of(node, "boot"))
+    checks.that(wait(lambda: node.run("systemctl", "is-active", "slipway-ready.target").stdout == "active\n"),
+                "slipway-ready.target is reached: the boot is verified", log_of(node, "verify"))
     loaded = node.run("lsmod").stdout
     checks.that(all(f"\n{name} " in loaded for name in ("nvidia", "nvidia_uvm", "nvidia_modeset")), "the modules are loaded", loaded)
     for name in SERVICES:

@@ -12,6 +12,8 @@ namespace slipway::core {
 namespace {
 
 constexpr const char* kUnitName = "slipway-boot.service";
+constexpr const char* kVerifyUnit = "slipway-verify.service";
+constexpr const char* kReadyTarget = "slipway-ready.target";
 
 /// One line for each unit that a component of the spec names.
 std::string before_lines(const Session& session, const HostSpec& spec) {
@@ -22,6 +24,24 @@ std::string before_lines(const Session& session, const HostSpec& spec) {
   std::string lines;
   for (const std::string& unit : units) lines += "Before=" + unit + "\n";
   return lines;
+}
+
+/// The units of the spec's services: what they say of themselves is part of a verify.
+std::vector<std::string> service_units(const Session& session, const HostSpec& spec) {
+  std::vector<std::string> units;
+  for (const auto& [name, section] : spec.components)
+    if (const Manifest* const manifest = session.plugins().manifest(name);
+        manifest != nullptr && has_service(*manifest, section))
+      units.push_back("slipway-" + name + ".service");
+  return units;
+}
+
+/// "NAME has failed, its result is exit-code"; empty: it has not, or there is none.
+std::string failure_of(const Host& host, const std::string& unit) {
+  if (!has_systemd(host) || !host.exists("/etc/systemd/system/" + unit)) return {};
+  const auto state = unit_state(host, unit);
+  if (!state || state->active != "failed") return {};
+  return unit + " has failed" + (state->result.empty() ? "" : ", its result is " + state->result);
 }
 
 /// Where packages and `slipway install` put plugins, which are those that count at a boot.
@@ -87,16 +107,24 @@ Plan boot_plan(const Session& session, const HostSpec& spec) {
                                  .enabled = true,
                                  .started = false}))
       .because("modules, device nodes and the like need the running machine");
+  plan.add(action::systemd_unit({.name = kVerifyUnit,
+                                 .content = verify_unit_text(program, service_units(session, spec)),
+                                 .enabled = false,
+                                 .started = false}))
+      .because("it verifies each boot");
+  plan.add(action::systemd_unit(
+               {.name = kReadyTarget, .content = ready_target_text(), .enabled = true, .started = false}))
+      .because("it is reached when a boot is verified: what needs the GPUs may wait for it");
   if (!session.host().exists(program))
     plan.note("the root has no " + program + " yet: install slipway there, or the boot unit has nothing to run");
   return plan;
 }
 
-std::string boot_failure(const Host& host) {
-  if (!has_systemd(host) || !host.exists(std::string("/etc/systemd/system/") + kUnitName)) return {};
-  const auto state = unit_state(host, kUnitName);
-  if (!state || state->active != "failed") return {};
-  return std::string(kUnitName) + " has failed" + (state->result.empty() ? "" : ", its result is " + state->result);
+std::string boot_failure(const Host& host) { return failure_of(host, kUnitName); }
+
+std::string verify_unit_failure(const Host& host) {
+  const std::string failure = failure_of(host, kVerifyUnit);
+  return failure.empty() ? "" : failure + ", so that slipway-ready.target is not reached";
 }
 
 std::string apply_unit_failure(const Host& host) {

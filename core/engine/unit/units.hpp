@@ -21,11 +21,17 @@ bool wants_boot_unit(const Session& session, const std::map<std::string, Ownersh
 /// A component's plan has modules to be loaded or device nodes, so that a live machine wants the unit too.
 bool is_lost_at_a_boot(const Plan& plan);
 
-/// The plan of slipway-boot.service: enabled, before the units that the spec's components name (`boot_before`).
+/// The plan of slipway-boot.service, enabled, before the units that the spec's components name (`boot_before`); of
+/// slipway-verify.service, which looks at what that boot has made; and of slipway-ready.target, which is reached then.
 Plan boot_plan(const Session& session, const HostSpec& spec);
 
 /// "slipway-boot.service has failed, its result is exit-code"; empty: it has not, or there is none.
 std::string boot_failure(const Host& host);
+/// The same for slipway-verify.service: this boot was not verified, and slipway-ready.target is not reached.
+std::string verify_unit_failure(const Host& host);
+inline constexpr const char* kVerifyBootAgain =
+    "`journalctl -u slipway-verify.service` tells what did not pass; `systemctl start slipway-ready.target` verifies "
+    "again";
 /// The same for slipway-apply.service: it has failed for good, or systemd is about to restart it. Empty: neither.
 std::string apply_unit_failure(const Host& host);
 inline constexpr const char* kStartApplyUnitAgain =

@@ -92,6 +92,19 @@ std::optional<Finding> has_nothing_here(Session& session, const std::string& nam
 constexpr const char* kLookAtBoot =
     "look at `journalctl -u slipway-boot.service`, then run it again: `systemctl restart slipway-boot.service`";
 
+/// What the units of this boot have come to.
+void add_boot(const Session& session, std::map<std::string, Findings>& all) {
+  const bool booting = session.host_config().booting;
+  const auto status = booting ? Finding::Status::fail : Finding::Status::warning;  // a boot that failed is not ready
+  if (const std::string problem = boot_failure(session.host()); !problem.empty())
+    all[kBootComponent].add({status, std::string(kBootComponent) + ".boot", problem, kLookAtBoot});
+  if (const std::string problem = booting ? "" : verify_unit_failure(session.host()); !problem.empty())
+    all[kBootComponent].add(
+        {Finding::Status::warning, std::string(kBootComponent) + ".verify", problem, kVerifyBootAgain});
+  if (const std::string problem = apply_unit_failure(session.host()); !problem.empty())
+    all["slipway"].add({Finding::Status::warning, "slipway.apply-unit", problem, kStartApplyUnitAgain});
+}
+
 /// The components that the spec describes as the generation in force does: what an apply that failed would have changed
 /// was taken back for them.
 std::set<std::string> as_in_force(const Session& session, const HostSpec& spec, const Generation& current) {
@@ -173,10 +186,7 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
   SLIPWAY_CHECK(check_names(names, spec, owned));
   std::map<std::string, Findings> all;
   SLIPWAY_CHECK(add_unfinished(session, all));
-  if (const std::string problem = boot_failure(session.host()); !problem.empty())
-    all[kBootComponent].add({Finding::Status::warning, std::string(kBootComponent) + ".boot", problem, kLookAtBoot});
-  if (const std::string problem = apply_unit_failure(session.host()); !problem.empty())
-    all["slipway"].add({Finding::Status::warning, "slipway.apply-unit", problem, kStartApplyUnitAgain});
+  add_boot(session, all);
   const auto looked_at = [&](const std::string& name) {
     return options.only.empty() || std::find(options.only.begin(), options.only.end(), name) != options.only.end();
   };

@@ -34,6 +34,20 @@ TEST(BootUnit, ComesBeforeTheUnitsThatTheComponentsName) {
   EXPECT_THAT(root.text(unit), Not(HasSubstr("containerd")));
 }
 
+// Nothing told whether a boot had come to what was asked for.
+TEST(BootVerify, IsOfTheGenerationInForceAndFailsWhereNothingIsProvisionedOrSomethingIsMissing) {
+  const DriverRoot root;
+  EXPECT_EQ(root.run({"verify", "--boot"}).code, 1) << "nothing is provisioned";
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  root.put("etc/slipway/host.yaml", "not the spec in force\n");
+  EXPECT_EQ(root.run({"verify"}).code, 1);
+  const Ran verified = root.run({"verify", "--boot"});
+  EXPECT_EQ(verified.code, 0) << verified.out << verified.err;
+  EXPECT_EQ(root.run({"verify", "--boot", "-f", root.folder().at("host.yaml").string()}).code, 64);
+  std::filesystem::remove(root.path(kLink));
+  EXPECT_EQ(root.run({"verify", "--boot"}).code, 1);
+}
+
 TEST(DriverOnASimulatedH100, IsInstalledVerifiedAndThenLeftAlone) {
   const DriverRoot root;
   const Ran first = root.run({"apply"});

@@ -182,6 +182,24 @@ TEST(Boot, ThatFailedIsNamedByStatusVerifyAndDoctor) {
     EXPECT_THAT(host.slipway({command}).out, HasSubstr("warning  slipway-boot.boot: slipway-boot.service has failed"));
 }
 
+// Only systemctl knew, and a join script started behind a boot that had failed.
+TEST(Boot, ThatIsNotFinishedIsNotVerified) {
+  if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
+  ScratchHost host;
+  host.spec("    probe: {files: {/etc/probe.conf: one}, node: true}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0) << "an image, which is booted now";
+  const FakeSystemd systemd(host);
+  systemd.failed("slipway-boot.service");
+  const Ran failed = host.slipway({"verify", "--boot"});
+  EXPECT_EQ(failed.code, 1);
+  EXPECT_THAT(failed.out, HasSubstr("fail  slipway-boot.boot: slipway-boot.service has failed"));
+  systemd.failed("slipway-verify.service");
+  for (const std::string command : {"verify", "doctor"})
+    EXPECT_THAT(host.slipway({command}).out,
+                HasSubstr("warning  slipway-boot.verify: slipway-verify.service has failed"));
+  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("so that slipway-ready.target is not reached"));
+}
+
 // Whether it was between two tries or had given up, status said to write a spec.
 TEST(Boot, ThatFailedIsNamedAlsoOfTheUnitThatProvisions) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";

@@ -29,6 +29,7 @@ constexpr Figure kFigures[] = {{"slipway-gfd.service", 2.5},
                                {"slipway-mps-nvidia.com-gpu.service", 3.5},
                                {"slipway-mps-aside-nvidia.com-gpu.aside-0.service", 2.0},
                                {"slipway-apply.service", 7.1},  // an apply: docs/units.md says why no lower
+                               {"slipway-verify.service", 5.0},
                                {"slipway-boot.service", 7.1}};
 
 std::string output_of(const std::string& command) {
@@ -139,6 +140,31 @@ TEST_F(OwnUnits, OfTheDevicePluginComesBeforeEveryKubeletAsTheBootsDoes) {
   for (const auto& after : words_of(text_of(file("slipway-deviceplugin.service")), "After"))
     EXPECT_FALSE(before.contains(after)) << "an ordering cycle";
   EXPECT_TRUE(words_of(text_of(file("slipway-gfd.service")), "Before").empty()) << "nobody waits for labels";
+}
+
+// Whoever is ordered behind the target (kubelet, a join script) makes no cycle, and whoever is not waits for nothing.
+TEST_F(OwnUnits, OfABootsVerifyComeAfterTheServicesAndBeforeNobody) {
+  const std::string verify = text_of(file("slipway-verify.service"));
+  const auto after = words_of(verify, "After");
+  for (const char* unit : {"slipway-boot.service", "slipway-deviceplugin.service", "slipway-gfd.service",
+                           "slipway-dcgm.service", "slipway-validator.service", "slipway-runtime.service"})
+    EXPECT_TRUE(after.contains(unit)) << unit;
+  for (const auto& unit : words_of(text_of(file("slipway-boot.service")), "Before"))
+    EXPECT_FALSE(after.contains(unit)) << unit << " may be ordered behind the target";
+  EXPECT_EQ(words_of(verify, "Before"), std::set<std::string>{"shutdown.target"});
+  EXPECT_TRUE(words_of(verify, "ConditionPathExists").empty()) << "a unit that is passed over counts as started";
+  const std::string target = text_of(file("slipway-ready.target"));
+  EXPECT_EQ(words_of(target, "Requires"), std::set<std::string>{"slipway-verify.service"});
+  EXPECT_TRUE(words_of(target, "After").contains("slipway-verify.service"));
+  for (const std::string& text : {verify, target})
+    EXPECT_TRUE(words_of(text, "DefaultDependencies").contains("no")) << "multi-user.target would wait for it";
+  EXPECT_EQ(std::filesystem::read_symlink(host_.path("etc/systemd/system/multi-user.target.wants/slipway-ready.target"))
+                .filename(),
+            "slipway-ready.target");
+  EXPECT_FALSE(std::filesystem::exists(host_.path("etc/systemd/system/multi-user.target.requires")));
+  EXPECT_TRUE(words_of(text_of(file("slipway-apply.service")), "OnSuccess").contains("slipway-ready.target"));
+  EXPECT_EQ(output_of("systemd-analyze verify --man=no '" + file("slipway-ready.target") + "'").find("ignoring"),
+            std::string::npos);
 }
 
 /// The lines of a unit's limits, from the first to the end of its section.

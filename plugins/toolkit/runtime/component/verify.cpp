@@ -103,7 +103,7 @@ void verify_containerd(const std::string& name, const RuntimeSettings& settings,
   }
   const std::string socket = facts.value("socket", "");
   const bool answers = socket_answers(host, socket);
-  if (!answers && starts_later(host, facts.value("unit", "")))
+  if (!answers && (host.booting() || starts_later(host, facts.value("unit", ""))))
     return findings.not_exercised(name, title + " has the runtime classes, and systemd starts it later in this boot");
   if (!answers)
     return findings.fail(name, title + " has the runtime classes, but does not answer at " + socket,
@@ -118,7 +118,7 @@ void verify_answers(const std::string& name, const Json& facts, const Host& host
   if (socket_answers(host, socket)) return findings.pass(name, "it answers at " + socket);
   if (facts.value("snap", false))
     return findings.not_exercised(name, "Docker is here as a snap, which is left as it is, and it does not run");
-  if (starts_later(host, facts.value("unit", "")))
+  if (host.booting() || starts_later(host, facts.value("unit", "")))
     return findings.not_exercised(name, "systemd starts it later in this boot");
   findings.fail(name, "it does not answer at " + socket, where_to_look(facts));
 }

@@ -45,6 +45,13 @@ TEST(DevicePluginRegistered, IsNotExercisedWhileTheServiceStandsStill) {
             "not-exercised  deviceplugin.registered: the service stands still while somebody changes the GPUs");
 }
 
+// kubelet may be ordered behind that verify, and has what it had at the last shutdown until it runs.
+TEST(DevicePluginRegistered, IsNotExercisedWhereABootIsVerified) {
+  Registered seen = running(Json::object());
+  seen.booting = true;
+  EXPECT_EQ(last_of(seen), "not-exercised  deviceplugin.registered: kubelet may start once this boot is verified");
+}
+
 TEST(DevicePluginRegistered, IsNotExercisedWhileTheGpusAreLeftToAnotherPlugin) {
   EXPECT_EQ(last_of(running({{"yields", "NVIDIA's device plugin is there"}, {"resources", Json::array()}})),
             "not-exercised  deviceplugin.registered: NVIDIA's device plugin is there");

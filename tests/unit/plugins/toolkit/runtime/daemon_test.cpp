@@ -130,6 +130,12 @@ TEST(RuntimeVerify, AsksNothingOfAnEngineThatSystemdIsAboutToStart) {
     EXPECT_THAT(verified(host, state), HasSubstr("does not answer")) << state;
 }
 
+TEST(RuntimeVerify, AsksNothingOfAnEngineWhereABootIsVerified) {
+  FakeHost host;
+  host.at_boot();
+  EXPECT_THAT(verified(host, "ActiveState=activating\nJob=71\n"), Not(HasSubstr("does not answer")));
+}
+
 /// What a plan says and what its change triggers.
 std::string planned(const FakeHost& host) {
   const auto plan = plan_of(host, runtime_spec());

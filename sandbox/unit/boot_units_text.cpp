@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// sandbox/unit/boot_units_text.cpp - the units of a boot: the apply that finishes it, the verify of what that has made,
+// and the target that is reached when this passes.
+#include <slipway/text.hpp>
+
+#include "sandbox/unit/unit_text.hpp"
+
+namespace slipway::core {
+
+std::string boot_unit_text(const std::string& program, const std::string& before) {
+  return R"([Unit]
+Description=slipway: finish provisioning on this boot
+# The image's kernel modules and firmware are there; who needs what is made here waits for it.
+After=local-fs.target systemd-modules-load.service systemd-udevd.service
+)" + before +
+         R"(ConditionPathExists=/var/lib/slipway/generations/current
+)" + unit_while_installed(program) +
+         R"(
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=)" +
+         unit_word(program) + R"( apply --boot
+TimeoutStartSec=15min
+
+# It changes the machine, which any mount namespace would keep to itself. What no component's work needs is taken away.
+MemoryMax=90%
+TasksMax=16384
+UMask=0022
+NoNewPrivileges=yes
+CapabilityBoundingSet=~CAP_AUDIT_CONTROL CAP_AUDIT_READ CAP_AUDIT_WRITE CAP_BLOCK_SUSPEND CAP_BPF CAP_IPC_OWNER
+CapabilityBoundingSet=~CAP_LEASE CAP_LINUX_IMMUTABLE CAP_MAC_ADMIN CAP_MAC_OVERRIDE CAP_NET_BIND_SERVICE
+CapabilityBoundingSet=~CAP_NET_BROADCAST CAP_NET_RAW CAP_PERFMON CAP_SYS_BOOT CAP_SYS_PACCT CAP_SYS_RAWIO CAP_SYS_TIME
+CapabilityBoundingSet=~CAP_SYS_TTY_CONFIG CAP_WAKE_ALARM
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+RestrictRealtime=yes
+LockPersonality=yes
+KeyringMode=private
+ProtectHostname=yes
+SystemCallArchitectures=native
+SystemCallFilter=~@clock @cpu-emulation @debug @obsolete @raw-io @reboot @swap
+SystemCallErrorNumber=EPERM
+
+[Install]
+WantedBy=multi-user.target
+)";
+}
+
+// An assertion where the boot unit has a condition: a unit that a condition passes over counts as started, and the
+// target would be reached without a look. Without default dependencies nothing waits for the verify, but what is
+// ordered behind it.
+std::string verify_unit_text(const std::string& program, const std::vector<std::string>& services) {
+  return R"([Unit]
+Description=slipway: verify what this boot has made
+DefaultDependencies=no
+Requires=sysinit.target
+Wants=slipway-boot.service
+After=sysinit.target basic.target slipway-boot.service)" +
+         (services.empty() ? "" : " " + joined(services, " ")) + R"(
+Conflicts=shutdown.target
+Before=shutdown.target
+Assert)" +
+         unit_while_installed(program).substr(std::string_view("Condition").size()) +
+         R"(
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=)" +
+         unit_word(program) + R"( verify --boot
+TimeoutStartSec=10min
+
+# It reads, tries the GPUs, and asks systemd and services. Devices of every vendor are open: each component verifies its
+# own.
+ProtectSystem=strict
+ReadWritePaths=-/run/slipway -/var/lib/slipway -/var/cache/slipway
+MemoryMax=90%
+TasksMax=4096
+# NVML shows MIG devices to administrators alone; the kernel's log; files and processes of other users, to be read.
+CapabilityBoundingSet=CAP_SYS_ADMIN CAP_SYSLOG CAP_DAC_READ_SEARCH CAP_SYS_PTRACE
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+ProtectHome=read-only
+PrivateTmp=yes
+LimitCORE=0
+UMask=0022
+NoNewPrivileges=yes
+ProtectHostname=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+KeyringMode=private
+SystemCallArchitectures=native
+SystemCallErrorNumber=EPERM
+SystemCallFilter=@system-service
+)";
+}
+
+std::string ready_target_text() {
+  return R"([Unit]
+Description=slipway: this boot is provisioned and verified
+DefaultDependencies=no
+Requires=slipway-verify.service
+After=slipway-verify.service
+Conflicts=shutdown.target
+Before=shutdown.target
+
+[Install]
+WantedBy=multi-user.target
+)";
+}
+
+}  // namespace slipway::core
