@@ -43,6 +43,8 @@ class Probe : public Component {
     hang_at("/etc/probe-hang-in-detect", host);
     if (const auto words = host.read("/etc/probe-says")) std::fputs(words->c_str(), stdout);
     std::fflush(stdout);
+    if (host.exists("/etc/probe-has-no-hardware") && host.hardware() == "detect")
+      return Facts::not_applicable("there is no probe here");
     Facts facts;
     if (!spec.flag("kernel")) return facts;
     SLIPWAY_TRY(kernel, host.kernel_release());
