@@ -5,6 +5,7 @@
 
 #include "cli/command.hpp"
 #include "cli/render/render.hpp"
+#include "core/spec/document.hpp"
 #include "core/spec/yaml_value.hpp"
 
 namespace slipway::core {
@@ -46,6 +47,29 @@ void print_components(const Plugins& plugins, const Options& options) {
     print(json_text(envelope("Components", {{"components", components}}), options.output));
 }
 
+constexpr const char* kSpecWord = "spec";
+
+/// The keys of the spec besides the components, as if they were one's.
+Manifest keys_of_spec() {
+  Manifest manifest;
+  manifest.component = kSpecWord;
+  manifest.purpose = "keys of the host spec besides its components";
+  manifest.spec = host_spec_schema().keys.at(kSpecWord);
+  manifest.spec.keys.erase("components");
+  return manifest;
+}
+
+Result<int> print_explanation(const Manifest& manifest, const std::string& key, const Options& options) {
+  if (options.output == "text") {
+    SLIPWAY_TRY(text, explain(manifest, key));
+    print(text);
+  } else {
+    SLIPWAY_TRY(json, explain_json(manifest, key));
+    print(json_text(envelope("Explanation", json), options.output));
+  }
+  return kExitDone;
+}
+
 }  // namespace
 
 Result<int> run_explain(const Options& options, TerminalUi&) {
@@ -55,15 +79,14 @@ Result<int> run_explain(const Options& options, TerminalUi&) {
   const std::string& word = options.arguments.front();
   const std::size_t dot = word.find('.');
   const std::string key = dot == std::string::npos ? "" : word.substr(dot + 1);
-  SLIPWAY_TRY(manifest, named_component(plugins, word.substr(0, dot)));
-  if (options.output == "text") {
-    SLIPWAY_TRY(text, explain(*manifest, key));
-    print(text);
-  } else {
-    SLIPWAY_TRY(json, explain_json(*manifest, key));
-    print(json_text(envelope("Explanation", json), options.output));
+  const std::string name = word.substr(0, dot);
+  if (plugins.manifest(name) == nullptr) {
+    const Manifest spec = keys_of_spec();
+    if (name == kSpecWord) return print_explanation(spec, key, options);
+    if (spec.spec.keys.contains(name)) return print_explanation(spec, word, options);
   }
-  return kExitDone;
+  SLIPWAY_TRY(manifest, named_component(plugins, name));
+  return print_explanation(*manifest, key, options);
 }
 
 }  // namespace slipway::core

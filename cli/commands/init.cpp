@@ -1,8 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command.hpp"
+#include "core/engine/devices.hpp"
 #include "core/spec/yaml_value.hpp"
 
 namespace slipway::core {
+namespace {
+
+ExpectedGpus found_gpus(const Session& session) {
+  ExpectedGpus found;
+  for (const PciDevice& gpu : gpus_on_bus(session)) {
+    if (found.count == 0) found.product = pci_id(gpu);
+    if (found.product != pci_id(gpu)) found.product.clear();  // several products
+    ++found.count;
+    found.addresses.push_back(gpu.address);
+  }
+  return found;
+}
+
+}  // namespace
 
 // A component says in its facts what its section could be on this host: the fact "suggest", an object of spec keys.
 Result<int> run_init(const Options& options, TerminalUi& ui) {
@@ -29,7 +44,7 @@ Result<int> run_init(const Options& options, TerminalUi& ui) {
                  options.session.root,
                  "`slipway explain` lists the components; `--root` or `--sim` looks at another host",
                  {}};
-  const std::string text = init_text(manifests, suggested);
+  const std::string text = init_text(manifests, suggested, "host", found_gpus(*session));
   if (options.output == "text") {
     print(text);
   } else {

@@ -169,7 +169,8 @@ Json host_json_schema(const std::vector<const Manifest*>& manifests) {
   }
   const SchemaKey& host = host_spec_schema();
   Json keys{{"components", object_of(std::move(components), {})}};
-  for (const char* key : {"hardware", "on_failed_verify"}) keys[key] = json_schema(host.keys.at("spec").keys.at(key));
+  for (const auto& [key, own] : host.keys.at("spec").keys)
+    if (key != "components") keys[key] = json_schema(own);
   const Json spec = object_of(std::move(keys), {"components"});
   Json schema = object_of({{"apiVersion", {{"const", kApiVersion}}},
                            {"kind", {{"const", kHostKind}}},

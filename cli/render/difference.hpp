@@ -15,7 +15,7 @@ std::vector<std::string> applied_components(const Generation& generation);
 /// {"added": [NAME], "removed": [NAME], "changed": {NAME: [{"key", "from", "to"}]}}: of spec keys by their dotted name,
 /// and of what "package KEY" and "plugin" name: tag and digest, version and digest. A value is null where there is
 /// none.
-/// "" stands for what belongs to no component: the spec's name and hardware word, and the kernels.
+/// "" stands for what belongs to no component: the spec's name, its hardware and expect keys, and the kernels.
 Json difference(const Generation& from, const Generation& to);
 
 /// In a line: "+cdi, -gfd, driver (version, package source)"; "nothing".

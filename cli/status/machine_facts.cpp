@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdio>
-#include <set>
 #include <tuple>
 
-#include <fnmatch.h>
 #include <sys/utsname.h>
 
 #include <slipway/kernels/kernels.hpp>
 #include <slipway/text.hpp>
 
 #include "cli/status/facts.hpp"
+#include "core/engine/devices.hpp"
 
 namespace slipway::core {
 namespace {
@@ -30,17 +29,10 @@ std::string name_of(const Host& host) {
   return ::uname(&running) == 0 ? running.nodename : name;
 }
 
-std::set<std::string> globs_of(const Session& session) {
-  std::set<std::string> globs;
-  for (const auto& [component, path] : session.plugins().component_to_path)
-    if (const Manifest* const manifest = session.plugins().manifest(component); !manifest->service_device.empty())
-      globs.insert(manifest->service_device);
-  return globs;
-}
-
-bool is_meant(const Host& host, const PciDevice& device, const std::set<std::string>& globs) {
-  const std::string alias = host.attribute("/sys/bus/pci/devices/" + device.address + "/modalias");
-  return std::ranges::any_of(globs, [&](const auto& glob) { return ::fnmatch(glob.c_str(), alias.c_str(), 0) == 0; });
+bool asks_for_devices(const Session& session) {
+  return std::ranges::any_of(session.plugins().component_to_path, [&](const auto& each) {
+    return !session.plugins().manifest(each.first)->service_device.empty();
+  });
 }
 
 std::string database_of(const Host& host) {
@@ -86,12 +78,10 @@ std::string pci_name(const std::string& database, const std::string& vendor, con
 
 Json device_facts(const Session& session) {
   const Host& host = session.host();
-  const auto globs = globs_of(session);
-  if (!host.has_kernel_view() || globs.empty()) return {};
+  if (!host.has_kernel_view() || !asks_for_devices(session)) return {};
   std::map<std::tuple<std::string, std::string, std::string>, int> counts;
-  for (const PciDevice& device : host.pci_devices({}))
-    if (is_meant(host, device, globs))
-      ++counts[{hex(device.vendor) + ":" + hex(device.device), hex(device.device_class >> 8U), device.driver}];
+  for (const PciDevice& device : plugin_devices(session))
+    ++counts[{pci_id(device), hex(device.device_class >> 8U), device.driver}];
   const std::string database = counts.empty() ? "" : database_of(host);
   Json all = Json::array();
   for (const auto& [model, count] : counts) {

@@ -19,6 +19,7 @@
 #include "core/engine/apply/recovery.hpp"
 #include "core/engine/unit/units.hpp"
 #include "core/engine/verify/advice.hpp"
+#include "core/engine/verify/expectation.hpp"
 #include "core/engine/verify/services.hpp"
 
 namespace slipway::core {
@@ -28,6 +29,7 @@ namespace {
 struct Known {
   std::map<std::string, Ownership> owned;
   std::optional<Generation> current;
+  std::optional<HostSpec> spec;  ///< of the generation
   std::vector<int> generations;
   Json failing = Json::object();
   Unfinished unfinished;
@@ -43,7 +45,10 @@ Result<Known> read_state(Session& session) {
   SLIPWAY_TRY(generations, state.generations());
   SLIPWAY_TRY(failing, state.failing());
   SLIPWAY_TRY(unfinished, read_unfinished(session));
-  return Known{std::move(owned),   std::move(current),    std::move(generations),
+  std::optional<HostSpec> spec;
+  if (current)
+    if (auto read = spec_of(*current, session.plugins())) spec = std::move(*read);
+  return Known{std::move(owned),   std::move(current),    std::move(spec),      std::move(generations),
                std::move(failing), std::move(unfinished), ask_services(session)};
 }
 
@@ -149,10 +154,9 @@ void add_damaged(Session& session, Json& components) {
 }
 
 /// What is applied and cannot be looked at any more, nor brought about by a boot.
-void add_without_plugin(const Session& session, const Generation& current, Json& components) {
-  const auto spec = spec_of(current, session.plugins());
-  if (!spec) return;
-  for (const auto& [name, error] : spec->unusable) {
+void add_without_plugin(const Known& known, Json& components) {
+  if (!known.spec) return;
+  for (const auto& [name, error] : known.spec->unusable) {
     components[name]["state"] = to_string(ComponentState::failed);
     components[name]["plugin"] = {{"problem", error.what}, {"do", error.next}};
   }
@@ -177,11 +181,21 @@ Json components_of(Session& session, const Options& options, const Known& known)
   if (known.current)
     for (const std::string& name : known.current->left_out)
       if (!components[name].contains("state")) components[name]["state"] = "left-out";
-  if (known.current) add_without_plugin(session, *known.current, components);
+  add_without_plugin(known, components);
   add_damaged(session, components);
   for (auto& [name, component] : components.items())
     if (!component.contains("state")) component["state"] = session.state().is_closed() ? "unknown" : "not-applied";
   return components;
+}
+
+/// What verify finds of the GPUs that the spec expects; null where it expects none, or they cannot be counted yet.
+/// As verify does, this looks into the root's own spec first: where no GPU was found, there may be no generation.
+Json expectation_of(Session& session, const Options& options, const Known& known) {
+  std::optional<HostSpec> spec = known.spec;
+  if (auto own = load_spec(session, options)) spec = std::move(own->spec);
+  const auto finding = spec ? check_expectation(session, spec->expected) : std::nullopt;
+  if (!finding || finding->status == Finding::Status::not_exercised) return {};
+  return {{"status", to_string(finding->status)}, {"text", finding->text}, {"remedy", finding->remedy}};
 }
 
 /// What `slipway apply` needs besides, where the root has no spec of its own: that of the last apply, if it is there.
@@ -200,7 +214,9 @@ class NextSteps {
         spec_(the_spec(session.host(), known)),
         next_kernel_(std::move(next_kernel)) {}
 
-  Json list(const Json& damaged, const Json& components) {
+  Json list(const Json& damaged, const Json& components, const Json& expect) {
+    if (expect.is_object() && expect.value("status", "") != "pass")
+      add(expect.value("text", ""), expect.value("remedy", ""));
     if (!damaged.empty())
       add(damaged.size() == 1 ? "a record is damaged" : std::to_string(damaged.size()) + " records are damaged",
           "run `slipway repair`: it sets them aside and makes up for them as far as that can be done");
@@ -305,6 +321,7 @@ Result<Json> status_of(Session& session, const Options& options) {
   const Json damaged = damage_of(session, known);
   const Json components = components_of(session, options, known);
   const Json kernel = kernel_facts(session);
+  const Json expect = expectation_of(session, options, known);
   Json status{{"host", host_facts(session)},
               {"kernel", kernel},
               {"devices", device_facts(session)},
@@ -312,10 +329,11 @@ Result<Json> status_of(Session& session, const Options& options) {
               {"damaged", damaged},
               {"generation", known.current ? known.current->number : 0},
               {"generations", known.generations},
-              {"next", NextSteps(session, known, kernel.value("next", "")).list(damaged, components)},
+              {"next", NextSteps(session, known, kernel.value("next", "")).list(damaged, components, expect)},
               {"at_work", known.unfinished.at_work},
               {"pending", known.unfinished.pending},
               {"recovery", known.unfinished.recovery}};
+  if (expect.is_object()) status["expect"] = expect;
   if (session.state().is_closed()) status["without_records"] = true;
   if (known.current) {
     status["spec_file"] = known.current->spec_file;
@@ -333,7 +351,8 @@ Result<int> run_status(const Options& options, TerminalUi& ui) {
     print_wrapped(status_page(status, std::time(nullptr)));
   else
     print(json_text(status, options.output));
-  return status["damaged"].empty() ? kExitDone : kExitError;
+  const bool lacks_gpus = status.contains("expect") && status["expect"].value("status", "") == "fail";
+  return status["damaged"].empty() && !lacks_gpus ? kExitDone : kExitError;
 }
 
 }  // namespace slipway::core

@@ -12,6 +12,7 @@
 
 #include "core/loader/manifest.hpp"
 #include "core/loader/plugin_file.hpp"
+#include "core/spec/expected_gpus.hpp"
 #include "yaml/tree.hpp"
 
 namespace slipway::core {
@@ -22,6 +23,7 @@ struct HostSpec {
   std::string name;               ///< metadata.name
   std::string hardware;           ///< "assume", "require", "detect"; empty: by liveness
   bool keeps_what_fails = false;  ///< `on_failed_verify: keep`
+  ExpectedGpus expected = {};     ///< `expect`
   /// Section of each: defaults filled in, relative paths made absolute, artifact sources in their long form; below
   /// `sections` what its manifest has it read of other components' sections.
   std::map<std::string, Json> components;

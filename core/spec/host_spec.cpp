@@ -137,6 +137,8 @@ Result<HostSpec> make_spec(const YamlNode& document, const std::string& file, co
   HostSpec spec;
   spec.file = file;
   spec.document = check_value(document, host_spec_schema(), "", check);
+  if (check.problems.none() && spec.document["spec"].contains("expect"))
+    spec.expected = expected_gpus(spec.document["spec"]["expect"], check);
   bool all_known = true;
   if (const YamlNode* components = components_of(document)) {
     for (const YamlEntry& entry : components->entries) all_known = all_known && plugins.manifest(entry.key) != nullptr;

@@ -74,10 +74,22 @@ void print_component(std::ostream& out, const Manifest& manifest, const Json& su
         print_key(out, indent, name, schema, suggested.is_object() ? suggested.value(name, Json()) : Json());
 }
 
+void print_expect(std::ostream& out, const ExpectedGpus& found) {
+  print_comment(out, "  ", "The GPUs that this host must have. When one is missing, verify, doctor and status fail.");
+  if (found.count == 0) {
+    out << "  # expect: {gpus: 8}\n";
+    return;
+  }
+  out << "  expect:\n    gpus: " << found.count << '\n';
+  if (!found.product.empty()) out << "    product: " << flow_yaml(found.product) << '\n';
+  out << "    addresses:\n";
+  for (const std::string& address : found.addresses) out << "      - " << flow_yaml(address) << '\n';
+}
+
 }  // namespace
 
 std::string init_text(const std::vector<const Manifest*>& manifests, const std::map<std::string, Json>& suggested,
-                      const std::string& name) {
+                      const std::string& name, const ExpectedGpus& gpus) {
   std::ostringstream out;
   out << "# What this host should be. `slipway plan` shows what that would change, `slipway apply` does it.\n"
          "# Keys behind a # are optional and show their default or an example; `slipway explain COMPONENT` tells "
@@ -86,8 +98,9 @@ std::string init_text(const std::vector<const Manifest*>& manifests, const std::
       << "\nspec:\n"
          "  # Must the devices be there? Without this key they are assumed in an image and looked for on a running "
          "host.\n"
-         "  # hardware: require\n"
-      << (manifests.empty() ? "  components: {}\n" : "  components:\n");
+         "  # hardware: require\n";
+  print_expect(out, gpus);
+  out << (manifests.empty() ? "  components: {}\n" : "  components:\n");
   for (const Manifest* manifest : manifests) {
     const auto found = suggested.find(manifest->component);
     print_component(out, *manifest, found != suggested.end() ? found->second : Json());

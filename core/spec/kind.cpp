@@ -63,6 +63,7 @@ const SchemaKey& host_spec_schema() {
     metadata.keys = {{"name", name}};
     SchemaKey spec = key_of(SchemaKey::Type::object, true);
     spec.keys = {{"hardware", hardware},
+                 {"expect", expected_gpus_schema()},
                  {"on_failed_verify", on_failed_verify},
                  {"components", key_of(SchemaKey::Type::map, true)}};
     SchemaKey document = key_of(SchemaKey::Type::object, true);

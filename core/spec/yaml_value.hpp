@@ -10,6 +10,7 @@
 #include <slipway/json.hpp>
 
 #include "core/loader/manifest.hpp"
+#include "core/spec/expected_gpus.hpp"
 
 namespace slipway::core {
 
@@ -28,7 +29,8 @@ Json first_value(const SchemaKey& schema);
 /// keys stand behind a #, with their default or example, so that removing the # gives a valid spec as well.
 /// @param suggested  per component an object of spec keys; may be missing
 /// @param name       metadata.name
+/// @param gpus       those of this host, which the spec then expects; a count of 0: `expect` is only an example
 std::string init_text(const std::vector<const Manifest*>& manifests, const std::map<std::string, Json>& suggested,
-                      const std::string& name = "host");
+                      const std::string& name = "host", const ExpectedGpus& gpus = {});
 
 }  // namespace slipway::core

@@ -14,6 +14,7 @@
 #include "core/engine/plan/planner.hpp"
 #include "core/engine/unit/units.hpp"
 #include "core/engine/verify/advice.hpp"
+#include "core/engine/verify/expectation.hpp"
 #include "core/engine/verify/services.hpp"
 
 namespace slipway::core {
@@ -186,6 +187,7 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
   SLIPWAY_CHECK(check_names(names, spec, owned));
   std::map<std::string, Findings> all;
   SLIPWAY_CHECK(add_unfinished(session, all));
+  if (auto finding = check_expectation(session, spec.expected)) all["slipway"].add(std::move(*finding));
   add_boot(session, all);
   const auto looked_at = [&](const std::string& name) {
     return options.only.empty() || std::find(options.only.begin(), options.only.end(), name) != options.only.end();
