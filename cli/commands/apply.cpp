@@ -4,11 +4,10 @@
 #include <filesystem>
 #include <optional>
 
-#include <fcntl.h>
 #include <unistd.h>
 
-#include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
+#include <slipway/trusted_owner.hpp>
 
 #include "cli/command.hpp"
 #include "cli/edits.hpp"
@@ -74,14 +73,13 @@ Status check_saved_options(const Options& given, const Json& made_for) {
 /// A plan saved by `slipway plan -o json`: what it was made for becomes the options.
 Result<Json> read_saved_plan(const std::string& file, Options& options) try {
   const std::string meant = "the path of an edit is named with a =: --replace-edits=" + file;
-  const Fd in(::open(file.c_str(), O_RDONLY | O_CLOEXEC));  // it may come through a pipe
-  if (!in) {
-    Error error = system_error("read", file, errno);
+  const auto text = read_named(file, kLargestPlan);
+  if (!text) {
+    Error error = text.error();
     if (options.replace_edits) error.next = meant;
     return error;
   }
-  SLIPWAY_TRY(text, read_all(in.get(), file, kLargestPlan));
-  const Json plan = parse_foreign(text);
+  const Json plan = parse_foreign(*text);
   if (member(plan, "kind") != "Plan" || !member(plan, "identity").is_object() || !member(plan, "options").is_object())
     return Error{ErrorCode::invalid,
                  "this is no plan",

@@ -5,6 +5,7 @@
 
 #include <slipway/http/web_config.hpp>
 #include <slipway/text.hpp>
+#include <slipway/trusted_owner.hpp>
 
 #include "dcgm/engine/host_engine.hpp"
 #include "dcgm/engine/library.hpp"
@@ -64,14 +65,16 @@ Result<nvidia::health::Rules> rules_of_host(const Settings& settings, const Host
 Status check_web_config(const Settings& settings, const Host& host) {
   if (settings.web_config.empty()) return {};
   const ReadFile read = reader_of(host, kMostWebConfig);
-  const auto config = read_web_config(settings.web_config, [&](const std::string& path) -> Result<std::string> {
-    if (path == settings.web_config) return read(path);
-    if (host.exists(path)) return std::string("there");
-    return Error{.code = ErrorCode::not_found,
-                 .what = path + ", which " + settings.web_config + " names, is not there",
-                 .where = kWebConfigKey,
-                 .next = "put the file there, or correct its name in " + settings.web_config};
-  });
+  const auto config =
+      read_web_config(settings.web_config, [&](const std::string& path, bool has_secret) -> Result<std::string> {
+        if (has_secret && host.exists(path)) SLIPWAY_CHECK(check_private(host, path));
+        if (path == settings.web_config) return read(path);
+        if (host.exists(path)) return std::string("there");
+        return Error{.code = ErrorCode::not_found,
+                     .what = path + ", which " + settings.web_config + " names, is not there",
+                     .where = kWebConfigKey,
+                     .next = "put the file there, or correct its name in " + settings.web_config};
+      });
   if (config) return {};
   Error error = config.error();
   if (error.where.empty()) error.where = kWebConfigKey;

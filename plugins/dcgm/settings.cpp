@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <slipway/text.hpp>
+#include <slipway/trusted_owner.hpp>
 
 #include "dcgm/names/name_sets.hpp"
 #include "nvidia/config/config_map.hpp"
@@ -178,7 +179,7 @@ Result<Counters> counters_of(const Settings& settings, const ReadFile& read) {
 
 ReadFile reader_of(const Host& host, std::size_t limit_bytes) {
   return [&host, limit_bytes](const std::string& path) -> Result<std::string> {
-    auto text = host.read(path, limit_bytes);
+    auto text = read_trusted(host, path, limit_bytes);
     if (text || text.error().code != ErrorCode::not_found) return text;
     return Error{.code = ErrorCode::not_found, .what = path_in(host, path) + " is not there"};
   };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nvidia/gpu_managers.hpp"
 
+#include <slipway/trusted_owner.hpp>
+
 #include "nvidia/gpu.hpp"
 
 namespace slipway::nvidia {
@@ -13,7 +15,7 @@ const std::string& GpuManagers::manager_of(const std::string& address, const std
 }
 
 Result<GpuManagers> read_gpu_managers(const Host& host) {
-  const auto text = host.read(kManagersFile);
+  const auto text = read_trusted(host, kManagersFile);
   if (!text && text.error().code == ErrorCode::not_found) return GpuManagers();
   if (!text) return text.error();
   const Json file = Json::parse(*text, nullptr, false);

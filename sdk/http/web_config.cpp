@@ -10,6 +10,7 @@
 
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
+#include <slipway/trusted_owner.hpp>
 #include <slipway/yaml/load.hpp>
 
 namespace slipway {
@@ -38,14 +39,14 @@ FileState state_of(const std::string& folder, const std::string& path) {
           .changed_ns = nanoseconds(info.st_ctim)};
 }
 
-using ReadFile = std::function<Result<std::string>(const std::string& path)>;
+using ReadFile = std::function<Result<std::string>(const std::string& path, bool has_secret)>;
 
 class Reader {
  public:
   Reader(const std::string& path, const ReadFile& read) : path_(path), read_file_(read) {}
 
   Result<WebConfig> read() {
-    SLIPWAY_TRY(text, read_file_(path_));
+    SLIPWAY_TRY(text, read_file_(path_, false));
     try {
       const YAML::Node document = yaml::load(text, kLimits);
       if (!document.IsNull())
@@ -107,6 +108,7 @@ class Reader {
     if (config_.client_ca.empty() != (config_.client_auth == ClientAuth::none))
       return wrong(section.Mark(), kSection, "client_ca_file and client_auth_type go together",
                    "give both, or neither; client_auth_type is RequireAndVerifyClientCert or VerifyClientCertIfGiven");
+    if (has_key_inside_) SLIPWAY_CHECK(read_file_(path_, true));
     return {};
   }
 
@@ -114,11 +116,13 @@ class Reader {
     if (key == "min_version") return take_version(value, whole, config_.only_tls13, "TLS13", "TLS12");
     if (key == "max_version") return take_version(value, whole, config_.only_tls12, "TLS12", "TLS13");
     if (key == "client_auth_type") return take_client_auth(value, whole);
-    if (key == "client_ca_file") return take_file(value.Scalar(), config_.client_ca);
-    std::string& text = key.starts_with("cert") ? config_.certificate : config_.key;
+    if (key == "client_ca_file") return take_file(value.Scalar(), false, config_.client_ca);
+    const bool is_private = !key.starts_with("cert");
+    std::string& text = is_private ? config_.key : config_.certificate;
     if (!text.empty())
       return wrong(value.Mark(), whole, "it is given twice, in a file and here", "leave one of them out");
-    if (key.ends_with("_file")) return take_file(value.Scalar(), text);
+    if (key.ends_with("_file")) return take_file(value.Scalar(), is_private, text);
+    has_key_inside_ = has_key_inside_ || is_private;
     text = value.Scalar();
     return {};
   }
@@ -168,9 +172,9 @@ class Reader {
                 });
   }
 
-  Status take_file(const std::string& name, std::string& text) {
+  Status take_file(const std::string& name, bool is_private, std::string& text) {
     const auto file = (std::filesystem::path(path_).parent_path() / name).string();  // an absolute one stays
-    SLIPWAY_TRY(read, read_file_(file));
+    SLIPWAY_TRY(read, read_file_(file, is_private));
     text = std::move(read);
     return {};
   }
@@ -208,6 +212,7 @@ class Reader {
 
   const std::string& path_;
   const ReadFile& read_file_;
+  bool has_key_inside_ = false;
   WebConfig config_;
 };
 
@@ -219,10 +224,10 @@ bool WebConfig::changed() const {
 
 Result<WebConfig> read_web_config(const std::string& path, const std::string& root) {
   std::vector<FileState> files;
-  auto config = read_web_config(path, [&](const std::string& file) -> Result<std::string> {
+  auto config = read_web_config(path, [&](const std::string& file, bool has_secret) -> Result<std::string> {
     files.push_back(state_of(root, file));  // whoever changes the file while it is read changes it after this state
     SLIPWAY_TRY(folder, RootDir::open(root));
-    return read_regular(folder, file, kMostBytes);
+    return has_secret ? read_private(folder, file, kMostBytes) : read_trusted(folder, file, kMostBytes);
   });
   if (config) config->files = std::move(files);
   return config;

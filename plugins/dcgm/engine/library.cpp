@@ -5,6 +5,8 @@
 
 #include <dlfcn.h>
 
+#include <slipway/trusted_owner.hpp>
+
 #include "nvidia/library_folders.hpp"
 
 namespace slipway::dcgm {
@@ -12,12 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void* load(const std::string& path) { return dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL); }
-
-std::string reason() {
-  const char* const told = dlerror();
-  return told == nullptr ? "no reason given" : told;
-}
+Result<void*> load(const std::string& path) { return open_library(path, RTLD_LAZY | RTLD_LOCAL); }
 
 }  // namespace
 
@@ -30,17 +27,19 @@ std::vector<std::string> dcgm_library_candidates(const std::string& root) {
 
 Result<std::shared_ptr<const DcgmLibrary>> DcgmLibrary::open(const std::string& root) {
   std::string path = kDcgmSoname;
-  void* handle = root == "/" ? load(path) : nullptr;
+  void* handle = root == "/" ? load(path).value_or(nullptr) : nullptr;
   for (const std::string& candidate : dcgm_library_candidates(root)) {
     std::error_code ignored;
     if (handle != nullptr || !fs::exists(candidate, ignored)) continue;
     path = candidate;
-    handle = load(path);
-    if (handle == nullptr)
-      return Error{.code = ErrorCode::invalid,
-                   .what = path + " cannot be loaded: " + reason(),
-                   .where = path,
-                   .next = "check that the package datacenter-gpu-manager-4-core is one for this distribution"};
+    const auto loaded = load(path);
+    if (!loaded) {
+      Error error = loaded.error();
+      if (error.next.empty())
+        error.next = "check that the package datacenter-gpu-manager-4-core is one for this distribution";
+      return error;
+    }
+    handle = *loaded;
   }
   if (handle == nullptr)
     return Error{.code = ErrorCode::not_found,

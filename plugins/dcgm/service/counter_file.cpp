@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dcgm/service/counter_file.hpp"
 
-#include <slipway/regular_file.hpp>
+#include <slipway/trusted_owner.hpp>
 
 #include "dcgm/host_check.hpp"
 
@@ -9,7 +9,7 @@ namespace slipway::dcgm {
 
 void CounterFile::look_at_config(ServiceIo& io) {
   if (settings_.config_file.empty()) return;
-  const auto text = read_regular(root_, settings_.config_file, kMostConfigBytes);
+  const auto text = read_trusted(root_, settings_.config_file, kMostConfigBytes);
   if (!text) return;  // it was there when the service started, and counts
   if (config_text_ && *config_text_ != *text)
     io.log("warning", settings_.config_file +
@@ -22,10 +22,10 @@ void CounterFile::update(ServiceIo& io) {
   look_at_config(io);
   if (settings_.collectors.empty() && counters_) return;
   if (counters_ && problem_.empty())
-    if (const auto now = read_regular(root_, settings_.collectors, kMostCounterBytes); now && *now == text_) return;
+    if (const auto now = read_trusted(root_, settings_.collectors, kMostCounterBytes); now && *now == text_) return;
   std::string text;
   auto read = counters_of(settings_, [&](const std::string& path) -> Result<std::string> {
-    SLIPWAY_TRY(found, read_regular(root_, path, kMostCounterBytes));
+    SLIPWAY_TRY(found, read_trusted(root_, path, kMostCounterBytes));
     return text = std::move(found);
   });
   std::string problem = read ? "" : read.error().what;

@@ -7,6 +7,7 @@
 
 #include <slipway/action/as_recorded.hpp>
 #include <slipway/text.hpp>
+#include <slipway/trusted_owner.hpp>
 
 #include "mig/component/drain.hpp"
 #include "mig/component/labels.hpp"
@@ -87,7 +88,7 @@ Error of_key(const std::string& key, Error error) {
 /// The services that stand still during a change.
 Status read_clients(const Settings& settings, const Host& host, Facts& facts) {
   if (settings.clients_file.empty()) return {};
-  const auto text = host.read(settings.clients_file, kLongestConfig);
+  const auto text = read_trusted(host, settings.clients_file, kLongestConfig);
   if (!text) return of_key("clients_file", text.error());
   SLIPWAY_TRY(clients, clients_from_yaml(*text, settings.clients_file));
   facts.set("clients", clients);
@@ -97,7 +98,7 @@ Status read_clients(const Settings& settings, const Host& host, Facts& facts) {
 /// What the labels of the node say. A file that is not there yet is one without labels.
 Status read_labels(const Settings& settings, const Host& host, Facts& facts) {
   if (settings.label_file.empty()) return {};
-  const auto text = host.read(settings.label_file, kLongestLabels);
+  const auto text = read_trusted(host, settings.label_file, kLongestLabels);
   if (!text && text.error().code == ErrorCode::not_found) return {};
   if (!text) return text.error();
   SLIPWAY_TRY(config, config_of_labels(*text, settings.label_file));
@@ -159,7 +160,7 @@ Result<Facts> Mig::detect(const Spec& spec, const Host& host) const {
   Facts facts;
   SLIPWAY_TRY(settings, read_settings(spec));
   if (!settings.file.empty()) {
-    const auto text = host.read(settings.file, kLongestConfig);
+    const auto text = read_trusted(host, settings.file, kLongestConfig);
     if (text)
       facts.set("file", *text);
     else

@@ -5,6 +5,7 @@
 
 #include <slipway/root_dir.hpp>
 #include <slipway/text.hpp>
+#include <slipway/trusted_owner.hpp>
 #include <slipway/write/new_file.hpp>
 
 namespace slipway::mig {
@@ -84,6 +85,7 @@ bool has_state(const Host& host, const std::string& file, const std::string& sta
 }
 
 Status check_state_file(const Host& host, const std::string& file) {
+  SLIPWAY_CHECK(check_only_ours(host, file));  // a link of another user's would lead the state elsewhere
   const auto info = host.info(file);
   if (info && info->type == FileInfo::Type::directory)
     return Error{.code = ErrorCode::invalid,
@@ -101,6 +103,7 @@ Status check_state_file(const Host& host, const std::string& file) {
 
 Status write_state(const Host& host, const std::string& file, const std::string& state) {
   SLIPWAY_TRY(root, RootDir::open(host.root_folder()));  // links that others made there lead nowhere else
+  SLIPWAY_CHECK(check_only_ours(root, file));
   return replace_file(root, file, state_text(state));
 }
 

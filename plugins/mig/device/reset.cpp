@@ -3,15 +3,32 @@
 
 #include <chrono>
 
+#include <slipway/root_dir.hpp>
 #include <slipway/text.hpp>
+#include <slipway/trusted_owner.hpp>
 
 #include "nvidia/drain/process.hpp"
+#include "nvidia/nvml/library.hpp"
 
 namespace slipway::mig {
 namespace {
 
 constexpr std::chrono::minutes kResetLimit{2};
 constexpr std::size_t kLongestLine = 256;
+
+/// What chroot(8) starts there, and what that loads before it does anything: none of it is another user's.
+Status check_driver_root(const Host& host, const std::string& driver_root) {
+  SLIPWAY_CHECK(check_only_ours(host, driver_root));
+  const auto root = RootDir::open(host.root_folder() + driver_root);
+  if (!root) return {};  // chroot(8) reports it
+  for (const char* folder : {"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"})
+    SLIPWAY_CHECK(check_only_ours(*root, std::string(folder) + "/nvidia-smi"));
+  for (const char* file : {"/etc/ld.so.preload", "/etc/ld.so.cache", "/lib64/ld-linux-x86-64.so.2"})
+    SLIPWAY_CHECK(check_only_ours(*root, file));
+  for (const std::string& library : nvidia::nvml::library_candidates("/"))
+    SLIPWAY_CHECK(check_only_ours(*root, library));
+  return {};
+}
 
 }  // namespace
 
@@ -27,7 +44,10 @@ std::string how_to_reset(const std::vector<Gpu>& gpus) {
 
 Status reset_gpus(const Host& host, const std::string& driver_root, const std::vector<std::string>& addresses) {
   std::vector<std::string> words{"nvidia-smi", "--gpu-reset", "-i", joined(addresses, ",")};
-  if (!driver_root.empty() && driver_root != "/") words.insert(words.begin(), {"chroot", driver_root});
+  if (!driver_root.empty() && driver_root != "/") {
+    SLIPWAY_CHECK(check_driver_root(host, driver_root));
+    words.insert(words.begin(), {"chroot", driver_root});
+  }
   SLIPWAY_TRY(ran, host.run(words, kResetLimit));
   if (ran.exit_status == 0) return {};
   std::vector<std::string> messages;

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <functional>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <slipway/fd.hpp>
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
+#include <slipway/trusted_owner.hpp>
 #include <slipway/write/exclusive_use.hpp>
 #include <slipway/write/new_file.hpp>
 
@@ -31,15 +29,9 @@ constexpr std::size_t kLongestConfig = 1 << 20;
 
 std::string shown_name(const std::string& file) { return file == "-" ? "standard input" : file; }
 
-/// A file that somebody has named on the command line: a FIFO of a shell (`-f <(…)`) is as good. "-": standard input.
-Result<std::string> read_named(const std::string& file) {
-  const bool is_standard_input = file == "-";
-  const std::string name = shown_name(file);
-  const Fd opened(is_standard_input ? -1 : ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
-  const int problem = errno;
-  auto text = is_standard_input ? read_all(STDIN_FILENO, name, kLongestConfig)
-              : opened          ? read_all(opened.get(), name, kLongestConfig)
-                                : Result<std::string>(system_error("open", name, problem));
+/// A file that the command line names; "-": standard input.
+Result<std::string> read_input(const std::string& file) {
+  auto text = file == "-" ? read_all(STDIN_FILENO, shown_name(file), kLongestConfig) : read_named(file, kLongestConfig);
   if (text) return text;
   Error error = std::move(text).error();
   if (error.next.empty()) error.next = "name a file that is there and can be read";
@@ -48,7 +40,7 @@ Result<std::string> read_named(const std::string& file) {
 
 Result<Entries> read_selected(const CommandWords& words, ToolIo& io) {
   const std::string file = words.text("config-file");
-  SLIPWAY_TRY(text, read_named(file));
+  SLIPWAY_TRY(text, read_input(file));
   SLIPWAY_TRY(configs, configs_from_yaml(text, shown_name(file)));
   for (const std::string& warning : configs.warnings) io.warn(warning);
   return select_config(configs, words.text("selected-config"));
@@ -211,7 +203,7 @@ Result<int> change_with_hooks(const CommandWords& words, const Host& host, ToolI
                               const std::string& success) {
   const std::string file = words.text("hooks-file");
   if (file.empty()) return change(words, host, io, read, success);
-  SLIPWAY_TRY(text, read_named(file));
+  SLIPWAY_TRY(text, read_input(file));
   SLIPWAY_TRY(hooks, Hooks::from_yaml(text, shown_name(file)));
   for (const std::string& name : hooks.unknown()) io.warn(file + ": there is no hook '" + name + "', so it never runs");
   const auto variables = variables_of(words);
@@ -290,7 +282,7 @@ Result<int> run_checkpoint(const CommandWords& words, const Host& host, ToolIo& 
 
 Result<int> run_restore(const CommandWords& words, const Host& host, ToolIo& io) {
   const std::string file = words.text("checkpoint-file");
-  SLIPWAY_TRY(text, read_named(file));
+  SLIPWAY_TRY(text, read_input(file));
   const auto intents = [&](nvidia::nvml::Nvml& nvml) -> Result<Intents> {
     SLIPWAY_TRY(gpus, read_gpus(nvml));
     name_lost_gpus(host, gpus);

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include <slipway/text.hpp>
+#include <slipway/trusted_owner.hpp>
 
 #include "nvidia/config/variables.hpp"
 
@@ -24,8 +25,9 @@ Result<Configs> read_folder(const std::string& folder, const std::vector<std::st
                    .where = folder,
                    .next = "leave in it the configs that are chosen from, and nothing else"};
     const std::string path = folder + "/" + name;
-    const auto text = host.read(path, kLongestFile);
-    if (!text) continue;
+    const auto text = read_trusted(host, path, kLongestFile);
+    if (!text && text.error().code == ErrorCode::denied) return text.error();
+    if (!text) continue;  // a folder
     configs[name] = read_config(*text, path);
   }
   return configs;
@@ -39,7 +41,7 @@ const char* named_file(const std::string& component, const Environment& environm
 
 Result<Configs> read_configs_at(const std::string& path, const Host& host) {
   if (const auto names = host.list(path)) return read_folder(path, *names, host);
-  SLIPWAY_TRY(text, host.read(path, kLongestFile));
+  SLIPWAY_TRY(text, read_trusted(host, path, kLongestFile));
   return split_configs(read_config(text, path), text);
 }
 
@@ -66,6 +68,7 @@ Result<std::string> choice_in(const Spec& spec, const Host& host) {
   constexpr std::size_t kLongest = 253;  // of a key of a ConfigMap
   if (!spec.has("config_choice_file")) return std::string();
   const std::string file = spec.text("config_choice_file");
+  SLIPWAY_CHECK(check_only_ours(host, file));
   std::string name = host.attribute(file);
   const auto allowed = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' ||

@@ -2,6 +2,7 @@
 #include "nvidia/health/rules.hpp"
 
 #include <slipway/text.hpp>
+#include <slipway/trusted_owner.hpp>
 
 namespace slipway::nvidia::health {
 
@@ -98,7 +99,7 @@ const Rules& default_rules() {
 
 Result<Rules> read_rules(const Host& host, const std::string& path) {
   Rules rules = default_rules();
-  const auto text = host.read(path, kMostRuleBytes);
+  const auto text = read_trusted(host, path, kMostRuleBytes);
   if (!text) {
     if (path == kSiteFile && text.error().code == ErrorCode::not_found) return rules;
     Error error = text.error();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nvidia/health/rules_watch.hpp"
 
-#include <slipway/regular_file.hpp>
+#include <slipway/trusted_owner.hpp>
 
 namespace slipway::nvidia::health {
 
 void RulesWatch::look(Clock::time_point now) {
   if (looked_ && now < next_) return;
   next_ = now + every_;
-  const auto text = read_regular(root_, path_, kMostRuleBytes);
+  const auto text = read_trusted(root_, path_, kMostRuleBytes);
   const bool absent = !text && text.error().code == ErrorCode::not_found && path_ == kSiteFile;
   std::string problem;
   if (!text && !absent) problem = "the file of health rules cannot be read: " + text.error().what;

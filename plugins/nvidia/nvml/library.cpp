@@ -32,15 +32,13 @@ bool wants_newer_c_library(std::string_view why) {
   return why.find("`GLIBC_") != std::string_view::npos && why.find("not found") != std::string_view::npos;
 }
 
-Error cannot_load(const std::string& path, const char* told) {
-  const std::string why = told == nullptr ? "no reason given" : told;
-  return Error{.code = ErrorCode::invalid,
-               .what = path + " cannot be loaded: " + why,
-               .where = path,
-               .next = wants_newer_c_library(why)
-                           ? "this driver needs a newer C library than slipway runs with: use a slipway that was built "
-                             "on a newer distribution, or this one's own package"
-                           : "check that the file belongs to a driver for this machine's architecture"};
+Error with_remedy(Error error) {
+  if (error.code == ErrorCode::invalid)
+    error.next = wants_newer_c_library(error.what)
+                     ? "this driver needs a newer C library than slipway runs with: use a slipway that was built "
+                       "on a newer distribution, or this one's own package"
+                     : "check that the file belongs to a driver for this machine's architecture";
+  return error;
 }
 
 std::string path_of(void* handle, const std::string& fallback) {
@@ -54,7 +52,7 @@ std::string path_of(void* handle, const std::string& fallback) {
 
 // All symbols are asked for by name, so nothing is left to be bound later.
 // Lazily: mocks, NVIDIA's own among them, refer to functions that they do not have and never call.
-void* load(const std::string& path) { return dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL); }
+Result<void*> load(const std::string& path) { return open_library(path, RTLD_LAZY | RTLD_LOCAL); }
 
 }  // namespace
 
@@ -91,17 +89,16 @@ Result<std::shared_ptr<const Library>> Library::open(const LibraryChoice& choice
   };
   if (choice.named.empty() && choice.driver_root == "/") {
     tried.emplace_back(kSoname);
-    if (void* handle = load(tried.back())) return opened(handle, tried.back());
+    if (const auto handle = load(tried.back())) return opened(*handle, tried.back());
   }
   const bool one = !choice.named.empty();
   for (const std::string& path : one ? std::vector{choice.named} : library_candidates(choice.driver_root)) {
     tried.push_back(path);
     std::error_code ignored;
     if (!fs::exists(path, ignored)) continue;
-    // Resolved first: a driver root may hold links that lead to another file for the loader.
-    const fs::path real = fs::canonical(path, ignored);
-    if (void* handle = load(real.empty() ? path : real.string())) return opened(handle, path);
-    return cannot_load(path, dlerror());
+    const auto handle = load(path);
+    if (!handle) return with_remedy(handle.error());
+    return opened(*handle, path);
   }
   return not_there(choice, tried);
 }

@@ -41,7 +41,7 @@ std::vector<std::string> library_candidates(const std::string& driver_root);
 class Library {
  public:
   /// Opens the first file that is there.
-  /// Errors: `not_found` no such library; `invalid` it is there and cannot be loaded (the loader's words).
+  /// Errors: `not_found` no such library; those of open_library(): `denied` somebody else could have written it.
   static Result<std::shared_ptr<const Library>> open(const LibraryChoice& choice);
   ~Library();
   Library(const Library&) = delete;

@@ -14,6 +14,7 @@
 #include <dlfcn.h>
 
 #include <slipway/json.hpp>
+#include <slipway/trusted_owner.hpp>
 
 namespace {
 
@@ -54,8 +55,12 @@ constexpr const char* kPtx = R"(
 
 class Cuda {
  public:
-  explicit Cuda(const char* path) : library_(dlopen(path, RTLD_NOW | RTLD_LOCAL)) {
-    if (library_ == nullptr) problem_ = dlerror();
+  explicit Cuda(const char* path) {
+    const auto library = slipway::open_library(path, RTLD_NOW | RTLD_LOCAL);
+    if (library)
+      library_ = *library;
+    else
+      problem_ = library.error().what;
   }
   bool loaded() const { return library_ != nullptr; }
   const std::string& problem() const { return problem_; }
@@ -73,7 +78,7 @@ class Cuda {
   }
 
  private:
-  void* library_;
+  void* library_ = nullptr;
   std::string problem_;
 };
 

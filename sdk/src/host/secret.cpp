@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/host/secret.hpp"
 
-#include <cerrno>
 #include <string_view>
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <slipway/host.hpp>
-#include <slipway/regular_file.hpp>
 #include <slipway/trusted_owner.hpp>
 
 #include "src/text/read.hpp"
@@ -21,22 +18,11 @@ Error refused(ErrorCode code, const std::string& what, const std::string& where,
   return Error{code, what, where, next, {}};
 }
 
-/// Others may not put another secret there, and not everybody may read it.
-Status check_private(const RootDir& files, const std::string& path, int fd) {
-  SLIPWAY_CHECK(check_only_ours(files, path));
-  struct stat info {};
-  if (::fstat(fd, &info) != 0) return system_error("look at", path, errno);
-  if ((info.st_mode & S_IROTH) == 0) return {};
-  return refused(ErrorCode::denied, "everybody can read the secret in " + path, path, "`chmod o-rwx " + path + "`");
-}
-
 Result<std::string> from_file(const RootDir& files, const std::string& path, std::size_t limit_bytes) {
   if (!path.starts_with('/'))
     return refused(ErrorCode::invalid, "the secret's file '" + path + "' is not named from the root on", path,
                    "write the whole path: {file: /etc/…}");
-  SLIPWAY_TRY(file, open_regular(files, path));
-  SLIPWAY_CHECK(check_private(files, path, file.get()));
-  return read_all(file.get(), path, limit_bytes);
+  return read_private(files, path, limit_bytes);
 }
 
 Result<std::string> from_variable(const char* value, const std::string& name, std::size_t limit_bytes) {

@@ -11,6 +11,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <slipway/host.hpp>
 #include <slipway/trusted_owner.hpp>
 
 namespace slipway {
@@ -38,25 +39,32 @@ bool may_have_acl(int fd) {
          (errno != ENODATA && errno != EOPNOTSUPP);
 }
 
+/// A name on the way to a file.
+struct Seen {
+  uid_t uid = 0;
+  gid_t gid = 0;
+  mode_t mode = 0;     ///< with the type
+  std::string target;  ///< of a link
+  bool may_have_acl = false;
+};
+
 /// Who besides root and the caller may write there: "user 1000 owns", "group 100 may write to"; empty: nobody.
-std::string other_writer(int fd, const struct stat& info) {
-  if (!is_trusted_owner(info.st_uid)) return "user " + std::to_string(info.st_uid) + " owns";
-  if (S_ISLNK(info.st_mode)) return {};                                        // a link's own mode bits mean nothing
-  const bool shared = S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0;  // as /tmp: owners alone replace things
-  if ((info.st_mode & S_IWOTH) != 0 && !shared) return "everybody may write to";
-  if ((info.st_mode & S_IWGRP) == 0 || shared) return {};
-  if (info.st_gid != 0 && info.st_gid != ::getegid()) return "group " + std::to_string(info.st_gid) + " may write to";
-  return may_have_acl(fd) ? "somebody named in its access control list may write to" : "";
+std::string other_writer(const Seen& seen) {
+  if (!is_trusted_owner(seen.uid)) return "user " + std::to_string(seen.uid) + " owns";
+  if (S_ISLNK(seen.mode)) return {};                                     // a link's own mode bits mean nothing
+  const bool shared = S_ISDIR(seen.mode) && (seen.mode & S_ISVTX) != 0;  // as /tmp: owners alone replace things
+  if ((seen.mode & S_IWOTH) != 0 && !shared) return "everybody may write to";
+  if ((seen.mode & S_IWGRP) == 0 || shared) return {};
+  if (seen.gid != 0 && seen.gid != ::getegid()) return "group " + std::to_string(seen.gid) + " may write to";
+  return seen.may_have_acl ? "somebody named in its access control list may write to" : "";
 }
 
-Status check_one(const RootDir& root, std::string_view wanted, const std::string& at, int fd) {
-  struct stat info {};
-  if (::fstat(fd, &info) != 0) return system_error("look at", at, errno);
-  const std::string writer = other_writer(fd, info);
+/// @param above  the root's own folder; empty: "/", or not known
+Status check_one(const std::string& above, std::string_view wanted, const std::string& at, const Seen& seen) {
+  const std::string writer = other_writer(seen);
   if (writer.empty()) return {};
-  const std::string above = root.folder() == "/" ? "" : root.folder();
   const std::string place = at == "/" && !above.empty() ? above : above + at;
-  const bool owned = !is_trusted_owner(info.st_uid);
+  const bool owned = !is_trusted_owner(seen.uid);
   const std::string file = above + std::string(wanted);
   return Error{.code = ErrorCode::denied,
                .what = writer + " " + place + (place == file ? "" : " and could write " + file) +
@@ -76,6 +84,34 @@ std::string target_of(const Fd& link) {
   return target;
 }
 
+Result<Seen> seen_of(int fd, const std::string& at) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) return system_error("look at", at, errno);
+  const bool group_writes = !S_ISLNK(info.st_mode) && (info.st_mode & S_IWGRP) != 0;
+  return Seen{info.st_uid, info.st_gid, info.st_mode, {}, group_writes && may_have_acl(fd)};
+}
+
+Result<Seen> look(const RootDir& root, const std::string& at) {
+  if (at == "/") return seen_of(root.fd(), at);
+  SLIPWAY_TRY(place, root.open_at(at, O_PATH | O_NOFOLLOW));
+  SLIPWAY_TRY(seen, seen_of(place.get(), at));
+  if (S_ISLNK(seen.mode)) seen.target = target_of(place);
+  return seen;
+}
+
+Result<Seen> look(const Host& host, const std::string& at) {
+  SLIPWAY_TRY(info, host.info(at));
+  using Type = FileInfo::Type;
+  const bool is_link = info.type == Type::symlink;
+  const mode_t type = is_link ? S_IFLNK : info.type == Type::directory ? S_IFDIR : S_IFREG;
+  Seen seen{info.uid, info.gid, type | info.mode, {}, true};
+  if (is_link) {
+    SLIPWAY_TRY(target, host.read_link(at));
+    seen.target = std::move(target);
+  }
+  return seen;
+}
+
 /// The names of a path, the last one first.
 std::vector<std::string> names_backwards(const std::string& path) {
   std::vector<std::string> names;
@@ -84,6 +120,37 @@ std::vector<std::string> names_backwards(const std::string& path) {
     if (!name.empty() && name != ".") names.push_back(name);
   std::reverse(names.begin(), names.end());
   return names;
+}
+
+/// As the kernel walks: each name, each link where it stands, and each name of what that leads to.
+/// @param place  a RootDir or a Host
+template <class Place>
+Status check_way(const Place& place, const std::string& above, std::string_view path) {
+  SLIPWAY_TRY(top, look(place, "/"));
+  SLIPWAY_CHECK(check_one(above, path, "/", top));
+  std::vector<std::string> names = names_backwards(std::string(path));
+  std::string at;
+  for (int links = 0; !names.empty();) {
+    const std::string name = names.back();
+    names.pop_back();
+    if (name == "..") {
+      at.erase(at.empty() ? 0 : at.rfind('/'));
+      continue;
+    }
+    const std::string next = at + "/" + name;
+    const auto seen = look(place, next);
+    if (!seen) return seen.error().code == ErrorCode::not_found ? Status{} : Status(seen.error());
+    SLIPWAY_CHECK(check_one(above, path, next, *seen));
+    if (!S_ISLNK(seen->mode)) {
+      at = next;
+      continue;
+    }
+    if (++links > kMostOwnerLinks) return system_error("follow", next, ELOOP);
+    if (seen->target.starts_with('/')) at.clear();
+    const std::vector<std::string> more = names_backwards(seen->target);
+    names.insert(names.end(), more.begin(), more.end());
+  }
+  return {};
 }
 
 }  // namespace
@@ -103,35 +170,10 @@ bool is_trusted_owner(uid_t owner, uid_t caller, const std::string& proc) {
 
 bool is_trusted_owner(uid_t owner) { return is_trusted_owner(owner, ::geteuid(), "/proc"); }
 
-// As the kernel walks: each name, each link where it stands, and each name of what that leads to.
 Status check_only_ours(const RootDir& root, std::string_view path) {
-  SLIPWAY_CHECK(check_one(root, path, "/", root.fd()));
-  std::vector<std::string> names = names_backwards(std::string(path));
-  std::string at;
-  for (int links = 0; !names.empty();) {
-    const std::string name = names.back();
-    names.pop_back();
-    if (name == "..") {
-      at.erase(at.empty() ? 0 : at.rfind('/'));
-      continue;
-    }
-    const std::string next = at + "/" + name;
-    const auto place = root.open_at(next, O_PATH | O_NOFOLLOW);
-    if (!place) return place.error().code == ErrorCode::not_found ? Status{} : Status(place.error());
-    SLIPWAY_CHECK(check_one(root, path, next, place->get()));
-    struct stat info {};
-    if (::fstat(place->get(), &info) != 0) return system_error("look at", next, errno);
-    if (!S_ISLNK(info.st_mode)) {
-      at = next;
-      continue;
-    }
-    if (++links > kMostOwnerLinks) return system_error("follow", next, ELOOP);
-    const std::string target = target_of(*place);
-    if (target.starts_with('/')) at.clear();
-    const std::vector<std::string> more = names_backwards(target);
-    names.insert(names.end(), more.begin(), more.end());
-  }
-  return {};
+  return check_way(root, root.folder() == "/" ? "" : root.folder(), path);
 }
+
+Status check_only_ours(const Host& host, std::string_view path) { return check_way(host, "", path); }
 
 }  // namespace slipway

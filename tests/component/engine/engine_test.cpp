@@ -363,6 +363,19 @@ TEST(SavedPlan, IsAppliedWhenNothingChangedAndRefusedOtherwise) {
   EXPECT_EQ(host.text("etc/probe.conf"), "one\n");
 }
 
+TEST(SavedPlan, OfAnotherUserIsNotApplied) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  const ScratchHost host;
+  host.spec(kOneFile);
+  host.folder().file("plan.json", host.slipway({"plan", "-o", "json"}).out);
+  const std::string plan = host.folder().at("plan.json").string();
+  ASSERT_EQ(::chown(plan.c_str(), 65534, 0), 0);
+  const Ran refused = host.slipway({"apply", plan});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr(plan + " belongs to user 65534"));
+  EXPECT_FALSE(std::filesystem::exists(host.path("etc/probe.conf")));
+}
+
 // Without an identity it was applied unchecked; of another type it was "a bug in slipway".
 TEST(SavedPlan, IsRefusedWithoutWhatItIsComparedBy) {
   const ScratchHost host;

@@ -337,6 +337,33 @@ TEST(MigComponent, SaysWhatToDoAboutAFileThatIsNotThere) {
   }
 }
 
+// Another user's labels chose the layout of all GPUs, another user's file the config, and another user's link where
+// root wrote the state.
+TEST(MigComponent, BelievesNoFileThatAnotherUserCouldHaveWritten) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  const MigNode node("a100-80x1");
+  node.host().put("run/labels", "nvidia.com/mig.config=all-1g.10gb\n");
+  node.host().put("run/clients.yaml", "version: v1\nsystemd-services: [nvsm.service]\n");
+  node.host().put("run/configs.yaml", "version: v1\nmig-configs: {mine: [{devices: all, mig-enabled: false}]}\n");
+  std::filesystem::create_directories(node.host().path("run/state"));
+  const struct {
+    const char* file;
+    const char* keys;
+  } cases[]{{"run/labels", "config: all-disabled, label_file: /run/labels"},
+            {"run/clients.yaml", "config: all-disabled, clients_file: /run/clients.yaml"},
+            {"run/configs.yaml", "config: mine, file: /run/configs.yaml"},
+            {"run/state", "config: all-disabled, state_file: /run/state/mig"}};
+  for (const auto& [file, keys] : cases) {
+    node.section(keys);
+    EXPECT_NE(node.slipway({"plan"}).code, 1) << keys;
+    ASSERT_EQ(::chown(node.host().path(file).c_str(), 65534, 0), 0);
+    const Ran refused = node.slipway({"plan"});
+    EXPECT_EQ(refused.code, 1) << keys;
+    EXPECT_THAT(refused.out + refused.err, HasSubstr("user 65534 owns /" + std::string(file))) << keys;
+    ASSERT_EQ(::chown(node.host().path(file).c_str(), 0, 0), 0);
+  }
+}
+
 // The labels of nvidia-mig-manager, through files.
 // A root's own link had the state written on the machine.
 TEST(MigComponent, WritesItsStateInsideTheRoot) {

@@ -195,6 +195,29 @@ TEST_F(MigTools, RunHooksAroundAnApply) {
   EXPECT_EQ(content(diary), "apply-start mine it false\napply-exit mine it false\n") << "nothing was to be changed";
 }
 
+// Hooks that anybody could have written ran as root.
+TEST_F(MigTools, RunNoHooksThatAnotherUserCouldHaveWritten) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  make("h100x1");
+  const std::string file = folder_.at("hooks.yaml");
+  const std::string mark = folder_.at("ran");
+  folder_.file("hooks.yaml", "hooks: {apply-start: [{command: /usr/bin/touch, args: [" + mark + "]}]}\n");
+  const std::string words = "apply -k " + file + " -f " + config("devices: all, mig-enabled: false");
+  ASSERT_EQ(::chmod(file.c_str(), 0666), 0);
+  Ran refused = mig(words);
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_THAT(refused.errors, HasSubstr("everybody may write to " + file));
+  ASSERT_EQ(::chmod(file.c_str(), 0644), 0);
+  ASSERT_EQ(::chown(file.c_str(), 65534, 0), 0);
+  refused = mig(words);
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_THAT(refused.errors, HasSubstr(file + " belongs to user 65534"));
+  EXPECT_NE(run("test -e " + mark).status, 0);
+  ASSERT_EQ(::chown(file.c_str(), 0, 0), 0);
+  EXPECT_EQ(mig(words).status, 0);
+  EXPECT_EQ(run("test -e " + mark).status, 0) << "root's own hooks run";
+}
+
 TEST_F(MigTools, ChangeNothingWhenAHookFails) {
   make("h100x1");
   folder_.file("hooks.yaml",

@@ -49,12 +49,14 @@ struct WebConfig {
 /// client_ca_file), http_server_config (headers; http2, which has to be false) and basic_auth_users; relative paths are
 /// relative to the file. Errors: `invalid` with file:line:column and the key: an unknown or doubled key, a hash that is
 /// not bcrypt or costs more than 2^12 rounds, more values than users can be; `not_found`, `denied` and the like for a
-/// file that cannot be read.
+/// file that cannot be read; `denied` as well for one that somebody else could have written, and for one with a private
+/// key that everybody may read.
 ///
 /// @param root  the folder that is "/" for the path and for those in the file; no link in it leads out of it
 Result<WebConfig> read_web_config(const std::string& path, const std::string& root = "/");
-/// The same by a reader, which decides what becomes of each path; nothing is known of changes then.
-Result<WebConfig> read_web_config(const std::string& path,
-                                  const std::function<Result<std::string>(const std::string& path)>& read);
+/// The same by a reader, which decides what becomes of each path; nothing is known of changes then. `has_secret`: there
+/// is a private key in that file.
+Result<WebConfig> read_web_config(
+    const std::string& path, const std::function<Result<std::string>(const std::string& path, bool has_secret)>& read);
 
 }  // namespace slipway

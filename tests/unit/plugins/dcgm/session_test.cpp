@@ -38,6 +38,15 @@ class EngineSessions : public ::testing::Test {
   EngineSession::Clock::time_point now_;
 };
 
+TEST_F(EngineSessions, LoadNoLibraryOfAnotherUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  const std::string library = dcgm_library_candidates(folder_.path().string()).front();
+  ASSERT_EQ(::chown(library.c_str(), 65534, 0), 0);
+  const auto refused = DcgmLibrary::open(folder_.path().string());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::denied);
+}
+
 // An NVSwitch that the fabric manager brings up after the service began was in no test: a look costs a minute.
 TEST_F(EngineSessions, TakeUpAnNvSwitchAndItsLinksThatComeLater) {
   auto library = DcgmLibrary::open(folder_.path().string());

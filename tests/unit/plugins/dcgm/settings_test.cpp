@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <slipway/testing/fake_host.hpp>
 
 #include "nvidia/duration.hpp"
 
@@ -54,6 +57,16 @@ TEST(Durations, AreWrittenAsTheyAreRead) {
     EXPECT_EQ(nvidia::duration_text(milliseconds(length)), text);
     EXPECT_EQ(nvidia::parse_duration(text), milliseconds(length));
   }
+}
+
+TEST(DcgmCounters, ComeFromNoFileOfAnotherUsers) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  slipway::testing::FakeHost host;
+  host.file("/etc/counters.csv", "DCGM_FI_DEV_GPU_TEMP, gauge, The temperature.\n");
+  const ReadFile read = reader_of(host, 1024);
+  EXPECT_TRUE(read("/etc/counters.csv"));
+  ASSERT_EQ(::chown((host.root_folder() + "/etc/counters.csv").c_str(), 65534, 0), 0);
+  EXPECT_EQ(read("/etc/counters.csv").error().code, ErrorCode::denied);
 }
 
 TEST(DcgmCounters, ComeFromTheFileThatIsNamed) {

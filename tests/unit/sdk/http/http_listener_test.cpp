@@ -305,6 +305,7 @@ TEST_F(WebConfigFile, IsOneOfTheRoot) {
                "client_auth_type: VerifyClientCertIfGiven}\n");
   folder_.file("root/etc/cert.pem", "a certificate");
   folder_.file("root/etc/key.pem", "a key");
+  ASSERT_EQ(::chmod(folder_.at("root/etc/key.pem").c_str(), 0600), 0);
   folder_.file("secret.pem", "of the machine");
   folder_.file("root/secret.pem", "of the root");
   std::filesystem::create_symlink("../../../../../../secret.pem", folder_.at("root/etc/link.pem"));
@@ -316,6 +317,37 @@ TEST_F(WebConfigFile, IsOneOfTheRoot) {
   EXPECT_FALSE(read->changed());
   folder_.file("root/etc/key.pem", "another key");
   EXPECT_TRUE(read->changed());
+}
+
+// A key that every user of the machine could read was served with.
+TEST_F(WebConfigFile, WithAPrivateKeyThatEverybodyMayReadIsRefused) {
+  folder_.file("cert.pem", "a certificate");
+  folder_.file("key.pem", "a key");
+  const std::string inside = "tls_server_config: {cert: a, key: b}\n";
+  EXPECT_EQ(mistake("tls_server_config: {cert_file: cert.pem, key_file: key.pem}\n").code, ErrorCode::denied);
+  EXPECT_EQ(mistake(inside).code, ErrorCode::denied);
+  ASSERT_EQ(::chmod(folder_.at("key.pem").c_str(), 0640), 0);
+  EXPECT_TRUE(read_web_config(config("tls_server_config: {cert_file: cert.pem, key_file: key.pem}\n")));
+  const std::string file = config(inside);
+  ASSERT_EQ(::chmod(file.c_str(), 0640), 0);
+  EXPECT_TRUE(read_web_config(file));
+}
+
+// Whoever could write the file, or what it names, decided who is answered.
+TEST_F(WebConfigFile, OfAnotherUserIsRefused) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  folder_.file("cert.pem", "a certificate");
+  folder_.file("key.pem", "a key");
+  const std::string file = config("tls_server_config: {cert_file: cert.pem, key_file: key.pem}\n");
+  ASSERT_EQ(::chmod(folder_.at("key.pem").c_str(), 0600), 0);
+  ASSERT_TRUE(read_web_config(file));
+  for (const char* name : {"web.yaml", "cert.pem", "key.pem"}) {
+    ASSERT_EQ(::chown(folder_.at(name).c_str(), 65534, 0), 0);
+    const auto read = read_web_config(file);
+    ASSERT_FALSE(read) << name;
+    EXPECT_EQ(read.error().code, ErrorCode::denied) << name;
+    ASSERT_EQ(::chown(folder_.at(name).c_str(), 0, 0), 0);
+  }
 }
 
 // An emptied file opened the gauges to everybody.

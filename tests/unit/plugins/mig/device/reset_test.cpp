@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A change of the MIG mode that waits for a reset of the GPU: nvidia-smi is asked for it, and what it answers counts.
+#include "mig/device/reset.hpp"
+
 #include <functional>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <slipway/testing/fake_host.hpp>
 
@@ -117,6 +120,24 @@ TEST_F(MigReset, RunsInTheRootThatHasTheDriver) {
   ASSERT_TRUE(change(4, {.driver_root = "/run/nvidia/driver"}).ok());
   EXPECT_THAT(host_.seen.front(), ElementsAre("chroot", "/run/nvidia/driver", "nvidia-smi", "--gpu-reset", "-i",
                                               addresses_[0] + "," + addresses_[1]));
+}
+
+// chroot(8) ran whatever another user had put there, as root.
+TEST_F(MigReset, RunsNothingInARootThatAnotherUserCouldWrite) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  start("a30x2");
+  machine_.file("/run/nvidia/driver/usr/bin/nvidia-smi", "");
+  machine_.file("/run/nvidia/driver/usr/lib64/libnvidia-ml.so.1", "");
+  for (const char* place : {"", "/usr/bin/nvidia-smi", "/usr/lib64/libnvidia-ml.so.1"}) {
+    const std::string path = machine_.root_folder() + "/run/nvidia/driver" + place;
+    ASSERT_EQ(::chown(path.c_str(), 65534, 0), 0);
+    const Status refused = reset_gpus(host_, "/run/nvidia/driver", addresses_);
+    ASSERT_FALSE(refused) << place;
+    EXPECT_EQ(refused.error().code, ErrorCode::denied) << place;
+    ASSERT_EQ(::chown(path.c_str(), 0, 0), 0);
+  }
+  EXPECT_THAT(host_.seen, IsEmpty());
+  ASSERT_TRUE(change(4, {.driver_root = "/run/nvidia/driver"}).ok());
 }
 
 TEST_F(MigReset, IsNotAskedForWhereTheDriverSaysThatTheModeNeedsNone) {

@@ -5,8 +5,11 @@
 #include <sstream>
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <slipway/testing/fake_host.hpp>
+
+#include "nvidia/health/rules_watch.hpp"
 
 namespace slipway::nvidia::health {
 namespace {
@@ -137,6 +140,17 @@ TEST(HealthRules, OfASiteNeedNotBeThereUnlessTheyAreNamed) {
   EXPECT_EQ(read_rules(host).value().xid(31).severity, Severity::fatal);
   host.file(kSiteFile, "version: v1\nxids: {31: {severity: }}\n");
   EXPECT_EQ(read_rules(host).error().where, std::string(kSiteFile) + ":2:23");
+}
+
+TEST(HealthRules, OfAnotherUserAreRefused) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  FakeHost host;
+  host.file(kSiteFile, "version: v1\nxids: {79: {severity: application}}\n");
+  ASSERT_EQ(::chown((host.root_folder() + kSiteFile).c_str(), 65534, 0), 0);
+  EXPECT_EQ(read_rules(host).error().code, ErrorCode::denied);
+  RulesWatch watch(RootDir::open(host.root_folder()).value(), kSiteFile, [](auto&&...) {});
+  watch.look(RulesWatch::Clock::now());
+  EXPECT_EQ(watch.rules()->xid(79).severity, Severity::fatal) << "slipway's own rules count";
 }
 
 // The example of docs/health-rules.md had rows that its own preset made void.

@@ -71,6 +71,25 @@ TEST(NvmlLibrary, IsFoundThroughTheLinksOfADriverRoot) {
   EXPECT_EQ((*nvml)->library_path(), std::filesystem::canonical(MOCK_SMALL).string());
 }
 
+// Only SLIPWAY_NVML was looked at: a driver root in a folder of another user's had root load what that user had
+// written.
+TEST(NvmlLibrary, OfADriverRootIsRefusedWhereAnotherUserCouldExchangeIt) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  slipway::testing::FakeHost host;
+  host.file("/usr/lib64/libnvidia-ml.so.1", "");
+  const std::string library = host.root().string() + "/usr/lib64/libnvidia-ml.so.1";
+  std::filesystem::copy_file(MOCK_SMALL, library, std::filesystem::copy_options::overwrite_existing);
+  const LibraryChoice choice{.driver_root = host.root().string()};
+  ASSERT_TRUE(Library::open(choice));
+  for (const std::string& place : {library, host.root().string() + "/usr", host.root().string()}) {
+    ASSERT_EQ(::chown(place.c_str(), 65534, 0), 0);
+    const auto refused = Library::open(choice);
+    ASSERT_FALSE(refused) << place;
+    EXPECT_EQ(refused.error().code, ErrorCode::denied) << place;
+    ASSERT_EQ(::chown(place.c_str(), 0, 0), 0);
+  }
+}
+
 TEST(NvmlLibrary, IsNeverTakenFromARootThatIsNotLive) {
   ASSERT_EQ(unsetenv("SLIPWAY_NVML"), 0);
   slipway::testing::FakeHost host;

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that decide something and libraries that are loaded: not those of another user.
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <slipway/testing/fake_host.hpp>
+#include <slipway/testing/temp_dir.hpp>
+#include <slipway/trusted_owner.hpp>
+
+namespace slipway {
+namespace {
+
+using slipway::testing::FakeHost;
+using slipway::testing::TempDir;
+using ::testing::HasSubstr;
+
+constexpr uid_t kAnother = 65534;
+constexpr std::size_t kLimit = 1024;
+
+/// What another user could do to /etc/x/file below `root`, and undoes it again.
+const std::vector<std::pair<std::string, std::function<void(const std::string& root, bool done)>>>& ways_to_write() {
+  static const std::vector<std::pair<std::string, std::function<void(const std::string&, bool)>>> ways{
+      {"owns the file",
+       [](const std::string& root, bool done) {
+         ASSERT_EQ(::chown((root + "/etc/x/file").c_str(), done ? 0 : kAnother, 0), 0);
+       }},
+      {"may write to the file",
+       [](const std::string& root, bool done) {
+         ASSERT_EQ(::chmod((root + "/etc/x/file").c_str(), done ? 0644 : 0666), 0);
+       }},
+      {"owns the folder", [](const std::string& root,
+                             bool done) { ASSERT_EQ(::chown((root + "/etc/x").c_str(), done ? 0 : kAnother, 0), 0); }},
+      {"may write to the folder", [](const std::string& root, bool done) {
+         ASSERT_EQ(::chmod((root + "/etc/x").c_str(), done ? 0755 : 0777), 0);
+       }}};
+  return ways;
+}
+
+class TrustedFile : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+    host_.file("/etc/x/file", "text");
+    host_.link("/etc/link", "x/file");
+  }
+  RootDir root() const { return RootDir::open(host_.root_folder()).value(); }
+
+  FakeHost host_;
+};
+
+TEST_F(TrustedFile, IsReadWhereNobodyElseCouldHaveWrittenIt) {
+  for (const char* path : {"/etc/x/file", "/etc/link"}) {
+    EXPECT_EQ(read_trusted(root(), path, kLimit).value_or(""), "text") << path;
+    EXPECT_EQ(read_trusted(host_, path, kLimit).value_or(""), "text") << path;
+  }
+  EXPECT_EQ(read_trusted(host_, "/etc/none", kLimit).error().code, ErrorCode::not_found);
+  EXPECT_EQ(read_trusted(root(), "/etc/none", kLimit).error().code, ErrorCode::not_found);
+}
+
+TEST_F(TrustedFile, IsRefusedWhereAnotherUserCouldHaveWrittenIt) {
+  for (const auto& [name, change] : ways_to_write()) {
+    change(host_.root_folder(), false);
+    for (const char* path : {"/etc/x/file", "/etc/link"}) {
+      EXPECT_EQ(host_.read(path).value_or(""), "text") << "without the check it is believed";
+      EXPECT_EQ(read_trusted(root(), path, kLimit).error().code, ErrorCode::denied) << name << path;
+      EXPECT_EQ(read_trusted(host_, path, kLimit).error().code, ErrorCode::denied) << name << path;
+      EXPECT_EQ(read_private(root(), path, kLimit).error().code, ErrorCode::denied) << name << path;
+    }
+    change(host_.root_folder(), true);
+    EXPECT_TRUE(read_trusted(host_, "/etc/link", kLimit)) << name;
+  }
+}
+
+// A Host shows no access control list, and the group's bits may stand for one.
+TEST_F(TrustedFile, OfAHostMayNotBeOpenToItsGroup) {
+  ASSERT_EQ(::chmod((host_.root_folder() + "/etc/x").c_str(), 0775), 0);
+  EXPECT_EQ(read_trusted(host_, "/etc/x/file", kLimit).error().code, ErrorCode::denied);
+  EXPECT_TRUE(read_trusted(root(), "/etc/x/file", kLimit)) << "root's own group, and no such list";
+}
+
+// A TLS key with mode 0644 was taken without a word.
+TEST_F(TrustedFile, ThatIsASecretMayNotBeReadByEverybody) {
+  const Result<std::string> open = read_private(root(), "/etc/link", kLimit);
+  ASSERT_FALSE(open);
+  EXPECT_THAT(open.error().what, HasSubstr("everybody can read the secret in /etc/link"));
+  EXPECT_EQ(check_private(host_, "/etc/link").error().code, ErrorCode::denied);
+  ASSERT_EQ(::chmod((host_.root_folder() + "/etc/x/file").c_str(), 0640), 0);
+  EXPECT_EQ(read_private(root(), "/etc/link", kLimit).value_or(""), "text");
+  EXPECT_TRUE(check_private(host_, "/etc/link"));
+}
+
+TEST_F(TrustedFile, OfACommandLineIsRootsTheCallersOrOfTheUserOfSudo) {
+  const std::string file = host_.root_folder() + "/etc/x/file";
+  ::unsetenv("SUDO_UID");
+  EXPECT_EQ(read_named(file, kLimit).value_or(""), "text");
+  for (const auto& [name, change] : ways_to_write()) {
+    change(host_.root_folder(), false);
+    EXPECT_EQ(read_named(file, kLimit).error().code, ErrorCode::denied) << name;
+    change(host_.root_folder(), true);
+  }
+  ASSERT_EQ(::chown(file.c_str(), kAnother, kAnother), 0);
+  ASSERT_EQ(::setenv("SUDO_UID", std::to_string(kAnother).c_str(), 1), 0);
+  EXPECT_TRUE(read_named(file, kLimit)) << "who called sudo has written it";
+  ASSERT_EQ(::chmod(file.c_str(), 0664), 0);
+  EXPECT_FALSE(read_named(file, kLimit)) << "a group that is not known to be the user's own";
+  ASSERT_EQ(::setenv("SUDO_UID", "1", 1), 0);
+  EXPECT_FALSE(read_named(file, kLimit));
+  ::unsetenv("SUDO_UID");
+  EXPECT_EQ(read_named(file + "-none", kLimit).error().code, ErrorCode::not_found);
+}
+
+TEST_F(TrustedFile, OfACommandLineMayBeAPipe) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  ASSERT_EQ(::write(ends[1], "piped", 5), 5);
+  ::close(ends[1]);
+  EXPECT_EQ(read_named("/dev/fd/" + std::to_string(ends[0]), kLimit).value_or(""), "piped");
+  ::close(ends[0]);
+}
+
+// The library of a folder that a key of the spec names was loaded, whoever had put it there: what it does at its start
+// ran as root.
+TEST_F(TrustedFile, ThatIsALibraryOfAnotherUserIsNotLoaded) {
+  const std::string file = host_.root_folder() + "/etc/x/file";
+  const std::string mark = host_.root_folder() + "/loaded";
+  std::filesystem::copy_file(SLIPWAY_TEST_CONSTRUCTOR, file, std::filesystem::copy_options::overwrite_existing);
+  ASSERT_EQ(::setenv("SLIPWAY_TEST_MARK", mark.c_str(), 1), 0);
+  for (const auto& [name, change] : ways_to_write()) {
+    ASSERT_EQ(::chmod(file.c_str(), 0644), 0);
+    change(host_.root_folder(), false);
+    EXPECT_EQ(open_library(file, RTLD_NOW | RTLD_LOCAL).error().code, ErrorCode::denied) << name;
+    EXPECT_FALSE(std::filesystem::exists(mark)) << name;
+    change(host_.root_folder(), true);
+  }
+  const auto loaded = open_library(host_.root_folder() + "/etc/link", RTLD_NOW | RTLD_LOCAL);
+  ASSERT_TRUE(loaded) << to_text(loaded.error());
+  ::dlclose(*loaded);
+  EXPECT_TRUE(std::filesystem::exists(mark)) << "loading alone is enough to run it";
+  host_.file("/etc/x/file", "no library");
+  EXPECT_EQ(open_library(file, RTLD_NOW).error().code, ErrorCode::invalid);
+}
+
+}  // namespace
+}  // namespace slipway
