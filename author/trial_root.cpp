@@ -3,15 +3,24 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <climits>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <sstream>
 #include <vector>
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <slipway/digest/digest.hpp>
+#include <slipway/regular_file.hpp>
+#include <slipway/root_dir.hpp>
 #include <slipway/text.hpp>
+#include <slipway/write/lock_file.hpp>
+#include <slipway/write/new_file.hpp>
+#include <slipway/write/tree.hpp>
 
 #include "author/trial_run.hpp"
 
@@ -22,29 +31,13 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kNamed = 4;
 
-Status write_file(const fs::path& path, const std::string& text) {
-  std::error_code code;
-  fs::create_directories(path.parent_path(), code);
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  out.close();
-  return code || !out ? Status(system_error("write", path.string(), code ? code.value() : EIO)) : Status{};
-}
-
-std::string content(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
+/// Files of an image are hashed up to this size; larger ones are known by size and time.
+constexpr off_t kHashedBytes = off_t{64} << 20U;
+constexpr std::size_t kMostOfADatabase = std::size_t{1} << 20U;
 
 /// Where an apply leaves its log, which is no part of the comparison; an apply that was killed at its very end has
 /// none.
-Status make_log_folder(const fs::path& root) {
-  std::error_code code;
-  fs::create_directories(root / "var/log", code);
-  return code ? Status(system_error("make", (root / "var/log").string(), code.value())) : Status{};
-}
+Status make_log_folder(const RootDir& root) { return make_folders(root, "/var/log"); }
 
 /// Users and groups that were made stay when a component is removed, as those of packages do, with what
 /// systemd-sysusers keeps of them. Those that were there before stay as they were.
@@ -75,6 +68,37 @@ bool is_left_out(const std::string& inside) {
   return inside == "run" || inside == "var/lib/slipway" || inside == "var/log/slipway";
 }
 
+Result<std::string> content_of(const TreeEntry& entry) {
+  if (S_ISLNK(entry.info.st_mode)) {
+    std::string target(PATH_MAX, '\0');
+    const ssize_t size = ::readlinkat(entry.folder, entry.name.c_str(), target.data(), target.size());
+    target.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+    return target;
+  }
+  if (!S_ISREG(entry.info.st_mode)) return std::string();
+  if (entry.info.st_size > kHashedBytes)
+    return std::to_string(entry.info.st_size) + " bytes of " + std::to_string(entry.info.st_mtim.tv_sec) + "." +
+           std::to_string(entry.info.st_mtim.tv_nsec);
+  SLIPWAY_TRY(file, open_regular(entry.folder, entry.name, entry.path, O_NOFOLLOW));
+  if (is_user_database("/" + entry.path)) return read_all(file.get(), entry.path, kMostOfADatabase);
+  return digest_of_file(file.get(), entry.path);
+}
+
+Result<Picture> read_picture(const std::string& folder) {
+  SLIPWAY_TRY(root, RootDir::open(folder));
+  SLIPWAY_TRY(top, root.open_at("/", O_RDONLY | O_DIRECTORY));
+  Picture picture;
+  SLIPWAY_CHECK(walk_tree(top.get(), folder, {.enter = [&](const TreeEntry& entry) -> Result<bool> {
+                            if (is_left_out(entry.path)) return false;
+                            SLIPWAY_TRY(content, content_of(entry));
+                            std::ostringstream line;
+                            line << std::oct << entry.info.st_mode << ' ' << content;
+                            picture["/" + entry.path] = line.str();
+                            return true;
+                          }}));
+  return picture;
+}
+
 void append(std::string& text, const char* word, const std::vector<std::string>& paths) {
   if (paths.empty()) return;
   text += std::string(text.empty() ? "" : "; ") + word + ": " + first_few(paths, kNamed);
@@ -83,15 +107,12 @@ void append(std::string& text, const char* word, const std::vector<std::string>&
 }  // namespace
 
 Status make_trial_root(const std::string& folder) {
-  const fs::path root = folder;
-  SLIPWAY_CHECK(write_file(root / "etc/os-release",
-                           "ID=debian\nVERSION_ID=\"12\"\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n"));
-  SLIPWAY_CHECK(write_file(root / "etc/hostname", "trial\n"));
-  std::error_code code;
-  for (const char* name : {"usr/lib", "usr/bin", "var/lib", "run"}) {
-    fs::create_directories(root / name, code);
-    if (code) return system_error("make", (root / name).string(), code.value());
-  }
+  if (::mkdir(folder.c_str(), 0755) != 0) return system_error("make", folder, errno);
+  SLIPWAY_TRY(root, RootDir::open(folder));
+  for (const char* name : {"/etc", "/usr/lib", "/usr/bin", "/var/lib", "/run"}) SLIPWAY_CHECK(make_folders(root, name));
+  SLIPWAY_CHECK(replace_file(root, "/etc/os-release",
+                             "ID=debian\nVERSION_ID=\"12\"\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n"));
+  SLIPWAY_CHECK(replace_file(root, "/etc/hostname", "trial\n"));
   return make_log_folder(root);
 }
 
@@ -99,34 +120,24 @@ Status copy_trial_root(const std::string& from, const std::string& folder) {
   std::error_code code;
   if (!fs::is_directory(from, code))
     return Error{ErrorCode::not_found, from + " is no folder, so no scratch root can be a copy of it", from, {}, {}};
-  if (!fs::create_directory(folder, code)) return system_error("make", folder, code.value());
+  if (::mkdir(folder.c_str(), 0755) != 0) return system_error("make", folder, errno);
   SLIPWAY_TRY(copy, run_trial({.argv = {"/bin/cp", "-a", "--", from + "/.", folder}, .environment = {}}));
-  if (copy.exit_code == 0) return make_log_folder(folder);
-  return Error{ErrorCode::io, "the root could not be copied: " + copy.messages, from, {}, {}};
+  if (copy.exit_code != 0) return Error{ErrorCode::io, "the root could not be copied: " + copy.messages, from, {}, {}};
+  SLIPWAY_TRY(root, RootDir::open(folder));  // its links lead nowhere outside of it
+  SLIPWAY_CHECK(make_log_folder(root));
+  SLIPWAY_CHECK(read_picture(folder));
+  return {};
 }
 
 Status put_foreign_file(const std::string& folder, const std::string& path) {
-  return write_file(fs::path(folder + path), "# somebody else's\n");
+  SLIPWAY_TRY(root, RootDir::open(folder));
+  return replace_file(root, path, "# somebody else's\n");
 }
 
 Picture picture_of(const std::string& folder) {
-  Picture picture;
-  std::error_code code;
-  for (fs::recursive_directory_iterator at(folder, code), end; at != end; at.increment(code)) {
-    const std::string inside = fs::relative(at->path(), folder, code).string();
-    if (is_left_out(inside)) {
-      at.disable_recursion_pending();
-      continue;
-    }
-    struct stat info {};
-    if (::lstat(at->path().c_str(), &info) != 0) continue;
-    std::ostringstream line;
-    line << std::oct << info.st_mode << ' ';
-    if (S_ISLNK(info.st_mode)) line << fs::read_symlink(at->path(), code).string();
-    if (S_ISREG(info.st_mode)) line << content(at->path());
-    picture["/" + inside] = line.str();
-  }
-  return picture;
+  auto picture = read_picture(folder);
+  if (picture) return std::move(*picture);
+  return {{"/", picture.error().what}};
 }
 
 std::string difference(const Picture& before, const Picture& after) {

@@ -13,6 +13,7 @@
 #include <slipway/digest/digest.hpp>
 #include <slipway/regular_file.hpp>
 #include <slipway/trusted_owner.hpp>
+#include <slipway/write/tree.hpp>
 
 #include "core/action/action_kind.hpp"
 #include "core/action/store/store.hpp"
@@ -25,25 +26,24 @@ namespace slipway::core {
 namespace {
 
 /// In the regular files that RootFs::remove_tree() would remove of this name: it follows no link, and enters no other
-/// mount. @param device  that of the open folder
-std::uint64_t bytes_below(int folder, const std::string& name, dev_t device) {
-  struct stat info {};
-  if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return 0;
-  if (S_ISREG(info.st_mode)) return static_cast<std::uint64_t>(info.st_size);
-  if (!S_ISDIR(info.st_mode) || info.st_dev != device) return 0;
-  const Fd below(::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!below) return 0;
-  std::uint64_t bytes = 0;
-  const std::vector<std::string> names = folder_names(below.get(), name).value_or({});
-  for (const std::string& each : names) bytes += bytes_below(below.get(), each, device);
-  return bytes;
-}
-
+/// mount. What is nested too deep for a walk is not counted.
 std::uint64_t bytes_below(const RootDir& root, const std::string& path) {
   const auto place = root.parent_of(path);
   struct stat above {};
-  if (!place || ::fstat(place->first.get(), &above) != 0) return 0;
-  return bytes_below(place->first.get(), place->second, above.st_dev);
+  struct stat info {};
+  if (!place || ::fstat(place->first.get(), &above) != 0 ||
+      ::fstatat(place->first.get(), place->second.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
+    return 0;
+  if (S_ISREG(info.st_mode)) return static_cast<std::uint64_t>(info.st_size);
+  const Fd folder(::openat(place->first.get(), place->second.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder || info.st_dev != above.st_dev) return 0;
+  std::uint64_t bytes = 0;
+  (void)walk_tree(folder.get(), path, {.enter = [&](const TreeEntry& entry) -> Result<bool> {
+                    if (S_ISREG(entry.info.st_mode)) bytes += static_cast<std::uint64_t>(entry.info.st_size);
+                    return entry.info.st_dev == above.st_dev;
+                  }})
+      .ok();
+  return bytes;
 }
 
 Status check_nothing_is_open(Session& session) {

@@ -10,6 +10,7 @@
 
 #include <slipway/digest/digest.hpp>
 #include <slipway/root_dir.hpp>
+#include <slipway/write/tree.hpp>
 
 #include "core/host/files.hpp"
 #include "sandbox/build_room.hpp"
@@ -138,7 +139,7 @@ Status run_build(const BuildRequest& request) {
   SLIPWAY_TRY(room, BuildRoom::open(request));
   SLIPWAY_CHECK(compile(request, room));
   const Status collected = collect_results(request, room);
-  if (!collected) std::filesystem::remove_all(request.into, code);
+  if (!collected) (void)remove_tree(request.into).ok();
   return collected;
 }
 

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 
 #include <slipway/root_dir.hpp>
+#include <slipway/write/tree.hpp>
 
 #include "core/host/files.hpp"
 
@@ -147,7 +148,7 @@ Result<BuildRoom> BuildRoom::open(const BuildRequest& request) {
   BuildRoom room;
   room.folder_ = request.source + ".slipway-build";
   std::error_code code;
-  fs::remove_all(room.folder_, code);  // of a run that was killed
+  SLIPWAY_CHECK(remove_tree(room.folder_));  // of a run that was killed
   fs::create_directories(room.folder_, code);
   if (code) return system_error("make the folder", room.folder_, code.value());
   const std::string source = room.source_folder();
@@ -173,8 +174,7 @@ BuildRoom::BuildRoom(BuildRoom&& other) noexcept
     : folder_(std::exchange(other.folder_, {})), sandbox_(std::move(other.sandbox_)) {}
 
 BuildRoom::~BuildRoom() {
-  std::error_code ignored;
-  if (!folder_.empty()) fs::remove_all(folder_, ignored);
+  if (!folder_.empty()) (void)remove_tree(folder_).ok();
 }
 
 }  // namespace slipway::core

@@ -2,10 +2,11 @@
 #include "artifact/io/file.hpp"
 
 #include <cerrno>
-#include <filesystem>
 
 #include <fcntl.h>
 #include <sys/stat.h>
+
+#include <slipway/write/tree.hpp>
 
 namespace slipway::artifact {
 
@@ -34,11 +35,6 @@ Status make_directories(const std::string& path) {
   }
 }
 
-Status remove_tree(const std::string& path) {
-  std::error_code problem;
-  std::filesystem::remove_all(path, problem);
-  if (problem) return system_error("remove", path, problem.value());
-  return {};
-}
+Status remove_tree(const std::string& path) { return slipway::remove_tree(path); }
 
 }  // namespace slipway::artifact

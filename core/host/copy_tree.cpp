@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <cerrno>
+#include <vector>
 
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include <slipway/root_dir.hpp>
+#include <slipway/write/tree.hpp>
 
 #include "core/host/files.hpp"
 
@@ -34,28 +36,16 @@ Status copy_link(int from, int to, const std::string& name, const struct stat& i
   return {};
 }
 
-Status copy_folder(int from, int to, const std::string& path);
-
-Status copy_entry(int from, int to, const std::string& name, const std::string& path) {
-  struct stat info {};
-  if (::fstatat(from, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return system_error("look at", path, errno);
-  if (S_ISREG(info.st_mode)) return copy_file(from, to, name, info, path);
-  if (S_ISLNK(info.st_mode)) return copy_link(from, to, name, info, path);
-  if (!S_ISDIR(info.st_mode)) return {};
-  if (::mkdirat(to, name.c_str(), 0700) != 0) return system_error("make the folder", path, errno);
-  const Fd source(::openat(from, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  const Fd target(::openat(to, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!source || !target) return system_error("open", path, errno);
-  SLIPWAY_CHECK(copy_folder(source.get(), target.get(), path));
-  const std::array times{info.st_atim, info.st_mtim};
-  if (::fchmod(target.get(), info.st_mode & kPermissionBits) != 0 || ::futimens(target.get(), times.data()) != 0)
-    return system_error("set mode and time of", path, errno);
-  return {};
+Status make_folder(int above, const std::string& name, const std::string& path, std::vector<Fd>& open) {
+  if (::mkdirat(above, name.c_str(), 0700) != 0) return system_error("make the folder", path, errno);
+  open.emplace_back(::openat(above, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  return open.back() ? Status{} : Status(system_error("open", path, errno));
 }
 
-Status copy_folder(int from, int to, const std::string& path) {
-  SLIPWAY_TRY(names, folder_names(from, path));
-  for (const std::string& name : names) SLIPWAY_CHECK(copy_entry(from, to, name, path + "/" + name));
+Status finish_folder(const Fd& folder, const struct stat& info, const std::string& path) {
+  const std::array times{info.st_atim, info.st_mtim};
+  if (::fchmod(folder.get(), info.st_mode & kPermissionBits) != 0 || ::futimens(folder.get(), times.data()) != 0)
+    return system_error("set mode and time of", path, errno);
   return {};
 }
 
@@ -65,9 +55,23 @@ Status copy_tree(const std::string& from, const std::string& to) {
   const Fd source(::open(from.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!source) return system_error("open", from, errno);
   if (::mkdir(to.c_str(), 0755) != 0) return system_error("make the folder", to, errno);
-  const Fd target(::open(to.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!target) return system_error("open", to, errno);
-  return copy_folder(source.get(), target.get(), to);
+  std::vector<Fd> open;  // the folders in which the walk is, as they are made
+  open.emplace_back(::open(to.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!open.back()) return system_error("open", to, errno);
+  const auto enter = [&](const TreeEntry& entry) -> Result<bool> {
+    const std::string path = to + "/" + entry.path;
+    const int target = open.back().get();
+    if (S_ISREG(entry.info.st_mode)) SLIPWAY_CHECK(copy_file(entry.folder, target, entry.name, entry.info, path));
+    if (S_ISLNK(entry.info.st_mode)) SLIPWAY_CHECK(copy_link(entry.folder, target, entry.name, entry.info, path));
+    if (S_ISDIR(entry.info.st_mode)) SLIPWAY_CHECK(make_folder(target, entry.name, path, open));
+    return true;
+  };
+  const auto leave = [&](const TreeEntry& entry) -> Status {
+    SLIPWAY_CHECK(finish_folder(open.back(), entry.info, to + "/" + entry.path));
+    open.pop_back();
+    return {};
+  };
+  return walk_tree(source.get(), from, {.enter = enter, .leave = leave});
 }
 
 }  // namespace slipway::core

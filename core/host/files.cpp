@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <slipway/write/tree.hpp>
+
 namespace slipway::core {
 
 Status copy_all(int from, int to, std::string_view name) {
@@ -52,25 +54,6 @@ Result<std::vector<std::string>> folder_names(int folder, std::string_view path)
   return names;
 }
 
-namespace {
-
-Status collect(int folder, const std::string& path, std::map<std::string, std::string>& links) {
-  SLIPWAY_TRY(names, folder_names(folder, path));
-  for (const std::string& name : names) {
-    const std::string below = path.empty() ? name : path + "/" + name;
-    SLIPWAY_TRY(target, read_link_name(folder, name, below));
-    if (!target.empty()) {
-      links[below] = target;
-      continue;
-    }
-    const Fd inner(::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (inner) SLIPWAY_CHECK(collect(inner.get(), below, links));
-  }
-  return {};
-}
-
-}  // namespace
-
 Result<std::string> read_link_name(int folder, const std::string& name, const std::string& path) {
   std::string target(PATH_MAX, '\0');
   const ssize_t size = ::readlinkat(folder, name.c_str(), target.data(), target.size());
@@ -90,7 +73,12 @@ Result<std::map<std::string, std::string>> links_below(const RootDir& root, cons
   std::map<std::string, std::string> links;
   auto top = root.open_at(folder, O_RDONLY | O_DIRECTORY);
   if (!top) return top.error();
-  SLIPWAY_CHECK(collect(top->get(), "", links));
+  SLIPWAY_CHECK(walk_tree(top->get(), folder, {.enter = [&](const TreeEntry& entry) -> Result<bool> {
+                            if (!S_ISLNK(entry.info.st_mode)) return true;
+                            SLIPWAY_TRY(target, read_link_name(entry.folder, entry.name, entry.path));
+                            links[entry.path] = target;
+                            return false;
+                          }}));
   return links;
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <slipway/write/new_file.hpp>
+#include <slipway/write/tree.hpp>
 
 #include "core/host/files.hpp"
 
@@ -227,6 +228,14 @@ Status RootFs::rename(std::string_view from, std::string_view to) {
     changed_directories_.insert(std::string(to) + path.substr(from.size()));
   }
   return {};
+}
+
+Status RootFs::remove_tree(std::string_view path) {
+  auto place = root_.parent_of(path);
+  if (!place) return place.error().code == ErrorCode::not_found ? Status{} : Status(place.error());
+  const auto above = folders_above(path);
+  changed(place->first.get(), above.empty() ? "/" : above.back());
+  return slipway::remove_tree(place->first.get(), place->second, std::string(path));
 }
 
 Status RootFs::remove(std::string_view path) {

@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -15,6 +14,7 @@
 #include <slipway/process/start.hpp>
 #include <slipway/write/new_file.hpp>
 #include <slipway/write/scratch_folder.hpp>
+#include <slipway/write/tree.hpp>
 
 namespace slipway {
 namespace {
@@ -44,8 +44,7 @@ void close_all_but(int kept) {
   char byte = 0;
   ssize_t got = 0;
   while ((got = ::read(lifeline, &byte, 1)) > 0 || (got < 0 && errno == EINTR)) continue;
-  std::error_code ignored;
-  std::filesystem::remove_all(path, ignored);
+  (void)remove_tree(path).ok();
   ::_exit(0);
 }
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
-#include <cerrno>
-#include <climits>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -14,6 +12,7 @@
 #include <slipway/digest/digest.hpp>
 #include <slipway/json.hpp>
 #include <slipway/text.hpp>
+#include <slipway/write/tree.hpp>
 
 #include "core/action/store/store.hpp"
 #include "core/host/files.hpp"
@@ -26,40 +25,20 @@ constexpr unsigned kMostThreads = 4;
 
 using Entries = std::vector<Json>;
 
-Result<Json> entry_of(const Fd& folder, const std::string& name, const std::string& path) {
-  struct stat info {};
-  if (::fstatat(folder.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
-    return system_error("look at", path, errno);
-  Json entry{{"path", path}, {"mode", info.st_mode & kPermissionBits}, {"type", "other"}};
+Result<Json> json_of(const TreeEntry& found) {
+  const struct stat& info = found.info;
+  Json entry{{"path", found.path}, {"mode", info.st_mode & kPermissionBits}, {"type", "other"}};
   if (S_ISDIR(info.st_mode)) entry["type"] = "directory";
   if (S_ISREG(info.st_mode)) {
     entry["type"] = "regular";
     entry["size"] = info.st_size;
   }
   if (S_ISLNK(info.st_mode)) {
-    std::string target(PATH_MAX, '\0');
-    const ssize_t size = ::readlinkat(folder.get(), name.c_str(), target.data(), target.size());
-    if (size < 0) return system_error("read the link", path, errno);
-    target.resize(static_cast<std::size_t>(size));
+    SLIPWAY_TRY(target, read_link_name(found.folder, found.name, found.path));
     entry["type"] = "symlink";
     entry["points_to"] = target;
   }
   return entry;
-}
-
-Status walk(const Fd& folder, const std::string& path, Entries& entries) {
-  SLIPWAY_TRY(names, folder_names(folder.get(), path));
-  for (const std::string& name : names) {
-    const std::string below = path.empty() ? name : path + "/" + name;
-    SLIPWAY_TRY(entry, entry_of(folder, name, below));
-    const bool descend = entry["type"] == "directory";
-    entries.push_back(std::move(entry));
-    if (!descend) continue;
-    const Fd inner(::openat(folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!inner) return system_error("list", below, errno);
-    SLIPWAY_CHECK(walk(inner, below, entries));
-  }
-  return {};
 }
 
 /// Fills in the digests of all files, several threads sharing the list.
@@ -114,7 +93,11 @@ std::string difference(const Json& wanted, const Json& found) {
 Result<std::string> list_tree(const RootDir& folder) {
   SLIPWAY_TRY(top, folder.open_at("/", O_RDONLY | O_DIRECTORY));
   Entries entries;
-  SLIPWAY_CHECK(walk(top, "", entries));
+  SLIPWAY_CHECK(walk_tree(top.get(), folder.folder(), {.enter = [&](const TreeEntry& found) -> Result<bool> {
+                            SLIPWAY_TRY(entry, json_of(found));
+                            entries.push_back(std::move(entry));
+                            return true;
+                          }}));
   SLIPWAY_CHECK(hash_files(folder, entries));
   std::map<std::string, std::string> sorted;
   for (const Json& entry : entries) sorted[entry["path"].get<std::string>()] = canonical(entry) + "\n";

@@ -5,6 +5,7 @@
 
 #include <slipway/regular_file.hpp>
 #include <slipway/write/new_file.hpp>
+#include <slipway/write/tree.hpp>
 
 #include "core/action/store/store.hpp"
 #include "core/engine/apply/stop.hpp"
@@ -19,15 +20,12 @@ class SourceFolder {
  public:
   explicit SourceFolder(fs::path path) : path_(std::move(path)) {
     std::error_code code;
-    fs::remove_all(path_, code);
+    (void)remove_tree(path_.string()).ok();
     fs::create_directories(path_.parent_path(), code);
   }
   SourceFolder(const SourceFolder&) = delete;
   SourceFolder& operator=(const SourceFolder&) = delete;
-  ~SourceFolder() {
-    std::error_code code;
-    fs::remove_all(path_, code);
-  }
+  ~SourceFolder() { (void)remove_tree(path_.string()).ok(); }
   std::string path() const { return path_.string(); }
 
  private:

@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "tests/component/engine/scratch_host.hpp"
+#include "tests/unit/sdk/write/deep_tree.hpp"
 
 namespace slipway {
 namespace {
@@ -55,6 +56,43 @@ TEST(PluginCheck, FindsNothingWrongWithASoundPlugin) {
     EXPECT_TRUE(report.passed.contains(std::string("plugin.") + name)) << name;
   EXPECT_THAT(report.passed.at("plugin.killed"), Not(HasSubstr("killed at 0 steps")));
   EXPECT_THAT(report.passed.at("plugin.killed-removal"), Not(HasSubstr("killed at 0 steps")));
+}
+
+// A file of the image that was a link to one of this machine was written through, as was a link in the place of /var.
+TEST(PluginCheck, WritesNothingOutsideOfTheRootThatItCopies) {
+  for (const std::string way : {"etc/faulty.conf", "var"}) {
+    const ScratchHost host;
+    const auto image = host.folder().path() / "image";
+    const auto outside = host.folder().path() / "outside";
+    std::filesystem::create_directories(image / "etc");
+    std::filesystem::create_directories(outside);
+    if (way == "var") {
+      std::filesystem::create_directory_symlink(outside, image / way);
+    } else {
+      std::ofstream(outside / "file") << "of this machine";
+      std::filesystem::create_symlink(outside / "file", image / way);
+    }
+    host.spec("    faulty: {fault: none}\n");
+    const Ran ran = host.slipway({"plugin", "check", SLIPWAY_FAULTY, "-f", host.folder().at("host.yaml"), "--root",
+                                  image.string(), "-o", "json"});
+    EXPECT_NE(ran.code, 139) << way;
+    EXPECT_FALSE(std::filesystem::exists(outside / "log")) << way;
+    if (way != "var") {
+      std::ifstream in(outside / "file");
+      EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "of this machine") << ran.out << ran.err;
+    }
+  }
+}
+
+TEST(PluginCheck, RefusesARootWhoseFoldersAreNestedTooDeep) {
+  const ScratchHost host;
+  const auto image = host.folder().path() / "image";
+  testing::make_deep_tree(image.string(), 300);
+  host.spec("    faulty: {fault: none}\n");
+  const Ran ran =
+      host.slipway({"plugin", "check", SLIPWAY_FAULTY, "-f", host.folder().at("host.yaml"), "--root", image.string()});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out + ran.err, HasSubstr("nested deeper than 256"));
 }
 
 // Debian's packages leave theirs as well: files may belong to them.
