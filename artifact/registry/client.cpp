@@ -24,6 +24,14 @@ Error after_attempts(Error error, const Retry& attempts) {
   return error;
 }
 
+/// A registry on loopback is asked with TLS and without: where nothing answers, it is neither.
+Error without_scheme(Error error) {
+  constexpr std::string_view kScheme = "https://";
+  for (std::string* const text : {&error.what, &error.where})
+    if (text->starts_with(kScheme)) text->erase(0, kScheme.size());
+  return error;
+}
+
 bool is_plain_http(const std::string& url) { return url.starts_with("http://"); }
 
 }  // namespace
@@ -69,7 +77,8 @@ Status RegistryClient::find_scheme() {
     answered_ = answered_ || answer;
     if (answer) return {};
     if (answer.error().code == ErrorCode::unsupported) break;  // something answers, but not in TLS
-    if (!is_worth_retrying(answer.error()) || !may_try_again(attempts)) return after_attempts(answer.error(), attempts);
+    if (!is_worth_retrying(answer.error()) || !may_try_again(attempts))
+      return after_attempts(without_scheme(answer.error()), attempts);
   }
   base_ = "http://" + api_authority(reference_);
   return {};

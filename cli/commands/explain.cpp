@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/explain/explain.hpp"
 
+#include <algorithm>
+
 #include <slipway/text.hpp>
 
 #include "cli/command.hpp"
 #include "cli/render/render.hpp"
+#include "core/graph/graph.hpp"
 #include "core/spec/document.hpp"
 #include "core/spec/yaml_value.hpp"
 
@@ -70,6 +73,15 @@ Result<int> print_explanation(const Manifest& manifest, const std::string& key, 
   return kExitDone;
 }
 
+/// A manifest may name components that come with other plugins than those installed here.
+Manifest with_known_relations(Manifest manifest, const Plugins& plugins) {
+  std::erase_if(manifest.after, [&](const std::string& name) {
+    return std::ranges::none_of(plugins.component_to_path,
+                                [&](const auto& other) { return is_among(*plugins.manifest(other.first), {name}); });
+  });
+  return manifest;
+}
+
 }  // namespace
 
 Result<int> run_explain(const Options& options, TerminalUi&) {
@@ -86,7 +98,7 @@ Result<int> run_explain(const Options& options, TerminalUi&) {
     if (spec.spec.keys.contains(name)) return print_explanation(spec, word, options);
   }
   SLIPWAY_TRY(manifest, named_component(plugins, name));
-  return print_explanation(*manifest, key, options);
+  return print_explanation(with_known_relations(*manifest, plugins), key, options);
 }
 
 }  // namespace slipway::core

@@ -151,6 +151,11 @@ Result<int> run_diff(const Options& options, TerminalUi& ui) {
     SLIPWAY_TRY(named, named_generation(state, options.arguments.back()));
     to = std::move(named);
   }
+  if (options.arguments.size() < 2 && from.number == to.number && options.output == "text") {
+    print_wrapped("Generation " + std::to_string(from.number) +
+                  " is the one in force: name another to compare it with.\n");
+    return kExitDone;
+  }
   Json value = difference(from, to);
   const bool equal = value["added"].empty() && value["removed"].empty() && value["changed"].empty();
   if (options.output == "text") {

@@ -30,8 +30,8 @@ bool FileSink::holds_labels() const {
   return file && ::fstat(file->get(), &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
 }
 
-Result<std::vector<std::string>> label_once(Probe& probe, const Config& config, LabelSink& sink,
-                                            const std::function<void(const std::string&)>& log) {
+Result<Labelled> label_once(Probe& probe, const Config& config, LabelSink& sink,
+                            const std::function<void(const std::string&)>& log) {
   SLIPWAY_TRY(seen, probe.look(config.sharing));
   if (seen.no_driver && seen.sources.gpu_on_bus && sink.holds_labels()) return *seen.no_driver;
   SLIPWAY_TRY(labels, make_labels(seen.sources, config));
@@ -41,7 +41,7 @@ Result<std::vector<std::string>> label_once(Probe& probe, const Config& config, 
   if (changed)
     log(std::to_string(labels.size()) + " labels written" + (seen.no_driver ? ", of no GPU: " : "") +
         (seen.no_driver ? seen.no_driver->what : ""));
-  return std::move(seen.sources.snapshot.unreachable);
+  return Labelled{std::move(seen.sources.snapshot.unreachable), seen.no_driver ? seen.no_driver->what : ""};
 }
 
 namespace {
@@ -135,7 +135,7 @@ Status LabelService::run(const Spec& spec, const Host& host, const std::stop_tok
     passes.begin(now, paths_of(spec, host));
     const std::string wrong = follow(watch, spec, config, io);
     const auto done = label_once(probe, config, sink, [&io](const std::string& text) { io.log("info", text); });
-    const std::vector<std::string> left_out = done ? *done : last_left_out;
+    const std::vector<std::string> left_out = done ? done->unreachable : last_left_out;
     for (const std::string& gpu : left_out)
       if (std::ranges::count(last_left_out, gpu) == 0) io.log("warning", "the labels are without a GPU: " + gpu);
     last_left_out = left_out;
@@ -145,7 +145,9 @@ Status LabelService::run(const Spec& spec, const Host& host, const std::stop_tok
     last = failure;
     const std::string without =
         left_out.empty() ? "" : ", without GPUs that do not answer: " + std::to_string(left_out.size());
-    io.status(failure.empty() ? "labels are up to date" + without : "labels stay as they are: " + failure);
+    const std::string standing =
+        done && !done->no_driver.empty() ? "no labels of GPUs: " + done->no_driver : "labels are up to date";
+    io.status(failure.empty() ? standing + without : "labels stay as they are: " + failure);
     std::vector<std::string> wrong_now = left_out;
     if (!failure.empty()) wrong_now.push_back(failure);
     io.reasons(wrong_now);

@@ -40,12 +40,16 @@ class FileSink final : public LabelSink {
   std::string path_;  ///< inside the root
 };
 
+struct Labelled {
+  std::vector<std::string> unreachable;  ///< GPUs that the labels are without, since they do not answer
+  std::string no_driver;                 ///< why they are of no GPU at all; empty: a driver runs
+};
+
 /// One pass: looks, makes labels, hands them on. A pass that fails leaves the labels of the last good one where they
 /// are; so does a driver that is away while its GPUs are still on the bus.
 /// @param log  a line for people
-/// @return the GPUs that the labels are without, since they do not answer: Snapshot::unreachable
-Result<std::vector<std::string>> label_once(Probe& probe, const Config& config, LabelSink& sink,
-                                            const std::function<void(const std::string&)>& log);
+Result<Labelled> label_once(Probe& probe, const Config& config, LabelSink& sink,
+                            const std::function<void(const std::string&)>& log);
 
 class LabelService final : public Service {
  public:

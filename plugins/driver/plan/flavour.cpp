@@ -46,8 +46,8 @@ Result<FlavourPlan> flavour_of_gpus(const std::vector<nvidia::Gpu>& gpus, unsign
   auto choice = nvidia::choose_flavour(gpus, branch);
   if (choice.allowed.empty()) return unsupported(choice);
   FlavourPlan plan{choice.allowed, std::move(choice.warnings)};
-  plan.notes.insert(plan.notes.begin(),
-                    fmt::format("modules: auto is {}: {}", nvidia::to_string(plan.flavours.front()), choice.reason));
+  plan.notes.insert(plan.notes.begin(), fmt::format("modules: auto chooses {}: {}",
+                                                    nvidia::to_string(plan.flavours.front()), choice.reason));
   return plan;
 }
 
@@ -61,8 +61,8 @@ Result<FlavourPlan> flavour_of_packages(const std::vector<Package>& packages) {
   const auto& decided = defaults.size() == 1 ? defaults : existing;
   if (decided.size() == 1) {
     const auto flavour = *decided.begin();
-    const char* why = &decided == &defaults ? "the package's default" : "the only one that the source has";
-    return FlavourPlan{{flavour}, {fmt::format("modules: auto is {}: {}", nvidia::to_string(flavour), why)}};
+    const char* why = &decided == &defaults ? "the package's default" : "the source has no other";
+    return FlavourPlan{{flavour}, {fmt::format("modules: auto chooses {}: {}", nvidia::to_string(flavour), why)}};
   }
   return Error{ErrorCode::invalid,
                "modules: auto cannot be decided: no GPU can be seen, and the source has both flavours",

@@ -106,10 +106,14 @@ void verify_depmod(const Receipt& receipt, const Host& host, Findings& findings)
     auto fault = fault_of_depmod(kernel, host);
     if (fault.empty()) continue;
     wrong.push_back(std::move(fault));
-    commands.push_back(fmt::format("`depmod {}`", kernel.release));
+    const std::string folder = "/lib/modules/" + kernel.release;
+    if (!host.exists(folder) && host.exists("/usr" + folder))
+      commands.push_back(
+          "make /lib a link to usr/lib, since depmod and modprobe look for modules in /lib/modules alone");
+    commands.push_back(fmt::format("run `depmod {}`", kernel.release));
   }
   findings.expect("driver.depmod", wrong.empty(), "modprobe finds the modules of " + receipt.kernels_text(),
-                  shown(wrong), fmt::format("run {}", fmt::join(commands, " and ")));
+                  shown(wrong), fmt::format("{}", fmt::join(commands, ", then ")));
 }
 
 }  // namespace

@@ -159,6 +159,14 @@ TEST(DriverForAKernelWithoutPackage, SaysWhatThereIs) {
                  before);
 }
 
+// It named components of plugins that are not there.
+TEST(Explain, NamesNoComponentThatIsNotInstalled) {
+  const DriverRoot root;
+  const Ran ran = root.slipway({"explain", "validator"});
+  EXPECT_THAT(ran.out, HasSubstr("comes after: driver, cdi"));
+  EXPECT_THAT(ran.out, Not(HasSubstr("dra")));
+}
+
 TEST(Init, WritesASpecForTheSimulatedMachineThatPassesItsOwnCheck) {
   const DriverRoot root;
   const Ran init = root.run({"init"});

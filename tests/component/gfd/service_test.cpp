@@ -66,6 +66,15 @@ TEST_F(GfdService, KeepsGoodLabelsWhileTheDriverIsAway) {
   EXPECT_TRUE(service.running());
 }
 
+// "Labels are up to date", and there were none.
+TEST_F(GfdService, SaysThatThereAreNoLabelsOfGpusWithoutADriver) {
+  const std::string machine = " --sim h100x2,driver=none --root " + folder_.path();
+  const Background service(SLIPWAY_PROGRAM " service gfd -f " + folder_.at("host.yaml") + machine, folder_.at("log"));
+  EXPECT_TRUE(eventually([&] {
+    return run(SLIPWAY_PROGRAM " status" + machine).output.find("no labels of GPUs: ") != std::string::npos;
+  })) << log();
+}
+
 TEST_F(GfdService, FollowsItsConfigFileAndKeepsTheLastGoodOne) {
   spec(", config_file: /etc/dp.yaml");
   folder_.file("etc/dp.yaml", "{version: v1, sharing: {timeSlicing: {replicas: 4}}}\n");

@@ -11,10 +11,10 @@ namespace {
 constexpr const char* kRule = "/etc/udev/rules.d/73-slipway-cdi-refresh.rules";
 
 // A request is taken away before the machine is looked at, so that one which comes meanwhile counts. The pause makes
-// any number of requests two runs a second at most, without a limit that would end the following for good. Status 75:
-// another apply holds the machine, which may be past cdi already. Nodes come a moment after their module, so that a
-// failure is tried again a few times. A condition of this unit that does not hold would leave the request where it is,
-// for systemd to start the unit again and again.
+// any number of requests two runs a second at most, without a limit that would end the following for good. Another
+// apply that holds the machine is waited for: it may be past cdi already. Status 75: it takes longer than that. Nodes
+// come a moment after their module, so that a failure is tried again a few times. A condition of this unit that does
+// not hold would leave the request where it is, for systemd to start the unit again and again.
 std::string service_text(const CdiSettings& settings, const std::string& program) {
   const std::string folder = unit_word(settings.folder);
   const std::string request = nvidia::kRefreshFile;
@@ -30,7 +30,7 @@ ExecStartPre=-+mkdir -p -- /run/slipway )" +
 ExecStartPre=-rm -rf )" +
          request + R"(
 ExecStart=)" +
-         unit_word(program) + R"( apply --boot --only cdi
+         unit_word(program) + R"( apply --boot --only cdi --wait=90s
 SuccessExitStatus=75
 ExecStopPost=-/bin/sh -c 'sleep 0.5; n=$$(cat )" +
          request + R"(-tries 2>/dev/null || echo 0); case "$$EXIT_STATUS" in 0) rm -f )" + request +

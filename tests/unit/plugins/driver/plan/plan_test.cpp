@@ -92,7 +92,8 @@ TEST(DriverPlan, OnALiveHostInstallsLoadsAndMakesANodeForEachGpu) {
                                "device-node /dev/nvidia0 195:0 666\ndevice-node /dev/nvidia1 195:1 666\n");
   EXPECT_EQ(plan.outputs(),
             (Json{{"driver_root", "/"}, {"dev_root", "/"}, {"version", "535.261.03"}, {"flavour", "open"}}));
-  EXPECT_THAT(plan.notes(), Contains(HasSubstr("modules: auto is open: H100-SXM (hopper) at 0000:1b:00.0 takes both")));
+  EXPECT_THAT(plan.notes(),
+              Contains(HasSubstr("modules: auto chooses open: H100-SXM (hopper) at 0000:1b:00.0 takes both")));
 }
 
 TEST(DriverPlan, ForAnOfflineRootLeavesTheGpuNodesToTheBoot) {

@@ -149,6 +149,19 @@ TEST_F(DriverVerify, FailsWhenDepmodHasNotRun) {
               HasSubstr("fail driver.depmod: /lib/modules/6.1.0-50-amd64/modules.dep does not list nvidia.ko.xz"));
 }
 
+// The advice was to run depmod, which looks in /lib/modules and found nothing there.
+TEST_F(DriverVerify, SaysWhatDepmodLacksWhereTheModulesAreInUsrLibAlone) {
+  const auto remedy = [this] {
+    const auto all = findings(*host.live());
+    return std::ranges::find(all.list(), "driver.depmod", &Finding::name)->remedy;
+  };
+  host.root().file("/usr/lib/modules/6.1.0-50-amd64/modules.dep", "");
+  EXPECT_EQ(remedy(), "run `depmod 6.1.0-50-amd64`");
+  std::filesystem::remove(host.root().at("/lib"));
+  EXPECT_THAT(remedy(), HasSubstr("make /lib a link to usr/lib"));
+  EXPECT_THAT(remedy(), HasSubstr(", then run `depmod 6.1.0-50-amd64`"));
+}
+
 TEST_F(DriverVerify, FailsWhenAnotherVersionOrFlavourIsLoaded) {
   host.loaded("470.256.02", {"nvidia", "nvidia-uvm"});
   EXPECT_THAT(live(), HasSubstr("fail driver.loaded: driver 470.256.02 is loaded, 535.261.03 is installed\n"));

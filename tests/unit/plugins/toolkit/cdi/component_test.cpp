@@ -88,7 +88,7 @@ TEST(CdiPlan, HasTheUnitsByWhichTheSpecsFollow) {
   const auto plan = Cdi().plan(Spec(keys), facts, Inputs());
   ASSERT_TRUE(plan.ok());
   const std::string service = text_of(*plan, "slipway-cdi-refresh.service");
-  EXPECT_THAT(service, HasSubstr("ExecStart=/usr/bin/slipway apply --boot --only cdi\n"));
+  EXPECT_THAT(service, HasSubstr("ExecStart=/usr/bin/slipway apply --boot --only cdi --wait=90s\n"));
   EXPECT_THAT(service, HasSubstr("ReadWritePaths=-\"/run/my cdi\" ")) << "a folder with a blank is one word";
   EXPECT_THAT(service, HasSubstr("ExecStartPre=-rm -rf /run/slipway/cdi-refresh\n"))
       << "before it looks, so that a request that comes meanwhile stays";
@@ -109,7 +109,7 @@ TEST(CdiPlan, HasUnitsThatStartTheSlipwayOfThisRoot) {
   const auto plan = Cdi().plan(section("auto"), facts, inputs);
   ASSERT_TRUE(plan.ok());
   EXPECT_THAT(text_of(*plan, "slipway-cdi-refresh.service"),
-              HasSubstr("ExecStart=\"/opt/slip way/bin/slipway\" apply --boot --only cdi\n"));
+              HasSubstr("ExecStart=\"/opt/slip way/bin/slipway\" apply --boot --only cdi --wait=90s\n"));
   EXPECT_THAT(text_of(*plan, "slipway-cdi-refresh.path"),
               HasSubstr("ConditionFileIsExecutable=/opt/slip way/bin/slipway\n"));
 }
