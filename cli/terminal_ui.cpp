@@ -72,6 +72,14 @@ void TerminalUi::step(const Subject& about, const std::string& text) {
   write({LogLevel::info, about.component, about.phase, {}, text, {}, {}});
 }
 
+void TerminalUi::looking(const std::string& text) {
+  const std::scoped_lock lock(mutex_);
+  const std::size_t columns = bars_ && !json_lines_ ? columns_of(STDERR_FILENO) : 0;
+  if (text.empty() || columns == 0) return clear_bar();
+  std::fprintf(stderr, "\r\033[K%s", text.substr(0, columns - 1).c_str());
+  bar_shown_ = true;
+}
+
 void TerminalUi::set_watcher(const std::function<void(const std::string& line)>& watcher) {
   const std::scoped_lock lock(mutex_);
   watcher_ = watcher;

@@ -30,6 +30,8 @@ class TerminalUi final : public Ui {
   /// step begins, and again every half minute.
   void progress(const std::string& component, const Progress& progress) override;
   void step(const Subject& about, const std::string& text) override;
+  /// On a terminal alone, a line that is drawn over.
+  void looking(const std::string& text) override;
   void set_watcher(const std::function<void(const std::string& line)>& watcher) override;
 
   /// An error that ends a component's part or the command. @param component  empty: the command

@@ -16,6 +16,7 @@
 
 #include "core/engine/machine.hpp"
 #include "core/engine/plan/answers.hpp"
+#include "core/engine/run_page.hpp"
 #include "core/loader/plugin_file.hpp"
 #include "core/worker/client/worker.hpp"
 
@@ -70,6 +71,7 @@ class PluginCalls {
   std::string cache_;
   std::optional<ScratchFolder> passing_cache_;  ///< the same when it is removed at the end
   std::unique_ptr<Answers> answers_;
+  RunPage page_;
   std::mutex workers_mutex_;
   std::map<std::string, std::unique_ptr<Worker>> workers_;
 };

@@ -37,6 +37,8 @@ class Ui {
   virtual void progress(const std::string& component, const Progress& progress) = 0;
   /// A step of an apply begins: "install", "switch", "load", …, with what it is about.
   virtual void step(const Subject& about, const std::string& text) = 0;
+  /// What a command that only looks is at, for who waits at a terminal; empty: it is over.
+  virtual void looking(const std::string& text) { (void)text; }
   /// @param watcher  gets a line, now and then, on what is being done; borrows what it likes until it is taken back
   ///                 with an empty one
   virtual void set_watcher(const std::function<void(const std::string& line)>& watcher) { (void)watcher; }

@@ -64,7 +64,7 @@ class Dcgm final : public Component {
                     "the service cannot listen with this web-config file: " + usable.error().what + " (" +
                         usable.error().where + ")",
                     usable.error().next);
-    Sampler sampler(host, {.driver_root = settings.driver_root, .devices = settings.devices},
+    Sampler sampler(host, {.driver_root = settings.driver_root, .find_hanging = true, .devices = settings.devices},
                     [](const char*, const std::string&) {});
     const Sample sample = sampler.sample(std::make_shared<const Counters>(counters));
     if (!sample.problem.empty()) {
@@ -74,14 +74,18 @@ class Dcgm final : public Component {
     if (std::string nothing = empty_selection(settings, sample); !nothing.empty())
       findings.warning("dcgm.devices", std::move(nothing), kSelectionRemedy);
     std::string silent;
-    for (const GpuState& state : sample.gpus)
+    bool one_hangs = false;
+    for (const GpuState& state : sample.gpus) {
       if (!state.problem.empty())
         silent += (silent.empty() ? "GPU " : "; GPU ") + std::to_string(state.gpu.index) + ": " + state.problem;
+      one_hangs = one_hangs || state.problem == nvidia::nvml::error_text(nvidia::nvml::kGaveUp);
+    }
     findings.expect(
         kName, silent.empty(),
         std::to_string(sample.gpus.size()) + (sample.gpus.size() == 1 ? " GPU can be read" : " GPUs can be read"),
         "some GPUs cannot be read: " + silent,
-        "look at the kernel's log (`dmesg`) for an Xid, then reset the GPU or reboot");
+        one_hangs ? nvidia::nvml::kHangRemedy
+                  : "look at the kernel's log (`dmesg`) for an Xid, then reset the GPU or reboot");
     return findings;
   }
 

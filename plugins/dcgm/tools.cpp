@@ -64,7 +64,11 @@ Result<int> print_metrics(const CommandWords& words, const Host& host, ToolIo& i
   const auto counters = std::make_shared<const Counters>(std::move(options.counters));
   for (const std::string& remark : remarks_on("none", *counters)) io.warn(remark);
   SLIPWAY_TRY(rules, rules_for(*counters, host));
-  Sampler sampler(host, {.driver_root = options.driver_root, .first_interval = options.interval, .until_exit = true},
+  Sampler sampler(host,
+                  {.driver_root = options.driver_root,
+                   .first_interval = options.interval,
+                   .until_exit = true,
+                   .find_hanging = true},
                   [&io](const char*, const std::string& text) { io.log(text); });
   const Sample sample = sampler.sample(counters);
   if (!sample.problem.empty())

@@ -13,7 +13,7 @@ std::optional<Inventory> look_at_gpus(const std::string& driver_root, const Host
   if (!host.has_kernel_view() || (host.live() && !host.module_loaded("nvidia"))) return std::nullopt;
   const auto choice = nvidia::nvml::choose_library(host, driver_root);
   if (!choice) return std::nullopt;
-  const auto nvml = nvidia::nvml::Nvml::open({.library = *choice});
+  const auto nvml = nvidia::nvml::Nvml::open({.library = *choice, .find_hanging = true});
   if (!nvml) return std::nullopt;
   auto inventory = read_inventory(**nvml, host);
   if (!inventory) return std::nullopt;

@@ -65,7 +65,7 @@ Result<int> resources(const CommandWords& words, const Host& host, ToolIo& io) {
   SLIPWAY_TRY(settings, settings_of(words.text("config-file"), words.text("config-name")));
   for (const std::string& warning : settings.warnings) io.warn(warning);
   SLIPWAY_TRY(choice, nvidia::nvml::choose_library(host));
-  SLIPWAY_TRY(nvml, nvidia::nvml::Nvml::open({.library = choice, .until_exit = true}));
+  SLIPWAY_TRY(nvml, nvidia::nvml::Nvml::open({.library = choice, .until_exit = true, .find_hanging = true}));
   SLIPWAY_TRY(inventory, read_inventory(*nvml, host));
   SLIPWAY_TRY(managers, nvidia::read_gpu_managers(host));
   apply_managers(managers, inventory.gpus);

@@ -65,7 +65,7 @@ Result<Plan> Gfd::plan(const Spec&, const Facts& facts, const Inputs&) const {
 Result<Findings> Gfd::verify(const Spec& spec, const Host& host) const {
   SLIPWAY_TRY(config, config_of(spec, host));
   Findings findings;
-  const auto seen = Probe(host, config).look(config.sharing);
+  const auto seen = Probe(host, config, Probe::Use::command).look(config.sharing);
   if (!seen) {
     findings.fail("gfd.labels", "the GPUs cannot be asked: " + seen.error().what, seen.error().next);
     return findings;
@@ -74,9 +74,9 @@ Result<Findings> Gfd::verify(const Spec& spec, const Host& host) const {
     findings.not_exercised("gfd.labels", seen->no_driver->what);
     return findings;
   }
-  for (const std::string& gpu : seen->sources.snapshot.unreachable)
-    findings.warning("gfd.gpus", "the labels are without a GPU that does not answer: " + gpu,
-                     "reset the GPU, or reboot; `slipway doctor` tells more of it");
+  for (const Error& gpu : seen->sources.snapshot.unreachable)
+    findings.warning("gfd.gpus", "the labels are without a GPU that does not answer: " + gpu.what,
+                     gpu.next.empty() ? "reset the GPU, or reboot" : gpu.next);
   config.timestamp = false;
   SLIPWAY_TRY(labels, make_labels(seen->sources, config));
   drop_invalid(labels);

@@ -20,11 +20,8 @@ std::string machine_type(const Host& host, const std::string& file) {
 
 }  // namespace
 
-Probe::Probe(const Host& host, Config config, Release release)
-    : host_(host),
-      config_(std::move(config)),
-      release_(release),
-      timestamp_(static_cast<std::int64_t>(std::time(nullptr))) {}
+Probe::Probe(const Host& host, Config config, Use use)
+    : host_(host), config_(std::move(config)), use_(use), timestamp_(static_cast<std::int64_t>(std::time(nullptr))) {}
 
 Result<Seen> Probe::look(const nvidia::config::Sharing& sharing) {
   Seen seen;
@@ -51,7 +48,8 @@ Result<Snapshot> Probe::ask_nvml(bool with_places, std::optional<Error>& no_driv
       no_driver = choice.error();
       return Snapshot();
     }
-    nvml_.emplace(nvml::NvmlOptions{.library = *choice, .until_exit = release_ == Release::at_exit});
+    nvml_.emplace(
+        nvml::NvmlOptions{.library = *choice, .until_exit = use_ == Use::tool, .find_hanging = use_ != Use::service});
   }
   const Status opened = nvml_->reopen();
   if (!opened && opened.error().code == ErrorCode::timed_out) return opened.error();
@@ -60,7 +58,7 @@ Result<Snapshot> Probe::ask_nvml(bool with_places, std::optional<Error>& no_driv
     return Snapshot();
   }
   auto snapshot = take_snapshot(*nvml_, host_, with_places);
-  if (release_ == Release::after_each_look) nvml_->release();
+  if (use_ != Use::tool) nvml_->release();
   return snapshot;
 }
 

@@ -23,11 +23,12 @@ struct Seen {
 /// was updated meanwhile is noticed.
 class Probe {
  public:
-  /// When NVML is released: a tool leaves it to the end of its process, which comes right after the look.
-  enum class Release { after_each_look, at_exit };
+  /// NVML is released after each look, but for a tool, whose process ends then. A service waits for a GPU that hangs; a
+  /// command finds out what other workers know of it (NvmlOptions::find_hanging).
+  enum class Use { service, command, tool };
 
   /// `host` is borrowed.
-  Probe(const Host& host, Config config, Release release = Release::after_each_look);
+  Probe(const Host& host, Config config, Use use = Use::service);
   /// Errors: what makes a look worthless, such as a machine on which no GPU answers; `denied` SLIPWAY_NVML is
   /// refused.
   /// @param sharing  what the labels will be made by, which may be another than at the look before
@@ -38,7 +39,7 @@ class Probe {
 
   const Host& host_;
   Config config_;
-  Release release_;
+  Use use_;
   std::int64_t timestamp_;
   std::optional<nvidia::nvml::Nvml> nvml_;
 };

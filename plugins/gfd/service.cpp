@@ -41,7 +41,9 @@ Result<Labelled> label_once(Probe& probe, const Config& config, LabelSink& sink,
   if (changed)
     log(std::to_string(labels.size()) + " labels written" + (seen.no_driver ? ", of no GPU: " : "") +
         (seen.no_driver ? seen.no_driver->what : ""));
-  return Labelled{std::move(seen.sources.snapshot.unreachable), seen.no_driver ? seen.no_driver->what : ""};
+  std::vector<std::string> unreachable;
+  for (const Error& gpu : seen.sources.snapshot.unreachable) unreachable.push_back(gpu.what);
+  return Labelled{std::move(unreachable), seen.no_driver ? seen.no_driver->what : ""};
 }
 
 namespace {

@@ -28,10 +28,9 @@ Status deliver(const std::string& text, const std::string& file, ToolIo& io) {
 
 Result<Seen> look(const ToolOptions& options, const Host& host, ToolIo& io) {
   for (const std::string& warning : options.config.warnings) io.warn(warning);
-  SLIPWAY_TRY(seen, Probe(host, options.config, Probe::Release::at_exit).look(options.config.sharing));
+  SLIPWAY_TRY(seen, Probe(host, options.config, Probe::Use::tool).look(options.config.sharing));
   if (seen.no_driver && options.fail_without_driver) return *seen.no_driver;
-  for (const std::string& gpu : seen.sources.snapshot.unreachable)
-    io.warn("left out, since it does not answer: " + gpu);
+  for (const Error& gpu : seen.sources.snapshot.unreachable) io.warn("left out, since it does not answer: " + gpu.what);
   if (seen.no_driver) io.log("there are labels of no GPU: " + seen.no_driver->what);
   return std::move(seen);
 }

@@ -46,15 +46,14 @@ Result<std::string> ask_gpu(nvml::Nvml& nvml, unsigned index) {
 }
 
 Error hangs() {
-  return Error{.code = ErrorCode::timed_out,
-               .what = "the driver does not answer",
-               .next = "look for Xid and NVRM lines in `dmesg`; a GPU that hangs needs a reset or a reboot"};
+  return Error{.code = ErrorCode::timed_out, .what = "the driver does not answer", .next = nvml::kHangRemedy};
 }
 
 }  // namespace
 
 Result<DriverAnswers> look_at_driver(const nvml::LibraryChoice& library, std::chrono::milliseconds call_limit) {
-  SLIPWAY_TRY(nvml, nvml::Nvml::open({.library = library, .call_limit = call_limit, .attach = true}));
+  SLIPWAY_TRY(nvml,
+              nvml::Nvml::open({.library = library, .call_limit = call_limit, .attach = true, .find_hanging = true}));
   DriverAnswers answers;
   const auto version = nvml::driver_version(*nvml);
   if (!version) return version.error("driver version");

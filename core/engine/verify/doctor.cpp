@@ -62,14 +62,19 @@ Result<std::map<std::string, Findings>> doctor_run(Session& session, const HostS
   for (auto& [name, findings] : all) {
     const auto section = spec.components.find(name);
     if (section == spec.components.end() || is_left_out_here(name, findings)) continue;
+    session.ui().looking("diagnose " + name + " …");
     findings = merged(findings, diagnose_component(session, name, section->second));
   }
+  session.ui().looking({});
   SLIPWAY_TRY(unfinished, read_unfinished(session));
   if (unfinished.damaged || !session.state().left_out().empty()) return all;  // there is no plan without these
   std::vector<std::string> names = options.only;  // what the last apply left out has no plan
   std::erase_if(names, [&spec](const std::string& name) { return !spec.has(name); });
   if (names.empty() && !options.only.empty()) return all;
-  SLIPWAY_TRY(run, plan_run(session, spec, {names, options.lock, false}));
+  session.ui().looking("plan …");
+  auto planned = plan_run(session, spec, {names, options.lock, false});
+  session.ui().looking({});
+  SLIPWAY_TRY(run, std::move(planned));
   for (const PlannedComponent& component : run.components) {
     if (component.state != ComponentState::failed || !component.error || spec.unusable.contains(component.name))
       continue;

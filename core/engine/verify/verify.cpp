@@ -215,6 +215,7 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
   const auto services = ask_services(session);
   for (const auto& [name, section] : spec.components) {
     if (!looked_at(name)) continue;
+    session.ui().looking("verify " + name + " …");
     if (auto finding = has_nothing_here(session, name, section, owned.contains(name))) {
       const bool is_owned = finding->status == Finding::Status::warning;
       all[name].add(std::move(*finding));
@@ -241,6 +242,7 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
                      "it did not work after the last apply, and nothing of it fails now: " + failing_text(record),
                      advised("`slipway apply` looks again, and forgets it", session.options())});
   }
+  session.ui().looking({});
   return all;
 }
 

@@ -56,7 +56,7 @@ Result<int> print_overviews(const CommandWords& words, const Host& host, ToolIo&
   SLIPWAY_TRY(options, read_options(words));
   SLIPWAY_TRY(read, parse_counters(kCounters, "slipway"));
   const auto counters = std::make_shared<const Counters>(std::move(read));
-  Sampler sampler(host, {.driver_root = options.driver_root, .until_exit = true},
+  Sampler sampler(host, {.driver_root = options.driver_root, .until_exit = true, .find_hanging = options.count == 1},
                   [&io](const char*, const std::string& text) { io.log(text); });
   PageMaker page({.node = this_node(), .interval = options.interval});
   for (unsigned i = 0; i < options.count && !reader_is_gone(); ++i) {

@@ -132,8 +132,10 @@ Sample Sampler::sample(const std::shared_ptr<const Counters>& counters, const Lo
 Status Sampler::open() {
   if (!nvml_) {
     SLIPWAY_TRY(library, nvml::choose_library(host_, options_.driver_root));
-    nvml_.emplace(nvml::NvmlOptions{
-        .library = std::move(library), .call_limit = options_.call_limit, .until_exit = options_.until_exit});
+    nvml_.emplace(nvml::NvmlOptions{.library = std::move(library),
+                                    .call_limit = options_.call_limit,
+                                    .until_exit = options_.until_exit,
+                                    .find_hanging = options_.find_hanging});
   }
   return nvml_->reopen();
 }

@@ -28,9 +28,10 @@ struct SamplerOptions {
   std::chrono::milliseconds call_limit{5000};
   /// Rates need two looks. After NVML was opened they are this far apart, so that there is no sample without rates.
   std::chrono::milliseconds first_interval{100};
-  bool until_exit = false;   ///< NvmlOptions::until_exit
-  bool mig_devices = false;  ///< Entity::mig_devices
-  bool processes = false;    ///< Entity::processes
+  bool until_exit = false;    ///< NvmlOptions::until_exit
+  bool find_hanging = false;  ///< NvmlOptions::find_hanging
+  bool mig_devices = false;   ///< Entity::mig_devices
+  bool processes = false;     ///< Entity::processes
   DeviceSelection devices = {};
   LinkSelection links = {};
   DeviceSelection processors = {};

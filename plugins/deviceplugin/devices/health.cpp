@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "nvidia/config/settings.hpp"
+#include "nvidia/nvml/error.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
@@ -80,8 +81,7 @@ void HealthBook::checked(const std::string& gpu, const Check& check, Moment now)
   if (!check.answers) {
     accuse(gpu,
            {false, check.hangs ? "hangs" : "lost", check.why,
-            check.hangs ? "look into the kernel's log (`slipway doctor`); a hanging GPU usually needs a reboot"
-                        : "drain the node; reset the GPU or power the node off and on"},
+            check.hangs ? nvidia::nvml::kHangRemedy : "drain the node; reset the GPU or power the node off and on"},
            false, now);
     for (const std::string& place : places_of(gpu)) cases_[place].silent = true;
     return;

@@ -170,7 +170,7 @@ Result<Snapshot> take_snapshot(nvml::Nvml& library, const Host& host, bool with_
     const Gpu unknown{.index = index++};
     if (!look || !look->status) {
       Error error = look ? look->status.error() : look.error(gpu_label(unknown.index, unknown));
-      snapshot.unreachable.push_back(error.what);
+      snapshot.unreachable.push_back(error);
       if (!first) first = std::move(error);
     } else if (!look->display) {
       snapshot.gpus.push_back(look->gpu);

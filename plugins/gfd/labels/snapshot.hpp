@@ -42,8 +42,8 @@ struct Snapshot {
   unsigned cuda_major = 0;
   unsigned cuda_minor = 0;
   std::vector<Gpu> gpus;  ///< in index order, those that answer
-  /// Those that do not, a sentence each: "GPU 1: it fell off the bus …".
-  std::vector<std::string> unreachable;
+  /// Those that do not: "GPU 1: it fell off the bus …", and what to do.
+  std::vector<Error> unreachable;
   std::vector<nvidia::AbsentGpu> absent;  ///< the same by their places, and those that NVML does not show at all
 };
 

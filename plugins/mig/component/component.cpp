@@ -22,6 +22,7 @@
 #include "mig/draw/picture.hpp"
 #include "mig/layout/intent.hpp"
 #include "nvidia/gpu.hpp"
+#include "nvidia/nvml/error.hpp"
 
 namespace slipway::mig {
 namespace {
@@ -279,11 +280,9 @@ Result<Findings> Mig::verify(const Spec& spec, const Host& host) const {
     findings.fail("mig.layout",
                   "the driver does not show the GPU at " + listed(lost, "and") + ", so nobody knows its layout",
                   kLostRemedy);
-  if (!intents->lost.empty())
-    findings.fail("mig.layout",
-                  "the driver cannot reach " + listed(intents->lost, "and") +
-                      (intents->lost.size() == 1 ? ", so nobody knows its layout" : ", so nobody knows their layouts"),
-                  kLostRemedy);
+  for (const std::string& lost : intents->lost)
+    findings.fail("mig.layout", "the driver cannot reach " + lost + ", so nobody knows its layout",
+                  lost.ends_with(Gpu::kHangs) ? nvidia::nvml::kHangRemedy : kLostRemedy);
   std::vector<Gpu> others;
   std::vector<Gpu> pending;
   for (const Intent& intent : intents->gpus) {

@@ -127,12 +127,13 @@ Result<std::vector<InstanceHandle>> read_layout(nvml::Nvml& nvml, nvmlDevice_t d
 Result<std::unique_ptr<nvml::Nvml>> open_nvml(const Host& host, const std::string& driver_root,
                                               std::chrono::milliseconds call_limit) {
   SLIPWAY_TRY(library, nvml::choose_library(host, driver_root.empty() ? "/" : driver_root));
-  return nvml::Nvml::open({.library = library, .call_limit = call_limit});
+  return nvml::Nvml::open(
+      {.library = library, .call_limit = call_limit, .find_hanging = true, .changes = call_limit >= kChangeLimit});
 }
 
 Result<std::unique_ptr<nvml::Nvml>> open_nvml_to_look(const Host& host) {
   SLIPWAY_TRY(library, nvml::choose_library(host));
-  return nvml::Nvml::open({.library = library, .until_exit = true});
+  return nvml::Nvml::open({.library = library, .until_exit = true, .find_hanging = true});
 }
 
 Result<std::vector<InstanceHandle>> refresh(nvml::Nvml& nvml, nvmlDevice_t device, Gpu& gpu) {
@@ -161,13 +162,17 @@ std::vector<std::size_t> one_of_each_model(const std::vector<OpenGpu>& gpus) {
   return chosen;
 }
 
-void give_up(OpenGpu& gpu) {
-  gpu = {.device = nullptr, .gpu = {.index = gpu.gpu.index, .address = gpu.gpu.address, .lost = true}};
+void give_up(OpenGpu& gpu, nvmlReturn_t why) {
+  gpu = {.device = nullptr,
+         .gpu = {.index = gpu.gpu.index, .address = gpu.gpu.address, .lost = true, .hangs = why == nvml::kGaveUp}};
 }
 
+/// NVML says that it cannot be reached, or does not come back.
+bool is_lost(nvmlReturn_t code) { return code == NVML_ERROR_GPU_IS_LOST || code == nvml::kGaveUp; }
+
 /// What did not work is asked for a reason: a GPU may be lost at any moment.
-bool is_lost(nvml::Nvml& nvml, const OpenGpu& gpu) {
-  return gpu.device != nullptr && nvml::mig_mode(nvml, gpu.device).code() == NVML_ERROR_GPU_IS_LOST;
+nvmlReturn_t reason_of(nvml::Nvml& nvml, const OpenGpu& gpu) {
+  return gpu.device == nullptr ? NVML_SUCCESS : nvml::mig_mode(nvml, gpu.device).code();
 }
 
 /// Does `work(nvml, gpu)` for those that are not lost, side by side.
@@ -178,8 +183,10 @@ Status for_each(nvml::Nvml& nvml, std::vector<OpenGpu>& gpus, const std::vector<
     OpenGpu& gpu = gpus[which[i]];
     if (gpu.gpu.lost) return;
     done[i] = work(own, gpu);
-    if (done[i] || !is_lost(own, gpu)) return;
-    give_up(gpu);
+    if (done[i]) return;
+    const nvmlReturn_t why = reason_of(own, gpu);
+    if (!is_lost(why)) return;
+    give_up(gpu, why);
     done[i] = {};
   });
   for (Status& each : done)
@@ -232,7 +239,7 @@ Result<std::vector<Gpu>> read_gpus(nvml::Nvml& nvml) {
   SLIPWAY_TRY(open, open_all(nvml, *count, [](nvml::Nvml& own, std::size_t i, OpenGpu& gpu) -> Status {
                 const auto device = nvml::device_at(own, static_cast<unsigned>(i));
                 gpu.gpu.index = static_cast<unsigned>(i);
-                gpu.gpu.lost = device.code() == NVML_ERROR_GPU_IS_LOST;
+                if (is_lost(device.code())) give_up(gpu, device.code());
                 if (!device && !gpu.gpu.lost) return failed(device.code(), "open a GPU", gpu.gpu.text());
                 gpu.device = device.value_or(nullptr);
                 return {};
@@ -240,7 +247,7 @@ Result<std::vector<Gpu>> read_gpus(nvml::Nvml& nvml) {
   std::vector<Gpu> gpus;
   for (OpenGpu& each : open) gpus.push_back(std::move(each.gpu));
   if (!gpus.empty() && std::ranges::all_of(gpus, &Gpu::lost))
-    return failed(NVML_ERROR_GPU_IS_LOST, "open a GPU", gpus.front().text());
+    return failed(gpus.front().hangs ? nvml::kGaveUp : NVML_ERROR_GPU_IS_LOST, "open a GPU", gpus.front().text());
   return gpus;
 }
 
@@ -248,7 +255,9 @@ Result<std::vector<OpenGpu>> open_gpus(nvml::Nvml& nvml, const std::vector<Targe
   return open_all(nvml, targets.size(), [&](nvml::Nvml& own, std::size_t i, OpenGpu& gpu) -> Status {
     gpu.gpu.address = targets[i].address;
     auto device = find_gpu(own, targets[i]);
-    gpu.gpu.lost = !device && nvml::device_by_uuid(own, targets[i].uuid).code() == NVML_ERROR_GPU_IS_LOST;
+    if (!device)
+      if (const auto again = nvml::device_by_uuid(own, targets[i].uuid); is_lost(again.code()))
+        give_up(gpu, again.code());
     if (gpu.gpu.lost) return {};
     if (!device) return std::move(device).error();
     gpu.device = *device;

@@ -90,6 +90,7 @@ std::vector<GpuGroup> grouped(const std::vector<GpuInUse>& gpus) {
 }
 
 std::string status_text(const Gpu& gpu) {
+  if (gpu.hangs) return "does not answer";
   if (gpu.lost) return "lost: the driver cannot reach it";
   if (!gpu.capable) return "not capable of MIG";
   std::string text = "MIG disabled";

@@ -56,6 +56,7 @@ Result<Gpu> read_gpu(const Json& value) {
           .name = value.at("name").get<std::string>(),
           .id = id_from_json(value.at("id")),
           .lost = value.value("lost", false),
+          .hangs = value.value("hangs", false),
           .capable = value.at("capable").get<bool>(),
           .enabled = value.at("enabled").get<bool>(),
           .pending = value.at("pending").get<bool>(),
@@ -154,6 +155,7 @@ Json to_json(const Gpu& gpu) {
             {"instances", to_json(gpu.instances)}};
   if (!gpu.manager.empty()) json["manager"] = gpu.manager;
   if (gpu.lost) json["lost"] = true;
+  if (gpu.hangs) json["hangs"] = true;
   return json;
 }
 

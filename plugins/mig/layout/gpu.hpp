@@ -55,6 +55,7 @@ struct Gpu {
   std::string name;
   DeviceId id;
   bool lost = false;     ///< the driver counts it and cannot reach it: only index and address are known, if that
+  bool hangs = false;    ///< `lost`, since calls about it do not come back
   bool capable = false;  ///< of MIG
   bool enabled = false;
   bool pending = false;      ///< the mode after the next reset
@@ -71,6 +72,9 @@ struct Gpu {
   const InstanceProfile* find(const Profile& profile) const;
   /// "GPU 3 (0000:65:00.0)"; "GPU 3" where the address is not known.
   std::string text() const;
+  /// The same of a lost one, which says so when it hangs.
+  std::string lost_text() const { return text() + (hangs ? std::string(kHangs) : ""); }
+  static constexpr std::string_view kHangs = ", which does not answer";
 };
 
 /// What the instances come to, by meaning. GPU instances without a compute instance are no devices.

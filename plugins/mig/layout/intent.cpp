@@ -122,7 +122,7 @@ Result<Intents> intents_of(const Entries& entries, const std::vector<Gpu>& gpus)
     if (gpu.lost) {
       if (gpu.manager.empty() &&
           std::ranges::any_of(entries, [&](const Entry& each) { return may_take(each, gpu.index); }))
-        intents.lost.push_back(gpu.text());
+        intents.lost.push_back(gpu.lost_text());
       continue;
     }
     const Entry* const entry = entry_for(entries, gpu.index, gpu.id);

@@ -32,7 +32,7 @@ struct Intents {
   /// What the config says without effect here: "entry …: there is no GPU 9, this machine has 8".
   std::vector<std::string> notes;
   std::vector<std::string> idle;  ///< those of the notes that tell of an entry without effect on this machine
-  std::vector<std::string> lost;  ///< those that an entry takes and the driver cannot reach: "GPU 5 (0000:db:00.0)"
+  std::vector<std::string> lost;  ///< those that an entry takes and the driver cannot reach: Gpu::lost_text()
 };
 
 /// GPUs that no entry takes are left out, and so are those that are lost, those without MIG that are not to have it,

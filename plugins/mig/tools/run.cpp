@@ -51,7 +51,7 @@ Result<std::vector<Gpu>> read_with_warnings(nvidia::nvml::Nvml& nvml, const Host
   SLIPWAY_TRY(gpus, read_gpus(nvml));
   name_lost_gpus(host, gpus);
   for (const Gpu& gpu : gpus)
-    if (gpu.lost) io.warn("the driver cannot reach " + gpu.text() + ", so nothing is known of it");
+    if (gpu.lost) io.warn("the driver cannot reach " + gpu.lost_text() + ", so nothing is known of it");
   return gpus;
 }
 
@@ -69,7 +69,7 @@ Error not_applied(const Intents& intents) {
               .what = "assertion failure: selected configuration not currently applied",
               .where = {},
               .next = "run `slipway mig apply` with the same file and config"};
-  for (const std::string& gpu : intents.lost) error.details.emplace_back("found", gpu + ": lost");
+  for (const std::string& gpu : intents.lost) error.details.emplace_back("found", gpu + ": the driver cannot reach it");
   std::vector<std::pair<Gpu, std::string>> changes;
   for (const Intent& intent : intents.gpus)
     if (!intent.holds()) changes.emplace_back(intent.gpu, intent.change_text());

@@ -10,9 +10,11 @@ namespace slipway::nvidia::nvml {
 namespace {
 
 Answer<nvmlDevice_t> by_text(Nvml& nvml, const char* newer, const char* older, const std::string& text) {
-  return nvml.ask<nvmlDevice_t>([newer, older, text](const Library& library, nvmlDevice_t& device) {
+  auto found = nvml.ask<nvmlDevice_t>([newer, older, text](const Library& library, nvmlDevice_t& device) {
     return invoke(library.function<const char*, nvmlDevice_t*>({newer, older}), text.c_str(), &device);
   });
+  if (found && nvml.hangs(*found)) return kGaveUp;
+  return found;
 }
 
 PciPlace place_of(const nvmlPciInfo_t& info) {
@@ -34,6 +36,7 @@ Answer<unsigned> device_count(Nvml& nvml) {
 }
 
 Answer<nvmlDevice_t> device_at(Nvml& nvml, unsigned index) {
+  if (nvml.hangs(index)) return kGaveUp;
   return ask_value<nvmlDevice_t>(nvml, {"nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex"}, index);
 }
 

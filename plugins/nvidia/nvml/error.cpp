@@ -87,7 +87,7 @@ ErrorCode code_of(nvmlReturn_t code) {
 std::string_view remedy(nvmlReturn_t code) {
   switch (code) {
     case kGaveUp:
-      return "look at the kernel's log (`dmesg`): a GPU that does not answer needs a reset or a reboot";
+      return kHangRemedy;
     case NVML_ERROR_DRIVER_NOT_LOADED:
       return "load the driver (`modprobe nvidia`), or install one: `slipway apply` with the component driver";
     case NVML_ERROR_LIB_RM_VERSION_MISMATCH:

@@ -14,6 +14,11 @@ namespace slipway::nvidia::nvml {
 
 /// Not NVML's: a call did not come back within its limit and was given up.
 inline constexpr nvmlReturn_t kGaveUp = -1;
+/// What to do about a GPU that gave it.
+inline constexpr const char* kHangRemedy =
+    "look at the kernel's log (`dmesg`) for an Xid of it, then drain the node and reboot: a GPU that does not answer "
+    "can "
+    "seldom be reset; if it happens again, have it replaced";
 
 /// "NVML_ERROR_IN_USE"; a code that nobody has named yet is "NVML_ERROR_1234".
 std::string error_name(nvmlReturn_t code);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <exception>
+#include <map>
 #include <optional>
 #include <system_error>
 #include <thread>
@@ -14,6 +15,8 @@
 
 #include "nvidia/gpu.hpp"
 #include "nvidia/loaded_driver.hpp"
+#include "nvidia/nvml/device.hpp"
+#include "nvidia/nvml/mig.hpp"
 
 namespace slipway::nvidia::nvml {
 namespace {
@@ -86,7 +89,11 @@ Status Nvml::start() {
     if (has_nothing) held_back.emplace();
     return initialise(opened, attach);
   });
-  if (started) return {};
+  if (started) {
+    const Status found = options_.find_hanging ? find_hanging() : Status();
+    if (!found) release();
+    return found;
+  }
   const std::string path = library_->path();
   library_.reset();
   return to_error(started.code(), "start", path);
@@ -98,6 +105,7 @@ void Nvml::release() {
   if (!borrows_ && thread_.stuck() == 0)
     (void)ask<int>([](const Library& library, int&) { return invoke(library.function<>("nvmlShutdown")); }).ok();
   library_.reset();
+  hanging_.reset();
 }
 
 Status Nvml::reopen() {
@@ -105,9 +113,62 @@ Status Nvml::reopen() {
   return start();
 }
 
-std::unique_ptr<Nvml> Nvml::beside() const {
-  return std::unique_ptr<Nvml>(new Nvml(options_, library_, thread_.stuck_counter()));
+/// The GPUs that another worker of the command has waited for in vain come last, and get a moment each: one of them may
+/// answer again.
+Status Nvml::find_hanging() {
+  constexpr std::chrono::milliseconds kMoment{160};  // for all of them together
+  constexpr std::chrono::milliseconds kLeast{20};
+  const auto count = device_count(*this);
+  if (count.code() == kGaveUp) return to_error(kGaveUp, "count the GPUs", library_->path());
+  if (!count) return {};  // whoever asks next is told why
+  Patience& patience = Patience::of_command();
+  struct Seen {
+    std::mutex mutex;
+    std::map<unsigned, nvmlDevice_t> handles;
+  };
+  const auto seen = std::make_shared<Seen>();
+  const auto answering = [seen](Nvml& inside, unsigned index) {
+    const auto device = device_at(inside, index);
+    if (!device) return device.code();
+    {
+      const std::scoped_lock lock(seen->mutex);
+      seen->handles[index] = *device;
+    }
+    (void)device_uuid(inside, *device).ok();
+    (void)device_name(inside, *device).ok();
+    (void)device_pci(inside, *device).ok();
+    (void)device_minor(inside, *device).ok();
+    (void)compute_capability(inside, *device).ok();
+    (void)memory(inside, *device).ok();    // is no longer what the driver has in its own memory
+    (void)mig_mode(inside, *device).ok();  // the GPU's own processor answers this one
+    return static_cast<nvmlReturn_t>(NVML_SUCCESS);
+  };
+  HangingGpus hanging;
+  for (const bool known : {false, true}) {
+    std::vector<unsigned> asked;
+    for (unsigned index = 0; index < *count; ++index)
+      if (patience.hangs(index) == known) asked.push_back(index);
+    if (asked.empty()) continue;
+    if (known) hurry_ = std::min(std::max(kMoment / static_cast<int>(asked.size()), kLeast), options_.call_limit);
+    const auto answers = ask_each<int>(
+        asked.size(), [asked, answering](Nvml& inside, std::size_t i, int&) { return answering(inside, asked[i]); });
+    hurry_.reset();
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      const bool hangs = answers[i].code() == kGaveUp;
+      if (hangs) hanging.indexes.insert(asked[i]);
+      if (hangs != known) patience.set_hangs(asked[i], hangs);
+    }
+  }
+  if (hanging.indexes.empty()) return {};
+  const std::scoped_lock lock(seen->mutex);
+  for (const unsigned index : hanging.indexes)
+    if (const auto found = seen->handles.find(index); found != seen->handles.end())
+      hanging.handles.insert(found->second);
+  hanging_ = std::make_shared<const HangingGpus>(std::move(hanging));
+  return {};
 }
+
+std::unique_ptr<Nvml> Nvml::beside() const { return std::unique_ptr<Nvml>(new Nvml(*this, thread_.stuck_counter())); }
 
 void in_parallel(Nvml& nvml, std::size_t count, const std::function<void(Nvml& own, std::size_t i)>& work) {
   if (count == 1) return work(nvml, 0);

@@ -13,6 +13,8 @@
 #include <iterator>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -22,6 +24,7 @@
 #include "nvidia/nvml/call_thread.hpp"
 #include "nvidia/nvml/error.hpp"
 #include "nvidia/nvml/library.hpp"
+#include "nvidia/nvml/patience.hpp"
 
 namespace slipway::nvidia::nvml {
 
@@ -34,6 +37,19 @@ struct NvmlOptions {
   /// For a tool, whose process ends soon: the end of this object leaves NVML to the end of the process, when the kernel
   /// releases all that it holds. A shutdown takes 10 ms, and gains nothing then. release() shuts it down all the same.
   bool until_exit = false;
+  /// For a command, which is not to wait for a hanging GPU again and again: opening asks each GPU, and device_at()
+  /// gives kGaveUp at once for those that do not answer. A service has its own way, which notices when a GPU comes
+  /// back.
+  bool find_hanging = false;
+  /// With find_hanging: calls are not cut short of `call_limit` where others were given up (patience.hpp), since they
+  /// change GPUs.
+  bool changes = false;
+};
+
+/// GPUs that did not answer when NVML was opened.
+struct HangingGpus {
+  std::set<unsigned> indexes;
+  std::set<nvmlDevice_t> handles;
 };
 
 /// Used by one thread at a time. Handles that it gave are void after release().
@@ -60,6 +76,9 @@ class Nvml {
   /// The file that was opened; empty when released.
   std::string library_path() const { return library_ ? library_->path() : std::string(); }
   bool has(const char* function) const { return library_ && library_->has(function); }
+  /// Opening found that it does not answer.
+  bool hangs(unsigned index) const { return hanging_ && hanging_->indexes.contains(index); }
+  bool hangs(nvmlDevice_t device) const { return hanging_ && hanging_->handles.contains(device); }
   /// Calls that were given up and have not come back.
   unsigned stuck() const { return thread_.stuck(); }
 
@@ -84,8 +103,8 @@ class Nvml {
     auto state = std::make_shared<State>();
     const bool came_back = thread_.run(
         [state, library = library_, question = std::move(question)] { state->code = question(*library, state->value); },
-        options_.call_limit);
-    if (!came_back) return kGaveUp;
+        limit());
+    if (!came_back) return give_up();
     return {state->code, std::move(state->value)};
   }
 
@@ -93,8 +112,8 @@ class Nvml {
   /// `work(nvml, value)` asks an Nvml of its own, fills the value and gives a code. It must own all that it uses, too.
   template <class T, class Work>
   Answer<T> ask_together(Work work) {
-    return ask<T>([work = std::move(work), open = library_](const Library&, T& value) {
-      Nvml inside(open);
+    return ask<T>([work = std::move(work), open = library_, hanging = hanging_](const Library&, T& value) {
+      Nvml inside(open, hanging);
       return work(inside, value);
     });
   }
@@ -114,8 +133,8 @@ class Nvml {
     while (answers.size() < count) {
       const auto state = std::make_shared<State>();
       const auto last = std::make_shared<std::atomic<CallThread::Clock::time_point>>(CallThread::Clock::now());
-      const auto work = [state, last, question, open = library_, first = answers.size(), count] {
-        Nvml inside(open);
+      const auto work = [state, last, question, open = library_, hanging = hanging_, first = answers.size(), count] {
+        Nvml inside(open, hanging);
         for (std::size_t i = first; i < count; ++i) {
           T value{};
           const nvmlReturn_t code = question(inside, i, value);
@@ -125,24 +144,41 @@ class Nvml {
           *last = CallThread::Clock::now();
         }
       };
-      const bool all = inside_ ? (work(), true) : thread_.run(work, options_.call_limit, last);
+      const bool all = inside_ ? (work(), true) : thread_.run(work, limit(), last);
       const std::scoped_lock lock(state->mutex);
       std::ranges::move(state->answers, std::back_inserter(answers));
       state->given_up = true;
-      if (!all && answers.size() < count) answers.emplace_back(kGaveUp);
+      if (!all && answers.size() < count) answers.emplace_back(give_up());
     }
     return answers;
   }
 
  private:
   /// For the thread for calls: asks without another thread, and does not shut down what it did not start.
-  explicit Nvml(std::shared_ptr<const Library> library) : library_(std::move(library)), inside_(true), borrows_(true) {}
-  Nvml(NvmlOptions options, std::shared_ptr<const Library> library, CallThread::Stuck stuck)
-      : options_(std::move(options)), library_(std::move(library)), thread_(std::move(stuck)), borrows_(true) {}
+  Nvml(std::shared_ptr<const Library> library, std::shared_ptr<const HangingGpus> hanging)
+      : library_(std::move(library)), hanging_(std::move(hanging)), inside_(true), borrows_(true) {}
+  Nvml(const Nvml& other, CallThread::Stuck stuck)
+      : options_(other.options_),
+        library_(other.library_),
+        hanging_(other.hanging_),
+        thread_(std::move(stuck)),
+        borrows_(true) {}
   Status start();
+  Status find_hanging();
+  std::chrono::milliseconds limit() const {
+    if (hurry_) return *hurry_;
+    return options_.find_hanging && !options_.changes ? Patience::of_command().limit(options_.call_limit)
+                                                      : options_.call_limit;
+  }
+  nvmlReturn_t give_up() const {
+    if (options_.find_hanging) Patience::of_command().gave_up();
+    return kGaveUp;
+  }
 
   NvmlOptions options_;
   std::shared_ptr<const Library> library_;
+  std::shared_ptr<const HangingGpus> hanging_;      ///< null: none
+  std::optional<std::chrono::milliseconds> hurry_;  ///< the limit while opening asks the GPUs
   CallThread thread_;
   bool inside_ = false;
   bool borrows_ = false;  ///< the session is another's to shut down

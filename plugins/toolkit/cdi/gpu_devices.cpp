@@ -64,10 +64,11 @@ class GpuWriter {
     for (const LostGpu& gpu : lost)
       for (const std::string& id : unknown_)
         if (gpu.index && (id == std::to_string(*gpu.index) || id.starts_with(std::to_string(*gpu.index) + ":")))
-          return Error{ErrorCode::not_found, gpu.name() + " is lost: " + gpu.why, "--device-id", kLostRemedy, {}};
+          return Error{
+              ErrorCode::not_found, gpu.name() + " " + gpu.state() + ": " + gpu.why, "--device-id", gpu.remedy(), {}};
     return Error{ErrorCode::invalid,
                  "no GPU or MIG device is called '" + *unknown_.begin() + "'" +
-                     (lost.empty() ? "" : "; these are lost: ") + listed_names(lost),
+                     (lost.empty() ? "" : "; these do not answer: ") + listed_names(lost),
                  "--device-id",
                  "`nvidia-smi -L` lists GPUs and MIG devices; a GPU with MIG enabled is used by its MIG devices",
                  {}};
@@ -120,11 +121,11 @@ Error nothing_there(const Inventory& inventory) {
     const LostGpu& first = inventory.lost.front();
     const std::size_t count = inventory.lost.size();
     return Error{ErrorCode::not_found,
-                 count == 1 ? first.name() + " is lost, and there is no other one: " + first.why
-                            : "all " + std::to_string(count) + " GPUs are lost, beginning with " + first.name() + ": " +
-                                  first.why,
+                 count == 1 ? first.name() + " " + first.state() + ", and there is no other one: " + first.why
+                            : "all " + std::to_string(count) + " GPUs do not answer, beginning with " + first.name() +
+                                  ": " + first.why,
                  "nvidia.com/gpu",
-                 kLostRemedy,
+                 first.remedy(),
                  {}};
   }
   const bool mig = std::ranges::any_of(inventory.gpus, &GpuDevice::mig_enabled);

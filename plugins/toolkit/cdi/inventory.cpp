@@ -161,11 +161,18 @@ std::string LostGpu::name() const {
   return pci_address.empty() ? number : index ? number + " (" + pci_address + ")" : number + " " + pci_address;
 }
 
-std::vector<std::string> lost_sentences(const Inventory& inventory) {
-  std::vector<std::string> sentences;
+std::string LostGpu::remedy() const {
+  return (hangs ? std::string(nvml::kHangRemedy)
+                : "reset the GPU (`slipway pause -- nvidia-smi -r -i " + (pci_address.empty() ? "UUID" : pci_address) +
+                      "`) or reboot; if it is lost again, have it replaced") +
+         ". The specs take it in by themselves once it answers";
+}
+
+std::vector<LostNote> lost_notes(const Inventory& inventory) {
+  std::vector<LostNote> notes;
   for (const LostGpu& gpu : inventory.lost)
-    sentences.push_back(gpu.name() + " is lost, so the CDI specs are without it: " + gpu.why);
-  return sentences;
+    notes.push_back({gpu.name() + " " + gpu.state() + ", so the CDI specs are without it: " + gpu.why, gpu.remedy()});
+  return notes;
 }
 
 Result<Inventory> read_inventory(nvml::Nvml& library, const Host& kernel) {
@@ -180,7 +187,7 @@ Result<Inventory> read_inventory(nvml::Nvml& library, const Host& kernel) {
     const std::string& address = reader.gpu().pci_address;
     if (!address.empty()) shown.insert(nvidia::pci_place(address));
     if (reader.lost() != NVML_SUCCESS)
-      inventory.lost.push_back({index, address, nvml::error_text(reader.lost())});
+      inventory.lost.push_back({index, address, nvml::error_text(reader.lost()), reader.lost() == nvml::kGaveUp});
     else if (!read)
       return read.error();
     else if (!reader.display())

@@ -31,14 +31,20 @@ struct GpuDevice {
   bool coherent = false;  ///< its memory is coherent with the processor's (ATS); false where NVML cannot tell
 };
 
-/// A GPU that nobody can use: NVML says so, or does not show what is on the PCI bus.
+/// A GPU that nobody can use: NVML says so, does not come back from a call about it, or does not show what is on the
+/// PCI bus.
 struct LostGpu {
   std::optional<unsigned> index;  ///< as NVML counts; empty: NVML does not show it
   std::string pci_address;        ///< empty where it cannot be told
   std::string why;                ///< "the GPU fell off the bus … (NVML_ERROR_GPU_IS_LOST, 15)"
 
+  bool hangs = false;  ///< calls about it do not come back
+
   /// "GPU 3 (0000:65:00.0)".
   std::string name() const;
+  /// "is lost", or "does not answer".
+  std::string state() const { return hangs ? "does not answer" : "is lost"; }
+  std::string remedy() const;
 };
 
 struct Inventory {
@@ -53,11 +59,12 @@ struct Inventory {
 /// Errors: NVML's, naming the GPU; a MIG device that cannot be read is one, since its layout may be changing.
 Result<Inventory> read_inventory(nvidia::nvml::Nvml& nvml, const Host& kernel);
 
-/// Of each lost GPU a sentence: which it is, why, and that the specs go without it.
-std::vector<std::string> lost_sentences(const Inventory& inventory);
-inline constexpr const char* kLostRemedy =
-    "reset the GPU (`nvidia-smi -r`) or reboot; if it is lost again, have it replaced. The specs take it in by "
-    "themselves once it answers";
+/// Which GPU is lost, why, and that the specs go without it.
+struct LostNote {
+  std::string text;
+  std::string remedy;
+};
+std::vector<LostNote> lost_notes(const Inventory& inventory);
 
 /// Three views, which are one and the same unless the driver is installed in a root of its own (a driver container).
 /// The hosts are borrowed.

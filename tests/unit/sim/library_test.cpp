@@ -159,6 +159,28 @@ TEST_F(SimLibrary, HangsUntilItIsLetGo) {
   EXPECT_EQ(nvml_->stuck(), 0U);
 }
 
+// Components ask one after another, and each of them opens NVML more than once.
+TEST_F(SimLibrary, IsWaitedForOnceByAllWhoOpenItForACommand) {
+  make("h100x2");
+  ASSERT_EQ(tool("gpu 0 hang"), 0);
+  constexpr unsigned kSessions = 6;
+  for (unsigned i = 0; i < kSessions; ++i) {
+    const auto opened = nvml::Nvml::open({.library = {.named = SIM_LIBRARY}, .find_hanging = true});
+    ASSERT_TRUE(opened.ok());
+    EXPECT_EQ((*opened)->stuck(), 1U) << "opening found it, by one call";
+    EXPECT_EQ(nvml::device_at(**opened, 0).code(), nvml::kGaveUp);
+    const auto other = nvml::device_at(**opened, 1);
+    ASSERT_TRUE(other.ok());
+    EXPECT_TRUE(nvml::mig_mode(**opened, *other).ok());
+    EXPECT_EQ((*opened)->stuck(), 1U) << "no further call was made about it";
+  }
+  EXPECT_EQ(nvml::Patience::of_command().given_up(), kSessions);
+  ASSERT_EQ(tool("gpu 0 resume"), 0);
+  const auto opened = nvml::Nvml::open({.library = {.named = SIM_LIBRARY}, .find_hanging = true});
+  ASSERT_TRUE(opened.ok());
+  EXPECT_TRUE(nvml::device_at(**opened, 0).ok()) << "it answers again";
+}
+
 TEST_F(SimLibrary, GoesThroughADriversUnloadAndUpdate) {
   make("h100x2");
   const nvmlDevice_t old = gpu(0);

@@ -74,7 +74,9 @@ Result<Facts> Cdi::detect(const Spec& spec, const Host& host) const {
   facts.set("nodes", linked_nodes(found.specs));
   if (found.later.empty()) facts.set("driver_root", found.roots.driver);
   facts.set("notes", found.notes);
-  facts.set("lost", found.lost);
+  std::vector<std::string> lost;
+  for (const LostNote& each : found.lost) lost.push_back(each.text + "; " + each.remedy);
+  facts.set("lost", lost);
   facts.set("unread", unread_by_engines(settings.folder, host));
   if (!found.later.empty()) facts.set("later", found.later);
   if (found.problem) facts.set("problem", to_json(*found.problem));
@@ -104,7 +106,7 @@ Result<Plan> Cdi::plan(const Spec& spec, const Facts& facts, const Inputs& input
           .because("the device cgroup of containers finds the node by it");
   plan_following(read_cdi_settings(spec), inputs.target().slipway, plan);
   for (const std::string& note : facts.texts("notes")) plan.note(note);
-  for (const std::string& lost : facts.texts("lost")) plan.note(lost + "; " + kLostRemedy);
+  for (const std::string& lost : facts.texts("lost")) plan.note(lost);
   return plan;
 }
 

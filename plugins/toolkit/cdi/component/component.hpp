@@ -13,8 +13,8 @@ namespace slipway::toolkit {
 
 class Cdi final : public Component {
  public:
-  /// Facts: "specs" (path to text), "nodes" ([{path, major, minor}]), "notes", "lost" (sentences about GPUs), or
-  /// "later" (why nothing is written yet), or "problem" (an error object).
+  /// Facts: "specs" (path to text), "nodes" ([{path, major, minor}]), "notes", "lost" (sentences about GPUs, with the
+  /// remedy), or "later" (why nothing is written yet), or "problem" (an error object).
   Result<Facts> detect(const Spec& spec, const Host& host) const override;
   Result<Plan> plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const override;
   /// Findings "cdi.specs", "cdi.current", "cdi.paths", "cdi.conflicts", "cdi.links", "cdi.lost".

@@ -79,7 +79,7 @@ CdiFacts read_cdi_facts(const CdiSettings& settings, const Host& host) {
       return facts;
     }
     inventory = std::move(*found);
-    facts.lost = lost_sentences(inventory);
+    facts.lost = lost_notes(inventory);
   }
   for (const Mode mode : settings.modes) add_spec(settings, mode, machine->roots(), inventory, facts);
   std::set<std::string> missing;

@@ -20,7 +20,7 @@ struct CdiFacts {
   DriverRoots roots;                               ///< where the driver and its nodes were looked for
   std::map<std::string, nvidia::cdi::Spec> specs;  ///< by path
   std::vector<std::string> notes;                  ///< modes that were left out, and why
-  std::vector<std::string> lost;                   ///< GPUs that were left out, a sentence each
+  std::vector<LostNote> lost;                      ///< GPUs that were left out
   std::string later;                               ///< no spec can be made here and now, and why; empty: one can
   std::optional<Error> problem;                    ///< one could be made, if this were not wrong
 };

@@ -50,7 +50,7 @@ Result<int> run_generate(const CommandWords& words, const Host& host, ToolIo& io
   const auto inventory = [&]() -> Result<Inventory> {
     if (!needs_gpus) return Inventory();
     SLIPWAY_TRY(found, machine.inventory());
-    for (const std::string& lost : lost_sentences(found)) io.warn(lost + "; " + kLostRemedy);
+    for (const LostNote& lost : lost_notes(found)) io.warn(lost.text + "; " + lost.remedy);
     return found;
   };
   arguments.options.program_folders = folders_of_path(std::getenv("PATH"));

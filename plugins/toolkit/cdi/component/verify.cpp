@@ -97,8 +97,7 @@ void verify_engines(const std::string& folder, const Host& host, Findings& findi
 
 /// The others can be used, so it is no failure of the specs; for doctor it is what is wrong with the machine.
 void add_lost(const CdiFacts& facts, Finding::Status status, Findings& findings) {
-  if (facts.lost.empty()) return;
-  findings.add({status, "cdi.lost", joined(facts.lost, "; "), kLostRemedy});
+  for (const LostNote& lost : facts.lost) findings.add({status, "cdi.lost", lost.text, lost.remedy});
 }
 
 /// A live machine's driver is not loaded yet.

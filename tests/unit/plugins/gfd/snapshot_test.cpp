@@ -59,7 +59,7 @@ TEST_F(SnapshotTest, LeavesOutAGpuWhoseCallHangs) {
   ASSERT_THAT(snapshot->gpus, SizeIs(3));
   EXPECT_EQ(snapshot->gpus[1].index, 2U);
   ASSERT_THAT(snapshot->unreachable, SizeIs(1));
-  EXPECT_THAT(snapshot->unreachable[0], HasSubstr("GPU 1: "));
+  EXPECT_THAT(snapshot->unreachable[0].what, HasSubstr("GPU 1: "));
   ASSERT_EQ(tool("gpu 1 resume"), 0);
 }
 
