@@ -2,6 +2,7 @@
 // artifact/io/file.hpp - files and trees: made, made durable, removed.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include <slipway/regular_file.hpp>
@@ -18,6 +19,12 @@ Status sync_directory(const std::string& directory);
 
 /// Makes a folder and those above it (mode 0755).
 Status make_directories(const std::string& path);
+
+/// Whether there is room for so many bytes more where an open file lies, beside a reserve for all other programs: a
+/// twentieth of the file system, at most 1 GiB. Errors: `no_space`; `name` is for the message.
+Status check_room(int fd, std::uint64_t bytes, const std::string& name);
+/// How often that is asked again while a file is written: others write as well.
+inline constexpr std::uint64_t kBytesBetweenLooks = std::uint64_t{16} << 20U;
 
 /// Removes a tree without following links; nothing there is success.
 Status remove_tree(const std::string& path);

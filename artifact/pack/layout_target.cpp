@@ -31,7 +31,9 @@ class LayoutTarget final : public Target {
     Sha256 hash;
     std::uint64_t total = 0;
     std::vector<std::byte> buffer(1 << 18);
-    for (;;) {
+    for (std::uint64_t next_look = 0;;) {
+      if (total >= next_look) SLIPWAY_CHECK(check_room(out.get(), blob.size - total, file));
+      if (total >= next_look) next_look = total + kBytesBetweenLooks;
       SLIPWAY_TRY(count, source->read(buffer));
       if (count == 0) break;
       if (total += count; total > blob.size)

@@ -31,17 +31,24 @@ bool holds_something(const std::string& folder) {
 }
 
 Result<Json> open_index(const std::string& folder) {
-  if (!existing(folder + "/oci-layout") && !existing(folder + "/index.json")) {
-    if (holds_something(folder))
-      return Error{.code = ErrorCode::conflict,
-                   .what = folder + " is no OCI layout, and it is not empty",
-                   .where = folder,
-                   .next = "name a new folder, or one that is a layout"};
-    SLIPWAY_CHECK(put_file(folder + "/oci-layout", kLayoutText));
-    return Json{{"schemaVersion", 2}, {"mediaType", media_type::kIndex}, {"manifests", Json::array()}};
+  const bool is_layout = existing(folder + "/oci-layout");
+  if (!is_layout && !existing(folder + "/index.json") && holds_something(folder))
+    return Error{.code = ErrorCode::conflict,
+                 .what = folder + " is no OCI layout, and it is not empty",
+                 .where = folder,
+                 .next = "name a new folder, or one that is a layout"};
+  if (is_layout) {
+    SLIPWAY_TRY(layout, read_regular(folder + "/oci-layout", kJsonLimit));
+    SLIPWAY_CHECK(check_layout_file(layout, folder));
   }
-  SLIPWAY_TRY(layout, read_regular(folder + "/oci-layout", kJsonLimit));
-  SLIPWAY_CHECK(check_layout_file(layout, folder));
+  // With its index from the beginning: whatever ends the copy, the folder is a layout.
+  if (!existing(folder + "/index.json")) {
+    const Json index{{"schemaVersion", 2}, {"mediaType", media_type::kIndex}, {"manifests", Json::array()}};
+    if (!is_layout) SLIPWAY_CHECK(put_file(folder + "/oci-layout", kLayoutText));
+    SLIPWAY_CHECK(put_file(folder + "/index.json", canonical(index)));
+    return index;
+  }
+  if (!is_layout) SLIPWAY_CHECK(read_regular(folder + "/oci-layout", kJsonLimit));  // it is missing
   SLIPWAY_TRY(text, read_regular(folder + "/index.json", kJsonLimit));
   return parse_json(text, folder + "/index.json");
 }

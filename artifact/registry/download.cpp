@@ -70,7 +70,16 @@ class Download {
     return {};
   }
 
+  /// A registry decides what size its manifest declares. What was received goes, so that it does not fill the disk.
+  Status check_space() {
+    next_look_ = have_ + kBytesBetweenLooks;
+    const Status room = check_room(file_.get(), blob_.size - have_, name_);
+    if (!room) cache_.drop_partial(blob_.digest);
+    return room;
+  }
+
   Status receive() {
+    SLIPWAY_CHECK(check_space());
     for (Retry attempts = client_.retry(); have_ < blob_.size;) {
       const std::uint64_t before = have_;
       auto response = client_.send_once(request());
@@ -122,7 +131,10 @@ class Download {
                    .next = advice(),
                    .details = {{"expected", std::to_string(blob_.size) + " bytes"}}};
     }
-    SLIPWAY_CHECK(write_all(file_.get(), bytes, name_));
+    if (have_ >= next_look_) SLIPWAY_CHECK(check_space());
+    const Status written = write_all(file_.get(), bytes, name_);
+    if (!written && written.error().code == ErrorCode::no_space) cache_.drop_partial(blob_.digest);
+    SLIPWAY_CHECK(written);
     hash_.update(bytes);
     have_ += bytes.size();
     received_ += bytes.size();
@@ -192,6 +204,7 @@ class Download {
   Sha256 hash_;
   std::uint64_t have_ = 0;
   std::uint64_t received_ = 0;
+  std::uint64_t next_look_ = 0;  ///< at the free space, when the file is so long
   Clock::time_point begin_ = Clock::now();
   Clock::time_point deadline_ = client_.deadline_for(blob_.size);  ///< starting over included
 };

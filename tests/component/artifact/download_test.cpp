@@ -60,6 +60,17 @@ TEST_F(Download, PutsBlobsIntoTheCacheOnce) {
   EXPECT_EQ(registry->server().count("GET", "/v2/nvidia/driver/blobs/"), 3);
 }
 
+// A manifest that declared 2^50 bytes had the cache's file system filled to its end, and the part stayed there.
+TEST_F(Download, OfMoreThanThereIsRoomForIsNotBegun) {
+  Json blob = package.user;
+  blob["size"] = std::uint64_t{1} << 50U;
+  const auto fetched = fetch({}, blob);
+  ASSERT_FALSE(fetched);
+  EXPECT_EQ(fetched.error().code, ErrorCode::no_space);
+  EXPECT_EQ(registry->server().count("GET", "/v2/nvidia/driver/blobs/"), 0);
+  EXPECT_FALSE(fs::exists(package.cached(blob) + ".partial"));
+}
+
 TEST_F(Download, GoesOnWhereTheConnectionBroke) {
   LayoutRegistry* self = nullptr;
   int cuts = 0;

@@ -87,9 +87,33 @@ TEST_F(HostilePull, ThatFailsAtABlobLeavesNoHalfOfIt) {
   test::write_file(layout.blob_path(layer["digest"]), "other bytes");
   layout.list(layout.manifest({layer}), "1.0");
   ASSERT_EQ(pull("layout", "out").error().code, ErrorCode::corrupt);
-  EXPECT_THAT(names_in("out"), UnorderedElementsAre("oci-layout", "blobs"));
+  EXPECT_THAT(names_in("out"), UnorderedElementsAre("oci-layout", "index.json", "blobs"));
   ASSERT_EQ(pull("layout", "out.tar").error().code, ErrorCode::corrupt);
   EXPECT_THAT(names_in("."), UnorderedElementsAre("layout", "out"));
+}
+
+// The layout was begun without an index, and no later pull into the same folder could open it.
+TEST_F(HostilePull, ThatFailsLeavesALayoutIntoWhichTheNextOnePulls) {
+  const Json layer = layout.layer("a few bytes", "userspace");
+  test::write_file(layout.blob_path(layer["digest"]), "other bytes");
+  layout.list(layout.manifest({layer}), "1.0");
+  ASSERT_FALSE(pull("layout", "out"));
+  test::write_file(layout.blob_path(layer["digest"]), "a few bytes");
+  const auto pulled = pull("layout", "out");
+  EXPECT_TRUE(pulled) << to_text(pulled.error());
+  fs::remove(dir / "out/index.json");  // as a slipway of before left it
+  EXPECT_TRUE(pull("layout", "out"));
+}
+
+// It was written until the disk was full.
+TEST_F(HostilePull, OfABlobForWhichThereIsNoRoomIsRefusedUnread) {
+  Json layer = layout.layer("a few bytes", "userspace");
+  layer["size"] = std::uint64_t{1} << 50U;
+  layout.list(layout.manifest({layer}), "1.0");
+  const auto pulled = pull("layout", "out");
+  ASSERT_FALSE(pulled);
+  EXPECT_EQ(pulled.error().code, ErrorCode::no_space);
+  EXPECT_THAT(names_in("out"), UnorderedElementsAre("oci-layout", "index.json", "blobs"));
 }
 
 TEST_F(HostilePull, OfABlobThatIsLongerThanItsManifestSaysStopsThere) {
