@@ -45,9 +45,11 @@ std::string package_of(const RootDir& root, const std::string& path) {
   const auto names =
       lists ? folder_names(lists->get(), "/var/lib/dpkg/info") : Result<std::vector<std::string>>(Error{});
   if (!names) return {};
+  std::size_t left = std::size_t{128} << 20U;  // of all lists; those of a large desktop have half of that
   for (const std::string& name : *names) {
-    if (!name.ends_with(".list")) continue;
-    const auto text = read_regular(root, "/var/lib/dpkg/info/" + name, std::size_t{64} << 20U);
+    if (!name.ends_with(".list") || left == 0) continue;
+    const auto text = read_regular(root, "/var/lib/dpkg/info/" + name, left);
+    left = text ? left - text->size() : 0;
     if (text && ("\n" + *text).find("\n" + path + "\n") != std::string::npos)
       return name.substr(0, std::min(name.find(':'), name.size() - 5));
   }

@@ -33,7 +33,6 @@ bool is_of_c_library(const std::string& name) {
 
 struct Library {
   std::string path;
-  std::string content;
   ElfFile elf;
 };
 
@@ -44,11 +43,9 @@ std::optional<Library> find_library(const RootDir& root, const std::string& name
   std::vector<std::string> folders(kFolders.begin(), kFolders.end());
   if (!first.empty()) folders.insert(folders.begin(), first);
   for (const std::string& folder : folders) {
-    Library found{folder + "/" + name, {}, {}};
-    auto content = read_regular(root, found.path, kLargestLibrary);
-    if (!content || !is_elf(*content)) continue;
-    found.content = std::move(*content);
-    const auto elf = read_elf(found.content, found.path);
+    Library found{folder + "/" + name, {}};
+    const auto file = open_regular(root, found.path);
+    const auto elf = file ? read_elf(file->get(), found.path) : Result<ElfFile>(file.error());
     if (!elf || (machine != 0 && elf->machine != machine)) continue;
     found.elf = *elf;
     return found;
@@ -100,7 +97,8 @@ class Search {
                    name,
                    "install the package that has it",
                    {}};
-    std::string& kept = missing_[name] = std::move(found->content);
+    SLIPWAY_TRY(content, read_regular(here_, found->path, kLargestLibrary));
+    std::string& kept = missing_[name] = std::move(content);
     return add(name, kept);
   }
 

@@ -2,11 +2,16 @@
 #include "cli/install/elf_file.hpp"
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include <elf.h>
+#include <fcntl.h>
 #include <gmock/gmock.h>
+
+#include <slipway/fd.hpp>
+#include <slipway/testing/temp_dir.hpp>
 
 namespace slipway::core {
 namespace {
@@ -47,6 +52,44 @@ TEST(ElfFile, WhoseRecordsGoRoundInACircleIsReadOnce) {
     std::memcpy(file.data() + at + forward + offsetof(Elf64_Verneed, vn_next), &next, sizeof next);
     EXPECT_TRUE(read_elf(file, "this"));
   }
+}
+
+TEST(ElfFile, OfARootIsReadInTheSameWay) {
+  std::string whole = this_program();
+  const auto inside = read_elf(whole, "this");
+  const Fd file(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+  const auto elf = read_elf(file.get(), "this");
+  ASSERT_TRUE(inside && elf);
+  EXPECT_EQ(elf->needed, inside->needed);
+  EXPECT_EQ(elf->wanted, inside->wanted);
+  EXPECT_EQ(elf->machine, inside->machine);
+}
+
+// 25 libraries of 256 MiB, made of holes, took 5.6 GB of memory: all of each was read, and kept.
+TEST(ElfFile, OfARootIsNotReadAsAWhole) {
+  const slipway::testing::TempDir folder;
+  std::string bytes = this_program();
+  folder.file("library.so", bytes);
+  std::filesystem::resize_file(folder.at("library.so"), std::uintmax_t{1} << 40U);  // no memory holds that
+  const Fd file(::open(folder.at("library.so").c_str(), O_RDONLY | O_CLOEXEC));
+  const auto elf = read_elf(file.get(), "this");
+  ASSERT_TRUE(elf);
+  EXPECT_THAT(elf->needed, ::testing::Contains("libc.so.6"));
+  const std::size_t at = section_at(bytes, SHT_GNU_verneed);
+  Elf64_Ehdr header{};
+  std::memcpy(&header, bytes.data(), sizeof header);
+  for (std::size_t i = 0; i < header.e_shnum; ++i) {  // sections of 1 TiB
+    Elf64_Shdr section{};
+    char* const place = bytes.data() + header.e_shoff + i * sizeof section;
+    std::memcpy(&section, place, sizeof section);
+    if (section.sh_offset == at || section.sh_type == SHT_STRTAB) section.sh_size = std::uint64_t{1} << 39U;
+    std::memcpy(place, &section, sizeof section);
+  }
+  folder.file("large.so", bytes);
+  std::filesystem::resize_file(folder.at("large.so"), std::uintmax_t{1} << 40U);
+  const Fd large(::open(folder.at("large.so").c_str(), O_RDONLY | O_CLOEXEC));
+  const auto refused = read_elf(large.get(), "this");
+  EXPECT_TRUE(!refused || refused->wanted.empty());
 }
 
 TEST(ElfFile, WithoutAnyOrderIsAnError) {
