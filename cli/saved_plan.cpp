@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include <slipway/command/secret_name.hpp>
+
 #include "cli/render/render.hpp"
 
 namespace slipway::core {
@@ -36,7 +38,8 @@ void compare_keys(const Json& before, const Json& after, const std::string& key,
       for (const auto& [name, value] : side->items()) names.insert(name);
   const auto may_have_keys = [](const Json& value) { return value.is_object() || value.is_null(); };
   if (names.empty() || !may_have_keys(before) || !may_have_keys(after)) {
-    details.emplace_back("spec", key + " was " + shown(before) + ", is " + shown(after));
+    details.emplace_back(
+        "spec", is_secret_key(key) ? key + " is another one" : key + " was " + shown(before) + ", is " + shown(after));
     return;
   }
   for (const std::string& name : names)

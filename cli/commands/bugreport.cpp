@@ -22,8 +22,38 @@ namespace {
 
 constexpr std::size_t kLargestFile = std::size_t{8} << 20U;
 constexpr std::chrono::seconds kToolLimit{20};
+constexpr std::chrono::seconds kCommandLimit{120};
+constexpr std::chrono::minutes kAllCommands{5};
 
-using Files = std::map<std::string, std::string>;
+/// What is read for a report, up to a number of files and bytes in all: an image may have any number of large ones.
+class Files {
+ public:
+  void add(const std::string& name, std::string text) {
+    if (!has_room() || text.size() > left_) return leave_out(name);
+    left_ -= text.size();
+    texts_[name] = std::move(text);
+  }
+  void leave_out(const std::string& name) {
+    if (left_out_.size() < kLongestList) left_out_ += name + "\n";
+  }
+  bool has_room() const { return left_ > 0 && texts_.size() < kMost; }
+  /// So many bytes of one more file are read at most.
+  std::size_t largest() const { return std::min(kLargestFile, left_); }
+  /// The files, with a list of those for which there was no room.
+  std::map<std::string, std::string> take() {
+    if (!left_out_.empty())
+      texts_["slipway/left-out.txt"] = "there was no room for these, or none for more:\n" + left_out_;
+    return std::move(texts_);
+  }
+
+ private:
+  static constexpr std::size_t kMost = 512;
+  static constexpr std::size_t kLongestList = std::size_t{64} << 10U;
+  static constexpr std::size_t kMostBytes = std::size_t{32} << 20U;
+  std::map<std::string, std::string> texts_;
+  std::size_t left_ = kMostBytes;
+  std::string left_out_;
+};
 
 /// The options that say which host this is about, as far as the other command takes them.
 std::vector<std::string> host_words(const std::string& command, const Options& options) {
@@ -55,19 +85,28 @@ void add_commands(const Options& options, Files& files) {
                                                     {"plan", "-o", "json"},
                                                     {"doctor", "-v"},
                                                     {"log", "-o", "json"}};
+  const auto end = std::chrono::steady_clock::now() + kAllCommands;
   for (std::vector<std::string> words : asked) {
     const std::string name = "slipway/" + words.front();
     const bool is_json = words.back() == "json";
     const auto more = host_words(words.front(), options);
     words.insert(words.end(), more.begin(), more.end());
-    const CommandOutput ran = run_own_program("slipway-engine", words, std::chrono::seconds(120));
-    files[name + (is_json ? ".json" : ".txt")] = ran.out;
-    files[name + ".err.txt"] = ran.err + ran.ended + "\n";
+    const auto left = std::chrono::duration_cast<std::chrono::seconds>(end - std::chrono::steady_clock::now());
+    if (left <= std::chrono::seconds::zero()) {
+      files.add(name + ".err.txt", "not asked: the commands before took too long\n");
+      continue;
+    }
+    const CommandOutput ran = run_own_program("slipway-engine", words, std::min(kCommandLimit, left));
+    files.add(name + (is_json ? ".json" : ".txt"), ran.out);
+    files.add(name + ".err.txt", ran.err + ran.ended + "\n");
   }
 }
 
 void add_file(const Host& host, const std::string& path, const std::string& name, Files& files) {
-  if (auto text = host.read(path, kLargestFile)) files[name] = std::move(*text);
+  const auto info = host.info(path);
+  if (!info) return;
+  if (!files.has_room() || info->size_bytes > files.largest()) return files.leave_out(name);
+  if (auto text = host.read(path, files.largest())) files.add(name, std::move(*text));
 }
 
 /// The files of a folder whose names end so.
@@ -77,6 +116,7 @@ void add_folder(const Host& host, const std::string& path, const std::string& en
   if (!entries) return;
   for (const std::string& entry : *entries) {
     if (!entry.ends_with(ending)) continue;
+    if (!files.has_room()) return files.add(name, "");  // and all after it
     const auto info = host.info(path + "/" + entry);
     if (info && info->type == FileInfo::Type::regular) add_file(host, path + "/" + entry, name + "/" + entry, files);
   }
@@ -99,10 +139,10 @@ void add_machine(const Host& host, Files& files) {
   for (const char* name : {"version", "cmdline", "modules", "meminfo"})
     add_file(host, std::string("/proc/") + name, std::string("machine/") + name + ".txt", files);
   add_file(host, "/proc/driver/nvidia/version", "machine/nvidia-version.txt", files);
-  files["machine/pci.txt"] = pci_text(host);
+  files.add("machine/pci.txt", pci_text(host));
   std::string kernels;
   for (const std::string& kernel : host.installed_kernels()) kernels += kernel + "\n";
-  files["machine/kernels.txt"] = kernels;
+  files.add("machine/kernels.txt", kernels);
 }
 
 /// The units of others that components work with: those that wait for slipway-boot.service, as manifests declare.
@@ -128,7 +168,7 @@ void add_units(const Host& host, const Plugins& plugins, Files& files) {
       {"units/kernel.txt", {"journalctl", "--no-pager", "--dmesg", "--lines=500", "--grep=nvidia|NVRM|Xid|nouveau"}}};
   for (const auto& [name, words] : tools) {
     const auto ran = host.run(words, kToolLimit);
-    files[name] = ran ? ran->output + ran->errors : to_text(ran.error());
+    files.add(name, ran ? ran->output + ran->errors : to_text(ran.error()));
   }
 }
 
@@ -174,36 +214,37 @@ Status write_new(const std::string& path, const std::string& bytes) {
 
 Result<int> run_bugreport(const Options& given, TerminalUi& ui) {
   Options options = given;
-  Files files;
+  Files found;
   if (const auto doubts = doubts_about_machine(given); !doubts.empty()) {
     options.session.live = true;  // nothing is changed here, and an image seldom has anybody to report of it
     const std::string note = "/ is taken for a machine that runs, though it looks like an image that is being built (" +
                              joined(doubts) + "): for an image, say `slipway bugreport --image`";
     ui.log(Ui::Level::warning, "", note);
-    files["slipway/taken-as-live.txt"] = note + "\n";
+    found.add("slipway/taken-as-live.txt", note + "\n");
   }
   SLIPWAY_TRY(session, open_session(options, ui));
   const Host& host = session->host();
-  add_commands(options, files);
-  add_machine(host, files);
-  add_units(host, session->plugins(), files);
+  add_commands(options, found);
+  add_machine(host, found);
+  add_units(host, session->plugins(), found);
   const std::string state(kStateDir);
   // Not the journal and the originals: they have contents of files.
   for (const char* name : {"format", "origin.json", "products.json", "failing.json"})
-    add_file(host, state + "/" + name, std::string("state/") + name, files);
-  add_folder(host, state + "/components", ".json", "state/components", files);
-  add_folder(host, state + "/generations", ".json", "state/generations", files);
+    add_file(host, state + "/" + name, std::string("state/") + name, found);
+  add_folder(host, state + "/components", ".json", "state/components", found);
+  add_folder(host, state + "/generations", ".json", "state/generations", found);
   // By name: keys and passwords that a spec refers to may lie beside it.
   for (const char* name : {"host.yaml", "slipway.lock"})
-    add_file(host, std::string("/etc/slipway/") + name, std::string("spec/") + name, files);
-  add_folder(host, "/etc/slipway/host.d", ".yaml", "spec/host.d", files);
-  add_folder(host, "/etc/slipway/services", ".json", "spec/services", files);
-  if (!options.spec.empty()) files["spec/given.yaml"] = read_regular(options.spec, kLargestFile).value_or("");
+    add_file(host, std::string("/etc/slipway/") + name, std::string("spec/") + name, found);
+  add_folder(host, "/etc/slipway/host.d", ".yaml", "spec/host.d", found);
+  add_folder(host, "/etc/slipway/services", ".json", "spec/services", found);
+  if (!options.spec.empty()) found.add("spec/given.yaml", read_regular(options.spec, kLargestFile).value_or(""));
+  std::map<std::string, std::string> files = found.take();
 
   Blotter blotter;
   learn_environment(blotter);
-  for (const auto& [name, text] : files) blotter.learn(text);
-  for (auto& [name, text] : files) text = blotter.blot(text);
+  for (const auto& [name, text] : files) name.ends_with(".yaml") ? blotter.learn_yaml(text) : blotter.learn(text);
+  for (auto& [name, text] : files) text = name.ends_with(".yaml") ? blotter.blot_yaml(text) : blotter.blot(text);
   const std::time_t now = std::time(nullptr);
   const std::string folder = "slipway-bugreport-" + stamp(now);
   SLIPWAY_TRY(bytes, tar_of(folder, files, now));

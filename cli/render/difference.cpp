@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include <slipway/command/secret_name.hpp>
 #include <slipway/text.hpp>
 
 #include "cli/render/render.hpp"
@@ -65,6 +66,11 @@ Values values_beside(const Generation& generation) {
   return values;
 }
 
+/// A secret is told to have changed, and not what it was.
+Json shown_of(const std::string& key, const Json& value) {
+  return value.is_null() || !is_secret_key(key) ? value : Json("(not shown)");
+}
+
 Json changes(const Values& from, const Values& to) {
   Json list = Json::array();
   Values all = to;
@@ -72,7 +78,7 @@ Json changes(const Values& from, const Values& to) {
   for (const auto& [key, value] : all) {
     const Json before = from.contains(key) ? from.at(key) : Json{};
     const Json after = to.contains(key) ? to.at(key) : Json{};
-    if (before != after) list.push_back({{"key", key}, {"from", before}, {"to", after}});
+    if (before != after) list.push_back({{"key", key}, {"from", shown_of(key, before)}, {"to", shown_of(key, after)}});
   }
   return list;
 }

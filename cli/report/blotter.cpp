@@ -2,6 +2,7 @@
 #include "cli/report/blotter.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <vector>
 
 #include <slipway/text.hpp>
@@ -37,7 +38,11 @@ bool is_printable(std::string_view text) {
 
 void Blotter::learn_secret(std::string_view secret) {
   const auto keep = [this](std::string_view text) {
-    if (text.size() >= kShortest && text.find(kBlot) == std::string_view::npos) secrets_.emplace(text);
+    if (text.size() < kShortest || text.find(kBlot) != std::string_view::npos || too_many_) return;
+    too_many_ = bytes_ + text.size() > kMostBytes;
+    if (too_many_ || !secrets_.emplace(text).second) return;
+    bytes_ += text.size();
+    search_.reset();
   };
   const auto keep_with_password = [&](std::string_view text) {
     keep(text);
@@ -45,6 +50,8 @@ void Blotter::learn_secret(std::string_view secret) {
   };
   keep_with_password(secret);
   keep_with_password(percent_decoded(secret));
+  if (secret.find('\n') != std::string_view::npos)  // messages quote lines of it
+    for (const std::string_view line : lines_of<std::string_view>(secret)) keep(trimmed(line));
   const auto plain = base64_decoded(secret.substr(0, secret.find('=')));
   if (plain && is_printable(*plain)) keep_with_password(*plain);
 }
@@ -68,14 +75,87 @@ void Blotter::learn(std::string_view text) {
   for (const SecretSpan& span : find_secrets(text)) learn_secret(text.substr(span.begin, span.end - span.begin));
 }
 
+void Blotter::learn_node(const YamlNode& node, bool is_secret) {
+  if (node.kind == YamlNode::Kind::scalar) return is_secret ? learn_secret(node.text) : learn(node.text);
+  for (const YamlNode& item : node.items) learn_node(item, is_secret);
+  for (const YamlEntry& entry : node.entries) learn_node(entry.value, is_secret || is_secret_name(entry.key));
+}
+
+void Blotter::learn_yaml(std::string_view text) {
+  const auto documents = read_yaml(text, "");
+  if (!documents) return learn(text);
+  for (const YamlNode& document : *documents) learn_node(document, false);
+}
+
+namespace {
+
+void replace_all(const std::vector<SecretSpan>& spans, std::string& text) {
+  if (spans.empty()) return;
+  std::string fresh;
+  std::size_t at = 0;
+  for (const SecretSpan& span : spans) {
+    fresh.append(text, at, span.begin - at).append(Blotter::kBlot);
+    at = span.end;
+  }
+  text = fresh.append(text, at);
+}
+
+/// Written as it is, without quotes: nothing of it means something in YAML.
+bool is_plain(std::string_view text) {
+  const auto plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("_./+-").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  return !text.empty() && text.front() != '-' && std::ranges::all_of(text, plain);
+}
+
+std::string yaml_scalar(const std::string& text, bool quoted) {
+  return !quoted && is_plain(text) ? text : Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+void Blotter::print_node(const YamlNode& node, std::size_t indent, bool is_secret, std::string& text) const {
+  const std::string before = "\n" + std::string(indent, ' ');
+  if (node.kind == YamlNode::Kind::null) {
+    text += "null";
+  } else if (node.kind == YamlNode::Kind::scalar) {
+    const bool is_word = !node.quoted && (node.text == "true" || node.text == "false");
+    const bool hides = is_secret && !is_word && !node.text.empty();
+    text += hides ? yaml_scalar(std::string(kBlot), true) : yaml_scalar(blot_text(node.text), node.quoted);
+  } else if (node.items.empty() && node.entries.empty()) {
+    text += node.kind == YamlNode::Kind::list ? "[]" : "{}";
+  }
+  for (const YamlNode& item : node.items) {
+    text += before + "- ";
+    print_node(item, indent + 2, is_secret, text);
+  }
+  for (const YamlEntry& entry : node.entries) {
+    text += before + yaml_scalar(blot_text(entry.key), false) + ": ";
+    print_node(entry.value, indent + 2, is_secret || is_secret_name(entry.key), text);
+  }
+}
+
+std::string Blotter::blot_yaml(std::string_view text) const {
+  if (too_many_) return blot(text);
+  const auto documents = read_yaml(text, "");
+  if (!documents) {
+    const Error& error = documents.error();
+    return "# left out: slipway does not read this as YAML (" + blot_text(error.what) +
+           (error.where.empty() ? "" : ", at line " + error.where.substr(1)) + ")\n";
+  }
+  std::string printed;
+  for (const YamlNode& document : *documents) {
+    if (documents->size() > 1) printed += "---";
+    print_node(document, 0, false, printed);
+    printed += "\n";
+  }
+  return printed;
+}
+
 std::string Blotter::blot_text(std::string text) const {
-  std::vector<std::string_view> longest_first(secrets_.begin(), secrets_.end());
-  std::ranges::stable_sort(longest_first, std::ranges::greater{}, &std::string_view::size);
-  for (const std::string_view secret : longest_first)
-    for (std::size_t at = 0; (at = text.find(secret, at)) != std::string::npos; at += kBlot.size())
-      text.replace(at, secret.size(), kBlot);
-  const std::vector<SecretSpan> spans = find_secrets(text);
-  for (std::size_t i = spans.size(); i-- > 0;) text.replace(spans[i].begin, spans[i].end - spans[i].begin, kBlot);
+  if (!search_) search_.emplace(secrets_);
+  replace_all(search_->find(text), text);
+  replace_all(find_secrets(text), text);
   return text;
 }
 
@@ -109,6 +189,7 @@ Json Blotter::blot_json(const Json& value) const {
 }
 
 std::string Blotter::blot(std::string_view text) const {
+  if (too_many_) return "[left out: there are more secrets than slipway can look for]\n";
   const Json value = parse_foreign(text);
   return value.is_structured() ? pretty(blot_json(value)) : blot_text(std::string(text));
 }

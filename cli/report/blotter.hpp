@@ -2,12 +2,17 @@
 // cli/report/blotter.hpp - blots secrets out of what is to be shown to others.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <slipway/command/secret_name.hpp>
 #include <slipway/json.hpp>
+
+#include "cli/report/secret_search.hpp"
+#include "yaml/tree.hpp"
 
 namespace slipway::core {
 
@@ -17,28 +22,30 @@ class Blotter {
  public:
   static constexpr std::string_view kBlot = "[blotted out]";
 
-  /// Remembers the secrets in a text: JSON, YAML, TOML, environment or log lines.
+  /// Remembers the secrets in a text: JSON, TOML, environment or log lines.
   void learn(std::string_view text);
+  /// The same of YAML, in whichever of its forms a value is written.
+  void learn_yaml(std::string_view text);
   /// Remembers one secret. Short ones are not: they would blot half of everything.
   void learn_secret(std::string_view secret);
 
-  /// The text without secrets; JSON stays JSON.
+  /// The text without secrets; JSON stays JSON. A note in its place when more secrets were learned than are kept.
   std::string blot(std::string_view text) const;
+  /// The values of a YAML text without secrets, written anew, without comments. A note in the place of what is not
+  /// YAML: where a secret ends there is not known.
+  std::string blot_yaml(std::string_view text) const;
 
  private:
   void learn_json(const Json& value);
   Json blot_json(const Json& value) const;
+  void learn_node(const YamlNode& node, bool is_secret);
+  void print_node(const YamlNode& node, std::size_t indent, bool is_secret, std::string& text) const;
   std::string blot_text(std::string text) const;
+  static constexpr std::size_t kMostBytes = std::size_t{2} << 20U;  ///< of all secrets that are kept
   std::set<std::string> secrets_;
-};
-
-/// Whether what stands under this name is a secret: "password", "REGISTRY_TOKEN", "identitytoken", "auth".
-bool is_secret_name(std::string_view name);
-
-/// Where a secret stands in a text.
-struct SecretSpan {
-  std::size_t begin = 0;
-  std::size_t end = 0;
+  std::size_t bytes_ = 0;
+  bool too_many_ = false;
+  mutable std::optional<SecretSearch> search_;  ///< of secrets_, made when it is needed
 };
 
 /// In order, none inside another. Each line is looked at for itself, but for private keys (PEM).

@@ -32,10 +32,12 @@ class Finder {
     private_keys();
     for (std::size_t begin = 0; begin < text_.size();) {
       const std::size_t end = std::min(text_.find('\n', begin), text_.size());
+      next_line_ = end + 1;
       named_values(begin, end);
       urls(begin, end);
+      logins(begin, end);
       tokens(begin, end);
-      begin = end + 1;
+      begin = next_line_;
     }
     return merged();
   }
@@ -61,10 +63,14 @@ class Finder {
     constexpr std::string_view kBegin = "-----BEGIN ";
     constexpr std::string_view kPrivate = "PRIVATE KEY";
     constexpr std::string_view kEnd = "-----END ";
-    for (std::size_t at = 0; (at = text_.find(kBegin, at)) != kNone; at += kBegin.size()) {
-      const std::size_t dashes = text_.find("-----", at + kBegin.size());
-      if (dashes == kNone || text_.substr(at, dashes - at).find(kPrivate) == kNone) continue;
-      add(dashes + 5, std::min(text_.find(kEnd, dashes), text_.size()));
+    for (std::size_t at = 0; (at = text_.find(kBegin, at)) != kNone;) {
+      at += kBegin.size();
+      const std::size_t dashes = text_.find("-----", at);
+      if (dashes == kNone) return;
+      if (text_.substr(at, dashes - at).find(kPrivate) == kNone) continue;
+      const std::size_t end = std::min(text_.find(kEnd, dashes), text_.size());
+      add(dashes + 5, end);
+      at = end;
     }
   }
 
@@ -124,6 +130,7 @@ class Finder {
 
   /// The lines below that are indented more: a block of YAML, or a list.
   void deeper_lines(std::size_t line, std::size_t end) {
+    if (next_line_ > end + 1) return;  // by another name of this line
     const std::size_t indent = indent_of(line);
     std::size_t at = end + 1;
     std::size_t last = at;
@@ -135,6 +142,7 @@ class Finder {
       at = stop + 1;
     }
     add(end + 1, std::min(last, text_.size()));
+    next_line_ = std::max(next_line_, at);  // all of them are blotted out, so none is looked at for itself
   }
 
   std::size_t indent_of(std::size_t line) const {
@@ -152,14 +160,59 @@ class Finder {
     }
   }
 
-  /// `Bearer …`, `Basic …` and JSON web tokens.
+  /// USER:PASSWORD@HOST without a scheme, as proxies have it; not NAME:TAG@sha256:DIGEST.
+  void logins(std::size_t begin, std::size_t end) {
+    for (std::size_t at = begin; at < end;) {
+      const std::size_t stop = std::min(text_.find_first_of(kEndOfWord, at), end);
+      std::size_t sign = text_.substr(at, stop - at).rfind('@');
+      const std::size_t colon = text_.substr(at, std::min(sign, stop - at)).find(':');
+      if (sign != kNone && colon != kNone && colon > 0 && colon + 1 < sign && at + sign + 1 < stop) {
+        const std::string_view password = text_.substr(at + colon + 1, sign - colon - 1);
+        const std::string_view host = text_.substr(at + sign + 1, stop - at - sign - 1);
+        if (!host.starts_with("sha256:") && !host.starts_with("sha512:") && password.find('/') == kNone)
+          add(at, at + sign);
+      }
+      at = stop + 1;
+    }
+  }
+
+  /// By the letters that those who give them out begin them with.
+  static bool is_known_token(std::string_view word) {
+    constexpr std::size_t kLettersBehind = 8;
+    constexpr std::string_view kBeginnings[] = {
+        "nvapi-", "ghp_",  "gho_",  "ghu_",  "ghs_",    "ghr_",     "github_pat_", "glpat-",    "AKIA",
+        "ASIA",   "xoxa-", "xoxb-", "xoxp-", "xoxr-",   "xoxs-",    "xapp-",       "dckr_pat_", "hf_",
+        "npm_",   "pypi-", "AIza",  "ya29.", "sk-ant-", "sk-proj-", "hvs.",        "dop_v1_"};
+    return std::ranges::any_of(kBeginnings, [&](std::string_view beginning) {
+      return word.starts_with(beginning) && word.size() >= beginning.size() + kLettersBehind;
+    });
+  }
+
+  /// The values of options that are passwords to known programs: `mysql -pPW`, `curl -u USER:PW`.
+  void options(std::size_t at, std::size_t after, std::size_t end) {
+    const std::string_view word = text_.substr(at, after - at);
+    const std::string_view line = text_.substr(0, at);
+    const std::size_t begin = line.rfind('\n') == kNone ? 0 : line.rfind('\n') + 1;
+    const auto calls = [&](std::string_view program) { return text_.substr(begin, at - begin).find(program) != kNone; };
+    if (word.starts_with("-p") && word.size() > 2 && (calls("mysql") || calls("mariadb") || calls("sshpass")))
+      add(at + 2, std::min(text_.find_first_of(kEndOfWord, at), end));
+    if ((word == "-u" || word == "--user") && (calls("curl") || calls("skopeo"))) {
+      const std::size_t next = skip_blanks(after, end);
+      const std::size_t stop = std::min(text_.find_first_of(kEndOfWord, next), end);
+      const std::size_t colon = text_.substr(next, stop - next).find(':');
+      if (colon != kNone) add(next + colon + 1, stop);
+    }
+  }
+
+  /// `Bearer …`, `Basic …`, JSON web tokens, and those of known form.
   void tokens(std::size_t begin, std::size_t end) {
     constexpr std::size_t kShortestToken = 6;
     for (std::size_t at = begin; at < end;) {
       std::size_t after = at;
       while (after < end && is_token_character(text_[after])) ++after;
       const std::string_view word = text_.substr(at, after - at);
-      if (word.starts_with("eyJ") && std::ranges::count(word, '.') >= 2) add(at, after);
+      if ((word.starts_with("eyJ") && std::ranges::count(word, '.') >= 2) || is_known_token(word)) add(at, after);
+      if (word.starts_with('-')) options(at, after, end);
       const std::string small = word.size() == 5 || word.size() == 6 ? lower(word) : std::string();
       const std::size_t next = skip_blanks(after, end);
       if ((small == "bearer" || small == "basic") && next > after) {
@@ -172,27 +225,10 @@ class Finder {
 
   std::string_view text_;
   std::vector<SecretSpan> found_;
+  std::size_t next_line_ = 0;
 };
 
 }  // namespace
-
-bool is_secret_name(std::string_view name) {
-  const std::string small = lower(name);
-  const auto has = [&](std::initializer_list<std::string_view> parts) {
-    return std::ranges::any_of(parts, [&](std::string_view part) { return small.find(part) != std::string::npos; });
-  };
-  const auto ends = [&](std::initializer_list<std::string_view> parts) {
-    return std::ranges::any_of(parts, [&](std::string_view part) {
-      if (!small.ends_with(part)) return false;
-      return small.size() == part.size() ||
-             std::string_view("_-.").find(small[small.size() - part.size() - 1]) != kNone;
-    });
-  };
-  return has({"password", "passwd", "passphrase", "secret", "token", "credential", "apikey", "api_key", "api-key",
-              "private_key", "privatekey", "private-key", "accesskey", "access_key", "access-key", "authorization",
-              "cookie", "amz-signature"}) ||
-         ends({"auth", "pass", "pwd", "sig"});
-}
 
 std::vector<SecretSpan> find_secrets(std::string_view text) { return Finder(text).find(); }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <slipway/command/secret_name.hpp>
+
 #include "core/engine/unit/units.hpp"
 #include "sandbox/unit/unit_text.hpp"
 
@@ -42,7 +44,8 @@ Status add_service_unit(Session& session, const Manifest& manifest, const Json& 
   const std::vector<std::string> before = manifest.service_before ? manifest.boot_before : std::vector<std::string>();
   if (!before.empty()) left["before"] = before;
   if (manifest.service_hands_over) left["hands_over"] = true;
-  plan.add(action::file({.path = section_file(manifest.component), .content = pretty(left)}))
+  const unsigned mode = has_secret(section) ? 0600 : 0644;  // everybody may read what is in it else
+  plan.add(action::file({.path = section_file(manifest.component), .content = pretty(left), .mode = mode}))
       .because("what the service is run with")
       .triggers({"reload:" + unit});
   if (!device.empty())

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <functional>
 
+#include <sys/stat.h>
+
 #include "running_service.hpp"
 #include "tests/component/engine/fake_systemd.hpp"
 
@@ -13,6 +15,7 @@ using slipway::testing::Ran;
 using slipway::testing::RunningService;
 using slipway::testing::ScratchHost;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(ServiceUnit, ComesWithTheComponentAndRunsWhatTheApplyLeftForIt) {
   const ScratchHost host;
@@ -30,6 +33,32 @@ TEST(ServiceUnit, ComesWithTheComponentAndRunsWhatTheApplyLeftForIt) {
   ASSERT_EQ(host.slipway({"remove", "--all"}).code, 0);
   EXPECT_FALSE(std::filesystem::exists(host.path("etc/systemd/system/slipway-ticker.service")));
   EXPECT_FALSE(std::filesystem::exists(host.path("etc/slipway/services/ticker.json")));
+}
+
+// A value of the spec, which is 0600, went to a file for everybody, to `plan -v` and to `diff`.
+TEST(ServiceUnit, KeepsASecretOfTheSpecFromOtherUsersAndFromTheScreen) {
+  const ScratchHost host;
+  const std::string file = host.path("etc/slipway/services/ticker.json").string();
+  const auto mode = [&] {
+    struct stat info {};
+    return ::stat(file.c_str(), &info) == 0 ? info.st_mode & 0777U : 0U;
+  };
+  const auto spec = [&](const std::string& token) {
+    host.spec("    ticker: {file: " + host.folder().at("ticks").string() + token + "}\n");
+  };
+  spec("");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  EXPECT_EQ(mode(), 0644U);
+  for (const std::string token : {"planted-one", "planted-two"}) {
+    spec(", api_token: " + token);
+    const Ran plan = host.slipway({"plan", "-v"});
+    EXPECT_THAT(plan.out + plan.err, Not(HasSubstr("planted"))) << plan.out;
+    ASSERT_EQ(host.slipway({"apply"}).code, 0);
+    EXPECT_EQ(mode(), 0600U);
+  }
+  const Ran diff = host.slipway({"diff", "2", "3"});
+  EXPECT_THAT(diff.out, HasSubstr("api_token: (not shown) -> (not shown)"));
+  EXPECT_THAT(host.slipway({"diff", "2", "3", "-o", "json"}).out, Not(HasSubstr("planted")));
 }
 
 TEST(ServiceUnit, OfAComponentThatDeclaresNoNeedsHasNothingWhichThePlanSays) {
