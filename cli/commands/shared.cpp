@@ -19,6 +19,7 @@
 #include "core/engine/apply/generations.hpp"
 #include "core/engine/verify/advice.hpp"
 #include "core/service/service_ui.hpp"
+#include "log/lines.hpp"
 #include "yaml/tree.hpp"
 
 namespace slipway::core {
@@ -116,6 +117,24 @@ std::string after_stop(const Options& options, int before, const std::string& ag
   if (options.command != "apply" || before == 0) return again;
   const std::string back = "`slipway rollback " + std::to_string(before) + "`";
   return again + ", or " + advised(back, options.session) + " to go back to what was in force before";
+}
+
+/// The text with control characters as escapes, but for line ends, tabs, and the colours that a Page gives to words.
+std::string without_controls(std::string_view text) {
+  constexpr std::string_view kBegin = "\x1b[";
+  std::string clean;
+  while (!text.empty()) {
+    const std::size_t begin = std::min(text.find(kBegin), text.size());
+    clean += printable(text.substr(0, begin), true);
+    text.remove_prefix(begin);
+    if (text.empty()) break;
+    const std::size_t end = text.find_first_not_of("0123456789;", kBegin.size());
+    const bool is_colour = end != std::string_view::npos && text[end] == 'm';
+    const std::size_t size = is_colour ? end + 1 : 1;
+    clean += is_colour ? std::string(text.substr(0, size)) : printable(text.substr(0, size), true);
+    text.remove_prefix(size);
+  }
+  return clean;
 }
 
 /// Each error once, and one for all components that a stop kept from being applied.
@@ -269,7 +288,10 @@ Result<PlanOptions> plan_options(const Session& session, const Options& options,
                      .replace_edits = options.replace_edits};
 }
 
-void print(const std::string& text) { write_standard_output(text); }
+// What a manifest says may stand anywhere in a text. JSON has escapes of its own.
+void print(const std::string& text) {
+  write_standard_output(text.starts_with('{') || text.starts_with('[') ? text : without_controls(text));
+}
 
 void print_wrapped(const std::string& text) { print_wrapped(Page(text)); }
 

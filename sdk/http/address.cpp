@@ -139,6 +139,15 @@ std::string peer_of(const sockaddr* address) {
   return {};
 }
 
+bool is_same_address(const sockaddr* one, const sockaddr* other) {
+  if (one == nullptr || other == nullptr || one->sa_family != other->sa_family) return false;
+  if (one->sa_family == AF_INET)
+    return reinterpret_cast<const sockaddr_in*>(one)->sin_addr.s_addr ==
+           reinterpret_cast<const sockaddr_in*>(other)->sin_addr.s_addr;
+  return one->sa_family == AF_INET6 && IN6_ARE_ADDR_EQUAL(&reinterpret_cast<const sockaddr_in6*>(one)->sin6_addr,
+                                                          &reinterpret_cast<const sockaddr_in6*>(other)->sin6_addr);
+}
+
 bool is_own_name(std::string_view host) {
   std::string name(host);
   if (name.starts_with('['))

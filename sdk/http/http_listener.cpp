@@ -199,7 +199,14 @@ class Microhttpd final : public HttpListener {
   /// From this machine itself.
   static bool is_from_here(MHD_Connection* connection) {
     const auto* const info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    return info != nullptr && peer_of(info->client_addr) == kLoopbackPeer;
+    if (info == nullptr) return false;
+    if (peer_of(info->client_addr) == kLoopbackPeer) return true;
+    // Who asks this machine by any of its addresses has the same one, unless it is elsewhere.
+    const auto* const own = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    sockaddr_storage local{};
+    socklen_t size = sizeof local;
+    return own != nullptr && ::getsockname(own->connect_fd, reinterpret_cast<sockaddr*>(&local), &size) == 0 &&
+           is_same_address(reinterpret_cast<const sockaddr*>(&local), info->client_addr);
   }
 
   static MHD_Result answer(void* context, MHD_Connection* connection, const char* url, const char* method, const char*,

@@ -95,5 +95,30 @@ TEST(ProgressOnATerminal, IsAStepOfTheLogWhereNoLineCanBeClearedOrItsWidthIsNotK
     EXPECT_THAT(text, AllOf(Not(HasSubstr("\x1b")), Not(HasSubstr("MiB")), HasSubstr("teller: packing\r\n")));
 }
 
+// The purpose in a plugin's manifest, which nobody had run, set the title of the terminal.
+TEST(Terminal, GetsNoEscapesOfAManifest) {
+  const testing::ScratchHost host;
+  std::ifstream in(std::string(SLIPWAY_TEST_TELLER) + "/teller.so", std::ios::binary);
+  std::string plugin{std::istreambuf_iterator<char>(in), {}};
+  const std::string before = "purpose: tells how far its work is\n";
+  std::string after = "purpose: \"\\e]0;PWN\\a \\u009b7m\"";
+  ASSERT_LT(after.size(), before.size());
+  after.resize(before.size() - 1, ' ');
+  const std::size_t at = plugin.find(before);
+  ASSERT_NE(at, std::string::npos) << "the manifest is in the file as it was written";
+  plugin.replace(at, after.size(), after);
+  host.folder().file("plugins/teller.so", plugin);
+  const std::string folder = host.folder().at("plugins").string();
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"explain", "teller"}, {"explain"}, {"plugin", "list"}}) {
+    int status = 0;
+    ::waitpid(host.start(words, {"SLIPWAY_PLUGIN_PATH=" + folder}), &status, 0);
+    const std::string out = host.text("../out");
+    EXPECT_THAT(out, HasSubstr("PWN")) << words.front() << host.error_text();
+    EXPECT_THAT(out, Not(HasSubstr("\x1b]"))) << words.front();
+    EXPECT_THAT(out, Not(HasSubstr("\xc2\x9b"))) << words.front();
+  }
+}
+
 }  // namespace
 }  // namespace slipway

@@ -27,6 +27,9 @@ Result<Fd> listening_copy(int socket);
 std::string peer_of(const sockaddr* address);
 inline constexpr const char* kLoopbackPeer = "loopback";
 
+/// Both are of one family, IPv4 or IPv6, and have the same address; the ports do not matter.
+bool is_same_address(const sockaddr* one, const sockaddr* other);
+
 /// Whether the header Host of a request is a name that nobody else can have pointed here: an address, localhost, or
 /// what this machine calls itself. A site that a browser on this machine visits may have its own name point to
 /// 127.0.0.1, and would read what is answered under it (DNS rebinding).

@@ -13,7 +13,9 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <slipway/root_dir.hpp>
@@ -116,6 +118,46 @@ TEST(HttpListener, ShowsPagesUnderNamesOfItsOwnOnly) {
   for (const char* other : {"evil.example", "evil.example:9400", "localhost.evil.example", ""})
     EXPECT_THAT(answer("/", other), ::testing::Not(HasSubstr("secret"))) << other;
   EXPECT_THAT(answer("/metrics", "node.example:9400"), HasSubstr("200 OK"));
+}
+
+/// In a network of this process alone, where this machine has another address than those of its loopback.
+/// @return the listener's answer; empty: there may be no such network
+std::string answer_under(const std::string& address, const std::string& host) {
+  if (::unshare(CLONE_NEWNET) != 0) return {};
+  if (std::system(("ip link set lo up && ip address add " + address + "/32 dev lo").c_str()) != 0) return {};
+  const auto pages = [](std::string_view) -> std::optional<HttpPage> {
+    return HttpPage{"text/plain", "", std::make_shared<const std::string>("secret\n")};
+  };
+  const auto started = HttpListener::start(
+      {.address = "::"}, [] { return text("a 1\n"); }, {}, {}, pages);
+  if (!started) return to_text(started.error());
+  const Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons((*started)->port());
+  ::inet_pton(AF_INET, address.c_str(), &to.sin_addr);
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) return "not connected";
+  const std::string request = "GET / HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n";
+  (void)!::send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
+  return rest_of(fd);
+}
+
+// The header Host was only looked at for peers of the loopback network: a site's name that points to another address of
+// this machine got what is on the page.
+TEST(HttpListener, AnswersNoForeignNameUnderAnyAddressOfThisMachine) {
+  constexpr int kNoNetwork = 77;
+  for (const auto& [host, wanted] : {std::pair("evil.example", "421"), std::pair("192.0.2.2:9400", "secret")}) {
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      const std::string answer = answer_under("192.0.2.2", host);
+      ::_exit(answer.empty() ? kNoNetwork : answer.find(wanted) == std::string::npos ? 1 : 0);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    if (WEXITSTATUS(status) == kNoNetwork) GTEST_SKIP() << "needs a network namespace of its own";
+    EXPECT_EQ(status, 0) << host;
+  }
 }
 
 TEST(HttpListener, AnswersMetricsAndNothingElse) {
