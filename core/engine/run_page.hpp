@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // core/engine/run_page.hpp - a page of memory, zeroes to begin with, that all workers of one command share. Not part of
-// the SDK: slipway's own plugins tell each other there what need not be found out twice (nvidia/nvml/patience.hpp).
+// the SDK: slipway's own plugins tell each other there what need not be found out twice.
 #pragma once
 
 #include <string>

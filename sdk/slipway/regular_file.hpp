@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // sdk/slipway/regular_file.hpp - reads files that somebody else may have put there: regular ones only, without waiting,
-// up to a limit.
+// up to a limit; and writes files that others read.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include <sys/types.h>
 
 #include <slipway/result.hpp>
 #include <slipway/root_dir.hpp>
@@ -33,5 +35,10 @@ Result<std::string> read_range(int fd, std::string_view name, std::uint32_t offs
 /// open_regular() and read_all() in one. Errors: of both.
 Result<std::string> read_regular(const RootDir& root, std::string_view path, std::size_t limit_bytes, int flags = 0);
 Result<std::string> read_regular(const std::string& path, std::size_t limit_bytes, int flags = 0);
+
+/// Writes the content under a temporary name beside `path` and renames it over `path`: who reads sees the former file
+/// or the new one. A link of that name is replaced, not followed. The folder has to be there. Nothing is left behind by
+/// an error; the file is not synced to the disk. Errors: those of system_error(), with the path.
+Status write_whole(const std::string& path, std::string_view content, mode_t mode = 0644);
 
 }  // namespace slipway

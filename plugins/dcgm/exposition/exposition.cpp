@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include <slipway/metrics.hpp>
+#include <slipway/service/metrics.hpp>
 
 #include "dcgm/events/event_counts.hpp"
 #include "dcgm/names/name_sets.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include <slipway/metrics.hpp>
+#include <slipway/service/metrics.hpp>
 #include <slipway/text.hpp>
 
 #include "nvidia/gpu.hpp"

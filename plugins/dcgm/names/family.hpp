@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include <slipway/metrics.hpp>
+#include <slipway/service/metrics.hpp>
 
 #include "dcgm/counters/counters.hpp"
 #include "dcgm/sampler/sample.hpp"

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include <slipway/metrics.hpp>
 #include <slipway/result.hpp>
+#include <slipway/service/metrics.hpp>
 
 #include "dcgm/counters/counters.hpp"
 #include "dcgm/exposition/exposition.hpp"

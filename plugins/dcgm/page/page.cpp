@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include <slipway/metrics.hpp>
+#include <slipway/service/metrics.hpp>
 
 namespace slipway::dcgm {
 namespace {

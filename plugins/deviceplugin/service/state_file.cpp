@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "deviceplugin/service/state_file.hpp"
 
-#include <slipway/metrics.hpp>
 #include <slipway/regular_file.hpp>
+#include <slipway/service/metrics.hpp>
 #include <slipway/write/new_file.hpp>
 
 #include "deviceplugin/status.hpp"

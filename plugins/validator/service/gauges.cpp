@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validator/service/gauges.hpp"
 
-#include <slipway/metrics.hpp>
+#include <slipway/service/metrics.hpp>
 
 namespace slipway::validator {
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include <slipway/fd.hpp>
-#include <slipway/whole_file.hpp>
+#include <slipway/regular_file.hpp>
 
 namespace slipway {
 namespace {

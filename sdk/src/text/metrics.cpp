@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 
-#include <slipway/metrics.hpp>
+#include <slipway/service/metrics.hpp>
 
 namespace slipway {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <slipway/metrics.hpp>
+#include <slipway/service/metrics.hpp>
 
 namespace slipway {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <slipway/regular_file.hpp>
 #include <slipway/testing/temp_dir.hpp>
-#include <slipway/whole_file.hpp>
 
 namespace slipway {
 namespace {

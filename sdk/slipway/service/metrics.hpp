@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdk/slipway/metrics.hpp - metrics in Prometheus' text format (version 0.0.4), for a scrape or a textfile
+// sdk/slipway/service/metrics.hpp - metrics in Prometheus' text format (version 0.0.4), for a scrape or a textfile
 // collector.
 #pragma once
 
