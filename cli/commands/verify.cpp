@@ -7,6 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/repair/repair.hpp"
+#include "core/engine/verify/causes.hpp"
 
 namespace slipway::core {
 namespace {
@@ -45,7 +46,7 @@ Result<int> run_verify(const Options& given, TerminalUi& ui) {
   SLIPWAY_TRY(loaded, load_spec(*session, options));
   SLIPWAY_TRY(findings, verify_settled(*session, loaded.spec, options));
   SLIPWAY_CHECK(add_damage(*session, findings));
-  const bool passed = all_pass(findings);
+  const bool passed = !awaits_apply(findings) && all_pass(findings);
   if (options.output == "text") {
     Page page = findings_text(findings);
     print_wrapped(page << (passed ? Toned{Tone::good, "Verified."} : Toned{Tone::bad, "Not everything passes."})

@@ -28,9 +28,11 @@ Json plan_json(const PlannedRun& run, const Options& options);
 Page apply_text(const ApplyResult& result, const std::string& root);
 Json apply_json(const ApplyResult& result);
 
+/// What is wrong by its cause, the worst first, then all other findings.
 Page findings_text(const std::map<std::string, Findings>& findings);
-/// A finding's line, and below it what helps.
-Page finding_text(const Finding& finding);
+/// What is wrong, then what could not be tried, and how many things that are; what is well is only counted.
+/// @param whole  everything, with each text in full
+Page doctor_text(const std::map<std::string, Findings>& findings, bool whole);
 Json findings_json(const std::map<std::string, Findings>& findings);
 
 Tone tone_of(ComponentState state);

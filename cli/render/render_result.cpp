@@ -3,25 +3,9 @@
 
 #include "cli/edits.hpp"
 #include "cli/render/render.hpp"
+#include "core/engine/verify/causes.hpp"
 
 namespace slipway::core {
-namespace {
-
-Tone tone_of(Finding::Status status) {
-  switch (status) {
-    case Finding::Status::pass:
-      return Tone::good;
-    case Finding::Status::fail:
-      return Tone::bad;
-    case Finding::Status::warning:
-      return Tone::attention;
-    default:
-      return Tone::faint;
-  }
-}
-
-}  // namespace
-
 Tone tone_of(ComponentState state) {
   switch (state) {
     case ComponentState::failed:
@@ -81,21 +65,6 @@ std::string note_text(const std::string& note, const HostSpec& spec) {
   return position.empty() ? note : position + "  " + note;
 }
 
-Page finding_text(const Finding& finding) {
-  Page page;
-  page << "  " << Toned{tone_of(finding.status), std::string(to_string(finding.status))} << "  " << finding.name << ": "
-       << finding.text << '\n';
-  if (!finding.remedy.empty()) page << "      do: " << finding.remedy << '\n';
-  return page;
-}
-
-Page findings_text(const std::map<std::string, Findings>& findings) {
-  Page page;
-  for (const auto& [component, list] : findings)
-    for (const Finding& finding : list.list()) page << finding_text(finding);
-  return page;
-}
-
 Json findings_json(const std::map<std::string, Findings>& findings) {
   Json components = Json::object();
   bool passed = true;
@@ -103,6 +72,7 @@ Json findings_json(const std::map<std::string, Findings>& findings) {
     components[component] = to_json(list);
     passed = passed && list.passed();
   }
+  passed = passed && !awaits_apply(findings);
   return envelope("Findings", {{"components", components}, {"passed", passed}});
 }
 

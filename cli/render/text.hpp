@@ -20,6 +20,9 @@ std::size_t columns_of(int descriptor);
 /// where a line has room for it.
 std::string wrapped(const std::string& text, std::size_t columns);
 
+/// A text of at most so many bytes: one that is longer is cut between two words, and ends with "…".
+std::string cut_at_word(const std::string& text, std::size_t most);
+
 /// "12.3 MiB".
 std::string mebibytes(std::uint64_t bytes);
 

@@ -172,4 +172,11 @@ std::string mebibytes(std::uint64_t bytes) {
   return text;
 }
 
+std::string cut_at_word(const std::string& text, std::size_t most) {
+  if (text.size() <= most) return text;
+  const std::size_t before = text.rfind(' ', most);
+  const std::size_t end = before != std::string::npos ? before : text.find(' ');
+  return end == std::string::npos ? text : text.substr(0, end) + " …";
+}
+
 }  // namespace slipway::core

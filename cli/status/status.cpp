@@ -17,9 +17,9 @@
 #include "core/engine/apply/failing.hpp"
 #include "core/engine/apply/generations.hpp"
 #include "core/engine/apply/recovery.hpp"
+#include "core/engine/devices.hpp"
 #include "core/engine/unit/units.hpp"
 #include "core/engine/verify/advice.hpp"
-#include "core/engine/verify/expectation.hpp"
 #include "core/engine/verify/services.hpp"
 
 namespace slipway::core {

@@ -4,6 +4,7 @@
 
 #include <slipway/text.hpp>
 
+#include "cli/render/text.hpp"
 #include "cli/status/facts.hpp"
 #include "cli/status/status.hpp"
 #include "core/engine/apply/failing.hpp"
@@ -12,6 +13,8 @@ namespace slipway::core {
 namespace {
 
 constexpr std::size_t kMostKernels = 3;
+constexpr std::size_t kMostReasons = 3;  // of one service
+constexpr std::size_t kLongestRemark = 240;
 
 using Texts = std::vector<std::string>;
 
@@ -136,10 +139,14 @@ std::vector<Toned> remarks_of(const Json& component) {
   }
   if (component.contains("service")) {
     const Json& service = component["service"];
-    remarks.push_back({tone_of_service(service), "service: " + service.value("text", "")});
+    remarks.push_back({tone_of_service(service), "service: " + cut_at_word(service.value("text", ""), kLongestRemark)});
+    Texts reasons = service.value("reasons", Texts{});
     const std::string line = service.value("status", "");
-    for (const std::string& reason : service.value("reasons", Texts{}))
-      if (line.find(reason) == std::string::npos) remarks.push_back({Tone::attention, reason});
+    std::erase_if(reasons, [&](const std::string& reason) { return line.find(reason) != std::string::npos; });
+    for (std::size_t i = 0; i < std::min(reasons.size(), kMostReasons); ++i)
+      remarks.push_back({Tone::attention, cut_at_word(reasons[i], kLongestRemark)});
+    if (reasons.size() > kMostReasons)
+      remarks.push_back({Tone::attention, "and " + std::to_string(reasons.size() - kMostReasons) + " more"});
   }
   if (component.contains("put_back")) {
     const Json& put_back = component["put_back"];
@@ -190,7 +197,8 @@ Page status_page(const Json& status, std::time_t now) {
   for (const Json& file : status["damaged"])
     page << Toned{Tone::bad, "Damaged: "} << file.value("path", "") << ": " << file.value("problem", "") << '\n';
   if (status["next"].empty()) {
-    page << "Nothing of what was applied is left to do.\n";
+    page << "Nothing of what was applied is left to do.\n"
+            "Status does not compare the devices with the spec: `slipway plan` does.\n";
     return page;
   }
   page << Toned{Tone::heading, "Next"} << '\n';

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/devices.hpp - the PCI devices of a machine that plugins are for.
+// core/engine/devices.hpp - the PCI devices of a machine that plugins are for, and whether those that the spec expects
+// are there.
 #pragma once
 
+#include <optional>
 #include <vector>
 
+#include <slipway/findings.hpp>
 #include <slipway/host.hpp>
 
 #include "core/engine/session.hpp"
+#include "core/spec/expected_gpus.hpp"
 
 namespace slipway::core {
 
@@ -18,5 +22,9 @@ std::vector<PciDevice> gpus_on_bus(const Session& session);
 
 /// "10de:2330"
 std::string pci_id(const PciDevice& device);
+
+/// "slipway.expect": it fails when GPUs are missing from the PCI bus, or one is of another product, and warns of more
+/// than expected; not exercised for a root that shows no devices. Nothing where the spec expects nothing.
+std::optional<Finding> check_expectation(const Session& session, const ExpectedGpus& expected);
 
 }  // namespace slipway::core

@@ -9,6 +9,7 @@
 
 namespace slipway::core {
 
+/// GPUs are counted on the PCI bus: that needs no driver, and a GPU that the driver does not start counts as there.
 struct ExpectedGpus {
   std::size_t count = 0;                    ///< 0: the spec expects nothing
   std::string product = {};                 ///< PCI vendor and device, "10de:2330"; empty: any

@@ -20,6 +20,10 @@ struct Finding {
   std::string name;    ///< dotted, stable: "driver.modules"
   std::string text;    ///< what was seen
   std::string remedy;  ///< what to do; empty when it passes
+  /// What it comes from: the name of another finding ("driver.plan"), or the thing that is broken
+  /// ("gpu/0000:65:00.0"), which findings of several components may share. They are shown as one entry with one remedy.
+  /// Empty: it stands for itself.
+  std::string cause = {};
 };
 
 /// The findings of one component, in the order they were added.
@@ -27,12 +31,12 @@ class Findings {
  public:
   void add(Finding finding) { list_.push_back(std::move(finding)); }
   void pass(std::string name, std::string text) { add({Finding::Status::pass, std::move(name), std::move(text), {}}); }
-  void fail(std::string name, std::string text, std::string remedy) {
-    add({Finding::Status::fail, std::move(name), std::move(text), std::move(remedy)});
+  void fail(std::string name, std::string text, std::string remedy, std::string cause = {}) {
+    add({Finding::Status::fail, std::move(name), std::move(text), std::move(remedy), std::move(cause)});
   }
   /// Something that works, and that somebody should look at all the same.
-  void warning(std::string name, std::string text, std::string remedy) {
-    add({Finding::Status::warning, std::move(name), std::move(text), std::move(remedy)});
+  void warning(std::string name, std::string text, std::string remedy, std::string cause = {}) {
+    add({Finding::Status::warning, std::move(name), std::move(text), std::move(remedy), std::move(cause)});
   }
   void not_applicable(std::string name, std::string why) {
     add({Finding::Status::not_applicable, std::move(name), std::move(why), {}});
@@ -55,7 +59,8 @@ class Findings {
 };
 
 std::string_view to_string(Finding::Status status);
-/// [{"status": "pass", "name": …, "text": …, "remedy": …?}]; the statuses are spelled with "-": "not-applicable".
+/// [{"status": "pass", "name": …, "text": …, "remedy": …?, "cause": …?}]; the statuses are spelled with "-":
+/// "not-applicable".
 Json to_json(const Findings& findings);
 /// Errors: `plugin_defect` when the value has not that form.
 Result<Findings> findings_from_json(const Json& value);

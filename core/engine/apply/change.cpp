@@ -34,6 +34,7 @@ bool blocked(const ApplyRun& apply, PlannedComponent& component) {
     if (!is_one_of(other.state, {ComponentState::failed, ComponentState::blocked})) continue;
     if (provider == nullptr || !is_among(*provider, manifest->requires_)) continue;
     component.state = ComponentState::blocked;
+    component.blocked_by = other.name;
     component.reason = "it requires " + other.name + ", which is " + std::string(to_string(other.state));
     return true;
   }

@@ -33,6 +33,7 @@ Json failing_record(const PlannedComponent& component, const Findings* findings)
     if (component.error->code == ErrorCode::unreachable) record["unreachable"] = true;
   }
   if (component.awaits_source) record["unreachable"] = true;
+  if (!component.blocked_by.empty()) record["blocked_by"] = component.blocked_by;
   Findings failed;
   if (findings != nullptr)
     for (const Finding& finding : findings->list())

@@ -46,6 +46,7 @@ struct PlannedComponent {
   std::vector<PlannedItem> items;         ///< removals first (newest first), then the plan in its order
   std::map<Trigger, Prospect> prospects;  ///< of the triggers that the items will need
   std::string reason;                     ///< why it is not applicable, blocked or deferred
+  std::string blocked_by;                 ///< the component that it requires and that failed or is blocked
   std::string follows;             ///< one before it that changes devices: its turn plans it from those; empty: none
   std::optional<Error> error;      ///< when it failed
   Json section;                    ///< its spec

@@ -124,6 +124,7 @@ bool settle_by_requirements(PlannedComponent& planned, PlannedRun& run, const Gr
     if (other == nullptr) continue;
     if (other->state == ComponentState::failed || other->state == ComponentState::blocked) {
       planned.state = ComponentState::blocked;
+      planned.blocked_by = name;
       planned.reason = "it requires " + name + ", which is " + std::string(to_string(other->state));
       return true;
     }

@@ -82,6 +82,14 @@ std::string advised(std::string text, const SessionOptions& options) {
   return text;
 }
 
+bool advises_apply(const std::string& text) {
+  for (const std::string command : {"`slipway apply", "`slipway plan"})
+    for (std::size_t at = text.find(command); at != std::string::npos; at = text.find(command, at + 1))
+      if (const std::size_t end = at + command.size(); end < text.size() && (text[end] == '`' || text[end] == ' '))
+        return true;
+  return false;
+}
+
 std::string ways_out(const std::vector<std::string>& paths) {
   const std::string what = paths.size() == 1 ? "it" : "them";
   std::string replace;

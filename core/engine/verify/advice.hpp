@@ -19,6 +19,9 @@ std::string advised(std::string text, const SessionOptions& options);
 /// The error with its `next` said that way.
 Error advised(Error error, const SessionOptions& options);
 
+/// The text advises an apply, or to see by a plan what an apply would do.
+bool advises_apply(const std::string& text);
+
 /// What helps against edits that are kept: the commands that replace them, and that accept them.
 std::string ways_out(const std::vector<std::string>& paths);
 

@@ -6,6 +6,7 @@
 #include "core/engine/apply/recovery.hpp"
 #include "core/engine/plan/planner.hpp"
 #include "core/engine/verify/advice.hpp"
+#include "core/engine/verify/causes.hpp"
 #include "core/engine/verify/verify.hpp"
 
 namespace slipway::core {
@@ -81,6 +82,7 @@ Result<std::map<std::string, Findings>> doctor_run(Session& session, const HostS
     const Finding problem = plan_problem(component.name, *component.error);
     if (!says_already(all[component.name], problem)) all[component.name].add(problem);
   }
+  name_causes(all, !unfinished.at_work.empty());
   return all;
 }
 

@@ -26,7 +26,7 @@ constexpr std::chrono::seconds kAnswerLimit{2};
 constexpr std::string_view kQuestion = "{\"op\":\"status\"}\n";
 constexpr std::size_t kLongestAnswer = std::size_t{1} << 20U;
 constexpr std::size_t kMostReasonsRead = 100;
-constexpr std::size_t kMostReasonsShown = 8;
+constexpr std::size_t kMostReasonsShown = 3;
 
 std::string text_at(const Json& value, const char* key) {
   const auto found = value.find(key);
@@ -203,9 +203,7 @@ Finding service_finding(const Session& session, const std::string& component, co
     const bool reports = state.is == Is::working && !state.reasons.empty();
     finding.status = reports ? Status::warning : Status::pass;
     finding.text = reports ? "the service works, and reports: " + reasons_text(state.reasons) : to_text(state);
-    if (reports)
-      finding.remedy = started ? "`journalctl -u " + unit + "` tells since when; `slipway status` shows what is left"
-                               : "`slipway status` shows what is left";
+    if (reports && started) finding.remedy = "`journalctl -u " + unit + "` tells since when";
   } else if (state.is == Is::refused) {
     finding.status = Status::not_exercised;
   } else if (state.is == Is::absent && waits_for_device(session, component)) {

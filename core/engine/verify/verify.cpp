@@ -10,11 +10,12 @@
 #include "core/engine/apply/generations.hpp"
 #include "core/engine/apply/layers.hpp"
 #include "core/engine/apply/recovery.hpp"
+#include "core/engine/devices.hpp"
 #include "core/engine/plan/edits.hpp"
 #include "core/engine/plan/planner.hpp"
 #include "core/engine/unit/units.hpp"
 #include "core/engine/verify/advice.hpp"
-#include "core/engine/verify/expectation.hpp"
+#include "core/engine/verify/causes.hpp"
 #include "core/engine/verify/services.hpp"
 
 namespace slipway::core {
@@ -141,7 +142,8 @@ Finding last_apply(const Session& session, const HostSpec& spec, const std::stri
                  state == to_string(ComponentState::reboot_required) ? "reboot"
                  : is_left_out
                      ? advised("run `slipway apply -f SPEC` again, with the spec that has it", session.options())
-                     : advised("run `slipway apply` again", session.options())};
+                     : advised("run `slipway apply` again", session.options()),
+                 record.contains("blocked_by") ? record.value("blocked_by", "") + ".apply" : ""};
 }
 
 /// Nothing of a component without a plugin can be verified.
@@ -152,20 +154,21 @@ Finding unusable_finding(const Session& session, const std::string& name, const 
 }
 
 /// What no component can tell: an apply that was cut off has left changes half done, or what is to follow them.
-Status add_unfinished(Session& session, std::map<std::string, Findings>& all) {
+/// @return  another slipway is at work
+Result<bool> add_unfinished(Session& session, std::map<std::string, Findings>& all) {
   SLIPWAY_TRY(unfinished, read_unfinished(session));
   const auto& options = session.options();
   if (!unfinished.at_work.empty())
-    all["slipway"].add({Finding::Status::warning, "slipway.apply",
+    all["slipway"].add({Finding::Status::warning, kApplyFinding,
                         "another slipway is changing this root: " + unfinished.at_work,
                         "look again when it has ended"});
   if (unfinished.recovery)
-    all["slipway"].fail("slipway.apply", "an apply was cut off, and its changes are half done",
+    all["slipway"].fail(kApplyFinding, "an apply was cut off, and its changes are half done",
                         advised("`slipway apply` undoes its open changes first", options));
   if (!unfinished.pending.empty())
     all["slipway"].fail("slipway.pending", "still pending from an earlier apply: " + listed(unfinished.pending, "and"),
                         advised("run `slipway apply` again", options));
-  return {};
+  return !unfinished.at_work.empty();
 }
 
 }  // namespace
@@ -186,7 +189,7 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
   std::erase_if(names, [&failing](const std::string& name) { return failing.contains(name); });
   SLIPWAY_CHECK(check_names(names, spec, owned));
   std::map<std::string, Findings> all;
-  SLIPWAY_CHECK(add_unfinished(session, all));
+  SLIPWAY_TRY(apply_runs, add_unfinished(session, all));
   if (auto finding = check_expectation(session, spec.expected)) all["slipway"].add(std::move(*finding));
   add_boot(session, all);
   const auto looked_at = [&](const std::string& name) {
@@ -243,6 +246,7 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
                      advised("`slipway apply` looks again, and forgets it", session.options())});
   }
   session.ui().looking({});
+  name_causes(all, apply_runs);
   return all;
 }
 

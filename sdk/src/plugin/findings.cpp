@@ -39,6 +39,7 @@ Json to_json(const Findings& findings) {
   for (const Finding& finding : findings.list()) {
     Json item{{"status", to_string(finding.status)}, {"name", finding.name}, {"text", finding.text}};
     if (!finding.remedy.empty()) item["remedy"] = finding.remedy;
+    if (!finding.cause.empty()) item["cause"] = finding.cause;
     list.push_back(std::move(item));
   }
   return list;
@@ -58,7 +59,8 @@ Result<Findings> findings_from_json(const Json& value) {
                        "a finding needs a 'name' and a 'status' (pass, fail, warning, not-applicable or "
                        "not-exercised), got " +
                        canonical(item).substr(0, 200)};
-    findings.add({*status, std::move(name), detail::text_at(item, "text"), detail::text_at(item, "remedy")});
+    findings.add({*status, std::move(name), detail::text_at(item, "text"), detail::text_at(item, "remedy"),
+                  detail::text_at(item, "cause")});
   }
   return findings;
 }

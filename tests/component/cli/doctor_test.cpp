@@ -8,6 +8,7 @@ using slipway::testing::DriverRoot;
 using slipway::testing::Ran;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 TEST(Doctor, HasNothingToSayAboutARootThatIsAsTheSpecSays) {
   const DriverRoot root;
@@ -53,6 +54,25 @@ TEST(Doctor, SaysThatThereIsNoPackageForAKernelAndWhichThereAre) {
   for (const Json& finding : result["components"]["driver"])
     if (finding["name"] == "driver.plan") plan = finding["text"].get<std::string>() + finding.value("remedy", "");
   EXPECT_THAT(plan, HasSubstr("6.1.0-999-amd64"));
+}
+
+// driver.apply, driver.installed and driver.owned advised an apply, which cannot help, and the cause was the eighth
+// line.
+TEST(Doctor, BeginsWithTheMissingPackageAndAdvisesNoApplyThatCannotHelp) {
+  const DriverRoot root;
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  const std::string file = root.folder().at("host.yaml").string();
+  const Ran doctor = root.run({"doctor", "--kernel", "6.1.0-999-amd64", "-f", file});
+  EXPECT_EQ(doctor.code, 1) << doctor.err;
+  EXPECT_THAT(doctor.out, StartsWith("  fail  driver.plan: "));
+  EXPECT_THAT(doctor.out, HasSubstr("\n      leads to driver.installed: "));
+  EXPECT_THAT(doctor.out, Not(HasSubstr("do: run `slipway apply")));
+  EXPECT_THAT(doctor.out, HasSubstr("2 things are wrong (3 checks fail)")) << "no Fabric Manager is the other one";
+  const Json result = Json::parse(root.run({"doctor", "--kernel", "6.1.0-999-amd64", "-f", file, "-o", "json"}).out);
+  std::string cause;
+  for (const Json& finding : result["components"]["driver"])
+    if (finding["name"] == "driver.installed") cause = finding.value("cause", "");
+  EXPECT_EQ(cause, "driver.plan") << result;
 }
 
 TEST(Doctor, RefusesAComponentThatIsNotThere) {

@@ -57,7 +57,7 @@ class Speaker final : public Component {
   Result<Findings> verify(const Spec& spec, const Host&) const override {
     Findings findings;
     findings.pass("speaker.text", "it says " + spec.text("text"));
-    findings.add({Finding::Status::warning, "speaker.voice", "hoarse", "drink tea"});
+    findings.add({Finding::Status::warning, "speaker.voice", "hoarse", "drink tea", "speaker.throat"});
     findings.not_applicable("speaker.stage", "there is none");
     findings.not_exercised("speaker.echo", "nobody listens");
     return findings;

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/verify/causes.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "core/engine/verify/advice.hpp"
+
+namespace slipway::core {
+namespace {
+
+bool is_wrong(const Finding& finding) {
+  return finding.status == Finding::Status::fail || finding.status == Finding::Status::warning;
+}
+
+/// "gpu/0000:65:00.0" of "gpu/0000:65:00.0/lost".
+std::string thing_of(const std::string& path) {
+  const std::size_t kind = path.find('/');
+  return kind == std::string::npos ? path : path.substr(0, path.find('/', kind + 1));
+}
+
+std::size_t depth_of(const std::string& path) { return static_cast<std::size_t>(std::ranges::count(path, '/')); }
+
+/// All findings of all components, and the first of each name that is wrong, one that fails before one that warns.
+class Causes {
+ public:
+  explicit Causes(const std::map<std::string, Findings>& findings) {
+    for (const auto& [component, list] : findings)
+      for (const Finding& finding : list.list())
+        if (is_wrong(finding) || !finding.cause.empty()) all_.push_back(&finding);
+    for (const auto status : {Finding::Status::fail, Finding::Status::warning})
+      for (const Finding* finding : all_)
+        if (finding->status == status) by_name_.emplace(finding->name, finding);
+  }
+  const std::vector<const Finding*>& all() const { return all_; }
+
+  /// What leads to the finding in the end: a thing, or else a finding. The other one is empty.
+  std::pair<std::string, const Finding*> origin(const Finding* finding) const {
+    std::set<const Finding*> seen;
+    while (!finding->cause.empty() && seen.insert(finding).second) {
+      const auto named = by_name_.find(finding->cause);
+      if (named == by_name_.end()) return {thing_of(finding->cause), nullptr};
+      if (named->second == finding) break;
+      finding = named->second;
+    }
+    return {"", finding};
+  }
+
+ private:
+  std::vector<const Finding*> all_;
+  std::map<std::string, const Finding*> by_name_;
+};
+
+/// Of several findings about a thing, the one whose remedy is shown. What is only a consequence of a symptom leads
+/// where there is nothing else.
+bool leads(const Finding& one, const Finding& other) {
+  constexpr std::size_t kSymptom = 2;  // "gpu/0000:65:00.0/lost"
+  const auto rank = [](const Finding& finding) {
+    return std::tuple(!is_wrong(finding), depth_of(finding.cause) > kSymptom, finding.status != Finding::Status::fail,
+                      depth_of(finding.cause), finding.remedy.empty());
+  };
+  return rank(one) < rank(other);
+}
+
+/// What leads the findings of a component that an apply would cure; null: nothing does.
+const Finding* leader_of(const std::string& component, const Findings& findings) {
+  for (const char* end : {".plan", ".apply"})
+    for (const Finding& finding : findings.list())
+      if (finding.status == Finding::Status::fail && finding.name == component + end) return &finding;
+  return nullptr;
+}
+
+/// The finding of a component that says what to do about what its service only reports: its text is in the report.
+std::string told_by(const Finding& service, const Findings& findings) {
+  const auto is_reported = [&](const Finding& finding) {
+    const std::size_t subject = finding.text.find(": ");
+    const std::string what = subject == std::string::npos ? finding.text : finding.text.substr(subject + 2);
+    return !what.empty() && service.text.find(what) != std::string::npos;
+  };
+  for (const auto status : {Finding::Status::fail, Finding::Status::warning})
+    for (const Finding& finding : findings.list())
+      if (finding.status == status && finding.name != service.name && is_reported(finding)) return finding.name;
+  return {};
+}
+
+/// What an apply cures is on its way while one runs.
+Findings leave_to_apply(const Findings& findings) {
+  Findings later;
+  for (Finding finding : findings.list()) {
+    if (is_wrong(finding) && finding.name != kApplyFinding && advises_apply(finding.remedy))
+      finding = {Finding::Status::not_exercised, finding.name, finding.text, {}, kApplyFinding};
+    later.add(std::move(finding));
+  }
+  return later;
+}
+
+void name_causes_in(const std::string& component, Findings& findings) {
+  const Finding* const leader = leader_of(component, findings);
+  const std::string leading = leader == nullptr ? "" : leader->name;
+  const bool cannot_be_planned = leading.ends_with(".plan");
+  Findings named;
+  for (Finding finding : findings.list()) {
+    if (is_wrong(finding) && finding.cause.empty() && finding.name != leading) {
+      if (!leading.empty() && advises_apply(finding.remedy))
+        finding.cause = leading;
+      else if (finding.status == Finding::Status::warning && finding.name == component + ".service")
+        finding.cause = told_by(finding, findings);
+    }
+    if (cannot_be_planned && (finding.cause == leading || finding.cause == component + ".apply"))
+      finding.remedy.clear();
+    named.add(std::move(finding));
+  }
+  findings = std::move(named);
+}
+
+}  // namespace
+
+Finding::Status CauseEntry::worst() const {
+  const auto is_failure = [](const Finding* each) { return each->status == Finding::Status::fail; };
+  const bool fails = is_failure(head) || std::ranges::any_of(consequences, is_failure);
+  return fails ? Finding::Status::fail : Finding::Status::warning;
+}
+
+std::vector<CauseEntry> entries_of(const std::map<std::string, Findings>& findings) {
+  const Causes causes(findings);
+  std::vector<std::vector<const Finding*>> groups;
+  std::map<std::pair<std::string, const Finding*>, std::size_t> places;
+  for (const Finding* finding : causes.all()) {
+    const auto [place, is_new] = places.emplace(causes.origin(finding), groups.size());
+    if (is_new) groups.emplace_back();
+    groups[place->second].push_back(finding);
+  }
+  std::vector<CauseEntry> entries;
+  for (const auto& [origin, place] : places) {
+    const auto& group = groups[place];
+    const Finding* head = origin.second;
+    for (const Finding* each : group)
+      if (origin.second == nullptr && (head == nullptr || leads(*each, *head))) head = each;
+    if (!is_wrong(*head)) continue;  // nothing is wrong with the thing
+    entries.push_back({head, {}});
+    for (const Finding* each : group)
+      if (each != head) entries.back().consequences.push_back(each);
+  }
+  const auto rank = [](const CauseEntry& entry) {
+    return std::tuple(entry.head->name != kApplyFinding, entry.worst() != Finding::Status::fail,
+                      entry.head->status != Finding::Status::fail,
+                      -static_cast<std::ptrdiff_t>(entry.consequences.size()), entry.head->name, entry.head->text);
+  };
+  std::ranges::stable_sort(entries, {}, rank);
+  return entries;
+}
+
+void name_causes(std::map<std::string, Findings>& findings, bool apply_runs) {
+  for (auto& [component, list] : findings) {
+    if (apply_runs) list = leave_to_apply(list);
+    name_causes_in(component, list);
+  }
+}
+
+bool awaits_apply(const std::map<std::string, Findings>& findings) {
+  return std::ranges::any_of(findings, [](const auto& component) {
+    return std::ranges::any_of(component.second.list(), [](const Finding& finding) {
+      return finding.status == Finding::Status::not_exercised && finding.cause == kApplyFinding;
+    });
+  });
+}
+
+}  // namespace slipway::core

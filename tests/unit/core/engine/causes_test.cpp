@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/verify/causes.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace slipway::core {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using All = std::map<std::string, Findings>;
+
+constexpr auto kFail = Finding::Status::fail;
+constexpr auto kWarning = Finding::Status::warning;
+
+void add(All& all, Finding finding) { all[finding.name.substr(0, finding.name.find('.'))].add(std::move(finding)); }
+
+std::vector<std::string> names_of(const CauseEntry& entry) {
+  std::vector<std::string> names{entry.head->name};
+  for (const Finding* each : entry.consequences) names.push_back(each->name);
+  return names;
+}
+
+// A lost GPU was ten entries with five remedies, of which the first was `slipway apply`.
+TEST(Causes, OfALostGpuAreOneEntryThatBeginsWithItsHealth) {
+  All all;
+  add(all, {kFail, "cdi.current", "changed", "run `slipway apply`", "gpu/0000:5d:00.0/lost/specs"});
+  add(all, {kFail, "cdi.lost", "GPU 3 is lost", "reset or reboot", "gpu/0000:5d:00.0/lost"});
+  add(all, {kWarning, "deviceplugin.service", "reports: GPU 3 is unhealthy: XID 79", "journalctl"});
+  add(all, {kFail, "deviceplugin.health", "GPU 3: XID 79", "power the node off and on", "gpu/0000:5d:00.0"});
+  add(all, {kFail, "mig.layout", "cannot reach GPU 3", "dmesg", "gpu/0000:5d:00.0/lost"});
+  name_causes(all, false);
+  const auto entries = entries_of(all);
+  ASSERT_EQ(entries.size(), 1U);
+  EXPECT_EQ(entries[0].head->remedy, "power the node off and on");
+  EXPECT_THAT(names_of(entries[0]),
+              ElementsAre("deviceplugin.health", "cdi.current", "cdi.lost", "deviceplugin.service", "mig.layout"));
+}
+
+TEST(Causes, OfALostGpuWithoutAJudgeBeginWithWhatSaysThatItIsLost) {
+  All all;
+  add(all, {kFail, "cdi.current", "changed", "run `slipway apply`", "gpu/0000:5d:00.0/lost/specs"});
+  add(all, {kWarning, "cdi.lost", "GPU 3 is lost", "reset or reboot", "gpu/0000:5d:00.0/lost"});
+  const auto entries = entries_of(all);
+  ASSERT_EQ(entries.size(), 1U);
+  EXPECT_EQ(entries[0].head->remedy, "reset or reboot");
+  EXPECT_EQ(entries[0].worst(), kFail);
+}
+
+// XID 79, a lost GPU and XID 48 got the remedy of the last one.
+TEST(Causes, OfEachGpuAreAnEntryOfTheirOwn) {
+  All all;
+  add(all, {kFail, "deviceplugin.health", "XID 48", "reset", "gpu/0000:18:00.0"});
+  add(all, {kFail, "deviceplugin.health", "lost", "power off", "gpu/0000:5d:00.0"});
+  add(all, {kFail, "dcgm.gpus", "GPU 3", "dmesg", "gpu/0000:5d:00.0/lost"});
+  add(all, {kWarning, "gfd.gpus", "GPU 5", "look", "gpu/0000:ab:00.0/lost"});
+  const auto entries = entries_of(all);
+  ASSERT_EQ(entries.size(), 3U);
+  EXPECT_THAT(names_of(entries[0]), ElementsAre("deviceplugin.health", "dcgm.gpus"));
+  EXPECT_EQ(entries[0].head->remedy, "power off");
+  EXPECT_EQ(entries[1].head->remedy, "reset");
+  EXPECT_THAT(names_of(entries[2]), ElementsAre("gfd.gpus")) << "what only warns comes last";
+}
+
+// Without a package for the kernel, three findings advised `slipway apply`, which cannot help.
+TEST(Causes, OfAComponentThatCannotBePlannedAdviseNoApply) {
+  All all;
+  add(all, {kFail, "driver.apply", "the last apply left it failed", "run `slipway apply` again"});
+  add(all, {kFail, "driver.installed", "not installed", "run `slipway apply`"});
+  add(all, {kFail, "driver.owned", "differs", "`slipway plan --root /r` shows what an apply would put right"});
+  add(all, {kFail, "driver.plan", "no package for kernel 6.1.0-99", "use another kernel"});
+  add(all, {kFail, "driver.nouveau", "nouveau is loaded", "unload it"});
+  add(all, {kFail, "dra.apply", "it requires driver", "run `slipway apply` again", "driver.apply"});
+  add(all, {kFail, "dra.owned", "not installed", "`slipway apply` installs it"});
+  name_causes(all, false);
+  const auto entries = entries_of(all);
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_THAT(names_of(entries[0]),
+              ElementsAre("driver.plan", "dra.apply", "dra.owned", "driver.apply", "driver.installed", "driver.owned"));
+  EXPECT_THAT(names_of(entries[1]), ElementsAre("driver.nouveau"));
+  for (const Finding& finding : all["driver"].list()) {
+    const bool keeps = finding.name == "driver.plan" || finding.name == "driver.nouveau";
+    EXPECT_EQ(finding.remedy.empty(), !keeps) << finding.name;
+  }
+}
+
+// Components that an apply was about to bring about were called wrong, with the advice to apply.
+TEST(Causes, OfWhatARunningApplyCuresAreThatApply) {
+  All all;
+  add(all, {kWarning, kApplyFinding, "an apply is under way", "wait"});
+  add(all, {kFail, "cdi.owned", "not installed", "`slipway apply` installs it"});
+  add(all, {kFail, "driver.loaded", "not loaded", "run `slipway apply`"});
+  add(all, {kFail, "deviceplugin.health", "XID 79", "power off", "gpu/0000:18:00.0"});
+  EXPECT_FALSE(awaits_apply(all));
+  name_causes(all, true);
+  EXPECT_TRUE(awaits_apply(all));
+  const auto entries = entries_of(all);
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_THAT(names_of(entries[0]), ElementsAre(kApplyFinding, "cdi.owned", "driver.loaded")) << "is told first";
+  EXPECT_EQ(entries[0].worst(), kWarning);
+  EXPECT_EQ(entries[1].worst(), kFail);
+}
+
+TEST(Causes, ThatNobodyFoundLeaveTheFindingsWithoutThem) {
+  All all;
+  add(all, {kFail, "cdi.specs", "no driver", "load it", "driver.loaded"});
+  add(all, {kFail, "gfd.labels", "no driver", "load it", "driver.loaded"});
+  const auto entries = entries_of(all);
+  ASSERT_EQ(entries.size(), 1U);
+  EXPECT_THAT(names_of(entries[0]), ElementsAre("cdi.specs", "gfd.labels"));
+  all["driver"].fail("driver.loaded", "not loaded", "modprobe");
+  EXPECT_THAT(names_of(entries_of(all)[0]), ElementsAre("driver.loaded", "cdi.specs", "gfd.labels"));
+}
+
+TEST(Causes, OfAServicesReportAreNotFindingsAboutSomethingElse) {
+  All all;
+  add(all, {kWarning, "dcgm.service", "the service works, and reports: nobody can scrape", "journalctl"});
+  add(all, {kWarning, "dcgm.kubelet", "there is no kubelet", "set pods: none"});
+  name_causes(all, false);
+  EXPECT_EQ(entries_of(all).size(), 2U);
+}
+
+// What a plugin says of causes may be anything.
+TEST(Causes, ThatNameEachOtherOrThemselvesAreShownAllTheSame) {
+  All all;
+  add(all, {kFail, "a.one", "x", "do", "a.two"});
+  add(all, {kFail, "a.two", "y", "do", "a.one"});
+  add(all, {kFail, "b.self", "z", "do", "b.self"});
+  add(all, {kFail, "c.odd", "w", "do", "///"});
+  std::size_t shown = 0;
+  for (const CauseEntry& entry : entries_of(all)) shown += names_of(entry).size();
+  EXPECT_EQ(shown, 4U);
+  EXPECT_THAT(entries_of({}), IsEmpty());
+}
+
+TEST(Causes, OfWhatPassesAreNoEntries) {
+  All all;
+  all["a"].pass("a.one", "fine");
+  add(all, {Finding::Status::not_exercised, "a.two", "not tried", {}, "gpu/0000:18:00.0"});
+  EXPECT_THAT(entries_of(all), IsEmpty());
+}
+
+}  // namespace
+}  // namespace slipway::core
