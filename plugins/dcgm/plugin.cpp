@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/dcgm/plugin.cpp - the component dcgm: its service does the work, so it plans no more than a correct service,
 // and that nobody else is in its place.
+#include <algorithm>
+
 #include <slipway/component.hpp>
 #include <slipway/plugin.hpp>
 
@@ -10,6 +12,7 @@
 #include "dcgm/settings.hpp"
 #include "dcgm/tools.hpp"
 #include "nvidia/gpu.hpp"
+#include "nvidia/machine/causes.hpp"
 
 namespace slipway::dcgm {
 namespace {
@@ -22,6 +25,12 @@ std::vector<std::string> remarks_of_host(const Settings& settings, const Host& h
   if (!asked.empty()) remarks.push_back(asked);
   for (const Missing& each : missing_on(settings, host)) remarks.push_back(each.text + ": " + each.remedy);
   return remarks;
+}
+
+/// The cause of what the first GPU without an answer leads to.
+std::string lost_gpu_of(const Sample& sample) {
+  const auto lost = std::ranges::find_if(sample.gpus, [](const GpuState& state) { return !state.problem.empty(); });
+  return lost == sample.gpus.end() ? std::string() : nvidia::lost_gpu_cause(lost->gpu.bus_id);
 }
 
 class Dcgm final : public Component {
@@ -86,7 +95,7 @@ class Dcgm final : public Component {
         "some GPUs cannot be read: " + silent,
         one_hangs ? nvidia::nvml::kHangRemedy
                   : "look at the kernel's log (`dmesg`) for an Xid, then reset the GPU or reboot");
-    return findings;
+    return nvidia::with_cause(findings, kName, lost_gpu_of(sample));
   }
 
   /// What only the service knows, and a file of health rules that is broken since the last apply.

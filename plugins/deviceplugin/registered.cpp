@@ -7,35 +7,43 @@
 #include <slipway/unix_socket.hpp>
 
 #include "deviceplugin/status.hpp"
+#include "nvidia/gpu.hpp"
 #include "nvidia/kubelet/checkpoint.hpp"
+#include "nvidia/machine/causes.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
 
 constexpr const char* kStatusFile = "/run/slipway/deviceplugin/status.json";
+constexpr const char* kOffers = "deviceplugin.offers";
 constexpr const char* kLog = "look at `systemctl status slipway-deviceplugin.service`";
 constexpr std::size_t kLargestFile = 16U << 20U;
 constexpr std::chrono::milliseconds kLook{50};
 
-void add_health(const Json& status, bool running, Findings& findings) {
-  std::string sick;
-  std::string remedy;
-  std::size_t count = 0;
-  const Json gpus = status.value("gpus", Json::array());
+/// Of each GPU its own finding, whose remedy is for that GPU.
+void add_health(const Registered& seen, Findings& findings) {
+  constexpr const char* kName = "deviceplugin.health";
+  bool healthy = true;
+  const Json gpus = seen.status->value("gpus", Json::array());
   for (const Json& gpu : gpus) {
     const Json health = gpu.value("health", Json::object());
-    ++count;
     if (health.value("healthy", true)) continue;
-    sick += fmt::format("{}GPU {} ({}): {}", sick.empty() ? "" : "; ", gpu.value("index", 0), gpu.value("address", ""),
-                        health.value("text", ""));
-    remedy = health.value("remedy", "");
+    healthy = false;
+    const std::string address = gpu.value("address", "");
+    findings.fail(kName, fmt::format("GPU {} ({}): {}", gpu.value("index", 0), address, health.value("text", "")),
+                  health.value("remedy", ""), nvidia::gpu_cause(address));
   }
-  if (!sick.empty())
-    findings.fail("deviceplugin.health", sick, remedy);
-  else if (running)
-    findings.pass("deviceplugin.health", fmt::format("{} GPUs are healthy", count));
+  if (!healthy) return;
+  if (!seen.running)
+    findings.not_exercised(kName, "the service does not run, so nobody watches the GPUs");
+  else if (gpus.empty() && seen.gpus_on_bus > 0)
+    findings.fail(kName,
+                  fmt::format("{} on the PCI bus, and the service sees none of them",
+                              seen.gpus_on_bus == 1 ? "1 GPU is" : std::to_string(seen.gpus_on_bus) + " GPUs are"),
+                  "see whether the driver shows them (`nvidia-smi -L`)",
+                  seen.status->value("problem", "").empty() ? "" : kOffers);
   else
-    findings.not_exercised("deviceplugin.health", "the service does not run, so nobody watches the GPUs");
+    findings.pass(kName, fmt::format("{} GPUs are healthy", gpus.size()));
 }
 
 /// What kubelet itself says where it does (pod resources, since 1.21), else what its checkpoint holds.
@@ -59,6 +67,15 @@ Compared compare(const Json& resource, const std::map<std::string, std::vector<s
 /// What keeps a resource from being registered, whatever kubelet still has of it from before.
 std::string why_not_registered(const Json& resource) {
   return resource.value("registered", false) ? std::string() : resource.value("problem", "");
+}
+
+/// Kubelet had the resource, by the service or by its checkpoint, and does not run any more. @return  why; empty: no
+std::string kubelet_went(const Json& resource, const Registered& seen) {
+  const std::string waits_for = resource.value("waitsFor", "");
+  if (resource.value("registered", false) || waits_for.empty()) return {};
+  const auto known = seen.devices ? seen.devices->find(resource.value("name", "")) : decltype(seen.devices->end())();
+  const bool in_checkpoint = seen.devices && known != seen.devices->end() && !known->second.empty();
+  return resource.value("registrations", 0L) > 0 || in_checkpoint ? waits_for : std::string();
 }
 
 void add_resource(const Json& resource, const std::map<std::string, std::vector<std::string>>& devices,
@@ -96,6 +113,7 @@ Registered read_registered(const Host& host, const std::string& kubelet_root) {
   seen.booting = host.booting();
   const std::string folder = kubelet_root + "/device-plugins";
   seen.kubelet = host.exists(folder);
+  seen.gpus_on_bus = nvidia::gpus_of_the_driver(host).size();
   if (const auto text = host.read(kStatusFile, kLargestFile)) {
     Json status = Json::parse(*text, nullptr, false);
     if (status.is_object()) seen.status = std::move(status);
@@ -118,11 +136,14 @@ void add_findings(const Registered& seen, Findings& findings) {
     findings.not_exercised("deviceplugin.health", "the service has not run on this host since it booted");
     return;
   }
-  add_health(*seen.status, seen.running, findings);
+  add_health(seen, findings);
   if (!seen.running)
     return findings.not_exercised("deviceplugin.registered", "the service does not run, so kubelet is offered no GPU");
-  if (const std::string problem = seen.status->value("problem", ""); !problem.empty())
-    findings.fail("deviceplugin.offers", problem, kLog);
+  if (const std::string problem = seen.status->value("problem", ""); !problem.empty()) {
+    const std::string cause = nvidia::nvml_cause(problem);
+    findings.fail(kOffers, problem, cause.empty() ? kLog : "see why the driver does not run (`nvidia-smi`, `dmesg`)",
+                  cause);
+  }
   if (const std::string yields = seen.status->value("yields", ""); !yields.empty())
     return findings.not_exercised("deviceplugin.registered", yields);
   if (seen.booting)
@@ -137,6 +158,10 @@ void add_findings(const Registered& seen, Findings& findings) {
     if (const std::string why = why_not_registered(resource); !why.empty())
       findings.fail("deviceplugin.registered", resource.value("name", "") + " is not registered with kubelet: " + why,
                     kLog);
+    else if (const std::string went = kubelet_went(resource, seen); !went.empty())
+      findings.fail("deviceplugin.registered",
+                    resource.value("name", "") + " was registered with kubelet, and is not any more: " + went,
+                    "see why kubelet does not run (`systemctl status kubelet`), and start it");
     else if (seen.devices)
       add_resource(resource, *seen.devices, findings);
     else

@@ -18,10 +18,11 @@ namespace slipway::deviceplugin {
 
 /// What the service says, and what kubelet has.
 struct Registered {
-  bool kubelet = false;        ///< its folder is there
-  std::optional<Json> status;  ///< of the service, from its status file
-  bool running = false;        ///< the service is: else its file is about the past
-  bool booting = false;        ///< kubelet may start later, so that what it has now is of another boot
+  bool kubelet = false;         ///< its folder is there
+  std::optional<Json> status;   ///< of the service, from its status file
+  bool running = false;         ///< the service is: else its file is about the past
+  bool booting = false;         ///< kubelet may start later, so that what it has now is of another boot
+  std::size_t gpus_on_bus = 0;  ///< those that the driver should show
   /// kubelet's checkpoint: healthy ids by resource; empty: it has none
   std::optional<std::map<std::string, std::vector<std::string>>> devices;
 };

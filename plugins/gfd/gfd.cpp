@@ -9,6 +9,7 @@
 #include "gfd/labels/labels.hpp"
 #include "gfd/probe.hpp"
 #include "nvidia/gpu.hpp"
+#include "nvidia/machine/causes.hpp"
 
 namespace slipway::gfd {
 namespace {
@@ -31,6 +32,16 @@ std::string remedy_for(const Host& host) {
   const std::string print = "; `slipway gfd labels` prints what it should hold";
   if (has_systemd(host)) return "look at `systemctl status slipway-gfd.service`" + print;
   return (has_run(host) ? "look at what the service has printed" : "start the service: `slipway service gfd`") + print;
+}
+
+/// The cause of what comes of the first GPU that the driver should show and that does not answer.
+std::string lost_gpu_of(const Snapshot& snapshot, const Host& host) {
+  if (snapshot.unreachable.empty()) return {};
+  for (const PciDevice& each : nvidia::gpus_of_the_driver(host)) {
+    const auto answers = [&](const Gpu& gpu) { return gpu.address == each.address; };
+    if (std::ranges::none_of(snapshot.gpus, answers)) return nvidia::lost_gpu_cause(each.address);
+  }
+  return {};
 }
 
 }  // namespace
@@ -67,7 +78,8 @@ Result<Findings> Gfd::verify(const Spec& spec, const Host& host) const {
   Findings findings;
   const auto seen = Probe(host, config, Probe::Use::command).look(config.sharing);
   if (!seen) {
-    findings.fail("gfd.labels", "the GPUs cannot be asked: " + seen.error().what, seen.error().next);
+    findings.fail("gfd.labels", "the GPUs cannot be asked: " + seen.error().what, seen.error().next,
+                  nvidia::nvml_cause(seen.error().what));
     return findings;
   }
   if (seen->no_driver) {
@@ -93,7 +105,9 @@ Result<Findings> Gfd::verify(const Spec& spec, const Host& host) const {
   else
     findings.fail("gfd.labels", config.output + (file ? " holds other labels than the GPUs have" : " is not there"),
                   remedy_for(host));
-  return findings;
+  const std::string lost = lost_gpu_of(seen->sources.snapshot, host);
+  return nvidia::with_cause(nvidia::with_cause(findings, "gfd.gpus", lost), "gfd.labels",
+                            lost.empty() ? "" : lost + "/labels");
 }
 
 }  // namespace slipway::gfd

@@ -14,8 +14,8 @@ using Verdict = Finding::Status;
 inline Finding passes(std::string name, std::string text) {
   return {Verdict::pass, std::move(name), std::move(text), {}};
 }
-inline Finding fails(std::string name, std::string text, std::string remedy) {
-  return {Verdict::fail, std::move(name), std::move(text), std::move(remedy)};
+inline Finding fails(std::string name, std::string text, std::string remedy, std::string cause = {}) {
+  return {Verdict::fail, std::move(name), std::move(text), std::move(remedy), std::move(cause)};
 }
 /// It could not be tried. Never "pass": nobody knows.
 inline Finding not_tried(std::string name, std::string why) {

@@ -6,13 +6,15 @@
 
 #include "nvidia/gpu.hpp"
 #include "nvidia/loaded_driver.hpp"
+#include "nvidia/machine/causes.hpp"
 #include "nvidia/nvml/library.hpp"
 #include "nvidia/proc_files.hpp"
 
 namespace slipway::validator {
 namespace {
 
-constexpr const char* kDoctor = "`slipway doctor driver` says why";
+constexpr const char* kLookAtLog = "look for NVRM lines in `dmesg`";
+constexpr const char* kLoad = "load it (`modprobe nvidia`); `dmesg` has NVRM lines that say why it fails";
 
 void check_node(const Host& host, const std::string& path, std::optional<unsigned> major, unsigned minor,
                 std::vector<std::string>& wrong) {
@@ -39,6 +41,11 @@ std::vector<std::string> node_paths(const Host& host, const std::string& dev_roo
   return nodes;
 }
 
+std::string cause_of(const std::string& error) {
+  const std::string driver = nvidia::nvml_cause(error);
+  return driver.empty() ? nvidia::lost_gpu_cause(nvidia::gpu_address_in(error)) : driver;
+}
+
 Finding no_gpu() { return Finding{Verdict::not_applicable, kDriverCheck, "no NVIDIA GPU on the PCI bus", {}}; }
 
 }  // namespace
@@ -63,7 +70,8 @@ std::optional<Finding> DriverCheck::check_kernel() const {
     return has_gpu(host_) ? not_tried(kDriverCheck, "no driver runs on this simulated machine") : no_gpu();
   if (!host_.live()) return std::nullopt;
   if (!has_gpu(host_)) return no_gpu();
-  if (!host_.module_loaded("nvidia")) return fails(kDriverCheck, "the kernel module nvidia is not loaded", kDoctor);
+  if (!host_.module_loaded("nvidia"))
+    return fails(kDriverCheck, "the kernel module nvidia is not loaded", kLoad, nvidia::kDriverCause);
   const auto wrong = wrong_nodes(host_, dev_root_of(place_));
   if (!wrong.empty()) return fails(kDriverCheck, fmt::format("{}", fmt::join(wrong, "; ")), "run `slipway apply`");
   return std::nullopt;
@@ -111,10 +119,11 @@ Finding DriverCheck::ask_nvml() {
   ++looks_;
   auto looked = look_(*library);
   if (!looked)
-    return fails(kDriverCheck, looked.error().what, looked.error().next.empty() ? kDoctor : looked.error().next);
+    return fails(kDriverCheck, looked.error().what, looked.error().next.empty() ? kLookAtLog : looked.error().next,
+                 cause_of(looked.error().what));
   const std::size_t count = looked->gpus.size();
   if (count == 0 && host_.hardware() == "detect" && !has_gpu(host_)) return no_gpu();
-  if (count == 0) return fails(kDriverCheck, "the driver runs and has no GPU", kDoctor);
+  if (count == 0) return fails(kDriverCheck, "the driver runs and has no GPU", kLookAtLog);
   answers_ = *std::move(looked);
   return passes(kDriverCheck,
                 fmt::format("driver {} answers for {} {}", answers_.version, count, count == 1 ? "GPU" : "GPUs"));

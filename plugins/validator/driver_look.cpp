@@ -34,9 +34,10 @@ bool mig_without_instances(nvml::Nvml& nvml, unsigned count) {
 }
 
 Result<std::string> ask_gpu(nvml::Nvml& nvml, unsigned index) {
-  const std::string gpu = fmt::format("GPU {}", index);
+  std::string gpu = fmt::format("GPU {}", index);
   const auto device = nvml::device_at(nvml, index);
   if (!device) return device.error(gpu);
+  if (const auto place = nvml::device_pci(nvml, *device)) gpu += " (" + place->address + ")";
   const auto uuid = nvml::device_uuid(nvml, *device);
   if (!uuid) return uuid.error(gpu);
   // Of all questions this is one that a GPU which has fallen off the bus cannot answer from memory.

@@ -10,6 +10,8 @@
 #include <slipway/unix_socket.hpp>
 #include <slipway/write/new_file.hpp>
 
+#include "nvidia/machine/causes.hpp"
+
 namespace slipway::dcgm {
 namespace {
 
@@ -70,7 +72,8 @@ void add_told_health(const Host& host, Findings& findings) {
     if (!entry.is_object() || ++count > kMostFindings) break;
     const bool fatal = text_at(entry, "severity") == to_string(nvidia::health::Severity::fatal);
     findings.add({fatal ? Finding::Status::fail : Finding::Status::warning, kName,
-                  text_at(entry, "device") + ": " + text_at(entry, "text"), text_at(entry, "remedy")});
+                  text_at(entry, "device") + ": " + text_at(entry, "text"), text_at(entry, "remedy"),
+                  nvidia::gpu_cause(nvidia::gpu_address_in(text_at(entry, "device")))});
   }
   if (count == 0) findings.pass(kName, "no GPU has anything against it");
 }

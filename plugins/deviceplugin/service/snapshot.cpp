@@ -129,7 +129,10 @@ std::vector<std::string> reasons(const Snapshot& snapshot, const std::map<std::s
                         " is unhealthy: " + found->second.text + " (" + found->second.remedy + ")");
   for (const auto& [name, why] : snapshot.unready) lines.push_back(name + " is not ready: " + why);
   for (const auto& [name, endpoint] : endpoints)
-    if (!endpoint.problem.empty()) lines.push_back(name + ": " + endpoint.problem);
+    if (!endpoint.problem.empty())
+      lines.push_back(name + ": " + endpoint.problem);
+    else if (!endpoint.registered && endpoint.registrations > 0 && !endpoint.waits_for.empty())
+      lines.push_back(name + " was registered, and is not any more: " + endpoint.waits_for);
   const bool told = snapshot.problem.empty() || std::ranges::any_of(lines, [&](const std::string& line) {
                       return line.find(snapshot.problem) != std::string::npos;
                     });

@@ -8,6 +8,7 @@
 
 #include "driver/detect/kernel_driver.hpp"
 #include "driver/verify/verify.hpp"
+#include "nvidia/machine/causes.hpp"
 #include "nvidia/proc_files.hpp"
 
 namespace slipway::driver {
@@ -48,10 +49,14 @@ void diagnose_versions(const HostFacts& facts, const Host& host, Findings& findi
     if (!version.empty() && version != facts.loaded->version) wrong.push_back(fmt::format("{} is {}", path, version));
   }
   if (wrong.empty()) return;
+  const bool is_installed = facts.installed && facts.installed->version != facts.loaded->version;
   findings.fail("driver.versions",
                 fmt::format("the loaded module is of driver {}, and {}: programs say `Driver/library version mismatch`",
                             facts.loaded->version, fmt::join(wrong, ", ")),
-                "reboot, so that the module of the installed driver is loaded; keep other installers from updating it");
+                is_installed ? "run `slipway apply`, which swaps the modules once nothing uses a GPU, or reboot"
+                             : "reboot, so that the module of the installed driver is loaded; keep other installers "
+                               "from updating it",
+                nvidia::kDriverCause);
 }
 
 void check_uvm_node(const std::string& path, unsigned major, unsigned minor, const Host& host,

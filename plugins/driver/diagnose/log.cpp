@@ -4,6 +4,7 @@
 #include "driver/diagnose/diagnose.hpp"
 #include "nvidia/driver_version.hpp"
 #include "nvidia/health/rules.hpp"
+#include "nvidia/machine/causes.hpp"
 #include "nvidia/xid.hpp"
 
 namespace slipway::driver {
@@ -110,7 +111,8 @@ void diagnose_xids(const std::vector<std::string>& log, const nvidia::health::Ru
                                          last.address, last.instance ? fmt::format(" GPU-I:{}", *last.instance) : "",
                                          times, rule.what, detail_text(rule, last.text, driver_branch), last.text);
     const bool of_the_gpu = rules.preset().empty() ? rule.severity >= Severity::degraded : rules.counts(last.number);
-    findings.add({of_the_gpu ? Finding::Status::fail : Finding::Status::warning, "driver.xid", text, rule.remedy});
+    findings.add({of_the_gpu ? Finding::Status::fail : Finding::Status::warning, "driver.xid", text, rule.remedy,
+                  nvidia::gpu_cause(last.address)});
   }
 }
 

@@ -20,8 +20,10 @@ void verify_loaded(const std::string& version, const Settings& settings, const H
   for (const auto& module : settings.load)
     if (std::ranges::count(facts.loaded->modules, module) == 0) missing.push_back(module);
   if (facts.loaded->version != version)
-    findings.fail("driver.loaded", fmt::format("driver {} is loaded, {} is installed", facts.loaded->version, version),
-                  "reboot; until then programs say `Driver/library version mismatch`");
+    findings.fail(
+        "driver.loaded", fmt::format("driver {} is loaded, {} is installed", facts.loaded->version, version),
+        "run `slipway apply`, which swaps the modules once nothing uses a GPU, or reboot; until then programs say "
+        "`Driver/library version mismatch`");
   else if (facts.installed && facts.loaded->flavour &&
            nvidia::to_string(*facts.loaded->flavour) != facts.installed->flavour)
     findings.fail("driver.loaded",

@@ -22,6 +22,7 @@
 #include "mig/draw/picture.hpp"
 #include "mig/layout/intent.hpp"
 #include "nvidia/gpu.hpp"
+#include "nvidia/machine/causes.hpp"
 #include "nvidia/nvml/error.hpp"
 
 namespace slipway::mig {
@@ -272,17 +273,19 @@ Result<Findings> Mig::verify(const Spec& spec, const Host& host) const {
   if (!intents) {
     const Error& error = intents.error();
     const bool names_place = error.where.empty() || error.what.find(error.where) != std::string::npos;
-    findings.fail("mig.layout", (names_place ? "" : error.where + ": ") + error.what, error.next);
+    findings.fail("mig.layout", (names_place ? "" : error.where + ": ") + error.what, error.next,
+                  nvidia::nvml_cause(error.what));
     return findings;
   }
   constexpr const char* kLostRemedy = "look at the kernel's log (`dmesg`) for an Xid, then reset the GPU or reboot";
   if (const auto lost = facts.texts("lost"); !lost.empty())
     findings.fail("mig.layout",
                   "the driver does not show the GPU at " + listed(lost, "and") + ", so nobody knows its layout",
-                  kLostRemedy);
+                  kLostRemedy, nvidia::lost_gpu_cause(lost.front()));
   for (const std::string& lost : intents->lost)
     findings.fail("mig.layout", "the driver cannot reach " + lost + ", so nobody knows its layout",
-                  lost.ends_with(Gpu::kHangs) ? nvidia::nvml::kHangRemedy : kLostRemedy);
+                  lost.ends_with(Gpu::kHangs) ? nvidia::nvml::kHangRemedy : kLostRemedy,
+                  nvidia::lost_gpu_cause(nvidia::gpu_address_in(lost)));
   std::vector<Gpu> others;
   std::vector<Gpu> pending;
   for (const Intent& intent : intents->gpus) {

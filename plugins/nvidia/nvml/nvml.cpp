@@ -15,6 +15,7 @@
 
 #include "nvidia/gpu.hpp"
 #include "nvidia/loaded_driver.hpp"
+#include "nvidia/machine/causes.hpp"
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/mig.hpp"
 
@@ -96,7 +97,10 @@ Status Nvml::start() {
   }
   const std::string path = library_->path();
   library_.reset();
-  return to_error(started.code(), "start", path);
+  Error error = to_error(started.code(), "start", path);
+  if (started.code() == NVML_ERROR_LIB_RM_VERSION_MISMATCH)
+    error.what += mismatch_text(path, machine != nullptr ? machine->attribute("/sys/module/nvidia/version") : "");
+  return error;
 }
 
 void Nvml::release() {

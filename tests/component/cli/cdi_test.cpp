@@ -163,6 +163,8 @@ TEST_F(LostGpus, KeepTheOthersInTheSpecOfAnApplyAndOfTheNextBoot) {
   const Ran doctor = root_.run({"doctor"}, kMachine);
   EXPECT_EQ(doctor.code, 1);
   EXPECT_THAT(doctor.out, AllOf(HasSubstr("cdi.lost"), HasSubstr("fell off the bus"), HasSubstr("reset the GPU")));
+  // An apply does not help against what comes of the lost GPU.
+  EXPECT_THAT(doctor.out, AllOf(HasSubstr("\n      leads to cdi.current: "), Not(HasSubstr("do: run `slipway apply"))));
   sim("gpu 3 found");
   EXPECT_EQ(root_.run({"apply"}, kMachine).code, 0);
   EXPECT_THAT(root_.text(spec), HasSubstr(node(3)));

@@ -13,6 +13,7 @@ namespace slipway::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 bool is_lockable(const std::string& folder) {
   const Fd open(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -53,6 +54,80 @@ TEST(DevicePluginVerify, GivesKubeletTheTimeToTakeWhatItWasJustSent) {
   EXPECT_THAT(verify.out, HasSubstr("pass  deviceplugin.registered: kubelet has 8 allocatable nvidia.com/gpu"))
       << verify.err << service.log();
   EXPECT_TRUE(eventually([&] { return !node.status().contains("settling"); })) << node.status();
+}
+
+Json findings_of(const Node& node, const std::string& name) {
+  Json found = Json::array();
+  const auto ran = node.host().slipway([&] {
+    auto words = node.words("verify");
+    words.insert(words.end(), {"-o", "json"});
+    return words;
+  }());
+  const Json result = Json::parse(ran.out, nullptr, false);
+  EXPECT_TRUE(result.is_object()) << ran.out << ran.err;
+  for (const Json& finding : result["components"]["deviceplugin"])
+    if (finding["name"] == name) found.push_back(finding);
+  return found;
+}
+
+// An XID 79, a lost GPU and an XID 48 were one finding, with the remedy of the last of them.
+TEST(DevicePluginVerify, GivesEachUnhealthyGpuItsOwnRemedy) {
+  const Node node("h100x8");
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  node.sim("gpu 1 xid 79");
+  node.sim("gpu 3 lost");
+  node.sim("gpu 5 xid 48");
+  const auto health = [&](int gpu) { return node.status()["gpus"][gpu]["health"]; };
+  for (const int gpu : {1, 3, 5})
+    ASSERT_TRUE(eventually([&] { return !health(gpu).value("healthy", true); })) << service.log();
+  const Json findings = findings_of(node, "deviceplugin.health");
+  ASSERT_EQ(findings.size(), 3U) << findings;
+  EXPECT_EQ(findings[0]["cause"], "gpu/0000:2a:00.0");
+  EXPECT_EQ(findings[1]["cause"], "gpu/0000:5d:00.0");
+  EXPECT_EQ(findings[2]["cause"], "gpu/0000:ab:00.0");
+  EXPECT_EQ(findings[0]["remedy"], health(1)["remedy"]);
+  EXPECT_EQ(findings[1]["remedy"], health(3)["remedy"]);
+  EXPECT_EQ(findings[2]["remedy"], health(5)["remedy"]);
+  EXPECT_NE(findings[0]["remedy"], findings[2]["remedy"]);
+  const auto doctor = node.host().slipway(node.words("doctor"));
+  EXPECT_THAT(doctor.out, HasSubstr("3 things are wrong")) << "one for each GPU";
+  EXPECT_THAT(doctor.out, HasSubstr("leads to deviceplugin.service: "));
+  EXPECT_THAT(doctor.out, Not(HasSubstr("slipway status")));
+}
+
+// Doctor found nothing wrong, and status did not name it among what is to be done.
+TEST(DevicePluginVerify, SaysThatTheKubeletWhichHadTheGpusWentAway) {
+  const Node node("h100x2");
+  auto kubelet = std::make_unique<Kubelet>(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet->healthy(kGpu) == 2; })) << service.log();
+  ASSERT_TRUE(eventually([&] { return node.status()["resources"][0].value("registered", false); }));
+  kubelet.reset();
+  ASSERT_TRUE(eventually([&] { return node.status()["resources"][0].contains("waitsFor"); })) << service.log();
+  const Json findings = findings_of(node, "deviceplugin.registered");
+  ASSERT_EQ(findings.size(), 1U) << findings;
+  EXPECT_EQ(findings[0]["status"], "fail");
+  EXPECT_THAT(findings[0]["text"].get<std::string>(),
+              HasSubstr("nvidia.com/gpu was registered with kubelet, and is not any more: kubelet does not run"));
+  const auto status = node.host().slipway({"status", "--sim", "h100x2"});
+  EXPECT_THAT(status.out, HasSubstr("nvidia.com/gpu was registered, and is not any more"));
+  EXPECT_THAT(status.out, HasSubstr("the service of deviceplugin reports"));
+}
+
+// "0 GPUs are healthy" passed while the driver was not loaded.
+TEST(DevicePluginVerify, DoesNotPassWhileTheServiceSeesNoneOfTheGpusOnTheBus) {
+  const Node node("h100x8");
+  node.host().slipway(node.words("verify"));  // makes the machine
+  node.sim("driver unloaded");
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return node.status().is_object() && !node.status().value("problem", "").empty(); }))
+      << service.log();
+  const Json findings = findings_of(node, "deviceplugin.health");
+  ASSERT_EQ(findings.size(), 1U) << findings;
+  EXPECT_EQ(findings[0]["status"], "fail");
+  EXPECT_EQ(findings[0]["text"], "8 GPUs are on the PCI bus, and the service sees none of them");
+  EXPECT_EQ(findings[0]["cause"], "deviceplugin.offers");
 }
 
 // The file that a killed service had left said that all GPUs are healthy, and verify passed.

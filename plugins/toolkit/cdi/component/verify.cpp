@@ -8,6 +8,7 @@
 #include "nvidia/cdi/folders.hpp"
 #include "nvidia/cdi/text.hpp"
 #include "nvidia/gpu.hpp"
+#include "nvidia/machine/causes.hpp"
 #include "toolkit/cdi/component/component.hpp"
 #include "toolkit/cdi/component/facts.hpp"
 #include "toolkit/runtime/cdi_folders.hpp"
@@ -100,6 +101,20 @@ void add_lost(const CdiFacts& facts, Finding::Status status, Findings& findings)
   for (const LostNote& lost : facts.lost) findings.add({status, "cdi.lost", lost.text, lost.remedy});
 }
 
+/// What the specs lack by a lost GPU comes of that GPU, and what NVML refuses of the driver.
+Findings with_causes(const Findings& findings) {
+  std::string lost;
+  Findings all;
+  for (Finding finding : findings.list()) {
+    if (finding.name == "cdi.lost") finding.cause = nvidia::lost_gpu_cause(nvidia::gpu_address_in(finding.text));
+    if (lost.empty() && finding.name == "cdi.lost") lost = finding.cause;
+    if (finding.name == "cdi.specs" && finding.status == Finding::Status::fail)
+      finding.cause = nvidia::nvml_cause(finding.text);
+    all.add(std::move(finding));
+  }
+  return nvidia::with_cause(all, "cdi.current", lost.empty() ? "" : lost + "/specs");
+}
+
 /// A live machine's driver is not loaded yet.
 void add_later(const CdiFacts& facts, const Host& host, Findings& findings) {
   if (!facts.later.empty() && host.live()) findings.add({Finding::Status::warning, "cdi.specs", facts.later, kLoad});
@@ -117,7 +132,7 @@ Result<Findings> Cdi::diagnose(const Spec& spec, const Host& host) const {
       findings.fail("cdi.engines", to_text(engine, settings.folder), remedy_for(engine, settings.folder));
   add_lost(facts, Finding::Status::fail, findings);
   add_later(facts, host, findings);
-  return findings;
+  return with_causes(findings);
 }
 
 Result<Findings> Cdi::verify(const Spec& spec, const Host& host) const {
@@ -136,7 +151,7 @@ Result<Findings> Cdi::verify(const Spec& spec, const Host& host) const {
   }
   if (facts.problem) {
     findings.fail("cdi.specs", facts.problem->what, facts.problem->next.empty() ? kApply : facts.problem->next);
-    return findings;
+    return with_causes(findings);
   }
   verify_specs(facts, host, findings);
   add_lost(facts, Finding::Status::warning, findings);
@@ -146,7 +161,7 @@ Result<Findings> Cdi::verify(const Spec& spec, const Host& host) const {
     findings.not_exercised("cdi.paths", "the machine is simulated");
   verify_conflicts(host, findings);
   if (settings.char_links && host.live()) verify_links(facts, host, findings);
-  return findings;
+  return with_causes(findings);
 }
 
 }  // namespace slipway::toolkit
