@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/engine/apply/layers.hpp"
@@ -52,6 +53,17 @@ std::string helper_path(const std::string& name) {
   for (const char* folder : {"bin", "libexec/slipway"})
     if (const fs::path file = own_prefix() / folder / name; fs::exists(file, code)) return file.string();
   return std::string(SLIPWAY_LIBEXEC_DIR) + "/" + name;
+}
+
+RunPage::RunPage() : memory_(::memfd_create("slipway-run", MFD_CLOEXEC)) {
+  constexpr off_t kBytes = 4096;
+  if (memory_ && ::ftruncate(memory_.get(), kBytes) != 0) memory_ = Fd();
+}
+
+std::string RunPage::environment() const {
+  const std::string file =
+      memory_ ? "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(memory_.get()) : std::string();
+  return "SLIPWAY_RUN_PAGE=" + file;
 }
 
 Status PluginCalls::open() {

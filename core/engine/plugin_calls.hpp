@@ -11,12 +11,12 @@
 #include <optional>
 #include <string>
 
+#include <slipway/fd.hpp>
 #include <slipway/write/exclusive_use.hpp>
 #include <slipway/write/scratch_folder.hpp>
 
 #include "core/engine/machine.hpp"
 #include "core/engine/plan/answers.hpp"
-#include "core/engine/run_page.hpp"
 #include "core/loader/plugin_file.hpp"
 #include "core/worker/client/worker.hpp"
 
@@ -30,6 +30,19 @@ inline constexpr std::chrono::minutes kActionLimit{30};
 inline constexpr std::chrono::hours kTransferLimit{6};
 /// What an apply waits for while it holds its lock: an hour for a registry (artifact/registry/http.hpp), and the rest.
 inline constexpr std::chrono::minutes kFetchLimit{75};
+
+/// A page of memory, zeroes to begin with, that all workers of one command share: what one has found out need not be
+/// found out by the others. Not part of the SDK; slipway's own plugins use it alone.
+class RunPage {
+ public:
+  /// Without the memory for it there is none, and each worker finds out by itself.
+  RunPage();
+  /// "SLIPWAY_RUN_PAGE=FILE" for a worker's environment; an empty FILE: there is none.
+  std::string environment() const;
+
+ private:
+  Fd memory_;
+};
 
 class PluginCalls {
  public:

@@ -24,7 +24,6 @@
 #include "nvidia/nvml/call_thread.hpp"
 #include "nvidia/nvml/error.hpp"
 #include "nvidia/nvml/library.hpp"
-#include "nvidia/nvml/patience.hpp"
 
 namespace slipway::nvidia::nvml {
 
@@ -41,7 +40,7 @@ struct NvmlOptions {
   /// gives kGaveUp at once for those that do not answer. A service has its own way, which notices when a GPU comes
   /// back.
   bool find_hanging = false;
-  /// With find_hanging: calls are not cut short of `call_limit` where others were given up (patience.hpp), since they
+  /// With find_hanging: calls are not cut short of `call_limit` where others were given up (Patience), since they
   /// change GPUs.
   bool changes = false;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvidia/nvml/patience.hpp"
-
 #include <gtest/gtest.h>
+
+#include "nvidia/nvml/call_thread.hpp"
 
 namespace slipway::nvidia::nvml {
 namespace {
