@@ -57,6 +57,7 @@ Result<int> list_plugins(const Options& options, TerminalUi& ui);
 Result<int> describe_plugin(const Options& options, TerminalUi& ui);
 Result<int> write_plugin(const Options& options, TerminalUi& ui);
 Result<int> check_plugin(const Options& options, TerminalUi& ui);
+Result<int> run_pause(const Options& options, TerminalUi& ui);
 Result<int> run_service(const Options& options, TerminalUi& ui);
 Result<int> run_pkg(const Options& options, TerminalUi& ui);
 Result<int> complete_for_bash(const Options& options, TerminalUi& ui);

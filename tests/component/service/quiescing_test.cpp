@@ -71,6 +71,66 @@ TEST_F(Quiescing, LastsForTheChangeAndEndsWithItsSuccess) {
   EXPECT_FALSE(std::filesystem::exists(host_.path("run/slipway/lock/gpu-1.lock")));
 }
 
+/// `slipway pause -- COMMAND`, beside the service.
+class Pause : public Quiescing {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "only root may pause services";
+  }
+  pid_t start_pause(const std::string& command) const {
+    const auto& folder = host_.folder();
+    return testing::spawn(
+        {.words = {host_.program, "pause", "--live", "--root", folder.at("root").string(), "--", "sh", "-c", command},
+         .variables = {"SLIPWAY_PLUGIN_PATH=" + host_.plugins, "SLIPWAY_LOG_DIR=" + folder.at("log").string()},
+         .out = folder.at("paused").string(),
+         .err = folder.at("paused-errors").string()});
+  }
+  std::string begins() const { return "touch " + marker_ + ".begun; "; }
+};
+
+TEST_F(Pause, LastsForTheCommandAndExitsAsItDoes) {
+  RunningService service(host_);
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  const pid_t pause =
+      start_pause(begins() + "while ! test -e " + marker_ + ".go; do sleep 0.05; done; echo done; exit 7");
+  ASSERT_TRUE(has_begun()) << text("paused-errors");
+  EXPECT_TRUE(is_quiet());
+  let_it_go_on();
+  EXPECT_EQ(end_of(pause), 7) << text("paused-errors");
+  EXPECT_EQ(text("paused"), "done\n");
+  EXPECT_THAT(text("paused-errors"), ::testing::AllOf(HasSubstr("pause ticker"), HasSubstr("the services go on")));
+  EXPECT_TRUE(service.does("release\ntick\n")) << service.did();
+  EXPECT_EQ(end_of(start_pause("kill -KILL $$")), 128 + SIGKILL);
+}
+
+// The services go on whatever ends the pause, and no signal lets them go on beside the command.
+TEST_F(Pause, EndsWithTheCommandWhateverSignalComes) {
+  RunningService service(host_);
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  const pid_t told = start_pause("trap 'exit 3' TERM; " + begins() + "while :; do sleep 0.05; done");
+  ASSERT_TRUE(has_begun()) << text("paused-errors");
+  ASSERT_TRUE(is_quiet());
+  ::kill(told, SIGTERM);
+  EXPECT_EQ(end_of(told), 3) << "the command has it";
+  EXPECT_TRUE(eventually([&] { return !is_quiet(); }));
+  std::filesystem::remove(marker_ + ".begun");
+  const pid_t killed = start_pause(begins() + "while test -e " + marker_ + ".begun; do sleep 0.05; done");
+  ASSERT_TRUE(has_begun()) << text("paused-errors");
+  ASSERT_TRUE(is_quiet());
+  ::kill(killed, SIGKILL);
+  EXPECT_EQ(end_of(killed), 128 + SIGKILL);
+  EXPECT_TRUE(eventually([&] { return !is_quiet(); }));
+  std::filesystem::remove(marker_ + ".begun");
+}
+
+TEST_F(Pause, SaysThatThereIsNoSuchCommandAndThatNoServiceRuns) {
+  const auto ran =
+      host_.bare({"pause", "--live", "--root", host_.folder().at("root").string(), "--", "no-such-program"});
+  EXPECT_EQ(ran.code, 127) << ran.err;
+  EXPECT_THAT(ran.err, ::testing::AllOf(HasSubstr("no-such-program"), HasSubstr("no service of slipway runs")));
+  EXPECT_EQ(host_.bare({"pause"}).code, 64);
+}
+
 TEST_F(Quiescing, KeepsAServiceThatStartsMeanwhileWaiting) {
   const pid_t apply = start_apply();
   ASSERT_TRUE(has_begun()) << text("applied-errors");

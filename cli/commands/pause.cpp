@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <slipway/process/start.hpp>
+#include <slipway/text.hpp>
+#include <slipway/unix_socket.hpp>
+
+#include "cli/command.hpp"
+#include "core/engine/verify/services.hpp"
+
+namespace slipway::core {
+namespace {
+
+constexpr int kNotFound = 127;  // as a shell has it
+constexpr int kSignalled = 128;
+
+volatile std::sig_atomic_t running_command = 0;
+
+/// The terminal sends SIGINT and SIGQUIT to the command as well; others come to slipway alone.
+void pass_on(int signal) {
+  const pid_t command = running_command;
+  if (command > 0) ::kill(command, signal);
+}
+
+/// While the command runs, a signal does not end slipway: the services would go on beside the command.
+class SignalsPassedOn {
+ public:
+  SignalsPassedOn() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i) {
+      struct sigaction now {};
+      if (::sigaction(kSignals[i], nullptr, &before_[i]) != 0 || before_[i].sa_handler == SIG_IGN) continue;
+      now.sa_handler = pass_on;
+      (void)::sigaction(kSignals[i], &now, nullptr);
+    }
+  }
+  ~SignalsPassedOn() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i) (void)::sigaction(kSignals[i], &before_[i], nullptr);
+    running_command = 0;
+  }
+  SignalsPassedOn(const SignalsPassedOn&) = delete;
+  SignalsPassedOn& operator=(const SignalsPassedOn&) = delete;
+
+ private:
+  static constexpr std::array<int, 4> kSignals{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+  std::array<struct sigaction, 4> before_{};
+};
+
+Result<int> run_command(const std::vector<std::string>& words) {
+  const SignalsPassedOn signals;
+  const auto pid = start_program(
+      {.argv = words, .environment = own_environment(), .descriptors = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}});
+  if (!pid) return pid.error();
+  running_command = *pid;
+  int status = 0;
+  while (::waitpid(*pid, &status, 0) < 0)
+    if (errno != EINTR) return system_error("wait for", words.front(), errno);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
+}
+
+/// The services that listen in the root.
+std::vector<std::string> services_in(Session& session) {
+  std::vector<std::string> names;
+  for (const auto& [name, state] : ask_services(session))
+    if (state.is != ServiceState::Is::absent && state.is != ServiceState::Is::died) names.push_back(name);
+  return names;
+}
+
+}  // namespace
+
+Result<int> run_pause(const Options& options, TerminalUi& ui) {
+  if (::geteuid() != 0)
+    return Error{ErrorCode::denied, "only root may pause slipway's services", {}, "run it as root", {}};
+  SLIPWAY_TRY(session, open_session(options, ui));
+  const auto names = services_in(*session);
+  if (names.empty())
+    ui.log(Ui::Level::info, "", "no service of slipway runs, so there is nothing to pause");
+  else
+    ui.log(Ui::Level::info, "", "pause " + listed(names, "and") + " …");
+  // The services go on when this ends, however slipway ends: they see that the connection is gone.
+  const auto paused = QuiescedServices::quiesce(session->host());
+  if (!paused) return paused.error();
+  if (!names.empty()) ui.log(Ui::Level::info, "", "the services have released the GPUs");
+  const auto code = run_command(options.arguments);
+  if (!names.empty()) ui.log(Ui::Level::info, "", "the services go on");
+  if (!code && code.error().code == ErrorCode::not_found) {
+    ui.failed("", code.error(), to_text(code.error()));
+    return kNotFound;
+  }
+  return code;
+}
+
+}  // namespace slipway::core
