@@ -27,6 +27,9 @@ constexpr Field value(unsigned dcgm, unsigned nvml, double factor = 1) {
 constexpr Field selected(unsigned dcgm, const char* function, unsigned which, double factor = 1) {
   return {.number = dcgm, .source = Source::selected_number, .function = function, .argument = which, .factor = factor};
 }
+constexpr Field named(Source source, unsigned dcgm, const char* function) {
+  return {.number = dcgm, .source = source, .function = function};
+}
 constexpr Field first_of_two(unsigned dcgm, const char* function) {
   return {.number = dcgm, .source = Source::two_numbers, .function = function};
 }
@@ -70,6 +73,8 @@ constexpr Field kFields[]{
     // no std::array: clang gives up on guessing one so long
     Field{.number = 1, .source = Source::system_text, .function = "nvmlSystemGetDriverVersion"},
     Field{.number = 2, .source = Source::system_text, .function = "nvmlSystemGetNVMLVersion"},
+    named(Source::system_number, 4, "nvmlDeviceGetCount_v2"),
+    named(Source::system_number, 5, "nvmlSystemGetCudaDriverVersion"),
     text(50, "nvmlDeviceGetName"),
     by(Source::brand, 51),
     number(52, "nvmlDeviceGetIndex"),
@@ -77,9 +82,11 @@ constexpr Field kFields[]{
     text(54, "nvmlDeviceGetUUID"),
     number(55, "nvmlDeviceGetMinorNumber"),
     by(Source::inforom_version, 56, 0),
+    named(Source::compute_capability, 63, "nvmlDeviceGetCudaComputeCapability"),
     number(65, "nvmlDeviceGetComputeMode"),
     number(66, "nvmlDeviceGetPersistenceMode"),
     first_of_two(67, "nvmlDeviceGetMigMode"),
+    named(Source::confidential, 74, "nvmlSystemGetConfComputeState"),
     by(Source::inforom_version, 80, 1),
     by(Source::inforom_version, 81, 2),
     text(82, "nvmlDeviceGetInforomImageVersion"),
@@ -114,6 +121,8 @@ constexpr Field kFields[]{
     number(164, "nvmlDeviceGetEnforcedPowerLimit", kMilli),
     number(190, "nvmlDeviceGetPerformanceState"),
     number(191, "nvmlDeviceGetFanSpeed"),
+    selected(200, "nvmlDeviceGetPcieThroughput", 0),
+    selected(201, "nvmlDeviceGetPcieThroughput", 1),
     number(202, "nvmlDeviceGetPcieReplayCounter"),
     by(Source::utilization, 203, 0),
     by(Source::utilization, 204, 1),
@@ -256,6 +265,7 @@ constexpr Field kFields[]{
     link_rate(494, 15, 3),
     link_rate(495, 16, 3),
     link_rate(496, 17, 3),
+    number(500, "nvmlDeviceGetVirtualizationMode"),
     by(Source::vgpu_license, 526),
     link_rate(825, 0, 1),
     link_rate(826, 1, 1),

@@ -15,6 +15,9 @@ enum class Source {
   large_number,        ///< function(gpu, unsigned long long*)
   two_numbers,         ///< function(gpu, unsigned* value, unsigned* another)
   selected_number,     ///< function(gpu, argument, unsigned*)
+  system_number,       ///< function(unsigned*)
+  compute_capability,  ///< the major number in bits 31 to 16, the minor one below
+  confidential,        ///< 1: confidential computing is on
   text,                ///< function(gpu, char*, unsigned size)
   system_text,         ///< function(char*, unsigned size)
   inforom_version,     ///< argument: the object of the infoROM

@@ -83,6 +83,9 @@ Read FieldReader::ask_field(const Field& field) {
     case Source::large_number:
     case Source::two_numbers:
     case Source::selected_number:
+    case Source::system_number:
+    case Source::compute_capability:
+    case Source::confidential:
       return read_number(field);
     case Source::text:
     case Source::system_text:
@@ -149,11 +152,29 @@ nvml::Answer<unsigned long long> FieldReader::ask_number(const Field& field) {
     const char* const name = field.function;
     if (field.source == Source::large_number)
       return nvml::invoke(open.function<nvmlDevice_t, unsigned long long*>(name), gpu, &value);
+    if (field.source == Source::compute_capability) {
+      constexpr unsigned kMajorBits = 16;
+      int major = 0;
+      int minor = 0;
+      const nvmlReturn_t told = nvml::invoke(
+          open.function<nvmlDevice_t, int*, int*>("nvmlDeviceGetCudaComputeCapability"), gpu, &major, &minor);
+      value = static_cast<unsigned long long>(major) << kMajorBits | static_cast<unsigned>(minor);
+      return told;
+    }
+    if (field.source == Source::confidential) {
+      nvmlConfComputeSystemState_t state{};
+      const nvmlReturn_t told =
+          nvml::invoke(open.function<nvmlConfComputeSystemState_t*>("nvmlSystemGetConfComputeState"), &state);
+      value = state.ccFeature;
+      return told;
+    }
     unsigned number = 0;
     unsigned other = 0;
     nvmlReturn_t code = NVML_ERROR_NOT_SUPPORTED;
     if (field.source == Source::two_numbers)
       code = nvml::invoke(open.function<nvmlDevice_t, unsigned*, unsigned*>(name), gpu, &number, &other);
+    else if (field.source == Source::system_number)
+      code = nvml::invoke(open.function<unsigned*>(name), &number);
     else if (field.source == Source::selected_number)
       code = nvml::invoke(open.function<nvmlDevice_t, unsigned, unsigned*>(name), gpu, field.argument, &number);
     else
