@@ -56,6 +56,12 @@ bool depends_on_gpus(const Settings& settings) {
 
 OfferCheck check_offer(const Settings& settings, const std::string& driver_root, const Host& host) {
   if (!depends_on_gpus(settings)) return {};
+  if (const auto choice = nvidia::nvml::choose_library(host, driver_root);
+      !choice && choice.error().code != ErrorCode::offline) {
+    OfferCheck check;  // the library that SLIPWAY_NVML names is refused
+    check.problem = choice.error();
+    return check;
+  }
   const auto inventory = look_at_gpus(driver_root, host);
   return inventory ? judge_offer(inventory->gpus, inventory->absent, settings) : check_without_driver(settings, host);
 }

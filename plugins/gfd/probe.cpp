@@ -44,7 +44,7 @@ Result<Snapshot> Probe::ask_nvml(bool with_places, std::optional<Error>& no_driv
   if (!nvml_) {
     const auto choice = nvml::choose_library(host_, config_.driver_root);
     if (!choice) {
-      if (choice.error().code == ErrorCode::denied) return choice.error();  // a library that was asked for by its name
+      if (choice.error().code != ErrorCode::offline) return choice.error();  // a library that was asked for by its name
       no_driver = choice.error();
       return Snapshot();
     }
@@ -52,7 +52,8 @@ Result<Snapshot> Probe::ask_nvml(bool with_places, std::optional<Error>& no_driv
         nvml::NvmlOptions{.library = *choice, .until_exit = use_ == Use::tool, .find_hanging = use_ != Use::service});
   }
   const Status opened = nvml_->reopen();
-  if (!opened && opened.error().code == ErrorCode::timed_out) return opened.error();
+  for (const ErrorCode code : {ErrorCode::timed_out, ErrorCode::denied, ErrorCode::invalid})  // hangs; refused
+    if (!opened && opened.error().code == code) return opened.error();
   if (!opened) {
     no_driver = opened.error();
     return Snapshot();

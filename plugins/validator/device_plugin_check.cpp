@@ -54,7 +54,8 @@ std::int64_t device_total(const Host& host, const Kubelet& kubelet) {
 }
 
 Finding check_device_plugin(const Host& host, const Kubelet& kubelet) {
-  if (!host.exists(kubelet.device_plugins())) return not_tried(kPluginCheck, "there is no kubelet on this host");
+  if (host.borrows_root() || !host.exists(kubelet.device_plugins()))
+    return not_tried(kPluginCheck, "there is no kubelet on this host");
   const auto sockets = plugin_sockets(host, kubelet);
   const auto resources = registered_devices(host, kubelet);
   if (sockets.empty() && (!resources || resources->empty()))

@@ -18,6 +18,11 @@ namespace {
 namespace fs = std::filesystem;
 
 Error not_there(const LibraryChoice& choice, const std::vector<std::string>& tried) {
+  if (!choice.named.empty())
+    return Error{.code = ErrorCode::invalid,
+                 .what = choice.named + " is not there",
+                 .where = "SLIPWAY_NVML",
+                 .next = "name a library that is there, or unset the variable"};
   Error error{
       .code = ErrorCode::not_found,
       .what = std::string(kSoname) + " is not there: no NVIDIA driver is installed",

@@ -73,6 +73,20 @@ TEST(DirectTool, FailsWhenTheLibraryThatItIsToAskIsRefused) {
   EXPECT_THAT(ran.errors, HasSubstr("SLIPWAY_NVML"));
 }
 
+// What was asked for and cannot be had is an error in each tool that asks the driver.
+TEST(DirectTool, FailsWhenTheLibraryThatItIsToAskIsMissingOrNoLibrary) {
+  const Folder folder;
+  ASSERT_EQ(run("mkdir -p " + folder.at("lib") + " && echo text > " + folder.at("lib/libnvidia-ml.so.1")).status, 0);
+  for (const char* file : {"lib/libnvidia-ml.so.1", "lib/not-there"})
+    for (const char* tool :
+         {"gfd labels", "gfd devices", "cdi generate", "mig export", "dcgm metrics", "deviceplugin resources"}) {
+      const Ran ran = run("SLIPWAY_NVML=" + folder.at(file) + " " SLIPWAY_PROGRAM " " + tool);
+      EXPECT_NE(ran.status, 0) << tool;
+      EXPECT_EQ(ran.output, "") << tool;
+      EXPECT_THAT(ran.errors, HasSubstr(file)) << tool;
+    }
+}
+
 TEST(DirectTool, FailsWhenItsOutputIsNotTaken) {
   const Folder folder;
   const Ran ran = run("{ " + on_machine(folder, "t4x4") + SLIPWAY_PROGRAM " gfd labels > /dev/full; }");

@@ -19,7 +19,11 @@ class MigMachine : public ::testing::Test {
     machine_ = "SLIPWAY_SIM=" + folder_.path() + " SLIPWAY_NVML=" + library.substr(0, library.find('\n')) +
                "/libnvidia-ml.so.1 ";
   }
-  Ran mig(const std::string& words) const { return run(machine_ + SLIPWAY_PROGRAM " mig " + words); }
+  /// A kubelet of the machine that runs the test is not that of the simulated one.
+  Ran mig(const std::string& words) const {
+    const bool asks = words.starts_with("show") || words.starts_with("apply") || words.starts_with("restore");
+    return run(machine_ + SLIPWAY_PROGRAM " mig " + words + (asks ? " --kubelet-socket=" : ""));
+  }
   Ran sim(const std::string& words) const { return run(SLIPWAY_SIM_PROGRAM " " + folder_.path() + " " + words); }
   /// A file with a config `it` of one entry.
   std::string config(const std::string& entry) const {
