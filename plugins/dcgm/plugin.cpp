@@ -6,7 +6,7 @@
 #include <slipway/component.hpp>
 #include <slipway/plugin.hpp>
 
-#include "dcgm/health/told.hpp"
+#include "dcgm/health/findings.hpp"
 #include "dcgm/host_check.hpp"
 #include "dcgm/sampler/sampler.hpp"
 #include "dcgm/settings.hpp"
@@ -107,7 +107,7 @@ class Dcgm final : public Component {
                     (rules.error().where.empty() ? "" : rules.error().where + ": ") + rules.error().what +
                         "; the GPUs are judged by the rules of before",
                     rules.error().next);
-    if (host.has_kernel_view()) add_told_health(host, findings);
+    if (host.has_kernel_view()) add_health_findings(host, findings);
     return findings;
   }
 

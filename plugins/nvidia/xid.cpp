@@ -7,6 +7,8 @@
 
 #include <slipway/text.hpp>
 
+#include "nvidia/gpu.hpp"
+
 namespace slipway::nvidia {
 namespace {
 
@@ -31,9 +33,10 @@ std::vector<std::string> messages_in(std::string_view text) {
   return messages;
 }
 
-/// "0000:65:00", "00000000:65:00.0"
-bool is_pci_place(std::string_view text) {
+/// "0000:65:00", "00000000:65:00.0", as sysfs writes it; empty: it is not one.
+std::string pci_address_of(std::string_view text) {
   constexpr std::string_view kHex = "0123456789abcdefABCDEF";
+  const std::string_view whole = text;
   const auto takes = [&](std::size_t least, std::size_t most) {
     const std::size_t digits = std::min(text.find_first_not_of(kHex), text.size());
     text.remove_prefix(digits);
@@ -44,9 +47,14 @@ bool is_pci_place(std::string_view text) {
     if (is_there) text.remove_prefix(1);
     return is_there;
   };
-  if (!takes(4, 8) || !colon() || !takes(2, 2) || !colon() || !takes(2, 2)) return false;
-  return text.empty() || (text.size() == 2 && text[0] == '.' && text[1] >= '0' && text[1] <= '7');
+  if (!takes(4, 8) || !colon() || !takes(2, 2) || !colon() || !takes(2, 2)) return {};
+  const bool has_function = text.size() == 2 && text[0] == '.' && text[1] >= '0' && text[1] <= '7';
+  if (!text.empty() && !has_function) return {};
+  return pci_place(whole) + (has_function ? std::string(text) : ".0");
 }
+
+constexpr std::string_view kFallen = "fallen off the bus";
+constexpr unsigned kFallenXid = 79;
 
 }  // namespace
 
@@ -60,8 +68,8 @@ std::optional<Xid> parse_xid(std::string_view line) {
   Xid xid;
   // On a GPU in MIG mode: "0000:65:00 GPU-I:07 GPU-CI:00".
   const std::string_view place = line.substr(0, end);
-  xid.address = place.substr(0, place.find(' '));
-  if (!is_pci_place(xid.address)) return std::nullopt;
+  xid.address = pci_address_of(place.substr(0, place.find(' ')));
+  if (xid.address.empty()) return std::nullopt;
   constexpr std::string_view kInstance = " GPU-I:";
   if (const std::size_t at = place.find(kInstance); at != std::string_view::npos) {
     unsigned instance = 0;
@@ -76,6 +84,65 @@ std::optional<Xid> parse_xid(std::string_view line) {
   const std::size_t text = line.find_first_not_of(", ");
   if (text != std::string_view::npos) xid.text = line.substr(text);
   return xid;
+}
+
+std::optional<Xid> parse_fallen_gpu(std::string_view line) {
+  line = without_time(line);
+  for (const std::string_view mark : {"NVRM: GPU ", "NVRM: The NVIDIA GPU "}) {
+    if (!line.starts_with(mark)) continue;
+    const std::string_view rest = line.substr(mark.size());
+    std::string_view place = rest.substr(0, rest.find(' '));
+    if (place.ends_with(':')) place.remove_suffix(1);
+    std::string address = pci_address_of(place);
+    if (address.empty() || rest.find(kFallen) == std::string_view::npos) return std::nullopt;
+    return Xid{.number = kFallenXid, .address = std::move(address), .instance = {}, .text = std::string(rest)};
+  }
+  return std::nullopt;
+}
+
+std::optional<SwitchXid> parse_switch_xid(std::string_view line) {
+  constexpr std::string_view kMark = ": SXid (PCI:";
+  line = without_time(line);
+  const std::size_t mark = line.find(kMark);
+  if (!line.starts_with("nvidia-nvswitch") || mark == std::string_view::npos || line.find(' ') != mark + 1)
+    return std::nullopt;
+  line.remove_prefix(mark + kMark.size());
+  const std::size_t end = line.find("): ");
+  if (end == std::string_view::npos) return std::nullopt;
+  SwitchXid xid{.number = 0, .address = pci_address_of(line.substr(0, end)), .fatal = false, .text = {}};
+  if (xid.address.empty()) return std::nullopt;
+  line.remove_prefix(end + 3);
+  const auto [rest, problem] = std::from_chars(line.data(), line.data() + line.size(), xid.number);
+  if (problem != std::errc{}) return std::nullopt;
+  line.remove_prefix(static_cast<std::size_t>(rest - line.data()));
+  line.remove_prefix(std::min(line.find_first_not_of(", "), line.size()));
+  xid.fatal = line.starts_with("Fatal");
+  xid.text = line;
+  return xid;
+}
+
+std::vector<std::string> fallen_gpus(const std::vector<std::string>& log) {
+  constexpr std::string_view kBegin = "NVRM: The NVIDIA GPU ";
+  constexpr std::size_t kLines = 3;
+  std::vector<std::string> fallen;
+  std::vector<std::string> told;
+  const auto add = [&fallen](std::string address) {
+    if (!address.empty() && std::ranges::find(fallen, address) == fallen.end()) fallen.push_back(std::move(address));
+  };
+  for (std::size_t i = 0; i < log.size(); ++i) {
+    const std::string_view line = without_time(log[i]);
+    if (const auto xid = parse_xid(line); xid && xid->number == kFallenXid) told.push_back(xid->address);
+    if (const auto xid = parse_fallen_gpu(line)) {
+      add(xid->address);
+    } else if (line.starts_with(kBegin)) {
+      std::string_view place = line.substr(kBegin.size());
+      place = place.substr(0, place.find(' '));
+      for (std::size_t next = i + 1; next < std::min(i + kLines, log.size()); ++next)
+        if (without_time(log[next]).starts_with("NVRM: fallen off the bus")) add(pci_address_of(place));
+    }
+  }
+  std::erase_if(fallen, [&](const std::string& address) { return std::ranges::find(told, address) != told.end(); });
+  return fallen;
 }
 
 std::vector<XidCount> count_xids(const std::vector<std::string>& log) {

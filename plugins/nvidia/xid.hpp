@@ -15,11 +15,22 @@ namespace slipway::nvidia {
 /// (PCI:0000:65:00 GPU-I:07 GPU-CI:00): 43, …". What it means is in plugins/nvidia/health.
 struct Xid {
   unsigned number = 0;
-  std::string address;               ///< PCI, with the function where the driver writes it
+  std::string address;               ///< PCI, as sysfs writes it: "0000:65:00.0"
   std::optional<unsigned> instance;  ///< the GPU instance (MIG) that it is about
   std::string text;                  ///< after the number
 };
 std::optional<Xid> parse_xid(std::string_view line);
+/// "NVRM: GPU 0000:3a:00.0: GPU has fallen off the bus.", which some drivers write without an XID: as XID 79.
+std::optional<Xid> parse_fallen_gpu(std::string_view line);
+
+/// One line "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Fatal, Link 30 LTSSM Fault Up" of an NVSwitch.
+struct SwitchXid {
+  unsigned number = 0;
+  std::string address;  ///< of the switch
+  bool fatal = false;
+  std::string text;  ///< after the number
+};
+std::optional<SwitchXid> parse_switch_xid(std::string_view line);
 
 /// The same number on the same GPU, counted; in order of first appearance.
 struct XidCount {
@@ -27,6 +38,9 @@ struct XidCount {
   unsigned times = 0;
 };
 std::vector<XidCount> count_xids(const std::vector<std::string>& log);
+/// GPUs that the log says have fallen off the bus, and has no XID 79 of; also by the three lines "NVRM: The NVIDIA GPU
+/// 0000:3a:00.0", "NVRM: (PCI ID: …) installed in this system has", "NVRM: fallen off the bus and …".
+std::vector<std::string> fallen_gpus(const std::vector<std::string>& log);
 
 /// From the host's own dmesg, else its journal; oldest first, without time stamps, and without the lines about programs
 /// that crashed, in which everybody can write. What others may choose stands further on in some other lines, so that

@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <set>
 
+#include <fmt/format.h>
+
 #include <slipway/service/metrics.hpp>
 #include <slipway/text.hpp>
 
 #include "nvidia/gpu.hpp"
+#include "nvidia/nvml/device.hpp"
 
 namespace slipway::dcgm {
 namespace {
@@ -34,7 +37,7 @@ std::vector<std::pair<const health::CounterRule*, std::size_t>> sampled_rules(co
 }
 
 std::string device_text(const GpuState& state, std::optional<unsigned> instance) {
-  return "GPU " + std::to_string(state.gpu.index) + " (" + state.gpu.bus_id + ")" +
+  return "GPU " + std::to_string(state.gpu.index) + " (" + nvidia::nvml::sysfs_address(state.gpu.bus_id) + ")" +
          (instance ? ", GPU instance " + std::to_string(*instance) : "");
 }
 
@@ -68,9 +71,12 @@ void HealthWatch::take(const Sample& sample, const Counters& counters, const hea
   for (const XidEvent& event : sample.xids) {
     const auto number = static_cast<unsigned>(event.number);
     if (!merger_.is_new(health::XidMerger::From::nvml, event.uuid, number, now)) continue;
-    record_.xid(event.uuid, event.instance, number, rules, now);
+    // As the kernel's log has it.
+    const std::string text = event.recovery_action ? fmt::format("to 0x{:x}", *event.recovery_action) : std::string();
+    record_.xid(event.uuid, event.instance, number, rules, now, " " + text);
     const auto gpu = std::ranges::find(gpus_, event.uuid, [](const GpuState& state) { return state.gpu.uuid; });
-    if (gpu != gpus_.end()) hear(*gpu, event.instance, number, rules);
+    const auto rule = rules.judged(number, " " + text);
+    if (gpu != gpus_.end()) hear(*gpu, event.instance, rule, rules.counts(rule));
   }
   const auto wanted = sampled_rules(rules, counters);
   std::set<std::string> names;
@@ -90,24 +96,69 @@ void HealthWatch::take_kernel_log(const health::Rules& rules, Moment now) {
       return nvidia::pci_place(state.gpu.bus_id) == nvidia::pci_place(xid.address);
     });
     if (gpu == gpus_.end()) continue;  // of a GPU that was never seen
-    if (!merger_.is_new(health::XidMerger::From::kernel, gpu->gpu.uuid, xid.number, now)) continue;
-    record_.xid(gpu->gpu.uuid, xid.instance, xid.number, rules, now);
-    hear(*gpu, xid.instance, xid.number, rules);
+    // The log says more than NVML does, so it counts also where NVML was first.
+    const bool is_news = merger_.is_new(health::XidMerger::From::kernel, gpu->gpu.uuid, xid.number, now);
+    const auto rule = rules.judged(xid.number, xid.text);
+    if (is_news || rule.severity != rules.xid(xid.number).severity || !rule.own_remedy.empty())
+      record_.xid(gpu->gpu.uuid, xid.instance, xid.number, rules, now, xid.text);
+    if (is_news) hear(*gpu, xid.instance, rule, rules.counts(rule));
   }
 }
 
-void HealthWatch::hear(const GpuState& gpu, std::optional<unsigned> instance, unsigned number,
-                       const health::Rules& rules) {
-  const health::XidRule rule = rules.xid(number);
-  heard_.push_back({rules.counts(number) ? "warning" : "info",
-                    device_text(gpu, instance) + ": XID " + std::to_string(number) + ": " + rule.what +
-                        (rule.remedy.empty() ? "" : " (" + rule.remedy + ")")});
+void HealthWatch::hear(const GpuState& gpu, std::optional<unsigned> instance, const health::XidRule& rule,
+                       bool counts) {
+  heard_.push_back({counts ? "warning" : "info", device_text(gpu, instance) + ": XID " + std::to_string(rule.number) +
+                                                     ": " + rule.what +
+                                                     (rule.remedy.empty() ? "" : " (" + rule.remedy + ")")});
+}
+
+void HealthWatch::load() {
+  for (const auto& [uuid, gpu] : part_.own()) record_.load(uuid, gpu.faults);
+}
+
+Result<bool> HealthWatch::exchange(const std::function<bool(const std::string& service)>& runs) {
+  health::HealthOfGpus own;
+  for (const GpuState& state : gpus_)
+    own[state.gpu.uuid] = {.name = device_text(state, {}), .faults = record_.faults(state.gpu.uuid), .ended = {}};
+  SLIPWAY_CHECK(part_.exchange(own));
+  health::SharedHealth present = part_.others();
+  std::erase_if(present, [&runs](const auto& part) {
+    const bool says_something = std::ranges::any_of(
+        part.second, [](const auto& gpu) { return !gpu.second.faults.empty() || !gpu.second.ended.empty(); });
+    return !says_something || !runs(part.first);
+  });
+  bool changed = false;
+  for (const auto& [service, gpus] : present)
+    for (const auto& [uuid, gpu] : gpus) {
+      const auto before = record_.of(uuid);
+      record_.end(uuid, gpu);
+      changed = changed || before != record_.of(uuid);
+    }
+  auto others = health::merged(present);
+  changed = changed || others != others_;
+  others_ = std::move(others);
+  return changed;
+}
+
+std::vector<health::Reason> HealthWatch::of(const std::string& uuid) const {
+  std::vector<health::Reason> reasons = record_.of(uuid);
+  if (const auto known = others_.find(uuid); known != others_.end())
+    for (const health::Fault& fault : known->second.faults) {
+      const bool is_there = std::ranges::any_of(reasons, [&](const health::Reason& each) {
+        return each.code == fault.code && each.instance == fault.instance;
+      });
+      if (!is_there)
+        reasons.push_back({fault.code, fault.severity, fault.scope, fault.text, fault.remedy, fault.instance});
+    }
+  std::ranges::stable_sort(
+      reasons, [](const health::Reason& one, const health::Reason& other) { return one.severity > other.severity; });
+  return reasons;
 }
 
 std::map<std::string, std::vector<WatchStatus>> HealthWatch::watches(const health::Rules& rules) const {
   std::map<std::string, std::vector<WatchStatus>> all;
   for (const GpuState& state : gpus_)
-    all[state.gpu.uuid] = watch_statuses(record_.of(state.gpu.uuid), rules, state.problem.empty());
+    all[state.gpu.uuid] = watch_statuses(of(state.gpu.uuid), rules, state.problem.empty());
   return all;
 }
 
@@ -125,7 +176,7 @@ std::string HealthWatch::metrics(const std::string& host_name, bool old_names) c
              "gauge");
   bool any = false;
   for (const GpuState& state : gpus_) {
-    const auto reasons = record_.of(state.gpu.uuid);
+    const auto reasons = of(state.gpu.uuid);
     any = any || !reasons.empty();
     text.sample(labels_of(state, std::to_string(state.gpu.index)),
                 state.problem.empty() && std::ranges::none_of(reasons, speaks_against_all));
@@ -134,7 +185,7 @@ std::string HealthWatch::metrics(const std::string& host_name, bool old_names) c
   text.begin("slipway_dcgm_gpu_health_reason", "What speaks against a GPU or a GPU instance, 1 for each reason",
              "gauge");
   for (const GpuState& state : gpus_)
-    for (const health::Reason& reason : record_.of(state.gpu.uuid)) {
+    for (const health::Reason& reason : of(state.gpu.uuid)) {
       const std::string index = std::to_string(state.gpu.index);
       const std::string instance = reason.instance ? std::to_string(*reason.instance) : "";
       auto labels = labels_of(state, index);
@@ -147,20 +198,11 @@ std::string HealthWatch::metrics(const std::string& host_name, bool old_names) c
   return std::move(text).take();
 }
 
-std::vector<ToldReason> HealthWatch::told() const {
-  std::vector<ToldReason> all;
-  for (const GpuState& state : gpus_)
-    for (const health::Reason& reason : record_.of(state.gpu.uuid))
-      all.push_back({.device = device_text(state, reason.instance),
-                     .severity = reason.severity,
-                     .text = reason.text,
-                     .remedy = reason.remedy});
-  return all;
-}
-
 std::vector<std::string> HealthWatch::lines() const {
   std::vector<std::string> all;
-  for (const ToldReason& each : told()) all.push_back(each.device + ": " + each.text + " (" + each.remedy + ")");
+  for (const GpuState& state : gpus_)
+    for (const health::Reason& reason : of(state.gpu.uuid))
+      all.push_back(device_text(state, reason.instance) + ": " + reason.text + " (" + reason.remedy + ")");
   return all;
 }
 

@@ -73,6 +73,8 @@ struct XidEvent {
   std::string uuid;                  ///< of the GPU
   std::optional<unsigned> instance;  ///< the GPU instance that it is about; empty: the whole GPU
   std::uint64_t number = 0;
+  /// Of an XID 154: what the driver asks for; empty where it does not say.
+  std::optional<unsigned> recovery_action = {};
 };
 
 /// NVLink between two GPUs, by their indexes.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "dcgm/page/details.hpp"
+#include "nvidia/nvml/event.hpp"
 #include "nvidia/nvml/system.hpp"
 
 namespace slipway::dcgm {
@@ -120,6 +121,7 @@ Sample Sampler::sample(const std::shared_ptr<const Counters>& counters, const Lo
   }
   std::ranges::stable_sort(sample.gpus, {}, [](const GpuState& state) { return state.gpu.index; });
   sample.xids = xids_.take_new();
+  ask_recovery_actions(sample.xids);
   sample.outages = outages_;
   sample.samples = ++samples_;
   sample.read = look_.due;
@@ -341,6 +343,16 @@ void Sampler::settle_states() {
     GpuState& state = gpus_["index " + std::to_string(index)];
     state.gpu.index = index;
     lost(state, why);
+  }
+}
+
+/// NVML's event has the number of the XID alone.
+void Sampler::ask_recovery_actions(std::vector<XidEvent>& xids) {
+  constexpr std::uint64_t kRecoveryActionChanged = 154;
+  for (XidEvent& xid : xids) {
+    if (xid.number != kRecoveryActionChanged || !nvml_ || !nvml_->is_open()) continue;
+    const auto gpu = std::ranges::find_if(handles_, [&](const auto& each) { return each.second == xid.uuid; });
+    if (gpu != handles_.end()) xid.recovery_action = nvml::asked_recovery_action(*nvml_, gpu->first);
   }
 }
 

@@ -84,6 +84,7 @@ class Sampler {
   void look_at(unsigned index, const std::shared_ptr<const Counters>& counters, Sample& sample);
   void take(const Reading& reading, Sample& sample);
   void settle_states();
+  void ask_recovery_actions(std::vector<XidEvent>& xids);
   void add_xids(const Counters& counters, Sample& sample) const;
   void look_at_peers(const Counters& counters, Sample& sample);
   void lost(GpuState& state, const std::string& why);

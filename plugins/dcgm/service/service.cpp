@@ -17,11 +17,13 @@
 #include <slipway/process/start.hpp>
 #include <slipway/service_loop.hpp>
 #include <slipway/text.hpp>
+#include <slipway/unix_socket.hpp>
 #include <slipway/watch/file_watch.hpp>
 
 #include "dcgm/engine/engine.hpp"
 #include "dcgm/environment/variables.hpp"
 #include "dcgm/exposition/exposition.hpp"
+#include "dcgm/health/findings.hpp"
 #include "dcgm/health/health_watch.hpp"
 #include "dcgm/names/name_sets.hpp"
 #include "dcgm/page/page.hpp"
@@ -38,6 +40,7 @@
 #include "dcgm/takeover/others.hpp"
 #include "nvidia/duration.hpp"
 #include "nvidia/health/rules_watch.hpp"
+#include "nvidia/nvml/device.hpp"
 
 namespace slipway::dcgm {
 namespace {
@@ -101,7 +104,9 @@ class DcgmService final : public Service {
     SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
     watch_files(root, settings, io);
     health_.emplace(root, !host.borrows_root());
-    HealthFile health_file(root);
+    health_->load();
+    ScrapeFile scrape_file(root);
+    const auto runs = [&host](const std::string& service) { return service_runs(host, service); };
     rules_.emplace(
         root, settings.health_rules, [&io](const char* level, const std::string& text) { io.log(level, text); },
         check_rule_fields);
@@ -165,11 +170,13 @@ class DcgmService final : public Service {
       health_->take_kernel_log(*rules_->rules(), Clock::now());
       const auto heard = health_->take_heard();
       for (const LogLine& line : heard) io.log(line.level, line.text);
-      if (samples || uses_changed || !heard.empty()) show(settings, file, board, false);
+      const auto exchanged = health_->exchange(runs);
+      if (!exchanged && health_file_problem_.empty())
+        io.log("warning", "other services cannot see the GPUs' health: " + exchanged.error().what);
+      health_file_problem_ = exchanged ? "" : exchanged.error().what;
+      if (samples || uses_changed || !heard.empty() || exchanged.value_or(false)) show(settings, file, board, false);
       if (std::exchange(made_page_, false)) board.put_page(page->make(last_, *counters, known(settings), false));
-      const Status written = health_file.write(health_->told(), {port_problem_, port_remedy_});
-      if (!written && health_file_problem_.empty())
-        io.log("warning", health_file_problem_ = "doctor cannot see the GPUs' health: " + written.error().what);
+      (void)scrape_file.write({port_problem_, port_remedy_}).ok();  // the log says it as well
       report(settings, file, io);
       if (!std::exchange(reported_ready_, true)) io.ready();
       return {};
@@ -195,7 +202,7 @@ class DcgmService final : public Service {
                                      .descriptors = [&] { return descriptors(sampler); }});
     server_.reset();
     engine_.reset();
-    health_file.remove();
+    scrape_file.remove();
     if (file.counters()) former() = Former{as_asked, settings, file.counters()};
     return status;
   }
@@ -214,7 +221,8 @@ class DcgmService final : public Service {
 
   /// Files that are read again when they change wake the service.
   void watch_files(const RootDir& root, const Settings& settings, ServiceIo& io) {
-    std::vector<std::string> paths{"/dev/kmsg"};  // where it is a plain file, nobody can wait for it otherwise
+    std::vector<std::string> paths{
+        "/dev/kmsg", nvidia::health::kHealthFile};  // where it is a plain file, nobody can wait for it otherwise
     for (const std::string& path :
          {settings.collectors, settings.config_file, settings.health_rules, settings.web_config})
       if (path.starts_with('/')) paths.push_back(path);
@@ -329,7 +337,8 @@ class DcgmService final : public Service {
     if (last_.problem.empty())
       for (const GpuState& state : last_.gpus)
         if (!state.problem.empty())
-          reasons.push_back("GPU " + std::to_string(state.gpu.index) + " (" + state.gpu.bus_id + "): " + state.problem);
+          reasons.push_back("GPU " + std::to_string(state.gpu.index) + " (" +
+                            nvidia::nvml::sysfs_address(state.gpu.bus_id) + "): " + state.problem);
     if (!attribution_.pods_problem.empty())
       reasons.push_back("kubelet does not tell which pods hold the GPUs: " + attribution_.pods_problem);
     if (!attribution_.jobs_problem.empty())

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <utility>
 
 #include "nvidia/config/settings.hpp"
 #include "nvidia/nvml/error.hpp"
@@ -11,7 +12,22 @@
 namespace slipway::deviceplugin {
 namespace {
 
-constexpr const char* kReset = "drain the node and reset the GPU (`nvidia-smi -r -i UUID`), or reboot";
+constexpr const char* kReset = "drain the node and reset the GPU (`slipway pause -- nvidia-smi -r -i UUID`), or reboot";
+
+namespace health = nvidia::health;
+
+std::int64_t seconds_now() {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+/// The GPU instance of an instance_key().
+std::optional<unsigned> instance_of(std::string_view place) {
+  const std::size_t slash = place.find('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  unsigned instance = 0;
+  std::from_chars(place.data() + slash + 1, place.data() + place.size(), instance);
+  return instance;
+}
 
 /// Words in lower case, trimmed; `everything` is set by "all" and "xids".
 std::set<unsigned> parse_list(std::string_view text, bool& everything) {
@@ -53,8 +69,9 @@ void HealthBook::accuse(const std::string& gpu, Health health, bool needs_reset,
   Case& each = cases_[gpu];
   const bool first = each.health.healthy;
   each.last = now;
+  each.seen_at = seconds_now();
   // The first reason stays: what follows from a fallen GPU would only hide it. A worse one replaces a lesser one.
-  if (first || (needs_reset && !each.needs_reset)) {
+  if (first || std::exchange(each.answers_again, false) || (needs_reset && !each.needs_reset)) {
     each.health = std::move(health);
     each.health.healthy = false;
   }
@@ -69,7 +86,8 @@ void HealthBook::xid(const std::string& place, const nvidia::health::XidRule& ru
 
 void HealthBook::cancelled(const std::string& place, unsigned number) {
   const auto found = cases_.find(place);
-  if (found != cases_.end() && found->second.health.reason == "xid-" + std::to_string(number)) cases_.erase(found);
+  if (found != cases_.end() && found->second.health.reason == "xid-" + std::to_string(number))
+    end(place, "cancelled", found->second.last);
 }
 
 void HealthBook::ecc(const std::string& gpu, Moment now) {
@@ -88,8 +106,8 @@ void HealthBook::checked(const std::string& gpu, const Check& check, Moment now)
   }
   if (check.recovery_action.value_or(0) != 0)
     accuse(gpu,
-           {false, "recovery-action", "the driver asks for recovery action " + std::to_string(*check.recovery_action),
-            kReset},
+           {false, "recovery-action", std::string(health::recovery_action(*check.recovery_action).what),
+            std::string(health::recovery_action(*check.recovery_action).remedy)},
            true, now);
   for (const std::string& place : places_of(gpu)) {
     Case& each = cases_[place];
@@ -97,8 +115,13 @@ void HealthBook::checked(const std::string& gpu, const Check& check, Moment now)
     if (each.silent) {
       each.silent = each.needs_reset = false;
       each.last = now;
+      each.answers_again = true;
+      each.health.text = "it answers again, after: " + each.health.text;
+      each.health.remedy = "nothing, if it goes on answering: it is offered again when nothing new has come for " +
+                           std::to_string(std::chrono::duration_cast<std::chrono::seconds>(rules_.quiet).count()) +
+                           " s";
     }
-    if (is_over(each, check, now)) cases_.erase(place);
+    if (is_over(each, check, now)) end(place, each.answers_again ? "found" : each.needs_reset ? "reset" : "quiet", now);
   }
 }
 
@@ -109,8 +132,16 @@ std::vector<std::string> HealthBook::places_of(const std::string& gpu) const {
   return places;
 }
 
+void HealthBook::end(const std::string& place, const char* how, Moment now) {
+  cases_.erase(place);
+  ended_[place] = {.instance = instance_of(place), .how = how, .when = now};
+}
+
 void HealthBook::forget(const std::string& gpu) {
   for (const std::string& place : places_of(gpu)) cases_.erase(place);
+  std::erase_if(ended_, [&](const auto& each) { return each.first == gpu || each.first.starts_with(gpu + "/"); });
+  std::erase_if(taken_,
+                [&](const auto& each) { return each.first.first == gpu || each.first.first.starts_with(gpu + "/"); });
 }
 
 bool HealthBook::is_over(const Case& each, const Check& check, Moment now) const {
@@ -130,22 +161,61 @@ Health HealthBook::of(const std::string& place) const {
   return found == cases_.end() ? Health() : found->second.health;
 }
 
-Json HealthBook::save() const {
-  Json all = Json::object();
-  for (const auto& [gpu, each] : cases_) {
-    all[gpu] = to_json(each.health);
-    all[gpu]["needsReset"] = each.needs_reset;
+health::GpuHealth HealthBook::shared(const std::string& gpu, const std::string& name) const {
+  health::GpuHealth all{.name = name, .faults = {}, .ended = {}};
+  for (const std::string& place : places_of(gpu)) {
+    const Case& each = cases_.at(place);
+    constexpr std::string_view kXid = "xid-";
+    unsigned xid = 0;
+    const std::string& code = each.health.reason;
+    if (code.starts_with(kXid)) std::from_chars(code.data() + kXid.size(), code.data() + code.size(), xid);
+    const bool is_fatal = each.needs_reset || each.silent;
+    const auto instance = instance_of(place);
+    all.faults.push_back({.code = code,
+                          .severity = is_fatal ? health::Severity::fatal : health::Severity::degraded,
+                          .scope = instance ? health::Scope::mig : health::Scope::gpu,
+                          .text = each.health.text,
+                          .remedy = each.health.remedy,
+                          .instance = instance,
+                          .xid = xid,
+                          .needs_reset = each.needs_reset,
+                          .last = each.last,
+                          .seen_at = each.seen_at});
   }
+  for (const auto& [place, ended] : ended_)
+    if (place == gpu || place.starts_with(gpu + "/")) all.ended.push_back(ended);
   return all;
 }
 
-void HealthBook::load(const Json& saved, Moment now) {
-  if (!saved.is_object()) return;
-  for (const auto& [gpu, value] : saved.items()) {
-    if (!value.is_object()) continue;
-    accuse(gpu, {false, value.value("reason", ""), value.value("text", ""), value.value("remedy", "")},
-           value.value("needsReset", false), now);
+void HealthBook::load(const health::HealthOfGpus& saved, Moment now) {
+  const auto place_in = [](const std::string& gpu, std::optional<unsigned> instance) {
+    return instance ? instance_key(gpu, *instance) : gpu;
+  };
+  for (const auto& [gpu, known] : saved) {
+    for (const health::EndedFaults& each : known.ended) ended_[place_in(gpu, each.instance)] = each;
+    for (const health::Fault& fault : known.faults) {
+      const std::string place = place_in(gpu, fault.instance);
+      accuse(place, {false, fault.code, fault.text, fault.remedy}, fault.needs_reset, now);
+      cases_[place].seen_at = fault.seen_at;
+    }
   }
+}
+
+bool HealthBook::take(const std::string& gpu, const health::Fault& fault, XidEffect effect, const health::Rules& rules,
+                      Moment now) {
+  constexpr std::chrono::seconds kSame{60};  // NVML and the kernel's log tell of the same XID at about one time
+  if (fault.xid == 0 || effect == XidEffect::none) return false;
+  const std::string place = fault.instance ? instance_key(gpu, *fault.instance) : gpu;
+  Moment& taken = taken_[{place, fault.code}];
+  if (fault.last <= taken) return false;
+  taken = fault.last;
+  if (const auto ended = ended_.find(place); ended != ended_.end() && fault.last <= ended->second.when) return false;
+  if (const auto known = cases_.find(place); known != cases_.end() && fault.last <= known->second.last + kSame)
+    return false;
+  health::XidRule rule = rules.xid(fault.xid);
+  if (!fault.remedy.empty()) rule.remedy = fault.remedy;
+  xid(place, rule, effect, now);
+  return true;
 }
 
 Json to_json(const Health& health) {

@@ -19,6 +19,7 @@
 #include <slipway/json.hpp>
 
 #include "nvidia/health/rules.hpp"
+#include "nvidia/health/shared.hpp"
 
 namespace slipway::deviceplugin {
 
@@ -96,25 +97,33 @@ class HealthBook {
   Health of(const std::string& place) const;
   /// There is no evidence against anything, counting or not, and the driver answers.
   bool all_well() const { return cases_.empty() && !driver_gone_; }
-  /// The sick ones, for a file that outlives this process.
-  Json save() const;
+  /// Of a GPU and its instances, for the file that services share. @param name  "GPU 3 (0000:65:00.0)"
+  nvidia::health::GpuHealth shared(const std::string& gpu, const std::string& name) const;
   /// What an earlier process knew: counts as new evidence now.
-  void load(const Json& saved, Moment now);
+  void load(const nvidia::health::HealthOfGpus& saved, Moment now);
+  /// An XID that another service saw, unless it was seen here as well or is over. @return it is news
+  bool take(const std::string& gpu, const nvidia::health::Fault& fault, XidEffect effect,
+            const nvidia::health::Rules& rules, Moment now);
 
  private:
   struct Case {
     Health health;
     bool needs_reset = false;
-    bool silent = false;  ///< did not answer the last look
-    Moment last;          ///< evidence
+    bool silent = false;         ///< did not answer the last look
+    bool answers_again = false;  ///< after it was silent; the text says so
+    Moment last;                 ///< evidence
+    std::int64_t seen_at = 0;    ///< the same, as Fault::seen_at
   };
   void accuse(const std::string& gpu, Health health, bool needs_reset, Moment now);
   bool is_over(const Case& each, const Check& check, Moment now) const;
+  void end(const std::string& place, const char* how, Moment now);
   /// The places of a GPU that there is evidence against: itself, and its instances.
   std::vector<std::string> places_of(const std::string& gpu) const;
 
   HealthRules rules_;
-  std::map<std::string, Case> cases_;  ///< of sick GPUs and GPU instances
+  std::map<std::string, Case> cases_;                            ///< of sick GPUs and GPU instances
+  std::map<std::string, nvidia::health::EndedFaults> ended_;     ///< the last end, by place
+  std::map<std::pair<std::string, std::string>, Moment> taken_;  ///< what others saw, by place and code
   std::optional<Health> driver_gone_;
   bool counting_ = true;
 };

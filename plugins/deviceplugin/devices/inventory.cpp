@@ -20,8 +20,6 @@ std::optional<int> numa_node_of(const Host& host, const std::string& address) {
   return std::stoi(text);
 }
 
-constexpr unsigned kRecoveryActionField = 230;  // NVML_FI_DEV_GET_GPU_RECOVERY_ACTION, drivers from R570
-
 /// What a GPU says of itself.
 struct Look {
   Gpu gpu;
@@ -50,7 +48,7 @@ class Reader {
     if (good() && gpu.mig_enabled)
       gpu.mig_devices = need(read_mig_devices(library_, handle, gpu,
                                               before == known.end() ? std::vector<MigDevice>() : before->mig_devices));
-    if (good()) read_recovery_action(look);
+    if (good()) look.recovery_action = nvml::asked_recovery_action(library_, look.handle);
     return problem_;
   }
 
@@ -71,11 +69,6 @@ class Reader {
     const auto capability = want(nvml::compute_capability(library_, handle));
     gpu.compute_major = capability.major;
     gpu.compute_minor = capability.minor;
-  }
-  void read_recovery_action(Look& look) {
-    const auto fields = nvml::field_values(library_, look.handle, {kRecoveryActionField});
-    if (fields && !fields->empty() && fields->front().nvmlReturn == NVML_SUCCESS)
-      look.recovery_action = static_cast<unsigned>(nvml::number_of(fields->front()));
   }
 
   nvml::Nvml& library_;

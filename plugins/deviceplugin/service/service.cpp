@@ -82,6 +82,7 @@ class Run {
              [this](const std::string& gpu, bool exclusive) { return watch_.set_exclusive(gpu, exclusive); }),
         yield_(host, spec.text("kubelet_root"), nvidia::drain::other_program_policy(spec.text("other_plugin"))),
         file_(root),
+        health_(root, "deviceplugin"),
         kubelet_(host, spec.text("kubelet_root"), [this, wake] {
           registrar_.board()->set_allocations(kubelet_.view().allocations);
           wake();
@@ -90,7 +91,7 @@ class Run {
     for (const std::string& warning : settings().warnings) io_.log("warning", warning);
     Remembered remembered = read_remembered(root);
     watch_.remember(std::move(remembered.gpus));
-    watch_.book().load(remembered.health, Clock::now());
+    watch_.book().load(health_.own(), Clock::now());
     offered_ = std::move(remembered.offered);
     rules_.is_watched();
     auto files = FileWatch::open(root, watched_files());
@@ -108,6 +109,7 @@ class Run {
     const XidFilter filter(settings().health_checks_off, settings().health_checks_on, *rules);
     watch_.book().set_counting(!filter.nothing_counts());
     watch_.pass(filter);
+    exchange_health(filter);
     specs_.saw(host_, watch_.presence());
     if (std::exchange(first_, false) && settings().fail_on_init_error && !watch_.looked())
       return Error{.code = ErrorCode::unreachable,
@@ -157,11 +159,33 @@ class Run {
     std::vector<std::string> files = nvidia::config::config_files(spec_, "deviceplugin", process_environment);
     files.push_back(rules_.file());
     files.emplace_back(kDefaultsFile);
+    files.emplace_back(nvidia::health::kHealthFile);               // another service has seen something
     files.push_back(spec_.text("kubelet_root") + kKubeletSocket);  // of a kubelet that may be another
     if (yield_.is_wanted()) files.push_back(spec_.text("kubelet_root") + "/device-plugins");  // sockets of others
     const std::vector<std::string> others = snapshot_files(settings(), keys());
     files.insert(files.end(), others.begin(), others.end());
     return files;
+  }
+
+  /// XIDs that only another service saw count as well: dcgm reads the kernel's log.
+  void exchange_health(const XidFilter& filter) {
+    bool is_news = true;
+    for (int rounds = 0; is_news && rounds < 2; ++rounds) {
+      nvidia::health::HealthOfGpus own;
+      for (const Gpu& gpu : watch_.gpus())
+        own[gpu.uuid] = watch_.book().shared(gpu.uuid, "GPU " + std::to_string(gpu.index) + " (" + gpu.address + ")");
+      const Status exchanged = health_.exchange(own);
+      if (!exchanged && health_problem_.empty())
+        io_.log("warning", "other services cannot see the GPUs' health: " + exchanged.error().what);
+      health_problem_ = exchanged ? "" : exchanged.error().what;
+      is_news = false;
+      for (const auto& [service, gpus] : health_.others())
+        for (const auto& [uuid, gpu] : gpus)
+          for (const nvidia::health::Fault& fault : gpu.faults)
+            if (own.contains(uuid) &&
+                watch_.book().take(uuid, fault, filter.effect(fault.xid), filter.rules(), Clock::now()))
+              is_news = true;
+    }
   }
 
   void take_changes_of_files() {
@@ -295,7 +319,7 @@ class Run {
     const auto endpoints = registrar_.status();
     kubelet_.offers(offered_of(snapshot));
     const Known known{snapshot, endpoints, watch_.clients(), kubelet_.view(), registrar_.board()->quiet, offered_};
-    const Json status = status_json(known, watch_.book().save());
+    const Json status = status_json(known);
     const Status written = file_.write(status, metrics_text(known));
     if (!written && file_problem_ != written.error().what) io_.log("warning", "status file: " + written.error().what);
     file_problem_ = written ? "" : written.error().what;
@@ -325,6 +349,8 @@ class Run {
   std::string yields_;             ///< as it was told
   std::set<std::string> offered_;  ///< resources, since the boot
   StateFile file_;
+  nvidia::health::HealthPart health_;
+  std::string health_problem_;
   std::string problem_;
   std::string file_problem_;
   std::string line_;

@@ -136,7 +136,7 @@ std::map<std::string, long> offered_of(const Snapshot& snapshot) {
   return offered;
 }
 
-Json status_json(const Known& known, const Json& saved_health) {
+Json status_json(const Known& known) {
   const Snapshot& snapshot = known.snapshot;
   Json gpus = Json::array();
   for (const Gpu& gpu : snapshot.gpus) gpus.push_back(gpu_json(gpu, snapshot, known.clients));
@@ -156,8 +156,7 @@ Json status_json(const Known& known, const Json& saved_health) {
               {"gpus", gpus},
               {"resources", resources},
               {"notes", snapshot.notes},
-              {"problem", snapshot.problem},
-              {"sick", saved_health}};
+              {"problem", snapshot.problem}};
   if (!snapshot.yields.empty()) status["yields"] = snapshot.yields;
   std::set<std::string> former = known.offered;
   for (const auto& [name, resource] : snapshot.resources) former.erase(name);
@@ -206,7 +205,6 @@ Remembered read_remembered(const RootDir& root) {
   const Json status = parse_foreign(read_regular(root, in_status_folder("status.json"), kLongestStatus).value_or(""));
   Remembered remembered;
   if (!status.is_object() || !status.contains("gpus") || !status["gpus"].is_array()) return remembered;
-  remembered.health = status.value("sick", Json::object());
   remembered.offered = offered_since_boot(status);
   for (const Json& each : status["gpus"]) {
     if (!each.is_object()) continue;

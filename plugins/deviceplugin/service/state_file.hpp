@@ -33,17 +33,16 @@ struct Known {
 /// The number of healthy devices by resource, as kubelet is sent them.
 std::map<std::string, long> offered_of(const Snapshot& snapshot);
 
-/// {"apiVersion", "driverVersion", "gpus": […], "resources": […], "holders", "conflicts", "notes", "problem", "sick"},
+/// {"apiVersion", "driverVersion", "gpus": […], "resources": […], "holders", "conflicts", "notes", "problem"},
 /// and "yields", "quiet", "settling" and "formerResources" where they hold
-Json status_json(const Known& known, const Json& saved_health);
+Json status_json(const Known& known);
 /// The same in Prometheus' text form, for a textfile collector.
 std::string metrics_text(const Known& known);
 
-/// What an earlier process of this boot left: GPUs, health, and what it offered. Empty where there is none, or it
-/// cannot be read.
+/// What an earlier process of this boot left: GPUs, and what it offered. Empty where there is none, or it cannot be
+/// read.
 struct Remembered {
   std::vector<Gpu> gpus;
-  Json health = Json::object();
   std::set<std::string> offered;
 };
 Remembered read_remembered(const RootDir& root);

@@ -26,9 +26,9 @@ namespace slipway::driver {
 ///   driver.fabric-manager  NVSwitches without a Fabric Manager of the driver's version
 ///   driver.signature    the kernel refused a module's signature, or the log tells of one
 ///   driver.start        the driver could not start a GPU
-///   driver.xid          XID errors, one finding for each number and GPU or GPU instance
-///   driver.health-rules the site's file of health rules has a mistake
-///   driver.log          the kernel's log cannot be read
+///   driver.xid          XID errors, one finding for each number and GPU or GPU instance, and GPUs that fell off the
+///   bus driver.sxid         errors of NVSwitches, one finding for each number and switch driver.health-rules the
+///   site's file of health rules has a mistake driver.log          the kernel's log cannot be read
 Findings diagnose_driver(const HostFacts& facts, const Host& host);
 
 /// Adds a finding when the kernel that boots next has no driver modules; verify fails for it as well.

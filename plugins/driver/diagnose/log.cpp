@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <map>
+
 #include <fmt/format.h>
 
 #include "driver/diagnose/diagnose.hpp"
@@ -85,7 +87,7 @@ void diagnose_start(const std::vector<std::string>& log, Findings& findings) {
 std::string detail_text(const nvidia::health::XidRule& rule, const std::string& text, unsigned driver_branch) {
   const auto detail = nvidia::health::read_nvlink_detail(rule, text, driver_branch);
   if (!detail) return {};
-  return fmt::format(", unit {} of link {}{}", detail->unit, detail->link,
+  return fmt::format(", unit {}{}{}", detail->unit, detail->link ? fmt::format(" of link {}", *detail->link) : "",
                      detail->needs_reset ? ", which asks for a reset" : "");
 }
 
@@ -98,21 +100,59 @@ bool cancelled(const std::vector<nvidia::XidCount>& counts, std::size_t which, c
   return false;
 }
 
+/// "… -i UUID": the log knows the GPU by its address, which nvidia-smi takes as well.
+std::string for_gpu(std::string remedy, const std::string& address) {
+  constexpr std::string_view kAnyGpu = "-i UUID";
+  if (const std::size_t at = remedy.find(kAnyGpu); at != std::string::npos)
+    remedy.replace(at, kAnyGpu.size(), "-i " + address);
+  return remedy;
+}
+
 void diagnose_xids(const std::vector<std::string>& log, const nvidia::health::Rules& rules, unsigned driver_branch,
                    Findings& findings) {
-  using nvidia::health::Severity;
   const auto counts = nvidia::count_xids(log);
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (cancelled(counts, i, rules)) continue;
     const nvidia::Xid& last = counts[i].last;
-    const auto rule = rules.xid(last.number);
+    const auto rule = rules.judged(last.number, last.text);
+    if (rule.cancels.contains(last.number)) continue;  // the last one says that it is over
     const std::string times = counts[i].times == 1 ? "once" : fmt::format("{} times", counts[i].times);
     const std::string text = fmt::format("Xid {} on {}{}, {} since the boot: {}{} (last: \"{}\")", last.number,
                                          last.address, last.instance ? fmt::format(" GPU-I:{}", *last.instance) : "",
                                          times, rule.what, detail_text(rule, last.text, driver_branch), last.text);
-    const bool of_the_gpu = rules.preset().empty() ? rule.severity >= Severity::degraded : rules.counts(last.number);
-    findings.add({of_the_gpu ? Finding::Status::fail : Finding::Status::warning, "driver.xid", text, rule.remedy,
-                  nvidia::gpu_cause(last.address)});
+    findings.add({rules.counts(rule) ? Finding::Status::fail : Finding::Status::warning, "driver.xid", text,
+                  for_gpu(rule.remedy, last.address), nvidia::gpu_cause(last.address)});
+  }
+  const auto fallen = rules.xid(79);
+  for (const std::string& address : nvidia::fallen_gpus(log))
+    findings.add({rules.counts(fallen) ? Finding::Status::fail : Finding::Status::warning, "driver.xid",
+                  fmt::format("GPU {}: the kernel's log says that it has fallen off the bus", address),
+                  for_gpu(fallen.remedy, address), nvidia::gpu_cause(address)});
+}
+
+/// By switch and number, the last one of each.
+void diagnose_switches(const std::vector<std::string>& log, Findings& findings) {
+  constexpr std::size_t kMostFindings = 32;
+  std::map<std::pair<std::string, unsigned>, std::pair<nvidia::SwitchXid, unsigned>> counts;
+  for (const std::string& line : log) {
+    auto xid = nvidia::parse_switch_xid(line);
+    if (!xid) continue;
+    auto& [last, times] = counts[{xid->address, xid->number}];
+    last = *std::move(xid);
+    ++times;
+  }
+  std::size_t told = 0;
+  for (const auto& [place, count] : counts) {
+    if (++told > kMostFindings) break;
+    const auto& [last, times] = count;
+    findings.add({last.fatal ? Finding::Status::fail : Finding::Status::warning, "driver.sxid",
+                  fmt::format("SXid {} of the NVSwitch at {}, {} since the boot (last: \"{}\")", last.number,
+                              last.address, times == 1 ? "once" : fmt::format("{} times", times), last.text),
+                  last.fatal
+                      ? "drain the node, and reset all GPUs and NVSwitches together (`slipway pause -- nvidia-smi "
+                        "-r`) or reboot; if it comes back, have the switch looked at"
+                      : "nothing now; where jobs fail or it comes again, look at the log of Fabric Manager "
+                        "(`journalctl -u nvidia-fabricmanager`)"});
   }
 }
 
@@ -124,6 +164,7 @@ void diagnose_log_lines(const std::vector<std::string>& log, const LogOf& machin
   diagnose_version_magic(log, findings);
   diagnose_start(log, findings);
   diagnose_xids(log, rules, machine.driver_branch, findings);
+  diagnose_switches(log, findings);
 }
 
 void diagnose_log(const HostFacts& facts, const Host& host, Findings& findings) {

@@ -64,11 +64,13 @@ void KernelLogWatch::take(std::string_view record, std::vector<Xid>& xids) {
     constexpr int kFacility = 8;
     if (std::atoi(std::string(line.substr(0, std::min(head, std::size_t{8}))).c_str()) >= kFacility) continue;
     const std::string_view text = line.substr(head + 1);
-    if (!text.starts_with("NVRM: Xid (PCI:")) {
+    if (auto fallen = parse_fallen_gpu(text)) {
+      xids.push_back(std::move(*fallen));
+    } else if (!text.starts_with("NVRM: Xid (PCI:")) {
       driver_lines_ = driver_lines_ || text.starts_with("NVRM:") || text.starts_with("nvidia");
-      continue;
+    } else if (auto xid = parse_xid(text)) {
+      xids.push_back(std::move(*xid));
     }
-    if (auto xid = parse_xid(text)) xids.push_back(std::move(*xid));
   }
 }
 

@@ -19,21 +19,30 @@ std::optional<unsigned> place_of(const XidRule& rule, std::optional<unsigned> na
 
 std::string text_of(const XidRule& rule) { return "XID " + std::to_string(rule.number) + ": " + rule.what; }
 
+std::int64_t seconds_now() {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
 }  // namespace
 
 void HealthRecord::xid(const std::string& gpu, std::optional<unsigned> instance, unsigned number, const Rules& rules,
-                       Moment now) {
-  const XidRule rule = rules.xid(number);
+                       Moment now, const std::string& text) {
+  const XidRule rule = rules.judged(number, text);
   const auto counted = place_of(rule, instance);
   auto& cases = gpus_[gpu].cases;
   const unsigned place = counted.value_or(kWhole);
   for (const unsigned over : rule.cancels) cases.erase({"xid-" + std::to_string(over), place});
-  if (!rules.counts(number)) return;
+  if (!rules.counts(rule)) return;
   if (cases.size() >= kMostCases)
     cases.erase(std::ranges::min_element(cases, {}, [](const auto& entry) { return entry.second.last; }));
   const std::string code = "xid-" + std::to_string(number);
-  cases[{code, place}] = {
-      {code, rule.severity, rule.scope, text_of(rule), rule.remedy, counted}, now, false, number, instance};
+  cases[{code, place}] = {{code, rule.severity, rule.scope, text_of(rule), rule.remedy, counted},
+                          now,
+                          false,
+                          number,
+                          text,
+                          seconds_now(),
+                          instance};
 }
 
 void HealthRecord::value(const std::string& gpu, const CounterRule& rule, double value, Moment now) {
@@ -58,7 +67,7 @@ void HealthRecord::value(const std::string& gpu, const CounterRule& rule, double
   }
   if (holds)
     each.cases[{rule.name, kWhole}] = {
-        {rule.name, rule.severity, rule.scope, rule.what, rule.remedy, std::nullopt}, now, true};
+        {rule.name, rule.severity, rule.scope, rule.what, rule.remedy, std::nullopt}, now, true, 0, {}, seconds_now()};
   else
     each.cases.erase({rule.name, kWhole});
 }
@@ -73,8 +82,8 @@ void HealthRecord::looked(const std::string& gpu, bool answers, const Rules& rul
   judge_again(each, rules);
   std::erase_if(each.cases, [&](const auto& entry) {
     const Case& one = entry.second;
-    return !one.of_counter &&
-           (was_reset || !rules.counts(one.xid) || now - one.last >= rules.forget_after(one.reason.severity));
+    return !one.of_counter && (was_reset || !rules.counts(rules.judged(one.xid, one.xid_text)) ||
+                               now - one.last >= rules.forget_after(one.reason.severity));
   });
   std::erase_if(each.cases, [&](const auto& entry) {
     return entry.second.of_counter && !rules.counters().contains(entry.second.reason.code);
@@ -88,7 +97,7 @@ void HealthRecord::judge_again(Gpu& gpu, const Rules& rules) {
   for (auto& [place, one] : gpu.cases) {
     auto key = place;
     if (!one.of_counter) {
-      const XidRule rule = rules.xid(one.xid);
+      const XidRule rule = rules.judged(one.xid, one.xid_text);
       const auto instance = place_of(rule, one.named_instance);
       one.reason = {one.reason.code, rule.severity, rule.scope, text_of(rule), rule.remedy, instance};
       key.second = instance.value_or(kWhole);
@@ -103,6 +112,46 @@ void HealthRecord::only(const std::string& gpu, const std::set<std::string>& rul
   std::erase_if(gpus_[gpu].cases, [&](const auto& entry) {
     return entry.second.of_counter && !rules.contains(entry.second.reason.code);
   });
+}
+
+void HealthRecord::end(const std::string& gpu, const GpuHealth& other) {
+  const auto found = gpus_.find(gpu);
+  if (found == gpus_.end()) return;
+  std::erase_if(found->second.cases, [&](const auto& entry) {
+    const Case& one = entry.second;
+    return !one.of_counter && other.has_ended(one.reason.instance, one.last);
+  });
+}
+
+std::vector<Fault> HealthRecord::faults(const std::string& gpu) const {
+  std::vector<Fault> all;
+  const auto found = gpus_.find(gpu);
+  if (found == gpus_.end()) return all;
+  for (const auto& [place, one] : found->second.cases)
+    all.push_back({.code = one.reason.code,
+                   .severity = one.reason.severity,
+                   .scope = one.reason.scope,
+                   .text = one.reason.text,
+                   .remedy = one.reason.remedy,
+                   .instance = one.reason.instance,
+                   .xid = one.xid,
+                   .needs_reset = one.reason.severity == Severity::fatal,
+                   .last = one.last,
+                   .seen_at = one.seen_at});
+  return all;
+}
+
+void HealthRecord::load(const std::string& gpu, const std::vector<Fault>& faults) {
+  for (const Fault& fault : faults)
+    if (fault.xid != 0)
+      gpus_[gpu].cases[{fault.code, fault.instance.value_or(kWhole)}] = {
+          {fault.code, fault.severity, fault.scope, fault.text, fault.remedy, fault.instance},
+          fault.last,
+          false,
+          fault.xid,
+          {},
+          fault.seen_at,
+          fault.instance};
 }
 
 std::vector<Reason> HealthRecord::of(const std::string& gpu) const {

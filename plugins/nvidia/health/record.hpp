@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "nvidia/health/rules.hpp"
+#include "nvidia/health/shared.hpp"
 
 namespace slipway::nvidia::health {
 
@@ -26,7 +27,9 @@ class HealthRecord {
   using Moment = std::chrono::steady_clock::time_point;
 
   /// @param instance  the GPU instance that the driver named, if any
-  void xid(const std::string& gpu, std::optional<unsigned> instance, unsigned number, const Rules& rules, Moment now);
+  /// @param text      behind the number in the kernel's log; empty: NVML told of it
+  void xid(const std::string& gpu, std::optional<unsigned> instance, unsigned number, const Rules& rules, Moment now,
+           const std::string& text = {});
   /// The value of a rule's counter at a look.
   void value(const std::string& gpu, const CounterRule& rule, double value, Moment now);
   /// After each look: a GPU that was away and answers again was reset, and findings end by themselves. What the rules
@@ -34,6 +37,11 @@ class HealthRecord {
   void looked(const std::string& gpu, bool answers, const Rules& rules, Moment now);
   /// The rules whose counters are looked at; findings of others end, since nothing would end them.
   void only(const std::string& gpu, const std::set<std::string>& rules);
+  /// What another service says has ended is over here as well, but for counters.
+  void end(const std::string& gpu, const GpuHealth& other);
+  /// For the file that services share, and back: XIDs from an earlier process.
+  std::vector<Fault> faults(const std::string& gpu) const;
+  void load(const std::string& gpu, const std::vector<Fault>& faults);
   /// The worst first, then by code.
   std::vector<Reason> of(const std::string& gpu) const;
 
@@ -43,6 +51,8 @@ class HealthRecord {
     Moment last;
     bool of_counter = false;                      ///< ends with its counter, not with time
     unsigned xid = 0;                             ///< of others
+    std::string xid_text = {};                    ///< of the kernel's log
+    std::int64_t seen_at = 0;                     ///< `last`, as Fault::seen_at
     std::optional<unsigned> named_instance = {};  ///< by the driver; whether it counts, the rule's scope says
   };
   struct Point {

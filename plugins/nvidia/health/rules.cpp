@@ -60,6 +60,33 @@ bool Rules::counts(unsigned number) const {
   return xid(number).severity >= Severity::degraded;
 }
 
+bool Rules::counts(const XidRule& judged) const {
+  const bool is_harmless = judged.severity < Severity::degraded && xid(judged.number).severity >= Severity::degraded;
+  return !is_harmless && counts(judged.number);
+}
+
+XidRule Rules::judged(unsigned number, std::string_view text) const {
+  constexpr unsigned kRecoveryActionChanged = 154;
+  XidRule rule = xid(number);
+  if (text.empty()) return rule;
+  if (const auto action = number == kRecoveryActionChanged ? read_recovery_action(text) : std::nullopt) {
+    const RecoveryAction asked = recovery_action(*action);
+    rule.what = asked.what;
+    rule.own_remedy = rule.remedy = asked.remedy;
+    if (*action == 0) {
+      rule.severity = Severity::information;
+      rule.cancels.insert(number);
+    }
+  } else if (!rule.units.empty() && text.find(" Nonfatal ") != std::string_view::npos) {
+    const auto detail = read_nvlink_detail(rule, text, 0);
+    if (detail && detail->needs_reset) return rule;
+    rule.severity = Severity::information;
+    rule.own_remedy = rule.remedy =
+        "nothing now; where it comes again, look at both ends of the link (`nvidia-smi nvlink -e`)";
+  }
+  return rule;
+}
+
 DeviceEffect Rules::effect(unsigned number) const {
   const XidRule rule = xid(number);
   const DeviceEffect by_severity = rule.severity == Severity::fatal ? DeviceEffect::reset : DeviceEffect::quiet;

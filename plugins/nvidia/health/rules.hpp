@@ -96,8 +96,13 @@ class Rules {
 
   /// The row of a number; of one that is not known, a row that says so.
   XidRule xid(unsigned number) const;
+  /// The row, changed by what the driver wrote behind the number: an XID 154 is as serious as the recovery action that
+  /// it names, and one of NVLink 5 that is not fatal and asks for no reset is for information. Without a text, the row.
+  XidRule judged(unsigned number, std::string_view text) const;
   /// It speaks against the GPU: it is in the preset that is chosen; without one, degraded or fatal.
   bool counts(unsigned number) const;
+  /// The same of a row of judged(): one that its text makes harmless does not count.
+  bool counts(const XidRule& judged) const;
   /// By the row and the preset; what a site's file says of the device counts with every preset.
   DeviceEffect effect(unsigned number) const;
   std::chrono::milliseconds forget_after(Severity severity) const;
@@ -139,16 +144,23 @@ Result<Rules> read_rules(const Host& host, const std::string& path = kSiteFile);
 struct NvlinkDetail {
   std::string unit;
   unsigned sub_code = 0;
-  unsigned link = 0;
+  std::optional<unsigned> link;  ///< empty: none is meant ("Link -1")
   bool needs_reset = false;
 };
 /// "NETIR_LINK_EVT Fatal XC0 i0 Link 08 (0x00405072 0x00000000 …)". Nothing: the text is not like that, or names no
-/// unit of the row's. @param driver_branch  575 for 575.57.08; the numbers have another form from that one on
+/// unit of the row's. A unit's name in the text counts, else its number.
+/// @param driver_branch  575 for 575.57.08; the numbers have another form from that one on; 0: not known
 std::optional<NvlinkDetail> read_nvlink_detail(const XidRule& rule, std::string_view text, unsigned driver_branch);
 
 /// The recovery action that an XID 154 changes to: 0 none, 1 reset, 2 reboot, 3 and 4 drain; nothing where its text has
 /// none.
 std::optional<unsigned> read_recovery_action(std::string_view text);
+/// What to do for a recovery action that the driver asks for, as nvmlDeviceGetFieldValues and XID 154 number them.
+struct RecoveryAction {
+  std::string_view what;  ///< "the driver asks for a reset of the GPU"
+  std::string_view remedy;
+};
+RecoveryAction recovery_action(unsigned number);
 
 /// The tables for people: of XIDs, counters, presets. Where a preset is chosen, a column says which XIDs count. @param
 /// markdown  as docs/health-rules.md has them

@@ -82,6 +82,13 @@ Answer<std::vector<nvmlFieldValue_t>> field_values(Nvml& nvml, nvmlDevice_t devi
   });
 }
 
+std::optional<unsigned> asked_recovery_action(Nvml& nvml, nvmlDevice_t gpu) {
+  constexpr unsigned kField = 230;  // NVML_FI_DEV_GET_GPU_RECOVERY_ACTION
+  const auto fields = field_values(nvml, gpu, {kField});
+  if (!fields || fields->empty() || fields->front().nvmlReturn != NVML_SUCCESS) return std::nullopt;
+  return static_cast<unsigned>(number_of(fields->front()));
+}
+
 double number_of(const nvmlFieldValue_t& field) {
   switch (field.valueType) {
     case NVML_VALUE_TYPE_DOUBLE:

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,9 @@ nvmlReturn_t wait_for_event(const Library& library, nvmlEventSet_t set, unsigned
 /// over are asked for once more, without the others.
 Answer<std::vector<nvmlFieldValue_t>> field_values(Nvml& nvml, nvmlDevice_t device, const std::vector<unsigned>& fields,
                                                    unsigned scope = 0);
+/// What the driver asks for to be done to a GPU, as health::recovery_action() numbers it, 0: nothing; empty: this
+/// driver never says (before R570).
+std::optional<unsigned> asked_recovery_action(Nvml& nvml, nvmlDevice_t gpu);
 /// A field as a number, whatever its type.
 double number_of(const nvmlFieldValue_t& field);
 

@@ -49,16 +49,12 @@ TEST_F(DcgmHealth, IsToldByDoctor) {
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   ASSERT_TRUE(has_gpus(8));
   EXPECT_THAT(doctor(), ::testing::Not(HasSubstr("fail  dcgm.health")));
-  const auto file = host_.path("run/slipway/dcgm/health.json");
-  std::filesystem::rename(file, host_.path("kept"));
-  EXPECT_THAT(doctor(), HasSubstr("not-exercised  dcgm.health: the service has told nothing of the GPUs yet"));
-  std::ofstream(file) << "{}";
-  EXPECT_THAT(doctor(), HasSubstr("dcgm.health: the service runs, and /run/slipway/dcgm/health.json is none of this"));
-  std::filesystem::rename(host_.path("kept"), file);
+  const auto file = host_.path("run/slipway/health.json");
+  ASSERT_TRUE(slipway::testing::eventually([&] { return std::filesystem::exists(file); }));
   sim("gpu 3 xid 48");
   ASSERT_TRUE(page_gets([](const Page& page) { return has_reason(page, "xid-48"); })) << scrape().text;
   const std::string sick = doctor();
-  EXPECT_THAT(sick, HasSubstr("fail  dcgm.health: GPU 3 "));
+  EXPECT_THAT(sick, HasSubstr("fail  dcgm.health: GPU 3 (0000:5d:00.0): XID 48"));
   EXPECT_THAT(sick, HasSubstr("XID 48"));
   std::filesystem::create_directories(host_.path("etc/slipway"));
   std::ofstream(host_.path("etc/slipway/health-rules.yaml")) << "xids: {31: {severity: fatal}}\n";
@@ -128,13 +124,14 @@ TEST_F(DcgmHealth, IsLoggedWithTheGpuTheMeaningAndWhatHelps) {
   ASSERT_TRUE(page_gets([](const Page& page) { return has_reason(page, "xid-79"); })) << scrape().text;
   EXPECT_TRUE(slipway::testing::eventually([&] {
     return ::testing::Value(service.log(),
-                            ::testing::ContainsRegex("GPU 3 \\([0-9A-F:.]+\\): XID 79: [^\n]+ \\([^\n]+\\)"));
+                            ::testing::ContainsRegex("GPU 3 \\([0-9a-f:.]+\\): XID 79: [^\n]+ \\([^\n]+\\)"));
   })) << service.log();
-  const auto file = host_.path("run/slipway/dcgm/health.json");
-  EXPECT_TRUE(std::filesystem::exists(file));
   service.signal(SIGTERM);
   EXPECT_EQ(service.exit_code(), 0) << service.log();
-  EXPECT_FALSE(std::filesystem::exists(file)) << "nobody knows of the GPUs any more";
+  EXPECT_THAT(host_.slipway(words({"doctor"})).out, HasSubstr("not-exercised  dcgm.health"))
+      << "nobody watches the GPUs any more";
+  RunningService again(host_, service_words());
+  EXPECT_TRUE(page_gets([](const Page& page) { return has_reason(page, "xid-79"); })) << "a restart forgets nothing";
 }
 
 // Nothing showed which XIDs a preset leaves out.

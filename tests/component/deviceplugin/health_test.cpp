@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GPUs and drivers that fall silent, ail or come back under the running service.
 #include "tests/component/deviceplugin/node.hpp"
+#include "tests/component/service/http_client.hpp"
 
 namespace slipway::testing {
 namespace {
@@ -48,6 +49,35 @@ TEST(DevicePluginService, AsksForCdiSpecsWhenAGpuFallsSilentOrAnswersWhateverIts
       std::filesystem::remove(request);
     }
   }
+}
+
+// After a reset kubelet got the GPU again, while dcgm, doctor and top said "bad, reset the GPU" for a day.
+TEST(DevicePluginService, AgreesWithDcgmOnWhatIsWrongWithAGpuAndOnWhatIsOver) {
+  const Node node("h100x8,driver=580.82.07", "{quiet_seconds: 1}\n    dcgm: {listen: \"127.0.0.1:" +
+                                                 std::to_string(free_port()) + "\", interval: 1s}");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  auto dcgm_words = node.words();
+  dcgm_words[1] = "dcgm";
+  RunningService dcgm(node.host(), dcgm_words);
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+  const auto file = [&] { return Json::parse(node.host().text("run/slipway/health.json"), nullptr, false); };
+  const auto has_part = [&](const char* name) {
+    const Json now = file();
+    return now.is_object() && now["services"].contains(name);
+  };
+  ASSERT_TRUE(eventually([&] { return has_part("deviceplugin") && has_part("dcgm"); })) << dcgm.log();
+  const auto doctor = [&] { return node.host().slipway(node.words("doctor")).out; };
+  node.sim("gpu 3 recovery 1");
+  node.sim("gpu 3 xid 79");
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 7; })) << service.log();
+  ASSERT_TRUE(eventually([&] {
+    return doctor().find("dcgm.health: GPU 3 (0000:5d:00.0): XID 79") != std::string::npos;
+  })) << doctor();
+  node.sim("gpu 3 reset");
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+  EXPECT_TRUE(eventually([&] { return doctor().find("fail  dcgm.health") == std::string::npos; })) << doctor();
+  EXPECT_TRUE(eventually([&] { return file()["services"]["dcgm"].empty(); })) << file().dump(2);
 }
 
 TEST(DevicePluginStatus, NamesEverySickGpuAndWhy) {

@@ -42,7 +42,10 @@ class Node {
     return {std::istreambuf_iterator<char>(in), {}};
   }
   /// What the service says of itself.
-  Json status() const { return Json::parse(host_.text("run/slipway/deviceplugin/status.json"), nullptr, false); }
+  Json status() const {
+    Json status = Json::parse(host_.text("run/slipway/deviceplugin/status.json"), nullptr, false);
+    return status.is_discarded() ? Json() : status;  // it is not there yet
+  }
 
  private:
   std::string profile_;

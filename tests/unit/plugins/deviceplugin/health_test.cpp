@@ -94,11 +94,49 @@ TEST_F(Book, ADriverThatIsGoneMakesAllSickAndForgetsNothing) {
 TEST_F(Book, SurvivesARestartOfTheProcess) {
   book_.ecc(kGpu, now_);
   HealthBook other({.quiet = seconds(10), .long_quiet = seconds(100)});
-  other.load(book_.save(), now_);
+  other.load({{kGpu, book_.shared(kGpu, "GPU 0")}}, now_);
   EXPECT_EQ(other.of(kGpu), book_.of(kGpu));
   other.checked(kGpu, {}, now_ + seconds(50));
   EXPECT_FALSE(other.of(kGpu).healthy) << "it still needs a reset";
-  other.load(Json("nonsense"), now_);
+}
+
+// The reason stayed "fell off the bus … reset" while the GPU answered and was on probation.
+TEST_F(Book, SaysThatAGpuAnswersAgainWhileItIsOnProbation) {
+  book_.checked(kGpu, {.answers = false, .why = "it fell off the bus"}, now_);
+  answers(seconds(1));
+  EXPECT_EQ(book_.of(kGpu).text, "it answers again, after: it fell off the bus");
+  EXPECT_EQ(book_.of(kGpu).remedy.find("reset"), std::string::npos);
+  book_.checked(kGpu, {.answers = false, .why = "it fell off the bus"}, now_);
+  EXPECT_EQ(book_.of(kGpu).text, "it fell off the bus");
+  answers(seconds(1));
+  answers(seconds(10));
+  EXPECT_TRUE(book_.of(kGpu).healthy);
+  EXPECT_EQ(book_.shared(kGpu, "GPU 0").ended.at(0).how, "found");
+}
+
+TEST_F(Book, TakesAnXidThatOnlyAnotherServiceSawOnce) {
+  now_ += seconds(1);
+  const auto take = [&](Moment last) {
+    return book_.take(kGpu, {.code = "xid-79", .xid = 79, .last = last}, XidEffect::reset, kRules, now_);
+  };
+  EXPECT_TRUE(take(now_));
+  EXPECT_EQ(reason(), "xid-79");
+  EXPECT_FALSE(take(now_)) << "it is the same one";
+  const Moment seen = now_;
+  answers(seconds(1), 0U);
+  answers(seconds(100), 0U);
+  ASSERT_TRUE(book_.of(kGpu).healthy);
+  EXPECT_FALSE(take(seen + seconds(50))) << "it is over";
+  EXPECT_TRUE(take(now_ + seconds(1)));
+}
+
+// XID 154 tells that the driver asks for another recovery action than before, also that it asks for none any more.
+TEST_F(Book, JudgesXid154ByWhatTheDriverAsksFor) {
+  xid(154);
+  EXPECT_TRUE(book_.of(kGpu).healthy);
+  answers(seconds(0), 2U);
+  EXPECT_EQ(book_.of(kGpu).text, "the driver asks for a reboot of the node");
+  EXPECT_EQ(book_.of(kGpu).remedy, "drain the node and reboot it");
 }
 
 TEST_F(Book, EvidenceAgainstAnInstanceLeavesTheGpuAndItsOtherInstancesAlone) {

@@ -13,7 +13,7 @@ TEST(Xid, IsReadWithNumberGpuAndText) {
   const auto xid = parse_xid("NVRM: Xid (PCI:0000:65:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off");
   ASSERT_TRUE(xid);
   EXPECT_EQ(xid->number, 79U);
-  EXPECT_EQ(xid->address, "0000:65:00");
+  EXPECT_EQ(xid->address, "0000:65:00.0");
   EXPECT_EQ(xid->text, "pid='<unknown>', name=<unknown>, GPU has fallen off");
 }
 
@@ -51,9 +51,46 @@ TEST(KernelLog, HasNoLinesOfCrashedPrograms) {
 TEST(Xid, NamesTheGpuInstanceOfAGpuInMigMode) {
   const auto xid = parse_xid("NVRM: Xid (PCI:0000:65:00 GPU-I:07 GPU-CI:00): 43, pid=12, name=python3, Ch 00000008");
   ASSERT_TRUE(xid);
-  EXPECT_EQ(xid->address, "0000:65:00");
+  EXPECT_EQ(xid->address, "0000:65:00.0");
   EXPECT_EQ(xid->instance, 7U);
   EXPECT_FALSE(parse_xid("NVRM: Xid (PCI:0000:65:00): 79, gone")->instance);
+}
+
+TEST(Xid, NamesEachGpuAsSysfsDoes) {
+  for (const char* place : {"0000:3a:00", "00000000:3A:00.0", "0000:3a:00.0"})
+    EXPECT_EQ(parse_xid(std::string("NVRM: Xid (PCI:") + place + "): 79, x")->address, "0000:3a:00.0") << place;
+}
+
+TEST(KernelLog, TellsOfGpusThatFellOffTheBusWithoutAnXid) {
+  EXPECT_EQ(parse_fallen_gpu("[ 1.0] NVRM: GPU 0000:3a:00.0: GPU has fallen off the bus.")->address, "0000:3a:00.0");
+  EXPECT_EQ(parse_fallen_gpu("NVRM: GPU 0000:3a:00.0: GPU has fallen off the bus.")->number, 79U);
+  for (const char* line : {"NVRM: GPU 0000:3a:00.0: RmInitAdapter failed!", "NVRM: GPU at x: fallen off the bus",
+                           "x[1]: segfault NVRM: GPU 0000:3a:00.0: GPU has fallen off the bus."})
+    EXPECT_FALSE(parse_fallen_gpu(line)) << line;
+  EXPECT_THAT(
+      fallen_gpus({"NVRM: The NVIDIA GPU 0000:3a:00.0 (PCI ID: 10de:2330) has fallen off the bus",
+                   "NVRM: The NVIDIA GPU 0000:5d:00.0", "NVRM: (PCI ID: 10de:2330) installed in this system has",
+                   "NVRM: fallen off the bus and is not responding to commands.", "NVRM: The NVIDIA GPU 0000:9a:00.0",
+                   "NVRM: (PCI ID: 10de:2330) is not supported by",
+                   "NVRM: GPU 0000:18:00.0: GPU has fallen off the bus.",
+                   "NVRM: Xid (PCI:0000:18:00): 79, GPU has fallen off the bus."}),
+      ::testing::ElementsAre("0000:3a:00.0", "0000:5d:00.0"))
+      << "an XID 79 tells of the last one";
+}
+
+TEST(KernelLog, TellsOfErrorsOfNvSwitches) {
+  const auto fatal =
+      parse_switch_xid("nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Fatal, Link 30 LTSSM Fault Up");
+  ASSERT_TRUE(fatal);
+  EXPECT_EQ(fatal->number, 20034U);
+  EXPECT_EQ(fatal->address, "0000:05:00.0");
+  EXPECT_TRUE(fatal->fatal);
+  EXPECT_EQ(fatal->text, "Fatal, Link 30 LTSSM Fault Up");
+  EXPECT_FALSE(parse_switch_xid("nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 12028, Non-fatal, Link 1 egress")->fatal);
+  for (const char* line :
+       {"nvidia-nvswitch0: SXid (PCI:x): 1, Fatal", "nvidia-nvswitch0: up", "x: SXid (PCI:0000:05:00.0): 1, Fatal",
+        "nvidia-nvswitch0 y: SXid (PCI:0000:05:00.0): 1, Fatal"})
+    EXPECT_FALSE(parse_switch_xid(line)) << line;
 }
 
 TEST(KernelLog, LinesLoseTheirTimeAndNothingElse) {

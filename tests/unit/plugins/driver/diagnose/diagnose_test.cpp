@@ -232,9 +232,9 @@ TEST_F(DriverDiagnose, CountsXidsByNumberAndGpuAndTellsHardwareFromJobs) {
       "[ 3.0] NVRM: Xid (PCI:0000:2a:00): 31, pid=13, name=python3, Ch 00000010, MMU Fault\n"
       "[ 4.0] NVRM: Xid (PCI:0000:2a:00): 999, something new\n");
   const Findings all = findings();
-  EXPECT_THAT(summary(all), HasSubstr("fail driver.xid: Xid 79 on 0000:1b:00, once since the boot"));
-  EXPECT_THAT(summary(all), HasSubstr("warning driver.xid: Xid 31 on 0000:2a:00, 2 times since the boot"));
-  EXPECT_THAT(summary(all), HasSubstr("fail driver.xid: Xid 999 on 0000:2a:00"));
+  EXPECT_THAT(summary(all), HasSubstr("fail driver.xid: Xid 79 on 0000:1b:00.0, once since the boot"));
+  EXPECT_THAT(summary(all), HasSubstr("warning driver.xid: Xid 31 on 0000:2a:00.0, 2 times since the boot"));
+  EXPECT_THAT(summary(all), HasSubstr("fail driver.xid: Xid 999 on 0000:2a:00.0"));
   for (const Finding& finding : all.list()) EXPECT_FALSE(finding.remedy.empty()) << finding.text;
 }
 
@@ -244,9 +244,39 @@ TEST_F(DriverDiagnose, SaysWhichInstanceAndWhichUnitOfAnNvlinkAnXidNamesAndLeave
       "[ 3.0] NVRM: Xid (PCI:0000:2a:00): 162, PSHC reengaged\n"
       "[ 4.0] NVRM: Xid (PCI:0000:3a:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link 08 (0x000001c6 0x00000000 0x0)\n");
   const std::string all = found();
-  EXPECT_THAT(all, HasSubstr("fail driver.xid: Xid 94 on 0000:1b:00 GPU-I:7, once"));
+  EXPECT_THAT(all, HasSubstr("fail driver.xid: Xid 94 on 0000:1b:00.0 GPU-I:7, once"));
   EXPECT_THAT(all, HasSubstr("unit NETIR_LINK_DOWN of link 8, which asks for a reset"));
   EXPECT_THAT(all, ::testing::Not(HasSubstr("Xid 163")));
+}
+
+// The lines of reports about drivers 570: "of link 0" was said where no link is meant, a reset was asked for where the
+// line says that it is not fatal, and "see what the driver asks for" although the line says it.
+TEST_F(DriverDiagnose, ReadsWhatAnXidsTextSays) {
+  log("NVRM: Xid (PCI:0000:18:00): 149, NETIR Fatal XC0 i0 Link -1 (0x000fe406 0x00000000 0x00000000)\n"
+      "NVRM: Xid (PCI:0000:2a:00): 154, GPU recovery action changed from 0x4 (Drain and Reset) to 0x1 (GPU Reset "
+      "Required)\n"
+      "NVRM: Xid (PCI:0000:5d:00): 149, NETIR_BER_EVENT Nonfatal XC0 i0 Link 03 (0x00086226 0x00000001 0x00000000)\n"
+      "NVRM: GPU 0000:3a:00.0: GPU has fallen off the bus.\n"
+      "NVRM: Xid (PCI:0000:9a:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)\n"
+      "NVRM: Xid (PCI:0000:9a:00): 154, GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)\n"
+      "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Fatal, Link 30 LTSSM Fault Up\n"
+      "nvidia-nvswitch1: SXid (PCI:0000:06:00.0): 12028, Non-fatal, Link 1 egress error\n");
+  const std::string all = found();
+  EXPECT_THAT(all, HasSubstr("fail driver.xid: Xid 149 on 0000:18:00.0"));
+  EXPECT_THAT(all, ::testing::Not(HasSubstr("of link 0")));
+  EXPECT_THAT(all,
+              HasSubstr("fail driver.xid: Xid 154 on 0000:2a:00.0, once since the boot: the driver asks for a reset"));
+  EXPECT_THAT(all, HasSubstr("warning driver.xid: Xid 149 on 0000:5d:00.0"));
+  EXPECT_THAT(all, HasSubstr("unit NETIR_BER_EVENT of link 3"));
+  EXPECT_THAT(all,
+              HasSubstr("fail driver.xid: GPU 0000:3a:00.0: the kernel's log says that it has fallen off the bus"));
+  EXPECT_THAT(all, ::testing::Not(HasSubstr("0000:9a:00"))) << "to None: it is over";
+  EXPECT_THAT(all, HasSubstr("fail driver.sxid: SXid 20034 of the NVSwitch at 0000:05:00.0, once since the boot"));
+  EXPECT_THAT(all, HasSubstr("warning driver.sxid: SXid 12028 of the NVSwitch at 0000:06:00.0"));
+  for (const Finding& finding : findings().list()) {
+    const bool is_154 = finding.text.find("Xid 154") != std::string::npos;
+    EXPECT_TRUE(!is_154 || finding.remedy.find("nvidia-smi -r -i 0000:2a:00.0") != std::string::npos) << finding.remedy;
+  }
 }
 
 TEST_F(DriverDiagnose, GoesByASitesHealthRulesAndNamesAMistakeInThem) {

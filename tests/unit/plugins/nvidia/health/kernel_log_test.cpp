@@ -36,7 +36,7 @@ TEST_F(KernelLog, TellsXidsThatAreWrittenFromNowOn) {
   write(
       "4,2,2,-;NVRM: Xid (PCI:0000:65:00): 79, pid=1, GPU has fallen off the bus.\n SUBSYSTEM=pci\n6,3,3,-;usb 1-1: "
       "new\n");
-  EXPECT_EQ(read(watch), "79@0000:65:00 ");
+  EXPECT_EQ(read(watch), "79@0000:65:00.0 ");
   EXPECT_EQ(read(watch), "");
 }
 
@@ -74,7 +74,7 @@ TEST_F(KernelLog, TellsThatTheDriverWroteSomethingElse) {
   write(
       "4,4,4,-;NVRM: Xid (PCI:0000:65:00): 79, x\n6,5,5,-;usb 1-1: new\n12,6,6,-;NVRM: a program wrote that\n"
       "6,7,7,-;audit: NVRM: quoted\n");
-  EXPECT_EQ(read(watch), "79@0000:65:00 ");
+  EXPECT_EQ(read(watch), "79@0000:65:00.0 ");
   EXPECT_FALSE(watch.take_driver_lines());
   EXPECT_EQ(watch.fd(), -1) << "a plain file is always readable";
 }

@@ -54,7 +54,9 @@ TEST(HealthRules, ActOnWhatNvidiasDevicePluginActsOn) {
   const Preset& nvidia = default_rules().presets().at("nvidia-device-plugin");
   ASSERT_TRUE(nvidia.all_but);
   for (unsigned number = 1; number <= 200; ++number)
-    EXPECT_EQ(default_rules().effect(number) == DeviceEffect::none, nvidia.xids.contains(number) || number == 162)
+    // 154 tells of a recovery action, which the device plugin asks the driver for.
+    EXPECT_EQ(default_rules().effect(number) == DeviceEffect::none,
+              nvidia.xids.contains(number) || number == 162 || number == 154)
         << number;
   EXPECT_EQ(default_rules().effect(79), DeviceEffect::reset);
   EXPECT_EQ(default_rules().effect(63), DeviceEffect::quiet);
@@ -197,6 +199,16 @@ TEST(RecoveryAction, IsReadFromAnXid154) {
   EXPECT_EQ(read_recovery_action("GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)"), 1U);
   EXPECT_EQ(read_recovery_action("GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)"), 0U);
   EXPECT_FALSE(read_recovery_action("something else"));
+  // The text decides what an XID 154 says of the GPU.
+  const Rules& rules = default_rules();
+  const auto asks = [&](const char* to) {
+    return rules.judged(154, std::string("GPU recovery action changed from 0x4 (Drain and Reset) to ") + to);
+  };
+  EXPECT_TRUE(rules.counts(asks("0x1 (GPU Reset Required)")));
+  EXPECT_NE(asks("0x1 (GPU Reset Required)").remedy.find("reset the GPU"), std::string::npos);
+  EXPECT_EQ(asks("0x2 (Node Reboot)").remedy, "drain the node and reboot it");
+  EXPECT_FALSE(rules.counts(asks("0x0 (None)"))) << "it is no fault";
+  EXPECT_TRUE(asks("0x0 (None)").cancels.contains(154)) << "it ends what an earlier one raised";
 }
 
 }  // namespace

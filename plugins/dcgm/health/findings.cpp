@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dcgm/health/findings.hpp"
+
+#include <filesystem>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <slipway/json.hpp>
+#include <slipway/unix_socket.hpp>
+#include <slipway/write/new_file.hpp>
+
+#include "nvidia/health/shared.hpp"
+#include "nvidia/machine/causes.hpp"
+
+namespace slipway::dcgm {
+namespace {
+
+namespace fs = std::filesystem;
+namespace health = nvidia::health;
+
+constexpr const char* kScrapeFile = "/run/slipway/dcgm/scrape.json";
+constexpr const char* kName = "dcgm.health";
+constexpr const char* kService = "dcgm";
+constexpr std::size_t kMostBytes = 65536;
+constexpr std::size_t kMostFindings = 64;
+
+void add_scrape_problem(const Host& host, Findings& findings) {
+  const Json told = parse_foreign(host.read(kScrapeFile, kMostBytes).value_or(""));
+  if (!told.is_object() || !told.contains("text") || !told["text"].is_string()) return;
+  findings.fail("dcgm.scrape", "nobody can scrape: " + told["text"].get<std::string>(), told.value("remedy", ""));
+}
+
+}  // namespace
+
+Status ScrapeFile::write(const ScrapeProblem& problem) {
+  if (problem.text.empty()) {
+    if (!text_.empty()) remove();
+    return {};
+  }
+  std::string text = pretty(Json{{"text", problem.text}, {"remedy", problem.remedy}});
+  if (text == text_) return {};
+  SLIPWAY_CHECK(replace_file(root_, kScrapeFile, text));
+  text_ = std::move(text);
+  return {};
+}
+
+void ScrapeFile::remove() {
+  if (const auto folder = root_.open_at(fs::path(kScrapeFile).parent_path().string(), O_RDONLY | O_DIRECTORY))
+    (void)::unlinkat(folder->get(), fs::path(kScrapeFile).filename().c_str(), 0);
+  text_.clear();
+}
+
+void add_health_findings(const Host& host, Findings& findings) {
+  if (!service_runs(host, kService))
+    return findings.not_exercised(kName, "the service does not run, so nobody watches the GPUs for XIDs");
+  add_scrape_problem(host, findings);
+  const auto root = RootDir::open(host.root_folder());
+  auto parts = root ? health::read_shared_health(*root) : health::SharedHealth();
+  if (!parts.contains(kService))
+    return findings.not_exercised(
+        kName, std::string("the service has not told of the GPUs yet (") + health::kHealthFile + ")");
+  std::erase_if(parts, [&host](const auto& part) { return !service_runs(host, part.first); });
+  std::size_t count = 0;
+  for (const auto& [uuid, gpu] : health::merged(parts))
+    for (const health::Fault& fault : gpu.faults) {
+      if (++count > kMostFindings) break;
+      const bool is_fatal = fault.severity == health::Severity::fatal;
+      const std::string instance = fault.instance ? ", GPU instance " + std::to_string(*fault.instance) : "";
+      findings.add({is_fatal ? Finding::Status::fail : Finding::Status::warning, kName,
+                    gpu.name + instance + ": " + fault.text, fault.remedy,
+                    nvidia::gpu_cause(nvidia::gpu_address_in(gpu.name))});
+    }
+  if (count == 0) findings.pass(kName, "no GPU has anything against it");
+}
+
+}  // namespace slipway::dcgm
