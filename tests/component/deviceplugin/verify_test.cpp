@@ -75,12 +75,16 @@ TEST(DevicePluginVerify, GivesEachUnhealthyGpuItsOwnRemedy) {
   const Node node("h100x8");
   RunningService service(node.host(), node.words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  const auto health = [&](std::size_t gpu) { return node.status()["gpus"][gpu]["health"]; };
+  const auto turns_bad = [&](std::size_t gpu) {
+    return eventually([&] { return !health(gpu).value("healthy", true); });
+  };
   node.sim("gpu 1 xid 79");
-  node.sim("gpu 3 lost");
+  ASSERT_TRUE(turns_bad(1)) << service.log();
   node.sim("gpu 5 xid 48");
-  const auto health = [&](int gpu) { return node.status()["gpus"][gpu]["health"]; };
-  for (const int gpu : {1, 3, 5})
-    ASSERT_TRUE(eventually([&] { return !health(gpu).value("healthy", true); })) << service.log();
+  ASSERT_TRUE(turns_bad(5)) << service.log();
+  node.sim("gpu 3 lost");
+  ASSERT_TRUE(turns_bad(3)) << service.log();
   const Json findings = findings_of(node, "deviceplugin.health");
   ASSERT_EQ(findings.size(), 3U) << findings;
   EXPECT_EQ(findings[0]["cause"], "gpu/0000:2a:00.0");
@@ -118,7 +122,8 @@ TEST(DevicePluginVerify, SaysThatTheKubeletWhichHadTheGpusWentAway) {
 // "0 GPUs are healthy" passed while the driver was not loaded.
 TEST(DevicePluginVerify, DoesNotPassWhileTheServiceSeesNoneOfTheGpusOnTheBus) {
   const Node node("h100x8");
-  node.host().slipway(node.words("verify"));  // makes the machine
+  std::filesystem::create_directories(node.host().path("run/slipway"));
+  node.sim("make h100x8");
   node.sim("driver unloaded");
   RunningService service(node.host(), node.words());
   ASSERT_TRUE(eventually([&] { return node.status().is_object() && !node.status().value("problem", "").empty(); }))
