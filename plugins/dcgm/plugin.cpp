@@ -28,9 +28,13 @@ std::vector<std::string> remarks_of_host(const Settings& settings, const Host& h
 }
 
 /// The cause of what the first GPU without an answer leads to.
-std::string lost_gpu_of(const Sample& sample) {
-  const auto lost = std::ranges::find_if(sample.gpus, [](const GpuState& state) { return !state.problem.empty(); });
-  return lost == sample.gpus.end() ? std::string() : nvidia::lost_gpu_cause(lost->gpu.bus_id);
+std::string lost_gpu_of(const Sample& sample, const Host& host) {
+  const auto is_lost = [](const GpuState& state) { return !state.problem.empty(); };
+  if (std::ranges::none_of(sample.gpus, is_lost)) return {};
+  std::vector<std::string> answering;
+  for (const GpuState& state : sample.gpus)
+    if (!is_lost(state)) answering.push_back(state.gpu.bus_id);
+  return nvidia::silent_gpu_cause(host, answering);
 }
 
 class Dcgm final : public Component {
@@ -95,7 +99,7 @@ class Dcgm final : public Component {
         "some GPUs cannot be read: " + silent,
         one_hangs ? nvidia::nvml::kHangRemedy
                   : "look at the kernel's log (`dmesg`) for an Xid, then reset the GPU or reboot");
-    return nvidia::with_cause(findings, kName, lost_gpu_of(sample));
+    return nvidia::with_cause(findings, kName, lost_gpu_of(sample, host));
   }
 
   /// What only the service knows, and a file of health rules that is broken since the last apply.

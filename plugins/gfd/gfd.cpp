@@ -37,11 +37,9 @@ std::string remedy_for(const Host& host) {
 /// The cause of what comes of the first GPU that the driver should show and that does not answer.
 std::string lost_gpu_of(const Snapshot& snapshot, const Host& host) {
   if (snapshot.unreachable.empty()) return {};
-  for (const PciDevice& each : nvidia::gpus_of_the_driver(host)) {
-    const auto answers = [&](const Gpu& gpu) { return gpu.address == each.address; };
-    if (std::ranges::none_of(snapshot.gpus, answers)) return nvidia::lost_gpu_cause(each.address);
-  }
-  return {};
+  std::vector<std::string> answering;
+  for (const Gpu& gpu : snapshot.gpus) answering.push_back(gpu.address);
+  return nvidia::silent_gpu_cause(host, answering);
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ Result<Snapshot> Probe::ask_nvml(bool with_places, std::optional<Error>& no_driv
       return Snapshot();
     }
     nvml_.emplace(
-        nvml::NvmlOptions{.library = *choice, .until_exit = use_ == Use::tool, .find_hanging = use_ != Use::service});
+        nvml::NvmlOptions{.library = *choice, .until_exit = use_ == Use::tool, .find_hanging = use_ == Use::command});
   }
   const Status opened = nvml_->reopen();
   for (const ErrorCode code : {ErrorCode::timed_out, ErrorCode::denied, ErrorCode::invalid})  // hangs; refused

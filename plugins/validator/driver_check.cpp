@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validator/driver_check.hpp"
 
+#include <charconv>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -41,9 +43,20 @@ std::vector<std::string> node_paths(const Host& host, const std::string& dev_roo
   return nodes;
 }
 
-std::string cause_of(const std::string& error) {
+/// NVML counts GPUs as the PCI bus does: "GPU 3: the GPU fell off the bus".
+std::string address_of_gpu_in(const std::string& error, const Host& host) {
+  constexpr std::string_view kGpu = "GPU ";
+  const std::size_t at = error.find(kGpu);
+  if (at == std::string::npos) return {};
+  const auto gpus = nvidia::gpus_of_the_driver(host);
+  std::size_t index = gpus.size();
+  std::from_chars(error.data() + at + kGpu.size(), error.data() + error.size(), index);
+  return index < gpus.size() ? gpus[index].address : std::string();
+}
+
+std::string cause_of(const std::string& error, const Host& host) {
   const std::string driver = nvidia::nvml_cause(error);
-  return driver.empty() ? nvidia::lost_gpu_cause(nvidia::gpu_address_in(error)) : driver;
+  return driver.empty() ? nvidia::lost_gpu_cause(address_of_gpu_in(error, host)) : driver;
 }
 
 Finding no_gpu() { return Finding{Verdict::not_applicable, kDriverCheck, "no NVIDIA GPU on the PCI bus", {}}; }
@@ -120,7 +133,7 @@ Finding DriverCheck::ask_nvml() {
   auto looked = look_(*library);
   if (!looked)
     return fails(kDriverCheck, looked.error().what, looked.error().next.empty() ? kLookAtLog : looked.error().next,
-                 cause_of(looked.error().what));
+                 cause_of(looked.error().what, host_));
   const std::size_t count = looked->gpus.size();
   if (count == 0 && host_.hardware() == "detect" && !has_gpu(host_)) return no_gpu();
   if (count == 0) return fails(kDriverCheck, "the driver runs and has no GPU", kLookAtLog);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nvidia/machine/causes.hpp"
 
+#include <algorithm>
 #include <regex>
 
 #include "nvidia/gpu.hpp"
@@ -15,6 +16,14 @@ std::string gpu_cause(std::string_view address) {
 
 std::string lost_gpu_cause(std::string_view address) {
   return address.empty() ? std::string() : gpu_cause(address) + "/lost";
+}
+
+std::string silent_gpu_cause(const Host& host, const std::vector<std::string>& answering) {
+  for (const PciDevice& each : gpus_of_the_driver(host)) {
+    const auto is_it = [&](const std::string& address) { return pci_place(address) == pci_place(each.address); };
+    if (std::ranges::none_of(answering, is_it)) return lost_gpu_cause(each.address);
+  }
+  return {};
 }
 
 std::string gpu_address_in(std::string_view text) {

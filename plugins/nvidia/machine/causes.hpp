@@ -4,8 +4,10 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <slipway/findings.hpp>
+#include <slipway/host.hpp>
 
 namespace slipway::nvidia {
 
@@ -16,6 +18,10 @@ inline constexpr const char* kDriverCause = "driver.loaded";
 std::string gpu_cause(std::string_view address);
 /// "gpu/0000:65:00.0/lost", of what comes of it when it does not answer.
 std::string lost_gpu_cause(std::string_view address);
+
+/// lost_gpu_cause() of the first GPU that the driver should show and that is not among those that answer, in any
+/// spelling; empty: all answer.
+std::string silent_gpu_cause(const Host& host, const std::vector<std::string>& answering);
 
 /// The address of the first GPU that a text names: "GPU 3 (0000:65:00.0)"; empty: it names none.
 std::string gpu_address_in(std::string_view text);

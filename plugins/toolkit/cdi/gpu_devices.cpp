@@ -122,7 +122,7 @@ Error nothing_there(const Inventory& inventory) {
     const std::size_t count = inventory.lost.size();
     return Error{ErrorCode::not_found,
                  count == 1 ? first.name() + " " + first.state() + ", and there is no other one: " + first.why
-                            : "all " + std::to_string(count) + " GPUs do not answer, beginning with " + first.name() +
+                            : "none of the " + std::to_string(count) + " GPUs answers, beginning with " + first.name() +
                                   ": " + first.why,
                  "nvidia.com/gpu",
                  first.remedy(),

@@ -131,7 +131,8 @@ TEST_F(LostGpus, ThatAreAllThereAreAreAnError) {
   sim("gpu all lost");
   const Ran none = generate();
   EXPECT_EQ(none.code, 1);
-  EXPECT_THAT(none.err, AllOf(HasSubstr("all 8 GPUs are lost, beginning with GPU 0 (0000:18:00.0)"), HasSubstr("do:")));
+  EXPECT_THAT(none.err,
+              AllOf(HasSubstr("none of the 8 GPUs answers, beginning with GPU 0 (0000:18:00.0)"), HasSubstr("do:")));
 }
 
 // NVML does not count it any more, as after a reboot with a GPU that no longer starts.
@@ -163,8 +164,7 @@ TEST_F(LostGpus, KeepTheOthersInTheSpecOfAnApplyAndOfTheNextBoot) {
   const Ran doctor = root_.run({"doctor"}, kMachine);
   EXPECT_EQ(doctor.code, 1);
   EXPECT_THAT(doctor.out, AllOf(HasSubstr("cdi.lost"), HasSubstr("fell off the bus"), HasSubstr("reset the GPU")));
-  // An apply does not help against what comes of the lost GPU.
-  EXPECT_THAT(doctor.out, AllOf(HasSubstr("\n      leads to cdi.current: "), Not(HasSubstr("do: run `slipway apply"))));
+  EXPECT_THAT(doctor.out, Not(HasSubstr("do: run `slipway apply"))) << "which does not help against a lost GPU";
   sim("gpu 3 found");
   EXPECT_EQ(root_.run({"apply"}, kMachine).code, 0);
   EXPECT_THAT(root_.text(spec), HasSubstr(node(3)));

@@ -219,13 +219,13 @@ TEST_F(DcgmService, LeavesOutWhatAGpuDoesNotHave) {
 }
 
 TEST_F(DcgmService, TakesUpAnotherFileOfCountersAndKeepsTheFormerForOneThatIsBroken) {
-  host_.put("etc/counters.csv", "DCGM_FI_DEV_GPU_TEMP, gauge, a\nDCGM_FI_DEV_VIRTUAL_MODE, gauge, b\n");
+  host_.put("etc/counters.csv", "DCGM_FI_DEV_GPU_TEMP, gauge, a\nDCGM_FI_DEV_DIAG_MEMORY_RESULT, gauge, b\n");
   spec(", collectors: /etc/counters.csv");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   EXPECT_EQ(scrape().count("DCGM_FI_DEV_GPU_TEMP"), 8U);
   EXPECT_EQ(scrape().count("DCGM_FI_DEV_SM_CLOCK"), 0U);
-  EXPECT_THAT(service.log(), HasSubstr("left out: DCGM_FI_DEV_VIRTUAL_MODE"));
+  EXPECT_THAT(service.log(), HasSubstr("left out: DCGM_FI_DEV_DIAG_MEMORY_RESULT"));
   host_.put("etc/counters.csv", "DCGM_FI_DEV_GPU_TMEP, gauge, a\n");
   EXPECT_TRUE(eventually([&] {
     return service.log().find("did you mean 'DCGM_FI_DEV_GPU_TEMP'") != std::string::npos;

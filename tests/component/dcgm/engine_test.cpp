@@ -32,7 +32,7 @@ class DcgmEngine : public DcgmNode {
     ::setenv("PATH", (standin_.at("bin").string() + ":" + path_).c_str(), 1);
     host_.put("etc/counters.csv",
               "DCGM_FI_DEV_GPU_TEMP, gauge, a\nDCGM_FI_PROF_SM_ACTIVE, gauge, b\nDCGM_FI_PROF_PCIE_RX_BYTES, gauge, c\n"
-              "DCGM_FI_DEV_GPU_VIRTUAL_MODE, gauge, d\n");
+              "DCGM_FI_DEV_DIAG_MEMORY_RESULT, gauge, d\n");
   }
   ~DcgmEngine() override {
     ::unsetenv("STANDIN_DCGM");
@@ -79,10 +79,10 @@ TEST_F(DcgmEngine, TellsWhatNvmlDoesNot) {
   const Page page = scrape();
   EXPECT_EQ(page.value("DCGM_FI_PROF_SM_ACTIVE", "gpu=\"3\""), "0.500000") << "by the UUID, not the number";
   EXPECT_EQ(page.value("DCGM_FI_PROF_SM_ACTIVE", "gpu=\"0\""), "0.530000");
-  EXPECT_EQ(page.value("DCGM_FI_DEV_GPU_VIRTUAL_MODE", "gpu=\"3\""), "5000");
+  EXPECT_EQ(page.value("DCGM_FI_DEV_DIAG_MEMORY_RESULT", "gpu=\"3\""), "3500");
   EXPECT_EQ(page.count("DCGM_FI_PROF_PCIE_RX_BYTES"), 0U) << "a blank is no value";
   EXPECT_EQ(page.value("slipway_dcgm_engine_up"), "1");
-  EXPECT_THAT(output("calls"), HasSubstr("connect 127.0.0.1:5555 tcp\nwatch 500 1002 1010 54 every 100000\n"));
+  EXPECT_THAT(output("calls"), HasSubstr("connect 127.0.0.1:5555 tcp\nwatch 350 1002 1010 54 every 100000\n"));
   service.signal(SIGTERM);
   EXPECT_EQ(service.exit_code(), 0) << service.log();
   EXPECT_THAT(output("calls"), HasSubstr("disconnect\n"));
@@ -231,12 +231,12 @@ TEST_F(DcgmEngine, TellsOfNvLinksWhatNvmlDoesNot) {
 }
 
 TEST_F(DcgmEngine, WithoutNvSwitchesSaysSoAndTellsTheRest) {
-  host_.put("etc/counters.csv", "DCGM_FI_DEV_GPU_VIRTUAL_MODE, gauge, a\nDCGM_FI_DEV_NVSWITCH_POWER_VDD, gauge, b\n");
+  host_.put("etc/counters.csv", "DCGM_FI_DEV_DIAG_MEMORY_RESULT, gauge, a\nDCGM_FI_DEV_NVSWITCH_POWER_VDD, gauge, b\n");
   engine("engine: external");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   tell_uuids();
-  ASSERT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_FI_DEV_GPU_VIRTUAL_MODE") == 4; }))
+  ASSERT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_FI_DEV_DIAG_MEMORY_RESULT") == 4; }))
       << scrape().text << service.log();
   EXPECT_EQ(scrape().count("DCGM_FI_DEV_NVSWITCH_POWER_VDD"), 0U);
   EXPECT_EQ(scrape().value("slipway_dcgm_engine_up"), "1");

@@ -28,11 +28,11 @@ TEST(DcgmMetrics, PrintsOneSampleWithRates) {
 
 TEST(DcgmMetrics, TakesAFileOfCounters) {
   const ScratchHost host;
-  host.put("c.csv", "dcgm_gpu_temp, gauge, a\nDCGM_FI_DEV_VIRTUAL_MODE, gauge, b\n");
+  host.put("c.csv", "dcgm_gpu_temp, gauge, a\nDCGM_FI_DEV_DIAG_MEMORY_RESULT, gauge, b\n");
   const Ran ran = metrics({"--collectors", host.path("c.csv").string(), "--interval", "1ms0s100ms"}, "l4x1");
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_EQ(Page{ran.out}.count("dcgm_gpu_temp"), 1U);
-  EXPECT_THAT(ran.err, HasSubstr("DCGM_FI_DEV_VIRTUAL_MODE"));
+  EXPECT_THAT(ran.err, HasSubstr("DCGM_FI_DEV_DIAG_MEMORY_RESULT"));
 }
 
 // On an H200 the power limits were missing beside a C2C link, and the errors of its memory altogether.

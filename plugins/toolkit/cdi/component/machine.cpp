@@ -57,11 +57,10 @@ void Machine::begin_inventory() {
   library->machine = nullptr;
   const nvidia::nvml::SignalsBlocked blocked;
   try {
-    opening_ =
-        std::async(std::launch::async, [options = nvidia::nvml::NvmlOptions{
-                                            .library = *std::move(library), .until_exit = true, .find_hanging = true}] {
-          return nvidia::nvml::Nvml::open(options);
-        });
+    opening_ = std::async(std::launch::async,
+                          [options = nvidia::nvml::NvmlOptions{.library = *std::move(library), .until_exit = true}] {
+                            return nvidia::nvml::Nvml::open(options);
+                          });
   } catch (const std::system_error&) {
     // No thread is to be had: inventory() opens it.
   }
@@ -73,7 +72,8 @@ Result<Inventory> Machine::inventory() {
     return read_inventory(*opened, host_);
   }
   SLIPWAY_TRY(library, nvidia::nvml::choose_library(host_, driver_root_.empty() ? "/" : driver_root_));
-  SLIPWAY_TRY(nvml, nvidia::nvml::Nvml::open({.library = library, .until_exit = ends_soon_, .find_hanging = true}));
+  SLIPWAY_TRY(nvml,
+              nvidia::nvml::Nvml::open({.library = library, .until_exit = ends_soon_, .find_hanging = !ends_soon_}));
   return read_inventory(*nvml, host_);
 }
 

@@ -69,9 +69,9 @@ TEST(Counters, KeepTheNameThatTheFileHas) {
 
 TEST(Counters, ThatNvmlDoesNotTellAreNamedAndLeftOut) {
   const Counters counters = read(
-      "DCGM_FI_DEV_NVSWITCH_POWER_VDD, gauge, a\nDCGM_FI_DEV_VIRTUAL_MODE, gauge, b\n"
+      "DCGM_FI_DEV_NVSWITCH_POWER_VDD, gauge, a\nDCGM_FI_DEV_DIAG_MEMORY_RESULT, gauge, b\n"
       "DCGM_FI_DEV_GPU_TEMP, gauge, c\n");
-  EXPECT_THAT(counters.left_out, ElementsAre("DCGM_FI_DEV_NVSWITCH_POWER_VDD", "DCGM_FI_DEV_VIRTUAL_MODE"));
+  EXPECT_THAT(counters.left_out, ElementsAre("DCGM_FI_DEV_NVSWITCH_POWER_VDD", "DCGM_FI_DEV_DIAG_MEMORY_RESULT"));
   EXPECT_EQ(names_of(counters.series), "DCGM_FI_DEV_GPU_TEMP");
 }
 

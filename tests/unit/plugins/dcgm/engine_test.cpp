@@ -36,8 +36,8 @@ TEST(EngineAddresses, AreThoseOfDcgmExporter) {
 /// Two counters that NVML tells, two that it does not, and a label of DCGM's.
 Counters counters() {
   return parse_counters(
-             "DCGM_FI_DEV_GPU_TEMP, gauge, t\nDCGM_FI_PROF_SM_ACTIVE, gauge, s\nDCGM_FI_DEV_CUDA_COMPUTE_CAPABILITY, "
-             "gauge, c\nDCGM_FI_DEV_VIRTUAL_MODE, gauge, v\n",
+             "DCGM_FI_DEV_GPU_TEMP, gauge, t\nDCGM_FI_PROF_SM_ACTIVE, gauge, s\nDCGM_FI_DEV_DIAG_EUD_RESULT, "
+             "gauge, c\nDCGM_FI_DEV_DIAG_MEMORY_RESULT, gauge, v\n",
              "c.csv")
       .value_or({});
 }
