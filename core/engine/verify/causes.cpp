@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "core/engine/verify/advice.hpp"
+#include "core/engine/verify/verify.hpp"
 
 namespace slipway::core {
 namespace {
@@ -84,11 +85,16 @@ std::string told_by(const Finding& service, const Findings& findings) {
   return {};
 }
 
+/// An apply for what runs now would cure it; what the next boot will lack is another matter.
+bool is_cured_by_apply(const Finding& finding) {
+  return advises_apply(finding.remedy) && !finding.name.ends_with(kNextBoot);
+}
+
 /// What an apply cures is on its way while one runs.
 Findings leave_to_apply(const Findings& findings) {
   Findings later;
   for (Finding finding : findings.list()) {
-    if (is_wrong(finding) && finding.name != kApplyFinding && advises_apply(finding.remedy))
+    if (is_wrong(finding) && finding.name != kApplyFinding && is_cured_by_apply(finding))
       finding = {Finding::Status::not_exercised, finding.name, finding.text, {}, kApplyFinding};
     later.add(std::move(finding));
   }
@@ -102,7 +108,7 @@ void name_causes_in(const std::string& component, Findings& findings) {
   Findings named;
   for (Finding finding : findings.list()) {
     if (is_wrong(finding) && finding.cause.empty() && finding.name != leading) {
-      if (!leading.empty() && advises_apply(finding.remedy))
+      if (!leading.empty() && is_cured_by_apply(finding))
         finding.cause = leading;
       else if (finding.status == Finding::Status::warning && finding.name == component + ".service")
         finding.cause = told_by(finding, findings);

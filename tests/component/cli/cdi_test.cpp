@@ -153,6 +153,9 @@ TEST_F(LostGpus, KeepTheOthersInTheSpecOfAnApplyAndOfTheNextBoot) {
   const Ran plan = root_.run({"plan"}, kMachine);
   EXPECT_EQ(plan.code, 2) << plan.err;
   EXPECT_THAT(plan.out, HasSubstr("note: GPU 3 (0000:5d:00.0) is lost, so the CDI specs are without it"));
+  // An apply does not help against what comes of the lost GPU.
+  EXPECT_THAT(root_.run({"doctor"}, kMachine).out,
+              AllOf(HasSubstr("\n      leads to cdi.current: "), Not(HasSubstr("do: run `slipway apply"))));
   for (const std::vector<std::string>& words : {std::vector<std::string>{"apply"}, {"apply", "--boot"}}) {
     std::filesystem::remove(root_.path(spec));
     const Ran apply = root_.run(words, kMachine);

@@ -94,12 +94,12 @@ Result<Container> read_container(const std::string& file) {
 
 bool is_in_volume(const RootDir& root, const std::string& path) {
   if (path == "/dev" || path.starts_with("/dev/")) return false;
-  // What is missing would be made in the deepest folder that is there.
-  std::string there = path;
-  auto file = root.open_at(there, O_PATH);
-  while (!file && !there.empty()) {
-    there.erase(std::min(there.rfind('/'), there.size()));
-    file = root.open_at(there.empty() ? "/" : there, O_PATH);
+  // What is missing would be made in the deepest folder that exists.
+  std::string existing = path;
+  auto file = root.open_at(existing, O_PATH);
+  while (!file && !existing.empty()) {
+    existing.erase(std::min(existing.rfind('/'), existing.size()));
+    file = root.open_at(existing.empty() ? "/" : existing, O_PATH);
   }
   const auto own = mount_of(root.fd());
   const auto found = file ? mount_of(file->get()) : std::nullopt;

@@ -71,16 +71,19 @@ TEST(Causes, OfAComponentThatCannotBePlannedAdviseNoApply) {
   add(all, {kFail, "driver.owned", "differs", "`slipway plan --root /r` shows what an apply would put right"});
   add(all, {kFail, "driver.plan", "no package for kernel 6.1.0-99", "use another kernel"});
   add(all, {kFail, "driver.nouveau", "nouveau is loaded", "unload it"});
+  add(all, {kFail, "driver.next-boot", "kernel 6.1.0-98 boots next", "`slipway plan --kernel 6.1.0-98` tells"});
   add(all, {kFail, "dra.apply", "it requires driver", "run `slipway apply` again", "driver.apply"});
   add(all, {kFail, "dra.owned", "not installed", "`slipway apply` installs it"});
   name_causes(all, false);
   const auto entries = entries_of(all);
-  ASSERT_EQ(entries.size(), 2U);
+  ASSERT_EQ(entries.size(), 3U);
   EXPECT_THAT(names_of(entries[0]),
               ElementsAre("driver.plan", "dra.apply", "dra.owned", "driver.apply", "driver.installed", "driver.owned"));
-  EXPECT_THAT(names_of(entries[1]), ElementsAre("driver.nouveau"));
+  EXPECT_THAT(names_of(entries[1]), ElementsAre("driver.next-boot"));
+  EXPECT_THAT(names_of(entries[2]), ElementsAre("driver.nouveau"));
   for (const Finding& finding : all["driver"].list()) {
-    const bool keeps = finding.name == "driver.plan" || finding.name == "driver.nouveau";
+    const bool keeps =
+        finding.name == "driver.plan" || finding.name == "driver.nouveau" || finding.name == "driver.next-boot";
     EXPECT_EQ(finding.remedy.empty(), !keeps) << finding.name;
   }
 }
