@@ -180,7 +180,7 @@ HealthOfGpus merged(const SharedHealth& parts) {
       GpuHealth& into = all[uuid];
       if (into.name.empty()) into.name = gpu.name;
       for (const Fault& fault : gpu.faults) {
-        const bool has_ended = std::ranges::any_of(parts, [&](const auto& part) {
+        const bool has_ended = std::ranges::any_of(parts, [&, &uuid = uuid, &service = service](const auto& part) {
           const auto other = part.second.find(uuid);
           return part.first != service && fault.xid != 0 && other != part.second.end() &&
                  other->second.has_ended(fault.instance, fault.last);
