@@ -7,6 +7,7 @@
 #include <slipway/text.hpp>
 
 #include "nvidia/cdi/folders.hpp"
+#include "nvidia/gpu.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
@@ -175,6 +176,8 @@ void add_cdi_finding(const Json& needs, const Host& host, Findings& findings) {
   constexpr const char* kName = "deviceplugin.cdi";
   if (!needs.is_object()) return;
   // As the component cdi writes them: where no driver runs yet there is nothing to describe.
+  if (host.live() && nvidia::count_gpus(host) == 0)
+    return findings.not_applicable(kName, "no NVIDIA GPU on the PCI bus");
   if (!host.has_kernel_view() || (!host.live() && !host.info("/dev/nvidiactl")))
     return findings.not_exercised(kName, "the CDI specs of this machine are written when it boots");
   const auto found = specs_on(host);

@@ -70,7 +70,7 @@ ExecStart=)" +
 TimeoutStartSec=10min
 
 # It reads, tries the GPUs, and asks systemd and services. Devices of every vendor are open: each component verifies its
-# own.
+# own. No ProtectKernelModules: that hides /usr/lib/modules, which are verified; CAP_SYS_MODULE is not there in any case.
 ProtectSystem=strict
 ReadWritePaths=-/run/slipway -/var/lib/slipway -/var/cache/slipway
 MemoryMax=90%
@@ -84,7 +84,6 @@ LimitCORE=0
 UMask=0022
 NoNewPrivileges=yes
 ProtectHostname=yes
-ProtectKernelModules=yes
 ProtectKernelTunables=yes
 RestrictRealtime=yes
 RestrictSUIDSGID=yes

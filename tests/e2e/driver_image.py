@@ -68,7 +68,7 @@ def check_guest(checks, root, work):
     with Vm(str(image), work=str(work / "vm"), boot_timeout=600) as vm:
         state = vm.wait_until_started(600)
         checks.that(state == "running", "the image boots with no failed unit",
-                    state + vm.run("systemctl --failed --no-legend").stdout)
+                    state + vm.run("systemctl --failed --no-legend").stdout + vm.run("journalctl -b -u 'slipway*' -o cat | tail -n 80").stdout)
         info = vm.run("modinfo nvidia").stdout
         checks.that(VERSION in info and f"vermagic:       {KERNEL} SMP" in info,
                     "modinfo shows the version and the kernel's vermagic", info)

@@ -33,9 +33,12 @@ std::int64_t milliseconds_of(Moment moment) {
 Moment moment_of(const Json& json, const char* key) {
   const auto found = json.find(key);
   const bool is_number = found != json.end() && found->is_number_integer();
-  // One in the future, which nobody has seen, would never end.
-  return std::min(Moment(std::chrono::milliseconds(is_number ? found->get<std::int64_t>() : 0)),
-                  std::chrono::steady_clock::now());
+  // One in the future, which nobody has seen, would never end. Milliseconds are compared: any number of them may be
+  // there, and nanoseconds have no room for all.
+  const auto now = std::chrono::steady_clock::now();
+  const auto latest = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
+  const std::int64_t told = is_number ? found->get<std::int64_t>() : 0;
+  return told < latest ? Moment(std::chrono::milliseconds(std::max<std::int64_t>(told, 0))) : now;
 }
 std::string text_of(const Json& json, const char* key) {
   const auto found = json.find(key);

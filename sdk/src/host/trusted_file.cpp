@@ -42,6 +42,19 @@ bool is_of_sudo(int fd) {
   return (info.st_mode & S_IWGRP) == 0 || info.st_gid == number_of_sudo("SUDO_GID");
 }
 
+/// The file that is open. In a folder like /tmp its name may have gone, or be another file's, before the way to it was
+/// looked at.
+Status check_opened(int fd, std::string_view path) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) return system_error("look at", path, errno);
+  if (is_trusted_owner(info.st_uid) && (info.st_mode & S_IWOTH) == 0) return {};
+  return Error{.code = ErrorCode::denied,
+               .what = std::string(path) + " belongs to user " + std::to_string(info.st_uid) +
+                       " or can be written by everybody, so what it says is not believed",
+               .where = std::string(path),
+               .next = "give it to root (`chown root`), in a folder that only root can write"};
+}
+
 Status check_named(int fd, const std::string& file) {
   struct stat info {};
   if (is_of_sudo(fd)) return {};
@@ -67,6 +80,7 @@ Status check_named(int fd, const std::string& file) {
 Result<std::string> read_trusted(const RootDir& root, std::string_view path, std::size_t limit_bytes) {
   SLIPWAY_TRY(file, open_regular(root, path));
   SLIPWAY_CHECK(check_only_ours(root, path));
+  SLIPWAY_CHECK(check_opened(file.get(), path));
   return read_all(file.get(), path, limit_bytes);
 }
 
@@ -78,6 +92,7 @@ Result<std::string> read_trusted(const Host& host, std::string_view path, std::s
 Result<std::string> read_private(const RootDir& root, std::string_view path, std::size_t limit_bytes) {
   SLIPWAY_TRY(file, open_regular(root, path));
   SLIPWAY_CHECK(check_only_ours(root, path));
+  SLIPWAY_CHECK(check_opened(file.get(), path));
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return system_error("look at", path, errno);
   SLIPWAY_CHECK(check_unreadable_for_others(info.st_mode, path));

@@ -95,9 +95,19 @@ TEST(CdiNeeds, WithoutTheComponentCdiAreANoteUntilSomebodyWroteASpec) {
   EXPECT_THAT(cdi_note(needs_of(kCdi, host), Inputs()), IsEmpty());
 }
 
-TEST(CdiFinding, SaysWhatNoSpecHas) {
+// A boot without a GPU was never verified: nothing describes what is not there.
+TEST(CdiFinding, IsNotApplicableWithoutAGpu) {
   FakeHost host;
   host.live("6.1.0-50-amd64");
+  Findings findings;
+  add_cdi_finding(needs_of(kCdi, host), host, findings);
+  EXPECT_EQ(findings.list().at(0).status, Finding::Status::not_applicable);
+}
+
+TEST(CdiFinding, SaysWhatNoSpecHas) {
+  FakeHost host;
+  host.live("6.1.0-50-amd64")
+      .pci({.address = "0000:65:00.0", .vendor = 0x10de, .device = 0x2330, .device_class = 0x030200});
   const auto finding = [&](const std::string& config) {
     Findings findings;
     add_cdi_finding(needs_of(config, host), host, findings);

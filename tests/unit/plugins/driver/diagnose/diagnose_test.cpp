@@ -273,7 +273,8 @@ TEST_F(DriverDiagnose, ReadsWhatAnXidsTextSays) {
   EXPECT_THAT(all, ::testing::Not(HasSubstr("0000:9a:00"))) << "to None: it is over";
   EXPECT_THAT(all, HasSubstr("fail driver.sxid: SXid 20034 of the NVSwitch at 0000:05:00.0, once since the boot"));
   EXPECT_THAT(all, HasSubstr("warning driver.sxid: SXid 12028 of the NVSwitch at 0000:06:00.0"));
-  for (const Finding& finding : findings().list()) {
+  const Findings found = findings();
+  for (const Finding& finding : found.list()) {
     const bool is_154 = finding.text.find("Xid 154") != std::string::npos;
     EXPECT_TRUE(!is_154 || finding.remedy.find("nvidia-smi -r -i 0000:2a:00.0") != std::string::npos) << finding.remedy;
   }
