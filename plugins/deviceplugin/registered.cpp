@@ -23,6 +23,8 @@ constexpr std::chrono::milliseconds kLook{50};
 /// Of each GPU its own finding, whose remedy is for that GPU.
 void add_health(const Registered& seen, Findings& findings) {
   constexpr const char* kName = "deviceplugin.health";
+  // Where no driver answers, that is why no GPU does.
+  const bool no_driver = seen.running && !seen.status->value("problem", "").empty();
   bool healthy = true;
   const Json gpus = seen.status->value("gpus", Json::array());
   for (const Json& gpu : gpus) {
@@ -31,7 +33,7 @@ void add_health(const Registered& seen, Findings& findings) {
     healthy = false;
     const std::string address = gpu.value("address", "");
     findings.fail(kName, fmt::format("GPU {} ({}): {}", gpu.value("index", 0), address, health.value("text", "")),
-                  health.value("remedy", ""), nvidia::gpu_cause(address));
+                  health.value("remedy", ""), no_driver ? kOffers : nvidia::gpu_cause(address));
   }
   if (!healthy) return;
   if (!seen.running)

@@ -116,7 +116,8 @@ void HealthBook::checked(const std::string& gpu, const Check& check, Moment now)
       each.silent = each.needs_reset = false;
       each.last = now;
       each.answers_again = true;
-      each.health.text = "it answers again, after: " + each.health.text;
+      constexpr std::string_view kAgain = "it answers again, after: ";
+      if (!each.health.text.starts_with(kAgain)) each.health.text = std::string(kAgain) + each.health.text;
       each.health.remedy = "nothing, if it goes on answering: it is offered again when nothing new has come for " +
                            std::to_string(std::chrono::duration_cast<std::chrono::seconds>(rules_.quiet).count()) +
                            " s";

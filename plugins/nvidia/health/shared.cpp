@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <thread>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <slipway/host.hpp>
 #include <slipway/regular_file.hpp>
 #include <slipway/trusted_owner.hpp>
 

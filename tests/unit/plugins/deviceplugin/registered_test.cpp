@@ -45,6 +45,20 @@ TEST(DevicePluginRegistered, IsNotExercisedWhileTheServiceStandsStill) {
             "not-exercised  deviceplugin.registered: the service stands still while somebody changes the GPUs");
 }
 
+// A driver of another version than its library was a cause of its own for each GPU.
+TEST(DevicePluginRegistered, IsWhatGpusComeOfThatNoDriverAnswersFor) {
+  const Json gpu{{"index", 0},
+                 {"address", "0000:65:00.0"},
+                 {"health", {{"healthy", false}, {"text", "the driver does not answer"}, {"remedy", "wait"}}}};
+  const auto cause = [&](const std::string& problem) {
+    Findings findings;
+    add_findings(running({{"gpus", {gpu}}, {"problem", problem}}), findings);
+    return findings.list().front().cause;
+  };
+  EXPECT_EQ(cause("NVML_ERROR_LIB_RM_VERSION_MISMATCH"), "deviceplugin.offers");
+  EXPECT_EQ(cause(""), "gpu/0000:65:00.0");
+}
+
 // kubelet may be ordered behind that verify, and has what it had at the last shutdown until it runs.
 TEST(DevicePluginRegistered, IsNotExercisedWhereABootIsVerified) {
   Registered seen = running(Json::object());
