@@ -10,13 +10,12 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr const char* kGpu = "GPU-0";
-const nvidia::health::Rules& kRules = nvidia::health::default_rules();
 
 class Book : public ::testing::Test {
  protected:
   Book() : book_({.quiet = seconds(10), .long_quiet = seconds(100)}) {}
   void xid(unsigned number, const std::string& place = kGpu) {
-    book_.xid(place, kRules.xid(number), kRules.effect(number), now_);
+    book_.xid(place, nvidia::health::default_rules().xid(number), nvidia::health::default_rules().effect(number), now_);
   }
   /// A look that finds the GPU answering, after so long.
   void answers(seconds later, std::optional<unsigned> action = std::nullopt) {
@@ -120,7 +119,8 @@ TEST_F(Book, SaysThatAGpuAnswersAgainWhileItIsOnProbation) {
 TEST_F(Book, TakesAnXidThatOnlyAnotherServiceSawOnce) {
   now_ += seconds(1);
   const auto take = [&](Moment last) {
-    return book_.take(kGpu, {.code = "xid-79", .xid = 79, .last = last}, XidEffect::reset, kRules, now_);
+    return book_.take(kGpu, {.code = "xid-79", .xid = 79, .last = last}, XidEffect::reset,
+                      nvidia::health::default_rules(), now_);
   };
   EXPECT_TRUE(take(now_));
   EXPECT_EQ(reason(), "xid-79");
@@ -167,13 +167,13 @@ TEST_F(Book, AnXidThatAnotherOneCancelsIsOver) {
 
 // Upstream's documentation promises that an XID can be enabled alone; its code then checks nothing.
 TEST(XidFilter, EnablesOneAloneAndAllOfThem) {
-  EXPECT_EQ(XidFilter("all", "79", kRules).effect(79), XidEffect::reset);
-  EXPECT_EQ(XidFilter("all", "79", kRules).effect(48), XidEffect::none);
-  EXPECT_EQ(XidFilter("xids", "", kRules).effect(48), XidEffect::none);
-  EXPECT_EQ(XidFilter(" 48 , x", "", kRules).effect(48), XidEffect::none);
-  EXPECT_EQ(XidFilter("", "ALL", kRules).effect(31), XidEffect::quiet);
-  EXPECT_EQ(XidFilter("", "", kRules).effect(31), XidEffect::none);
-  EXPECT_EQ(XidFilter("", "", kRules).effect(9999), XidEffect::quiet);
+  EXPECT_EQ(XidFilter("all", "79", nvidia::health::default_rules()).effect(79), XidEffect::reset);
+  EXPECT_EQ(XidFilter("all", "79", nvidia::health::default_rules()).effect(48), XidEffect::none);
+  EXPECT_EQ(XidFilter("xids", "", nvidia::health::default_rules()).effect(48), XidEffect::none);
+  EXPECT_EQ(XidFilter(" 48 , x", "", nvidia::health::default_rules()).effect(48), XidEffect::none);
+  EXPECT_EQ(XidFilter("", "ALL", nvidia::health::default_rules()).effect(31), XidEffect::quiet);
+  EXPECT_EQ(XidFilter("", "", nvidia::health::default_rules()).effect(31), XidEffect::none);
+  EXPECT_EQ(XidFilter("", "", nvidia::health::default_rules()).effect(9999), XidEffect::quiet);
 }
 
 }  // namespace

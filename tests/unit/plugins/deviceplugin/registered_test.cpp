@@ -7,7 +7,7 @@
 namespace slipway::deviceplugin {
 namespace {
 
-Registered running(Json more) {
+Registered running(const Json& more) {
   Json status{{"gpus", Json::array()},
               {"resources", {{{"name", "nvidia.com/gpu"}, {"healthy", 8}, {"ids", 8}, {"allocatableAtKubelet", 6}}}}};
   status.update(more);
