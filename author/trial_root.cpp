@@ -131,7 +131,7 @@ Status copy_trial_root(const std::string& from, const std::string& folder) {
 
 Status put_foreign_file(const std::string& folder, const std::string& path) {
   SLIPWAY_TRY(root, RootDir::open(folder));
-  return replace_file(root, path, "# somebody else's\n");
+  return replace_file(root, path, "# from another program\n");
 }
 
 Picture picture_of(const std::string& folder) {

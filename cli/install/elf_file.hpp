@@ -22,8 +22,8 @@ struct ElfFile {
 /// @param content  all of the file. @param path  for messages
 /// Errors: `corrupt` when it begins like an ELF file and is none.
 Result<ElfFile> read_elf(std::string& content, const std::string& path);
-/// The same of an open file that somebody else may have made: only the sections that count are read, and none that is
-/// larger than 4 MiB.
+/// Reads it from an open file, which the author of an image may have made: only the sections that are needed, and no
+/// section larger than 4 MiB.
 Result<ElfFile> read_elf(int fd, const std::string& path);
 
 bool is_elf(const std::string& content);

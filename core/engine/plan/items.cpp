@@ -137,7 +137,7 @@ Status fill_items(Session& session, PlannedComponent& planned, const Ownership* 
   SLIPWAY_CHECK(add_removals(session, planned, owned, layers));
   SLIPWAY_CHECK(add_desired(session, planned, owned, layers, options));
   SLIPWAY_CHECK(check_writable(session, planned));
-  if (planned.adopts) planned.plan.note("what somebody changed is what is asked for by now: it is taken over");
+  if (planned.adopts) planned.plan.note("an edit now matches what the spec asks for, so slipway manages it again");
   return foresee_triggers(session, planned);
 }
 

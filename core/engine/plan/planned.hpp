@@ -79,9 +79,9 @@ struct PlannedRun {
   Lock lock;                                 ///< what was chosen
   Json handed_on = Json::object();           ///< by component: outputs of those that this run does not look at
   bool without_records = false;              ///< this user may not read what was applied before
-  Json in_force;                             ///< the spec of the generation in force, as written; null: there is none
-  Json failing = Json::object();             ///< by component: what did not work after an earlier apply
-  Json accepted = Json::object();            ///< edits that were accepted so far, as Generation has them
+  Json in_force;                   ///< the spec of the generation in force, as written; null when no generation exists
+  Json failing = Json::object();   ///< by component: what did not work after an earlier apply
+  Json accepted = Json::object();  ///< edits that were accepted so far, as Generation has them
 
   bool changes() const;
   bool failed() const;

@@ -67,7 +67,7 @@ void plan_leavers(Session& session, PlannedRun& run, const std::map<std::string,
   for (const Ownership* ownership : leavers) run.components.push_back(plan_leaving(session, *ownership, run));
 }
 
-/// Placeholder manifests for components whose plugin is missing. What they provided is not recorded, so they are
+/// Manifests without content for components whose plugin is missing. What they provided is not recorded, so they are
 /// assumed to provide every capability that the spec's other components require and that is missing.
 std::vector<Manifest> placeholders(const Session& session, const HostSpec& spec) {
   std::vector<Manifest> missing;

@@ -158,7 +158,7 @@ TEST_F(Configure, TakesOverAnEditThatIsWhatTheSpecAsksForByNow) {
   EXPECT_EQ(slipway("verify", "").status, 1);
   const Ran plan = slipway("plan", spec);
   EXPECT_EQ(plan.status, 2) << plan.output;
-  EXPECT_THAT(plan.output, HasSubstr("what somebody changed is what is asked for by now: it is taken over"));
+  EXPECT_THAT(plan.output, HasSubstr("an edit now matches what the spec asks for, so slipway manages it again"));
   EXPECT_EQ(slipway("apply", spec).status, 0);
   EXPECT_EQ(slipway("plan", spec).status, 0);
   const Ran verify = slipway("verify", "");
