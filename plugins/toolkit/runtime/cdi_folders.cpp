@@ -80,7 +80,7 @@ void add_crio(const Host& host, std::vector<EngineFolders>& all) {
   RuntimeSettings settings;
   const Json found = find_crio(settings, host);
   if (found.is_null() || is_older(host, {"cri-o"}, kCrioWithCdi)) return;
-  const auto effective = read_crio_configuration(host, text_of(found, "config"), text_of(found, "drop_in"));
+  const auto effective = read_crio_configuration(settings, host);
   if (!effective) return;
   EngineFolders engine = with_defaults("CRI-O");
   set_folders(engine, at_path(*effective, {"crio", "runtime", "cdi_spec_dirs"}), text_of(found, "config"));

@@ -78,13 +78,15 @@ std::optional<Daemon> find_peer(const Host& host, const std::string& socket, con
   words.erase(words.begin());
   const std::string unit = unit_of(host, process);
   const auto command = read_unit_command(host, unit);
-  return Daemon{path, words, unit, command ? command->place : ""};
+  Daemon daemon{path, words, unit, command ? command->place : ""};
+  if (command) daemon.environment = command->environment;
+  return daemon;
 }
 
 std::optional<Daemon> read_unit(const Host& host, const std::string& unit) {
   auto command = read_unit_command(host, unit);
   if (!command) return {};
-  Daemon daemon{{}, {}, unit, command->place};
+  Daemon daemon{{}, {}, unit, command->place, command->environment};
   if (command->words.empty()) return daemon;
   daemon.program = command->words.front();
   if (!daemon.program.starts_with('/')) daemon.program = find_program(host, daemon.program);

@@ -6,6 +6,7 @@
 // listens, and in a root that is not live, the unit files say what would be started.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct Daemon {
   std::vector<std::string> arguments;
   std::string unit;   ///< "containerd.service"; empty: it belongs to none
   std::string place;  ///< "FILE:LINE" in the unit's files with the command; empty: unknown
+  std::map<std::string, std::string> environment = {};  ///< what the unit sets
 
   /// The value of an option, written "--config FILE", "--config=FILE", "-c FILE" or "-c=FILE", the last time that it is
   /// given; empty where it is not given.

@@ -78,8 +78,8 @@ Status plan_podman(const RuntimeSettings& settings, const Json& facts, bool live
 Json find_containerd(const std::string& name, const RuntimeSettings& settings, const Host& host);
 Json find_crio(const RuntimeSettings& settings, const Host& host);
 
-/// What CRI-O puts together: its file, then the drop-ins in the order of their names, `drop_in` left out.
-Result<Json> read_crio_configuration(const Host& host, const std::string& config, const std::string& drop_in);
+/// What CRI-O puts together (crio/configuration.hpp), slipway's own drop-in left out.
+Result<Json> read_crio_configuration(const RuntimeSettings& settings, const Host& host);
 /// What containers.conf(5) and its drop-ins say together, slipway's own left out.
 Result<Json> read_containers_conf(const Host& host);
 
