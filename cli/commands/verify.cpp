@@ -15,17 +15,32 @@ namespace {
 /// Services have only just started at a boot, and their first look at the GPUs may not be over.
 constexpr std::chrono::seconds kSettleTime{10};
 constexpr std::chrono::seconds kSettleStep{1};
+/// How long another slipway may be at work: less than the unit's TimeoutStartSec.
+constexpr std::chrono::minutes kChangeTime{5};
 
 bool all_pass(const std::map<std::string, Findings>& findings) {
   return std::ranges::all_of(findings, [](const auto& each) { return each.second.passed(); });
 }
 
-/// At a boot until all pass or the time is over; else once.
+/// Another slipway is at work, such as slipway-cdi-refresh.service, which a boot starts when the driver is there.
+bool is_being_changed(const std::map<std::string, Findings>& findings) {
+  return std::ranges::any_of(findings, [](const auto& each) {
+    return std::ranges::any_of(each.second.list(), [](const Finding& one) {
+      return one.status == Finding::Status::warning && one.name == kApplyFinding;
+    });
+  });
+}
+
+/// At a boot until nothing changes any more, and all pass or the time is over; else once.
 Result<std::map<std::string, Findings>> verify_settled(Session& session, const HostSpec& spec, const Options& options) {
-  const auto end = std::chrono::steady_clock::now() + kSettleTime;
+  const auto latest = std::chrono::steady_clock::now() + kChangeTime;
+  auto end = std::chrono::steady_clock::now() + kSettleTime;
   for (;;) {
     SLIPWAY_TRY(findings, verify_run(session, spec, {options.only, options.deep}));
-    if (!options.boot || all_pass(findings) || std::chrono::steady_clock::now() >= end) return findings;
+    const auto now = std::chrono::steady_clock::now();
+    const bool changes = now < latest && is_being_changed(findings);
+    if (changes) end = now + kSettleTime;
+    if (!options.boot || (!changes && all_pass(findings)) || now >= end) return findings;
     std::this_thread::sleep_for(kSettleStep);
   }
 }

@@ -149,7 +149,7 @@ def check_image(checks, slipway, root, work):
 
 def failing(text):
     """The findings that fail, in what verify prints or its unit has logged."""
-    return [found.group(1) for found in re.finditer(r"^(?:.*: )?  fail (\S+)", text, re.MULTILINE)]
+    return [found.group(1) for found in re.finditer(r"^(?:.*: )?  fail +(\S+)", text, re.MULTILINE)]
 
 
 def check_boot(checks, node):

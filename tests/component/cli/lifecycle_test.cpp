@@ -1,4 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <optional>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <slipway/write/lock_file.hpp>
+
 #include "tests/component/cli/driver_root.hpp"
 
 namespace slipway {
@@ -46,6 +57,41 @@ TEST(BootVerify, IsOfTheGenerationInForceAndFailsWhereNothingIsProvisionedOrSome
   EXPECT_EQ(root.run({"verify", "--boot", "-f", root.folder().at("host.yaml").string()}).code, 64);
   std::filesystem::remove(root.path(kLink));
   EXPECT_EQ(root.run({"verify", "--boot"}).code, 1);
+}
+
+/// Holds a root as an apply that changes it does.
+class ChangeUnderWay {
+ public:
+  explicit ChangeUnderWay(const std::string& root) : folder_(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    struct stat info {};
+    EXPECT_EQ(::fstat(folder_.get(), &info), 0);
+    EXPECT_EQ(::flock(folder_.get(), LOCK_EX | LOCK_NB), 0);
+    if (::geteuid() != 0) return;
+    auto file = LockFile::take(*RootDir::open("/"), "/run/slipway/lock",
+                               "root-" + std::to_string(info.st_dev) + "-" + std::to_string(info.st_ino) + ".lock");
+    EXPECT_TRUE(file.ok());
+    if (file) file_.emplace(std::move(*file));
+  }
+
+ private:
+  Fd folder_;
+  std::optional<LockFile> file_;
+};
+
+// slipway-cdi-refresh.service writes the CDI specs while slipway-verify.service looks at them.
+TEST(BootVerify, WaitsUntilNothingChangesTheRootAnyMore) {
+  const DriverRoot root;
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  std::optional<ChangeUnderWay> change(root.path(""));
+  EXPECT_THAT(root.run({"verify"}).out, HasSubstr("another slipway is changing this root"));
+  std::thread end_of_change([&change] {
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    change.reset();
+  });
+  const Ran verified = root.run({"verify", "--boot"});
+  end_of_change.join();
+  EXPECT_EQ(verified.code, 0) << verified.out << verified.err;
+  EXPECT_THAT(verified.out, Not(HasSubstr("another slipway is changing this root")));
 }
 
 TEST(DriverOnASimulatedH100, IsInstalledVerifiedAndThenLeftAlone) {
