@@ -25,7 +25,8 @@ PASSED = re.compile(r"^(\d+) passed, 0 failed$")
 HEAD = """# End-to-end tests: when each ran last, and how it ended
 
 `./dev e2e --all` runs every end-to-end test and writes this page; `./dev e2e --record NAME…` writes the rows of those that are
-named. `.ci/run` runs five of them each time and others in turn, and fails when one of them fails.
+named. `.ci/run` runs five of them each time and, in turn, others that fit into the time it has left (ten minutes at least). It fails
+when one of them fails.
 A dash means that the test has not run since this page exists.
 
 | test | what it shows | result | seconds | commit | date |
