@@ -10,6 +10,8 @@
 #include <slipway/regular_file.hpp>
 
 #include "core/engine/root_lock.hpp"
+#include "core/host/files.hpp"
+#include "core/journal/state_folder.hpp"
 
 namespace slipway::core {
 namespace {
@@ -61,16 +63,26 @@ Json folders_to_make(Session& session) {
 
 /// Nothing is recorded in the root any more, and no machine wrote to its log.
 bool is_of_removed(Session& session, const std::vector<Json>& events) {
-  return !session.state().exists() && std::ranges::all_of(events, is_of_an_image);
+  return session.state().is_gone() && std::ranges::all_of(events, is_of_an_image);
 }
 
-/// The log goes, and of the folders those that its first event names and that are the log's.
+/// The folder holds the log alone.
+Result<bool> holds_only_log(const RootDir& root) {
+  SLIPWAY_TRY(folder, root.open_at(kLogFolder, O_RDONLY | O_DIRECTORY));
+  SLIPWAY_TRY(names, folder_names(folder.get(), kLogFolder));
+  return std::ranges::all_of(names, [](const std::string& name) { return name.starts_with("history.jsonl"); });
+}
+
+/// The log goes, and with it the folders that its first event names and that hold nothing else, in one step: without
+/// the log nobody knows whose they are.
 Status take_away(RootFs& root, const Json& first) {
-  PathImage absent{"absent"};
   const Json made = first.value(kMade, Json::array());
+  std::vector<std::string> own;
   for (const char* folder : {"/var", "/var/log", kLogFolder})
-    if (std::ranges::count(made, Json(folder)) != 0) absent.missing_parents.emplace_back(folder);
-  return root.restore(kNewestLog, to_json(absent));
+    if (std::ranges::count(made, Json(folder)) != 0) own.emplace_back(folder);
+  SLIPWAY_TRY(alone, holds_only_log(root.root()));
+  if (!alone || own.empty() || own.back() != kLogFolder) return root.restore(kNewestLog, to_json(PathImage{"absent"}));
+  return take_folders(root, own);
 }
 
 }  // namespace
@@ -108,8 +120,9 @@ Status log_in_image(Session& session, Json event) {
 
 Status drop_log_of_removed(Session& session) {
   RootFs& root = session.root();
-  if (session.state().exists()) return {};
+  if (!session.state().is_gone()) return {};
   SLIPWAY_TRY(lock, RootLock::take(session.host_config().root, session.host_config().live));
+  SLIPWAY_CHECK(sweep_folders(root, kLogFolder));
   SLIPWAY_TRY(events, read_log_of(root.root()));
   if (events.empty() || !is_of_removed(session, events)) return {};
   SLIPWAY_CHECK(take_away(root, events.front()));

@@ -32,12 +32,12 @@ Status check_names(const std::vector<std::string>& names, const std::map<std::st
 /// What a removal of all would leave behind for good, and one of these would not find.
 /// @param names  empty: all
 Status check_records(const std::vector<std::string>& names, Session& session) {
+  SLIPWAY_TRY(repairs, find_repairs(session));  // it looks for damage once more
   for (const auto& [name, error] : session.state().left_out()) {
     bool is_named = false;
     for (const std::string& component : names) is_named = is_named || name == "components/" + component + ".json";
     if (is_named || (names.empty() && (name.starts_with("components/") || name == "products.json"))) return error;
   }
-  SLIPWAY_TRY(repairs, find_repairs(session));
   for (const Repair& repair : repairs)  // an original that one of them would bring back
     for (const Ownership& record : repair.records)
       if (names.empty() || std::ranges::count(names, record.component) != 0)

@@ -231,6 +231,8 @@ bool StateDir::exists() const {
   return !closed_ && root_.root().open_at(state_path(kFormatFile), O_PATH | O_NOFOLLOW).ok();
 }
 
+bool StateDir::is_gone() const { return !exists() && !needs_sweep(root_, kStateDir); }
+
 void StateDir::go_without_closed() {
   const auto folder = root_.root().open_at(kStateDir, O_RDONLY | O_DIRECTORY);
   closed_ = !folder && folder.error().code == ErrorCode::denied;
@@ -353,7 +355,7 @@ Status StateDir::prepare() {
   if (!is_absent(origin)) return write_text(state_path(kFormatFile), own_format());
   const Status begun = bring_state_folder(
       root_, origin, {{std::string(kOrigin), pretty(origin)}, {std::string(kFormatFile), own_format()}});
-  if (!begun) (void)sweep_state_folder(root_).ok();  // the first error is the one to tell
+  if (!begun) (void)sweep_folders(root_, kStateDir).ok();  // the first error is the one to tell
   return begun;
 }
 
@@ -455,13 +457,14 @@ Status StateDir::tidy() {
 }
 
 Status StateDir::leave() {
-  SLIPWAY_CHECK(sweep_state_folder(root_));
+  SLIPWAY_CHECK(sweep_folders(root_, kStateDir));
   const auto folder = root_.root().open_at(kStateDir, O_RDONLY | O_DIRECTORY);
   if (!folder) return folder.error().code == ErrorCode::not_found ? Status{} : Status(folder.error());
   if (leaves_out("components/") || leaves_out(kProducts)) return {};
   SLIPWAY_TRY(all, ownerships());
   SLIPWAY_TRY(entries, folder_names(folder->get(), kStateDir));
-  if (!all.empty() || std::ranges::count(entries, kJournal) != 0) return {};
+  SLIPWAY_TRY(left, products());
+  if (!all.empty() || !left.empty() || std::ranges::count(entries, kJournal) != 0) return {};
   const auto read = origin();
   // One that is there and cannot be read today still says which folders above are to go as well.
   if (!read && read.error().code != ErrorCode::not_found && read.error().code != ErrorCode::corrupt)

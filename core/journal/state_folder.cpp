@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/journal/state_folder.hpp"
 
+#include <algorithm>
+
 #include <fcntl.h>
 
 #include "core/host/files.hpp"
@@ -21,6 +23,13 @@ std::vector<std::string> own_folders(const Image& origin) {
   return all;
 }
 
+/// A folder and those above it, outermost first.
+std::vector<std::string> down_to(std::string_view folder) {
+  std::vector<std::string> all = folders_above(folder);
+  all.emplace_back(folder);
+  return all;
+}
+
 Result<bool> holds_only_one(const RootFs& root, const std::string& folder) {
   SLIPWAY_TRY(opened, root.root().open_at(folder, O_RDONLY | O_DIRECTORY));
   SLIPWAY_TRY(names, folder_names(opened.get(), folder));
@@ -29,12 +38,16 @@ Result<bool> holds_only_one(const RootFs& root, const std::string& folder) {
 
 }  // namespace
 
-Status sweep_state_folder(RootFs& root) {
-  std::vector<std::string> folders = folders_above(kStateDir);
-  folders.emplace_back(kStateDir);
-  for (const std::string& folder : folders)
-    if (root.root().open_at(aside(folder), O_PATH | O_DIRECTORY).ok()) SLIPWAY_CHECK(root.remove_tree(aside(folder)));
+Status sweep_folders(RootFs& root, std::string_view folder) {
+  for (const std::string& each : down_to(folder))
+    if (root.root().open_at(aside(each), O_PATH | O_DIRECTORY).ok()) SLIPWAY_CHECK(root.remove_tree(aside(each)));
   return {};
+}
+
+bool needs_sweep(const RootFs& root, std::string_view folder) {
+  return std::ranges::any_of(down_to(folder), [&](const std::string& each) {
+    return root.root().open_at(aside(each), O_PATH | O_DIRECTORY).ok();
+  });
 }
 
 Status bring_state_folder(RootFs& root, const Image& origin, const std::map<std::string, std::string>& files) {
@@ -50,10 +63,9 @@ Status bring_state_folder(RootFs& root, const Image& origin, const std::map<std:
   return root.rename(begun, outermost);
 }
 
-Status take_state_folder(RootFs& root, const Image& origin) {
-  const std::vector<std::string> own = own_folders(origin);
-  // Only the way down to the state folder may be in what goes at once. A folder that cannot be read is no reason to
-  // leave it behind: once the state is gone, nobody knows any more whose it was.
+Status take_folders(RootFs& root, const std::vector<std::string>& own) {
+  // Only the way down to the folder may be in what goes at once. A folder that cannot be read is no reason to leave it
+  // behind: once the folder is gone, nobody knows any more whose it was.
   std::size_t outermost = own.size() - 1;
   while (outermost > 0) {
     SLIPWAY_TRY(alone, holds_only_one(root, own[outermost - 1]));
@@ -63,5 +75,7 @@ Status take_state_folder(RootFs& root, const Image& origin) {
   SLIPWAY_CHECK(root.rename(own[outermost], aside(own[outermost])));
   return root.remove_tree(aside(own[outermost]));
 }
+
+Status take_state_folder(RootFs& root, const Image& origin) { return take_folders(root, own_folders(origin)); }
 
 }  // namespace slipway::core

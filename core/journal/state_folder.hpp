@@ -9,13 +9,21 @@
 
 #include <map>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/host/root_fs.hpp"
 
 namespace slipway::core {
 
-/// Removes what a cut left of making or removing the state folder.
-Status sweep_state_folder(RootFs& root);
+/// Removes what a cut left of making or removing a folder, or one above it.
+Status sweep_folders(RootFs& root, std::string_view folder);
+/// There is something that sweep_folders() would remove.
+bool needs_sweep(const RootFs& root, std::string_view folder);
+
+/// Removes a folder, and those above it that hold nothing else, in one step.
+/// @param own  the folder and those above it that are slipway's own, outermost first; not empty
+Status take_folders(RootFs& root, const std::vector<std::string>& own);
 
 /// Makes the state folder, with these files in it (name to content).
 /// @param origin  what was there before: "absent", see RootFs::capture()

@@ -30,7 +30,7 @@ Status drop_products(Session& session, const std::set<std::string>& still_pendin
   const auto named = named_triggers(owned);
   std::map<std::string, Product> left;
   for (const auto& [path, product] : products) {
-    const bool unknown = !session.state().left_out().empty() && product.store.empty();  // who names it may be left out
+    const bool unknown = session.state().leaves_out("components/") && product.store.empty();  // one of them may name it
     if (unknown || named.contains(product.trigger) || still_pending.contains(product.trigger)) {
       left[path] = product;
       continue;
