@@ -18,6 +18,7 @@ constexpr const char* kInstalled = "/usr/lib/slipway/installed";
 constexpr const char* kCurrent = "/usr/lib/slipway/installed/current";
 constexpr const char* kNew = "/usr/lib/slipway/installed/.new";
 constexpr const char* kDamaged = "/usr/lib/slipway/installed/.damaged";
+constexpr std::size_t kLargestUnit = 65536;
 constexpr unsigned kProgramMode = 0755;
 constexpr unsigned kDataMode = 0644;
 
@@ -34,9 +35,15 @@ std::map<std::string, std::string> links_of(const InstalledFiles& files) {
   std::map<std::string, std::string> links;
   for (const auto& [path, content] : files.programs)
     if (path.starts_with("bin/")) links["/usr/" + path] = "../lib/slipway/installed/current/" + path;
-  for (const auto& [path, content] : files.data)
-    if (path.starts_with("lib/systemd/")) links["/usr/" + path] = "../../slipway/installed/current/" + path;
   return links;
+}
+
+/// The units, which are copies: `systemctl enable` follows a link, and would remember the folder of this version.
+FileContents units_of(const InstalledFiles& files) {
+  FileContents units;
+  for (const auto& [path, content] : files.data)
+    if (path.starts_with("lib/systemd/")) units["/usr/" + path] = content;
+  return units;
 }
 
 /// Whether dpkg's lists name the file, by either of its paths.
@@ -56,10 +63,7 @@ std::string package_of(const RootDir& root, const std::string& path) {
   return {};
 }
 
-Status check_free(const RootDir& root, const std::string& path, const std::string& link) {
-  if (!root.open_at(path, O_PATH | O_NOFOLLOW)) return {};
-  SLIPWAY_TRY(points_to, read_link_at(root, path));
-  if (points_to == link) return {};
+Error foreign_file(const RootDir& root, const std::string& path) {
   const std::string package = package_of(root, path);
   return Error{ErrorCode::conflict,
                path + " is there already and " +
@@ -69,6 +73,21 @@ Status check_free(const RootDir& root, const std::string& path, const std::strin
                                : "that root has slipway as a package: update it there, or remove it with `apt remove " +
                                      package + "`",
                {}};
+}
+
+Status check_free(const RootDir& root, const std::string& path, const std::string& link) {
+  if (!root.open_at(path, O_PATH | O_NOFOLLOW)) return {};
+  SLIPWAY_TRY(points_to, read_link_at(root, path));
+  return points_to == link ? Status{} : foreign_file(root, path);
+}
+
+/// A unit that is as the installation in use has it, or as this one will, is slipway's to replace.
+Status check_unit_free(const RootDir& root, const std::string& path, const std::string& content) {
+  if (!root.open_at(path, O_PATH | O_NOFOLLOW)) return {};
+  const auto text = read_regular(root, path, content.size() + kLargestUnit, O_NOFOLLOW);
+  if (!text) return foreign_file(root, path);
+  const auto former = read_regular(root, kCurrent + path.substr(std::string_view("/usr").size()), kLargestUnit);
+  return *text == content || (former && *text == *former) ? Status{} : foreign_file(root, path);
 }
 
 bool holds(const RootDir& root, const std::string& path, const std::string& content, unsigned mode) {
@@ -134,6 +153,8 @@ Result<Installation> install(const RootDir& root, InstalledFiles& files, bool dr
   Installation done{std::string(kInstalled) + "/" + name};
   const std::map<std::string, std::string> links = links_of(files);
   for (const auto& [path, link] : links) SLIPWAY_CHECK(check_free(root, path, link));
+  const FileContents units = units_of(files);
+  for (const auto& [path, content] : units) SLIPWAY_CHECK(check_unit_free(root, path, content));
   const bool whole = is_whole(root, done.folder, files);
   SLIPWAY_TRY(current, read_link_at(root, kCurrent));
   done.changed = !whole || current != name;
@@ -141,12 +162,17 @@ Result<Installation> install(const RootDir& root, InstalledFiles& files, bool dr
     SLIPWAY_TRY(now, read_link_at(root, path));
     done.changed = done.changed || now != link;
   }
+  for (const auto& [path, content] : units) done.changed = done.changed || !holds(root, path, content, kDataMode);
   if (dry_run || !done.changed) return done;
   SLIPWAY_TRY(epoch, source_date_epoch());
   RootFs target(root, epoch);
   if (!whole) SLIPWAY_CHECK(write_folder(target, done.folder, files));
   SLIPWAY_CHECK(set_link(target, kCurrent, name));
   for (const auto& [path, link] : links) SLIPWAY_CHECK(set_link(target, path, link));
+  for (const auto& [path, content] : units) {
+    SLIPWAY_CHECK(target.stage_file(path, content, kDataMode, ::geteuid(), ::getegid()));
+    SLIPWAY_CHECK(target.switch_in(path));
+  }
   SLIPWAY_CHECK(remove_former(target, name));
   SLIPWAY_CHECK(target.settle_directory_times());
   SLIPWAY_CHECK(target.sync());

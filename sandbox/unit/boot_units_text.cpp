@@ -22,6 +22,10 @@ RemainAfterExit=yes
 ExecStart=)" +
          unit_word(program) + R"( apply --boot
 TimeoutStartSec=15min
+# "Done but for a reboot" is no failure of this boot.
+SuccessExitStatus=4
+# A stop is for the command, which ends its workers and what they run.
+KillMode=mixed
 
 # It changes the machine, which any mount namespace would keep to itself. What no component's work needs is taken away.
 MemoryMax=90%

@@ -64,8 +64,13 @@ bool leads(const Finding& one, const Finding& other) {
   return rank(one) < rank(other);
 }
 
-/// What leads the findings of a component that an apply would cure; null: nothing does.
+/// The last apply is done but for a reboot.
+bool awaits_reboot(const Finding& finding) { return is_wrong(finding) && finding.remedy == kReboot; }
+
+/// What leads the findings of a component that an apply, or the reboot that is due, would cure; null: nothing does.
 const Finding* leader_of(const std::string& component, const Findings& findings) {
+  for (const Finding& finding : findings.list())
+    if (finding.name == component + ".apply" && awaits_reboot(finding)) return &finding;
   for (const char* end : {".plan", ".apply"})
     for (const Finding& finding : findings.list())
       if (finding.status == Finding::Status::fail && finding.name == component + end) return &finding;
@@ -108,7 +113,7 @@ void name_causes_in(const std::string& component, Findings& findings) {
   Findings named;
   for (Finding finding : findings.list()) {
     if (is_wrong(finding) && finding.cause.empty() && finding.name != leading) {
-      if (!leading.empty() && is_cured_by_apply(finding))
+      if (!leading.empty() && (is_cured_by_apply(finding) || awaits_reboot(*leader)))
         finding.cause = leading;
       else if (finding.status == Finding::Status::warning && finding.name == component + ".service")
         finding.cause = told_by(finding, findings);

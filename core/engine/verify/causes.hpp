@@ -17,6 +17,8 @@ namespace slipway::core {
 
 /// The finding of a running apply, and of one that was cut off.
 inline constexpr const char* kApplyFinding = "slipway.apply";
+/// The remedy of a component whose last apply is done but for a reboot.
+inline constexpr const char* kReboot = "reboot";
 
 /// Borrows from the findings that it was made of.
 struct CauseEntry {

@@ -139,7 +139,7 @@ Finding last_apply(const Session& session, const HostSpec& spec, const std::stri
   const bool failed = (ended_badly || never_came) && !is_in_force;
   return Finding{failed ? Finding::Status::fail : Finding::Status::warning, name + ".apply",
                  "the last apply left it " + state + ": " + failing_text(record),
-                 state == to_string(ComponentState::reboot_required) ? "reboot"
+                 state == to_string(ComponentState::reboot_required) ? std::string(kReboot)
                  : is_left_out
                      ? advised("run `slipway apply -f SPEC` again, with the spec that has it", session.options())
                      : advised("run `slipway apply` again", session.options()),

@@ -122,9 +122,29 @@ TEST_F(Install, BringsTheUnitThatProvisionsWhereThereIsSystemd) {
   host_.folder().directory("root/usr/lib/systemd/system");
   ASSERT_EQ(install().code, 0);
   EXPECT_THAT(host_.text(unit), HasSubstr("ExecStart=/usr/bin/slipway apply --yes"));
-  EXPECT_EQ(fs::read_symlink(host_.path(unit)),
-            "../../slipway/installed/current/lib/systemd/system/slipway-apply.service");
   EXPECT_FALSE(fs::exists(host_.path("etc/systemd"))) << "nothing enables it";
+}
+
+// `systemctl enable` follows a link and remembers what it leads to: the next install left an enabled unit that was
+// gone.
+TEST_F(Install, BringsTheUnitAsAFileThatTheNextInstallReplaces) {
+  const std::string unit = "usr/lib/systemd/system/slipway-apply.service";
+  const std::string kept = "/current/lib/systemd/system/slipway-apply.service";
+  host_.folder().directory("root/usr/lib/systemd/system");
+  ASSERT_EQ(install().code, 0);
+  EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(host_.path(unit))));
+  const std::string wanted = host_.text(unit);
+  // That of a former version, which is told by the installation in use.
+  host_.put(std::string(kInstalled) + kept, "former\n");
+  host_.put(unit, "former\n");
+  ASSERT_EQ(install().code, 0);
+  EXPECT_EQ(host_.text(unit), wanted);
+  host_.put(unit, "somebody else's\n");
+  const Ran refused = install();
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err,
+              HasSubstr("slipway-apply.service is there already and was not put there by `slipway install`"));
+  EXPECT_EQ(host_.text(unit), "somebody else's\n");
 }
 
 TEST_F(Install, ADryRunChangesNothing) {

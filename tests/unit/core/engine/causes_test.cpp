@@ -38,6 +38,21 @@ TEST(Causes, OfALostGpuAreOneEntryThatBeginsWithItsHealth) {
               ElementsAre("deviceplugin.health", "cdi.current", "cdi.lost", "deviceplugin.service", "mig.layout"));
 }
 
+// After exit 4, a modprobe and an apply were advised, and below them the reboot that was due.
+TEST(Causes, OfAComponentThatAwaitsARebootBeginWithIt) {
+  All all;
+  add(all, {kFail, "driver.loaded", "no driver is loaded", "run `modprobe nvidia`"});
+  add(all, {kFail, "driver.links", "a link is missing", "run `slipway apply`"});
+  add(all, {kWarning, "driver.apply", "the last apply left it reboot-required", kReboot});
+  add(all, {kFail, "cdi.specs", "no spec is there", "run `slipway apply`", "driver.loaded"});
+  name_causes(all, false);
+  const auto entries = entries_of(all);
+  ASSERT_EQ(entries.size(), 1U);
+  EXPECT_THAT(names_of(entries[0]), ElementsAre("driver.apply", "cdi.specs", "driver.loaded", "driver.links"));
+  EXPECT_EQ(entries[0].head->remedy, "reboot");
+  EXPECT_EQ(entries[0].worst(), kFail);
+}
+
 TEST(Causes, OfALostGpuWithoutAJudgeBeginWithWhatSaysThatItIsLost) {
   All all;
   add(all, {kFail, "cdi.current", "changed", "run `slipway apply`", "gpu/0000:5d:00.0/lost/specs"});
