@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 
 #include <sys/wait.h>
@@ -9,6 +10,7 @@
 #include <slipway/process/start.hpp>
 #include <slipway/text.hpp>
 #include <slipway/unix_socket.hpp>
+#include <slipway/write/paused_commands.hpp>
 
 #include "cli/command.hpp"
 #include "core/engine/verify/services.hpp"
@@ -70,6 +72,14 @@ std::vector<std::string> services_in(Session& session) {
   return names;
 }
 
+/// For services that go by what became of their devices meanwhile.
+void record(Session& session, const std::vector<std::string>& words, int exit_code, TerminalUi& ui) {
+  const auto root = RootDir::open(session.host().root_folder());
+  const Status recorded =
+      root ? record_paused_command(*root, {words, exit_code, std::chrono::steady_clock::now()}) : Status(root.error());
+  if (!recorded) ui.log(Ui::Level::warning, "", "the services are not told what ran: " + recorded.error().what);
+}
+
 }  // namespace
 
 Result<int> run_pause(const Options& options, TerminalUi& ui) {
@@ -86,6 +96,7 @@ Result<int> run_pause(const Options& options, TerminalUi& ui) {
   if (!paused) return paused.error();
   if (!names.empty()) ui.log(Ui::Level::info, "", "the services have released the GPUs");
   const auto code = run_command(options.arguments);
+  if (code) record(*session, options.arguments, *code, ui);
   if (!names.empty()) ui.log(Ui::Level::info, "", "the services go on");
   if (!code && code.error().code == ErrorCode::not_found) {
     ui.failed("", code.error(), to_text(code.error()));

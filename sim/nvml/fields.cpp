@@ -169,9 +169,25 @@ nvmlReturn_t other_field(nvmlFieldValue_t& field, const Gpu& gpu) {
   return zero ? number(field, 0) : NVML_ERROR_NOT_SUPPORTED;
 }
 
+/// NVML_FI_MAX of the header that came with a driver's branch: its driver knows no field from there on.
+unsigned fields_of_branch(unsigned branch) {
+  struct Since {
+    unsigned branch;
+    unsigned fields;
+  };
+  constexpr Since kSince[]{{590, 289}, {575, 274}, {570, 269}, {560, 230}, {555, 223},
+                           {550, 200}, {535, 197}, {525, 170}, {520, 167}, {470, 161}};
+  constexpr unsigned kNewest = 595;
+  if (branch >= kNewest) return kMaxFields;
+  for (const Since& each : kSince)
+    if (branch >= each.branch) return each.fields;
+  return 146;  // of 450
+}
+
 nvmlReturn_t read_field(nvmlFieldValue_t& field, const Machine& machine, const Gpu& gpu) {
   const unsigned id = field.fieldId;
   if (id == 0 || id >= kMaxFields) return NVML_ERROR_INVALID_ARGUMENT;
+  if (id >= fields_of_branch(machine.driver_branch)) return NVML_ERROR_NOT_SUPPORTED;
   if (id <= 28) return ecc_field(field, gpu);
   if (id <= 31 || (id >= 142 && id <= 145)) return repair_field(field, gpu);
   const bool link = is_link_counter(id) || (id >= 84 && id <= 91) || (id >= 132 && id <= 141) || id == 147 ||

@@ -60,16 +60,17 @@ void add_health_findings(const Host& host, Findings& findings) {
   if (!parts.contains(kService))
     return findings.not_exercised(
         kName, std::string("the service has not told of the GPUs yet (") + health::kHealthFile + ")");
-  std::erase_if(parts, [&host](const auto& part) { return !service_runs(host, part.first); });
+  health::drop_stopped(parts, [&host](const std::string& service) { return service_runs(host, service); });
   std::size_t count = 0;
   for (const auto& [uuid, gpu] : health::merged(parts))
     for (const health::Fault& fault : gpu.faults) {
       if (++count > kMostFindings) break;
       const bool is_fatal = fault.severity == health::Severity::fatal;
       const std::string instance = fault.instance ? ", GPU instance " + std::to_string(*fault.instance) : "";
-      findings.add({is_fatal ? Finding::Status::fail : Finding::Status::warning, kName,
-                    gpu.name + instance + ": " + fault.text, fault.remedy,
-                    nvidia::gpu_cause(nvidia::gpu_address_in(gpu.name))});
+      const std::string address = nvidia::gpu_address_in(gpu.name);
+      findings.add(
+          {is_fatal ? Finding::Status::fail : Finding::Status::warning, kName, gpu.name + instance + ": " + fault.text,
+           health::remedy_for(fault.remedy + health::wait_text(fault.ends_at), address), nvidia::gpu_cause(address)});
     }
   if (count == 0) findings.pass(kName, "no GPU has anything against it");
 }

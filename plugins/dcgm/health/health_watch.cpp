@@ -41,6 +41,10 @@ std::string device_text(const GpuState& state, std::optional<unsigned> instance)
          (instance ? ", GPU instance " + std::to_string(*instance) : "");
 }
 
+std::string remedy_for(const GpuState& state, const std::string& remedy) {
+  return health::remedy_for(remedy, nvidia::nvml::sysfs_address(state.gpu.bus_id));
+}
+
 bool speaks_against_all(const health::Reason& reason) { return !reason.instance; }
 
 }  // namespace
@@ -107,9 +111,9 @@ void HealthWatch::take_kernel_log(const health::Rules& rules, Moment now) {
 
 void HealthWatch::hear(const GpuState& gpu, std::optional<unsigned> instance, const health::XidRule& rule,
                        bool counts) {
-  heard_.push_back({counts ? "warning" : "info", device_text(gpu, instance) + ": XID " + std::to_string(rule.number) +
-                                                     ": " + rule.what +
-                                                     (rule.remedy.empty() ? "" : " (" + rule.remedy + ")")});
+  heard_.push_back({counts ? "warning" : "info",
+                    device_text(gpu, instance) + ": XID " + std::to_string(rule.number) + ": " + rule.what +
+                        (rule.remedy.empty() ? "" : " (" + remedy_for(gpu, rule.remedy) + ")")});
 }
 
 void HealthWatch::load() {
@@ -118,15 +122,18 @@ void HealthWatch::load() {
 
 Result<bool> HealthWatch::exchange(const std::function<bool(const std::string& service)>& runs) {
   health::HealthOfGpus own;
-  for (const GpuState& state : gpus_)
-    own[state.gpu.uuid] = {.name = device_text(state, {}), .faults = record_.faults(state.gpu.uuid), .ended = {}};
+  for (const GpuState& state : gpus_) {
+    health::GpuHealth& gpu = own[state.gpu.uuid];
+    gpu = {.name = device_text(state, {}), .faults = record_.faults(state.gpu.uuid), .ended = {}};
+    for (health::Fault& fault : gpu.faults) fault.remedy = remedy_for(state, fault.remedy);
+  }
   SLIPWAY_CHECK(part_.exchange(own));
   health::SharedHealth present = part_.others();
-  std::erase_if(present, [&runs](const auto& part) {
-    const bool says_something = std::ranges::any_of(
-        part.second, [](const auto& gpu) { return !gpu.second.faults.empty() || !gpu.second.ended.empty(); });
-    return !says_something || !runs(part.first);
+  std::erase_if(present, [](const auto& part) {
+    return std::ranges::all_of(part.second,
+                               [](const auto& gpu) { return gpu.second.faults.empty() && gpu.second.ended.empty(); });
   });
+  health::drop_stopped(present, runs);
   bool changed = false;
   for (const auto& [service, gpus] : present)
     for (const auto& [uuid, gpu] : gpus) {
@@ -144,12 +151,18 @@ std::vector<health::Reason> HealthWatch::of(const std::string& uuid) const {
   std::vector<health::Reason> reasons = record_.of(uuid);
   if (const auto known = others_.find(uuid); known != others_.end())
     for (const health::Fault& fault : known->second.faults) {
-      const bool is_there = std::ranges::any_of(reasons, [&](const health::Reason& each) {
+      const auto own = std::ranges::find_if(reasons, [&](const health::Reason& each) {
         return each.code == fault.code && each.instance == fault.instance;
       });
-      if (!is_there)
-        reasons.push_back({fault.code, fault.severity, fault.scope, fault.text, fault.remedy, fault.instance});
+      if (own != reasons.end())
+        own->remedy += health::wait_text(fault.ends_at);
+      else
+        reasons.push_back({fault.code, fault.severity, fault.scope, fault.text,
+                           fault.remedy + health::wait_text(fault.ends_at), fault.instance});
     }
+  if (const auto gpu = std::ranges::find(gpus_, uuid, [](const GpuState& state) { return state.gpu.uuid; });
+      gpu != gpus_.end())
+    for (health::Reason& each : reasons) each.remedy = remedy_for(*gpu, each.remedy);
   std::ranges::stable_sort(
       reasons, [](const health::Reason& one, const health::Reason& other) { return one.severity > other.severity; });
   return reasons;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "nvidia/config/settings.hpp"
+#include "nvidia/machine/causes.hpp"
 #include "nvidia/nvml/error.hpp"
 
 namespace slipway::deviceplugin {
@@ -70,6 +71,7 @@ void HealthBook::accuse(const std::string& gpu, Health health, bool needs_reset,
   const bool first = each.health.healthy;
   each.last = now;
   each.seen_at = seconds_now();
+  each.ends_at = each.seen_at + std::chrono::duration_cast<std::chrono::seconds>(rules_.long_quiet).count();
   // The first reason stays: what follows from a fallen GPU would only hide it. A worse one replaces a lesser one.
   if (first || std::exchange(each.answers_again, false) || (needs_reset && !each.needs_reset)) {
     each.health = std::move(health);
@@ -91,7 +93,7 @@ void HealthBook::cancelled(const std::string& place, unsigned number) {
 }
 
 void HealthBook::ecc(const std::string& gpu, Moment now) {
-  accuse(gpu, {false, "ecc", "an uncorrectable memory error (ECC)", kReset}, true, now);
+  accuse(gpu, {false, health::kEccFault, "an uncorrectable memory error (ECC)", kReset}, true, now);
 }
 
 void HealthBook::checked(const std::string& gpu, const Check& check, Moment now) {
@@ -104,6 +106,7 @@ void HealthBook::checked(const std::string& gpu, const Check& check, Moment now)
     for (const std::string& place : places_of(gpu)) cases_[place].silent = true;
     return;
   }
+  reports_resets_ = check.recovery_action.has_value();
   if (check.recovery_action.value_or(0) != 0)
     accuse(gpu,
            {false, "recovery-action", std::string(health::recovery_action(*check.recovery_action).what),
@@ -122,7 +125,8 @@ void HealthBook::checked(const std::string& gpu, const Check& check, Moment now)
                            std::to_string(std::chrono::duration_cast<std::chrono::seconds>(rules_.quiet).count()) +
                            " s";
     }
-    if (is_over(each, check, now)) end(place, each.answers_again ? "found" : each.needs_reset ? "reset" : "quiet", now);
+    const bool is_reset = each.needs_reset && reports_resets_;
+    if (is_over(each, check, now)) end(place, each.answers_again ? "found" : is_reset ? health::kReset : "quiet", now);
   }
 }
 
@@ -145,6 +149,21 @@ void HealthBook::forget(const std::string& gpu) {
                 [&](const auto& each) { return each.first.first == gpu || each.first.first.starts_with(gpu + "/"); });
 }
 
+bool HealthBook::was_reset(const std::string& gpu, const health::GpuHealth& reset) {
+  bool has_ended = false;
+  for (const std::string& place : places_of(gpu)) {
+    const Case& each = cases_.at(place);
+    if (each.silent || !reset.has_ended(instance_of(place), each.last)) continue;
+    end(place, health::kReset, reset.ended.front().when);
+    has_ended = true;
+  }
+  return has_ended;
+}
+
+std::int64_t HealthBook::ends_at(const Case& each) const {
+  return each.needs_reset && !each.silent && !reports_resets_ ? each.ends_at : 0;
+}
+
 bool HealthBook::is_over(const Case& each, const Check& check, Moment now) const {
   const bool unknown = each.needs_reset && !check.recovery_action;
   return check.recovery_action.value_or(0) == 0 && now - each.last >= (unknown ? rules_.long_quiet : rules_.quiet);
@@ -159,11 +178,15 @@ Health HealthBook::of(const std::string& place) const {
   if (!counting_) return {};
   if (driver_gone_) return *driver_gone_;
   const auto found = cases_.find(place);
-  return found == cases_.end() ? Health() : found->second.health;
+  if (found == cases_.end()) return {};
+  Health health = found->second.health;
+  health.remedy += health::wait_text(ends_at(found->second));
+  return health;
 }
 
 health::GpuHealth HealthBook::shared(const std::string& gpu, const std::string& name) const {
   health::GpuHealth all{.name = name, .faults = {}, .ended = {}};
+  const std::string address = nvidia::gpu_address_in(name);
   for (const std::string& place : places_of(gpu)) {
     const Case& each = cases_.at(place);
     constexpr std::string_view kXid = "xid-";
@@ -176,12 +199,13 @@ health::GpuHealth HealthBook::shared(const std::string& gpu, const std::string& 
                           .severity = is_fatal ? health::Severity::fatal : health::Severity::degraded,
                           .scope = instance ? health::Scope::mig : health::Scope::gpu,
                           .text = each.health.text,
-                          .remedy = each.health.remedy,
+                          .remedy = health::remedy_for(each.health.remedy, address),
                           .instance = instance,
                           .xid = xid,
                           .needs_reset = each.needs_reset,
                           .last = each.last,
-                          .seen_at = each.seen_at});
+                          .seen_at = each.seen_at,
+                          .ends_at = ends_at(each)});
   }
   for (const auto& [place, ended] : ended_)
     if (place == gpu || place.starts_with(gpu + "/")) all.ended.push_back(ended);

@@ -101,6 +101,9 @@ class HealthBook {
   nvidia::health::GpuHealth shared(const std::string& gpu, const std::string& name) const;
   /// What an earlier process knew: counts as new evidence now.
   void load(const nvidia::health::HealthOfGpus& saved, Moment now);
+  /// A reset that slipway knows of (health::kPausePart) has ended what was seen before it, once the GPU answers.
+  /// @return there was something
+  bool was_reset(const std::string& gpu, const nvidia::health::GpuHealth& reset);
   /// An XID that another service saw, unless it was seen here as well or is over. @return it is news
   bool take(const std::string& gpu, const nvidia::health::Fault& fault, XidEffect effect,
             const nvidia::health::Rules& rules, Moment now);
@@ -113,18 +116,22 @@ class HealthBook {
     bool answers_again = false;  ///< after it was silent; the text says so
     Moment last;                 ///< evidence
     std::int64_t seen_at = 0;    ///< the same, as Fault::seen_at
+    std::int64_t ends_at = 0;    ///< as Fault::ends_at, of a driver that does not report resets
   };
   void accuse(const std::string& gpu, Health health, bool needs_reset, Moment now);
   bool is_over(const Case& each, const Check& check, Moment now) const;
   void end(const std::string& place, const char* how, Moment now);
   /// The places of a GPU that there is evidence against: itself, and its instances.
   std::vector<std::string> places_of(const std::string& gpu) const;
+  /// When a case ends without a reset; 0: the driver reports one, or none is needed.
+  std::int64_t ends_at(const Case& each) const;
 
   HealthRules rules_;
   std::map<std::string, Case> cases_;                            ///< of sick GPUs and GPU instances
   std::map<std::string, nvidia::health::EndedFaults> ended_;     ///< the last end, by place
   std::map<std::pair<std::string, std::string>, Moment> taken_;  ///< what others saw, by place and code
   std::optional<Health> driver_gone_;
+  bool reports_resets_ = true;  ///< the driver, by the last look
   bool counting_ = true;
 };
 

@@ -179,7 +179,10 @@ class Run {
         io_.log("warning", "other services cannot see the GPUs' health: " + exchanged.error().what);
       health_problem_ = exchanged ? "" : exchanged.error().what;
       is_news = false;
-      for (const auto& [service, gpus] : health_.others())
+      if (const auto resets = health_.others().find(nvidia::health::kPausePart); resets != health_.others().end())
+        for (const auto& [uuid, reset] : resets->second)
+          if (watch_.book().was_reset(uuid, reset)) is_news = true;
+      for (const auto& [service, gpus] : health_.unended())
         for (const auto& [uuid, gpu] : gpus)
           for (const nvidia::health::Fault& fault : gpu.faults)
             if (own.contains(uuid) &&

@@ -76,11 +76,16 @@ Snapshot make_snapshot(const DriverWatch& watch, const Settings& settings, const
   snapshot.gpus = watch.gpus();
   snapshot.nearness = watch.nearness();
   for (const Gpu& gpu : snapshot.gpus) {
-    const Health health = watch.book().of(gpu.uuid);
+    const auto health_of = [&](const std::string& place) {
+      Health health = watch.book().of(place);
+      health.remedy = nvidia::health::remedy_for(health.remedy, gpu.address);
+      return health;
+    };
+    const Health health = health_of(gpu.uuid);
     if (!health.healthy) snapshot.health[gpu.uuid] = health;
     for (const MigDevice& mig : gpu.mig_devices) {
       const std::string place = instance_key(gpu.uuid, mig.gpu_instance);
-      if (const Health own = watch.book().of(place); health.healthy && !own.healthy) snapshot.health[place] = own;
+      if (const Health own = health_of(place); health.healthy && !own.healthy) snapshot.health[place] = own;
     }
   }
   snapshot.extras.control_nodes = control_nodes(snapshot.settings, host);

@@ -6,6 +6,7 @@
 #include "driver/diagnose/diagnose.hpp"
 #include "nvidia/driver_version.hpp"
 #include "nvidia/health/rules.hpp"
+#include "nvidia/health/shared.hpp"
 #include "nvidia/machine/causes.hpp"
 #include "nvidia/xid.hpp"
 
@@ -103,14 +104,6 @@ bool cancelled(const std::vector<nvidia::XidCount>& counts, std::size_t which, c
   return false;
 }
 
-/// "… -i UUID": the log knows the GPU by its address, which nvidia-smi takes as well.
-std::string for_gpu(std::string remedy, const std::string& address) {
-  constexpr std::string_view kAnyGpu = "-i UUID";
-  if (const std::size_t at = remedy.find(kAnyGpu); at != std::string::npos)
-    remedy.replace(at, kAnyGpu.size(), "-i " + address);
-  return remedy;
-}
-
 void diagnose_xids(const std::vector<std::string>& log, const nvidia::health::Rules& rules, unsigned driver_branch,
                    Findings& findings) {
   const auto counts = nvidia::count_xids(log);
@@ -124,13 +117,13 @@ void diagnose_xids(const std::vector<std::string>& log, const nvidia::health::Ru
                                          last.address, last.instance ? fmt::format(" GPU-I:{}", *last.instance) : "",
                                          times, rule.what, detail_text(rule, last.text, driver_branch), last.text);
     findings.add({rules.counts(rule) ? Finding::Status::fail : Finding::Status::warning, "driver.xid", text,
-                  for_gpu(rule.remedy, last.address), nvidia::gpu_cause(last.address)});
+                  nvidia::health::remedy_for(rule.remedy, last.address), nvidia::gpu_cause(last.address)});
   }
   const auto fallen = rules.xid(79);
   for (const std::string& address : nvidia::fallen_gpus(log))
     findings.add({rules.counts(fallen) ? Finding::Status::fail : Finding::Status::warning, "driver.xid",
                   fmt::format("GPU {}: the kernel's log says that it has fallen off the bus", address),
-                  for_gpu(fallen.remedy, address), nvidia::gpu_cause(address)});
+                  nvidia::health::remedy_for(fallen.remedy, address), nvidia::gpu_cause(address)});
 }
 
 /// By switch and number, the last one of each.

@@ -2,6 +2,7 @@
 #include "nvidia/health/shared.hpp"
 
 #include <algorithm>
+#include <ctime>
 #include <thread>
 
 #include <fcntl.h>
@@ -12,6 +13,9 @@
 #include <slipway/text.hpp>
 #include <slipway/write/lock_file.hpp>
 #include <slipway/write/new_file.hpp>
+#include <slipway/write/paused_commands.hpp>
+
+#include "nvidia/health/resets.hpp"
 
 namespace slipway::nvidia::health {
 namespace {
@@ -22,11 +26,6 @@ constexpr std::size_t kMostGpus = 256;
 constexpr std::size_t kMostFaults = 64;  // of one GPU
 constexpr std::size_t kMostEnded = 16;
 constexpr std::size_t kLongestText = 1024;
-
-std::string boot_id() {
-  constexpr std::size_t kMost = 128;
-  return std::string(trimmed(read_regular("/proc/sys/kernel/random/boot_id", kMost).value_or("")));
-}
 
 std::int64_t milliseconds_of(Moment moment) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(moment.time_since_epoch()).count();
@@ -50,6 +49,13 @@ std::optional<unsigned> number_of(const Json& json, const char* key) {
   if (found == json.end() || !found->is_number_unsigned() || found->get<std::uint64_t>() > 0xffffffffU)
     return std::nullopt;
   return found->get<unsigned>();
+}
+/// Seconds since 1970, up to the year 9999.
+std::int64_t seconds_of(const Json& json, const char* key) {
+  constexpr std::int64_t kLatest = 253402300799;
+  const auto found = json.find(key);
+  const bool is_number = found != json.end() && found->is_number_integer();
+  return is_number ? std::clamp<std::int64_t>(found->get<std::int64_t>(), 0, kLatest) : 0;
 }
 template <class T>
 T word_of(const Json& json, const char* key, std::initializer_list<T> words, T otherwise) {
@@ -80,6 +86,7 @@ Json to_json(const Fault& fault) {
   if (fault.instance) json["gpuInstance"] = *fault.instance;
   if (fault.xid != 0) json["xid"] = fault.xid;
   if (fault.needs_reset) json["needsReset"] = true;
+  if (fault.ends_at != 0) json["endsAt"] = fault.ends_at;
   return json;
 }
 
@@ -95,8 +102,8 @@ Fault fault_from_json(const Json& json) {
               .xid = number_of(json, "xid").value_or(0),
               .needs_reset = json.contains("needsReset"),
               .last = moment_of(json, "lastMs")};
-  if (const auto at = json.find("seenAt"); at != json.end() && at->is_number_integer())
-    fault.seen_at = at->get<std::int64_t>();
+  fault.seen_at = seconds_of(json, "seenAt");
+  fault.ends_at = seconds_of(json, "endsAt");
   return fault;
 }
 
@@ -108,7 +115,7 @@ Json read_file(const RootDir& root) {
   const bool is_ours = info.st_uid == 0 || info.st_uid == ::geteuid();
   if (!is_ours || (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) return {};
   Json json = parse_foreign(read_all(file->get(), kHealthFile, kMostBytes).value_or(""));
-  const bool is_of_this_boot = json.is_object() && text_of(json, "boot") == boot_id();
+  const bool is_of_this_boot = json.is_object() && text_of(json, "boot") == this_boot();
   return is_of_this_boot ? json : Json();
 }
 
@@ -120,6 +127,9 @@ SharedHealth parts_of(const Json& file) {
     if (parts.size() < kMostServices) parts.emplace(service, health_from_json(gpus));
   return parts;
 }
+
+/// What was told once and ends by a reset; a counter is looked at again and again.
+bool is_of_an_event(const Fault& fault) { return fault.xid != 0 || fault.code == kEccFault; }
 
 /// It is held for a moment, by a service that writes.
 Result<LockFile> take_lock(const RootDir& root) {
@@ -135,8 +145,10 @@ Result<LockFile> take_lock(const RootDir& root) {
 }  // namespace
 
 bool GpuHealth::has_ended(std::optional<unsigned> instance, Moment last) const {
-  return std::ranges::any_of(ended,
-                             [&](const EndedFaults& each) { return each.instance == instance && last <= each.when; });
+  return std::ranges::any_of(ended, [&](const EndedFaults& each) {
+    const bool is_reset = !each.instance && each.how == kReset;
+    return (is_reset || each.instance == instance) && last <= each.when;
+  });
 }
 
 Json to_json(const HealthOfGpus& gpus) {
@@ -175,7 +187,44 @@ HealthOfGpus health_from_json(const Json& json) {
   return gpus;
 }
 
-SharedHealth read_shared_health(const RootDir& root) { return parts_of(read_file(root)); }
+SharedHealth read_shared_health(const RootDir& root) { return with_resets(root, parts_of(read_file(root))); }
+
+SharedHealth without_reset(SharedHealth parts) {
+  const auto resets = parts.find(kPausePart);
+  if (resets == parts.end()) return parts;
+  for (auto& [service, gpus] : parts)
+    for (auto& [uuid, gpu] : gpus)
+      if (const auto reset = resets->second.find(uuid); reset != resets->second.end())
+        std::erase_if(gpu.faults, [&ended = reset->second](const Fault& fault) {
+          return is_of_an_event(fault) && ended.has_ended(fault.instance, fault.last);
+        });
+  return parts;
+}
+
+void drop_stopped(SharedHealth& parts, const std::function<bool(const std::string& service)>& runs) {
+  std::erase_if(parts, [&runs](const auto& part) { return part.first != kPausePart && !runs(part.first); });
+}
+
+std::string remedy_for(std::string remedy, std::string_view address) {
+  constexpr std::string_view kAnyGpu = "-i UUID";
+  if (address.empty()) return remedy;
+  const std::string words = "-i " + std::string(address);
+  for (std::size_t at = remedy.find(kAnyGpu); at != std::string::npos; at = remedy.find(kAnyGpu, at + words.size()))
+    remedy.replace(at, kAnyGpu.size(), words);
+  return remedy;
+}
+
+std::string wait_text(std::int64_t ends_at) {
+  if (ends_at == 0) return {};
+  const std::time_t seconds = ends_at;
+  std::tm parts{};
+  char when[32] = "";
+  if (::gmtime_r(&seconds, &parts) != nullptr) (void)std::strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", &parts);
+  return "; drivers before branch 570 do not report a reset, so this ends when `slipway pause -- nvidia-smi -r -i "
+         "UUID` "
+         "has succeeded, or else at " +
+         std::string(when) + " if no new error comes";
+}
 
 HealthOfGpus merged(const SharedHealth& parts) {
   HealthOfGpus all;
@@ -186,17 +235,20 @@ HealthOfGpus merged(const SharedHealth& parts) {
       for (const Fault& fault : gpu.faults) {
         const bool has_ended = std::ranges::any_of(parts, [&, &uuid = uuid, &service = service](const auto& part) {
           const auto other = part.second.find(uuid);
-          return part.first != service && fault.xid != 0 && other != part.second.end() &&
+          return part.first != service && is_of_an_event(fault) && other != part.second.end() &&
                  other->second.has_ended(fault.instance, fault.last);
         });
         const auto same = std::ranges::find_if(into.faults, [&](const Fault& known) {
           return known.code == fault.code && known.instance == fault.instance;
         });
         if (has_ended) continue;
-        if (same == into.faults.end())
+        if (same == into.faults.end()) {
           into.faults.push_back(fault);
-        else if (same->last < fault.last)
-          *same = fault;
+          continue;
+        }
+        const std::int64_t ends_at = std::max(same->ends_at, fault.ends_at);  // one service alone says so
+        if (same->last < fault.last) *same = fault;
+        same->ends_at = ends_at;
       }
     }
   for (auto& [uuid, gpu] : all)
@@ -220,10 +272,10 @@ Status HealthPart::exchange(const HealthOfGpus& own) {
     if (!file.contains("services") || !file["services"].is_object()) file["services"] = Json::object();
     file["apiVersion"] = "slipway.dev/v1";
     file["kind"] = "GpuHealth";
-    file["boot"] = boot_id();
+    file["boot"] = this_boot();
     file["services"][service_] = part;
     SLIPWAY_CHECK(replace_file(root_, kHealthFile, pretty(file)));
-    parts = parts_of(file);
+    parts = with_resets(root_, parts_of(file));
   }
   parts.erase(service_);
   others_ = std::move(parts);
@@ -231,7 +283,7 @@ Status HealthPart::exchange(const HealthOfGpus& own) {
 }
 
 HealthOfGpus HealthPart::own() const {
-  SharedHealth parts = read_shared_health(root_);
+  SharedHealth parts = without_reset(read_shared_health(root_));
   const auto found = parts.find(service_);
   return found == parts.end() ? HealthOfGpus() : std::move(found->second);
 }

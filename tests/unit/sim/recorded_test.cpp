@@ -79,6 +79,26 @@ TEST_F(RecordedFieldValues, AreThoseThatTheRealOneAnswered) {
     EXPECT_EQ(code_of(field.get<unsigned>()), NVML_ERROR_NOT_SUPPORTED) << field;
 }
 
+// A driver of branch 535 answered for a recovery action, which drivers have from 570 on: what a real one leaves open
+// was over after half a minute.
+TEST_F(RecordedFieldValues, OfLaterBranchesAreNotSupported) {
+  struct Row {
+    const char* driver;
+    unsigned last;  // that the branch has
+  };
+  for (const auto& [driver, last] : {Row{"535.261.03", 196}, Row{"550.90.07", 199}, Row{"560.35.03", 229},
+                                     Row{"570.133.20", 268}, Row{"580.82.07", 273}}) {
+    make(std::string("h100x1,driver=") + driver);
+    const auto gpu = nvml::device_at(*nvml_, 0).value_or(nullptr);
+    EXPECT_EQ(nvml::asked_recovery_action(*nvml_, gpu).has_value(), last >= 230) << driver;
+    for (unsigned field = last + 1; field < 300; ++field) {
+      const auto values = nvml::field_values(*nvml_, gpu, {field});
+      ASSERT_TRUE(values.ok());
+      EXPECT_EQ(values->front().nvmlReturn, NVML_ERROR_NOT_SUPPORTED) << driver << " " << field;
+    }
+  }
+}
+
 // A real driver gave 0 W for the limits, without an error and without a time, when it was asked for a C2C link as well.
 TEST_F(RecordedFieldValues, ThatTheDriverPassesOverAreAskedForOnceMore) {
   make("h200x1");

@@ -65,6 +65,50 @@ TEST_F(Book, WithoutAnyWordOfAResetItWaitsLong) {
   EXPECT_TRUE(book_.of(kGpu).healthy);
 }
 
+// A driver before branch 570 never says that a GPU was reset: nobody could see what the GPU was waiting for, or how
+// long, and its end was called a reset.
+TEST_F(Book, SaysUntilWhenItWaitsWhereTheDriverReportsNoReset) {
+  using ::testing::HasSubstr;
+  using ::testing::Not;
+  xid(48);
+  EXPECT_THAT(book_.of(kGpu).remedy, Not(HasSubstr("before branch 570"))) << "nobody has looked";
+  answers(seconds(1));
+  EXPECT_THAT(book_.of(kGpu).remedy, HasSubstr("drivers before branch 570 do not report a reset"));
+  const auto shared = book_.shared(kGpu, "GPU 0 (0000:19:00.0)").faults.at(0);
+  EXPECT_EQ(shared.ends_at, shared.seen_at + 100);
+  EXPECT_THAT(shared.remedy, Not(HasSubstr("UUID")));
+  xid(63, "GPU-1");
+  EXPECT_THAT(book_.of("GPU-1").remedy, Not(HasSubstr("before branch 570"))) << "it needs no reset";
+  answers(seconds(100));
+  EXPECT_TRUE(book_.of(kGpu).healthy);
+  EXPECT_EQ(book_.shared(kGpu, "GPU 0").ended.at(0).how, "quiet");
+  xid(48);
+  answers(seconds(1), 0U);
+  EXPECT_THAT(book_.of(kGpu).remedy, Not(HasSubstr("before branch 570")));
+  answers(seconds(10), 0U);
+  EXPECT_EQ(book_.shared(kGpu, "GPU 0").ended.at(0).how, "reset");
+}
+
+TEST_F(Book, AResetThatSlipwayKnowsOfEndsWhatWasBefore) {
+  now_ += seconds(1);
+  const nvidia::health::GpuHealth reset{
+      .name = "GPU 0", .faults = {}, .ended = {{.instance = {}, .how = "reset", .when = now_ + seconds(5)}}};
+  xid(48);
+  xid(94, instance_key(kGpu, 3));
+  lost();
+  EXPECT_FALSE(book_.was_reset(kGpu, reset)) << "it does not answer";
+  answers(seconds(1));
+  EXPECT_TRUE(book_.was_reset(kGpu, reset));
+  EXPECT_TRUE(book_.of(kGpu).healthy);
+  EXPECT_TRUE(book_.of(instance_key(kGpu, 3)).healthy);
+  EXPECT_EQ(book_.shared(kGpu, "GPU 0").ended.at(0).how, "reset");
+  now_ += seconds(10);
+  xid(48);
+  answers(seconds(1));
+  EXPECT_FALSE(book_.was_reset(kGpu, reset)) << "this one is later";
+  EXPECT_EQ(reason(), "xid-48");
+}
+
 TEST_F(Book, ADriverThatNamesItsOptionsIsBelieved) {
   answers(seconds(0), 1U);
   EXPECT_EQ(reason(), "recovery-action");
