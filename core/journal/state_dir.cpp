@@ -111,7 +111,8 @@ constexpr Member kOfRecords[]{{"links", is_texts}, {"keys", is_keys}, {"mode", i
 constexpr Member kOfImages[]{
     {"type", is_text}, {"mode", is_number}, {"uid", is_number}, {"gid", is_number}, {"keys", is_objects}};
 constexpr Member kOfFailures[]{{"state", is_text},       {"error", is_text},      {"reason", is_text},
-                               {"unreachable", is_flag}, {"blocked_by", is_text}, {"findings", is_objects}};
+                               {"unreachable", is_flag}, {"blocked_by", is_text}, {"findings", is_objects},
+                               {"do", is_text}};
 constexpr Member kOfFindings[]{{"name", is_text}, {"text", is_text}, {"remedy", is_text}, {"status", is_text}};
 
 /// Of nobody when one of its members is not as slipway writes it.

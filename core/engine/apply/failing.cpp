@@ -30,6 +30,7 @@ Json failing_record(const PlannedComponent& component, const Findings* findings)
   if (component.leaving) record["removal"] = true;
   if (component.error) {
     record["error"] = component.error->what;
+    if (!component.error->next.empty()) record["do"] = component.error->next;
     if (component.error->code == ErrorCode::unreachable) record["unreachable"] = true;
   }
   if (component.awaits_source) record["unreachable"] = true;

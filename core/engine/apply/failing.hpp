@@ -13,8 +13,8 @@
 namespace slipway::core {
 
 /// What is remembered of a component that ended in such a state: {"state", "reason"?, "error"?, "unreachable"?,
-/// "blocked_by"?, "findings"?}: the error may be of a registry that did not answer, and findings are those that failed.
-/// Nothing in it depends on the time.
+/// "do"?, "blocked_by"?, "findings"?}: the error, with what to do about it, may be of a registry that did not answer,
+/// and findings are those that failed. Nothing in it depends on the time.
 Json failing_record(const PlannedComponent& component, const Findings* findings);
 
 /// Why, in a sentence: "acme.modules: the module acme is not there", or the reason or error that is remembered.

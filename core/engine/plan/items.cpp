@@ -33,7 +33,18 @@ Status check_actions(const std::string& component, const Plan& plan) {
 void put_recorded(PlannedComponent& planned, const Ownership* owned) {
   if (std::ranges::none_of(planned.plan.actions(), action::is_as_recorded)) return;
   Plan settled;
+  const auto is_listed = [&planned](const Owned& item) {
+    return std::ranges::any_of(planned.plan.actions(), [&item](const Action& action) {
+      return action.kind() + " " + action.target() == item.key();
+    });
+  };
   for (const Action& action : planned.plan.actions()) {
+    if (action.json().value("others", false) && owned != nullptr)
+      for (const Owned& item : owned->items)
+        if (!is_listed(item)) {
+          settled.add(item.action);
+          planned.recorded.insert(item.key());
+        }
     const std::string key = action.kind() + " " + action.target();
     const Owned* const recorded = owned == nullptr ? nullptr : owned->find(key);
     if (!action::is_as_recorded(action)) {

@@ -18,7 +18,9 @@ Json outputs_before(const PlannedRun& run, const std::string& name) {
   Json all = run.handed_on;
   for (const PlannedComponent& component : run.components) {
     if (component.name == name) break;
-    if (!component.leaving) all[component.name] = component.plan.outputs();
+    // What could not be judged or changed stays as it was applied, and its outputs with it.
+    const bool stays = component.state == ComponentState::failed || component.state == ComponentState::blocked;
+    if (!component.leaving && !(stays && all.contains(component.name))) all[component.name] = component.plan.outputs();
   }
   return all;
 }

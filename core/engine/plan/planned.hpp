@@ -77,7 +77,7 @@ struct PlannedRun {
   bool partial = false;                      ///< it looks at some components alone (`--only`)
   bool recovery = false;                     ///< a cut-off apply has to be undone first
   Lock lock;                                 ///< what was chosen
-  Json handed_on = Json::object();           ///< by component: outputs of those that this run does not look at
+  Json handed_on = Json::object();           ///< by component: outputs as it was applied last
   bool without_records = false;              ///< this user may not read what was applied before
   Json in_force;                   ///< the spec of the generation in force, as written; null when no generation exists
   Json failing = Json::object();   ///< by component: what did not work after an earlier apply

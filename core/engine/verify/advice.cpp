@@ -90,6 +90,8 @@ bool advises_apply(const std::string& text) {
   return false;
 }
 
+bool keeps_edits(const std::string& text) { return text.find(" --replace-edits=") != std::string::npos; }
+
 std::string ways_out(const std::vector<std::string>& paths) {
   const std::string what = paths.size() == 1 ? "it" : "them";
   std::string replace;

@@ -22,6 +22,9 @@ Error advised(Error error, const SessionOptions& options);
 /// The text advises an apply, or to see by a plan what an apply would do.
 bool advises_apply(const std::string& text);
 
+/// The text is of ways_out(): an apply alone keeps the edits.
+bool keeps_edits(const std::string& text);
+
 /// What helps against edits that are kept: the commands that replace them, and that accept them.
 std::string ways_out(const std::vector<std::string>& paths);
 

@@ -21,7 +21,12 @@ std::string thing_of(const std::string& path) {
   return kind == std::string::npos ? path : path.substr(0, path.find('/', kind + 1));
 }
 
-std::size_t depth_of(const std::string& path) { return static_cast<std::size_t>(std::ranges::count(path, '/')); }
+/// Of a path; what another finding is the cause of is deeper than any.
+std::size_t depth_of(const std::string& cause) {
+  constexpr std::size_t kOfAFinding = 100;
+  const auto depth = static_cast<std::size_t>(std::ranges::count(cause, '/'));
+  return depth == 0 && !cause.empty() ? kOfAFinding : depth;
+}
 
 /// All findings of all components, and the first of each name that is wrong, one that fails before one that warns.
 class Causes {
@@ -64,6 +69,13 @@ bool leads(const Finding& one, const Finding& other) {
   return rank(one) < rank(other);
 }
 
+constexpr const char* kOwned = ".owned";
+
+/// An apply for what runs now would cure it; what the next boot will lack is another matter.
+bool is_cured_by_apply(const Finding& finding) {
+  return advises_apply(finding.remedy) && !finding.name.ends_with(kNextBoot);
+}
+
 /// The last apply is done but for a reboot.
 bool awaits_reboot(const Finding& finding) { return is_wrong(finding) && finding.remedy == kReboot; }
 
@@ -74,7 +86,24 @@ const Finding* leader_of(const std::string& component, const Findings& findings)
   for (const char* end : {".plan", ".apply"})
     for (const Finding& finding : findings.list())
       if (finding.status == Finding::Status::fail && finding.name == component + end) return &finding;
+  for (const Finding& finding : findings.list()) {
+    // The state of before is in force, and what is wrong with it the apply that failed would have cured.
+    if (finding.status == Finding::Status::warning && finding.name == component + ".apply") return &finding;
+    if (is_wrong(finding) && finding.name == component + kOwned && keeps_edits(finding.remedy)) return &finding;
+  }
   return nullptr;
+}
+
+/// The component's own finding about what is not as slipway left it; empty: there is none.
+std::string explains(const Finding& owned, const Findings& findings) {
+  const bool is_own_work = owned.text.starts_with(kOwnWorkDiffers);
+  const auto is_about_it = [&](const Finding& finding) {
+    return finding.name != owned.name && (is_cured_by_apply(finding) || (is_own_work && !finding.cause.empty()));
+  };
+  for (const auto status : {Finding::Status::fail, Finding::Status::warning})
+    for (const Finding& finding : findings.list())
+      if (finding.status == status && is_about_it(finding)) return finding.name;
+  return {};
 }
 
 /// The finding of a component that says what to do about what its service only reports: its text is in the report.
@@ -88,11 +117,6 @@ std::string told_by(const Finding& service, const Findings& findings) {
     for (const Finding& finding : findings.list())
       if (finding.status == status && finding.name != service.name && is_reported(finding)) return finding.name;
   return {};
-}
-
-/// An apply for what runs now would cure it; what the next boot will lack is another matter.
-bool is_cured_by_apply(const Finding& finding) {
-  return advises_apply(finding.remedy) && !finding.name.ends_with(kNextBoot);
 }
 
 /// What an apply cures is on its way while one runs.
@@ -117,6 +141,8 @@ void name_causes_in(const std::string& component, Findings& findings) {
         finding.cause = leading;
       else if (finding.status == Finding::Status::warning && finding.name == component + ".service")
         finding.cause = told_by(finding, findings);
+      else if (finding.name == component + kOwned)
+        finding.cause = explains(finding, findings);
     }
     if (cannot_be_planned && (finding.cause == leading || finding.cause == component + ".apply"))
       finding.remedy.clear();

@@ -20,6 +20,9 @@ inline constexpr const char* kApplyFinding = "slipway.apply";
 /// The remedy of a component whose last apply is done but for a reboot.
 inline constexpr const char* kReboot = "reboot";
 
+/// What the finding `.owned` says of a component's own work, which the component's findings explain.
+inline constexpr const char* kOwnWorkDiffers = "not as slipway left it: ";
+
 /// Borrows from the findings that it was made of.
 struct CauseEntry {
   const Finding* head;                       ///< fails or warns; its remedy is the one for all
@@ -34,6 +37,8 @@ std::vector<CauseEntry> entries_of(const std::map<std::string, Findings>& findin
 /// Names the causes that follow from the findings themselves:
 /// - a component that cannot be planned, or that the last apply left undone, is the cause of what an apply would cure
 ///   in it; where it cannot be planned, no finding of it advises an apply any more;
+/// - so are edits that an apply keeps;
+/// - otherwise that something is not as slipway left it comes of the component's own finding about the same;
 /// - what a service reports comes of the finding of its component that has the same text, and says what to do;
 /// - while an apply runs, what an apply cures is on its way: it is not exercised.
 /// @param apply_runs  another slipway changes the root now

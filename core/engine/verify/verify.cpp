@@ -31,7 +31,8 @@ bool is_on_its_way(const Json& record) {
 /// What is not as it was left. The summary of a component's own work tells the change that was made then.
 std::string text_of(const Owned& item, const Check& check) {
   if (check.problem) return check.problem->what;
-  return item.action.kind() == "custom" ? "not as slipway left it: " + item.action.target() : check.summary;
+  if (item.action.kind() == "custom") return kOwnWorkDiffers + item.action.target();
+  return check.summary.empty() ? item.key() + " differs" : "an apply would " + check.summary;
 }
 
 /// One finding for all that a component owns: it is as it was left, or what is not.
@@ -137,12 +138,15 @@ Finding last_apply(const Session& session, const HostSpec& spec, const std::stri
   const bool ended_badly = (state == "failed" || state == "blocked") && !later;
   const bool never_came = state == "waiting" && !is_here;
   const bool failed = (ended_badly || never_came) && !is_in_force;
+  const std::string told = record.value("do", "");  // with the options of that apply
   return Finding{failed ? Finding::Status::fail : Finding::Status::warning, name + ".apply",
                  "the last apply left it " + state + ": " + failing_text(record),
                  state == to_string(ComponentState::reboot_required) ? std::string(kReboot)
                  : is_left_out
                      ? advised("run `slipway apply -f SPEC` again, with the spec that has it", session.options())
-                     : advised("run `slipway apply` again", session.options()),
+                 : told.empty()        ? advised("run `slipway apply` again", session.options())
+                 : advises_apply(told) ? told
+                                       : told + advised("; then run `slipway apply` again", session.options()),
                  record.contains("blocked_by") ? record.value("blocked_by", "") + ".apply" : ""};
 }
 

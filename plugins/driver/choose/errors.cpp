@@ -57,14 +57,21 @@ std::vector<Package> of_versions(const std::vector<Package>& packages, const std
 }
 
 std::string build_hint(const Wanted& wanted) {
-  return fmt::format("build a package with `slipway driver build --kernel {} …`", wanted.kernel_release);
+  return fmt::format("build a package for kernel {} (`slipway driver build --help` says how)", wanted.kernel_release);
+}
+
+/// A command for another kernel, which nobody has to have installed yet.
+std::string other_kernel(const std::string& release) {
+  return fmt::format(
+      "boot a kernel that has a package: once {0} is installed, `slipway apply --kernel {0}` prepares the driver for "
+      "it",
+      release);
 }
 
 std::string ways_out(const std::vector<Package>& packages, const Wanted& wanted, const std::string& first) {
   std::string text = first;
   if (const auto kernels = kernels_that_fit(packages, wanted); !kernels.empty())
-    text +=
-        fmt::format("{}use a kernel that has a package (--kernel {})", text.empty() ? "" : ", or ", kernels.front());
+    text += (text.empty() ? "" : ", or ") + other_kernel(kernels.front());
   return text + (text.empty() ? "" : ", or ") + build_hint(wanted);
 }
 
@@ -159,7 +166,7 @@ Error known_not_to_compile(const std::vector<Package>& packages, const Wanted& w
   add_what_is_there(packages, wanted, error);
   error.next = "use a driver version that supports this kernel";
   if (const auto kernels = kernels_that_fit(packages, wanted); !kernels.empty())
-    error.next += fmt::format(", or a kernel that has a package (--kernel {})", kernels.front());
+    error.next += ", or " + other_kernel(kernels.front());
   return error;
 }
 

@@ -36,7 +36,8 @@ void diagnose_empty(const std::vector<Gpu>& gpus, const std::vector<Intent>* int
   constexpr const char* kFinding = "mig.no-instances";
   constexpr const char* kWhat = "MIG is enabled and there are no instances, so no program can use ";
   if (!taken.empty())
-    findings.fail(kFinding, kWhat + joined(taken), "run `slipway apply`, which makes the instances of " + config);
+    findings.fail(kFinding, kWhat + joined(taken), "run `slipway apply`, which makes the instances of " + config,
+                  "mig.layout");
   if (!others.empty())
     findings.fail(kFinding, kWhat + joined(others) + ", which no entry of " + config + " takes",
                   "add an entry for it to the config, or disable MIG with `nvidia-smi -mig 0 -i` and its address");

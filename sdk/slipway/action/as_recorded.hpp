@@ -19,6 +19,12 @@ inline Action as_recorded(const std::string& kind, const std::string& target) {
   return Action(Json{{"kind", kind}, {"target", target}, {"as_recorded", true}});
 }
 
+/// The same of everything that is recorded of the component and that the plan does not list: it could not judge a part
+/// of its work, and cannot name what that part was. Since: SDK 1.0
+inline Action others_as_recorded() {
+  return Action(Json{{"kind", "custom"}, {"target", "all else"}, {"as_recorded", true}, {"others", true}});
+}
+
 inline bool is_as_recorded(const Action& action) { return action.json().value("as_recorded", false); }
 
 }  // namespace slipway::action

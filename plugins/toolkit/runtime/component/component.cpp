@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include <slipway/action/as_recorded.hpp>
+
 #include "nvidia/gpu.hpp"
 #include "toolkit/containers/loss.hpp"
 #include "toolkit/environment.hpp"
@@ -167,9 +169,12 @@ void note_left_out(const std::string& engine, const Error& problem, Plan& plan) 
 Status plan_engines(const RuntimeSettings& settings, const Facts& facts, bool live, Plan& plan) {
   std::optional<Error> first;
   bool any = false;
+  bool is_left_out = false;  // an engine that may have been configured before, and stays as it is
   for (const Engine& engine : engines()) {
-    if (facts.has(kProblem + engine.name))
+    if (facts.has(kProblem + engine.name)) {
       note_left_out(engine.name, error_from_json(facts.value(kProblem + engine.name)), plan);
+      is_left_out = true;
+    }
     if (!facts.has(engine.name)) continue;
     Plan with = plan;
     if (const Status done = engine.plan(settings, facts.value(engine.name), live, with); done) {
@@ -179,9 +184,11 @@ Status plan_engines(const RuntimeSettings& settings, const Facts& facts, bool li
       return done;
     } else {
       note_left_out(engine.name, done.error(), plan);
+      is_left_out = true;
       if (!first) first = done.error();
     }
   }
+  if (any && is_left_out) plan.add(action::others_as_recorded());
   return any || !first ? Status() : Status(*std::move(first));
 }
 

@@ -103,6 +103,49 @@ TEST(Causes, OfAComponentThatCannotBePlannedAdviseNoApply) {
   }
 }
 
+// verify: the last apply failed for want of a package, and the first entry advised the same apply again.
+TEST(Causes, OfTheLastApplysFailureAreWhatThatApplyWouldHaveCured) {
+  All all;
+  add(all, {kWarning, "driver.apply", "the last apply left it failed: no package", "build a package"});
+  add(all, {kFail, "driver.installed", "driver 535 is for kernel 6.1.0-50", "run `slipway apply --kernel 6.1.0-56`"});
+  name_causes(all, false);
+  const auto entries = entries_of(all);
+  ASSERT_EQ(entries.size(), 1U);
+  EXPECT_THAT(names_of(entries[0]), ElementsAre("driver.apply", "driver.installed"));
+  EXPECT_EQ(entries[0].worst(), kFail);
+}
+
+// MIG changed by hand, and a lost GPU: mig.owned advised a plan, above the cause.
+TEST(Causes, OfWhatIsNotAsSlipwayLeftItAreTheComponentsOwnFindings) {
+  constexpr const char* kSeePlan = "`slipway plan` shows what an apply would put right";
+  All all;
+  add(all, {kFail, "mig.owned", std::string(kOwnWorkDiffers) + "MIG layouts", kSeePlan});
+  add(all, {kFail, "mig.layout", "GPU 1 has another layout", "run `slipway apply`"});
+  add(all, {kFail, "cdi.owned", std::string(kOwnWorkDiffers) + "specs", kSeePlan});
+  add(all, {kFail, "cdi.lost", "GPU 3 is lost", "reset", "gpu/0000:5d:00.0/lost"});
+  add(all, {kFail, "deviceplugin.owned", "an apply would write /etc/slipway/gpu-managers.json", kSeePlan});
+  add(all, {kFail, "deviceplugin.health", "GPU 3: lost", "reset", "gpu/0000:5d:00.0"});
+  name_causes(all, false);
+  const auto entries = entries_of(all);
+  ASSERT_EQ(entries.size(), 3U);
+  EXPECT_THAT(names_of(entries[0]), ElementsAre("deviceplugin.health", "cdi.owned", "cdi.lost"));
+  EXPECT_THAT(names_of(entries[1]), ElementsAre("mig.layout", "mig.owned"));
+  EXPECT_THAT(names_of(entries[2]), ElementsAre("deviceplugin.owned")) << "a file has nothing to do with the GPU";
+}
+
+// A replaced config.toml was three entries, two of which advised an apply, which keeps the edit.
+TEST(Causes, OfWhatAnApplyDoesNotCureSinceItKeepsEditsAreThose) {
+  All all;
+  add(all, {kFail, "runtime.owned", "an apply would keep x in /etc/containerd/config.toml, changed by somebody else",
+            "`slipway apply --replace-edits=/etc/containerd/config.toml` replaces it"});
+  add(all, {kFail, "runtime.containerd", "no handler nvidia", "run `slipway apply`"});
+  add(all, {kFail, "runtime.answers", "containerd does not run", "start it"});
+  name_causes(all, false);
+  const auto entries = entries_of(all);
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_THAT(names_of(entries[0]), ElementsAre("runtime.owned", "runtime.containerd"));
+}
+
 // Components that an apply was about to bring about were called wrong, with the advice to apply.
 TEST(Causes, OfWhatARunningApplyCuresAreThatApply) {
   All all;

@@ -82,15 +82,17 @@ TEST_F(ChooseTest, SaysWhatWasLookedForWhatThereIsAndWhatToDoWhenCompilingIsForb
       {{.kernel = "6.1.0-47-amd64"}, {.kernel = "6.1.0-53-amd64"}, {.kernel = "6.12.107+deb12-amd64"}, {.kernel = ""}});
   wanted.precompiled = Precompiled::require;
   wanted.kernel_release = "6.1.0-54-amd64";
-  EXPECT_EQ(to_text(refused()),
-            "error: no driver package fits kernel 6.1.0-54-amd64\n"
-            "  at:    spec.components.driver.source\n"
-            "  asked: in oci://registry:5000/nvidia/driver for driver 535.261.03, open or proprietary modules, kernel "
-            "6.1.0-54-amd64, debian12 x86_64\n"
-            "  found: 535.261.03 open debian12 x86_64: kernels 6.1.0-53-amd64, 6.1.0-47-amd64, 6.12.107+deb12-amd64\n"
-            "  found: a source package of it, which precompiled: require forbids to compile\n"
-            "  do:    allow compiling with precompiled: prefer, or use a kernel that has a package (--kernel "
-            "6.1.0-53-amd64), or build a package with `slipway driver build --kernel 6.1.0-54-amd64 …`\n");
+  EXPECT_EQ(
+      to_text(refused()),
+      "error: no driver package fits kernel 6.1.0-54-amd64\n"
+      "  at:    spec.components.driver.source\n"
+      "  asked: in oci://registry:5000/nvidia/driver for driver 535.261.03, open or proprietary modules, kernel "
+      "6.1.0-54-amd64, debian12 x86_64\n"
+      "  found: 535.261.03 open debian12 x86_64: kernels 6.1.0-53-amd64, 6.1.0-47-amd64, 6.12.107+deb12-amd64\n"
+      "  found: a source package of it, which precompiled: require forbids to compile\n"
+      "  do:    allow compiling with precompiled: prefer, or boot a kernel that has a package: once 6.1.0-53-amd64 "
+      "is installed, `slipway apply --kernel 6.1.0-53-amd64` prepares the driver for it, or build a package for "
+      "kernel 6.1.0-54-amd64 (`slipway driver build --help` says how)\n");
 }
 
 TEST_F(ChooseTest, ShowsAFewNearestKernelsOfMany) {
@@ -114,7 +116,7 @@ TEST_F(ChooseTest, RefusesASourceThatIsKnownNotToCompileThere) {
   EXPECT_EQ(error.code, ErrorCode::build_failed);
   EXPECT_EQ(error.what, "driver 535.261.03 is known not to compile for kernel 6.1.0-56-amd64");
   EXPECT_THAT(to_text(error), HasSubstr("compiler: nvidia/nv-pci.c:223:9: error: too few arguments to function"));
-  EXPECT_THAT(error.next, HasSubstr("a kernel that has a package (--kernel 6.1.0-50-amd64)"));
+  EXPECT_THAT(error.next, HasSubstr("`slipway apply --kernel 6.1.0-50-amd64` prepares"));
 }
 
 TEST_F(ChooseTest, AsksForTheWholeCatalogueBeforeItSaysThatSomethingIsNotThere) {

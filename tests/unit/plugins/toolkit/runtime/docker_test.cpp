@@ -119,7 +119,7 @@ TEST_F(RuntimeDockerFile, ThatNobodyCouldReadIsRefusedWithThePlace) {
 TEST_F(RuntimeDockerFile, DoesNotKeepOtherEnginesFromBeingConfigured) {
   host_.file("/usr/bin/containerd", "x", 0755);
   host_.file(kDaemonJson, "no JSON");
-  EXPECT_EQ(planned(), "merge /etc/containerd/config.toml\n");
+  EXPECT_EQ(planned(), "merge /etc/containerd/config.toml\ncustom all else\n") << "what docker got earlier stays";
   EXPECT_THAT(plan_of(host_, runtime_spec())->notes(),
               ::testing::Contains(HasSubstr("docker is left as it is: the file is not JSON")));
   EXPECT_THAT(found(), HasSubstr("runtime.docker: the file is not JSON"));
