@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include <slipway/text.hpp>
 
@@ -125,7 +126,8 @@ std::string outputs_text(const Json& outputs) {
 }
 
 /// What there is to say of a component, a line for each.
-std::vector<Toned> remarks_of(const Json& component) {
+/// @param reported  the reasons of services so far: two of them may see the same, which is reported once
+std::vector<Toned> remarks_of(const Json& component, std::set<std::string>& reported) {
   std::vector<Toned> remarks;
   if (const std::string outputs = outputs_text(component.value("outputs", Json::object())); !outputs.empty())
     remarks.push_back(plain(outputs));
@@ -142,7 +144,9 @@ std::vector<Toned> remarks_of(const Json& component) {
     remarks.push_back({tone_of_service(service), "service: " + cut_at_word(service.value("text", ""), kLongestRemark)});
     Texts reasons = service.value("reasons", Texts{});
     const std::string line = service.value("status", "");
-    std::erase_if(reasons, [&](const std::string& reason) { return line.find(reason) != std::string::npos; });
+    std::erase_if(reasons, [&](const std::string& reason) {
+      return line.find(reason) != std::string::npos || !reported.insert(reason).second;
+    });
     for (std::size_t i = 0; i < std::min(reasons.size(), kMostReasons); ++i)
       remarks.push_back({Tone::attention, cut_at_word(reasons[i], kLongestRemark)});
     if (reasons.size() > kMostReasons)
@@ -166,11 +170,12 @@ std::vector<Toned> remarks_of(const Json& component) {
 }
 
 std::vector<TableRow> rows_of(const Json& components, std::time_t now) {
+  std::set<std::string> reported;
   std::vector<TableRow> rows{{{Tone::heading, "COMPONENT"}, {Tone::heading, "STATE"}, {Tone::heading, "AGE"}, {}}};
   for (const auto& [name, component] : components.items()) {
     const std::string state = component.value("state", "");
     TableRow row{plain(name), {tone_of_state(state), state}, plain(age_text(component.value("since", ""), now)), {}};
-    for (const Toned& remark : remarks_of(component)) {
+    for (const Toned& remark : remarks_of(component, reported)) {
       row.back() = remark;
       rows.push_back(row);
       row = {{}, {}, {}, {}};

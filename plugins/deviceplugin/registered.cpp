@@ -17,6 +17,8 @@ namespace {
 constexpr const char* kStatusFile = "/run/slipway/deviceplugin/status.json";
 constexpr const char* kOffers = "deviceplugin.offers";
 constexpr const char* kLog = "look at `systemctl status slipway-deviceplugin.service`";
+constexpr const char* kAbsentRemedy =
+    "look at the kernel's log (`dmesg`) for its address, then reset the GPU or reboot";
 constexpr std::size_t kLargestFile = 16U << 20U;
 constexpr std::chrono::milliseconds kLook{50};
 
@@ -32,8 +34,14 @@ void add_health(const Registered& seen, Findings& findings) {
     if (health.value("healthy", true)) continue;
     healthy = false;
     const std::string address = gpu.value("address", "");
-    findings.fail(kName, fmt::format("GPU {} ({}): {}", gpu.value("index", 0), address, health.value("text", "")),
-                  health.value("remedy", ""), no_driver ? kOffers : nvidia::gpu_cause(address));
+    // One that only waits is on its way: an apply has nothing to do with it.
+    findings.add({health.value("waits", false) ? Finding::Status::warning : Finding::Status::fail, kName,
+                  fmt::format("GPU {} ({}): {}", gpu.value("index", 0), address, health.value("text", "")),
+                  health.value("remedy", ""), no_driver ? kOffers : nvidia::gpu_cause(address)});
+  }
+  for (const Json& absent : seen.status->value("absent", Json::array())) {
+    healthy = false;
+    findings.fail(kName, absent.value("text", ""), kAbsentRemedy, nvidia::lost_gpu_cause(absent.value("address", "")));
   }
   if (!healthy) return;
   if (!seen.running)
@@ -139,6 +147,10 @@ void add_findings(const Registered& seen, Findings& findings) {
     return;
   }
   add_health(seen, findings);
+  for (const Json& text : seen.status->value("repartitioned", Json::array()))
+    if (seen.running && text.is_string())
+      findings.add(
+          {Finding::Status::warning, "deviceplugin.mig", text.get<std::string>(), "run `slipway apply`", "mig.layout"});
   if (!seen.running)
     return findings.not_exercised("deviceplugin.registered", "the service does not run, so kubelet is offered no GPU");
   if (const std::string problem = seen.status->value("problem", ""); !problem.empty()) {

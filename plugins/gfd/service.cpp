@@ -16,6 +16,7 @@
 #include "nvidia/config/choose.hpp"
 #include "nvidia/config/shared.hpp"
 #include "nvidia/config/watch.hpp"
+#include "nvidia/health/shared.hpp"
 #include "nvidia/loaded_driver.hpp"
 
 namespace slipway::gfd {
@@ -74,9 +75,10 @@ std::string follow(ConfigWatch& watch, const Spec& spec, Config& config, Service
   return watch.problem() ? watch.problem()->where + ": " + watch.problem()->what : "";
 }
 
-/// What shows that the driver came or went, or that the config is another.
+/// What shows that the driver came or went, that another service has lost or found a GPU, or that the config is
+/// another.
 std::vector<std::string> paths_of(const Spec& spec, const Host& host) {
-  std::vector<std::string> paths{"/dev/nvidiactl"};
+  std::vector<std::string> paths{"/dev/nvidiactl", nvidia::health::kHealthFile};
   for (const unsigned minor : nvidia::read_gpu_minors(host)) paths.push_back("/dev/nvidia" + std::to_string(minor));
   for (std::string& path : nvidia::config::shared_config_files(spec, "gfd", nvidia::config::process_environment))
     if (path.starts_with('/')) paths.push_back(std::move(path));

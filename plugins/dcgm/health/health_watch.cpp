@@ -37,8 +37,7 @@ std::vector<std::pair<const health::CounterRule*, std::size_t>> sampled_rules(co
 }
 
 std::string device_text(const GpuState& state, std::optional<unsigned> instance) {
-  return "GPU " + std::to_string(state.gpu.index) + " (" + nvidia::nvml::sysfs_address(state.gpu.bus_id) + ")" +
-         (instance ? ", GPU instance " + std::to_string(*instance) : "");
+  return name_of(state) + (instance ? ", GPU instance " + std::to_string(*instance) : "");
 }
 
 std::string remedy_for(const GpuState& state, const std::string& remedy) {
@@ -66,6 +65,11 @@ Status check_rule_fields(const health::Rules& rules) {
                                  : "`slipway dcgm fields` prints what can be read"};
   }
   return {};
+}
+
+std::string name_of(const GpuState& state) {
+  const std::string address = nvidia::nvml::sysfs_address(state.gpu.bus_id);
+  return state.is_listed ? "GPU " + std::to_string(state.gpu.index) + " (" + address + ")" : "the GPU at " + address;
 }
 
 void HealthWatch::take(const Sample& sample, const Counters& counters, const health::Rules& rules, Moment now) {
@@ -158,7 +162,8 @@ std::vector<health::Reason> HealthWatch::of(const std::string& uuid) const {
         own->remedy += health::wait_text(fault.ends_at);
       else
         reasons.push_back({fault.code, fault.severity, fault.scope, fault.text,
-                           fault.remedy + health::wait_text(fault.ends_at), fault.instance});
+                           fault.remedy + health::wait_text(fault.ends_at), fault.instance,
+                           fault.xid != 0 ? fault.seen_at : 0});
     }
   if (const auto gpu = std::ranges::find(gpus_, uuid, [](const GpuState& state) { return state.gpu.uuid; });
       gpu != gpus_.end())
@@ -215,7 +220,7 @@ std::vector<std::string> HealthWatch::lines() const {
   std::vector<std::string> all;
   for (const GpuState& state : gpus_)
     for (const health::Reason& reason : of(state.gpu.uuid))
-      all.push_back(device_text(state, reason.instance) + ": " + reason.text + " (" + reason.remedy + ")");
+      all.push_back(device_text(state, reason.instance) + " is unhealthy: " + reason.text + " (" + reason.remedy + ")");
   return all;
 }
 

@@ -20,6 +20,9 @@ namespace slipway::dcgm {
 /// Errors: `invalid` with the place: a rule about a field that DCGM does not have, or that slipway does not read.
 Status check_rule_fields(const nvidia::health::Rules& rules);
 
+/// "GPU 3 (0000:65:00.0)"; by the address alone where another GPU may have its index by now.
+std::string name_of(const GpuState& state);
+
 /// "GPU 3 (0000:65:00.0): XID 79: the GPU fell off the bus (drain the node, …)".
 struct LogLine {
   const char* level;
@@ -60,7 +63,7 @@ class HealthWatch {
   /// slipway_dcgm_gpu_healthy and slipway_dcgm_gpu_health_reason, for the page of a scrape.
   /// @param old_names  the label `uuid` in the place of `UUID`, as the other metrics have it
   std::string metrics(const std::string& host_name, bool old_names) const;
-  /// A line for each reason: "GPU 3 (0000:65:00.0): XID 79: …".
+  /// A line for each reason: "GPU 3 (0000:65:00.0) is unhealthy: XID 79: …", as the device plugin says it.
   std::vector<std::string> lines() const;
 
  private:

@@ -10,6 +10,8 @@
 #include <slipway/text.hpp>
 
 #include "nvidia/health/rules.hpp"
+#include "nvidia/nvml/device.hpp"
+#include "nvidia/nvml/error.hpp"
 
 namespace slipway::dcgm {
 namespace {
@@ -41,16 +43,28 @@ HealthReason reason_of(const SeenXid& xid, const std::string& uuid) {
   return {uuid, note ? Level::note : Level::attention, text, rule.remedy};
 }
 
+/// Of a GPU that cannot be read, where no rule of health says more.
+std::string remedy_of(const GpuState& state) {
+  if (state.problem == nvidia::nvml::error_text(nvidia::nvml::kGaveUp)) return nvidia::nvml::kHangRemedy;
+  const std::string address = nvidia::nvml::sysfs_address(state.gpu.bus_id);
+  return "drain the node; reset the GPU (`slipway pause -- nvidia-smi -r -i " +
+         (address.empty() ? std::to_string(state.gpu.index) : address) + "`) or reboot";
+}
+
 GpuOverview gpu_overview(const GpuState& state, const Sample& sample, const Counters& counters, const Known& known,
                          const Past& past, const OverviewOptions& options) {
-  GpuOverview gpu{.gpu = state.gpu, .reasons = {}, .pods = {}, .xids = past.xids, .line = {}};
+  GpuOverview gpu{
+      .gpu = state.gpu, .is_listed = state.is_listed, .reasons = {}, .pods = {}, .xids = past.xids, .line = {}};
   gpu.line = past.busy.steps(sample.time, 2 * options.interval);
-  if (!options.released && !state.problem.empty()) {
-    const std::string text = "cannot be read: " + state.problem;
-    gpu.reasons.push_back({state.gpu.uuid, Level::bad, text, "`slipway doctor` tells what helps"});
-  }
   for (const HealthReason& each : known.reasons)
     if (each.gpu.empty() || each.gpu == state.gpu.uuid) gpu.reasons.push_back(each);
+  // What is known to be bad about a GPU says why it cannot be read, and what to do.
+  const bool is_explained =
+      std::ranges::any_of(gpu.reasons, [](const HealthReason& each) { return each.level == Level::bad; });
+  if (!options.released && !state.problem.empty() && !is_explained) {
+    const std::string text = "cannot be read: " + state.problem;
+    gpu.reasons.push_back({state.gpu.uuid, Level::bad, text, remedy_of(state)});
+  }
   for (const SeenXid& each : known.judged ? std::vector<SeenXid>() : past.xids)
     gpu.reasons.push_back(reason_of(each, state.gpu.uuid));
   for (const HealthReason& each : gpu.reasons) gpu.level = std::max(gpu.level, each.level);
@@ -85,7 +99,8 @@ Overview make_overview(const Sample& sample, const Counters& counters, const Kno
       .shows_processes = options.shows_processes,
       .interval = options.interval,
       .time = sample.time,
-      .gpus = {}};
+      .gpus = {},
+      .missing = sample.missing};
   for (std::size_t i = 0; i < sample.gpus.size(); ++i)
     overview.gpus.push_back(gpu_overview(sample.gpus[i], sample, counters, known, *pasts[i], options));
   return overview;
@@ -93,6 +108,11 @@ Overview make_overview(const Sample& sample, const Counters& counters, const Kno
 
 std::string gibibytes(std::uint64_t bytes) {
   return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1024.0 * 1024 * 1024));
+}
+
+std::string missing_text(const std::string& address) {
+  return "the GPU at " + address +
+         " is on the PCI bus, and the driver does not show it: look for its address in the kernel's log (`dmesg`)";
 }
 
 std::string models_text(const Overview& overview) {
@@ -106,6 +126,18 @@ std::string models_text(const Overview& overview) {
       ++known->second;
   }
   return joined(models, ", ", [](const auto& each) { return std::to_string(each.second) + " x " + each.first; });
+}
+
+std::string levels_text(const Overview& overview) {
+  const auto count = [&](Level level) { return std::ranges::count(overview.gpus, level, &GpuOverview::level); };
+  const auto bad = count(Level::bad);
+  const auto attention = count(Level::attention);
+  std::string text;
+  if (bad != 0) text = std::to_string(bad) + (bad == 1 ? " is bad" : " are bad");
+  if (attention != 0)
+    text += (text.empty() ? "" : ", ") + std::to_string(attention) +
+            (attention == 1 ? " needs attention" : " need attention");
+  return text;
 }
 
 std::string clock_text(History::Time time) {

@@ -62,6 +62,7 @@ struct Past {
 
 struct GpuOverview {
   GpuIdentity gpu;
+  bool is_listed = true;  ///< as GpuState
   Level level = Level::good;
   std::vector<HealthReason> reasons;
   std::optional<GpuDetails> details;  ///< nothing: it could not be read
@@ -79,6 +80,7 @@ struct Overview {
   std::chrono::milliseconds interval{0};  ///< between two of these
   History::Time time;                     ///< of the sample
   std::vector<GpuOverview> gpus;
+  std::vector<std::string> missing = {};  ///< as Sample::missing
 };
 
 struct OverviewOptions {
@@ -100,8 +102,12 @@ Result<Overview> overview_from_json(const Json& value);
 
 /// "4.0 GiB": with one digit behind the point.
 std::string gibibytes(std::uint64_t bytes);
+/// "the GPU at 0000:65:00.0 is on the PCI bus, and the driver does not show it: …"
+std::string missing_text(const std::string& address);
 /// "GPU 3", "all GPUs are A", "2 x A, 1 x B".
 std::string models_text(const Overview& overview);
+/// "2 are bad, 1 needs attention"; empty: neither.
+std::string levels_text(const Overview& overview);
 /// "12:34:56 UTC".
 std::string clock_text(History::Time time);
 

@@ -92,11 +92,17 @@ Json to_json(const GpuDetails& each) {
 Json to_json(const GpuOverview& each) {
   Json line = Json::array();
   for (const auto& step : each.line) line.push_back(or_null(step));
-  return {{"index", each.gpu.index},       {"uuid", each.gpu.uuid},
-          {"busId", each.gpu.bus_id},      {"model", each.gpu.model},
-          {"health", word_of(each.level)}, {"reasons", list_of(each.reasons)},
-          {"xids", list_of(each.xids)},    {"pods", list_of(each.pods)},
-          {"lastTenMinutes", line},        {"values", each.details ? to_json(*each.details) : Json()}};
+  return {{"index", each.gpu.index},
+          {"uuid", each.gpu.uuid},
+          {"isListed", each.is_listed},
+          {"busId", each.gpu.bus_id},
+          {"model", each.gpu.model},
+          {"health", word_of(each.level)},
+          {"reasons", list_of(each.reasons)},
+          {"xids", list_of(each.xids)},
+          {"pods", list_of(each.pods)},
+          {"lastTenMinutes", line},
+          {"values", each.details ? to_json(*each.details) : Json()}};
 }
 
 /// Reads what is there in the right type; else what the field was.
@@ -219,6 +225,7 @@ GpuOverview gpu_from(const JsonFields& read) {
   GpuOverview gpu;
   read("index", gpu.gpu.index);
   read("uuid", gpu.gpu.uuid);
+  read("isListed", gpu.is_listed);
   read("busId", gpu.gpu.bus_id);
   read("model", gpu.gpu.model);
   read("health", gpu.level);
@@ -268,7 +275,8 @@ Json to_json(const Overview& overview) {
           {"showsProcesses", overview.shows_processes},
           {"intervalMilliseconds", static_cast<std::uint64_t>(overview.interval.count())},
           {"time", seconds_of(overview.time)},
-          {"gpus", list_of(overview.gpus)}};
+          {"gpus", list_of(overview.gpus)},
+          {"missing", overview.missing}};
 }
 
 Result<Overview> overview_from_json(const Json& value) {
@@ -286,6 +294,9 @@ Result<Overview> overview_from_json(const Json& value) {
   overview.interval = std::chrono::milliseconds(interval);
   read("time", overview.time);
   read.list("gpus", kMostGpus, [&](const Json& one) { overview.gpus.push_back(gpu_from(JsonFields(one))); });
+  read.list("missing", kMostGpus, [&](const Json& one) {
+    if (one.is_string()) overview.missing.push_back(one.get<std::string>());
+  });
   return overview;
 }
 

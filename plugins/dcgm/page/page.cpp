@@ -67,7 +67,9 @@ std::string level_mark(Level level) {
   return std::string("<span class=\"level ") + kClasses[i] + "\">" + kMarks[i] + "</span>";
 }
 
-std::string title_of(const GpuOverview& gpu) { return "GPU " + std::to_string(gpu.gpu.index); }
+std::string title_of(const GpuOverview& gpu) {
+  return gpu.is_listed ? "GPU " + std::to_string(gpu.gpu.index) : std::string("GPU that is missing");
+}
 
 std::string values(const GpuDetails& details) {
   std::string text = "<dl>\n";
@@ -148,7 +150,7 @@ std::string reasons(const std::vector<HealthReason>& reasons) {
 }
 
 std::string tile(const GpuOverview& gpu) {
-  const std::string id = "gpu" + std::to_string(gpu.gpu.index);
+  const std::string id = "gpu" + (gpu.is_listed ? std::to_string(gpu.gpu.index) : "-" + html_text(gpu.gpu.bus_id));
   const char* const edge = gpu.level == Level::bad         ? " bad-tile"
                            : gpu.level == Level::attention ? " attention-tile"
                                                            : "";
@@ -172,7 +174,8 @@ std::string table(const Overview& overview) {
   for (const GpuOverview& gpu : overview.gpus) {
     const GpuDetails none;
     const GpuDetails& details = gpu.details ? *gpu.details : none;
-    text += "<tr><th scope=\"row\">" + std::to_string(gpu.gpu.index) + "</th><td>" + level_mark(gpu.level) + "</td>";
+    text += "<tr><th scope=\"row\">" + (gpu.is_listed ? std::to_string(gpu.gpu.index) : kNone) + "</th><td>" +
+            level_mark(gpu.level) + "</td>";
     const std::string mig_text = !details.mig_enabled ? std::string(kNone)
                                  : details.instances.size() == 1
                                      ? std::string("1 instance")
@@ -189,10 +192,14 @@ std::string table(const Overview& overview) {
 }
 
 std::string summary(const Overview& overview) {
-  std::string text = "<div id=\"summary\">\n<p>" + named(models_text(overview)) + "</p>\n<p class=\"faint\">driver " +
+  std::string text = "<div id=\"summary\">\n<p>" + named(models_text(overview)) +
+                     (levels_text(overview).empty() ? "" : "; " + html_text(levels_text(overview))) +
+                     "</p>\n<p class=\"faint\">driver " +
                      html_text(overview.driver_version.empty() ? "unknown" : overview.driver_version) +
                      " &#183; slipway " + html_text(overview.slipway_version) + " &#183; values of " +
                      clock_text(overview.time) + "</p>\n";
+  for (const std::string& address : overview.missing)
+    text += "<p class=\"banner bad\" role=\"alert\">" + html_text(missing_text(address)) + "</p>\n";
   if (!overview.problem.empty())
     text += "<p class=\"banner bad\" role=\"alert\">" + html_text("The GPUs cannot be read: " + overview.problem) +
             "</p>\n";

@@ -89,6 +89,7 @@ struct GpuDetails;  // page/details.hpp
 struct GpuState {
   GpuIdentity gpu;
   std::string problem;                        ///< why it could not be read; empty: it was
+  bool is_listed = true;                      ///< false: the driver shows it no more, and another may have its index
   std::shared_ptr<const GpuDetails> details;  ///< for people; null: not asked for, or not read
   std::map<unsigned, std::uint64_t> xids;     ///< the last one of each GPU instance, or NVML_NO_INSTANCE
 };
@@ -104,6 +105,7 @@ struct Sample {
   std::vector<ProcessorEntity> processors;
   std::vector<SwitchEntity> switches;  ///< with an engine; the links behind the NVSwitches
   std::vector<GpuState> gpus;          ///< all that were ever seen
+  std::vector<std::string> missing;    ///< addresses of those that the driver should show, and that were never seen
   std::vector<XidEvent> xids;          ///< since the sample before
   std::vector<PeerStatus> peers;       ///< where they are asked for
   std::uint64_t outages = 0;           ///< how often NVML stopped answering

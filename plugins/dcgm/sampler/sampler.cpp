@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "dcgm/page/details.hpp"
+#include "nvidia/gpu.hpp"
 #include "nvidia/nvml/event.hpp"
 #include "nvidia/nvml/system.hpp"
 
@@ -111,6 +112,7 @@ Sample Sampler::sample(const std::shared_ptr<const Counters>& counters, const Lo
   sample.processors = processors_.look(*counters);
   sample.problem = problem_;
   sample.driver_version = driver_version_;
+  if (problem_.empty() && silent_.empty()) sample.missing = missing_;  // a silent one may be any of them
   for (const auto& [uuid, state] : gpus_) {
     sample.gpus.push_back(state);
     sample.gpus.back().xids = xids_.all(uuid);
@@ -167,6 +169,7 @@ bool Sampler::look_at_gpus(const std::shared_ptr<const Counters>& counters, Samp
   }
   settle_states();
   note_events();
+  note_missing(*count);
   xids_.update(*nvml_, handles_);
   add_xids(*counters, sample);
   look_at_peers(*counters, sample);
@@ -336,13 +339,26 @@ void Sampler::settle_states() {
   for (auto& [uuid, state] : gpus_) {
     if (answered.contains(uuid)) continue;
     const auto silent = silent_.find(state.gpu.index);
-    lost(state, silent == silent_.end() ? "the driver does not list it any more" : silent->second);
+    state.is_listed = silent != silent_.end();
+    lost(state, state.is_listed ? silent->second : "the driver does not show it any more");
     if (silent != silent_.end()) silent_.erase(silent);
   }
   for (const auto& [index, why] : silent_) {  // never seen: only the place in the list is known
     GpuState& state = gpus_["index " + std::to_string(index)];
     state.gpu.index = index;
     lost(state, why);
+  }
+}
+
+/// The bus is read when the driver shows another number of GPUs.
+void Sampler::note_missing(unsigned count) {
+  if (std::exchange(counted_, count) == count) return;
+  missing_.clear();
+  for (const PciDevice& each : nvidia::gpus_of_the_driver(host_)) {
+    const bool is_known = std::ranges::any_of(gpus_, [&](const auto& known) {
+      return nvidia::pci_place(known.second.gpu.bus_id) == nvidia::pci_place(each.address);
+    });
+    if (!is_known) missing_.push_back(each.address);
   }
 }
 

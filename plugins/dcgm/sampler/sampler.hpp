@@ -84,6 +84,7 @@ class Sampler {
   void look_at(unsigned index, const std::shared_ptr<const Counters>& counters, Sample& sample);
   void take(const Reading& reading, Sample& sample);
   void settle_states();
+  void note_missing(unsigned count);
   void ask_recovery_actions(std::vector<XidEvent>& xids);
   void add_xids(const Counters& counters, Sample& sample) const;
   void look_at_peers(const Counters& counters, Sample& sample);
@@ -102,8 +103,10 @@ class Sampler {
   std::map<nvmlDevice_t, std::string> handles_;              ///< of the look under way, with the UUIDs
   std::map<unsigned, std::shared_ptr<GpuHistory>> history_;  ///< by index
   std::map<std::string, GpuState> gpus_;                     ///< by UUID
-  std::map<unsigned, std::string> silent_;                   ///< of the look under way: indexes, and why
-  std::set<unsigned> hanging_;                               ///< indexes that a call hangs on
+  std::optional<unsigned> counted_;         ///< GPUs that the driver showed when missing_ was found out
+  std::vector<std::string> missing_;        ///< as Sample::missing
+  std::map<unsigned, std::string> silent_;  ///< of the look under way: indexes, and why
+  std::set<unsigned> hanging_;              ///< indexes that a call hangs on
   std::map<std::string, std::uint64_t> read_errors_;
   std::vector<PeerStatus> peers_;
   std::map<nvmlDevice_t, std::string> peers_of_;  ///< the handles that they are about

@@ -17,6 +17,12 @@ Level level_of(nvidia::health::Severity severity) {
   return Level::bad;
 }
 
+/// An XID with its time.
+std::string text_of(const nvidia::health::Reason& reason) {
+  if (reason.xid_at == 0) return reason.text;
+  return reason.text + " (seen at " + clock_text(History::Time(std::chrono::seconds(reason.xid_at))) + ")";
+}
+
 }  // namespace
 
 Known known_of(const Sample& sample, const Attribution& attribution, const AttributionSettings& settings,
@@ -32,8 +38,10 @@ Known known_of(const Sample& sample, const Attribution& attribution, const Attri
   known.judged = true;
   for (const GpuState& state : sample.gpus)
     for (const nvidia::health::Reason& reason : health.of(state.gpu.uuid))
-      known.reasons.push_back(
-          {.gpu = state.gpu.uuid, .level = level_of(reason.severity), .text = reason.text, .remedy = reason.remedy});
+      known.reasons.push_back({.gpu = state.gpu.uuid,
+                               .level = level_of(reason.severity),
+                               .text = text_of(reason),
+                               .remedy = reason.remedy});
   return known;
 }
 

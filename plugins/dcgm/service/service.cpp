@@ -336,20 +336,22 @@ class DcgmService final : public Service {
     if (!last_.problem.empty()) reasons.push_back("the GPUs cannot be read: " + last_.problem);
     if (last_.problem.empty())
       for (const GpuState& state : last_.gpus)
-        if (!state.problem.empty())
-          reasons.push_back("GPU " + std::to_string(state.gpu.index) + " (" +
-                            nvidia::nvml::sysfs_address(state.gpu.bus_id) + "): " + state.problem);
+        if (!state.problem.empty() && health_->of(state.gpu.uuid).empty())
+          reasons.push_back(name_of(state) + ": " + state.problem);
     if (!attribution_.pods_problem.empty())
       reasons.push_back("kubelet does not tell which pods hold the GPUs: " + attribution_.pods_problem);
     if (!attribution_.jobs_problem.empty())
       reasons.push_back("the jobs on the GPUs are not known: " + attribution_.jobs_problem);
-    for (std::string& line : health_->lines()) reasons.push_back(std::move(line));
     if (!rules_->problem().empty()) reasons.push_back(rules_->problem());
     if (engine_ && !engine_->problem().empty()) reasons.push_back(engine_->problem());
     if (!port_problem_.empty()) reasons.push_back(scrape_text());
+    std::string status = reasons.empty() ? "" : reasons.front();
+    for (std::string& line : health_->lines()) reasons.push_back(std::move(line));
     if (reasons == reported_ && reported_ready_) return;
+    if (status.empty())
+      status = reasons.empty() ? "all GPUs are sampled" : "all GPUs are sampled, and not all are well";
     reported_ = reasons;
-    io.status(reasons.empty() ? "all GPUs are sampled" : reasons.front());
+    io.status(status);
     io.reasons(reasons);
   }
 

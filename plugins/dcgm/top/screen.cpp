@@ -10,6 +10,8 @@
 
 #include <slipway/text.hpp>
 
+#include "nvidia/nvml/device.hpp"
+
 namespace slipway::dcgm {
 namespace {
 
@@ -171,7 +173,11 @@ class Screen {
     Line line(look_);
     line.put(cut(ascii(overview_.node), 30), Tone::heading).put("  " + clock_text(overview_.time));
     add(line.put("  driver " + ascii(overview_.driver_version.empty() ? "unknown" : overview_.driver_version)));
-    if (!overview_.gpus.empty()) add(Line(look_).put(ascii(models_text(overview_))));
+    if (!overview_.gpus.empty()) {
+      const std::string levels = levels_text(overview_);
+      add(Line(look_).put(ascii(models_text(overview_))).put(levels.empty() ? "" : "; " + levels, Tone::attention));
+    }
+    for (const std::string& address : overview_.missing) paragraph("bad: ", missing_text(address), Tone::bad);
     if (!note.empty()) add(Line(look_).put(ascii(note), Tone::faint));
     if (!overview_.problem.empty()) paragraph("bad: ", "the GPUs cannot be read: " + overview_.problem, Tone::bad);
     lines_.emplace_back();
@@ -187,7 +193,7 @@ class Screen {
 
   void gpu(const GpuOverview& gpu) {
     Line line(look_);
-    line.put(padded(right(std::to_string(gpu.gpu.index), 3), 4), Tone::heading);
+    line.put(padded(right(gpu.is_listed ? std::to_string(gpu.gpu.index) : "-", 3), 4), Tone::heading);
     if (gpu.details) {
       const GpuDetails& now = *gpu.details;
       const double busy = now.utilization.value_or(0);
@@ -202,6 +208,8 @@ class Screen {
     }
     if (has_line_) line.put("  ").signs(spark(gpu.line, kWideLine, look_.utf8), Tone::faint);
     add(line.put("  ").put(word_of(gpu.level), tone_of(gpu.level)));
+    if (!gpu.is_listed)
+      paragraph("      ", "the GPU at " + nvidia::nvml::sysfs_address(gpu.gpu.bus_id), Tone::attention);
     for (const HealthReason& each : gpu.reasons) {
       paragraph(std::string("      ") + word_of(each.level) + ": ", each.text, tone_of(each.level));
       if (!each.remedy.empty() && each.level > Level::note) paragraph("      do: ", each.remedy, Tone::faint);

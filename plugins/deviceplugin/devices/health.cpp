@@ -121,9 +121,7 @@ void HealthBook::checked(const std::string& gpu, const Check& check, Moment now)
       each.answers_again = true;
       constexpr std::string_view kAgain = "it answers again, after: ";
       if (!each.health.text.starts_with(kAgain)) each.health.text = std::string(kAgain) + each.health.text;
-      each.health.remedy = "nothing, if it goes on answering: it is offered again when nothing new has come for " +
-                           std::to_string(std::chrono::duration_cast<std::chrono::seconds>(rules_.quiet).count()) +
-                           " s";
+      each.health.remedy = "nothing, if it goes on answering";
     }
     const bool is_reset = each.needs_reset && reports_resets_;
     if (is_over(each, check, now)) end(place, each.answers_again ? "found" : is_reset ? health::kReset : "quiet", now);
@@ -179,9 +177,16 @@ Health HealthBook::of(const std::string& place) const {
   if (driver_gone_) return *driver_gone_;
   const auto found = cases_.find(place);
   if (found == cases_.end()) return {};
-  Health health = found->second.health;
-  health.remedy += health::wait_text(ends_at(found->second));
+  const Case& each = found->second;
+  Health health = each.health;
+  health.waits = !each.silent && !each.needs_reset;
+  health.remedy += health.waits ? probation() : health::wait_text(ends_at(each));
   return health;
+}
+
+std::string HealthBook::probation() const {
+  const auto quiet = std::chrono::duration_cast<std::chrono::seconds>(rules_.quiet).count();
+  return "; it is offered again when nothing new has come for " + std::to_string(quiet) + " s";
 }
 
 health::GpuHealth HealthBook::shared(const std::string& gpu, const std::string& name) const {
@@ -245,7 +250,9 @@ bool HealthBook::take(const std::string& gpu, const health::Fault& fault, XidEff
 
 Json to_json(const Health& health) {
   if (health.healthy) return {{"healthy", true}};
-  return {{"healthy", false}, {"reason", health.reason}, {"text", health.text}, {"remedy", health.remedy}};
+  Json json{{"healthy", false}, {"reason", health.reason}, {"text", health.text}, {"remedy", health.remedy}};
+  if (health.waits) json["waits"] = true;
+  return json;
 }
 
 }  // namespace slipway::deviceplugin

@@ -61,6 +61,7 @@ struct Health {
   std::string reason;  ///< stable word: "xid-79", "lost", "hangs", "ecc", "recovery-action", "driver-gone"
   std::string text;    ///< for people
   std::string remedy;
+  bool waits = false;  ///< it answers and needs no reset: it is healthy again when nothing new comes for a while
   bool operator==(const Health&) const = default;
 };
 
@@ -121,6 +122,7 @@ class HealthBook {
   void accuse(const std::string& gpu, Health health, bool needs_reset, Moment now);
   bool is_over(const Case& each, const Check& check, Moment now) const;
   void end(const std::string& place, const char* how, Moment now);
+  std::string probation() const;
   /// The places of a GPU that there is evidence against: itself, and its instances.
   std::vector<std::string> places_of(const std::string& gpu) const;
   /// When a case ends without a reset; 0: the driver reports one, or none is needed.

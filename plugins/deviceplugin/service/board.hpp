@@ -25,6 +25,8 @@ struct Snapshot {
   Extras extras;
   std::string driver_version;
   std::vector<Gpu> gpus;
+  std::vector<AbsentGpu> absent;   ///< on the PCI bus, and not shown by the driver
+  std::vector<Gpu> repartitioned;  ///< by another program than slipway, since the service opened NVML
   Nearness nearness;
   Resources resources;
   std::map<std::string, Health> health;        ///< by GPU, or instance_key(); of those that are sick

@@ -29,6 +29,15 @@ constexpr unsigned long long kEvents = NVML_EVENT_XID_CRITICAL_ERROR | NVML_EVEN
 
 Moment right_now() { return std::chrono::steady_clock::now(); }
 
+/// Its MIG profiles, sorted, behind the mode.
+std::vector<std::string> partition_of(const Gpu& gpu) {
+  std::vector<std::string> profiles;
+  for (const MigDevice& each : gpu.mig_devices) profiles.push_back(each.profile);
+  std::ranges::sort(profiles);
+  profiles.insert(profiles.begin(), gpu.mig_enabled ? "on" : "off");
+  return profiles;
+}
+
 /// A GPU that did not answer does so now.
 bool answers(nvml::Nvml& inside, unsigned index) {
   const auto handle = nvml::device_at(inside, index);
@@ -118,6 +127,7 @@ Status DriverWatch::set_exclusive(const std::string& gpu, bool exclusive) {
 }
 
 void DriverWatch::release() {
+  partitions_.clear();
   events_.reset();
   former_events_.reset();
   driver_events_.reset();
@@ -247,10 +257,21 @@ void DriverWatch::take(const Inventory& inventory, Moment now) {
   for (const Gpu& gpu : gpus_)
     if (std::ranges::find(gpus, gpu.uuid, &Gpu::uuid) == gpus.end()) book_.forget(gpu.uuid);
   gpus_ = std::move(gpus);
+  for (const Gpu& gpu : inventory.gpus) partitions_.try_emplace(gpu.uuid, partition_of(gpu));
   absent_ = inventory.absent;
   std::erase_if(absent_, [this](const AbsentGpu& each) {
     return std::ranges::find(gpus_, each.number, &Gpu::number) != gpus_.end();
   });
+}
+
+std::vector<Gpu> DriverWatch::repartitioned() const {
+  std::vector<Gpu> changed;
+  for (const Gpu& gpu : gpus_) {
+    const auto before = partitions_.find(gpu.uuid);
+    if (!silent_.contains(gpu.uuid) && before != partitions_.end() && before->second != partition_of(gpu))
+      changed.push_back(gpu);
+  }
+  return changed;
 }
 
 std::string DriverWatch::presence() const {

@@ -56,6 +56,9 @@ class DriverWatch {
   /// What CDI specs have of the machine, as of the last look: the driver's version, the GPUs that answered, and their
   /// MIG devices, whatever their health; empty: NVML does not answer.
   std::string presence() const;
+  /// GPUs whose MIG mode or devices are other than when NVML was opened: slipway changes them only while it is closed,
+  /// so another program did.
+  std::vector<Gpu> repartitioned() const;
   /// Processes with memory of a GPU, as of some look in the last ten seconds.
   const Clients& clients() const { return clients_; }
   HealthBook& book() { return book_; }
@@ -94,7 +97,8 @@ class DriverWatch {
   nvidia::GpuBus bus_;
   std::vector<Gpu> gpus_;
   std::vector<AbsentGpu> absent_;
-  std::vector<std::string> measured_;  ///< UUIDs that nearness_ was read for
+  std::map<std::string, std::vector<std::string>> partitions_;  ///< by UUID, as of the first look since NVML was opened
+  std::vector<std::string> measured_;                           ///< UUIDs that nearness_ was read for
   Nearness nearness_;
   Clients clients_;
   std::set<unsigned> hanging_;          ///< indexes that a call hangs on

@@ -227,7 +227,9 @@ class Run {
     return std::move(fresh);
   }
   SnapshotKeys keys() const {
-    return {.cdi_vendor = spec_.text("cdi_vendor"), .driver_root = spec_.text("driver_root")};
+    return {.cdi_vendor = spec_.text("cdi_vendor"),
+            .driver_root = spec_.text("driver_root"),
+            .has_mig = spec_.section_of("mig").has_value()};
   }
   std::string config_problem() const {
     return config_.problem() ? config_.problem()->where + ": " + config_.problem()->what : "";

@@ -53,8 +53,7 @@ void offer(const std::vector<AbsentGpu>& absent, Snapshot& snapshot) {
   Remarks remarks;
   auto resources = make_resources(snapshot.gpus, snapshot.settings, remarks, absent);
   snapshot.notes.insert(snapshot.notes.end(), remarks.notes.begin(), remarks.notes.end());
-  for (const AbsentGpu& each : absent)
-    snapshot.notes.push_back(each.label() + " cannot be asked since the driver was loaded: not offered");
+  for (const AbsentGpu& each : absent) snapshot.notes.push_back(absent_text(each));
   if (!resources) {
     snapshot.problem = resources.error().what + " (" + resources.error().next + ")";
     return;
@@ -67,6 +66,15 @@ void offer(const std::vector<AbsentGpu>& absent, Snapshot& snapshot) {
 
 }  // namespace
 
+std::string absent_text(const AbsentGpu& gpu) {
+  return gpu.label() + " is there, and the driver does not show it: it is not offered";
+}
+
+std::string repartitioned_text(const Gpu& gpu) {
+  return "another program has changed the MIG layout of " + gpu.label() +
+         " (`slipway apply` restores that of the spec)";
+}
+
 Snapshot make_snapshot(const DriverWatch& watch, const Settings& settings, const Host& host, const SnapshotKeys& keys) {
   Snapshot snapshot;
   snapshot.settings = settings;
@@ -74,6 +82,8 @@ Snapshot make_snapshot(const DriverWatch& watch, const Settings& settings, const
   if (!settings.fallback.empty()) snapshot.notes.push_back(settings.fallback);
   snapshot.driver_version = watch.driver_version();
   snapshot.gpus = watch.gpus();
+  snapshot.absent = watch.absent();
+  if (keys.has_mig) snapshot.repartitioned = watch.repartitioned();
   snapshot.nearness = watch.nearness();
   for (const Gpu& gpu : snapshot.gpus) {
     const auto health_of = [&](const std::string& place) {
@@ -113,7 +123,8 @@ std::vector<std::string> snapshot_files(const Settings& settings, const Snapshot
 std::string summary(const Snapshot& snapshot, const std::map<std::string, EndpointStatus>& endpoints) {
   std::size_t healthy = 0;
   for (const Gpu& gpu : snapshot.gpus) healthy += snapshot.health.contains(gpu.uuid) ? 0U : 1U;
-  std::string line = std::to_string(healthy) + " of " + std::to_string(snapshot.gpus.size()) + " GPUs healthy";
+  const std::size_t all = snapshot.gpus.size() + snapshot.absent.size();
+  std::string line = std::to_string(healthy) + " of " + std::to_string(all) + " GPUs healthy";
   for (const auto& [name, endpoint] : endpoints)
     line += ", " + name + (endpoint.registered ? "" : " not") + " registered";
   if (!snapshot.yields.empty()) line += "; " + snapshot.yields;
@@ -132,6 +143,8 @@ std::vector<std::string> reasons(const Snapshot& snapshot, const std::map<std::s
           found != snapshot.health.end())
         lines.push_back("MIG device " + std::to_string(mig.index) + " of " + gpu.label() +
                         " is unhealthy: " + found->second.text + " (" + found->second.remedy + ")");
+  for (const AbsentGpu& each : snapshot.absent) lines.push_back(absent_text(each));
+  for (const Gpu& gpu : snapshot.repartitioned) lines.push_back(repartitioned_text(gpu));
   for (const auto& [name, why] : snapshot.unready) lines.push_back(name + " is not ready: " + why);
   for (const auto& [name, endpoint] : endpoints)
     if (!endpoint.problem.empty())

@@ -140,6 +140,10 @@ Json status_json(const Known& known) {
   const Snapshot& snapshot = known.snapshot;
   Json gpus = Json::array();
   for (const Gpu& gpu : snapshot.gpus) gpus.push_back(gpu_json(gpu, snapshot, known.clients));
+  Json absent = Json::array();
+  for (const AbsentGpu& gpu : snapshot.absent) absent.push_back({{"address", gpu.address}, {"text", absent_text(gpu)}});
+  Json repartitioned = Json::array();
+  for (const Gpu& gpu : snapshot.repartitioned) repartitioned.push_back(repartitioned_text(gpu));
   Json resources = Json::array();
   for (const auto& [name, resource] : snapshot.resources) {
     const auto endpoint = known.endpoints.find(name);
@@ -154,6 +158,8 @@ Json status_json(const Known& known) {
               {"kind", "DevicePluginStatus"},
               {"driverVersion", snapshot.driver_version},
               {"gpus", gpus},
+              {"absent", absent},
+              {"repartitioned", repartitioned},
               {"resources", resources},
               {"notes", snapshot.notes},
               {"problem", snapshot.problem}};

@@ -158,7 +158,10 @@ std::vector<Reason> HealthRecord::of(const std::string& gpu) const {
   std::vector<Reason> reasons;
   const auto found = gpus_.find(gpu);
   if (found == gpus_.end()) return reasons;
-  for (const auto& [place, each] : found->second.cases) reasons.push_back(each.reason);
+  for (const auto& [place, each] : found->second.cases) {
+    reasons.push_back(each.reason);
+    if (!each.of_counter) reasons.back().xid_at = each.seen_at;
+  }
   std::ranges::stable_sort(reasons,
                            [](const Reason& one, const Reason& other) { return one.severity > other.severity; });
   return reasons;

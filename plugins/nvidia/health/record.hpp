@@ -18,6 +18,7 @@ struct Reason {
   std::string text;    ///< "XID 79: the GPU has fallen off the bus"
   std::string remedy;  ///< what is to be done
   std::optional<unsigned> instance;
+  std::int64_t xid_at = 0;  ///< of an XID: when it was last seen, in seconds since 1970
   bool operator==(const Reason&) const = default;
 };
 

@@ -171,7 +171,8 @@ std::string LostGpu::remedy() const {
 std::vector<LostNote> lost_notes(const Inventory& inventory) {
   std::vector<LostNote> notes;
   for (const LostGpu& gpu : inventory.lost)
-    notes.push_back({gpu.name() + " " + gpu.state() + ", so the CDI specs are without it: " + gpu.why, gpu.remedy()});
+    notes.push_back({gpu.name() + " " + gpu.state() + ", so CDI specs that are written now are without it: " + gpu.why,
+                     gpu.remedy()});
   return notes;
 }
 

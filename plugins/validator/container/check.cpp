@@ -24,11 +24,15 @@ constexpr const char* kKind = "nvidia.com/gpu";
 
 /// The last line that says something, of printable letters. Docker's client ends what it says with a hint at its help.
 std::string last_line(const ProcessOutput& done) {
+  constexpr std::size_t kLongest = 300;
   std::string last;
   const std::string all = done.errors + "\n" + done.output;
   for (const std::string_view line : lines_of<std::string_view>(all))
-    if (!trimmed(line).empty() && line.find("docker run --help") == std::string_view::npos)
-      last = trimmed(line).substr(0, 300);
+    if (!trimmed(line).empty() && line.find("docker run --help") == std::string_view::npos) last = trimmed(line);
+  if (last.size() > kLongest) {  // behind a word, where there is one
+    const std::size_t end = last.rfind(' ', kLongest);
+    last = last.substr(0, end == std::string::npos ? kLongest : end) + " ...";
+  }
   for (char& letter : last)
     if (letter < ' ' || letter > '~') letter = '?';
   return last;

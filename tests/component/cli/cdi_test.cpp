@@ -152,7 +152,8 @@ TEST_F(LostGpus, KeepTheOthersInTheSpecOfAnApplyAndOfTheNextBoot) {
   sim("gpu 3 lost");
   const Ran plan = root_.run({"plan"}, kMachine);
   EXPECT_EQ(plan.code, 2) << plan.err;
-  EXPECT_THAT(plan.out, HasSubstr("note: GPU 3 (0000:5d:00.0) is lost, so the CDI specs are without it"));
+  EXPECT_THAT(plan.out,
+              HasSubstr("note: GPU 3 (0000:5d:00.0) is lost, so CDI specs that are written now are without it"));
   // An apply does not help against what comes of the lost GPU.
   EXPECT_THAT(root_.run({"doctor"}, kMachine).out,
               AllOf(HasSubstr("\n      leads to cdi.current: "), Not(HasSubstr("do: run `slipway apply"))));

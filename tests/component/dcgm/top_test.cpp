@@ -85,6 +85,43 @@ TEST_F(TopOfAService, ShowsWhatTheServiceHas) {
   EXPECT_THAT(ran.out, AllOf(HasSubstr("node-1  "), HasSubstr("from the service at 127.0.0.1:")));
 }
 
+// The GPU behind it had its number as well, and after a restart of the service nobody said that one was missing.
+TEST_F(TopOfAService, NamesAGpuThatTheDriverDoesNotShowAnyMore) {
+  const auto shown = [&] { return top({"--service", "127.0.0.1:" + std::to_string(port_)}).out; };
+  {
+    RunningService service(host_, service_words());
+    ASSERT_TRUE(service.hears("READY=1")) << service.log();
+    ASSERT_TRUE(has_gpus(8));
+    sim("gpu 3 remove");
+    ASSERT_TRUE(slipway::testing::eventually([&] {
+      return shown().find("the GPU at 0000:5d:00.0") != std::string::npos;
+    })) << shown();
+    const std::string text = shown();
+    EXPECT_THAT(text, HasSubstr("; 1 is bad"));
+    EXPECT_EQ(text.find("\n  3 "), text.rfind("\n  3 ")) << "the row of the GPU that has its number now";
+    EXPECT_NE(text.find("\n  3 "), std::string::npos) << text;
+    EXPECT_NE(text.find("\n  - "), std::string::npos) << text;
+  }
+  RunningService service(host_, service_words());
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  EXPECT_TRUE(slipway::testing::eventually([&] {
+    return shown().find("bad: the GPU at 0000:5d:00.0 is on the PCI bus") != std::string::npos;
+  })) << shown();
+}
+
+TEST_F(TopOfAService, SaysOnceWhyALostGpuCannotBeReadAndWhatToDo) {
+  RunningService service(host_, service_words());
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  ASSERT_TRUE(has_gpus(8));
+  sim("gpu 3 xid 79");
+  sim("gpu 3 lost");
+  const auto shown = [&] { return top({"--service", "127.0.0.1:" + std::to_string(port_)}).out; };
+  ASSERT_TRUE(slipway::testing::eventually([&] { return shown().find("XID 79") != std::string::npos; })) << shown();
+  ASSERT_TRUE(slipway::testing::eventually([&] { return shown().find("no values") != std::string::npos; })) << shown();
+  EXPECT_THAT(shown(),
+              AllOf(HasSubstr("(seen at "), Not(HasSubstr("cannot be read")), Not(HasSubstr("slipway doctor"))));
+}
+
 // It said that its own service was not slipway's.
 TEST_F(TopOfAService, SaysThatTheServiceAsksForTls) {
   const std::string folder = host_.path("etc").string();

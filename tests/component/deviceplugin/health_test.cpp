@@ -9,6 +9,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(DevicePluginService, MarksALostGpuAndTakesItBackWhenItAnswersAgain) {
   const Node node("h100x8", "{quiet_seconds: 1}");
@@ -80,7 +81,7 @@ TEST(DevicePluginService, AgreesWithDcgmOnWhatIsWrongWithAGpuAndOnWhatIsOver) {
   EXPECT_TRUE(eventually([&] { return file()["services"]["dcgm"].empty(); })) << file().dump(2);
 }
 
-// Driver 535 reports no reset, and the services have let go of the GPU while it is reset: nobody knew of it.
+// Driver 535 reports no reset, and the services have released the GPU while it is reset: nobody knew of it.
 TEST(DevicePluginService, KnowsAResetThatPauseRanWhereTheDriverReportsNone) {
   if (geteuid() != 0) GTEST_SKIP() << "only root may pause services";
   const Node node("h100x8", "{quiet_seconds: 3600}");
@@ -210,6 +211,55 @@ TEST(DevicePluginService, AHangingGpuIsMarkedWhileTheOthersAreHandedOut) {
   EXPECT_TRUE(kubelet.allocate(kGpu, 3).status.ok());
   node.sim("gpu 0 resume");
   EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 4; })) << service.log();
+}
+
+// An apply during the quiet seconds ended "deviceplugin: failed", of a GPU that was about to be offered again.
+TEST(DevicePluginVerify, OnlyWarnsOfAGpuThatWaitsForTheQuietTime) {
+  const Node node("h100x2", "{quiet_seconds: 3600}");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 2; })) << service.log();
+  const auto verify = [&] { return node.host().slipway(node.words("verify")).out; };
+  node.sim("gpu 1 lost");
+  ASSERT_TRUE(eventually([&] { return verify().find("fail  deviceplugin.health: GPU 1") != std::string::npos; }));
+  node.sim("gpu 1 found");
+  EXPECT_TRUE(eventually([&] { return verify().find("warning  deviceplugin.health: GPU 1") != std::string::npos; }))
+      << verify();
+  EXPECT_THAT(verify(), HasSubstr("it is offered again when nothing new has come for 3600 s"));
+}
+
+// `status` counted 7 of 7 where eight are on the bus, and top had two rows with the number 1.
+TEST(DevicePluginService, CountsAndNamesAGpuThatTheDriverDoesNotShow) {
+  const Node node("h100x4", "{quiet_seconds: 1}");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 4; })) << service.log();
+  node.sim("gpu 1 remove");
+  const auto status = [&] { return node.host().slipway({"status"}).out; };
+  EXPECT_TRUE(eventually([&] { return status().find("working: 3 of 4 GPUs healthy") != std::string::npos; }))
+      << status();
+  EXPECT_THAT(status(), HasSubstr("is there, and the driver does not show it"));
+  EXPECT_THAT(node.host().slipway(node.words("verify")).out, HasSubstr("fail  deviceplugin.health: GPU 1 ("));
+  node.sim("gpu 1 restore");
+  EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 4; })) << service.log();
+}
+
+// `status` was silent on MIG that somebody changed by hand.
+TEST(DevicePluginService, SaysThatAnotherProgramHasChangedTheMigLayout) {
+  const Node node("a100-40x4,mig=1g.5gb",
+                  "{quiet_seconds: 1, config: {version: v1, mig: {strategy: mixed}}}\n    mig: {config: all-1g.5gb}");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy("nvidia.com/mig-1g.5gb") == 28; })) << service.log();
+  const auto status = [&] { return node.host().slipway({"status"}).out; };
+  EXPECT_THAT(status(), Not(HasSubstr("another program has changed")));
+  node.sim("gpu 2 mig off");
+  EXPECT_TRUE(eventually([&] {
+    return status().find("another program has changed the MIG layout of GPU 2 (") != std::string::npos;
+  })) << status()
+      << service.log();
+  const std::string doctor = node.host().slipway(node.words("doctor")).out;
+  EXPECT_THAT(doctor, HasSubstr("leads to deviceplugin.mig")) << "it comes of mig.layout";
 }
 
 TEST(DevicePluginService, OutlivesADriverThatGoesAndComesBack) {

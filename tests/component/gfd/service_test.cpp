@@ -175,6 +175,17 @@ TEST_F(GfdService, OutlivesALostGpu) {
   EXPECT_TRUE(label("gpu.count=2")) << log();
 }
 
+// The labels counted a lost GPU until the interval was over, while the device plugin had found it in a second.
+TEST_F(GfdService, LooksAgainWhenAnotherServiceHasLostAGpu) {
+  folder_.file("host.yaml",
+               std::regex_replace(content(folder_.at("host.yaml")), std::regex("interval: 1s"), "interval: 1h"));
+  Background service(command(), folder_.at("log"));
+  ASSERT_TRUE(label("gpu.count=2")) << log();
+  ASSERT_EQ(sim("gpu 0 lost"), 0);
+  folder_.file("run/slipway/health.json", "{}\n");
+  EXPECT_TRUE(label("gpu.count=1")) << log();
+}
+
 TEST_F(GfdService, OutlivesACallThatHangs) {
   Background service(command(), folder_.at("log"));
   ASSERT_TRUE(label("gpu.count=2")) << log();

@@ -54,6 +54,16 @@ TEST_F(ContainerCheck, FailsWithWhatTheContainerOrTheEngineSays) {
   EXPECT_THAT(run(), HasSubstr("Error: unresolvable CDI devices ?[2J nvidia.com/gpu=all"));
 }
 
+// It ended in the middle of a word: "asked for by: NVIDIA_VISIBL".
+TEST_F(ContainerCheck, EndsALongMessageBehindAWord) {
+  std::string words = "it failed:";
+  while (words.size() < 295) words += " word";
+  podman({126, "", words + " NVIDIA_VISIBLE_DEVICES=all\n", false});
+  EXPECT_THAT(run(), ::testing::AllOf(HasSubstr("word ..."), ::testing::Not(HasSubstr("NVIDIA_VISIBL"))));
+  podman({126, "", std::string(400, 'x') + "\n", false});
+  EXPECT_THAT(run(), HasSubstr(std::string(300, 'x') + " ..."));
+}
+
 TEST_F(ContainerCheck, RemovesAContainerThatPodmanLeavesBehind) {
   program("/usr/bin/podman", "podman version 4.3.1");
   EXPECT_THAT(run(), HasSubstr("podman did not start"));
