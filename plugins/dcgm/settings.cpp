@@ -208,6 +208,7 @@ Result<Settings> read_settings(const Spec& spec) {
   Settings settings{.config_file = spec.text("config_file"),
                     .collectors = spec.text("collectors"),
                     .web_config = spec.text("web_config_file"),
+                    .host_names = spec.texts("host_names"),
                     .node = spec.text("node"),
                     .driver_root = spec.text("driver_root"),
                     .takes_over = spec.text("existing_exporter") == "takeover",

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <slipway/host.hpp>
 #include <slipway/result.hpp>
@@ -30,7 +31,8 @@ struct Settings {
   ConfigFile config;                      ///< what is in it, after take_config()
   std::string collectors;                 ///< a file of counters, in the host's root; empty: the default counters
   std::string web_config;
-  std::string node;  ///< the label of the host; empty: without it
+  std::vector<std::string> host_names;  ///< under which it is asked, besides this machine's own
+  std::string node;                     ///< the label of the host; empty: without it
   std::string driver_root;
   bool takes_over = false;           ///< existing_exporter: takeover
   bool systemd_socket = false;       ///< systemd has the port, and hands it over

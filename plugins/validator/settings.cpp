@@ -35,6 +35,7 @@ Result<Settings> read_settings(const Spec& spec, const Host& host) {
                   .port = static_cast<std::uint16_t>(port),
                   .address = spec.text("address"),
                   .web_config = spec.text("web_config_file"),
+                  .host_names = spec.texts("host_names"),
                   .node = spec.text("node"),
                   .warnings = config.warnings,
                   .kubelet = {.root = spec.text("kubelet_root"), .named = given_names(config)}};

@@ -23,7 +23,8 @@ struct Settings {
   std::string directory;
   std::uint16_t port = 0;  ///< 0: no gauges
   std::string address;
-  std::string web_config;  ///< the path of a web-config file; empty: neither TLS nor users
+  std::string web_config;               ///< the path of a web-config file; empty: neither TLS nor users
+  std::vector<std::string> host_names;  ///< under which it is asked, besides this machine's own
   std::string node;
   std::vector<std::string> warnings;  ///< keys of the config that are passed over, and what contradicts deviceplugin's
   Kubelet kubelet;

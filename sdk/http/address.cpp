@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <resolv.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -81,6 +83,12 @@ std::string peer_of_four(const in_addr& address) {
   return ::inet_ntop(AF_INET, &address, text, sizeof text);
 }
 
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower;
+}
+
 std::string peer_of_six(const in6_addr& address) {
   if (IN6_IS_ADDR_LOOPBACK(&address)) return kLoopbackPeer;
   in_addr four{};
@@ -139,17 +147,48 @@ std::string peer_of(const sockaddr* address) {
   return {};
 }
 
-bool is_same_address(const sockaddr* one, const sockaddr* other) {
-  if (one == nullptr || other == nullptr || one->sa_family != other->sa_family) return false;
-  if (one->sa_family == AF_INET)
-    return reinterpret_cast<const sockaddr_in*>(one)->sin_addr.s_addr ==
-           reinterpret_cast<const sockaddr_in*>(other)->sin_addr.s_addr;
-  return one->sa_family == AF_INET6 && IN6_ARE_ADDR_EQUAL(&reinterpret_cast<const sockaddr_in6*>(one)->sin6_addr,
-                                                          &reinterpret_cast<const sockaddr_in6*>(other)->sin6_addr);
+std::string peer_of_connection(int accepted, const sockaddr* client) {
+  constexpr unsigned kUsersOfANamespace = 1U << 16U;
+  sockaddr_storage listener{};
+  socklen_t size = sizeof listener;
+  if (::getsockname(accepted, reinterpret_cast<sockaddr*>(&listener), &size) != 0) return peer_of(client);
+  const auto user = local_user_of(client, reinterpret_cast<const sockaddr*>(&listener));
+  if (!user) return peer_of(client);
+  if (*user < kUsersOfANamespace) return "user " + std::to_string(*user);
+  return "users " + std::to_string(*user / kUsersOfANamespace) + " * 65536";
 }
 
-bool is_own_name(std::string_view host) {
-  std::string name(host);
+std::string network_of(const std::string& peer) {
+  constexpr std::size_t kOfFour = 2;  // bytes
+  constexpr std::size_t kOfSix = 6;
+  std::array<unsigned char, sizeof(in6_addr)> bytes{};
+  char text[INET6_ADDRSTRLEN] = {};
+  if (::inet_pton(AF_INET, peer.c_str(), bytes.data()) == 1) {
+    std::fill(bytes.begin() + kOfFour, bytes.end(), 0);
+    return std::string(::inet_ntop(AF_INET, bytes.data(), text, sizeof text)) + "/16";
+  }
+  if (!peer.ends_with("/64") || ::inet_pton(AF_INET6, peer.substr(0, peer.find('/')).c_str(), bytes.data()) != 1)
+    return {};
+  std::fill(bytes.begin() + kOfSix, bytes.end(), 0);
+  return std::string(::inet_ntop(AF_INET6, bytes.data(), text, sizeof text)) + "/48";
+}
+
+std::vector<std::string> own_names() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return {};
+  const std::string whole = name.data();
+  const std::string first = whole.substr(0, whole.find('.'));
+  std::vector<std::string> names{whole, first};
+  struct __res_state resolver {};
+  if (::res_ninit(&resolver) != 0) return names;
+  for (std::size_t i = 0; i < MAXDNSRCH && resolver.dnsrch[i] != nullptr; ++i)
+    if (*resolver.dnsrch[i] != '\0' && *resolver.dnsrch[i] != '.') names.push_back(first + "." + resolver.dnsrch[i]);
+  ::res_nclose(&resolver);
+  return names;
+}
+
+bool is_own_name(std::string_view host, const std::vector<std::string>& names) {
+  std::string name = lower_case(host);
   if (name.starts_with('['))
     name = name.substr(1, name.find(']') - 1);
   else if (const std::size_t port = name.rfind(':'); port != std::string::npos)
@@ -157,9 +196,12 @@ bool is_own_name(std::string_view host) {
   std::array<unsigned char, sizeof(in6_addr)> room{};
   for (const int family : {AF_INET, AF_INET6})
     if (inet_pton(family, name.c_str(), room.data()) == 1) return true;
-  std::array<char, 256> own{};
-  const bool has_own = gethostname(own.data(), own.size() - 1) == 0;
-  return name == "localhost" || name.ends_with(".localhost") || (has_own && name == own.data());
+  if (name.ends_with('.')) name.pop_back();
+  if (name == "localhost" || name.ends_with(".localhost")) return true;
+  return std::ranges::any_of(names, [&](const std::string& each) {
+    const std::string own = lower_case(each);
+    return !own.empty() && (own.starts_with('.') ? name.ends_with(own) : name == own);
+  });
 }
 
 }  // namespace slipway

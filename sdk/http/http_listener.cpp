@@ -87,13 +87,15 @@ MHD_Result send_page(MHD_Connection* connection, const HttpPage& page, const Hea
 class Microhttpd final : public HttpListener {
  public:
   Microhttpd(std::function<HttpText()> text, std::function<ServiceHealth()> health,
-             std::function<HttpText()> openmetrics, HttpPages pages, WebConfig config)
+             std::function<HttpText()> openmetrics, HttpPages pages, WebConfig config, std::vector<std::string> names,
+             std::shared_ptr<KnownClients> known)
       : text_(std::move(text)),
         health_(std::move(health)),
         openmetrics_(std::move(openmetrics)),
         pages_(std::move(pages)),
         config_(std::move(config)),
-        auth_(config_.users) {}
+        names_(std::move(names)),
+        auth_(config_.users, BasicAuth::bcrypt, std::move(known)) {}
   ~Microhttpd() override {
     thread_.request_stop();
     if (stopped_) (void)::eventfd_write(stopped_.get(), 1);
@@ -162,12 +164,16 @@ class Microhttpd final : public HttpListener {
     }
     const auto* const socket = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     if (socket == nullptr) return;
-    *own = self.connections_.add(socket->connect_fd, peer_at(connection), Clock::now());
+    const auto* const address = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    *own = self.connections_.add(
+        socket->connect_fd, peer_of_connection(socket->connect_fd, address == nullptr ? nullptr : address->client_addr),
+        Clock::now());
   }
 
-  static std::string peer_at(MHD_Connection* connection) {
-    const auto* const address = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    return peer_of(address == nullptr ? nullptr : address->client_addr);
+  /// As it was taken up; null: libmicrohttpd has lost it.
+  static Connections::Connection* taken_up(MHD_Connection* connection) {
+    const auto* const own = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return own == nullptr ? nullptr : static_cast<Connections::Connection*>(own->socket_context);
   }
 
   /// The client has the certificate that is asked for.
@@ -185,28 +191,15 @@ class Microhttpd final : public HttpListener {
     return gnutls_certificate_verify_peers(session, &purpose, 1, &status) == GNUTLS_E_SUCCESS && status == 0;
   }
 
-  BasicAuth::Answer allowed(MHD_Connection* connection) {
+  BasicAuth::Answer allowed(MHD_Connection* connection, const std::string& peer) {
     if (!auth_.wanted()) return BasicAuth::Answer::right;
     char* password = nullptr;
     char* const user = MHD_basic_auth_get_username_password(connection, &password);
     auto answer = BasicAuth::Answer::wrong;
-    if (user != nullptr && password != nullptr) answer = auth_.check(peer_at(connection), user, password, Clock::now());
+    if (user != nullptr && password != nullptr) answer = auth_.check(peer, user, password, Clock::now());
     if (user != nullptr) MHD_free(user);
     if (password != nullptr) MHD_free(password);
     return answer;
-  }
-
-  /// From this machine itself.
-  static bool is_from_here(MHD_Connection* connection) {
-    const auto* const info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    if (info == nullptr) return false;
-    if (peer_of(info->client_addr) == kLoopbackPeer) return true;
-    // Who asks this machine by any of its addresses has the same one, unless it is elsewhere.
-    const auto* const own = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    sockaddr_storage local{};
-    socklen_t size = sizeof local;
-    return own != nullptr && ::getsockname(own->connect_fd, reinterpret_cast<sockaddr*>(&local), &size) == 0 &&
-           is_same_address(reinterpret_cast<const sockaddr*>(&local), info->client_addr);
   }
 
   static MHD_Result answer(void* context, MHD_Connection* connection, const char* url, const char* method, const char*,
@@ -216,16 +209,19 @@ class Microhttpd final : public HttpListener {
     const auto send = [&](MHD_Connection* to, unsigned status, const char* type, const auto& text) {
       return slipway::send(to, status, type, text, self.config_.headers);
     };
+    const char* const host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
+    if (host != nullptr && !is_own_name(host, self.names_))  // no browser leaves it out
+      return send(connection, MHD_HTTP_MISDIRECTED_REQUEST, "text/plain",
+                  "ask by an address, or under a name of this machine: `host_names` in its spec names others\n");
     if (!self.is_trusted(connection))
       return send(connection, MHD_HTTP_FORBIDDEN, "text/plain", "a client certificate is asked for here\n");
-    const auto allowed = self.allowed(connection);
+    auto* const client = taken_up(connection);
+    const auto allowed = self.allowed(connection, client == nullptr ? std::string() : client->peer);
     if (allowed == BasicAuth::Answer::later)
       return send(connection, MHD_HTTP_TOO_MANY_REQUESTS, "text/plain", "too many wrong passwords: try again later\n");
     if (allowed == BasicAuth::Answer::wrong)
       return send(connection, MHD_HTTP_UNAUTHORIZED, "text/plain", "a user and a password are asked for here\n");
-    if (const auto* const own = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-        own != nullptr && own->socket_context != nullptr)
-      static_cast<Connections::Connection*>(own->socket_context)->asked = true;
+    if (client != nullptr) client->asked = true;
     const bool reads = std::strcmp(method, "GET") == 0 || std::strcmp(method, "HEAD") == 0;
     if (!reads) return send(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain", "only GET is answered\n");
     if (self.health_ && std::strcmp(url, "/health") == 0) {
@@ -233,13 +229,9 @@ class Microhttpd final : public HttpListener {
       return send(connection, health.well ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE, "text/plain; charset=utf-8",
                   health.text);
     }
-    const char* const host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
-    const bool is_metrics = std::strcmp(url, "/metrics") == 0;
-    if (self.pages_ && !is_metrics && host != nullptr && is_from_here(connection) && !is_own_name(host))
-      return send(connection, MHD_HTTP_MISDIRECTED_REQUEST, "text/plain", "ask for localhost, or by an address\n");
     if (const auto page = self.pages_ ? self.pages_(url) : std::nullopt)
       return send_page(connection, *page, self.config_.headers);
-    if (!is_metrics) return send(connection, MHD_HTTP_NOT_FOUND, "text/plain", "see /metrics\n");
+    if (std::strcmp(url, "/metrics") != 0) return send(connection, MHD_HTTP_NOT_FOUND, "text/plain", "see /metrics\n");
     const char* const accept = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
     if (self.openmetrics_ && accept != nullptr && prefers_openmetrics(accept))
       return send(connection, MHD_HTTP_OK, "application/openmetrics-text; version=1.0.0; charset=utf-8",
@@ -252,6 +244,7 @@ class Microhttpd final : public HttpListener {
   std::function<HttpText()> openmetrics_;
   HttpPages pages_;
   WebConfig config_;
+  std::vector<std::string> names_;
   BasicAuth auth_;
   Connections connections_{{kMostConnections, kMostOfAPeer, kLongest}, [](int fd) { ::shutdown(fd, SHUT_RDWR); }};
   MHD_Daemon* daemon_ = nullptr;
@@ -272,8 +265,10 @@ Result<std::unique_ptr<HttpListener>> HttpListener::start(const HttpSettings& se
   }
   const bool tls = !config.key.empty();
   SLIPWAY_TRY(listening, settings.socket < 0 ? listen_on(settings) : listening_copy(settings.socket));
+  std::vector<std::string> names = own_names();
+  names.insert(names.end(), settings.names.begin(), settings.names.end());
   auto listener = std::make_unique<Microhttpd>(std::move(text), std::move(health), std::move(openmetrics),
-                                               std::move(pages), std::move(config));
+                                               std::move(pages), std::move(config), std::move(names), settings.known);
   if (listener->start(std::move(listening))) return std::unique_ptr<HttpListener>(std::move(listener));
   if (!tls) return Error{ErrorCode::internal, "the HTTP listener cannot be started", {}, {}, {}};
   return Error{ErrorCode::invalid,

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <slipway/component.hpp>
+#include <slipway/http/basic_auth.hpp>
 #include <slipway/http/http_listener.hpp>
 #include <slipway/local_host.hpp>
 #include <slipway/plugin.hpp>
@@ -378,7 +379,13 @@ class DcgmService final : public Service {
   std::string scrape_text() const { return "nobody can scrape: " + port_problem_ + " (do: " + port_remedy_ + ")"; }
 
   Result<std::unique_ptr<HttpListener>> start_server(const Settings& settings, const Board& board) const {
-    HttpSettings http{settings.address, settings.port, settings.web_config, root_folder_, "dcgm.listen"};
+    HttpSettings http{.address = settings.address,
+                      .port = settings.port,
+                      .web_config = settings.web_config,
+                      .root = root_folder_,
+                      .key = "dcgm.listen",
+                      .names = host_names_of(settings),
+                      .known = known_};
     if (settings.systemd_socket) {
       if (worker_sockets() != 1)
         return Error{.code = ErrorCode::not_found,
@@ -392,6 +399,12 @@ class DcgmService final : public Service {
         http, [&board] { return board.text(); }, [&board] { return board.health(); },
         [&board] { return board.openmetrics(); },
         settings.page ? HttpPages([&board](std::string_view path) { return board.page(path); }) : HttpPages());
+  }
+
+  static std::vector<std::string> host_names_of(const Settings& settings) {
+    std::vector<std::string> names = settings.host_names;
+    names.push_back(settings.node);
+    return names;
   }
 
   /// The port is one of this process' network, also where the service is for another root.
@@ -420,6 +433,7 @@ class DcgmService final : public Service {
   std::optional<FileWatch> files_;
   std::optional<Engine> engine_;
   bool engine_is_idle_ = false;
+  std::shared_ptr<KnownClients> known_ = std::make_shared<KnownClients>();  ///< over each server_
   std::unique_ptr<HttpListener> server_;
   Clock::time_point serve_after_;
   std::string port_problem_;  ///< why nobody can scrape; empty: everybody who may can

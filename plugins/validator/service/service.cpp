@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <slipway/component.hpp>
+#include <slipway/http/basic_auth.hpp>
 #include <slipway/http/http_listener.hpp>
 #include <slipway/plugin.hpp>
 #include <slipway/service_loop.hpp>
@@ -180,9 +181,16 @@ class ValidatorService final : public Service {
     if (settings.port == 0 || now < serve_after_ || (server_ && !server_->files_changed())) return;
     if (server_) io.log("info", "the web-config file or what it names has changed");
     server_.reset();
-    auto server =
-        HttpListener::start({settings.address, settings.port, settings.web_config, root_folder_, "validator.port"},
-                            [&keeper] { return std::make_shared<const std::string>(gauges_text(keeper.gauges())); });
+    HttpSettings http{.address = settings.address,
+                      .port = settings.port,
+                      .web_config = settings.web_config,
+                      .root = root_folder_,
+                      .key = "validator.port",
+                      .names = settings.host_names,
+                      .known = known_};
+    http.names.push_back(settings.node);
+    auto server = HttpListener::start(
+        http, [&keeper] { return std::make_shared<const std::string>(gauges_text(keeper.gauges())); });
     if (server) {
       server_ = std::move(*server);
       port_problem_.clear();
@@ -199,6 +207,7 @@ class ValidatorService final : public Service {
   std::atomic<bool> woken_ = false;  ///< CUDA was tried
   std::string told_problems_;        ///< of the events
   std::string root_folder_;
+  std::shared_ptr<KnownClients> known_ = std::make_shared<KnownClients>();  ///< over each server_
   std::unique_ptr<HttpListener> server_;
   Clock::time_point serve_after_;
   std::string file_problem_;

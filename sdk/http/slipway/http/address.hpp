@@ -2,8 +2,10 @@
 // sdk/http/slipway/http/address.hpp - the address that a listener listens on, and those of its peers.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <slipway/root_dir.hpp>
 
@@ -27,12 +29,26 @@ Result<Fd> listening_copy(int socket);
 std::string peer_of(const sockaddr* address);
 inline constexpr const char* kLoopbackPeer = "loopback";
 
-/// Both are of one family, IPv4 or IPv6, and have the same address; the ports do not matter.
-bool is_same_address(const sockaddr* one, const sockaddr* other);
+/// The user of this machine who has the other end of a connection; nothing: it is elsewhere, or closed, or this kernel
+/// does not tell.
+/// @param client  the address of the other end, @param listener  the one that it was connected to
+std::optional<unsigned> local_user_of(const sockaddr* client, const sockaddr* listener);
 
-/// Whether the header Host of a request is a name that nobody else can have pointed here: an address, localhost, or
-/// what this machine calls itself. A site that a browser on this machine visits may have its own name point to
-/// 127.0.0.1, and would read what is answered under it (DNS rebinding).
-bool is_own_name(std::string_view host);
+/// peer_of() of the other end of an accepted connection; of this machine's users, each is a peer of its own, by
+/// whichever of its addresses. Users above 65535 are one for each 65536 of them: whoever makes a user namespace may
+/// have as many.
+std::string peer_of_connection(int accepted, const sockaddr* client);
+
+/// The network of a peer whose hosts may all be one guesser's: /16 of IPv4, /48 of IPv6. Empty: it has none.
+std::string network_of(const std::string& peer);
+
+/// What this machine is called: its host name, that up to the first dot, and that with each domain which its resolver
+/// looks in.
+std::vector<std::string> own_names();
+
+/// Whether the header Host of a request is a name that nobody else can have pointed here: an address, localhost, or one
+/// of `names` (or below one that begins with a dot). A site that a browser visits may have its own name point to any
+/// machine which that browser reaches, and would read what is answered under it (DNS rebinding).
+bool is_own_name(std::string_view host, const std::vector<std::string>& names);
 
 }  // namespace slipway

@@ -31,8 +31,9 @@ class Connections {
   Connections(Limits limits, std::function<void(int fd)> end) : limits_(limits), end_(std::move(end)) {}
 
   /// Of too many connections of this peer its oldest goes; of too many altogether the oldest of the peer that has the
-  /// most. Those that have asked for nothing yet go first: on loopback all users are one peer, and whoever only
-  /// connects shall not end what another one is being sent. What is returned stays where it is until remove().
+  /// most. Those that have asked for nothing yet go first: where the kernel does not tell this machine's users apart
+  /// they are one peer, and whoever only connects shall not end what another one is being sent. What is returned stays
+  /// where it is until remove().
   Connection* add(int fd, std::string peer, Clock::time_point now);
   void remove(const Connection* connection);
   void end_old(Clock::time_point now);

@@ -13,10 +13,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <slipway/result.hpp>
 
 namespace slipway {
+
+struct KnownClients;  // basic_auth.hpp
 
 struct HttpSettings {
   std::string address = "127.0.0.1";  ///< IPv4 or IPv6; "::" all of this machine, of both
@@ -25,6 +28,8 @@ struct HttpSettings {
   std::string root = "/";             ///< the folder that is "/" for that path
   std::string key = "port";           ///< the spec's key of the port, for messages
   int socket = -1;                    ///< one that listens already, in the place of address and port; borrowed
+  std::vector<std::string> names;     ///< that it is asked under, besides this machine's (is_own_name())
+  std::shared_ptr<KnownClients> known;  ///< that outlives a listener; null: nobody was right before
 };
 
 /// What GET /health answers: 200, or 503 with what is wrong.

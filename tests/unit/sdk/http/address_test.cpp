@@ -102,5 +102,84 @@ TEST(PeerOf, AnIPv6HostHasItsWholeNetworkButALinkHasManyHosts) {
   EXPECT_NE(peer("::"), peer("::1"));
 }
 
+TEST(NetworkOf, IsWhatOneGuesserMayHaveWhole) {
+  EXPECT_EQ(network_of("10.1.2.3"), "10.1.0.0/16");
+  EXPECT_EQ(network_of(peer("::ffff:10.1.9.9")), "10.1.0.0/16");
+  EXPECT_EQ(network_of(peer("2001:db8:1:2::3")), "2001:db8:1::/48");
+  for (const char* none : {"loopback", "user 0", "fe80::1", "the link", ""}) EXPECT_EQ(network_of(none), "") << none;
+}
+
+TEST(OwnName, IsWhatNobodyElseCanPointHere) {
+  const std::vector<std::string> names{"node7", "Node7.Example", ".site.example", ""};
+  for (const char* own : {"localhost:9400", "LOCALHOST", "a.localhost", "127.0.0.1:1", "[::1]:9400", "10.1.2.3",
+                          "node7", "NODE7:9400", "node7.example.", "x.site.example", "a.b.site.example:80"})
+    EXPECT_TRUE(is_own_name(own, names)) << own;
+  for (const char* other : {"evil.example", "localhost.evil.example", "node7.evil.example", "site.example",
+                            "xsite.example", "", ":9400", ".", "[evil]", "1.2.3"})
+    EXPECT_FALSE(is_own_name(other, names)) << other;
+}
+
+TEST(OwnName, IsThatOfTheHost) {
+  char name[256] = {};
+  ASSERT_EQ(::gethostname(name, sizeof name - 1), 0);
+  EXPECT_TRUE(is_own_name(std::string(name) + ":9400", own_names()));
+}
+
+/// Connects to `listener` as a user of this machine, and waits for the end of the pipe `pipe_ends`, of which it has no
+/// end for writing.
+pid_t connect_as(uid_t user, const Fd& listener, const int (&pipe_ends)[2], int domain = AF_INET) {
+  const pid_t child = ::fork();
+  if (child != 0) return child;
+  ::close(pipe_ends[1]);
+  sockaddr_storage to{};
+  socklen_t size = sizeof to;
+  char end = 0;
+  if (::setuid(user) != 0 || ::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&to), &size) != 0) ::_exit(1);
+  const Fd own(::socket(domain, SOCK_STREAM, 0));
+  if (::connect(own.get(), reinterpret_cast<const sockaddr*>(&to), size) != 0) ::_exit(2);
+  (void)!::read(pipe_ends[0], &end, 1);
+  ::_exit(0);
+}
+
+std::string accepted_peer(const Fd& listener) {
+  sockaddr_storage from{};
+  socklen_t size = sizeof from;
+  const Fd accepted(::accept(listener.get(), reinterpret_cast<sockaddr*>(&from), &size));
+  return peer_of_connection(accepted.get(), reinterpret_cast<const sockaddr*>(&from));
+}
+
+// All users of a machine were one peer, so that one of them used up what there was for another.
+TEST(PeerOf, UsersOfThisMachineAreToldApart) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root becomes another user";
+  for (const char* address : {"127.0.0.1", "::1"}) {
+    const auto listener = listen_on({.address = address});
+    ASSERT_TRUE(listener) << to_text(listener.error());
+    const std::pair<uid_t, std::string> users[] = {
+        {0, "user 0"}, {65534, "user 65534"}, {100'000, "users 1 * 65536"}, {131'071, "users 1 * 65536"}};
+    for (const auto& [user, wanted] : users) {
+      int pipe_ends[2];
+      ASSERT_EQ(::pipe(pipe_ends), 0);
+      const pid_t child = connect_as(user, *listener, pipe_ends, address[0] == ':' ? AF_INET6 : AF_INET);
+      EXPECT_EQ(accepted_peer(*listener), wanted) << address;
+      ::close(pipe_ends[1]);
+      ::close(pipe_ends[0]);
+      ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+    }
+  }
+}
+
+// The kernel says that a connection which its process has closed is root's.
+TEST(PeerOf, WhoHasClosedAConnectionIsNotRoot) {
+  const auto listener = listen_on({.address = "127.0.0.1"});
+  ASSERT_TRUE(listener);
+  int pipe_ends[2];
+  ASSERT_EQ(::pipe(pipe_ends), 0);
+  const pid_t child = connect_as(::geteuid(), *listener, pipe_ends);
+  ::close(pipe_ends[1]);
+  ::close(pipe_ends[0]);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_EQ(accepted_peer(*listener), kLoopbackPeer);
+}
+
 }  // namespace
 }  // namespace slipway

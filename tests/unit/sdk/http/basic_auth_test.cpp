@@ -100,6 +100,85 @@ TEST_F(Guessed, AUserWhoWasRightOnceIsAnsweredWhoeverGuesses) {
   EXPECT_EQ(users.check("prometheus", "ada", "secret", now_), Answer::right);
 }
 
+// Guesses from all of a network used up what is there for others, so that Prometheus, which comes from another one, was
+// refused for as long as they went on.
+TEST_F(Guessed, ByAllAddressesOfANetworkTheRightUserOfAnotherOneGetsInAtOnce) {
+  BasicAuth users = auth();
+  for (int i = 0; i < 60'000; ++i, now_ += milliseconds(10))
+    (void)users.check("10.1." + std::to_string(i / 250) + "." + std::to_string(i % 250), "ada", guess(), now_);
+  EXPECT_EQ(users.check("10.1.250.250", "ada", "secret", now_), Answer::later) << "the attack itself";
+  EXPECT_EQ(users.check("10.2.0.1", "ada", "secret", now_), Answer::right);
+}
+
+TEST_F(Guessed, ByAllOfAnIPv6SiteTheRightUserOfAnotherOneGetsInAtOnce) {
+  BasicAuth users = auth();
+  for (int i = 0; i < 60'000; ++i, now_ += milliseconds(10))
+    (void)users.check(peer("2001:db8:1:" + std::to_string(i % 10'000) + "::1"), "ada", guess(), now_);
+  EXPECT_EQ(users.check(peer("2001:db8:1:ffff::1"), "ada", "secret", now_), Answer::later) << "the attack itself";
+  EXPECT_EQ(users.check(peer("2001:db8:2::1"), "ada", "secret", now_), Answer::right);
+}
+
+// The user of a machine who guessed was the same peer as its Prometheus.
+TEST_F(Guessed, ByAUserOfThisMachineAnotherOneGetsInAtOnce) {
+  BasicAuth users = auth();
+  for (int i = 0; i < 6000; ++i, now_ += milliseconds(10)) (void)users.check("user 65534", "ada", guess(), now_);
+  EXPECT_EQ(users.check("user 65534", "ada", "secret", now_), Answer::later) << "the attack itself";
+  EXPECT_EQ(users.check("user 0", "ada", "secret", now_), Answer::right);
+}
+
+/// A guess every 10 ms for 40 s, with each from another network.
+class GuessedWithoutEnd : public Guessed {
+ protected:
+  void guess_on(BasicAuth& users) {
+    for (int i = 0; i < 4000; ++i, now_ += milliseconds(10))
+      (void)users.check(peer(std::to_string(11 + i / 200) + "." + std::to_string(i % 200) + ".0.1"), "ada", guess(),
+                        now_);
+  }
+  std::shared_ptr<KnownClients> known_ = std::make_shared<KnownClients>();
+  BasicAuth with_known(std::map<std::string, std::string> users) {
+    return BasicAuth(
+        std::move(users), [this](const std::string& password, const std::string& hash) { return take(password, hash); },
+        known_);
+  }
+};
+
+// A renewed certificate made all clients strangers again.
+TEST_F(GuessedWithoutEnd, AUserWhoWasRightIsAnsweredByTheNextListenerAsWell) {
+  (void)with_known({{"ada", "dear"}, {"bob", "cheap"}}).check("10.2.0.1", "ada", "secret", now_);
+  for (const auto& [users, wanted] :
+       {std::pair(known_, Answer::right), std::pair(std::shared_ptr<KnownClients>(), Answer::later)}) {
+    BasicAuth next(
+        {{"ada", "dear"}},
+        [this](const std::string& password, const std::string& hash) { return take(password, hash); }, users);
+    guess_on(next);
+    EXPECT_EQ(next.check("10.2.0.9", "ada", "secret", now_), wanted);
+  }
+}
+
+TEST_F(GuessedWithoutEnd, AFormerPasswordIsNotTakenWithAnotherHash) {
+  (void)with_known({{"ada", "dear"}}).check("10.2.0.1", "ada", "secret", now_);
+  EXPECT_EQ(with_known({{"ada", "cheap"}}).check("10.2.0.1", "ada", "secret", now_), Answer::wrong);
+  EXPECT_EQ(with_known({{"ada", "cheap"}}).check("10.2.0.2", "ada", "other", now_), Answer::right);
+  EXPECT_EQ(with_known({{"eve", "cheap"}}).check("10.2.0.2", "ada", "other", now_), Answer::wrong) << "she is gone";
+}
+
+// Whoever changed a password on both sides waited for as long as somebody guessed.
+TEST_F(GuessedWithoutEnd, AnotherPasswordIsTakenAtOnceFromWhereAnEarlierOneWasRight) {
+  (void)with_known({{"ada", "cheap"}}).check("10.2.0.1", "ada", "other", now_);
+  BasicAuth next = with_known({{"ada", "dear"}});
+  guess_on(next);
+  EXPECT_EQ(next.check("10.2.0.2", "ada", "secret", now_), Answer::later) << "the attack itself";
+  EXPECT_EQ(next.check("10.2.0.1", "ada", "secret", now_), Answer::right);
+}
+
+TEST_F(GuessedWithoutEnd, PeersThatWereRightAreRememberedUpToANumber) {
+  BasicAuth users = with_known({{"ada", "dear"}});
+  for (std::size_t i = 0; i < 2 * BasicAuth::kMostPeers; ++i, now_ += milliseconds(1))
+    (void)users.check("peer " + std::to_string(i), "ada", "secret", now_);
+  EXPECT_EQ(known_->peers.size(), BasicAuth::kMostPeers);
+  EXPECT_TRUE(known_->peers.contains("peer " + std::to_string(2 * BasicAuth::kMostPeers - 1)));
+}
+
 // Where hashes are cheap, it is the number that is few.
 TEST_F(Guessed, CheaplyAPeerHasFewTriesASecond) {
   BasicAuth users = auth({{"eve", "cheap"}});

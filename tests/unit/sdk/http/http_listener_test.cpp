@@ -14,6 +14,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@
 #include <slipway/root_dir.hpp>
 #include <slipway/testing/temp_dir.hpp>
 
+#include "slipway/http/basic_auth.hpp"
 #include "slipway/http/web_config.hpp"
 
 namespace slipway {
@@ -101,35 +103,40 @@ TEST(HttpListener, AnswersHealthOfAServiceThatHasOne) {
   EXPECT_THAT(exchange((*started)->port(), "POST /health HTTP/1.0\r\nContent-Length: 0\r\n\r\n"), HasSubstr("405"));
 }
 
-// DNS rebinding: a site lets its own name point to 127.0.0.1, and its script reads what is answered.
-TEST(HttpListener, ShowsPagesUnderNamesOfItsOwnOnly) {
+// DNS rebinding: a site lets its own name point to this machine, and its script reads what is answered. Only pages were
+// refused, and only to clients of the loopback network.
+TEST(HttpListener, AnswersUnderNamesOfItsOwnOnly) {
   const auto pages = [](std::string_view path) -> std::optional<HttpPage> {
     if (path != "/") return std::nullopt;
     return HttpPage{"text/plain", "", std::make_shared<const std::string>("secret\n")};
   };
   auto started = HttpListener::start(
-      {}, [] { return text("a 1\n"); }, {}, {}, pages);
+      {.names = {"node7.example"}}, [] { return text("secret 1\n"); },
+      [] {
+        return ServiceHealth{true, "secret\n"};
+      },
+      {}, pages);
   ASSERT_TRUE(started) << to_text(started.error());
   const auto answer = [&](const std::string& path, const std::string& host) {
     return exchange((*started)->port(), "GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n");
   };
-  for (const char* own : {"localhost:9400", "127.0.0.1:9400", "[::1]:9400", "10.1.2.3"})
-    EXPECT_THAT(answer("/", own), HasSubstr("secret")) << own;
-  for (const char* other : {"evil.example", "evil.example:9400", "localhost.evil.example", ""})
-    EXPECT_THAT(answer("/", other), ::testing::Not(HasSubstr("secret"))) << other;
-  EXPECT_THAT(answer("/metrics", "node.example:9400"), HasSubstr("200 OK"));
+  for (const char* path : {"/", "/metrics", "/health"}) {
+    for (const char* own : {"localhost:9400", "127.0.0.1:9400", "[::1]:9400", "10.1.2.3", "node7.example:9400"})
+      EXPECT_THAT(answer(path, own), HasSubstr("secret")) << path << own;
+    for (const char* other : {"evil.example", "evil.example:9400", "localhost.evil.example", ""}) {
+      EXPECT_THAT(answer(path, other), Not(HasSubstr("secret"))) << path << other;
+      EXPECT_THAT(answer(path, other), HasSubstr(" 421 ")) << path << other;
+    }
+  }
+  EXPECT_THAT(answer("/metrics", "evil.example"), HasSubstr("`host_names`"));
 }
 
-/// In a network of this process alone, where this machine has another address than those of its loopback.
-/// @return the listener's answer; empty: there may be no such network
+/// Whatever the address is from which the listener is asked.
+/// @return the listener's answer; empty: there may be no network of this process alone
 std::string answer_under(const std::string& address, const std::string& host) {
   if (::unshare(CLONE_NEWNET) != 0) return {};
   if (std::system(("ip link set lo up && ip address add " + address + "/32 dev lo").c_str()) != 0) return {};
-  const auto pages = [](std::string_view) -> std::optional<HttpPage> {
-    return HttpPage{"text/plain", "", std::make_shared<const std::string>("secret\n")};
-  };
-  const auto started = HttpListener::start(
-      {.address = "::"}, [] { return text("a 1\n"); }, {}, {}, pages);
+  const auto started = HttpListener::start({.address = "::"}, [] { return text("secret 1\n"); });
   if (!started) return to_text(started.error());
   const Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in to{};
@@ -137,14 +144,12 @@ std::string answer_under(const std::string& address, const std::string& host) {
   to.sin_port = htons((*started)->port());
   ::inet_pton(AF_INET, address.c_str(), &to.sin_addr);
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) return "not connected";
-  const std::string request = "GET / HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n";
+  const std::string request = "GET /metrics HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n";
   (void)!::send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
   return rest_of(fd);
 }
 
-// The header Host was only looked at for peers of the loopback network: a site's name that points to another address of
-// this machine got what is on the page.
-TEST(HttpListener, AnswersNoForeignNameUnderAnyAddressOfThisMachine) {
+TEST(HttpListener, AnswersNoForeignNameUnderAnyAddress) {
   constexpr int kNoNetwork = 77;
   for (const auto& [host, wanted] : {std::pair("evil.example", "421"), std::pair("192.0.2.2:9400", "secret")}) {
     const pid_t child = ::fork();
@@ -158,6 +163,44 @@ TEST(HttpListener, AnswersNoForeignNameUnderAnyAddressOfThisMachine) {
     if (WEXITSTATUS(status) == kNoNetwork) GTEST_SKIP() << "needs a network namespace of its own";
     EXPECT_EQ(status, 0) << host;
   }
+}
+
+/// As another user: connects again and again without a request until `fewest` connections were ended.
+/// @return the process, which holds the others until it is killed; it writes a letter to `ready` then
+pid_t flood_as(uid_t user, std::uint16_t port, int fewest, int ready) {
+  const pid_t child = ::fork();
+  if (child != 0) return child;
+  if (::setuid(user) != 0) ::_exit(1);
+  std::vector<Fd> all;
+  for (int ended = 0; ended < fewest;) {
+    all.push_back(connected(port));
+    pollfd wanted{all[static_cast<std::size_t>(ended)].get(), POLLIN, 0};
+    constexpr std::size_t kLeast = 40;
+    if (all.size() >= kLeast && ::poll(&wanted, 1, 20'000) == 1) ++ended;
+  }
+  (void)!::write(ready, "x", 1);
+  ::pause();
+  ::_exit(0);
+}
+
+// All of loopback was one peer, whose oldest connection went: a flood by any user ended the scrapes of Prometheus.
+TEST(HttpListener, EndsNoConnectionForAnotherUsersFlood) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root becomes another user";
+  const auto server = listener();
+  const Fd scraper = connected(server->port());
+  (void)!::send(scraper.get(), "GET /met", 8, MSG_NOSIGNAL);
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t flood = flood_as(65534, server->port(), 5, ready[1]);
+  ::close(ready[1]);
+  char letter = 0;
+  EXPECT_EQ(::read(ready[0], &letter, 1), 1) << "the flood itself is kept within bounds";
+  ::close(ready[0]);
+  (void)!::send(scraper.get(), "rics HTTP/1.0\r\n\r\n", 17, MSG_NOSIGNAL);
+  EXPECT_THAT(rest_of(scraper), HasSubstr("a 1\n"));
+  EXPECT_THAT(exchange(server->port(), kGet), HasSubstr("a 1\n"));
+  ::kill(flood, SIGKILL);
+  ASSERT_EQ(::waitpid(flood, nullptr, 0), flood);
 }
 
 TEST(HttpListener, AnswersMetricsAndNothingElse) {
@@ -413,6 +456,23 @@ TEST_F(WebConfigFile, AsksForAUserAndAPassword) {
   EXPECT_FALSE(server->files_changed());
   (void)config("basic_auth_users: {}  # another\n");
   EXPECT_TRUE(server->files_changed());
+}
+
+// Whoever guessed kept the one with the right password out from the moment that a certificate was renewed.
+TEST_F(WebConfigFile, ThatIsReadAnewKeepsWhoWasRight) {
+  const std::string text = std::string("basic_auth_users: {ada: '") + kHash + "'}\n";
+  const auto known = std::make_shared<KnownClients>();
+  const auto ask = [](const HttpListener& server, const std::string& user_and_password) {
+    return exchange(server.port(), "GET /metrics HTTP/1.0\r\nAuthorization: Basic " + user_and_password + "\r\n\r\n");
+  };
+  constexpr const char* kRight = "YWRhOnNlY3JldA==";  // ada:secret
+  constexpr const char* kWrong = "YWRhOndyb25n";      // ada:wrong
+  EXPECT_THAT(ask(*listener({.web_config = config(text), .known = known}), kRight), HasSubstr("a 1\n"));
+  const auto next = listener({.web_config = config(text + "# renewed\n"), .known = known});
+  std::string answer;
+  for (int i = 0; i < 1000 && answer.find("429") == std::string::npos; ++i) answer = ask(*next, kWrong);
+  EXPECT_THAT(answer, HasSubstr("429")) << "the same user guesses";
+  EXPECT_THAT(ask(*next, kRight), HasSubstr("a 1\n"));
 }
 
 TEST_F(WebConfigFile, GivesTlsToARealClient) {
