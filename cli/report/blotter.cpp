@@ -34,6 +34,26 @@ bool is_printable(std::string_view text) {
   return std::ranges::all_of(text, [](unsigned char c) { return c >= 0x20 && c < 0x7f; });
 }
 
+bool is_option_of_a_secret(const Json& word) {
+  return word.is_string() && is_secret_option(word.get_ref<const std::string&>());
+}
+
+bool is_option_of_a_secret(const YamlNode& word) {
+  return word.kind == YamlNode::Kind::scalar && is_secret_option(word.text);
+}
+
+bool has_the_name_of_a_secret(const YamlNode& node) {
+  return std::ranges::any_of(node.entries, [](const YamlEntry& entry) {
+    return entry.value.kind == YamlNode::Kind::scalar && is_key_of_a_name(entry.key) &&
+           is_secret_name(entry.value.text);
+  });
+}
+
+/// @param named  has_the_name_of_a_secret() of its map
+bool is_secret_entry(const YamlEntry& entry, bool named) {
+  return is_secret_name(entry.key) || (named && is_key_of_a_value(entry.key));
+}
+
 }  // namespace
 
 void Blotter::learn_secret(std::string_view secret) {
@@ -58,11 +78,17 @@ void Blotter::learn_secret(std::string_view secret) {
 
 void Blotter::learn_json(const Json& value) {
   if (value.is_string()) return learn(value.get_ref<const std::string&>());
+  bool after_option = false;
   if (value.is_array())
-    for (const Json& member : value) learn_json(member);
+    for (const Json& member : value) {
+      if (after_option && member.is_string()) learn_secret(member.get_ref<const std::string&>());
+      learn_json(member);
+      after_option = is_option_of_a_secret(member);
+    }
   if (!value.is_object()) return;
+  const bool named = names_a_secret(value);
   for (const auto& [key, member] : value.items()) {
-    if (member.is_string() && is_secret_name(key))
+    if (member.is_string() && (is_secret_name(key) || (named && is_key_of_a_value(key))))
       learn_secret(member.get_ref<const std::string&>());
     else
       learn_json(member);
@@ -77,8 +103,13 @@ void Blotter::learn(std::string_view text) {
 
 void Blotter::learn_node(const YamlNode& node, bool is_secret) {
   if (node.kind == YamlNode::Kind::scalar) return is_secret ? learn_secret(node.text) : learn(node.text);
-  for (const YamlNode& item : node.items) learn_node(item, is_secret);
-  for (const YamlEntry& entry : node.entries) learn_node(entry.value, is_secret || is_secret_name(entry.key));
+  bool after_option = false;
+  for (const YamlNode& item : node.items) {
+    learn_node(item, is_secret || after_option);
+    after_option = is_option_of_a_secret(item);
+  }
+  const bool named = has_the_name_of_a_secret(node);
+  for (const YamlEntry& entry : node.entries) learn_node(entry.value, is_secret || is_secret_entry(entry, named));
 }
 
 void Blotter::learn_yaml(std::string_view text) {
@@ -125,13 +156,16 @@ void Blotter::print_node(const YamlNode& node, std::size_t indent, bool is_secre
   } else if (node.items.empty() && node.entries.empty()) {
     text += node.kind == YamlNode::Kind::list ? "[]" : "{}";
   }
+  bool after_option = false;
   for (const YamlNode& item : node.items) {
     text += before + "- ";
-    print_node(item, indent + 2, is_secret, text);
+    print_node(item, indent + 2, is_secret || after_option, text);
+    after_option = is_option_of_a_secret(item);
   }
+  const bool named = has_the_name_of_a_secret(node);
   for (const YamlEntry& entry : node.entries) {
     text += before + yaml_scalar(blot_text(entry.key), false) + ": ";
-    print_node(entry.value, indent + 2, is_secret || is_secret_name(entry.key), text);
+    print_node(entry.value, indent + 2, is_secret || is_secret_entry(entry, named), text);
   }
 }
 
@@ -178,13 +212,19 @@ Json Blotter::blot_json(const Json& value) const {
   if (value.is_string()) return blot_text(value.get<std::string>());
   if (value.is_array()) {
     Json copy = Json::array();
-    for (const Json& member : value) copy.push_back(blot_json(member));
+    bool after_option = false;
+    for (const Json& member : value) {
+      copy.push_back(after_option ? blotted(member) : blot_json(member));
+      after_option = is_option_of_a_secret(member);
+    }
     return copy;
   }
   if (!value.is_object()) return value;
   Json copy = Json::object();
+  const bool named = names_a_secret(value);
   for (const auto& [key, member] : value.items())
-    copy[blot_text(key)] = is_secret_name(key) ? blotted(member) : blot_json(member);
+    copy[blot_text(key)] =
+        is_secret_name(key) || (named && is_key_of_a_value(key)) ? blotted(member) : blot_json(member);
   return copy;
 }
 

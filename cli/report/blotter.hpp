@@ -17,7 +17,8 @@
 namespace slipway::core {
 
 /// Knows secrets by the names they stand under ("password", "token", …) and by their form: passwords in URLs,
-/// Authorization headers, private keys, JSON web tokens. What was learned once is blotted wherever it stands.
+/// Authorization headers, private keys, JSON web tokens, hooks of chat services. What was learned once is blotted
+/// wherever it stands.
 class Blotter {
  public:
   static constexpr std::string_view kBlot = "[blotted out]";
@@ -48,7 +49,9 @@ class Blotter {
   mutable std::optional<SecretSearch> search_;  ///< of secrets_, made when it is needed
 };
 
-/// In order, none inside another. Each line is looked at for itself, but for private keys (PEM).
-std::vector<SecretSpan> find_secrets(std::string_view text);
+/// In order, none inside another. Each line is looked at for itself, but for private keys (PEM) and blocks of YAML. The
+/// work grows with the length of the text alone, whatever its lines are.
+/// @param looked_at  takes how many characters were looked at, each as often as it was
+std::vector<SecretSpan> find_secrets(std::string_view text, std::size_t* looked_at = nullptr);
 
 }  // namespace slipway::core

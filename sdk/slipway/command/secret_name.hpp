@@ -15,8 +15,17 @@ bool is_secret_name(std::string_view name);
 /// not a secret itself.
 bool is_secret_key(std::string_view key);
 
-/// Whether a text anywhere in the value stands under the name of a secret. References, {file: PATH} and {env: NAME},
-/// are not secrets themselves.
+/// Whether the next word of a list of arguments is a secret: "--token", not "--token=x".
+bool is_secret_option(std::string_view word);
+/// Whether it is the key under which lists of settings have their names: {name: DB_PASSWORD, value: …}, {key: …}.
+bool is_key_of_a_name(std::string_view key);
+/// Whether it is the key of their values.
+bool is_key_of_a_value(std::string_view key);
+/// Whether the object is {name: DB_PASSWORD, value: …}: what stands under a key of a value is a secret then.
+bool names_a_secret(const Json& object);
+
+/// Whether a text anywhere in the value is a secret by its name, in any of these ways. References, {file: PATH} and
+/// {env: NAME}, are not secrets themselves.
 bool has_secret(const Json& value);
 
 }  // namespace slipway

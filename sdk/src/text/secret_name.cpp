@@ -26,20 +26,34 @@ bool is_reference(const Json& value) {
   return value.is_object() && value.size() == 1 && (value.contains("file") || value.contains("env"));
 }
 
+bool says_nothing(const Json& value) {
+  return value.is_null() || value.is_boolean() || value.empty() || value == Json("");
+}
+
+std::string in_small_letters(std::string_view text) {
+  std::string small(text);
+  std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return small;
+}
+
 }  // namespace
 
 bool is_secret_name(std::string_view name) {
   if (name == "PWD" || name == "OLDPWD") return false;  // folders of a shell
-  std::string small(name);
-  std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string small = in_small_letters(name);
   // Keys that name something else are words of a spec in small letters; variables of the environment are in large ones.
   const bool is_variable = !name.empty() && small != name &&
                            std::ranges::none_of(name, [](unsigned char c) { return std::islower(c) != 0; });
-  return is_part_of(small, {"password",  "passwd",     "passphrase", "secret",        "token",      "credential",
-                            "apikey",    "api_key",    "api-key",    "private_key",   "privatekey", "private-key",
-                            "accesskey", "access_key", "access-key", "authorization", "cookie",     "amz-signature",
-                            "key-data",  "key_data",   "keydata"}) ||
-         has_last_word(small, {"auth", "pass", "pwd", "sig"}) || (is_variable && has_last_word(small, {"key"}));
+  return is_part_of(small,
+                    {"password",  "passwd",       "passphrase",    "secret",        "token",       "credential",
+                     "apikey",    "api_key",      "api-key",       "private_key",   "privatekey",  "private-key",
+                     "accesskey", "access_key",   "access-key",    "authorization", "cookie",      "amz-signature",
+                     "key-data",  "key_data",     "keydata",       "accountkey",    "account_key", "account-key",
+                     "sharedkey", "presharedkey", "preshared_key", "preshared-key", "hmac_key",    "hmac-key",
+                     "hmackey"}) ||
+         has_last_word(small,
+                       {"auth", "pass", "pwd", "sig", "psk", "hmac", "community", "rocommunity", "rwcommunity"}) ||
+         (is_variable && has_last_word(small, {"key"}));
 }
 
 bool is_secret_key(std::string_view key) {
@@ -52,12 +66,37 @@ bool is_secret_key(std::string_view key) {
   return false;
 }
 
+bool is_secret_option(std::string_view word) {
+  return word.starts_with('-') && word.find_first_of("= \t\n") == std::string_view::npos && is_secret_name(word);
+}
+
+bool is_key_of_a_name(std::string_view key) {
+  const std::string small = in_small_letters(key);
+  return small == "name" || small == "key";
+}
+
+bool is_key_of_a_value(std::string_view key) { return in_small_letters(key) == "value"; }
+
+bool names_a_secret(const Json& object) {
+  if (!object.is_object()) return false;
+  for (const auto& [key, member] : object.items())
+    if (member.is_string() && is_key_of_a_name(key) && is_secret_name(member.get_ref<const std::string&>()))
+      return true;
+  return false;
+}
+
 bool has_secret(const Json& value) {
-  if (value.is_array()) return std::ranges::any_of(value, has_secret);
+  bool after_option = false;
+  if (value.is_array())
+    for (const Json& member : value) {
+      if (has_secret(member) || (after_option && !says_nothing(member))) return true;
+      after_option = member.is_string() && is_secret_option(member.get_ref<const std::string&>());
+    }
   if (!value.is_object()) return false;
+  const bool named = names_a_secret(value);
   for (const auto& [key, member] : value.items()) {
-    const bool says_nothing = member.is_null() || member.is_boolean() || member.empty() || member == Json("");
-    if (is_secret_name(key) && !is_reference(member) && !says_nothing) return true;
+    const bool is_secret = is_secret_name(key) || (named && is_key_of_a_value(key));
+    if (is_secret && !is_reference(member) && !says_nothing(member)) return true;
     if (has_secret(member)) return true;
   }
   return false;

@@ -20,21 +20,31 @@ TEST_P(ASecret, IsBlottedOut) {
 
 INSTANTIATE_TEST_SUITE_P(
     InEveryPlace, ASecret,
-    ::testing::Values("password: hunter2", "password: two words hunter2", "  Password = 'x hunter2'",
-                      "PASSWORD=hunter2", "REGISTRY_PASSWORD=first hunter2", "export REGISTRY_TOKEN=a,b hunter2",
-                      R"({"password": "hunter2"})", R"({"auths": {"r.example": {"auth": "aHVudGVyhunter2"}}})",
-                      R"({"secret": {"name": "hunter2"}})", R"({"tokens": ["a", "hunter2"]})",
-                      R"({"content": "password = \"hunter2\"\n"})", R"({"content": "{\"token\": \"hunter2\"}"})",
-                      R"(text with {\"identitytoken\": \"hunter2\"} in it)", R"(  auth = "a\"b hunter2")",
-                      "{user: me, password: hunter2}", "password: |\n  first\n  hunter2\nuser: x",
-                      "auth:\n  user: x\n  word: hunter2\n", "tokens: [\n    one,\n    hunter2\n]",
-                      "oci://user:hunter2@registry.example/name", "https://hunter2@host/", "http://u:p@hunter2@h:3128",
-                      "GET /x?a=b&token=hunter2 failed", "https://s3.example/o?X-Amz-Signature=hunter2",
-                      "Authorization: Bearer hunter2", "sent header Bearer hunter2.abc", "basic dXNlcjpohunter2",
-                      "curl --password hunter2 x", "--registry-token=hunter2", "api_key: hunter2", "SIG=hunter2",
-                      "-----BEGIN RSA PRIVATE KEY-----\nMIhunter2\nhunter2==\n-----END RSA PRIVATE KEY-----",
-                      "-----BEGIN PRIVATE KEY-----\nhunter2", "id eyJhunter2.eyJzdWIi.c2ln used",
-                      "[plugins.cri.registry.configs.\"r\".auth]\n  password = \"hunter2\""));
+    ::testing::Values(
+        "password: hunter2", "password: two words hunter2", "  Password = 'x hunter2'", "PASSWORD=hunter2",
+        "REGISTRY_PASSWORD=first hunter2", "export REGISTRY_TOKEN=a,b hunter2", R"({"password": "hunter2"})",
+        R"({"auths": {"r.example": {"auth": "aHVudGVyhunter2"}}})", R"({"secret": {"name": "hunter2"}})",
+        R"({"tokens": ["a", "hunter2"]})", R"({"content": "password = \"hunter2\"\n"})",
+        R"({"content": "{\"token\": \"hunter2\"}"})", R"(text with {\"identitytoken\": \"hunter2\"} in it)",
+        R"(  auth = "a\"b hunter2")", "{user: me, password: hunter2}", "password: |\n  first\n  hunter2\nuser: x",
+        "auth:\n  user: x\n  word: hunter2\n", "tokens: [\n    one,\n    hunter2\n]",
+        "oci://user:hunter2@registry.example/name", "https://hunter2@host/", "http://u:p@hunter2@h:3128",
+        "GET /x?a=b&token=hunter2 failed", "https://s3.example/o?X-Amz-Signature=hunter2",
+        "Authorization: Bearer hunter2", "sent header Bearer hunter2.abc", "basic dXNlcjpohunter2",
+        "curl --password hunter2 x", "--registry-token=hunter2", "api_key: hunter2", "SIG=hunter2",
+        "-----BEGIN RSA PRIVATE KEY-----\nMIhunter2\nhunter2==\n-----END RSA PRIVATE KEY-----",
+        "-----BEGIN PRIVATE KEY-----\nhunter2", "id eyJhunter2.eyJzdWIi.c2ln used",
+        "[plugins.cri.registry.configs.\"r\".auth]\n  password = \"hunter2\"",
+        "posts to https://hooks.slack.com/services/T01/B02/hunter2 now", "hooks.slack.com/services/T/B/hunter2",
+        R"({"url": "https:\/\/hooks.slack.com\/services\/T\/B\/hunter2"})",
+        "https://discord.com/api/webhooks/1/hunter2", "https://x.webhook.office.com/webhookb2/hunter2",
+        R"([{"name": "X_PASSWORD", "value": "hunter2"}])", R"({"value": "hunter2", "key": "A_TOKEN"})",
+        "- name: X_PASSWORD\n  value: hunter2", "env [{name: X_PASSWORD, value: hunter2}] of a log line",
+        R"(["--verbose", "--token", "hunter2", "--any"])", R"(ran ["--token", "hunter2"] in vain)",
+        "DefaultEndpointsProtocol=https;AccountName=a;AccountKey=hunter2==;EndpointSuffix=x", "SharedAccessKey=hunter2",
+        "  psk=hunter2", "wpa-psk: hunter2", "PresharedKey = hunter2", "hmac: hunter2", "hmac_key = hunter2",
+        "snmp_community: hunter2", "rocommunity hunter2 10.0.0.0/8", "snmp-server community hunter2 RO",
+        "snmpwalk -v2c -c hunter2 host"));
 
 class NoSecret : public ::testing::TestWithParam<const char*> {};
 
@@ -43,6 +53,8 @@ TEST_P(NoSecret, StaysAsItIs) { EXPECT_EQ(Blotter().blot(GetParam()), GetParam()
 INSTANTIATE_TEST_SUITE_P(InPlainText, NoSecret,
                          ::testing::Values("driver: 6 changes", "oci://registry.example/nvidia/driver@sha256:00ff",
                                            "digest: sha256:00ff", "  pass  driver.kernel: 6.1.0-50-amd64",
+                                           "name: X_PASSWORD", R"(ran ["--verbose", "value"])", "value: 7",
+                                           "a community of users", "hooks.slack.com is down", "tar -c x",
                                            "mail to someone@example.com", "authors: somebody", "config: all-balanced",
                                            "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----"));
 
@@ -61,7 +73,7 @@ TEST(Blotter, KeepsJsonAsJsonWithAllElseInIt) {
   EXPECT_EQ(Json::parse(blotted), Json::parse(R"({"a": [1, "x"], "password": "[blotted out]", "b": {"token": null}})"));
 }
 
-/// 48 secrets, each planted as "hunterNN" in another form of YAML, or of a token.
+/// 60 secrets, each planted as "hunterNN" in another form of YAML, or of a token.
 constexpr const char* kPlanted = R"yaml(# a comment with password: hunter01
 DB_PASSWORD: &p |
   hunter02 begins
@@ -122,12 +134,30 @@ pem: |
   MIIhunter47
   -----END PRIVATE KEY-----
 env: {REGISTRY_PASSWORD: hunter48}
+hook: https://hooks.slack.com/services/T01/B02/hunter49
+variables:
+- name: Y_PASSWORD
+  value: hunter50
+- {value: hunter51, name: Z_TOKEN}
+- key: NGC_API_KEY
+  value: [hunter52, {any: hunter53}]
+arguments: ["--user", "me", "--token", "hunter54"]
+more:
+- --registry-password
+- hunter55
+azure: DefaultEndpointsProtocol=https;AccountName=a;AccountKey=hunter56==
+wifi: {ssid: here, psk: hunter57}
+hmac: hunter58
+snmp: {community: hunter59}
+snmpd: |
+  rocommunity hunter60 10.0.0.0/8
 kept: all-balanced
+arguments_kept: [--verbose, "plain"]
 image: registry.example:5000/nvidia/driver@sha256:00ff
 )yaml";
 
 TEST(Blotter, KnowsASecretInEachFormOfYaml) {
-  for (int i = 1; i <= 48; ++i) {
+  for (int i = 1; i <= 60; ++i) {
     const std::string name = std::string("hunter") + (i < 10 ? "0" : "") + std::to_string(i);
     ASSERT_THAT(kPlanted, HasSubstr(name)) << "it is planted";
   }
@@ -136,6 +166,7 @@ TEST(Blotter, KnowsASecretInEachFormOfYaml) {
   const std::string blotted = blotter.blot_yaml(kPlanted);
   EXPECT_THAT(blotted, Not(HasSubstr("hunter")));
   EXPECT_THAT(blotted, HasSubstr("kept: all-balanced"));
+  EXPECT_THAT(blotted, HasSubstr("plain"));
   EXPECT_THAT(blotted, HasSubstr("registry.example:5000/nvidia/driver@sha256:00ff"));
   EXPECT_THAT(blotted, HasSubstr("DB_PASSWORD: "));
   const std::string log =
@@ -168,6 +199,69 @@ TEST(Blotter, FindsManySecretsInOnePass) {
   EXPECT_FALSE(Blotter().blot(nested + std::string(2'001, ' ') + "planted").empty());
 }
 
+/// What is looked at for each character of one line in which this is repeated.
+double work_of(const std::string& repeated, std::size_t times) {
+  std::string line;
+  for (std::size_t i = 0; i < times; ++i) line += repeated;
+  std::size_t looked_at = 0;
+  (void)find_secrets(line, &looked_at);
+  return static_cast<double>(looked_at) / static_cast<double>(line.size());
+}
+
+// For each word the line was searched from its begin, for each name to the end of its word, for each blank to the next
+// letter: one line of 500,000 words took hours.
+TEST(Blotter, LooksAtALineOfAnyLengthEquallyOftenForEachLetter) {
+  for (const char* repeated : {"-p1 ",
+                               "mysql -p1 ",
+                               "curl -u a:b ",
+                               "word ",
+                               " ",
+                               "\t",
+                               "token=",
+                               "token:",
+                               "password = ",
+                               "--token ",
+                               "://",
+                               "a://b@",
+                               "a:b@",
+                               "basic ",
+                               "bearer x ",
+                               "\"",
+                               "token=\"",
+                               "token='",
+                               "token=\\\"",
+                               "token\\=\"",
+                               "token: {",
+                               "a.b-c",
+                               "-----BEGIN ",
+                               "-----BEGIN PRIVATE KEY-----",
+                               "hooks.slack.com/",
+                               "name: a_token, ",
+                               "[",
+                               "eyJ.",
+                               "-",
+                               "\\",
+                               "token\\\\",
+                               "snmp -c ",
+                               "community ",
+                               "export ",
+                               "token ]\""}) {
+    const double few = work_of(repeated, 1'000);
+    const double many = work_of(repeated, 8'000);
+    EXPECT_LE(many, 1.5 * few + 1) << repeated;
+    EXPECT_LE(many, 64) << repeated;
+  }
+  const auto lines = [](std::size_t names) {  // each name asked for what stands in the lines below
+    std::string text;
+    for (std::size_t i = 0; i < names; ++i) text += "token: ";
+    text += "{\n" + std::string(names, ' ');
+    std::size_t looked_at = 0;
+    (void)find_secrets(std::string(names, ' ') + text + "x", &looked_at);
+    return static_cast<double>(looked_at) / static_cast<double>(text.size());
+  };
+  EXPECT_LE(lines(8'000), 1.5 * lines(1'000) + 1);
+}
+
 TEST(Blotter, ShowsNothingWhenItCannotKnowAllSecrets) {
   Blotter blotter;
   std::string text;
@@ -188,7 +282,8 @@ TEST(SecretSearch, FindsTheLongestOfThoseThatOverlap) {
 }
 
 TEST(SecretName, IsThatOfAValueAndNotOfAReference) {
-  for (const char* name : {"password", "DB_PASSWORD", "NGC_KEY", "client-key-data", "registry_auth", "identitytoken"})
+  for (const char* name : {"psk", "wpa-psk", "AccountKey", "snmp_community", "hmac", "password", "DB_PASSWORD",
+                           "NGC_KEY", "client-key-data", "registry_auth", "identitytoken"})
     EXPECT_TRUE(is_secret_name(name)) << name;
   for (const char* name : {"key", "sign_key", "authors", "config", "compass", "PWD", "OLDPWD"})
     EXPECT_FALSE(is_secret_name(name)) << name;
@@ -196,6 +291,10 @@ TEST(SecretName, IsThatOfAValueAndNotOfAReference) {
   EXPECT_FALSE(is_secret_key("signing.password.file"));
   EXPECT_TRUE(has_secret(Json::parse(R"({"env": {"A_TOKEN": "x"}})")));
   EXPECT_TRUE(has_secret(Json::parse(R"([{"password": 7}])")));
+  EXPECT_TRUE(has_secret(Json::parse(R"([{"name": "A_TOKEN", "value": "x"}])")));
+  EXPECT_TRUE(has_secret(Json::parse(R"(["--token", "x"])")));
+  EXPECT_FALSE(has_secret(Json::parse(R"([{"name": "A", "value": "x"}, "--token=", "--token"])")));
+  EXPECT_FALSE(has_secret(Json::parse(R"({"name": "A_TOKEN", "value": {"file": "/etc/x"}})")));
   EXPECT_FALSE(has_secret(Json::parse(R"({"password": {"file": "/etc/x"}, "token": "", "auth": null})")));
 }
 
