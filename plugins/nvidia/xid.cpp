@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cstdint>
 
+#include <slipway/json.hpp>
 #include <slipway/text.hpp>
 
 #include "nvidia/gpu.hpp"
@@ -25,11 +27,61 @@ bool begins_with_a_program(std::string_view line) {
   return false;
 }
 
-std::vector<std::string> messages_in(std::string_view text) {
+/// As the kernel writes it in /dev/kmsg: what is no letter is "\\x0a", so that a message is one line.
+std::string escaped(std::string_view message) {
+  std::string line;
+  for (const char c : message) {
+    const auto byte = static_cast<unsigned char>(c);
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    if (byte >= 0x20 && byte < 0x7f && c != '\\')
+      line += c;
+    else
+      line.append("\\x").append(1, kDigits[byte / 16]).append(1, kDigits[byte % 16]);
+  }
+  return line;
+}
+
+/// The kernel's own messages; those that a program wrote to /dev/kmsg have another facility.
+void add_message(unsigned facility, std::string_view message, std::vector<std::string>& messages) {
+  if (facility == 0 && !message.empty() && !begins_with_a_program(message)) messages.emplace_back(message);
+}
+
+/// Without what is left of one whose begin was too old to be kept.
+std::string_view whole_lines(const ProcessOutput& output) {
+  const std::string_view text = output.output;
+  return output.truncated ? text.substr(std::min(text.find('\n'), text.size())) : text;
+}
+
+/// "6,1234,5678901,-;NVRM: Xid …", and lines that begin with a blank, of its device.
+std::vector<std::string> messages_of_records(std::string_view records) {
+  constexpr unsigned kLevels = 8;
   std::vector<std::string> messages;
-  for (const std::string_view line : lines_of<std::string_view>(text))
-    if (const std::string_view message = without_time(line); !message.empty() && !begins_with_a_program(message))
-      messages.emplace_back(message);
+  for (const std::string_view line : lines_of<std::string_view>(records)) {
+    unsigned number = 0;
+    const std::size_t head = line.find(';');
+    const bool is_record = std::from_chars(line.data(), line.data() + line.size(), number).ec == std::errc{};
+    if (is_record && head != std::string_view::npos) add_message(number / kLevels, line.substr(head + 1), messages);
+  }
+  return messages;
+}
+
+/// As `journalctl -o json` prints them: a message with bytes that are no text is a list of numbers.
+std::string message_of(const Json& field) {
+  if (field.is_string()) return escaped(field.get_ref<const std::string&>());
+  std::string bytes;
+  if (field.is_array())
+    for (const Json& byte : field)
+      if (byte.is_number_unsigned()) bytes += static_cast<char>(byte.get<std::uint64_t>());
+  return escaped(bytes);
+}
+
+std::vector<std::string> messages_of_journal(std::string_view lines) {
+  std::vector<std::string> messages;
+  for (const std::string_view line : lines_of<std::string_view>(lines)) {
+    const Json entry = parse_foreign(line);
+    if (entry.is_object() && entry.value("SYSLOG_FACILITY", Json()) == Json("0"))
+      add_message(0, message_of(entry.value("MESSAGE", Json())), messages);
+  }
   return messages;
 }
 
@@ -136,7 +188,8 @@ std::vector<std::string> fallen_gpus(const std::vector<std::string>& log) {
       add(xid->address);
     } else if (line.starts_with(kBegin)) {
       std::string_view place = line.substr(kBegin.size());
-      place = place.substr(0, place.find(' '));
+      place = place.substr(0, place.find_first_of(" \\"));
+      if (line.find("\\x0aNVRM: fallen off the bus") != std::string_view::npos) add(pci_address_of(place));
       for (std::size_t next = i + 1; next < std::min(i + kLines, log.size()); ++next)
         if (without_time(log[next]).starts_with("NVRM: fallen off the bus")) add(pci_address_of(place));
     }
@@ -177,11 +230,13 @@ std::string_view without_time(std::string_view line) {
 }
 
 std::optional<std::vector<std::string>> read_kernel_log(const Host& host) {
-  const std::vector<std::vector<std::string>> ways{{"dmesg"}, {"journalctl", "-k", "-b", "--no-pager", "-o", "cat"}};
-  for (const auto& way : ways) {
-    const auto output = host.run(way, kLimit);
-    if (output && output->exit_status == 0) return messages_in(output->output);
-  }
+  // A record each time that it reads, until it would have to wait: it ends with an error then.
+  const auto records = host.run({"dd", "if=/dev/kmsg", "iflag=nonblock", "bs=8192", "status=none"}, kLimit);
+  if (records && !records->output.empty()) return messages_of_records(whole_lines(*records));
+  const auto journal = host.run(
+      {"journalctl", "-k", "-b", "--no-pager", "--lines=3000", "-o", "json", "--output-fields=MESSAGE,SYSLOG_FACILITY"},
+      kLimit);
+  if (journal && journal->exit_status == 0) return messages_of_journal(whole_lines(*journal));
   return std::nullopt;
 }
 

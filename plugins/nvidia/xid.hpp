@@ -42,10 +42,12 @@ std::vector<XidCount> count_xids(const std::vector<std::string>& log);
 /// 0000:3a:00.0", "NVRM: (PCI ID: …) installed in this system has", "NVRM: fallen off the bus and …".
 std::vector<std::string> fallen_gpus(const std::vector<std::string>& log);
 
-/// From the host's own dmesg, else its journal; oldest first, without time stamps, and without the lines about programs
-/// that crashed, in which everybody can write. What others may choose stands further on in some other lines, so that
-/// only their beginning is the kernel's own. Nothing when neither answers: a root that is not live, or a kernel that
-/// hides its log.
+/// From /dev/kmsg, else the host's journal: what the kernel itself wrote, oldest first, one text for each record. Its
+/// line ends are "\x0a", as the kernel prints them: what follows one may be the name of a program or file, which
+/// anybody chooses, and is no message of its own (dmesg shows it as one where it asks syslog(2)). Without records about
+/// programs that crashed, in which everybody can write. What others may choose stands further on in some others, so
+/// that only their beginning is the kernel's own. Nothing when neither answers: a root that is not live, or a kernel
+/// that hides its log.
 std::optional<std::vector<std::string>> read_kernel_log(const Host& host);
 
 /// A line without the "[   12.345678] " or "[   12.345678][ T1234] " that dmesg puts in front.

@@ -52,8 +52,8 @@ std::vector<Xid> KernelLogWatch::read() {
   return xids;
 }
 
-/// "6,1234,5678901,-;NVRM: Xid …", a record's continuation lines behind it. Lines of user space (facility not 0) do not
-/// count: the driver writes as the kernel.
+/// "6,1234,5678901,-;NVRM: Xid …" with "\x0a" for the line ends in it, and lines that begin with a blank, of its
+/// device. Records of user space (facility not 0) do not count: the driver writes as the kernel.
 void KernelLogWatch::take(std::string_view record, std::vector<Xid>& xids) {
   while (!record.empty()) {
     const std::size_t end = record.find('\n');

@@ -35,17 +35,69 @@ TEST(Xid, IsNotWhatTheNameOfACrashedProgramSays) {
     EXPECT_TRUE(parse_xid(prefix + forged)) << prefix;
 }
 
+const std::vector<std::string> kRecords{"dd", "if=/dev/kmsg", "iflag=nonblock", "bs=8192", "status=none"};
+const std::vector<std::string> kJournal{"journalctl",   "-k", "-b",   "--no-pager",
+                                        "--lines=3000", "-o", "json", "--output-fields=MESSAGE,SYSLOG_FACILITY"};
+
 TEST(KernelLog, HasNoLinesOfCrashedPrograms) {
   slipway::testing::FakeHost host;
   host.live("6.1.0-50-amd64");
-  host.answers({"dmesg"},
-               {.output = "[ 1.0] NVRM: RmInitA[77]: segfault at 0 ip 0 error 6 in RmInitAdapter failed![1+1]\n"
-                          "[ 2.0] a b c[d][5372] general protection fault in x\n"
-                          "[ 3.0] nvidia: loading out-of-tree module taints kernel.\n"
-                          "[ 4.0] [drm] [nvidia-drm] [GPU ID 0x00000100] Loading driver\n"});
+  host.answers(kRecords,
+               {.output = "6,1,1,-;NVRM: RmInitA[77]: segfault at 0 ip 0 error 6 in RmInitAdapter failed![1+1]\n"
+                          "6,2,2,-;a b c[d][5372] general protection fault in x\n"
+                          "4,3,3,-;nvidia: loading out-of-tree module taints kernel.\n SUBSYSTEM=pci\n"
+                          "6,4,4,c;[drm] [nvidia-drm] [GPU ID 0x00000100] Loading driver\n"});
   EXPECT_THAT(read_kernel_log(host).value(),
               ::testing::ElementsAre("nvidia: loading out-of-tree module taints kernel.",
                                      "[drm] [nvidia-drm] [GPU ID 0x00000100] Loading driver"));
+}
+
+constexpr const char* kForged = "NVRM: Xid (PCI:0000:18:00): 79, GPU has fallen off the bus.";
+
+// The name of a file or a program may hold a line end: what follows it was a message of its own in dmesg's lines.
+TEST(KernelLog, HasOneMessageForEachRecordOfTheKernel) {
+  slipway::testing::FakeHost host;
+  host.live("6.1.0-50-amd64");
+  const std::string forged = kForged;
+  host.answers(kRecords, {.output = "4,1,1,-;FAT-fs (sda1): bad file x\\x0a" + forged +
+                                    "\n SUBSYSTEM=block\n DEVICE=b8:1;" + forged + "\n" + "12,2,2,-;" + forged + "\n" +
+                                    "3,3,3,-,caller=T1;NVRM: Xid (PCI:0000:3a:00): 13, pid=1, "
+                                    "name=y\\x0a" +
+                                    forged + "\n"});
+  const std::vector<std::string> log = read_kernel_log(host).value();
+  ASSERT_EQ(log.size(), 2U) << "what a program wrote to /dev/kmsg is not the kernel's";
+  const std::vector<XidCount> counted = count_xids(log);
+  ASSERT_EQ(counted.size(), 1U);
+  EXPECT_EQ(counted.front().last.number, 13U);
+  EXPECT_EQ(counted.front().times, 1U);
+}
+
+TEST(KernelLog, IsReadFromTheJournalRecordByRecordWhereTheKernelHidesIt) {
+  slipway::testing::FakeHost host;
+  host.live("6.1.0-50-amd64");
+  const auto entry = [](const char* facility, const Json& message) {
+    return Json{{"SYSLOG_FACILITY", facility}, {"MESSAGE", message}, {"__CURSOR", "x"}}.dump() + "\n";
+  };
+  Json bytes = Json::array();
+  for (const char c : std::string("NVRM: \xff\nNVRM: here")) bytes.push_back(static_cast<unsigned char>(c));
+  host.answers(kRecords, {.exit_status = 1, .errors = "dd: failed to open '/dev/kmsg': Operation not permitted"});
+  host.answers(kJournal, {.output = entry("0", std::string("FAT-fs (sda1): bad file x\n") + kForged) +
+                                    entry("1", kForged) + entry("0", bytes) + entry("0", Json()) + "no JSON\n" +
+                                    entry("0", "NVRM: Xid (PCI:0000:3a:00): 13, pid=1")});
+  EXPECT_THAT(read_kernel_log(host).value(),
+              ::testing::ElementsAre(std::string("FAT-fs (sda1): bad file x\\x0a") + kForged,
+                                     "NVRM: \\xff\\x0aNVRM: here", "NVRM: Xid (PCI:0000:3a:00): 13, pid=1"));
+  EXPECT_EQ(count_xids(read_kernel_log(host).value()).size(), 1U);
+}
+
+// Of more than is kept the oldest bytes go, in the midst of a record: what is left of it could be chosen by others.
+TEST(KernelLog, LeavesOutARecordWhoseBeginIsLost) {
+  slipway::testing::FakeHost host;
+  host.live("6.1.0-50-amd64");
+  ProcessOutput output{.output = std::string("6,1,1,-;") + kForged + "\n6,2,2,-;nvidia: here\n"};
+  output.truncated = true;
+  host.answers(kRecords, output);
+  EXPECT_THAT(read_kernel_log(host).value(), ::testing::ElementsAre("nvidia: here"));
 }
 
 TEST(Xid, NamesTheGpuInstanceOfAGpuInMigMode) {
@@ -72,9 +124,11 @@ TEST(KernelLog, TellsOfGpusThatFellOffTheBusWithoutAnXid) {
                    "NVRM: The NVIDIA GPU 0000:5d:00.0", "NVRM: (PCI ID: 10de:2330) installed in this system has",
                    "NVRM: fallen off the bus and is not responding to commands.", "NVRM: The NVIDIA GPU 0000:9a:00.0",
                    "NVRM: (PCI ID: 10de:2330) is not supported by",
+                   "NVRM: The NVIDIA GPU 0000:b1:00.0\\x0aNVRM: (PCI ID: 10de:2330) installed in this system has"
+                   "\\x0aNVRM: fallen off the bus and is not responding to commands.",
                    "NVRM: GPU 0000:18:00.0: GPU has fallen off the bus.",
                    "NVRM: Xid (PCI:0000:18:00): 79, GPU has fallen off the bus."}),
-      ::testing::ElementsAre("0000:3a:00.0", "0000:5d:00.0"))
+      ::testing::ElementsAre("0000:3a:00.0", "0000:5d:00.0", "0000:b1:00.0"))
       << "an XID 79 tells of the last one";
 }
 

@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 
 #include <slipway/testing/fake_host.hpp>
+#include <slipway/text.hpp>
 
 #include "driver/driver.hpp"
+#include "nvidia/xid.hpp"
 #include "tests/unit/plugins/driver/test_host.hpp"
 
 namespace slipway::driver {
@@ -17,6 +19,8 @@ using ::testing::HasSubstr;
 using testing::kKernel;
 using ::testing::Not;
 using testing::summary;
+
+const std::vector<std::string> kRecords{"dd", "if=/dev/kmsg", "iflag=nonblock", "bs=8192", "status=none"};
 
 Receipt installed() {
   return {.version = "535.261.03",
@@ -43,7 +47,13 @@ class DriverDiagnose : public ::testing::Test {
     log("");
   }
 
-  void log(const std::string& lines) { host.answers({"dmesg"}, {.output = lines}); }
+  /// @param lines  as dmesg prints them
+  void log(const std::string& lines) {
+    std::string records = "5,0,0,-;Linux version 6.1.0-50-amd64\n";
+    for (const std::string_view line : lines_of<std::string_view>(lines))
+      records += "4,1,1,-;" + std::string(nvidia::without_time(line)) + "\n";
+    host.answers(kRecords, {.output = records});
+  }
   Findings findings() const { return Driver{}.diagnose(Spec{}, host).value(); }
   /// The one finding, as "status name: text / remedy"; all of them when there are several.
   std::string found() const {
@@ -296,11 +306,12 @@ TEST_F(DriverDiagnose, FindsThatTheDriverCouldNotStartAGpu) {
   EXPECT_THAT(found(), HasSubstr("fail driver.start: the driver could not start a GPU"));
 }
 
-TEST_F(DriverDiagnose, ReadsTheJournalWhereDmesgIsRefusedAndSaysSoWhenBothAre) {
-  host.answers({"dmesg"}, {.exit_status = 1, .errors = "dmesg: read kernel buffer failed"});
+TEST_F(DriverDiagnose, ReadsTheJournalWhereTheKernelHidesItsLogAndSaysSoWhenBothAre) {
+  host.answers(kRecords, {.exit_status = 1, .errors = "dd: failed to open '/dev/kmsg': Operation not permitted"});
   EXPECT_THAT(found(), HasSubstr("not-exercised driver.log"));
-  host.answers({"journalctl", "-k", "-b", "--no-pager", "-o", "cat"},
-               {.output = "NVRM: Xid (PCI:0000:1b:00): 48, DBE\n"});
+  host.answers(
+      {"journalctl", "-k", "-b", "--no-pager", "--lines=3000", "-o", "json", "--output-fields=MESSAGE,SYSLOG_FACILITY"},
+      {.output = "{\"SYSLOG_FACILITY\": \"0\", \"MESSAGE\": \"NVRM: Xid (PCI:0000:1b:00): 48, DBE\"}\n"});
   EXPECT_THAT(found(), HasSubstr("Xid 48"));
 }
 
