@@ -16,6 +16,8 @@
 #include <slipway/text.hpp>
 #include <slipway/write/scratch_folder.hpp>
 
+#include "author/beside.hpp"
+#include "author/installed_plugins.hpp"
 #include "author/purity.hpp"
 #include "author/trial.hpp"
 #include "core/exit_code.hpp"
@@ -80,19 +82,20 @@ class PluginCheck {
     SLIPWAY_TRY(file, read_plugin_file(trial_.file));
     for (const Manifest& manifest : file.components) report_.components.push_back(manifest.component);
     SLIPWAY_CHECK(services(file));
-    SLIPWAY_CHECK(order(file));
+    const std::vector<PluginFile> others = plugins_beside(file, report_.findings);
+    find_unknown_order(file, others, report_.findings);
     SLIPWAY_TRY(program, own_program("slipway-engine"));
     program_ = program;
     SLIPWAY_CHECK(copy_plugin(file.path, folder_ + "/plugins"));
     std::string plugins = folder_ + "/plugins";
     if (!trial_.spec.empty()) {  // it may name components of other plugins
-      const std::vector<std::string> others = plugin_folders(true);
+      const std::vector<std::string> folders = plugin_folders(true);
       const auto holds_file = [&](const std::string& other) {
         std::error_code code;
         return fs::equivalent(other, fs::path(file.path).parent_path(), code);
       };
-      if (std::ranges::any_of(others, holds_file)) plugins.clear();  // it is one of them
-      for (const std::string& other : others) plugins += (plugins.empty() ? "" : ":") + fs::absolute(other).string();
+      if (std::ranges::any_of(folders, holds_file)) plugins.clear();  // it is one of them
+      for (const std::string& other : folders) plugins += (plugins.empty() ? "" : ":") + fs::absolute(other).string();
     }
     const std::string temporary = folder_ + "/tmp";
     std::error_code code;
@@ -100,6 +103,7 @@ class PluginCheck {
     environment_ = environment_with(plugins, temporary);
     SLIPWAY_CHECK(choose_spec(file));
     SLIPWAY_TRY(planned, fresh_host());
+    if (!items_.actions.empty()) SLIPWAY_CHECK(beside(file, others));
     if (planned) {
       SLIPWAY_CHECK(killed_apply());
       SLIPWAY_CHECK(killed_removal());
@@ -146,41 +150,6 @@ class PluginCheck {
     return {};
   }
 
-  /// Names of `after` that no component and no capability has: the order that they are to give is not there.
-  Status order(const PluginFile& file) {
-    std::vector<std::string> folders = plugin_folders(true);
-    folders.push_back(installed_plugin_folder());
-    std::set<std::string> known;
-    std::error_code code;
-    for (const std::string& folder : folders) {
-      if (!fs::is_directory(folder, code)) continue;
-      const auto plugins = discover_plugins({folder});
-      if (!plugins) continue;
-      for (const auto& [path, other] : plugins->files) add_names(other, known);
-    }
-    add_names(file, known);
-    for (const Manifest& manifest : file.components)
-      for (const auto& [list, verb] :
-           {std::pair(&manifest.after, " comes after "), std::pair(&manifest.requires_, " requires ")}) {
-        std::vector<std::string> missing;
-        for (const std::string& name : *list)
-          if (!known.contains(name)) missing.push_back("'" + name + "'");
-        if (!missing.empty())
-          report_.findings.warning("plugin.order",
-                                   manifest.component + verb + listed(missing, "and") +
-                                       ", which no plugin that is installed here has or provides",
-                                   "look for a mistyped name, or install the plugin that it means");
-      }
-    return {};
-  }
-
-  static void add_names(const PluginFile& file, std::set<std::string>& names) {
-    for (const Manifest& manifest : file.components) {
-      names.insert(manifest.component);
-      names.insert(manifest.provides.begin(), manifest.provides.end());
-    }
-  }
-
   /// A component that plans custom actions can also carry them out.
   Status custom_actions() {
     if (!items_.kinds.contains("custom")) return {};
@@ -202,6 +171,17 @@ class PluginCheck {
                    "()");
     }
     return {};
+  }
+
+  Status beside(const PluginFile& file, const std::vector<PluginFile>& others) {
+    SLIPWAY_TRY(host, trial("beside", trial_.sim));
+    return plan_beside({.plugin = file,
+                        .others = others,
+                        .host = host,
+                        .folder = folder_ + "/beside-plugins",
+                        .spec = trial_.spec.empty() ? "" : spec_,
+                        .items = items_},
+                       report_.findings);
   }
 
   /// The user's, else one of the defaults and examples.
@@ -345,7 +325,7 @@ class PluginCheck {
     const std::string touched = difference(after_, fresh.picture());
     if (plan.exit_code != kExitDone)
       fail("second-run",
-           "a second run would change something again:" + items_of(plan.result, report_.components).open +
+           "a second run would change something again:" + open_changes(plan.result, items_, report_.components) +
                output_of(plan),
            "the plan must hold once it was applied: does it depend on what the apply changed?");
     else if (!applied(apply) || !touched.empty())
@@ -458,6 +438,7 @@ class PluginCheck {
     const std::string short_name = name.substr(name.find('.') + 1);
     SLIPWAY_TRY(host, trial(short_name, sim));
     const Picture before = host.picture();
+    SLIPWAY_TRY(first, host.plan());
     SLIPWAY_TRY(apply, host.apply());
     if (!applied(apply)) {
       fail(short_name, "apply fails" + output_of(apply), remedy);
@@ -467,7 +448,8 @@ class PluginCheck {
     SLIPWAY_TRY(verify, host.verify());
     if (plan.exit_code != kExitDone) {
       fail(short_name,
-           "a second run would change something again:" + items_of(plan.result, report_.components).open +
+           "a second run would change something again:" +
+               open_changes(plan.result, items_of(first.result, report_.components), report_.components) +
                output_of(plan),
            remedy);
       return {};

@@ -31,8 +31,9 @@ int fail(const std::string& where, const std::string& what, const std::string& n
 
 int fail(const Error& error) {
   const std::string place = error.where.substr(0, error.where.find("  "));
-  const std::string key = place.size() < error.where.size() ? error.where.substr(place.size() + 2) + ": " : "";
-  fail(place, key + error.what, error.next);
+  const std::string key = place.size() < error.where.size() ? error.where.substr(place.size() + 2) : "";
+  const bool names_it = key.empty() || error.what.starts_with(shown_key(key));  // most messages begin with the key
+  fail(place, (names_it ? "" : key + ": ") + error.what, error.next);
   for (const auto& [label, text] : error.details) std::fprintf(stderr, "%s\n", text.c_str());
   return 1;
 }

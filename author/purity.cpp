@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include <slipway/action/difference.hpp>
 #include <slipway/text.hpp>
 
 namespace slipway::core {
@@ -41,7 +42,7 @@ std::vector<Variant> variants(const PurityTrial& trial, const std::vector<std::s
   return all;
 }
 
-/// Names of the plan's actions that are not the same in both, or only in one.
+/// The plan's actions that are not the same in both, or only in one: with the keys that differ.
 std::set<std::string> differing_actions(const TrialRun& one, const TrialRun& other,
                                         const std::vector<std::string>& components) {
   const auto by_name = [&](const TrialRun& run) {
@@ -53,9 +54,15 @@ std::set<std::string> differing_actions(const TrialRun& one, const TrialRun& oth
   const auto first = by_name(one);
   const auto second = by_name(other);
   std::set<std::string> names;
-  for (const auto* side : {&first, &second})
-    for (const auto& [name, action] : *side)
-      if (!first.contains(name) || !second.contains(name) || first.at(name) != second.at(name)) names.insert(name);
+  for (const auto& [name, action] : first) {
+    const auto same = second.find(name);
+    if (same == second.end())
+      names.insert(name + " (in one of them alone)");
+    else if (const std::string changes = action_difference(action, same->second); !changes.empty())
+      names.insert(name + " (" + changes + ")");
+  }
+  for (const auto& [name, action] : second)
+    if (!first.contains(name)) names.insert(name + " (in one of them alone)");
   return names;
 }
 
@@ -75,8 +82,9 @@ std::set<std::string> differing_facts(const TrialRun& one, const TrialRun& other
     const Json second = of(other);
     for (const Json* side : {&first, &second})
       for (const auto& [name, value] : side->items())
-        if (!first.contains(name) || !second.contains(name) || first[name] != second[name])
-          names.insert(component + ": " + name);
+        if (first.value(name, Json()) != second.value(name, Json()))
+          names.insert(component + ": " +
+                       action_difference({{name, first.value(name, Json())}}, {{name, second.value(name, Json())}}));
   }
   return names;
 }

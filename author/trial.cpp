@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include <slipway/action/difference.hpp>
 #include <slipway/text.hpp>
 
 #include "core/exit_code.hpp"
@@ -91,10 +92,34 @@ PlanItems items_of(const Json& plan, const std::vector<std::string>& of) {
       items.actions.push_back(action);
       items.actions.back()["component"] = name;
       if (kind == "file") items.files.push_back(action.value("target", ""));
-      if (item.value("standing", "") == "change") items.open += "\n" + item.value("summary", "");
     }
   }
   return items;
+}
+
+std::string open_changes(const Json& plan, const PlanItems& before, const std::vector<std::string>& of) {
+  const auto is_named = [](const Json& action, const Json& other) {
+    return action.value("kind", "") == other.value("kind", "") &&
+           action.value("target", "") == other.value("target", "");
+  };
+  std::string text;
+  for (const Json& component : plan.value("components", Json::array())) {
+    if (std::find(of.begin(), of.end(), component.value("name", "")) == of.end()) continue;
+    for (const Json& item : component.at("items")) {
+      if (item.value("standing", "") != "change") continue;
+      text += "\n" + item.value("summary", "");
+      if (item.value("removal", false)) continue;
+      Json action = item.at("action");
+      action["component"] = component.value("name", "");
+      const auto same = std::ranges::find_if(before.actions, [&](const Json& old) { return is_named(old, action); });
+      const std::string changes = same == before.actions.end() ? "" : action_difference(*same, action);
+      if (same == before.actions.end())
+        text += " (the plan before has no such action)";
+      else
+        text += changes.empty() ? " (the action is the same: the host is not as it left it)" : " (" + changes + ")";
+    }
+  }
+  return text;
 }
 
 }  // namespace slipway::core

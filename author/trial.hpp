@@ -32,6 +32,8 @@ class Trial {
   Picture picture() const { return picture_of(root_); }
   /// The same root under an environment in which these entries take the place of others of their names.
   Trial with(const std::vector<std::string>& entries) const;
+  /// The same root with another spec.
+  Trial of_spec(const std::string& spec) const { return {program_, environment_, spec, root_, sim_}; }
   /// The same root as another machine.
   Trial as_machine(const std::string& sim) const { return {program_, environment_, spec_, root_, sim}; }
 
@@ -67,8 +69,11 @@ struct PlanItems {
   std::set<std::string> kinds;
   std::vector<std::string> files;  ///< targets of `file`
   std::vector<Json> actions;       ///< with "component"
-  std::string open;                ///< summaries of what would change
 };
 PlanItems items_of(const Json& plan, const std::vector<std::string>& of);
+
+/// What a plan would change, each on a line after a newline, and how it differs from the plan before: in which keys of
+/// the action.
+std::string open_changes(const Json& plan, const PlanItems& before, const std::vector<std::string>& of);
 
 }  // namespace slipway::core

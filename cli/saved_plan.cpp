@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include <slipway/action/difference.hpp>
 #include <slipway/command/secret_name.hpp>
 
 #include "cli/render/render.hpp"
@@ -69,6 +70,11 @@ std::map<std::string, Json> items_of(const Json& component) {
   return items;
 }
 
+std::string how_it_differs(const Json& before, const Json& after) {
+  const std::string changes = action_difference(member(before, "action"), member(after, "action"));
+  return changes.empty() ? " differs in what becomes of an edit" : " differs: " + changes;
+}
+
 void compare_items(const std::string& name, const Json& before, const Json& after, Details& details) {
   const auto earlier = items_of(before);
   const auto now = items_of(after);
@@ -79,7 +85,7 @@ void compare_items(const std::string& name, const Json& before, const Json& afte
     else if (standing_of(item) != standing_of(found->second))
       details.emplace_back(name, key + " was " + standing_of(item) + ", is " + standing_of(found->second));
     else if (item != found->second)
-      details.emplace_back(name, key + " would be made otherwise than the plan says");
+      details.emplace_back(name, key + how_it_differs(item, found->second));
   }
   for (const auto& [key, item] : now)
     if (!earlier.contains(key)) details.emplace_back(name, key + " is new");

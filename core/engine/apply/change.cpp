@@ -78,7 +78,7 @@ void plan_again(ApplyRun& apply, PlannedComponent& component) {
   component = plan_component(apply.session, run, component.name, owned_by(component.name, *owned), apply.options.plan,
                              run.lock);
   if (component.error) return wait_with_others(apply, component);
-  if (auto clash = clash_of(component, run, *owned, apply.session.host())) return fail(component, std::move(*clash));
+  if (auto clash = clash_of(component, run, *owned, apply.session)) return fail(component, std::move(*clash));
   if (const Status fetched = fetch_layers(apply.session, component); !fetched) fail(component, fetched.error());
 }
 

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <thread>
 
+#include <slipway/action/difference.hpp>
+
 #include "core/engine/apply/apply_run.hpp"
 #include "core/engine/apply/failing.hpp"
 #include "core/engine/apply/stop.hpp"
@@ -52,24 +54,13 @@ void verify(ApplyRun& apply, PlannedComponent& component, const std::string& wor
   apply.result.findings[component.name] = std::move(*findings);
 }
 
-constexpr std::size_t kLongestValue = 60;
-
-std::string shortened(const Json& value) {
-  const std::string text = value.is_null() ? "nothing" : canonical(value);
-  return text.size() <= kLongestValue ? text : text.substr(0, kLongestValue) + "…";
-}
-
-/// What a new plan says otherwise of an action than the one that was carried out.
+/// How an action of a new plan differs from the one that was carried out.
 std::string how_it_differs(const PlannedComponent& planned, const PlannedItem& again) {
   const auto before = std::ranges::find(planned.items, again.key(), &PlannedItem::key);
   if (before == planned.items.end()) return "the plan that was carried out had no such action";
-  const Json& old = before->action.json();
-  std::string text;
-  for (const auto& [name, value] : again.action.json().items())
-    if (const Json was = old.value(name, Json()); was != value)
-      text += (text.empty() ? "" : "; ") + name +
-              (name == "content" ? " is another one" : " was " + shortened(was) + ", and is " + shortened(value));
-  return text.empty() ? "the action is the same, and the host is not as it left it: " + again.check.summary : text;
+  const std::string changes = action_difference(before->action.json(), again.action.json());
+  return changes.empty() ? "the action is the same, and the host is not as it left it: " + again.check.summary
+                         : changes;
 }
 
 /// Plans the component anew: nothing may be left to do.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
+#include <set>
 #include <vector>
 
 #include <slipway/text.hpp>
 
 #include "core/action/action_kind.hpp"
 #include "core/engine/plan/relations.hpp"
+#include "core/engine/unit/units.hpp"
 #include "core/host/root_fs.hpp"
 
 namespace slipway::core {
@@ -13,12 +15,30 @@ namespace {
 
 constexpr int kMostLinks = 40;  // that one path may lead through, as in Linux
 
-/// A claim of somebody's, with the path that it comes to.
+/// A component with something that it claims.
 struct Claimant {
   std::string component;
   bool holds = false;  ///< from an earlier apply; this run does not plan it
   Claim claim;
 };
+
+/// "/usr/lib/slipway/plugins/acme.so (1.2.0)": where a component comes from.
+std::string origin_of(const std::string& component, const Plugins& plugins) {
+  if (component == kBootComponent) return "slipway itself";
+  if (!plugins.component_to_path.contains(component)) return "its plugin is not installed";
+  const PluginFile& file = plugins.file(component);
+  return file.path + " (" + file.plugin_version + ")";
+}
+
+std::vector<Claim> claims_of(const Ownership& ownership) {
+  std::vector<Claim> all;
+  for (const Owned& item : ownership.items)
+    if (const auto kind = action_kind(item.action.kind())) {
+      const auto claims = (*kind)->claims(item.action);
+      all.insert(all.end(), claims.begin(), claims.end());
+    }
+  return all;
+}
 
 std::vector<Claim> claims_of(const PlannedComponent& planned) {
   std::vector<Claim> all;
@@ -116,13 +136,19 @@ class Links {
 /// Who wants what, by target.
 class Claims {
  public:
-  explicit Claims(const Links& links) : links_(links) {}
+  Claims(const Links& links, const Plugins& plugins) : links_(links), plugins_(plugins) {}
+
+  /// What was applied as this component's: it keeps that, and whoever comes new to it is refused.
+  void add_applied(const Ownership& ownership) {
+    for (const Claim& claim : claims_of(ownership)) applied_.insert(applied_key(ownership.component, claim));
+  }
 
   void add(const std::string& component, bool holds, const Claim& claim) {
     for (const std::string& target : targets_of(claim)) {
       all_[target].push_back({component, holds, claim});
       if (!target.starts_with('/')) continue;
-      for (const std::string& folder : folders_above(target)) folders_[folder].emplace(component, holds);
+      for (const std::string& folder : folders_above(target))
+        folders_[folder].emplace(component, Claimant{component, holds, claim});
     }
   }
   void add(const PlannedComponent& component) {
@@ -141,17 +167,34 @@ class Claims {
   std::optional<Error> clash_at(const std::string& target, const Claim& claim, const std::string& name) const {
     if (const auto at = all_.find(target); at != all_.end())
       for (const Claimant& other : at->second)
-        if (other.component != name && clashes(claim, other.claim)) return error(name, claim, other);
+        if (other.component != name && clashes(claim, other.claim) && !keeps(name, claim, other))
+          return error(name, claim, other);
     if (!target.starts_with('/')) return std::nullopt;
     for (const std::string& folder : folders_above(target))
       if (const auto at = all_.find(folder); at != all_.end())
         for (const Claimant& other : at->second)
-          if (other.component != name && !other.claim.shared) return error(name, claim, other);
+          if (other.component != name && !other.claim.shared && !keeps(name, claim, other))
+            return error(name, claim, other);
     if (claim.shared) return std::nullopt;
     if (const auto at = folders_.find(target); at != folders_.end())
-      for (const auto& [owner, holds] : at->second)
-        if (owner != name) return error(name, claim, {owner, holds, {target, {}, true, "a folder there"}});
+      for (const auto& [owner, other] : at->second)
+        if (owner != name && !keeps(name, claim, other))
+          return error(name, claim, {owner, other.holds, {other.claim.target, {}, true, "a folder there"}});
     return std::nullopt;
+  }
+
+  std::string applied_key(const std::string& component, const Claim& claim) const {
+    return component + '\n' + (claim.target.starts_with('/') ? links_.follow(claim.target) : claim.target) + '\n' +
+           claim.part;
+  }
+
+  bool was_applied(const std::string& component, const Claim& claim) const {
+    return applied_.contains(applied_key(component, claim));
+  }
+
+  /// The component had it before the other one came.
+  bool keeps(const std::string& name, const Claim& claim, const Claimant& other) const {
+    return was_applied(name, claim) && !other.holds && !was_applied(other.component, other.claim);
   }
 
   /// The path that the claim names; where that is a link which is followed, also what it leads to.
@@ -169,32 +212,36 @@ class Claims {
     return one.part == other.part || one.part.empty() || other.part.empty();
   }
 
-  static Error error(const std::string& name, const Claim& claim, const Claimant& other) {
+  Error error(const std::string& name, const Claim& claim, const Claimant& other) const {
     const std::string& owner = other.component;
-    std::string what = other.holds ? name + " wants " + claim.words + ", which " + owner + " holds"
-                                   : name + " and " + owner + " both want " + claim.words;
+    const bool owner_has_it = other.holds || (was_applied(owner, other.claim) && !was_applied(name, claim));
+    std::string what = owner_has_it ? name + " wants " + claim.words + ", which " + owner + " holds"
+                                    : name + " and " + owner + " both want " + claim.words;
     if (other.claim.words != claim.words) what += " (of " + owner + ": " + other.claim.words + ")";
+    std::string next = other.holds    ? "take " + owner + " out of the spec and apply the whole spec first"
+                       : owner_has_it ? "take " + name + " out of the spec"
+                                      : "take " + name + " or " + owner + " out of the spec";
+    next += ", or install a version of one of the two plugins that leaves it to the other";
     return Error{ErrorCode::conflict,
-                 what,
+                 std::move(what),
                  {},
-                 other.holds
-                     ? "take " + owner + " out of the spec and apply the whole spec first, or drop one of the two"
-                     : "take one of the two out of the spec",
-                 {}};
+                 std::move(next),
+                 {{name, origin_of(name, plugins_)}, {owner, origin_of(owner, plugins_)}}};
   }
 
   const Links& links_;
+  const Plugins& plugins_;
   std::map<std::string, std::vector<Claimant>> all_;
-  std::map<std::string, std::map<std::string, bool>> folders_;  ///< above paths: by component, whether it holds them
+  std::map<std::string, std::map<std::string, Claimant>> folders_;  ///< above paths: by component, a claim below
+  std::set<std::string> applied_;                                   ///< applied_key()
 };
 
-void add_what_the_unplanned_own(Claims& claims, const PlannedRun& run, const std::map<std::string, Ownership>& owned) {
+void add_what_was_applied(Claims& claims, const PlannedRun& run, const std::map<std::string, Ownership>& owned) {
   for (const auto& [name, ownership] : owned) {
+    claims.add_applied(ownership);
     const PlannedComponent* component = run.find(name);
     if (component != nullptr && is_planned(*component)) continue;
-    for (const Owned& item : ownership.items)
-      if (const auto kind = action_kind(item.action.kind()))
-        for (const Claim& claim : (*kind)->claims(item.action)) claims.add(name, true, claim);
+    for (const Claim& claim : claims_of(ownership)) claims.add(name, true, claim);
   }
 }
 
@@ -216,12 +263,12 @@ std::optional<Error> named_twice(const PlannedComponent& planned, const Links& l
 
 }  // namespace
 
-void find_clashes(PlannedRun& run, const std::map<std::string, Ownership>& owned, const Host& host) {
-  Links links(host);
+void find_clashes(PlannedRun& run, const std::map<std::string, Ownership>& owned, const Session& session) {
+  Links links(session.host());
   for (const PlannedComponent& component : run.components)
     if (is_planned(component)) links.plan(component);
-  Claims claims(links);
-  add_what_the_unplanned_own(claims, run, owned);
+  Claims claims(links, session.plugins());
+  add_what_was_applied(claims, run, owned);
   for (const PlannedComponent& component : run.components)
     if (is_planned(component)) claims.add(component);
   std::map<std::string, Error> failed;
@@ -236,12 +283,12 @@ void find_clashes(PlannedRun& run, const std::map<std::string, Ownership>& owned
 }
 
 std::optional<Error> clash_of(const PlannedComponent& planned, const PlannedRun& run,
-                              const std::map<std::string, Ownership>& owned, const Host& host) {
-  Links links(host);
+                              const std::map<std::string, Ownership>& owned, const Session& session) {
+  Links links(session.host());
   for (const PlannedComponent& other : run.components)
     if (other.name == planned.name || is_planned(other)) links.plan(other.name == planned.name ? planned : other);
-  Claims claims(links);
-  add_what_the_unplanned_own(claims, run, owned);
+  Claims claims(links, session.plugins());
+  add_what_was_applied(claims, run, owned);
   for (const PlannedComponent& other : run.components)
     if (other.name != planned.name && is_planned(other)) claims.add(other);
   if (auto twice = named_twice(planned, links)) return twice;

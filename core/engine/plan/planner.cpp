@@ -362,7 +362,7 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
   }
   if (boot && options.needs_slipway) SLIPWAY_CHECK(check_installed(session, run.spec));
   if (boot) run.components.push_back(plan_boot_unit(session, run, owned, options));
-  find_clashes(run, owned, session.host());
+  find_clashes(run, owned, session);
   name_all_not_installable(session, run);
   collect_triggers(run);
   for (PlannedComponent& component : run.components)

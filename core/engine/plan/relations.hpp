@@ -15,13 +15,14 @@ namespace slipway::core {
 
 /// Fails every component of the run that claims what another one claims, or what a component holds of which no plan is
 /// known: one that the run does not look at (`--only`), or that failed. Paths are compared as the root's links, and
-/// those that the plans make, lead to them: /lib/x and /usr/lib/x are one where /lib is a link to usr/lib.
+/// those that the plans make, lead to them: /lib/x and /usr/lib/x are one where /lib is a link to usr/lib. A component
+/// that had the thing already, by an earlier apply, keeps it: then the other one alone fails.
 /// @param owned  what was applied before
-void find_clashes(PlannedRun& run, const std::map<std::string, Ownership>& owned, const Host& host);
+void find_clashes(PlannedRun& run, const std::map<std::string, Ownership>& owned, const Session& session);
 
 /// The same for a component that was planned at its turn: against all others of the run.
 std::optional<Error> clash_of(const PlannedComponent& planned, const PlannedRun& run,
-                              const std::map<std::string, Ownership>& owned, const Host& host);
+                              const std::map<std::string, Ownership>& owned, const Session& session);
 
 /// {COMPONENT: {NAME: value}} of every component that is planned before `name`; of one that this run leaves out, what
 /// it gave when it was applied.

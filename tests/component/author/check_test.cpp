@@ -3,48 +3,20 @@
 #include <filesystem>
 #include <ostream>
 
-#include "tests/component/engine/scratch_host.hpp"
+#include "tests/component/author/check_report.hpp"
 #include "tests/unit/sdk/write/deep_tree.hpp"
 
 namespace slipway {
 namespace {
 
+using slipway::testing::check_spec;
 using slipway::testing::Ran;
 using slipway::testing::ScratchHost;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-struct Report {
-  int code = -1;
-  std::map<std::string, std::string> failed;  ///< finding to text
-  std::map<std::string, std::string> passed;
-  std::map<std::string, std::string> warned;
-  std::map<std::string, std::string> not_exercised;
-  std::map<std::string, std::string>& of(const std::string& status) {
-    if (status == "warning") return warned;
-    return status == "fail" ? failed : status == "pass" ? passed : not_exercised;
-  }
-};
-
-/// @param components  of the spec, YAML indented by four
-Report check_spec(const std::string& components) {
-  const ScratchHost host;
-  host.spec(components);
-  const Ran ran = host.slipway({"plugin", "check", SLIPWAY_FAULTY, "-f", host.folder().at("host.yaml"), "-o", "json"});
-  Report report{ran.code, {}, {}, {}, {}};
-  const Json result = Json::parse(ran.out, nullptr, false);
-  if (!result.is_object() || !result.contains("findings")) {
-    ADD_FAILURE() << ran.out << ran.err;
-    return report;
-  }
-  for (const Json& finding : result["findings"]) {
-    std::string& text = report.of(finding["status"])[finding["name"]];
-    text += (text.empty() ? "" : "\n") + finding["text"].get<std::string>() + " " + finding.value("remedy", "");
-  }
-  return report;
-}
-
+using Report = slipway::testing::CheckReport;
 Report check(const std::string& fault) { return check_spec("    faulty: {fault: " + fault + "}\n"); }
 
 TEST(PluginCheck, FindsNothingWrongWithASoundPlugin) {
@@ -231,9 +203,10 @@ TEST_P(PluginCheckOf, SaysWhatIsWrong) {
 constexpr Fault kFaults[] = {
     {"crashes", "plugin.detect", "detect fails"},
     {"writes-when-looking", "plugin.plan", "made: /etc/sneaky"},
-    {"other-plan-each-time", "plugin.plan", "differ"},
+    {"other-plan-each-time", "plugin.plan", "differ: file /etc/faulty.conf (content, line 1: \""},
     {"other-facts-each-time", "plugin.detect", "faulty: random"},
-    {"reads-the-environment", "plugin.plan", "leans on the variable TZ"},
+    {"reads-the-environment", "plugin.plan",
+     "leans on the variable TZ: file /etc/faulty.conf (content, line 2: \"here\" -> \"Pacific/Chatham\")"},
     {"undeclared-key", "plugin.plan", "the spec's key 'mod' is read, which the manifest does not have"},
     {"mistyped-key", "plugin.plan", "the spec's key 'fault' is read as true or false, and the spec has a text there"},
     {"json-of-another-type", "plugin.plan", "spec.components.faulty.fault"},
@@ -243,7 +216,8 @@ constexpr Fault kFaults[] = {
     {"only-on-an-l4", "plugin.plan", "--sim PROFILE: it has something to do on l4x1)"},
     {"for-another-vendor", "plugin.plan",
      "no GPU of AMD's give what it needs: a machine (--sim FILE, a profile of your own"},
-    {"never-settles", "plugin.fresh-host", "plans something else"},
+    {"never-settles", "plugin.fresh-host",
+     "plans something else (file /etc/faulty.conf): content, line 2: \"first\\n\" -> \"again\\n\""},
     {"verify-writes", "plugin.remove", "made: /etc/seen"},
     {"verify-fails", "plugin.fresh-host", "it never does"},
     {"needs-hardware", "plugin.no-hardware", "there is no GPU"},

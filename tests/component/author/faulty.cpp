@@ -83,6 +83,10 @@ class Faulty final : public Component {
     if (fault == "exec-without-check")
       plan.add(action::exec({.name = "act", .argv = {"true"}, .check = {}, .undo = {}}));
     plan.add(action::file({.path = kFile, .content = content}));
+    if (const std::string claims = spec.has("claims") ? spec.text("claims") : ""; claims.ends_with(".service"))
+      plan.add(action::systemd_unit({.name = claims, .content = "[Service]\nExecStart=/bin/true\n"}));
+    else if (!claims.empty())
+      plan.add(action::file({.path = claims, .content = "faulty\n"}));
     plan.add(action::directory("/var/lib/faulty"));
     plan.add(action::symlink("/etc/faulty", "/var/lib/faulty"));
     return plan;

@@ -2,6 +2,7 @@
 // tests/component/author/own_plugins_test.cpp - slipway's own plugins are fit for use by what `slipway plugin check`
 // asks of a stranger's.
 #include <filesystem>
+#include <regex>
 #include <set>
 
 #include "tests/component/engine/scratch_host.hpp"
@@ -70,6 +71,33 @@ TEST(OwnPluginsList, HasEveryPluginOfTheBuild) {
       built.insert(path.stem().string());
   for (const Needs& needs : kOwn) listed.insert(needs.plugin);
   EXPECT_EQ(built, listed);
+}
+
+/// Checks a stranger's plugin beside slipway's, which claims the driver's file.
+Ran claim_the_drivers_file(const std::string& further) {
+  ScratchHost host;
+  make_node(host);
+  host.plugins += ":" + fs::path(SLIPWAY_FAULTY).parent_path().string();
+  host.spec("    faulty: {claims: /etc/modprobe.d/slipway-nvidia.conf}\n" + further);
+  return host.slipway({"plugin", "check", SLIPWAY_FAULTY, "--root", host.path("").string(), "-f",
+                       host.folder().at("host.yaml").string()});
+}
+
+// It said "Nothing is wrong with it", and a host that got the plugin had no driver any more.
+TEST(OwnPluginsCheck, FindsThatAStrangersPluginClaimsAFileOfTheDriver) {
+  const Ran ran = claim_the_drivers_file(kDriver);
+  EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
+  const std::string text = std::regex_replace(ran.out, std::regex("\\s+"), " ");
+  EXPECT_THAT(text, HasSubstr("faulty and driver both want file /etc/modprobe.d/slipway-nvidia.conf"));
+  EXPECT_THAT(text, HasSubstr("/driver.so ("));
+  EXPECT_THAT(text, HasSubstr("/faulty.so ("));
+}
+
+// Without packages the driver has no plan.
+TEST(OwnPluginsCheck, WarnsThatAStrangersPluginMayClaimAFileOfTheDriver) {
+  const Ran ran = claim_the_drivers_file("");
+  const std::string text = std::regex_replace(ran.out, std::regex("\\s+"), " ");
+  EXPECT_THAT(text, HasSubstr("/driver.so has /etc/modprobe.d/slipway-nvidia.conf in it, which your plugin claims"));
 }
 
 TEST(OwnPluginsCheck, SaysSoWhenItTriedNothing) {

@@ -8,6 +8,7 @@ namespace {
 using slipway::testing::Ran;
 using slipway::testing::ScratchHost;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* kHolds = "    bystander: {file: /etc/taken}\n";
 constexpr const char* kWants = "    probe: {files: {/etc/taken: \"mine\\n\"}}\n";
@@ -19,7 +20,7 @@ TEST(Clash, IsFoundWhenAComponentIsPlannedAtItsTurn) {
             "    follower: {needs: /etc/probe.conf, file: /etc/taken}\n");
   const Ran apply = host.slipway({"apply"});
   EXPECT_EQ(apply.code, 1);
-  EXPECT_THAT(apply.err, HasSubstr("follower and bystander both want file /etc/taken"));
+  EXPECT_THAT(apply.err, HasSubstr("follower wants file /etc/taken, which bystander holds"));
   EXPECT_EQ(host.text("etc/taken"), "here\n");
   EXPECT_EQ(host.text("etc/probe.conf"), "one");
 }
@@ -37,6 +38,35 @@ TEST(Clash, IsFoundWithWhatAComponentOutsideOfOnlyHolds) {
     EXPECT_THAT(refused.out + refused.err, HasSubstr("probe wants file /etc/taken, which bystander holds"));
     EXPECT_EQ(host.tree(), before);
   }
+}
+
+// A stranger's plugin that came to want a file of the driver's took the driver out.
+TEST(Clash, LeavesAComponentWhatItHasHadAndFailsTheNewOneAlone) {
+  const ScratchHost host;
+  host.spec(kHolds);
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  host.spec(std::string("    bystander: {file: /etc/taken, merges: {/etc/new.json: '{\"a\": 1}'}}\n") + kWants);
+  const Ran plan = host.slipway({"plan"});
+  EXPECT_EQ(plan.code, 1);
+  EXPECT_THAT(plan.out, HasSubstr("probe wants file /etc/taken, which bystander holds"));
+  EXPECT_THAT(plan.out, Not(HasSubstr("bystander: failed")));
+  const Ran apply = host.slipway({"apply"});
+  EXPECT_EQ(apply.code, 1) << apply.out;
+  EXPECT_EQ(host.text("etc/taken"), "here\n");
+  EXPECT_TRUE(std::filesystem::exists(host.path("etc/new.json"))) << "the other changes of the component";
+}
+
+// Neither of the two files was named.
+TEST(Clash, NamesThePluginsOfBothAndWhatToDo) {
+  ScratchHost host;
+  host.plugins = std::string(SLIPWAY_TEST_PLUGINS) + ":" + SLIPWAY_GUEST_PLUGINS;
+  host.spec("    guest: {}\n    probe: {files: {/etc/guest: mine}}\n");
+  const Ran plan = host.slipway({"plan"});
+  EXPECT_EQ(plan.code, 1);
+  EXPECT_THAT(plan.out, HasSubstr("probe and guest both want file /etc/guest"));
+  EXPECT_THAT(plan.out, HasSubstr(std::string("probe: ") + SLIPWAY_TEST_PLUGINS + "/probe.so (0.1.0)"));
+  EXPECT_THAT(plan.out, HasSubstr(std::string("guest: ") + SLIPWAY_GUEST_PLUGINS + "/guest.so (0.1.0)"));
+  EXPECT_THAT(plan.out, HasSubstr("take probe or guest out of the spec"));
 }
 
 TEST(Clash, IsNoneWhenTheFileMovesFromOneComponentToTheOther) {

@@ -98,7 +98,7 @@ broken() {
   grep -qF -- "$3" "$work/log" || fail "of $1 the build does not say $3: $(cat "$work/log")"
   mv "$work/kept" "$2"
 }
-broken 's/type: integer/type: number/' manifest.yaml 'manifest.yaml:6:11: error: '
+broken 's/type: integer/type: number/' manifest.yaml 'manifest.yaml:6:11: error: locked_memory_kib.type: expected one of '
 broken 's/component: acme/component: bad/' manifest.yaml "manifest.yaml:1: error: SLIPWAY_PLUGIN() has no component 'bad'; it names acme"
 broken '/^SLIPWAY_PLUGIN/d' acme.cpp 'acme.so: error: it has no entry slipway_plugin_open'
 sed -i 's/ VERSION 1.0.0//' CMakeLists.txt

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// author/beside.hpp - plans a plugin beside the installed ones, which finds a file, a unit or a key that another
+// component claims already.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <slipway/findings.hpp>
+
+#include "author/trial.hpp"
+#include "core/loader/plugin_file.hpp"
+
+namespace slipway::core {
+
+struct BesideTrial {
+  const PluginFile& plugin;
+  const std::vector<PluginFile>& others;  ///< the installed ones
+  const Trial& host;                      ///< a fresh one; it is not changed
+  std::string folder;                     ///< of this trial alone; made here
+  std::string spec;                       ///< the user's; empty: none
+  const PlanItems& items;                 ///< what the plugin plans
+};
+
+/// Adds a finding "plugin.beside" for each thing that two components claim, and one for the components that could not
+/// be planned here, with the reasons. Of these, a file that has one of the plugin's paths in it is a warning.
+/// Errors: those of running slipway.
+Status plan_beside(const BesideTrial& trial, Findings& findings);
+
+}  // namespace slipway::core
