@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
 
 #include <slipway/text.hpp>
 
 #include "cli/command.hpp"
 #include "core/engine/apply/generations.hpp"
 #include "core/engine/apply/stop.hpp"
+#include "core/engine/verify/advice.hpp"
 
 namespace slipway::core {
 namespace {
@@ -39,16 +41,39 @@ Result<int> wanted_generation(const Options& options, const StateDir& state) {
 }
 
 /// A rollback restores a generation completely or not at all: a missing or incompatible plugin stops it.
-Error cannot_go_back(const HostSpec& spec, const Generation& generation) {
-  Error error = spec.unusable.begin()->second;
-  std::vector<std::string> wanted;
-  for (const auto& [name, problem] : spec.unusable) {
-    wanted.push_back(name + " " + generation.plugins[name].value("version", ""));
-    if (name != spec.unusable.begin()->first) error.details.emplace_back("also", problem.what);
+Error cannot_go_back(const std::map<std::string, Error>& unusable, const HostSpec& spec, const Generation& generation) {
+  Error error = unusable.begin()->second;
+  std::vector<std::string> missing;
+  for (const auto& [name, problem] : unusable) {
+    missing.push_back(name + " " + generation.plugins[name].value("version", ""));
+    if (name != unusable.begin()->first) error.details.emplace_back("also", problem.what);
   }
-  error.next = "install " + listed(wanted, "and") + " again, which generation " + std::to_string(generation.number) +
-               " was applied with, or apply a spec for what is installed";
+  const std::string number = std::to_string(generation.number);
+  error.next = "install " + listed(missing, "and") + " again, which generation " + number + " was applied with";
+  if (spec.components.empty()) {
+    error.next += ", or apply a spec for what is installed";
+  } else {
+    std::vector<std::string> others;
+    for (const auto& [name, section] : spec.components) others.push_back(name);
+    error.next += "; or run `slipway rollback " + number + " --only " + joined(others, ",") +
+                  "`, which restores the others; or apply a spec for what is installed";
+  }
   return error;
+}
+
+/// The spec and the packages of a generation are recorded; what a plugin makes of them is the installed plugin's
+/// matter.
+Status warn_of_other_plugins(Session& session, const Generation& generation, const Options& options, TerminalUi& ui) {
+  SLIPWAY_TRY(others, applied_by_other_plugins(session, generation, options.only));
+  if (others.empty()) return {};
+  const std::string number = std::to_string(generation.number);
+  ui.log(Ui::Level::warning, "",
+         "generation " + number + " was applied with " + listed(others, "and") +
+             ": its spec and its packages are restored, with the installed plugins; what a plugin itself did otherwise "
+             "then (names of files and units, defaults of keys) is not. To restore that too, install what generation " +
+             number + " was applied with, and " +
+             advised("run `slipway rollback " + number + "` again", session.options()));
+  return {};
 }
 
 }  // namespace
@@ -60,7 +85,11 @@ Result<int> run_rollback(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(number, wanted_generation(options, session->state()));
   SLIPWAY_TRY(generation, session->state().generation(number));
   SLIPWAY_TRY(spec, spec_of(generation, session->plugins()));
-  if (!spec.unusable.empty()) return cannot_go_back(spec, generation);
+  std::map<std::string, Error> unusable = spec.unusable;
+  if (!options.only.empty())
+    std::erase_if(unusable, [&](const auto& each) { return std::ranges::count(options.only, each.first) == 0; });
+  if (!unusable.empty()) return cannot_go_back(unusable, spec, generation);
+  SLIPWAY_CHECK(warn_of_other_plugins(*session, generation, options, ui));
   SLIPWAY_TRY(lock, Lock::from_json(generation.lock, "generation " + std::to_string(number)));
   session->set_hardware(spec.hardware);
   SLIPWAY_CHECK(take_kernels(*session, generation));

@@ -235,6 +235,23 @@ Result<HostSpec> spec_of(const Generation& generation, const Plugins& plugins) {
   return spec;
 }
 
+Result<std::vector<std::string>> applied_by_other_plugins(Session& session, const Generation& generation,
+                                                          const std::vector<std::string>& only) {
+  std::vector<std::string> list;
+  for (const auto& [name, plugin] : generation.plugins.items()) {
+    if (!only.empty() && std::ranges::count(only, name) == 0) continue;
+    if (!session.plugins().component_to_path.contains(name)) continue;
+    const PluginFile& file = session.plugins().file(name);
+    const std::string version = plugin.value("version", "");
+    SLIPWAY_TRY(digest, session.plugin_digest(file));
+    if (version != file.plugin_version)
+      list.push_back(name + " " + version + " (" + file.plugin_version + " is installed)");
+    else if (digest != plugin.value("digest", ""))
+      list.push_back(name + " " + version + " (another build of it is installed)");
+  }
+  return list;
+}
+
 Result<Json> applied_entry(Session& session, const PlannedRun& run, const std::string& component) {
   const auto path = session.plugins().component_to_path.find(component);
   if (path == session.plugins().component_to_path.end() || !run.spec.components.contains(component)) return Json{};

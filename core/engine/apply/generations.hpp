@@ -24,6 +24,12 @@ Result<std::optional<Generation>> applied_now(Session& session, Journal* journal
 /// A spec of the components that a generation has applied, for an apply of the same.
 Result<HostSpec> spec_of(const Generation& generation, const Plugins& plugins);
 
+/// The generation's components whose installed plugin is another version or build than the one that applied them:
+/// "acme 0.1.0 (0.2.0 is installed)". Those without a plugin are HostSpec::unusable.
+/// @param only  components to look at; empty: all
+Result<std::vector<std::string>> applied_by_other_plugins(Session& session, const Generation& generation,
+                                                          const std::vector<std::string>& only);
+
 /// What the component of the run is applied as, for the journal and the generation.
 Result<Json> applied_entry(Session& session, const PlannedRun& run, const std::string& component);
 

@@ -73,6 +73,9 @@ Status go_back(ApplyRun& apply) {
     PlannedComponent& component = *result.run.find(name);
     component.reason += back ? "; it went back to what " + place + " has" : "; it could not go back to " + place;
     if (back && still_fails(*back, name)) component.reason += ", which does not work either";
+    if (const auto others = applied_by_other_plugins(session, *former, {name}); back && others && !others->empty())
+      component.reason +=
+          "; " + place + " was applied with " + others->front() + ", so that what the plugin itself changed stays";
     const std::string why = failing_text(failing_record(component, &result.findings[name]));
     failing[name] = Json{{"state", to_string(component.state)}, {"reason", component.reason + ": " + why}};
   }
