@@ -44,6 +44,11 @@ Status check_only_ours(const RootDir& root, std::string_view path);
 /// lists, so no group may write there at all.
 Status check_only_ours(const Host& host, std::string_view path);
 
+/// The same, and whether it is there. What is there and is ours stays so, since nobody else can exchange it; what is
+/// not there may be anybody's a moment later, where a folder like /tmp is above it: take it as absent.
+Result<bool> is_there_and_ours(const RootDir& root, std::string_view path);
+Result<bool> is_there_and_ours(const Host& host, std::string_view path);
+
 /// The text of a file that decides something, such as one that a key of the spec names. Errors: `denied` somebody else
 /// could have written it (check_only_ours()); those of read_regular() and Host::read().
 Result<std::string> read_trusted(const RootDir& root, std::string_view path, std::size_t limit_bytes);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 #include <dlfcn.h>
@@ -13,7 +15,11 @@ Result<void*> open_library(const std::string& path, int flags) {
     std::error_code problem;
     const std::string absolute = std::filesystem::absolute(path, problem).string();
     SLIPWAY_TRY(machine, RootDir::open("/"));
-    SLIPWAY_CHECK(check_only_ours(machine, absolute));
+    SLIPWAY_TRY(is_there, is_there_and_ours(machine, absolute));
+    // What comes later, in a folder like /tmp, or has no name any more, as behind /proc/self/fd, may be anybody's.
+    if (!is_there)
+      return Error{
+          .code = ErrorCode::invalid, .what = path + " cannot be loaded: " + std::strerror(ENOENT), .where = path};
     // Resolved here: the loader finds what is beside a library by the name that it was given.
     if (const auto resolved = std::filesystem::canonical(path, problem); !problem) real = resolved.string();
   }

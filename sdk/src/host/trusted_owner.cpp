@@ -124,8 +124,9 @@ std::vector<std::string> names_backwards(const std::string& path) {
 
 /// As the kernel walks: each name, each link where it stands, and each name of what that leads to.
 /// @param place  a RootDir or a Host
+/// @return whether it exists to its end
 template <class Place>
-Status check_way(const Place& place, const std::string& above, std::string_view path) {
+Result<bool> check_way(const Place& place, const std::string& above, std::string_view path) {
   SLIPWAY_TRY(top, look(place, "/"));
   SLIPWAY_CHECK(check_one(above, path, "/", top));
   std::vector<std::string> names = names_backwards(std::string(path));
@@ -139,7 +140,8 @@ Status check_way(const Place& place, const std::string& above, std::string_view 
     }
     const std::string next = at + "/" + name;
     const auto seen = look(place, next);
-    if (!seen) return seen.error().code == ErrorCode::not_found ? Status{} : Status(seen.error());
+    if (!seen && seen.error().code == ErrorCode::not_found) return false;
+    if (!seen) return seen.error();
     SLIPWAY_CHECK(check_one(above, path, next, *seen));
     if (!S_ISLNK(seen->mode)) {
       at = next;
@@ -150,7 +152,7 @@ Status check_way(const Place& place, const std::string& above, std::string_view 
     const std::vector<std::string> more = names_backwards(seen->target);
     names.insert(names.end(), more.begin(), more.end());
   }
-  return {};
+  return true;
 }
 
 }  // namespace
@@ -171,9 +173,19 @@ bool is_trusted_owner(uid_t owner, uid_t caller, const std::string& proc) {
 bool is_trusted_owner(uid_t owner) { return is_trusted_owner(owner, ::geteuid(), "/proc"); }
 
 Status check_only_ours(const RootDir& root, std::string_view path) {
+  SLIPWAY_CHECK(is_there_and_ours(root, path));
+  return {};
+}
+
+Status check_only_ours(const Host& host, std::string_view path) {
+  SLIPWAY_CHECK(is_there_and_ours(host, path));
+  return {};
+}
+
+Result<bool> is_there_and_ours(const RootDir& root, std::string_view path) {
   return check_way(root, root.folder() == "/" ? "" : root.folder(), path);
 }
 
-Status check_only_ours(const Host& host, std::string_view path) { return check_way(host, "", path); }
+Result<bool> is_there_and_ours(const Host& host, std::string_view path) { return check_way(host, "", path); }
 
 }  // namespace slipway

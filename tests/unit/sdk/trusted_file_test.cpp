@@ -5,6 +5,7 @@
 #include <functional>
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -145,6 +146,59 @@ TEST_F(TrustedFile, ThatIsALibraryOfAnotherUserIsNotLoaded) {
   EXPECT_TRUE(std::filesystem::exists(mark)) << "loading alone is enough to run it";
   host_.file("/etc/x/file", "no library");
   EXPECT_EQ(open_library(file, RTLD_NOW).error().code, ErrorCode::invalid);
+}
+
+/// Another user makes the file between the look at its way and the reading.
+class HostWithLateFile final : public Host {
+ public:
+  explicit HostWithLateFile(const Host& inner) : inner_(inner) {}
+  bool live() const override { return inner_.live(); }
+  bool has_kernel_view() const override { return inner_.has_kernel_view(); }
+  Result<std::string> kernel_release() const override { return inner_.kernel_release(); }
+  std::string arch() const override { return inner_.arch(); }
+  Result<std::string> read(std::string_view, std::size_t) const override { return std::string("theirs"); }
+  Result<FileInfo> info(std::string_view path) const override { return inner_.info(path); }
+  Result<std::string> read_link(std::string_view path) const override { return inner_.read_link(path); }
+  Result<std::string> resolve(std::string_view path) const override { return inner_.resolve(path); }
+  Result<std::vector<std::string>> list(std::string_view path) const override { return inner_.list(path); }
+  Status opens(std::string_view path) const override { return inner_.opens(path); }
+  Result<ProcessOutput> run(const std::vector<std::string>& argv, std::chrono::milliseconds limit) const override {
+    return inner_.run(argv, limit);
+  }
+
+ private:
+  const Host& inner_;
+};
+
+// What was absent when its way was looked at was read all the same: in a folder like /tmp, whatever came meanwhile.
+TEST(TrustedFileOfAnyUser, IsAbsentWhenItComesAfterItsWayWasLookedAt) {
+  FakeHost without;
+  EXPECT_EQ(read_trusted(HostWithLateFile(without), "/tmp/x/file").error().code, ErrorCode::not_found);
+  FakeHost with;
+  with.file("/tmp/x/file", "ours");
+  EXPECT_EQ(read_trusted(HostWithLateFile(with), "/tmp/x/file").value_or(""), "theirs") << "the stand-in's";
+}
+
+// A name that leads to no file any more, as that of a deleted one behind a descriptor, was loaded without a look.
+TEST(TrustedFileOfAnyUser, ThatIsALibraryWithoutANameIsNotLoaded) {
+  const TempDir folder;
+  const std::string file = folder.at("library").string();
+  std::filesystem::copy_file(SLIPWAY_TEST_CONSTRUCTOR, file);
+  const std::string mark = folder.at("loaded").string();
+  ASSERT_EQ(::setenv("SLIPWAY_TEST_MARK", mark.c_str(), 1), 0);
+  const int open = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_GE(open, 0);
+  std::filesystem::remove(file);
+  const std::string name = "/proc/self/fd/" + std::to_string(open);
+  const auto loaded = open_library(name, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.error().code, ErrorCode::invalid);
+  EXPECT_FALSE(std::filesystem::exists(mark));
+  void* const by_hand = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(by_hand, nullptr) << "the loader itself would";
+  ::dlclose(by_hand);
+  EXPECT_TRUE(std::filesystem::exists(mark));
+  ::close(open);
 }
 
 }  // namespace
