@@ -176,7 +176,10 @@ const std::vector<Command>& commands() {
        .own_options = {{.name = "deep", .help = "hash every file"},
                        {.name = "boot",
                         .help = "the generation in force, as slipway-verify.service does before kubelet and container "
-                                "engines need to run: what fails is looked at again for ten seconds"}},
+                                "engines need to run: what fails is looked at again for ten seconds"},
+                       {.name = "after-boot",
+                        .help = "the generation in force, as slipway-verify-late.service does once a container engine "
+                                "or kubelet has started: what fails is looked at again for two minutes"}},
        .most_arguments = kAnyNumber},
       {.name = "doctor",
        .usage = "doctor [COMPONENT…]",

@@ -136,6 +136,7 @@ Result<Options> read_options(const Command& command, const std::vector<std::stri
     return line_of(command).wrong("--replace-edits is given with a path, and for all besides");
   options.yes = read.flag("yes");
   options.boot = read.flag("boot");
+  options.after_boot = read.flag("after-boot");
   options.condition = read.flag("condition");
   options.deep = read.flag("deep");
   options.all = read.flag("all");

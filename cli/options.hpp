@@ -35,6 +35,9 @@ struct Options {
   std::optional<std::chrono::seconds> wait;             ///< --wait, more than 0
   std::optional<std::chrono::seconds> wait_for_source;  ///< --wait-for-source, more than 0
   bool boot = false;
+  bool after_boot = false;  ///< of verify
+  /// The generation in force counts, whatever a spec says, and nothing of the environment: what units run.
+  bool is_of_a_boot() const { return boot || after_boot; }
   bool image = false;  ///< --image; then session.live is false
   bool condition = false;
   bool deep = false;

@@ -194,7 +194,7 @@ Result<const Manifest*> named_component(const Plugins& plugins, const std::strin
 
 std::vector<std::string> doubts_about_machine(const Options& options) {
   std::error_code problem;
-  const bool decided = options.session.live || options.boot || !options.session.sim.empty() ||
+  const bool decided = options.session.live || options.is_of_a_boot() || !options.session.sim.empty() ||
                        std::filesystem::canonical(options.session.root, problem) != "/";
   return decided ? std::vector<std::string>{} : signs_of_a_build("/");
 }
@@ -213,7 +213,7 @@ Status take_names(Options& options) {
 bool environment_counts(const Options& options) {
   constexpr std::array<std::string_view, 3> kTried{"plan", "service", "log"};
   std::error_code problem;
-  if (options.boot) return false;
+  if (options.is_of_a_boot()) return false;
   return ::geteuid() != 0 || !options.session.sim.empty() || !options.session.live.value_or(true) ||
          std::filesystem::canonical(options.session.root, problem) != "/" ||
          std::ranges::count(kTried, options.command) != 0;
@@ -229,11 +229,11 @@ Result<SpecAndLock> load_spec(Session& session, const Options& options) {
   const std::string& root = session.host_config().root;
   SpecAndLock loaded;
   std::optional<std::string> text;
-  if (!options.boot && options.spec.empty()) {
+  if (!options.is_of_a_boot() && options.spec.empty()) {
     SLIPWAY_TRY(own, read_own(session.root().root(), kDefaultSpec, kYamlMaxBytes));
     text = std::move(own);
   }
-  if (options.boot || (options.spec.empty() && !text)) {
+  if (options.is_of_a_boot() || (options.spec.empty() && !text)) {
     SLIPWAY_TRY(generation, from_generation(session));
     loaded = std::move(generation);
     if (!options.lock.empty()) {
@@ -251,7 +251,7 @@ Result<SpecAndLock> load_spec(Session& session, const Options& options) {
     loaded.lock = std::move(lock);
   }
   const bool acts = options.command == "plan" || options.command == "apply";
-  if (acts && options.spec.empty() && !options.boot && root != "/" && !session.host_config().live)
+  if (acts && options.spec.empty() && !options.is_of_a_boot() && root != "/" && !session.host_config().live)
     SLIPWAY_CHECK(has_no_secrets(loaded.spec));
   if (options.update) loaded.lock = Lock{};
   session.set_hardware(loaded.spec.hardware);

@@ -7,16 +7,25 @@
 
 #include "cli/command.hpp"
 #include "cli/repair/repair.hpp"
+#include "core/action/unit/systemd.hpp"
+#include "core/engine/unit/units.hpp"
 #include "core/engine/verify/causes.hpp"
 
 namespace slipway::core {
 namespace {
 
-/// Services have only just started at a boot, and their first look at the GPUs may not be over.
+/// Services have only just started at a boot, and their first look at the GPUs may not be over. After it, kubelet and
+/// engines have only just started.
 constexpr std::chrono::seconds kSettleTime{10};
-constexpr std::chrono::seconds kSettleStep{1};
 /// How long another slipway may be at work: less than the unit's TimeoutStartSec.
 constexpr std::chrono::minutes kChangeTime{5};
+constexpr std::chrono::seconds kLateSettleTime{120};
+constexpr std::chrono::seconds kLongestPause{15};
+constexpr std::chrono::seconds kLookAtFirstApply{2};
+/// kubelet is started again every ten seconds while it has no configuration: before a join.
+constexpr std::chrono::seconds kLookAtEngines{5};
+constexpr int kLooksWithoutAStart = 4;
+constexpr std::chrono::minutes kWaitForEngines{10};
 
 bool all_pass(const std::map<std::string, Findings>& findings) {
   return std::ranges::all_of(findings, [](const auto& each) { return each.second.passed(); });
@@ -31,18 +40,52 @@ bool is_being_changed(const std::map<std::string, Findings>& findings) {
   });
 }
 
-/// At a boot until nothing changes any more, and all pass or the time is over; else once.
-Result<std::map<std::string, Findings>> verify_settled(Session& session, const HostSpec& spec, const Options& options) {
+/// At a boot, and after it, until nothing changes any more, and all pass or the time is over; else once.
+Result<std::map<std::string, Findings>> verify_settled(Session& session, const HostSpec& spec, const Options& options,
+                                                       TerminalUi& ui) {
+  const auto settle_time = options.after_boot ? kLateSettleTime : kSettleTime;
   const auto latest = std::chrono::steady_clock::now() + kChangeTime;
-  auto end = std::chrono::steady_clock::now() + kSettleTime;
-  for (;;) {
+  auto end = std::chrono::steady_clock::now() + settle_time;
+  for (std::chrono::seconds pause{1};; pause = options.after_boot ? std::min(2 * pause, kLongestPause) : pause) {
     SLIPWAY_TRY(findings, verify_run(session, spec, {options.only, options.deep}));
+    if (!options.is_of_a_boot()) return findings;
     const auto now = std::chrono::steady_clock::now();
     const bool changes = now < latest && is_being_changed(findings);
-    if (changes) end = now + kSettleTime;
-    if (!options.boot || (!changes && all_pass(findings)) || now >= end) return findings;
-    std::this_thread::sleep_for(kSettleStep);
+    if (changes) end = now + settle_time;
+    if (!changes && (all_pass(findings) || now + pause > end)) return findings;
+    if (options.after_boot && pause == std::chrono::seconds(1))
+      ui.log(Ui::Level::info, "", "not everything passes yet; it is looked at again for two minutes");
+    std::this_thread::sleep_for(pause);
   }
+}
+
+/// Whatever starts this may start again and again: then it is looked at once in a while, and not at each of its starts.
+void wait_for_engines(const Session& session, const HostSpec& spec, TerminalUi& ui) {
+  if (!has_systemd(session.host())) return;
+  const auto end = std::chrono::steady_clock::now() + kWaitForEngines;
+  bool waits = false;
+  for (int looks = 0; std::chrono::steady_clock::now() < end; std::this_thread::sleep_for(kLookAtEngines)) {
+    const bool starts = an_engine_starts(session, spec);
+    if (starts && !waits)
+      ui.log(Ui::Level::info, "", "waiting for a container engine or kubelet that is being started");
+    waits = waits || starts;
+    looks = starts ? 0 : looks + 1;
+    if (looks == kLooksWithoutAStart) return;
+  }
+}
+
+/// At a boot before anything is applied, slipway-apply.service may be at work: what it comes to is verified.
+Result<std::unique_ptr<Session>> open_once_provisioned(const Options& options, TerminalUi& ui) {
+  SLIPWAY_TRY(session, open_session(options, ui));
+  SLIPWAY_CHECK(session->state().go_around_damage());
+  if (!options.boot) return std::move(session);
+  SLIPWAY_TRY(current, session->state().current());
+  if (current || !is_first_apply_under_way(session->host())) return std::move(session);
+  ui.log(Ui::Level::info, "", "nothing is provisioned yet: waiting for slipway-apply.service to end");
+  while (is_first_apply_under_way(session->host())) std::this_thread::sleep_for(kLookAtFirstApply);
+  SLIPWAY_TRY(again, open_session(options, ui));
+  SLIPWAY_CHECK(again->state().go_around_damage());
+  return std::move(again);
 }
 
 }  // namespace
@@ -50,16 +93,19 @@ Result<std::map<std::string, Findings>> verify_settled(Session& session, const H
 Result<int> run_verify(const Options& given, TerminalUi& ui) {
   Options options = given;
   SLIPWAY_CHECK(take_names(options));
-  if (options.boot && !options.spec.empty())
+  if (options.boot && options.after_boot)
+    return Error{ErrorCode::usage, "--boot and --after-boot exclude each other", "command line", "leave one out", {}};
+  if (options.is_of_a_boot() && !options.spec.empty())
     return Error{ErrorCode::usage,
-                 "--boot verifies the generation in force, and -f names another spec",
+                 std::string(options.boot ? "--boot" : "--after-boot") +
+                     " verifies the generation in force, and -f names another spec",
                  "command line",
                  "leave one out",
                  {}};
-  SLIPWAY_TRY(session, open_session(options, ui));
-  SLIPWAY_CHECK(session->state().go_around_damage());
+  SLIPWAY_TRY(session, open_once_provisioned(options, ui));
   SLIPWAY_TRY(loaded, load_spec(*session, options));
-  SLIPWAY_TRY(findings, verify_settled(*session, loaded.spec, options));
+  if (options.after_boot) wait_for_engines(*session, loaded.spec, ui);
+  SLIPWAY_TRY(findings, verify_settled(*session, loaded.spec, options, ui));
   SLIPWAY_CHECK(add_damage(*session, findings));
   const bool passed = !awaits_apply(findings) && all_pass(findings);
   if (options.output == "text") {

@@ -135,14 +135,18 @@ Status add_reference(const fs::path& prefix, InstalledFiles& files) {
   return {};
 }
 
-/// The unit that comes with slipway itself, and that nothing enables.
-Status add_unit(const RootDir& root, const fs::path& prefix, InstalledFiles& files) {
+/// The units that come with slipway itself, and that nothing enables.
+constexpr const char* kOwnUnits[] = {"slipway-apply.service", "slipway-ready.target", "slipway-verify.service"};
+
+Status add_units(const RootDir& root, const fs::path& prefix, InstalledFiles& files) {
   if (!root.open_at(std::string("/usr/") + kUnits, O_PATH | O_DIRECTORY)) return {};  // it has no systemd
-  const std::string unit = std::string(kUnits) + "slipway-apply.service";
-  auto content = content_of((prefix / unit).string());
-  if (!content && content.error().code == ErrorCode::not_found) return {};  // installed for a root without systemd
-  if (!content) return content.error();
-  files.data[unit] = std::move(*content);
+  for (const char* name : kOwnUnits) {
+    const std::string unit = std::string(kUnits) + name;
+    auto content = content_of((prefix / unit).string());
+    if (!content && content.error().code == ErrorCode::not_found) continue;  // installed for a root without systemd
+    if (!content) return content.error();
+    files.data[unit] = std::move(*content);
+  }
   return {};
 }
 
@@ -164,7 +168,7 @@ Result<InstalledFiles> files_to_install(const RootDir& root, const Plugins& plug
   }
   SLIPWAY_CHECK(add_programs(prefix, names, strip, files));
   SLIPWAY_CHECK(add_reference(prefix, files));
-  SLIPWAY_CHECK(add_unit(root, prefix, files));
+  SLIPWAY_CHECK(add_units(root, prefix, files));
   SLIPWAY_TRY(libraries, missing_libraries(root, files.programs, (prefix / kLibraries).lexically_normal().string()));
   for (auto& [name, content] : libraries) {
     files.libraries.push_back(name);

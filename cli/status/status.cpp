@@ -231,6 +231,8 @@ class NextSteps {
       add(problem, kStartApplyUnitAgain);
     if (const std::string problem = verify_unit_failure(session_.host()); !problem.empty())
       add(problem, kVerifyBootAgain);
+    if (const std::string problem = late_verify_failure(session_.host()); !problem.empty())
+      add(problem, kVerifyLateAgain);
     for (const auto& [name, component] : components.items()) add_component(name, component, apply);
     for (const auto& [name, ownership] : known_.owned) add_next_boot(name, ownership);
     add_reasons();

@@ -6,29 +6,9 @@
 #include "sandbox/unit/unit_text.hpp"
 
 namespace slipway::core {
+namespace {
 
-std::string boot_unit_text(const std::string& program, const std::string& before) {
-  return R"([Unit]
-Description=slipway: finish provisioning on this boot
-# The image's kernel modules and firmware are there; who needs what is made here waits for it.
-After=local-fs.target systemd-modules-load.service systemd-udevd.service
-)" + before +
-         R"(ConditionPathExists=/var/lib/slipway/generations/current
-)" + unit_while_installed(program) +
-         R"(
-[Service]
-Type=oneshot
-RemainAfterExit=yes
-ExecStart=)" +
-         unit_word(program) + R"( apply --boot
-TimeoutStartSec=15min
-# "Done but for a reboot" is no failure of this boot.
-SuccessExitStatus=4
-# A stop is for the command, which ends its workers and what they run.
-KillMode=mixed
-
-# It changes the machine, which any mount namespace would keep to itself. What no component's work needs is taken away.
-MemoryMax=90%
+constexpr std::string_view kLimitsOfAnApply = R"(MemoryMax=90%
 TasksMax=16384
 UMask=0022
 NoNewPrivileges=yes
@@ -44,7 +24,40 @@ ProtectHostname=yes
 SystemCallArchitectures=native
 SystemCallFilter=~@clock @cpu-emulation @debug @obsolete @raw-io @reboot @swap
 SystemCallErrorNumber=EPERM
+)";
 
+constexpr const char* kWaitsForTheApply =
+    "# Before anything is applied it waits for the end of slipway-apply.service, which may wait for a registry.\n"
+    "TimeoutStartSec=infinity\n";
+
+std::string program_line(const std::string& program, const std::string& words) {
+  return "ExecStart=" + unit_word(program) + " " + words + "\n";
+}
+
+}  // namespace
+
+std::string boot_unit_text(const std::string& program, const std::string& before) {
+  return R"([Unit]
+Description=slipway: finish provisioning on this boot
+# The image's kernel modules and firmware are there; who needs what is made here waits for it.
+After=local-fs.target systemd-modules-load.service systemd-udevd.service
+)" + before +
+         R"(ConditionPathExists=/var/lib/slipway/generations/current
+)" + unit_while_installed(program) +
+         R"(
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+)" + program_line(program, "apply --boot") +
+         R"(TimeoutStartSec=15min
+# "Done but for a reboot" is no failure of this boot.
+SuccessExitStatus=4
+# A stop is for the command, which ends its workers and what they run.
+KillMode=mixed
+
+# It changes the machine, which any mount namespace would keep to itself. What no component's work needs is taken away.
+)" + std::string(kLimitsOfAnApply) +
+         R"(
 [Install]
 WantedBy=multi-user.target
 )";
@@ -53,14 +66,15 @@ WantedBy=multi-user.target
 // An assertion where the boot unit has a condition: a unit that a condition passes over counts as started, and the
 // target would be reached without a look. Without default dependencies nothing waits for the verify, but what is
 // ordered behind it.
-std::string verify_unit_text(const std::string& program, const std::vector<std::string>& services) {
+std::string verify_unit_text(const std::string& program, const std::vector<std::string>& services, bool first) {
   return R"([Unit]
 Description=slipway: verify what this boot has made
 DefaultDependencies=no
 Requires=sysinit.target
 Wants=slipway-boot.service
 After=sysinit.target basic.target slipway-boot.service)" +
-         (services.empty() ? "" : " " + joined(services, " ")) + R"(
+         std::string(first ? " slipway-apply.service" : "") + (services.empty() ? "" : " " + joined(services, " ")) +
+         R"(
 Conflicts=shutdown.target
 Before=shutdown.target
 Assert)" +
@@ -69,10 +83,9 @@ Assert)" +
 [Service]
 Type=oneshot
 RemainAfterExit=yes
-ExecStart=)" +
-         unit_word(program) + R"( verify --boot
-TimeoutStartSec=10min
-
+)" + program_line(program, "verify --boot") +
+         std::string(first ? kWaitsForTheApply : "TimeoutStartSec=10min\n") +
+         R"(
 # It reads, tries the GPUs, and asks systemd and services. Devices of every vendor are open: each component verifies its
 # own. No ProtectKernelModules: that hides /usr/lib/modules, which are verified; CAP_SYS_MODULE is not there in any case.
 ProtectSystem=strict
@@ -97,6 +110,33 @@ SystemCallArchitectures=native
 SystemCallErrorNumber=EPERM
 SystemCallFilter=@system-service
 )";
+}
+
+// Units that are not on the machine start nothing, and nothing waits for them. It is not active afterwards, so that
+// each start of an engine or of kubelet starts it again; and what starts them does not wait for it to end.
+std::string late_verify_unit_text(const std::string& program, const std::vector<std::string>& services,
+                                  const std::vector<std::string>& engines) {
+  return R"([Unit]
+Description=slipway: verify what needs a container engine or kubelet
+DefaultDependencies=no
+Requires=sysinit.target
+After=sysinit.target basic.target slipway-boot.service slipway-verify.service )" +
+         joined(services, " ") + (services.empty() ? "" : " ") + joined(engines, " ") + R"(
+Conflicts=shutdown.target
+Before=shutdown.target
+)" + unit_while_installed(program) +
+         R"(
+[Service]
+Type=exec
+)" + program_line(program, "verify --after-boot") +
+         R"(RuntimeMaxSec=20min
+
+# It tries a container, as `slipway apply` does, and has the same limits.
+)" + std::string(kLimitsOfAnApply) +
+         R"(
+[Install]
+WantedBy=)" +
+         joined(engines, " ") + "\n";
 }
 
 std::string ready_target_text() {

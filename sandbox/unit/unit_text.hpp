@@ -31,7 +31,13 @@ std::string boot_unit_text(const std::string& program, const std::string& before
 
 /// slipway-verify.service: a verify of what the boot has made, once these services run. It passes, or fails for this
 /// boot; no condition passes it over.
-std::string verify_unit_text(const std::string& program, const std::vector<std::string>& services);
+/// @param first  the one that comes with slipway itself, for a boot before anything is applied
+std::string verify_unit_text(const std::string& program, const std::vector<std::string>& services, bool first = false);
+
+/// slipway-verify-late.service: a verify of all, when a container engine or kubelet has started.
+/// @param engines  their units, at least one
+std::string late_verify_unit_text(const std::string& program, const std::vector<std::string>& services,
+                                  const std::vector<std::string>& engines);
 
 /// slipway-ready.target: reached when slipway-verify.service has passed.
 std::string ready_target_text();

@@ -13,17 +13,17 @@ namespace {
 
 constexpr const char* kUnitName = "slipway-boot.service";
 constexpr const char* kVerifyUnit = "slipway-verify.service";
+constexpr const char* kLateVerifyUnit = "slipway-verify-late.service";
+constexpr const char* kApplyUnit = "slipway-apply.service";
 constexpr const char* kReadyTarget = "slipway-ready.target";
 
-/// One line for each unit that a component of the spec names.
-std::string before_lines(const Session& session, const HostSpec& spec) {
+/// The units that components of the spec come before: container engines, and what uses these.
+std::vector<std::string> engine_units(const Session& session, const HostSpec& spec) {
   std::set<std::string> units;
   for (const auto& [name, section] : spec.components)
     if (const Manifest* const manifest = session.plugins().manifest(name); manifest != nullptr)
       units.insert(manifest->boot_before.begin(), manifest->boot_before.end());
-  std::string lines;
-  for (const std::string& unit : units) lines += "Before=" + unit + "\n";
-  return lines;
+  return {units.begin(), units.end()};
 }
 
 /// The units of the spec's services: what they say of themselves is part of a verify.
@@ -102,19 +102,26 @@ Status check_installed(const Session& session, const HostSpec& spec) {
 Plan boot_plan(const Session& session, const HostSpec& spec) {
   Plan plan;
   const std::string program = unit_program(session);
-  plan.add(action::systemd_unit({.name = kUnitName,
-                                 .content = boot_unit_text(program, before_lines(session, spec)),
-                                 .enabled = true,
-                                 .started = false}))
+  const std::vector<std::string> engines = engine_units(session, spec);
+  const std::vector<std::string> services = service_units(session, spec);
+  std::string before;
+  for (const std::string& unit : engines) before += "Before=" + unit + "\n";
+  plan.add(action::systemd_unit(
+               {.name = kUnitName, .content = boot_unit_text(program, before), .enabled = true, .started = false}))
       .because("modules, device nodes and the like need the running machine");
-  plan.add(action::systemd_unit({.name = kVerifyUnit,
-                                 .content = verify_unit_text(program, service_units(session, spec)),
-                                 .enabled = false,
-                                 .started = false}))
+  plan
+      .add(action::systemd_unit(
+          {.name = kVerifyUnit, .content = verify_unit_text(program, services), .enabled = false, .started = false}))
       .because("it verifies each boot");
   plan.add(action::systemd_unit(
                {.name = kReadyTarget, .content = ready_target_text(), .enabled = true, .started = false}))
       .because("it is reached when a boot is verified: what needs the GPUs may wait for it");
+  if (!engines.empty())
+    plan.add(action::systemd_unit({.name = kLateVerifyUnit,
+                                   .content = late_verify_unit_text(program, services, engines),
+                                   .enabled = true,
+                                   .started = false}))
+        .because("what needs a container engine or a node agent is verified when that has started");
   if (!session.host().exists(program))
     plan.note("the root has no " + program + " yet: install slipway there, or the boot unit has nothing to run");
   return plan;
@@ -127,13 +134,32 @@ std::string verify_unit_failure(const Host& host) {
   return failure.empty() ? "" : failure + ", so that slipway-ready.target is not reached";
 }
 
+std::string late_verify_failure(const Host& host) {
+  const std::string failure = failure_of(host, kLateVerifyUnit);
+  return failure.empty() ? ""
+                         : failure + ": something did not pass once a container engine or a node agent had started";
+}
+
+bool an_engine_starts(const Session& session, const HostSpec& spec) {
+  const Host& host = session.host();
+  return has_systemd(host) && std::ranges::any_of(engine_units(session, spec), [&host](const std::string& unit) {
+           const auto state = unit_state(host, unit);
+           return state && (state->active == "activating" || state->queued);
+         });
+}
+
+bool is_first_apply_under_way(const Host& host) {
+  if (!has_systemd(host)) return false;
+  const auto state = unit_state(host, kApplyUnit);
+  return state && (state->running() || state->active == "activating" || state->queued);
+}
+
 std::string apply_unit_failure(const Host& host) {
-  constexpr const char* kName = "slipway-apply.service";
   if (!has_systemd(host)) return {};
-  const auto state = unit_state(host, kName);
+  const auto state = unit_state(host, kApplyUnit);
   const bool tries_again = state && state->sub == "auto-restart";
   if (!state || (state->active != "failed" && !tries_again)) return {};
-  return std::string(kName) + (tries_again ? " has failed and is about to try again" : " has given up") +
+  return std::string(kApplyUnit) + (tries_again ? " has failed and is about to try again" : " has given up") +
          (state->result.empty() ? "" : ", its result is " + state->result);
 }
 

@@ -22,7 +22,8 @@ bool wants_boot_unit(const Session& session, const std::map<std::string, Ownersh
 bool is_lost_at_a_boot(const Plan& plan);
 
 /// The plan of slipway-boot.service, enabled, before the units that the spec's components name (`boot_before`); of
-/// slipway-verify.service, which looks at what that boot has made; and of slipway-ready.target, which is reached then.
+/// slipway-verify.service, which looks at what that boot has made; of slipway-ready.target, which is reached then; and
+/// of slipway-verify-late.service, which those units start.
 Plan boot_plan(const Session& session, const HostSpec& spec);
 
 /// "slipway-boot.service has failed, its result is exit-code"; empty: it has not, or there is none.
@@ -32,6 +33,16 @@ std::string verify_unit_failure(const Host& host);
 inline constexpr const char* kVerifyBootAgain =
     "`journalctl -u slipway-verify.service` tells what did not pass; `systemctl start slipway-ready.target` verifies "
     "again";
+/// The same for slipway-verify-late.service.
+std::string late_verify_failure(const Host& host);
+inline constexpr const char* kVerifyLateAgain =
+    "`journalctl -u slipway-verify-late.service` tells what did not pass; `systemctl start "
+    "slipway-verify-late.service` "
+    "verifies again";
+/// A container engine or a node agent is being started, or has failed and is about to be started again.
+bool an_engine_starts(const Session& session, const HostSpec& spec);
+/// slipway-apply.service runs, is about to, or has failed and is about to try again.
+bool is_first_apply_under_way(const Host& host);
 /// The same for slipway-apply.service: it has failed for good, or systemd is about to restart it. Empty: neither.
 std::string apply_unit_failure(const Host& host);
 inline constexpr const char* kStartApplyUnitAgain =

@@ -104,6 +104,9 @@ void add_boot(const Session& session, std::map<std::string, Findings>& all) {
   if (const std::string problem = booting ? "" : verify_unit_failure(session.host()); !problem.empty())
     all[kBootComponent].add(
         {Finding::Status::warning, std::string(kBootComponent) + ".verify", problem, kVerifyBootAgain});
+  if (const std::string problem = booting ? "" : late_verify_failure(session.host()); !problem.empty())
+    all[kBootComponent].add(
+        {Finding::Status::warning, std::string(kBootComponent) + ".verify-late", problem, kVerifyLateAgain});
   if (const std::string problem = apply_unit_failure(session.host()); !problem.empty())
     all["slipway"].add({Finding::Status::warning, "slipway.apply-unit", problem, kStartApplyUnitAgain});
 }

@@ -25,6 +25,8 @@ class FakeSystemd {
 
   /// The unit is at work, as if somebody had started it.
   void running(const std::string& unit) const { host_.put("run/units/" + unit, "active"); }
+  /// The unit is not at work any more.
+  void stopped(const std::string& unit) const { host_.put("run/units/" + unit, ""); }
   /// The unit is not at work, and systemd is about to start it.
   void queued(const std::string& unit) const { host_.put("run/units/" + unit, "queued"); }
   /// The unit's ExecCondition= has passed it over.

@@ -9,6 +9,7 @@
 #include <signal.h>
 
 #include "tests/component/engine/fake_systemd.hpp"
+#include "tests/component/engine/installed.hpp"
 
 namespace slipway {
 namespace {
@@ -17,6 +18,7 @@ using slipway::testing::FakeSystemd;
 using slipway::testing::Ran;
 using slipway::testing::ScratchHost;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* kSleeps = "    probe: {files: {/etc/probe.conf: \"ours\\n\", /new/file: x}, custom: sleeps}\n";
 constexpr const char* kWorks = "    probe: {files: {/etc/probe.conf: \"ours\\n\", /new/file: x}}\n";
@@ -198,6 +200,121 @@ TEST(Boot, ThatIsNotFinishedIsNotVerified) {
     EXPECT_THAT(host.slipway({command}).out,
                 HasSubstr("warning  slipway-boot.verify: slipway-verify.service has failed"));
   EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("so that slipway-ready.target is not reached"));
+}
+
+TEST(Boot, ThatDoesNotPassOnceKubeletRunsIsNamed) {
+  if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
+  ScratchHost host;
+  host.spec("    probe: {files: {/etc/probe.conf: one}, node: true}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0) << "an image, which is booted now";
+  const FakeSystemd systemd(host);
+  host.put("etc/systemd/system/slipway-verify-late.service", "[Service]\nExecStart=/usr/bin/true\n");
+  systemd.failed("slipway-verify-late.service");
+  for (const std::string command : {"verify", "doctor"})
+    EXPECT_THAT(host.slipway({command}).out,
+                HasSubstr("warning  slipway-boot.verify-late: slipway-verify-late.service has failed"));
+  EXPECT_THAT(host.slipway({"status"}).out,
+              HasSubstr("something did not pass once a container engine or a node agent"));
+  EXPECT_THAT(host.slipway({"verify", "--boot"}).out, Not(HasSubstr("verify-late")));
+}
+
+/// Starts it, and waits until it says these words.
+pid_t started_until(const ScratchHost& host, const std::vector<std::string>& words, const std::string& says) {
+  const pid_t child = host.start(words);
+  EXPECT_TRUE(testing::comes_true([&] { return host.error_text().find(says) != std::string::npos; }))
+      << host.error_text();
+  return child;
+}
+
+int exit_code_of(pid_t child) {
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// What is ordered behind slipway-ready.target failed at a first boot, before anything was applied, and for good.
+TEST(Boot, BeforeTheFirstApplyIsVerifiedOnceThatHasEnded) {
+  if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
+  ScratchHost host;
+  host.program = testing::installed_program();
+  host.spec("    probe: {files: {/etc/probe.conf: one}}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  const auto state = host.path("var/lib/slipway");
+  std::filesystem::rename(state, host.folder().at("aside"));
+  const FakeSystemd systemd(host);
+  systemd.queued("slipway-apply.service");
+  const pid_t verify = started_until(host, {"verify", "--boot"}, "waiting for slipway-apply.service to end");
+  systemd.running("slipway-apply.service");
+  std::filesystem::rename(host.folder().at("aside"), state);
+  systemd.stopped("slipway-apply.service");
+  EXPECT_EQ(exit_code_of(verify), 0) << host.error_text();
+}
+
+TEST(Boot, IsNotVerifiedWhereTheFirstApplyHasGivenUpOrIsOff) {
+  if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
+  ScratchHost host;
+  const FakeSystemd systemd(host);
+  EXPECT_EQ(host.slipway({"verify", "--boot"}).code, 1) << "nothing is at work that would provision it";
+  systemd.trying_again("slipway-apply.service");
+  const pid_t verify = started_until(host, {"verify", "--boot"}, "waiting for slipway-apply.service to end");
+  systemd.failed("slipway-apply.service");
+  EXPECT_EQ(exit_code_of(verify), 1);
+}
+
+TEST(Boot, IsVerifiedWhereItHasBeenProvisionedWhateverIsAtWork) {
+  if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
+  ScratchHost host;
+  host.program = testing::installed_program();
+  host.spec("    probe: {files: {/etc/probe.conf: one}}\n");
+  const FakeSystemd systemd(host);
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  systemd.running("slipway-apply.service");
+  const Ran verified = host.slipway({"verify", "--boot"});
+  EXPECT_EQ(verified.code, 0) << verified.out << verified.err;
+}
+
+// kubelet and engines need a while to come up: a look at the moment when they are started would find nothing.
+TEST(LateVerify, IsRepeatedUntilAllPasses) {
+  ScratchHost host;
+  host.program = testing::installed_program();
+  host.spec("    probe: {files: {/etc/probe.conf: one}}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  EXPECT_EQ(host.slipway({"verify", "--after-boot"}).code, 0);
+  std::filesystem::rename(host.path("etc/probe.conf"), host.folder().at("aside"));
+  const pid_t verify = started_until(host, {"verify", "--after-boot"}, "it is looked at again");
+  std::filesystem::rename(host.folder().at("aside"), host.path("etc/probe.conf"));
+  EXPECT_EQ(exit_code_of(verify), 0) << host.error_text();
+}
+
+// Before a join kubelet is started every ten seconds, and each of its starts would have tried a container.
+TEST(LateVerify, WaitsWhileKubeletIsStartedAgainAndAgain) {
+  if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
+  ScratchHost host;
+  const testing::TempDir prefix;
+  host.program = testing::install_into(prefix, {SLIPWAY_TEST_PLUGINS, SLIPWAY_GUEST_PLUGINS});
+  host.plugins = std::string(SLIPWAY_TEST_PLUGINS) + ":" + SLIPWAY_GUEST_PLUGINS;
+  host.spec("    probe: {files: {/etc/probe.conf: one}}\n    guest: {}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  const FakeSystemd systemd(host);
+  systemd.trying_again("guest-engine.service");
+  const pid_t verify = started_until(host, {"verify", "--after-boot"}, "waiting for a container engine or kubelet");
+  int status = 0;
+  EXPECT_EQ(::waitpid(verify, &status, WNOHANG), 0);
+  systemd.running("guest-engine.service");
+  EXPECT_EQ(exit_code_of(verify), 0) << host.error_text();
+}
+
+TEST(LateVerify, IsOfTheGenerationInForce) {
+  ScratchHost host;
+  host.program = testing::installed_program();
+  host.spec("    probe: {files: {/etc/probe.conf: one}}\n");
+  const std::string file = host.folder().at("host.yaml").string();
+  EXPECT_EQ(host.slipway({"verify", "--after-boot", "-f", file}).code, 64);
+  EXPECT_EQ(host.slipway({"verify", "--after-boot", "--boot"}).code, 64);
+  EXPECT_EQ(host.slipway({"verify", "--after-boot"}).code, 1) << "nothing is provisioned";
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  host.put("etc/slipway/host.yaml", "not the spec in force\n");
+  EXPECT_EQ(host.slipway({"verify", "--after-boot"}).code, 0);
 }
 
 // Whether it was between two tries or had given up, status said to write a spec.

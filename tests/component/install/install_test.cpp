@@ -123,6 +123,10 @@ TEST_F(Install, BringsTheUnitThatProvisionsWhereThereIsSystemd) {
   ASSERT_EQ(install().code, 0);
   EXPECT_THAT(host_.text(unit), HasSubstr("ExecStart=/usr/bin/slipway apply --yes"));
   EXPECT_FALSE(fs::exists(host_.path("etc/systemd"))) << "nothing enables it";
+  // Before the first apply a join script that was ordered behind the target found no such unit.
+  EXPECT_THAT(host_.text("usr/lib/systemd/system/slipway-ready.target"), HasSubstr("Requires=slipway-verify.service"));
+  EXPECT_THAT(host_.text("usr/lib/systemd/system/slipway-verify.service"),
+              HasSubstr("ExecStart=/usr/bin/slipway verify --boot"));
 }
 
 // `systemctl enable` follows a link and remembers what it leads to: the next install left an enabled unit that was

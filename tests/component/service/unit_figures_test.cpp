@@ -30,6 +30,7 @@ constexpr Figure kFigures[] = {{"slipway-gfd.service", 2.5},
                                {"slipway-mps-aside-nvidia.com-gpu.aside-0.service", 2.0},
                                {"slipway-apply.service", 7.1},  // an apply: docs/units.md says why no lower
                                {"slipway-verify.service", 5.0},
+                               {"slipway-verify-late.service", 6.9},
                                {"slipway-boot.service", 7.1}};
 
 std::string output_of(const std::string& command) {
@@ -167,6 +168,28 @@ TEST_F(OwnUnits, OfABootsVerifyComeAfterTheServicesAndBeforeNobody) {
             std::string::npos);
 }
 
+// What needs kubelet or an engine was "not exercised" at a boot, and nothing looked at it once those ran.
+TEST_F(OwnUnits, OfALateVerifyAreStartedByEachEngineAndByKubeletAndHoldUpNobody) {
+  const std::string late = text_of(file("slipway-verify-late.service"));
+  const auto engines = words_of(text_of(file("slipway-boot.service")), "Before");
+  EXPECT_TRUE(engines.contains("kubelet.service"));
+  EXPECT_TRUE(engines.contains("containerd.service"));
+  EXPECT_EQ(words_of(late, "WantedBy"), engines);
+  const auto after = words_of(late, "After");
+  for (const std::string& unit : engines) {
+    EXPECT_TRUE(after.contains(unit)) << unit;
+    EXPECT_TRUE(
+        std::filesystem::is_symlink(host_.path("etc/systemd/system/" + unit + ".wants/slipway-verify-late.service")))
+        << unit;
+  }
+  EXPECT_TRUE(after.contains("slipway-verify.service"));
+  EXPECT_EQ(words_of(late, "Before"), std::set<std::string>{"shutdown.target"});
+  EXPECT_EQ(words_of(late, "Requires"), std::set<std::string>{"sysinit.target"}) << "none has to be on the machine";
+  EXPECT_TRUE(words_of(late, "DefaultDependencies").contains("no")) << "multi-user.target would wait for it";
+  EXPECT_TRUE(words_of(late, "Type").contains("exec")) << "who starts kubelet would wait for it";
+  EXPECT_TRUE(words_of(late, "RemainAfterExit").empty()) << "a later start of kubelet would not start it again";
+}
+
 /// The lines of a unit's limits, from the first to the end of its section.
 std::string limits_of(const std::string& unit) {
   const std::size_t begin = unit.find("\nMemoryMax=");
@@ -178,6 +201,8 @@ TEST_F(OwnUnits, OfTheApplyAtABootHasTheLimitsOfTheOtherApplyAtABoot) {
   const std::string limits = limits_of(text_of(file("slipway-apply.service")));
   EXPECT_GT(limits.size(), 500U);
   EXPECT_EQ(limits, limits_of(text_of(file("slipway-boot.service"))));
+  EXPECT_EQ(limits, limits_of(text_of(file("slipway-verify-late.service"))))
+      << "it tries a container, as an apply does";
 }
 
 }  // namespace

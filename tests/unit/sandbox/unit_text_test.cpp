@@ -2,12 +2,16 @@
 // What stands in the units of services, and what does not.
 #include "sandbox/unit/unit_text.hpp"
 
+#include <fstream>
+#include <iterator>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace slipway::core {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -27,6 +31,25 @@ TEST(UnitText, GivesAServiceThatDeclaresNothingNothing) {
         "\nReadWritePaths=-/run/slipway\n", "\nInaccessiblePaths=-/run/systemd/private -/run/dbus\n"})
     EXPECT_THAT(unit, HasSubstr(line));
   EXPECT_THAT(unit, Not(HasSubstr("DeviceAllow")));
+}
+
+/// A unit that comes with slipway, without its first line, which is its licence.
+std::string packaged(const std::string& unit) {
+  std::ifstream in(SLIPWAY_PACKAGED_UNITS "/" + unit + ".in");
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  text.erase(0, text.find('\n') + 1);
+  const std::string folder = "@CMAKE_INSTALL_FULL_BINDIR@";
+  for (std::size_t at = 0; (at = text.find(folder)) != std::string::npos;) text.replace(at, folder.size(), "/usr/bin");
+  return text;
+}
+
+// An apply writes the same units once more, with what they come after.
+TEST(UnitText, OfThePackageIsThatOfABootBeforeTheFirstApply) {
+  EXPECT_EQ(packaged("slipway-ready.target"), ready_target_text());
+  EXPECT_EQ(packaged("slipway-verify.service"), verify_unit_text("/usr/bin/slipway", {}, true));
+  EXPECT_THAT(verify_unit_text("/usr/bin/slipway", {}, true),
+              AllOf(HasSubstr(" slipway-apply.service\n"), HasSubstr("\nTimeoutStartSec=infinity\n")));
+  EXPECT_THAT(verify_unit_text("/usr/bin/slipway", {}), Not(HasSubstr("slipway-apply.service")));
 }
 
 TEST(UnitText, ComesBeforeTheUnitsThatWaitForTheService) {
