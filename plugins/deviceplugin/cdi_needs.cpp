@@ -191,7 +191,8 @@ void add_cdi_finding(const Json& needs, const Host& host, Findings& findings) {
     if (!found.problems.empty())
       text += "; left out is " + found.problems.front().where + ": " + found.problems.front().what;
     return findings.fail(kName, text + ": no such pod can start",
-                         std::string("run `slipway apply` with the component cdi and ") + about.mode + " in its modes");
+                         std::string("run `slipway apply` with the component cdi and ") + about.mode + " in its modes",
+                         "cdi.specs");
   }
   findings.pass(kName, "the CDI specs have what containers ask for");
 }

@@ -197,6 +197,7 @@ TEST_F(LostGpus, AndWhatTheDevicePluginAsksForInVainIsAnErrorOfThePlan) {
               HasSubstr("deviceplugin.cdi: the CDI specs have what containers ask for"));
   std::filesystem::remove(root_.path("run/cdi/nvidia.com-gpu.yaml"));
   EXPECT_THAT(root_.run({"verify"}, kMachine).out, HasSubstr("no such pod can start"));
+  EXPECT_THAT(root_.run({"doctor"}, kMachine).out, HasSubstr("leads to deviceplugin.cdi: ")) << "of the missing specs";
   ASSERT_EQ(root_.run({"apply"}, kMachine).code, 0);
   spec("{modes: [nvml, gds]}", "{gdsEnabled: true, plugin: {deviceListStrategy: cdi-cri}}");
   const Ran absent = root_.run({"plan"}, kMachine);
