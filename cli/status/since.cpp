@@ -103,10 +103,12 @@ Json put_back(const std::vector<Json>& events, const std::string& component, con
     if (components == nullptr || !components->is_array() || components->empty()) continue;
     const Json& first = components->front();
     const Json* const changes = at(&first, "changes");
-    if (first.value("name", Json()) != component || changes == nullptr || changes->empty()) continue;
+    if (!first.is_object() || changes == nullptr || !changes->is_array() || changes->empty()) continue;
+    if (first.value("name", Json()) != component) continue;
     if (found.is_null()) found = {{"times", 0}};
     found["times"] = found["times"].get<int>() + 1;
-    found["last"] = text_of(event, "time");
+    const Json* const time = at(&event, "time");
+    found["last"] = time != nullptr && time->is_string() ? *time : Json("");
     found["changes"] = Json::array();
     for (const Json& change : *changes)
       if (change.is_string() && found["changes"].size() < kMostChanges) found["changes"].push_back(change);

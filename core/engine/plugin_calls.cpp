@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -55,9 +56,11 @@ std::string helper_path(const std::string& name) {
   return std::string(SLIPWAY_LIBEXEC_DIR) + "/" + name;
 }
 
-RunPage::RunPage() : memory_(::memfd_create("slipway-run", MFD_CLOEXEC)) {
+RunPage::RunPage() : memory_(::memfd_create("slipway-run", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
   constexpr off_t kBytes = 4096;
   if (memory_ && ::ftruncate(memory_.get(), kBytes) != 0) memory_ = Fd();
+  // A worker that made it shorter would end the others by SIGBUS. All of them write to it, so it has no seal for that.
+  if (memory_ && ::fcntl(memory_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) memory_ = Fd();
 }
 
 std::string RunPage::environment() const {
