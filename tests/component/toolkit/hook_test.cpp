@@ -2,6 +2,7 @@
 // slipway-cdi-hook, run as a container runtime runs it, on roots that are as they should be and on roots that are not.
 #include <array>
 #include <chrono>
+#include <set>
 
 #include "hook_fixture.hpp"
 
@@ -93,6 +94,39 @@ TEST_F(HookTest, NoLinkOfTheRootLeadsAHookIntoAVolume) {
   EXPECT_EQ(fs::status(folder_.at("host/libcuda.so")).permissions() & fs::perms::others_write, fs::perms::none);
   EXPECT_TRUE(fs::is_empty(folder_.at("host/conf")));
   EXPECT_FALSE(fs::exists(folder_.at("host/new")));
+}
+
+// ldconfig made links of sonames, and its auxiliary cache, wherever the image's configuration led it.
+TEST_F(HookTest, LdconfigMakesNothingInAVolume) {
+  NEEDS_ROOT();
+  libraries();
+  folder_.file("root/etc/ld.so.conf", "/data\n");
+  for (const char* folder : {"root/data", "root/var/cache/ldconfig", "host/auxiliary"}) folder_.directory(folder);
+  fs::copy_file(SLIPWAY_ANY_LIBRARY, folder_.at("host/libany.so.1.2.3"));
+  const auto mounts = [this](const fs::path& root) {
+    if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount(folder_.at("host").c_str(), (root / "data").c_str(), nullptr, MS_BIND, nullptr) != 0 ||
+        ::mount(folder_.at("host/auxiliary").c_str(), (root / "var/cache/ldconfig").c_str(), nullptr, MS_BIND,
+                nullptr) != 0)
+      ::_exit(125);
+  };
+  const auto names_in_host = [this] {
+    std::set<std::string> names;
+    for (const auto& entry : fs::recursive_directory_iterator(folder_.at("host")))
+      names.insert(entry.path().filename().string());
+    return names;
+  };
+  const std::set<std::string> before = names_in_host();
+  const Ran ran = hook({"update-ldcache", "--folder", "/opt/nvidia"}, mounts);
+  EXPECT_EQ(ran.status, 0) << ran.output;
+  EXPECT_EQ(names_in_host(), before);
+  EXPECT_THAT(text_of(in("etc/ld.so.cache")), HasSubstr("/opt/nvidia/"));
+  const auto links_in = [](const fs::path& folder) {
+    int links = 0;
+    for (const auto& entry : fs::directory_iterator(folder)) links += entry.is_symlink() ? 1 : 0;
+    return links;
+  };
+  EXPECT_GT(links_in(in("opt/nvidia")), 0) << "in the container's own root it makes them";
 }
 
 TEST_F(HookTest, ChangesTheModeOfWhatIsThere) {

@@ -29,7 +29,7 @@ Status change_mode(const Arguments& arguments, const Container& container) {
   const std::vector<std::string> paths = arguments.all("path");
   for (const std::string& path : paths) {
     const auto file = container.root.open_at(path, O_PATH);
-    if (!file || is_in_volume(container.root, path)) continue;  // not every container has every path
+    if (!file || is_in_volume(container.root, file->get(), path)) continue;  // not every container has every path
     struct stat info {};
     if (::fstat(file->get(), &info) != 0 || (info.st_mode & 07777) == mode) continue;
     // chmod(2) by descriptor does not take an O_PATH one; rootless runtimes may not change what is not theirs.

@@ -101,8 +101,13 @@ bool is_in_volume(const RootDir& root, const std::string& path) {
     existing.erase(std::min(existing.rfind('/'), existing.size()));
     file = root.open_at(existing.empty() ? "/" : existing, O_PATH);
   }
+  return file && is_in_volume(root, file->get(), path);
+}
+
+bool is_in_volume(const RootDir& root, int opened, const std::string& path) {
+  if (path == "/dev" || path.starts_with("/dev/")) return false;
   const auto own = mount_of(root.fd());
-  const auto found = file ? mount_of(file->get()) : std::nullopt;
+  const auto found = mount_of(opened);
   if (!own || !found || *own == *found) return false;
   std::fprintf(stderr, "slipway-cdi-hook: %s is in a volume of the container, and is left as it is\n", path.c_str());
   return true;

@@ -59,6 +59,8 @@ Status change_mode(const Arguments& arguments, const Container& container);
 /// well. What is there belongs to the host or to another container, so hooks leave it as it is; a line on standard
 /// error says so. /dev, which engines mount, is the container's.
 bool is_in_volume(const RootDir& root, const std::string& path);
+/// The same of what is open there already.
+bool is_in_volume(const RootDir& root, int opened, const std::string& path);
 /// make_folders(), but for a path that is_in_volume().
 Status make_own_folders(const RootDir& root, const std::string& folder);
 /// Writes a file under a new name and renames it over `path`: whoever reads sees the old or the new one, and a link or

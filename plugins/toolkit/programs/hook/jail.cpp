@@ -14,6 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -72,6 +73,19 @@ Status enter(const RootDir& root) {
   return {};
 }
 
+/// What is mounted below "/" cannot be written to by this process: ldconfig makes links wherever the image's
+/// configuration leads it, into a volume as well. Kernels before 5.12 cannot do that for all at once, and are left.
+Status protect_volumes() {
+  struct statvfs own {};
+  if (::statvfs("/", &own) != 0) return system_error("look at", "/", errno);
+  mount_attr read_only{.attr_set = MOUNT_ATTR_RDONLY, .attr_clr = 0, .propagation = 0, .userns_fd = 0};
+  if (::syscall(SYS_mount_setattr, AT_FDCWD, "/", AT_RECURSIVE, &read_only, sizeof read_only) != 0) return {};
+  if ((own.f_flag & ST_RDONLY) != 0) return {};
+  mount_attr writable{.attr_set = 0, .attr_clr = MOUNT_ATTR_RDONLY, .propagation = 0, .userns_fd = 0};
+  if (::syscall(SYS_mount_setattr, AT_FDCWD, "/", 0, &writable, sizeof writable) == 0) return {};
+  return system_error("make writable again", "/", errno);
+}
+
 /// Only what a program needs to write below /etc and /var/cache, whoever they belong to.
 void drop_capabilities() {
   constexpr std::uint32_t kKept = (1U << CAP_CHOWN) | (1U << CAP_DAC_OVERRIDE) | (1U << CAP_FOWNER);
@@ -103,6 +117,7 @@ Error execute(int program, const std::vector<std::string>& arguments) {
 /// The child's life. Comes back only with the error that ended it.
 Error live(const RootDir& root, const JailedProgram& program) {
   SLIPWAY_CHECK(enter(root));
+  SLIPWAY_CHECK(protect_volumes());
   SLIPWAY_TRY(inside, RootDir::open("/"));
   drop_capabilities();
   SLIPWAY_TRY(further, program.prepare(inside));
