@@ -25,6 +25,9 @@ Page plan_text(const PlannedRun& run, const Options& options);
 /// Also what `apply FILE` reads: "identity" is compared, "options" say what it was made for.
 Json plan_json(const PlannedRun& run, const Options& options);
 
+/// A plan's warnings about the host as a whole.
+void append_warnings(Page& text, const Findings& warnings);
+
 Page apply_text(const ApplyResult& result, const std::string& root);
 Json apply_json(const ApplyResult& result);
 

@@ -195,6 +195,7 @@ Page plan_text(const PlannedRun& run, const Options& options) {
   const auto kept = kept_paths(run);
   text << Page(conclusion(run, kept));
   if (!kept.empty()) text << "  kept: " << typed(ways_out(kept), options) << '\n';
+  append_warnings(text, run.warnings);
   return text;
 }
 
@@ -239,6 +240,7 @@ Json plan_json(const PlannedRun& run, const Options& options) {
             {"lock", run.lock.to_json()},
             {"options", made_for}};
   if (run.without_records) plan["without_records"] = true;
+  if (!run.warnings.list().empty()) plan["warnings"] = to_json(run.warnings);
   return envelope("Plan", std::move(plan));
 }
 

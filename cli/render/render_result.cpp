@@ -76,6 +76,11 @@ Json findings_json(const std::map<std::string, Findings>& findings) {
   return envelope("Findings", {{"components", components}, {"passed", passed}});
 }
 
+void append_warnings(Page& text, const Findings& warnings) {
+  for (const Finding& each : warnings.list())
+    text << Toned{Tone::attention, "warning"} << ": " << each.text << "\n  do: " << each.remedy << '\n';
+}
+
 Page apply_text(const ApplyResult& result, const std::string& root) {
   Page text;
   for (const std::string& line : result.report) text << "note: " << line << '\n';
@@ -102,6 +107,7 @@ Page apply_text(const ApplyResult& result, const std::string& root) {
   else if (result.generation != 0)
     text << "Generation " << result.generation << " is in force"
          << (result.run.failed() ? ": what failed is in it as it was before, if at all.\n" : ".\n");
+  append_warnings(text, result.run.warnings);
   return text;
 }
 
@@ -119,6 +125,7 @@ Json apply_json(const ApplyResult& result) {
                {"generation", result.generation},
                {"report", result.report}};
   if (result.error) members["error"] = to_json(*result.error);
+  if (!result.run.warnings.list().empty()) members["warnings"] = to_json(result.run.warnings);
   return envelope("Applied", std::move(members));
 }
 

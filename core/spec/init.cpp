@@ -98,6 +98,7 @@ std::string init_text(const std::vector<const Manifest*>& manifests, const std::
       << "\nspec:\n"
          "  # Must the devices be there? Without this key they are assumed in an image and looked for on a running "
          "host.\n"
+         "  # No image can be built with `require`; `expect` says how many GPUs a host must have.\n"
          "  # hardware: require\n";
   print_expect(out, gpus);
   out << (manifests.empty() ? "  components: {}\n" : "  components:\n");

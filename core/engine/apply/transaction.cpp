@@ -223,6 +223,7 @@ Status Transaction::activate_the_rest(bool late) {
   if (is_put_off()) return {};
   for (PlannedItem& item : planned_.items) {
     if (item.removal || item.changes() || item.kind->phase() != ActionKind::Phase::activate) continue;
+    if (planned_.recorded.contains(item.key())) continue;  // the component could not say whether it is wanted
     if (restarts_before(item).empty() == late) continue;
     ActionContext now = context(item);
     SLIPWAY_TRY(check, item.kind->check(item.action, now));

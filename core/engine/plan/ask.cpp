@@ -52,19 +52,29 @@ void pin_layers(Plan& plan, const std::string& component, const std::map<std::st
   plan = std::move(pinned);
 }
 
+/// "registry.example/driver, with digest sha256:…, ca and auth", of a source of the spec.
+std::string source_words(const Json& source) {
+  std::vector<std::string> keys;
+  if (!source.is_object()) return source_address(source);
+  for (const auto& [key, value] : source.items()) {
+    if (key == "repository") continue;
+    const bool is_shown = (key == "digest" || key == "trust") && value.is_string();
+    keys.push_back(is_shown ? key + " " + value.get<std::string>() : key);
+  }
+  return source_address(source) + (keys.empty() ? "" : ", with " + listed(keys, "and"));
+}
+
 /// A lock counts only for the source that it was made with, so that another address means another choice.
 Status compare_with_lock(const Asking& asking, const std::map<std::string, NamedSource>& sources) {
-  const auto text = [](const Json& source) {
-    return source.is_object() && source.size() > 1 ? canonical(source) : source_address(source);
-  };
   for (const auto& [key, named] : sources) {
     const auto other = asking.options.lock.other_source(asking.name, key, named.source);
     if (!other) continue;
     const bool moved = source_address(*other) != source_address(named.source);
-    const std::string locked = moved ? source_address(*other) : text(*other);
-    const std::string wanted = moved ? source_address(named.source) : text(named.source);
-    const std::string what = "the lock names the packages of " + asking.name + " as those of " + locked +
-                             ", and the spec those of " + wanted;
+    const std::string locked = moved ? source_address(*other) : source_words(*other);
+    const std::string wanted = moved ? source_address(named.source) : source_words(named.source);
+    const std::string& origin = asking.options.lock.origin();
+    const std::string what = "the lock" + (origin.empty() ? "" : " (" + origin + ")") + " names the packages of " +
+                             asking.name + " as those of " + locked + ", and the spec those of " + wanted;
     if (asking.options.locked)
       return Error{ErrorCode::conflict,
                    what,

@@ -23,6 +23,9 @@ bool needs_hardware(const Action& action) {
                              [&](const char* folder) { return target.starts_with(folder); });
 }
 
+/// A reboot that a former plan wanted is not wanted any more where this one changes files alone.
+bool only_waits(const Action& action) { return action.json().value("only_waits", false); }
+
 }  // namespace
 
 bool asks_for_other_files(const PlannedRun& run, const std::string& component, const Ownership* owned) {
@@ -35,11 +38,20 @@ Plan without_hardware(const Plan& plan, const Ownership& owned, const std::strin
   for (const Action& action : plan.actions())
     if (!needs_hardware(action)) files.add(action);
   for (const Owned& item : owned.items)
-    if (needs_hardware(item.action)) files.add(action::as_recorded(item.action.kind(), item.action.target()));
+    if (needs_hardware(item.action) && !only_waits(item.action))
+      files.add(action::as_recorded(item.action.kind(), item.action.target()));
   for (const auto& [name, value] : plan.outputs().items()) files.output(name, value);
   for (const std::string& note : plan.notes()) files.note(note);
   files.note(why_away + ": its files alone are changed; an apply that sees the hardware does the rest");
   return files;
+}
+
+std::string require_remedy(const Session& session, const std::vector<std::string>& components) {
+  const bool one = components.size() == 1;
+  if (!session.host().has_kernel_view()) return kAssumeHardware;
+  return std::string("add what ") + (one ? "it lacks" : "they lack") + " (look for hardware with `lspci`), take " +
+         listed(components, "and") + " out of the spec, or write `hardware: detect`: then " +
+         (one ? "it is" : "they are") + " left out";
 }
 
 Error not_installable(const Session& session, const std::vector<std::string>& components, const Facts& facts) {
@@ -48,10 +60,7 @@ Error not_installable(const Session& session, const std::vector<std::string>& co
   return Error{ErrorCode::unsupported,
                names + " cannot be installed: " + facts.why_not(),
                required ? "spec.hardware = require" : session.host_config().root,
-               required ? "add what " + std::string(components.size() == 1 ? "it lacks" : "they lack") +
-                              " (look for hardware with `lspci`), take " + names +
-                              " out of the spec, or write `hardware: detect`: then " +
-                              (components.size() == 1 ? "it is" : "they are") + " left out"
+               required ? require_remedy(session, components)
                         : "add to the root what " + std::string(components.size() == 1 ? "it lacks" : "they lack") +
                               ", or leave " + names + " out of the spec",
                {}};

@@ -18,8 +18,17 @@ bool asks_for_other_files(const PlannedRun& run, const std::string& component, c
 
 /// The plan, made as if the hardware were there, for a machine that does not have it now: what outlives a boot stands
 /// in it. Everything else (modules, device nodes, the component's own actions, files below /run) stays as it is
-/// recorded.
+/// recorded, but for what only waits for a reboot.
 Plan without_hardware(const Plan& plan, const Ownership& owned, const std::string& why_away);
+
+/// What to do where no device can be seen in an image.
+inline constexpr const char* kAssumeHardware =
+    "write `hardware: assume`, or leave the key out, which is the same in an image; `expect` in the spec makes a "
+    "machine "
+    "that boots it without its GPUs fail its verify";
+
+/// What to do where components have nothing here, and the spec says `hardware: require`.
+std::string require_remedy(const Session& session, const std::vector<std::string>& components);
 
 /// Where the hardware is taken for granted, what the spec asks for is installed or fails: it is never left out
 /// silently.

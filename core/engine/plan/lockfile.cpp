@@ -15,6 +15,7 @@ Result<Lock> Lock::from_json(const Json& value, const std::string& origin) {
                  "name the file that `slipway apply --lock FILE` wrote, or remove it to lock anew",
                  {}};
   Lock lock;
+  lock.origin_ = origin;
   lock.components_ = value.value("components", Json::object());
   return lock;
 }

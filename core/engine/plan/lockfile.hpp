@@ -37,8 +37,11 @@ class Lock {
 
   Json to_json() const;
   bool empty() const { return components_.empty(); }
+  /// The file, or "generation 3"; empty for one that is new.
+  const std::string& origin() const { return origin_; }
 
  private:
+  std::string origin_;
   Json components_ = Json::object();
 };
 

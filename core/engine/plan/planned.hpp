@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <slipway/facts.hpp>
+#include <slipway/findings.hpp>
 #include <slipway/plan.hpp>
 
 #include "core/action/action_kind.hpp"
@@ -78,6 +79,7 @@ struct PlannedRun {
   bool recovery = false;                     ///< a cut-off apply has to be undone first
   Lock lock;                                 ///< what was chosen
   Json handed_on = Json::object();           ///< by component: outputs as it was applied last
+  Findings warnings;                         ///< about the host as a whole: its GPUs are not what the spec expects
   bool without_records = false;              ///< this user may not read what was applied before
   Json in_force;                   ///< the spec of the generation in force, as written; null when no generation exists
   Json failing = Json::object();   ///< by component: what did not work after an earlier apply

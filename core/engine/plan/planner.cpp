@@ -9,6 +9,7 @@
 
 #include "core/action/trigger/trigger.hpp"
 #include "core/engine/apply/recovery.hpp"
+#include "core/engine/devices.hpp"
 #include "core/engine/plan/ask.hpp"
 #include "core/engine/plan/hardware_away.hpp"
 #include "core/engine/plan/items.hpp"
@@ -217,6 +218,26 @@ void plan_from_facts(Session& session, PlannedComponent& planned, const PlannedR
   planned.reason.clear();
 }
 
+/// What the plan of no component says, and an apply that ends well would not.
+void add_warnings(const Session& session, const std::vector<std::string>& names, PlannedRun& run) {
+  const auto warn = [&](Finding finding) {
+    finding.status = Finding::Status::warning;
+    run.warnings.add(std::move(finding));
+  };
+  if (auto found = check_expectation(session, run.spec.expected))
+    if (found->status == Finding::Status::fail || found->status == Finding::Status::warning) warn(std::move(*found));
+  const auto is_left_out = [&](const std::string& name) {
+    return run.find(name)->state == ComponentState::not_applicable;
+  };
+  if (!session.host().has_kernel_view() && !names.empty() && std::ranges::all_of(names, is_left_out))
+    warn({Finding::Status::warning,
+          "slipway.hardware",
+          "nothing of the spec is put into this image: " + listed(names, "and") + (names.size() == 1 ? " is" : " are") +
+              " not applicable, as an image shows no devices",
+          kAssumeHardware,
+          {}});
+}
+
 }  // namespace
 
 Status check_names(const std::vector<std::string>& names, const HostSpec& spec,
@@ -364,6 +385,7 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
   if (boot) run.components.push_back(plan_boot_unit(session, run, owned, options));
   find_clashes(run, owned, session);
   name_all_not_installable(session, run);
+  add_warnings(session, names, run);
   collect_triggers(run);
   for (PlannedComponent& component : run.components)
     if (component.error) component.error = advised(std::move(*component.error), session.options());

@@ -22,12 +22,16 @@ const nvidia::Gpu* gpu_of_other_driver(const HostFacts& facts) {
 // Undoing has nothing to undo: what runs in the kernel is not this action's work. The boot that it waits for loads the
 // modules and makes the device nodes, so that machine wants slipway-boot.service as one that has them now.
 Action make(Json data, std::string summary) {
-  return action::custom({.name = "reboot",
-                         .data = std::move(data),
-                         .inverse = {{"awaits", kNothing}},
-                         .irreversible = {},
-                         .summary = std::move(summary),
-                         .lost_at_boot = true});
+  const Action reboot = action::custom({.name = "reboot",
+                                        .data = std::move(data),
+                                        .inverse = {{"awaits", kNothing}},
+                                        .irreversible = {},
+                                        .summary = std::move(summary),
+                                        .removal_summary = "wait for no reboot any more",
+                                        .lost_at_boot = true});
+  Json waiting = reboot.json();
+  waiting["only_waits"] = true;  // it changes nothing: where the hardware is away, nothing waits for it
+  return Action(std::move(waiting));
 }
 
 std::vector<std::string> awaited_kernels(const Action& action) {

@@ -147,6 +147,29 @@ TEST(HostWithoutGpus, RollsFilesBackAndChangesThemAllTheSame) {
   EXPECT_THAT(applied(root, stack_with("true", "9402"), "h100x8"), HasSubstr("Nothing to do"));
 }
 
+// `hardware: detect`, which was advised, left everything out: an image without a driver, and not a word.
+TEST(Image, ForWhichTheHardwareIsNotAssumedSaysSo) {
+  const DriverRoot root;
+  const auto apply = [&](const std::string& hardware) {
+    root.folder().file(
+        "host.yaml", "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: test}\nspec:\n  hardware: " + hardware +
+                         "\n  components:\n    driver: {version: \"535.261.03\", modules: open, source: {repository: " +
+                         testing::kPackage + ", trust: unsigned}}\n    cdi: {}\n");
+    return root.slipway({"apply", "--kernel", "6.1.0-50-amd64"});
+  };
+  const Ran required = apply("require");
+  EXPECT_EQ(required.code, 1) << required.out;
+  EXPECT_THAT(required.err, HasSubstr("write `hardware: assume`, or leave the key out"));
+  EXPECT_THAT(required.err, Not(HasSubstr("hardware: detect")));
+  const Ran detected = apply("detect");
+  EXPECT_EQ(detected.code, 0) << detected.err;
+  EXPECT_THAT(detected.out, HasSubstr("warning: nothing of the spec is put into this image: driver and cdi are not "
+                                      "applicable, as an image shows no devices\n  do: write `hardware: assume`"));
+  const Ran assumed = apply("assume");
+  EXPECT_EQ(assumed.code, 0) << assumed.err;
+  EXPECT_THAT(assumed.out, Not(HasSubstr("warning: ")));
+}
+
 // Labels that only the booted service writes made an apply to an image fail.
 TEST(Image, WithASimulatedMachineIsVerifiedWithoutWhatOnlyABootedServiceMakes) {
   const DriverRoot root;

@@ -67,10 +67,20 @@ TEST(Lock, ForAnotherAddressSaysSo) {
   root.source("{repository: " + moved + ", trust: unsigned}");
   const Ran locked = root.run({"plan", "--lock", lock, "--locked"});
   EXPECT_EQ(locked.code, 1) << locked.out << locked.err;
-  EXPECT_THAT(locked.out + locked.err, HasSubstr("the lock names the packages of driver as those of " + kPackage +
-                                                 ", and the spec those of " + moved));
+  EXPECT_THAT(locked.out + locked.err, HasSubstr("the lock (" + lock + ") names the packages of driver as those of " +
+                                                 kPackage + ", and the spec those of " + moved));
   const Ran free = root.run({"plan", "--lock", lock});
   EXPECT_THAT(free.err, HasSubstr(moved + ": they are chosen anew")) << free.out;
+}
+
+// The sources stood in the sentence as JSON, and a lock was spoken of where there was no such file.
+TEST(Lock, OfTheGenerationInForceSaysWhatOfASourceIsAnother) {
+  const DriverRoot root;
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  root.source("{repository: " + kPackage + ", trust: unsigned, auth: /etc/auth.json}");
+  EXPECT_THAT(root.run({"plan"}).err, HasSubstr("the lock (generation 1) names the packages of driver as those of " +
+                                                kPackage + ", with trust unsigned, and the spec those of " + kPackage +
+                                                ", with auth and trust unsigned: they are chosen anew"));
 }
 
 // A registry that is gone matters to nobody who has the lock and the cache.
