@@ -80,7 +80,23 @@ std::string pci_id(const PciDevice& device) {
   return text;
 }
 
-std::optional<Finding> check_expectation(const Session& session, const ExpectedGpus& expected) {
+std::set<std::string> silent_gpus(const std::map<std::string, Findings>& findings) {
+  constexpr std::string_view kBegin = "gpu/";
+  constexpr std::string_view kEnd = "/lost";
+  std::set<std::string> addresses;
+  for (const auto& [component, list] : findings)
+    for (const Finding& finding : list.list()) {
+      const bool is_wrong = finding.status == CheckStatus::fail || finding.status == CheckStatus::warning;
+      const std::string& cause = finding.cause;
+      const std::size_t end = cause.find('/', kBegin.size());
+      if (is_wrong && cause.starts_with(kBegin) && end != std::string::npos && cause.substr(end).starts_with(kEnd))
+        addresses.insert(cause.substr(kBegin.size(), end - kBegin.size()));
+    }
+  return addresses;
+}
+
+std::optional<Finding> check_expectation(const Session& session, const ExpectedGpus& expected,
+                                         const std::set<std::string>& silent) {
   if (expected.count == 0) return std::nullopt;
   if (!session.host().has_kernel_view())
     return Finding{CheckStatus::not_exercised,
@@ -106,6 +122,16 @@ std::optional<Finding> check_expectation(const Session& session, const ExpectedG
   if (!others.empty())
     return Finding{CheckStatus::fail, kExpectFinding, joined(problems, "; "),
                    "put the expected board in, or correct `expect` in the spec"};
+  std::vector<std::string> mute;
+  for (const PciDevice& gpu : gpus)
+    if (silent.contains(gpu.address)) mute.push_back(gpu.address);
+  if (gpus.size() - mute.size() < expected.count)
+    return Finding{CheckStatus::fail, kExpectFinding,
+                   std::to_string(gpus.size() - mute.size()) + " of the " + gpus_text(gpus.size()) +
+                       " on the PCI bus answer, and the spec expects " + std::to_string(expected.count) + "; " +
+                       first_few(mute, kMostGpusNamed) + (mute.size() == 1 ? " does not" : " do not"),
+                   "see the other findings about " + std::string(mute.size() == 1 ? "this GPU" : "these GPUs"),
+                   mute.size() == 1 ? "gpu/" + mute.front() + "/lost" : ""};
   if (gpus.size() > expected.count)
     return Finding{CheckStatus::warning, kExpectFinding, count,
                    "correct `expect` in the spec if this host is to have them"};

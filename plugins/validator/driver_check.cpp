@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validator/driver_check.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -123,6 +124,28 @@ void DriverCheck::forget() {
   answers_ = {};
 }
 
+/// Every GPU on the bus must answer, and NVML lists only those that the driver could start.
+std::optional<Finding> DriverCheck::missing_gpu(const DriverAnswers& answers) const {
+  std::vector<std::string> missing;
+  for (const PciDevice& gpu : nvidia::gpus_of_the_driver(host_)) missing.push_back(gpu.address);
+  const std::size_t all = missing.size();
+  const std::size_t count = answers.gpus.size();
+  if (count >= all) return std::nullopt;
+  std::erase_if(missing, [&](const std::string& address) {
+    return std::ranges::any_of(answers.addresses, [&](const std::string& answering) {
+      return nvidia::pci_place(answering) == nvidia::pci_place(address);
+    });
+  });
+  const bool is_named = missing.size() == all - count;  // NVML has told the addresses of all that answer
+  const std::string names =
+      is_named ? fmt::format("; {} {} missing", fmt::join(missing, ", "), missing.size() == 1 ? "is" : "are")
+               : std::string();
+  return fails(
+      kDriverCheck,
+      fmt::format("driver {} answers for {} of the {} GPUs on the PCI bus{}", answers.version, count, all, names),
+      kLookAtLog, is_named ? nvidia::lost_gpu_cause(missing.front()) : std::string());
+}
+
 Finding DriverCheck::ask_nvml() {
   answers_ = {};
   const std::string wanted = wanted_root_.empty() ? "/" : wanted_root_;
@@ -137,6 +160,7 @@ Finding DriverCheck::ask_nvml() {
   const std::size_t count = looked->gpus.size();
   if (count == 0 && host_.hardware() == "detect" && !has_gpu(host_)) return no_gpu();
   if (count == 0) return fails(kDriverCheck, "the driver runs and has no GPU", kLookAtLog);
+  if (auto missing = missing_gpu(*looked)) return *std::move(missing);
   answers_ = *std::move(looked);
   return passes(kDriverCheck,
                 fmt::format("driver {} answers for {} {}", answers_.version, count, count == 1 ? "GPU" : "GPUs"));

@@ -48,6 +48,7 @@ class DriverCheck {
   std::optional<Finding> look_around();
   std::optional<Finding> check_kernel() const;
   Finding ask_nvml();
+  std::optional<Finding> missing_gpu(const DriverAnswers& answers) const;
 
   const Host& host_;
   std::string wanted_root_;

@@ -33,17 +33,20 @@ bool mig_without_instances(nvml::Nvml& nvml, unsigned count) {
   return found;
 }
 
-Result<std::string> ask_gpu(nvml::Nvml& nvml, unsigned index) {
+Status ask_gpu(nvml::Nvml& nvml, unsigned index, DriverAnswers& answers) {
   std::string gpu = fmt::format("GPU {}", index);
   const auto device = nvml::device_at(nvml, index);
   if (!device) return device.error(gpu);
-  if (const auto place = nvml::device_pci(nvml, *device)) gpu += " (" + place->address + ")";
+  const auto place = nvml::device_pci(nvml, *device);
+  if (place) gpu += " (" + place->address + ")";
   const auto uuid = nvml::device_uuid(nvml, *device);
   if (!uuid) return uuid.error(gpu);
   // Of all questions this is one that a GPU which has fallen off the bus cannot answer from memory.
   const auto memory = nvml::memory(nvml, *device);
   if (!memory && !memory.absent()) return memory.error(gpu);
-  return *uuid;
+  answers.gpus.push_back(*uuid);
+  if (place) answers.addresses.push_back(place->address);
+  return {};
 }
 
 Error hangs() {
@@ -61,10 +64,7 @@ Result<DriverAnswers> look_at_driver(const nvml::LibraryChoice& library, std::ch
   answers.version = *version;
   const auto count = nvml::device_count(*nvml);
   if (!count) return count.error("number of GPUs");
-  for (unsigned index = 0; index < *count; ++index) {
-    SLIPWAY_TRY(uuid, ask_gpu(*nvml, index));
-    answers.gpus.push_back(std::move(uuid));
-  }
+  for (unsigned index = 0; index < *count; ++index) SLIPWAY_CHECK(ask_gpu(*nvml, index, answers));
   answers.mig_without_instances = mig_without_instances(*nvml, *count);
   return answers;
 }
@@ -94,8 +94,10 @@ Result<DriverAnswers> ChildLook::look(const nvml::LibraryChoice& library) {
 
 Json to_json(const Result<DriverAnswers>& looked) {
   if (!looked) return {{"error", to_json(looked.error())}};
-  return {
-      {"version", looked->version}, {"gpus", looked->gpus}, {"mig_without_instances", looked->mig_without_instances}};
+  return {{"version", looked->version},
+          {"gpus", looked->gpus},
+          {"addresses", looked->addresses},
+          {"mig_without_instances", looked->mig_without_instances}};
 }
 
 Result<DriverAnswers> read_answers(const std::string& text) {
@@ -105,12 +107,16 @@ Result<DriverAnswers> read_answers(const std::string& text) {
   };
   if (answer.is_object() && is("error", Json::value_t::object)) return error_from_json(answer["error"]);
   if (!answer.is_object() || !is("version", Json::value_t::string) || !is("gpus", Json::value_t::array) ||
-      !is("mig_without_instances", Json::value_t::boolean))
+      !is("addresses", Json::value_t::array) || !is("mig_without_instances", Json::value_t::boolean))
     return Error{.code = ErrorCode::io, .what = std::string(kDriverProbe) + " gave no answer"};
-  DriverAnswers answers{
-      .version = answer["version"], .gpus = {}, .mig_without_instances = answer["mig_without_instances"]};
+  DriverAnswers answers{.version = answer["version"],
+                        .gpus = {},
+                        .addresses = {},
+                        .mig_without_instances = answer["mig_without_instances"]};
   for (const Json& gpu : answer["gpus"])
     if (gpu.is_string()) answers.gpus.push_back(gpu);
+  for (const Json& address : answer["addresses"])
+    if (address.is_string()) answers.addresses.push_back(address);
   return answers;
 }
 

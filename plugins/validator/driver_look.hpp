@@ -23,6 +23,7 @@ namespace slipway::validator {
 struct DriverAnswers {
   std::string version;
   std::vector<std::string> gpus;       ///< "GPU-…", in NVML's order
+  std::vector<std::string> addresses;  ///< on the PCI bus, as NVML spells them
   bool mig_without_instances = false;  ///< MIG is on on every GPU, and none has an instance
 };
 

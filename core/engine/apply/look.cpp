@@ -26,12 +26,18 @@ const PlannedComponent* unfinished_before(const ApplyRun& apply, const PlannedCo
   return nullptr;
 }
 
+/// What no change of the component has brought about, and going back would not cure.
+bool is_of_the_machine(const std::string& component, const Finding& finding) {
+  return finding.name == component + std::string(kNextBoot) || finding.name == component + std::string(kLost) ||
+         finding.cause.starts_with(kMachineCause);
+}
+
 /// What the next boot will lack is a warning of an apply: else a driver that works would go back for a kernel that is
-/// installed and does not run.
+/// installed and does not run. So is a GPU that does not answer, and a program that the machine needs besides.
 Findings of_now(const std::string& component, const Findings& findings) {
   Findings all;
   for (Finding finding : findings.list()) {
-    if (finding.status == Finding::Status::fail && finding.name == component + std::string(kNextBoot))
+    if (finding.status == Finding::Status::fail && is_of_the_machine(component, finding))
       finding.status = Finding::Status::warning;
     all.add(std::move(finding));
   }

@@ -12,6 +12,7 @@
 #include "core/engine/apply/recovery.hpp"
 #include "core/engine/devices.hpp"
 #include "core/engine/plan/edits.hpp"
+#include "core/engine/plan/hardware_away.hpp"
 #include "core/engine/plan/planner.hpp"
 #include "core/engine/unit/units.hpp"
 #include "core/engine/verify/advice.hpp"
@@ -83,8 +84,7 @@ std::optional<Finding> has_nothing_here(Session& session, const std::string& nam
   const std::string finding = name + std::string(kApplies);
   if (!is_owned && session.host_config().hardware == "require")
     return Finding{Finding::Status::fail, finding, facts->why_not() + ", and spec.hardware = require asks for it",
-                   "add what it lacks (look for hardware with `lspci`), take " + name +
-                       " out of the spec, or write `hardware: detect`: then it is left out"};
+                   require_remedy(session, {name})};
   if (!is_owned) return Finding{Finding::Status::not_applicable, finding, facts->why_not(), {}};
   return Finding{
       Finding::Status::warning, finding, "it is installed, and there is nothing for it: " + facts->why_not(),
@@ -135,21 +135,22 @@ Finding last_apply(const Session& session, const HostSpec& spec, const std::stri
         Finding::Status::fail, name + ".removal", "it could not be removed: " + failing_text(record),
         advised("run `slipway remove " + name + "` again, or `slipway apply` to keep it", session.options())};
   const std::string state = record.value("state", "");
-  // A registry that did not answer stops no running machine, and what waits is on its way.
-  const bool later = is_here && record.value("unreachable", false);
   const bool is_left_out = spec.left_out.contains(name);  // of the generation, which is the spec that has it
-  const bool ended_badly = (state == "failed" || state == "blocked") && !later;
-  const bool never_came = state == "waiting" && !is_here;
+  const bool ended_badly = state == "failed" || state == "blocked";
+  // What a job holds up is on its way; of what waits for its source, nothing is here.
+  const bool is_unreachable = record.value("unreachable", false);
+  const bool never_came = state == "waiting" && (!is_here || is_unreachable);
   const bool failed = (ended_badly || never_came) && !is_in_force;
+  const std::string again = is_unreachable ? "`slipway apply --wait-for-source`" : "`slipway apply`";
   const std::string told = record.value("do", "");  // with the options of that apply
   return Finding{failed ? Finding::Status::fail : Finding::Status::warning, name + ".apply",
                  "the last apply left it " + state + ": " + failing_text(record),
                  state == to_string(ComponentState::reboot_required) ? std::string(kReboot)
                  : is_left_out
                      ? advised("run `slipway apply -f SPEC` again, with the spec that has it", session.options())
-                 : told.empty()        ? advised("run `slipway apply` again", session.options())
+                 : told.empty()        ? advised("run " + again + " again", session.options())
                  : advises_apply(told) ? told
-                                       : told + advised("; then run `slipway apply` again", session.options()),
+                                       : told + advised("; then run " + again + " again", session.options()),
                  record.contains("blocked_by") ? record.value("blocked_by", "") + ".apply" : ""};
 }
 
@@ -197,7 +198,6 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
   SLIPWAY_CHECK(check_names(names, spec, owned));
   std::map<std::string, Findings> all;
   SLIPWAY_TRY(apply_runs, add_unfinished(session, all));
-  if (auto finding = check_expectation(session, spec.expected)) all["slipway"].add(std::move(*finding));
   add_boot(session, all);
   const auto looked_at = [&](const std::string& name) {
     return options.only.empty() || std::find(options.only.begin(), options.only.end(), name) != options.only.end();
@@ -253,6 +253,8 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
                      advised("`slipway apply` looks again, and forgets it", session.options())});
   }
   session.ui().looking({});
+  if (auto finding = check_expectation(session, spec.expected, silent_gpus(all)))
+    all["slipway"].add(std::move(*finding));
   name_causes(all, apply_runs);
   return all;
 }

@@ -18,6 +18,10 @@ inline constexpr std::string_view kApplies = ".applies";
 /// The end of the name of a finding about what the next boot will lack: "driver.next-boot". It fails a verify, and what
 /// an apply has changed works all the same.
 inline constexpr std::string_view kNextBoot = ".next-boot";
+/// The end of the name of a component's finding about devices that do not answer. The others can be used.
+inline constexpr std::string_view kLost = ".lost";
+/// The beginning of the cause of findings about what the machine lacks beside the component: "machine/NAME".
+inline constexpr std::string_view kMachineCause = "machine/";
 
 /// The component's own verify(). Changes nothing.
 Result<Findings> verify_component(Session& session, const std::string& name, const Json& section);

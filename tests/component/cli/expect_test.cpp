@@ -68,6 +68,28 @@ TEST_F(Expect, FailsVerifyAndDoctorAndBeginsStatusWhereAGpuIsMissing) {
   EXPECT_EQ(json["next"][0]["problem"], text);
 }
 
+// 8 GPUs are on the bus, and the driver shows 7: verify passed, and doctor failed for the same finding.
+TEST_F(Expect, IsHeldAgainstTheGpusThatAnswer) {
+  const std::string machine = "h100x8,driver=535.261.03";
+  root.put("usr/bin/slipway-cdi-hook", "");
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  ASSERT_EQ(root.run({"apply"}, machine).code, 0);
+  for (const char* change : {"gpu 2 lost", "gpu 2 remove"}) {
+    SCOPED_TRACE(change);
+    ASSERT_EQ(std::system((SLIPWAY_SIM_PROGRAM " " + root.path("run/slipway/sim").string() + " " + change).c_str()), 0);
+    const Ran apply = root.run({"apply"}, machine);
+    EXPECT_EQ(apply.code, 0) << "nothing that it changed is at fault: " << apply.out << apply.err;
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"verify"}, {"verify", "--boot"}, {"doctor"}}) {
+      const Ran ran = root.run(words, machine);
+      EXPECT_EQ(ran.code, 1) << ran.out;
+      EXPECT_THAT(ran.out, HasSubstr("fail  cdi.lost: "));
+      EXPECT_THAT(ran.out, HasSubstr("slipway.expect: 7 of the 8 GPUs on the PCI bus answer, and the spec expects 8; "
+                                     "0000:3a:00.0 does not"));
+    }
+  }
+}
+
 // A GPU host without GPUs was green.
 TEST_F(Expect, FailsWhereNoGpuIsThereAtAll) {
   for (const char* hardware : {"detect", "assume"}) {
@@ -86,6 +108,30 @@ TEST_F(Expect, OfTheRootsOwnSpecIsWhatStatusSays) {
   const Ran status = root.run({"status"}, "empty");
   EXPECT_EQ(status.code, 1) << status.out;
   EXPECT_THAT(status.out, StartsWith("GPUs are not as expected: no GPU is on the PCI bus"));
+}
+
+// Seven GPUs, or other ones, were applied to without a word: exit code 0.
+TEST_F(Expect, IsAWarningOfPlanAndApply) {
+  const std::string missing = "7 GPUs are on the PCI bus, and the spec expects 8; 0000:3a:00.0 is missing";
+  const auto warned = [&](const std::string& machine, const std::string& text) {
+    for (const std::string command : {"plan", "apply"}) {
+      EXPECT_THAT(root.run({command}, machine).out, ::testing::AllOf(HasSubstr("\nwarning: "), HasSubstr(text)))
+          << command;
+      const Ran ran = root.run({command, "-o", "json"}, machine);
+      EXPECT_EQ(ran.code, 0) << command << ran.err;
+      const Json warnings = Json::parse(ran.out)["warnings"];
+      ASSERT_EQ(warnings.size(), 1U);
+      EXPECT_EQ(warnings[0]["name"], "slipway.expect");
+      EXPECT_THAT(warnings[0]["text"].get<std::string>(), HasSubstr(text));
+    }
+  };
+  ASSERT_EQ(root.run({"apply"}, seven()).code, 0);
+  warned(seven(), missing);
+  spec("{gpus: 8, product: '10de:2331'}");
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  warned("h100x8", "and the spec expects 10de:2331");
+  spec("{gpus: 8}");
+  EXPECT_THAT(root.run({"apply"}).out, Not(HasSubstr("warning: ")));
 }
 
 TEST_F(Expect, FailsForAnotherProduct) {

@@ -51,6 +51,28 @@ TEST(SourceWait, IsThatOfTheComponentsBehindItAsWell) {
   EXPECT_THAT(apply.out, Not(HasSubstr(": failed")));
 }
 
+// Only the digest was another one, which no check of the driver's compares: "Verified.", though nothing of it was here.
+TEST(SourceWait, OfASpecThatIsNotInForceFailsItsVerify) {
+  const DriverRoot root;
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  const std::string file = root.folder().at("host.yaml").string();
+  const std::string other =
+      "{repository: \"oci://127.0.0.1:1/nvidia/driver\", digest: \"sha256:" + std::string(64, 'a') + "\"}";
+  for (const auto& [words, code] :
+       std::vector<std::pair<std::vector<std::string>, int>>{{{"apply"}, 1}, {{"apply", "--wait-for-source=1s"}, 3}}) {
+    SCOPED_TRACE(code);
+    root.source(other);
+    EXPECT_EQ(root.run(words).code, code);
+    const Ran asked = root.run({"verify", "-f", file});
+    EXPECT_EQ(asked.code, 1) << asked.out;
+    EXPECT_THAT(asked.out, AllOf(HasSubstr("fail  driver.apply: the last apply left it "),
+                                 HasSubstr(" --wait-for-source` again")));
+    const Ran in_force = root.run({"verify"});
+    EXPECT_EQ(in_force.code, 0) << in_force.out;
+    EXPECT_THAT(in_force.out, HasSubstr("warning  driver.apply: "));
+  }
+}
+
 // A second --wait would have waited for somebody in the way, and a wrong address is no matter of time.
 TEST(SourceWait, IsForNothingElse) {
   const DriverRoot root;

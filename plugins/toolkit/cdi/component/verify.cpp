@@ -96,9 +96,9 @@ void verify_engines(const std::string& folder, const Host& host, Findings& findi
   if (all && !engines.empty()) findings.pass("cdi.engines", "the engines here look for specs in " + folder);
 }
 
-/// The others can be used, so it is no failure of the specs; for doctor it is what is wrong with the machine.
-void add_lost(const CdiFacts& facts, Finding::Status status, Findings& findings) {
-  for (const LostNote& lost : facts.lost) findings.add({status, "cdi.lost", lost.text, lost.remedy});
+/// The others can be used; an apply leaves the specs as they are for them, and only warns.
+void add_lost(const CdiFacts& facts, Findings& findings) {
+  for (const LostNote& lost : facts.lost) findings.fail("cdi.lost", lost.text, lost.remedy);
 }
 
 /// What the specs lack by a lost GPU comes of that GPU, and what NVML refuses of the driver.
@@ -130,7 +130,7 @@ Result<Findings> Cdi::diagnose(const Spec& spec, const Host& host) const {
   for (const EngineFolders& engine : read_engine_folders(host))
     if (!engine.has(settings.folder))
       findings.fail("cdi.engines", to_text(engine, settings.folder), remedy_for(engine, settings.folder));
-  add_lost(facts, Finding::Status::fail, findings);
+  add_lost(facts, findings);
   add_later(facts, host, findings);
   return with_causes(findings);
 }
@@ -154,7 +154,7 @@ Result<Findings> Cdi::verify(const Spec& spec, const Host& host) const {
     return with_causes(findings);
   }
   verify_specs(facts, host, findings);
-  add_lost(facts, Finding::Status::warning, findings);
+  add_lost(facts, findings);
   if (host.live())
     verify_paths(facts, host, findings);
   else

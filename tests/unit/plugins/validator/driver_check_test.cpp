@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validator/driver_check.hpp"
 
+#include <map>
+
 #include "gpu_machine.hpp"
 #include "tests/unit/plugins/ld_cache_bytes.hpp"
+#include "validator/validator.hpp"
 
 namespace slipway::validator {
 namespace {
@@ -38,6 +41,15 @@ TEST_F(DriverCheckTest, FailsForALostGpuAndPassesAgainWhenItIsBack) {
   EXPECT_THAT(run(), HasSubstr("fail validator.driver: nvml: GPU 0"));
   EXPECT_THAT(run(), HasSubstr("NVML_ERROR_GPU_IS_LOST"));
   std::filesystem::remove(nvml.at("lost"));
+  EXPECT_THAT(run(), HasSubstr("pass"));
+}
+
+// NVML lists no GPU that the driver could not start: seven of eight passed.
+TEST_F(DriverCheckTest, FailsWhereFewerGpusAnswerThanAreOnTheBus) {
+  nvml.file("gpus", "1");
+  EXPECT_EQ(run(), "fail validator.driver: driver 535.261.03 answers for 1 of the 2 GPUs on the PCI bus");
+  EXPECT_TRUE(check.gpus().empty());
+  nvml.file("gpus", "2");
   EXPECT_THAT(run(), HasSubstr("pass"));
 }
 
@@ -79,6 +91,20 @@ TEST(DriverCheckElsewhere, IsNotApplicableWithoutAGpuAndNotExercisedInAnImage) {
   EXPECT_EQ(DriverCheck(without, "", testing::look_here).run().status, Verdict::not_applicable);
   const FakeHost image;
   EXPECT_EQ(DriverCheck(image, "", testing::look_here).run().status, Verdict::not_exercised);
+}
+
+// An image with the runtime that is booted without a GPU: a container was started for GPUs that are not there.
+TEST(DriverCheckElsewhere, WithoutAGpuNoContainerIsStartedEither) {
+  FakeHost host;
+  host.live("6.1.0-50-amd64").file("/usr/bin/slipway-runtime", "");
+  host.file("/etc/docker/daemon.json", R"({"runtimes":{"nvidia":{"path":"/usr/bin/slipway-runtime"}}})");
+  const auto findings = Validator{}.verify(Spec{{{"checks", {"driver", "toolkit"}}}}, host);
+  ASSERT_TRUE(findings) << to_text(findings.error());
+  std::map<std::string, Verdict> verdicts;
+  for (const Finding& each : findings->list()) verdicts[each.name] = each.status;
+  EXPECT_EQ(verdicts["validator.driver"], Verdict::not_applicable);
+  EXPECT_EQ(verdicts["validator.toolkit"], Verdict::pass);
+  EXPECT_EQ(verdicts["validator.container"], Verdict::not_applicable);
 }
 
 TEST(DriverReady, OfAHostDriverIsWhatOperandsSource) {

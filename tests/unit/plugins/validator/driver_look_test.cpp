@@ -65,11 +65,13 @@ TEST_F(DriverLookTest, SaysThatADriverHangsAndThatItsLibraryCrashed) {
 }
 
 TEST(DriverAnswersText, IsReadAsItWasWritten) {
-  const DriverAnswers answers{.version = "580.1", .gpus = {"GPU-1", "GPU-2"}, .mig_without_instances = true};
+  const DriverAnswers answers{
+      .version = "580.1", .gpus = {"GPU-1", "GPU-2"}, .addresses = {"00000000:1B:00.0"}, .mig_without_instances = true};
   const auto read = read_answers(canonical(to_json(Result<DriverAnswers>(answers))) + "\n");
   ASSERT_TRUE(read) << to_text(read.error());
   EXPECT_EQ(read->version, "580.1");
   EXPECT_EQ(read->gpus, answers.gpus);
+  EXPECT_EQ(read->addresses, answers.addresses);
   EXPECT_TRUE(read->mig_without_instances);
   for (const char* text : {"", "{", "[]", "null", "{\"version\":1}", "{\"version\":\"1\",\"gpus\":{}}"})
     EXPECT_EQ(read_answers(text).error().code, ErrorCode::io) << text;
