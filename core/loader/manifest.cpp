@@ -100,6 +100,7 @@ const SchemaKey& manifest_schema() {
     }
     document.keys["boot_before"].type = Type::list;
     document.keys["boot_before"].items = {unit_key()};
+    document.keys["verify_after"] = document.keys["boot_before"];
     document.keys["outputs"].type = Type::map;
     document.keys["outputs"].items = {one_of({"string", "integer", "boolean"})};
     document.keys[kSectionsKey] = sections_key();
@@ -270,6 +271,7 @@ Manifest parse_document(const YamlNode& node, SchemaCheck& check) {
   if (manifest.says_needs) manifest.service_needs = document["service_needs"];
   manifest.service_device = text_in(document, "service_device");
   manifest.boot_before = names_in(document, "boot_before");
+  manifest.verify_after = names_in(document, "verify_after");
   manifest.service_before = is_true(document, "service_before");
   manifest.service_hands_over = is_true(document, "service_hands_over");
   manifest.outputs = texts_in(document, "outputs");

@@ -53,10 +53,11 @@ struct Manifest {
   Json service_needs = Json::object();            ///< what its unit lets the service have (docs/manifest.md)
   bool says_needs = false;                        ///< it is there, if empty
   std::string service_device;  ///< the service has no use without a device of this modalias, a glob; empty: none
-  std::vector<std::string> boot_before;  ///< units that wait until slipway-boot.service is through with it
-  bool service_before = false;           ///< the service's unit comes before those of `boot_before`, too
-  bool service_hands_over = false;       ///< two of the service may run at once while one takes over from the other
-  bool unlimited_memory = false;         ///< `memory: unlimited`: its workers may use any amount
+  std::vector<std::string> boot_before;   ///< units that wait until slipway-boot.service is through with it
+  std::vector<std::string> verify_after;  ///< units that slipway-verify.service waits for at a boot
+  bool service_before = false;            ///< the service's unit comes before those of `boot_before`, too
+  bool service_hands_over = false;        ///< two of the service may run at once while one takes over from the other
+  bool unlimited_memory = false;          ///< `memory: unlimited`: its workers may use any amount
   bool hermetic = false;  ///< `hermetic: true`: its detect and check see only what their Host shows, and its plan only
                           ///< its arguments, so that an answer holds until one of these changes
   SchemaKey spec;         ///< an object

@@ -66,14 +66,14 @@ WantedBy=multi-user.target
 // An assertion where the boot unit has a condition: a unit that a condition passes over counts as started, and the
 // target would be reached without a look. Without default dependencies nothing waits for the verify, but what is
 // ordered behind it.
-std::string verify_unit_text(const std::string& program, const std::vector<std::string>& services, bool first) {
+std::string verify_unit_text(const std::string& program, const std::vector<std::string>& after, bool first) {
   return R"([Unit]
 Description=slipway: verify what this boot has made
 DefaultDependencies=no
 Requires=sysinit.target
 Wants=slipway-boot.service
 After=sysinit.target basic.target slipway-boot.service)" +
-         std::string(first ? " slipway-apply.service" : "") + (services.empty() ? "" : " " + joined(services, " ")) +
+         std::string(first ? " slipway-apply.service" : "") + (after.empty() ? "" : " " + joined(after, " ")) +
          R"(
 Conflicts=shutdown.target
 Before=shutdown.target

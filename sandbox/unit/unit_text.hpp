@@ -29,10 +29,10 @@ std::string service_unit_text(const ServiceUnit& unit);
 /// @param before  "Before=…" lines
 std::string boot_unit_text(const std::string& program, const std::string& before);
 
-/// slipway-verify.service: a verify of what the boot has made, once these services run. It passes, or fails for this
-/// boot; no condition passes it over.
+/// slipway-verify.service: a verify of what the boot has made, once these units have started. It passes, or fails for
+/// this boot; no condition passes it over.
 /// @param first  the one that comes with slipway itself, for a boot before anything is applied
-std::string verify_unit_text(const std::string& program, const std::vector<std::string>& services, bool first = false);
+std::string verify_unit_text(const std::string& program, const std::vector<std::string>& after, bool first = false);
 
 /// slipway-verify-late.service: a verify of all, when a container engine or kubelet has started.
 /// @param engines  their units, at least one

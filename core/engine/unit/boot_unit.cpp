@@ -26,13 +26,18 @@ std::vector<std::string> engine_units(const Session& session, const HostSpec& sp
   return {units.begin(), units.end()};
 }
 
-/// The units of the spec's services: what they say of themselves is part of a verify.
-std::vector<std::string> service_units(const Session& session, const HostSpec& spec) {
+/// The units of the spec's services, whose states are part of a verify, and what its components name
+/// (`verify_after`).
+std::vector<std::string> units_to_verify(const Session& session, const HostSpec& spec) {
   std::vector<std::string> units;
-  for (const auto& [name, section] : spec.components)
-    if (const Manifest* const manifest = session.plugins().manifest(name);
-        manifest != nullptr && has_service(*manifest, section))
-      units.push_back("slipway-" + name + ".service");
+  std::set<std::string> named;
+  for (const auto& [name, section] : spec.components) {
+    const Manifest* const manifest = session.plugins().manifest(name);
+    if (manifest == nullptr) continue;
+    if (has_service(*manifest, section)) units.push_back("slipway-" + name + ".service");
+    named.insert(manifest->verify_after.begin(), manifest->verify_after.end());
+  }
+  units.insert(units.end(), named.begin(), named.end());
   return units;
 }
 
@@ -103,7 +108,7 @@ Plan boot_plan(const Session& session, const HostSpec& spec) {
   Plan plan;
   const std::string program = unit_program(session);
   const std::vector<std::string> engines = engine_units(session, spec);
-  const std::vector<std::string> services = service_units(session, spec);
+  const std::vector<std::string> services = units_to_verify(session, spec);
   std::string before;
   for (const std::string& unit : engines) before += "Before=" + unit + "\n";
   plan.add(action::systemd_unit(

@@ -90,15 +90,15 @@ void diagnose_modprobe(const HostFacts& facts, Findings& findings) {
     findings.fail("driver.modprobe", fmt::format("modules cannot be loaded: {}", fmt::join(lines, "; ")), kDeleteLines);
 }
 
-void diagnose_fabric_manager(const HostFacts& facts, Findings& findings) {
+}  // namespace
+
+void check_fabric_manager(const HostFacts& facts, Finding::Status status, Findings& findings) {
   if (!facts.loaded && !facts.installed) return;
   const std::string& version = facts.loaded ? facts.loaded->version : facts.installed->version;
   const bool known = !facts.fabric_manager || !facts.fabric_manager->version.empty();
   if (const auto fault = fabric_manager_fault(facts, version); !fault.empty() && known)
-    findings.fail("driver.fabric-manager", fault, fabric_manager_remedy(version));
+    findings.add({status, "driver.fabric-manager", fault, fabric_manager_remedy(version), "machine/fabric-manager"});
 }
-
-}  // namespace
 
 void diagnose_running(const HostFacts& facts, const Host& host, Findings& findings) {
   if (!host.live()) return;  // a simulated or offline kernel runs nothing
@@ -112,7 +112,7 @@ Findings diagnose_driver(const HostFacts& facts, const Host& host) {
   diagnose_kernels(facts, host, findings);
   diagnose_other_drivers(facts, host, findings);
   diagnose_modprobe(facts, findings);
-  diagnose_fabric_manager(facts, findings);
+  check_fabric_manager(facts, Finding::Status::fail, findings);
   diagnose_running(facts, host, findings);
   diagnose_log(facts, host, findings);
   return findings;

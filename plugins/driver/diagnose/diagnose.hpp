@@ -34,6 +34,10 @@ Findings diagnose_driver(const HostFacts& facts, const Host& host);
 /// Adds a finding when the kernel that boots next has no driver modules; verify fails for it as well.
 void check_next_boot(const HostFacts& facts, const Host& host, Findings& findings);
 
+/// Adds a finding with this status when NVSwitches have no Fabric Manager of the driver's version; verify has it as
+/// well.
+void check_fabric_manager(const HostFacts& facts, Finding::Status status, Findings& findings);
+
 // Its parts.
 void diagnose_kernels(const HostFacts& facts, const Host& host, Findings& findings);
 void diagnose_other_drivers(const HostFacts& facts, const Host& host, Findings& findings);

@@ -45,18 +45,30 @@ void check_installed(const HostFacts& facts, const Host& host, Findings& finding
   }
 }
 
+/// How the kernel gets modules, as the spec stands.
+std::string remedy_for_kernel(const HostFacts& facts, const std::string& release) {
+  constexpr const char* kElse = "make one with `slipway driver build`, or stay on a kernel that has one";
+  const auto wanted = facts.kernel_releases();
+  if (facts.installed && std::ranges::count(facts.installed->without, release) != 0)
+    return fmt::format("there was no package for it: {}; `slipway apply` then takes that", kElse);
+  if (facts.kernels_chosen && std::ranges::count(wanted, release) != 0)
+    return fmt::format(
+        "run `slipway apply`: the spec has modules for this kernel too; if there is no package for it, {}", kElse);
+  return fmt::format(
+      "`slipway plan --kernel {}` says whether there is a package for it; if so write kernels: all in the spec's "
+      "driver, "
+      "so that each kernel has its modules, and apply it without --kernel; else {}",
+      release, kElse);
+}
+
 /// @param finding  its name
 void check_kernel(const HostFacts& facts, const Host& host, const std::string& release, const std::string& which,
                   const char* finding, Findings& findings) {
   if (release.empty() || has_driver(facts, host, release)) return;
   const std::string have =
       facts.installed ? fmt::format("; slipway's are for {}", releases_text(*facts.installed)) : std::string{};
-  findings.fail(
-      finding, fmt::format("{} {} has no driver modules{}", which, release, have),
-      fmt::format("`slipway plan --kernel {}` says whether there is a package for it; if so write kernels: all "
-                  "in the spec's driver, so that each kernel has its modules, and apply it without --kernel; else "
-                  "make one with `slipway driver build`, or stay on a kernel that has one",
-                  release));
+  findings.fail(finding, fmt::format("{} {} has no driver modules{}", which, release, have),
+                remedy_for_kernel(facts, release));
 }
 
 // As the file says; a module of another kernel is refused with "version magic" or worse.

@@ -107,9 +107,17 @@ void verify_depmod(const Receipt& receipt, const Host& host, Findings& findings)
     if (fault.empty()) continue;
     wrong.push_back(std::move(fault));
     const std::string folder = "/lib/modules/" + kernel.release;
-    if (!host.exists(folder) && host.exists("/usr" + folder))
+    const auto present = host.installed_kernels();
+    if (!host.exists(folder) && host.exists("/usr" + folder)) {
       commands.push_back(
           "make /lib a link to usr/lib, since depmod and modprobe look for modules in /lib/modules alone");
+    } else if (std::ranges::count(present, kernel.release) == 0) {
+      commands.push_back(
+          fmt::format("install kernel {} again, which is gone, or take it out of `kernels` in the spec if "
+                      "that names it, and run `slipway apply`",
+                      kernel.release));
+      continue;
+    }
     commands.push_back(fmt::format("run `depmod {}`", kernel.release));
   }
   findings.expect("driver.depmod", wrong.empty(), "modprobe finds the modules of " + receipt.kernels_text(),

@@ -13,7 +13,8 @@ namespace slipway::driver {
 /// Findings "driver.installed", ".libraries", ".links", ".modules", ".depmod", ".modprobe", ".next-boot" (when it
 /// fails),
 /// ".loaded", ".nodes", ".gpus", ".nouveau", of which the last four are not applicable without hardware; ".parameters"
-/// where the spec sets some and a live machine shows what the loaded modules have.
+/// where the spec sets some and a live machine shows what the loaded modules have; ".fabric-manager" where NVSwitches
+/// lack theirs, a warning on a simulated machine.
 Findings verify_driver(const Settings& settings, const HostFacts& facts, const Host& host);
 
 // Its parts, and what nearly all of their findings advise.

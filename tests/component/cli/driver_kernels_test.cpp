@@ -14,6 +14,7 @@ using artifact::test::LayoutMaker;
 using artifact::test::LayoutRegistry;
 using slipway::testing::DriverRoot;
 using slipway::testing::Ran;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -152,6 +153,11 @@ TEST_F(DriverKernels, OfTheNextBootWithoutModulesFailsVerifyAndIsSaidByStatus) {
   EXPECT_THAT(status.out, HasSubstr("; 6.1.0-56-amd64 boots next\n"));
   EXPECT_THAT(status.out,
               HasSubstr("driver has no modules for kernel 6.1.0-56-amd64, which boots next: `slipway doctor"));
+  // The spec has the key that was advised.
+  want("kernels: all");
+  const Ran known = root.slipway({"verify", "-f", root.folder().at("host.yaml").string()});
+  EXPECT_THAT(known.out, AllOf(HasSubstr("run `slipway apply"), Not(HasSubstr("write kernels: all"))));
+  want("");
   EXPECT_THAT(root.slipway({"status", "--kernel", kOlder}).out,
               HasSubstr("Kernel  6.1.0-50-amd64; 6.1.0-56-amd64 boots"));
   EXPECT_THAT(root.bare({"driver", "kernels", "--root", root.path("").string()}).out,
@@ -189,6 +195,32 @@ TEST_F(DriverKernels, ThatDoNotRunAreLeftToARebootByEitherWayOfNamingThem) {
     return ran.out.substr(ran.out.find("\ndriver: "));
   };
   EXPECT_EQ(plan("", {"plan", "--kernel", kOlder}), plan("kernels: [" + kOlder + "], ", {"plan"}));
+}
+
+// Where no GPU was seen, the action was left as recorded and carried out all the same: exit code 1 each time.
+TEST_F(DriverKernels, ThatAreNoLongerWantedWaitForNoReboot) {
+  root.live = true;
+  root.put("usr/sbin/depmod", "#!/bin/sh\n");
+  std::filesystem::permissions(root.path("usr/sbin/depmod"), std::filesystem::perms(0755));
+  const auto spec = [&](const std::string& hardware, const std::string& kernel) {
+    root.folder().file("host.yaml",
+                       "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: test}\nspec:\n  on_failed_verify: "
+                       "keep\n  hardware: " +
+                           hardware + "\n  components:\n    driver: {kernels: [" + kernel +
+                           "], version: \"535.261.03\", modules: open, source: {repository: \"" + kKernels +
+                           "\", trust: unsigned}}\n");
+  };
+  spec("assume", kNewer);
+  const Ran pending = root.slipway({"apply"});
+  EXPECT_EQ(pending.code, 4) << pending.out << pending.err;
+  spec("detect", kOlder);
+  const Ran plan = root.slipway({"plan"});
+  EXPECT_THAT(plan.out, HasSubstr("- wait for no reboot any more")) << plan.err;
+  // The kernel that runs here has no modules either, which is another matter.
+  EXPECT_THAT(root.slipway({"apply"}).err, Not(HasSubstr("this does not hold")));
+  EXPECT_TRUE(has_modules(kOlder));
+  EXPECT_THAT(root.text("var/lib/slipway/components/driver.json"), Not(HasSubstr("only_waits")));
+  EXPECT_THAT(root.slipway({"plan"}).out, Not(HasSubstr("reboot")));
 }
 
 TEST_F(DriverKernels, AreListedWithoutTheControlCharactersOfABootLoadersFile) {

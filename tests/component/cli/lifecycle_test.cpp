@@ -38,6 +38,9 @@ TEST(BootUnit, ComesBeforeTheUnitsThatTheComponentsName) {
   const std::string unit = "etc/systemd/system/slipway-boot.service";
   ASSERT_EQ(root.run({"apply"}).code, 0);
   EXPECT_THAT(root.text(unit), HasSubstr("Before=containerd.service\n"));
+  EXPECT_THAT(root.text(unit), HasSubstr("Before=nvidia-fabricmanager.service\n"));
+  EXPECT_THAT(root.text("etc/systemd/system/slipway-verify.service"),
+              ::testing::ContainsRegex("\nAfter=[^\n]* nvidia-fabricmanager.service\n"));
   EXPECT_THAT(root.text(unit), HasSubstr("Before=kubelet.service\n"));
   root.spec("    deviceplugin: {}\n");
   ASSERT_EQ(root.run({"apply"}).code, 0);

@@ -62,12 +62,14 @@ TEST(Manifest, GivesEachComponentWithItsSchema) {
 
 TEST(Manifest, NamesTheUnitsThatComeAfterItAtABoot) {
   const auto manifests = parse_manifests(
-      "component: x\npurpose: y\nservice_device: \"pci:v000010DE*\"\nboot_before: [acme.service, b@c.socket]\n",
+      "component: x\npurpose: y\nservice_device: \"pci:v000010DE*\"\nboot_before: [acme.service, b@c.socket]\n"
+      "verify_after: [fabric.service]\n",
       "x.yaml");
   ASSERT_TRUE(manifests) << to_text(manifests.error());
   EXPECT_EQ(manifests->at(0).service_device, "pci:v000010DE*");
   EXPECT_FALSE(parse_manifests("component: x\npurpose: y\nservice_device: 'pci:v\"*'\n", "x.yaml"));
   EXPECT_EQ(manifests->at(0).boot_before, (std::vector<std::string>{"acme.service", "b@c.socket"}));
+  EXPECT_EQ(manifests->at(0).verify_after, std::vector<std::string>{"fabric.service"});
   for (const char* wrong : {"acme", "a b.service", "a.service\\nExecStart=x"})
     EXPECT_FALSE(
         parse_manifests(std::string("component: x\npurpose: y\nboot_before: [\"") + wrong + "\"]\n", "x.yaml"));

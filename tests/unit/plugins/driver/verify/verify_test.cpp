@@ -54,6 +54,12 @@ class DriverVerify : public ::testing::Test {
     return result ? *result : Findings{};
   }
   std::string live() const { return summary(findings(*host.live())); }
+  std::string remedies() const {
+    std::string all;
+    const Findings found = findings(*host.offline());
+    for (const Finding& each : found.list()) all += each.name + ": " + each.remedy + "\n";
+    return all;
+  }
 
   const std::string module_path = "/usr/lib/slipway/store/driver/abc/modules/6.1.0-50-amd64/kernel/nvidia.ko.xz";
   Receipt receipt{.version = "535.261.03",
@@ -299,6 +305,24 @@ TEST_F(DriverVerify, TellsWhatToDoAboutEachFailure) {
   const auto found = findings(*host.live());
   for (const auto& finding : found.list())
     EXPECT_EQ(finding.status == Finding::Status::fail, !finding.remedy.empty()) << finding.name;
+}
+
+// "run `depmod`" for a kernel that the package manager had removed.
+TEST_F(DriverVerify, AdvisesNoDepmodForAKernelThatIsGone) {
+  host.root().file("/usr/lib/modules/6.1.0-50-amd64/modules.dep", "");
+  EXPECT_THAT(remedies(), HasSubstr("run `depmod 6.1.0-50-amd64`"));
+  std::filesystem::remove_all(host.root().at("/usr/lib/modules/6.1.0-50-amd64"));
+  EXPECT_THAT(remedies(), HasSubstr("install kernel 6.1.0-50-amd64 again, which is gone"));
+  EXPECT_THAT(remedies(), Not(HasSubstr("`depmod")));
+}
+
+// doctor failed for it, and the boot of a machine on which no CUDA program can start was verified.
+TEST_F(DriverVerify, FailsWhereNvSwitchesHaveNoFabricManager) {
+  host.pci("0000:05:00.0", 0x10de, 0x22a3, 0x068000);
+  EXPECT_THAT(live(), HasSubstr("fail driver.fabric-manager: the NVSwitches of this machine need NVIDIA's Fabric "
+                                "Manager 535.261.03, and none is installed"));
+  host.root().file("/usr/bin/nv-fabricmanager", "");
+  EXPECT_THAT(live(), Not(HasSubstr("driver.fabric-manager")));
 }
 
 }  // namespace
