@@ -25,7 +25,8 @@ Finding try_cuda(const Host& host, const DriverCheck& driver, const Finding& dri
 /// @param begun  when the verify began, whose checks share its time
 Finding try_container(const Host& host, ToolkitCheck& toolkit, const Finding& toolkit_finding,
                       std::chrono::steady_clock::time_point begun) {
-  if (host.has_kernel_view() && nvidia::count_gpus(host) == 0)
+  const bool no_gpu = host.has_kernel_view() && nvidia::count_gpus(host) == 0;
+  if (no_gpu && toolkit.specs().empty())  // what specs name is tried all the same
     return Finding{Verdict::not_applicable, kContainerCheck, "no NVIDIA GPU on the PCI bus", {}};
   if (host.booting()) return not_tried(kContainerCheck, "container engines may start once this boot is verified");
   if (!passed(toolkit_finding)) return not_tried(kContainerCheck, "no container was started: " + toolkit_finding.text);
