@@ -328,6 +328,13 @@ class DcgmService final : public Service {
     return "";
   }
 
+  std::string sampled_text(bool is_well) const {
+    const auto silent = std::ranges::count_if(last_.gpus, [](const GpuState& state) { return !state.problem.empty(); });
+    const auto all = static_cast<std::ptrdiff_t>(last_.gpus.size());
+    if (silent != 0) return std::to_string(all - silent) + " of " + std::to_string(all) + " GPUs are sampled";
+    return is_well ? "all GPUs are sampled" : "all GPUs are sampled, and not all are well";
+  }
+
   void report(const Settings& settings, const CounterFile& file, ServiceIo& io) {
     std::vector<std::string> reasons;
     if (!config_problem_.empty()) reasons.push_back(config_problem_);
@@ -348,10 +355,10 @@ class DcgmService final : public Service {
     if (!port_problem_.empty()) reasons.push_back(scrape_text());
     std::string status = reasons.empty() ? "" : reasons.front();
     for (std::string& line : health_->lines()) reasons.push_back(std::move(line));
-    if (reasons == reported_ && reported_ready_) return;
-    if (status.empty())
-      status = reasons.empty() ? "all GPUs are sampled" : "all GPUs are sampled, and not all are well";
+    if (status.empty()) status = sampled_text(reasons.empty());
+    if (reasons == reported_ && status == reported_status_ && reported_ready_) return;
     reported_ = reasons;
+    reported_status_ = status;
     io.status(status);
     io.reasons(reasons);
   }
@@ -439,6 +446,7 @@ class DcgmService final : public Service {
   std::string port_problem_;  ///< why nobody can scrape; empty: everybody who may can
   std::string port_remedy_;
   std::vector<std::string> reported_;
+  std::string reported_status_;
   bool reported_ready_ = false;
   bool said_quiet_ = false;
 };

@@ -80,6 +80,10 @@ TEST_F(DcgmHealth, IsToldAsDcgmExporterTellsIt) {
     return false;
   })) << scrape().text;
   EXPECT_EQ(scrape().count("DCGM_EXP_GPU_HEALTH_STATUS"), 88U);
+  // It said that all were sampled, as the reason was known before the GPU could not be read any more.
+  const Control control(host_.path("run/slipway/service/dcgm.sock").string());
+  EXPECT_TRUE(eventually([&] { return control.ask(R"({"op":"status"})")["status"] == "7 of 8 GPUs are sampled"; }))
+      << control.ask(R"({"op":"status"})").dump();
 }
 
 TEST_F(DcgmHealth, TellsAnXidOfTheKernelsLogWhileTheDriverIsGone) {
