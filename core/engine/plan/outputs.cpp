@@ -20,7 +20,8 @@ Json outputs_before(const PlannedRun& run, const std::string& name) {
     if (component.name == name) break;
     // What could not be judged or changed stays as it was applied, and its outputs with it.
     const bool stays = component.state == ComponentState::failed || component.state == ComponentState::blocked;
-    if (!component.leaving && !(stays && all.contains(component.name))) all[component.name] = component.plan.outputs();
+    if (component.leaving) continue;
+    all[component.name] = stays ? run.recorded.value(component.name, component.plan.outputs()) : component.plan.outputs();
   }
   return all;
 }

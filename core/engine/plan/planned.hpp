@@ -78,7 +78,8 @@ struct PlannedRun {
   bool partial = false;                      ///< it looks at some components alone (`--only`)
   bool recovery = false;                     ///< a cut-off apply has to be undone first
   Lock lock;                                 ///< what was chosen
-  Json handed_on = Json::object();           ///< by component: outputs as it was applied last
+  Json handed_on = Json::object();           ///< by component: outputs of those that this run does not look at
+  Json recorded = Json::object();            ///< by component: outputs of those that it looks at, as applied last
   Findings warnings;                         ///< about the host as a whole: its GPUs are not what the spec expects
   bool without_records = false;              ///< this user may not read what was applied before
   Json in_force;                   ///< the spec of the generation in force, as written; null when no generation exists

@@ -352,7 +352,7 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
   SLIPWAY_TRY(graph, graph_of(session, run.spec, others));
   run.order = graph.order;
   for (const auto& [name, ownership] : owned)
-    if (run.spec.has(name)) run.handed_on[name] = ownership.outputs;
+    if (run.spec.has(name)) (looked_at(name) ? run.recorded : run.handed_on)[name] = ownership.outputs;
   bool boot = !(run.spec.components.empty() && run.spec.unusable.empty()) && wants_boot_unit(session, owned);
   plan_leavers(session, run, owned, looked_at,
                [&](const std::string& name) { return name == kBootComponent ? boot : options.keeps_others; });
