@@ -21,7 +21,8 @@ Json outputs_before(const PlannedRun& run, const std::string& name) {
     // What could not be judged or changed stays as it was applied, and its outputs with it.
     const bool stays = component.state == ComponentState::failed || component.state == ComponentState::blocked;
     if (component.leaving) continue;
-    all[component.name] = stays ? run.recorded.value(component.name, component.plan.outputs()) : component.plan.outputs();
+    all[component.name] =
+        stays ? run.recorded.value(component.name, component.plan.outputs()) : component.plan.outputs();
   }
   return all;
 }

@@ -87,8 +87,11 @@ const Finding* leader_of(const std::string& component, const Findings& findings)
     for (const Finding& finding : findings.list())
       if (finding.status == Finding::Status::fail && finding.name == component + end) return &finding;
   for (const Finding& finding : findings.list()) {
-    // The state of before is in force, and what is wrong with it the apply that failed would have cured.
-    if (finding.status == Finding::Status::warning && finding.name == component + ".apply") return &finding;
+    // The state of before is in force, and what is wrong with it the apply that failed would have cured. One that waits
+    // tells less than the component does of what it waits for.
+    if (finding.status == Finding::Status::warning && finding.name == component + ".apply" &&
+        !finding.text.starts_with(kLeftWaiting))
+      return &finding;
     if (is_wrong(finding) && finding.name == component + kOwned && keeps_edits(finding.remedy)) return &finding;
   }
   return nullptr;

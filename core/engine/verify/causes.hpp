@@ -17,6 +17,8 @@ namespace slipway::core {
 
 /// The finding of a running apply, and of one that was cut off.
 inline constexpr const char* kApplyFinding = "slipway.apply";
+/// How the finding NAME.apply begins of a component that waits for what is in the way.
+inline constexpr const char* kLeftWaiting = "the last apply left it waiting";
 /// The remedy of a component whose last apply is done but for a reboot.
 inline constexpr const char* kReboot = "reboot";
 

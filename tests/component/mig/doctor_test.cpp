@@ -71,7 +71,7 @@ TEST(MigDoctor, SaysToRebootWhereTheChangeIsLeftToABoot) {
   ASSERT_EQ(node.slipway({"apply"}).code, 4);
   const Ran ran = node.slipway({"doctor"});
   EXPECT_THAT(ran.out, HasSubstr("do: reboot\n"));
-  EXPECT_THAT(ran.out, HasSubstr("do: reboot: the drain policy next-boot"));
+  EXPECT_THAT(ran.out, HasSubstr("by the drain policy next-boot"));
   EXPECT_THAT(ran.out, Not(HasSubstr("slipway plan")));
   EXPECT_THAT(ran.out, Not(HasSubstr("slipway apply")));
 }

@@ -115,6 +115,15 @@ TEST(Causes, OfTheLastApplysFailureAreWhatThatApplyWouldHaveCured) {
   EXPECT_EQ(entries[0].worst(), kFail);
 }
 
+TEST(Causes, OfWhatWaitsAreTheComponentsOwnFindings) {
+  All all;
+  add(all, {kWarning, "mig.apply", std::string(kLeftWaiting) + ": GPU 0 is in use", "run `slipway apply` again"});
+  add(all, {kWarning, "mig.in-use", "GPU 0 is held by pod a/b", "`kubectl delete pod b`", "mig.layout"});
+  add(all, {kWarning, "mig.layout", "GPU 0 has another layout", "run `slipway apply`"});
+  name_causes(all, false);
+  for (const CauseEntry& entry : entries_of(all)) EXPECT_NE(names_of(entry).size(), 3U) << entry.head->name;
+}
+
 // MIG changed by hand, and a lost GPU: mig.owned advised a plan, above the cause.
 TEST(Causes, OfWhatIsNotAsSlipwayLeftItAreTheComponentsOwnFindings) {
   constexpr const char* kSeePlan = "`slipway plan` shows what an apply would put right";
