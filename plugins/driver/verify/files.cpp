@@ -109,7 +109,7 @@ void verify_depmod(const Receipt& receipt, const Host& host, Findings& findings)
     const std::string folder = "/lib/modules/" + kernel.release;
     const auto present = host.installed_kernels();
     if (!host.exists(folder) && host.exists("/usr" + folder)) {
-      commands.push_back(
+      commands.emplace_back(
           "make /lib a link to usr/lib, since depmod and modprobe look for modules in /lib/modules alone");
     } else if (std::ranges::count(present, kernel.release) == 0) {
       commands.push_back(

@@ -70,7 +70,8 @@ class BasicAuth {
     unsigned guessers = 0;
     Clock::time_point guessed;
   };
-  enum Share { of_right, of_wrong, of_network, of_others, kShares };
+  enum Share { of_right, of_wrong, of_network, of_others };
+  static constexpr std::size_t kShares = of_others + 1;
 
   /// Of a name that is not there: that of one which is, always the same, so that no time tells which names there are.
   const std::string& hash_of(const std::string& user) const;
