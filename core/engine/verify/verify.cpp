@@ -161,6 +161,12 @@ Finding unusable_finding(const Session& session, const std::string& name, const 
           advised(error.next, session.options())};
 }
 
+/// What a component has made cannot be looked at: its plugin, which knows its own actions, is gone or crashes.
+Finding unchecked_finding(const Session& session, const HostSpec& spec, const std::string& name, const Error& error) {
+  return {Finding::Status::fail, name + ".owned", "what it has made could not be checked: " + error.what,
+          advised(error.next, session.options()), spec.unusable.contains(name) ? name + ".plugin" : ""};
+}
+
 /// What no component can tell: an apply that was cut off has left changes half done, or what is to follow them.
 /// @return  another slipway is at work
 Result<bool> add_unfinished(Session& session, std::map<std::string, Findings>& all) {
@@ -207,8 +213,8 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
   for (const auto& [name, ownership] : owned) {
     if (!looked_at(name)) continue;
     const bool later = is_on_its_way(failing.value(name, Json::object()));
-    SLIPWAY_TRY(finding, check_owned(session, ownership, accepted.value(name, Json::object()), options.deep, later));
-    all[name].add(std::move(finding));
+    auto finding = check_owned(session, ownership, accepted.value(name, Json::object()), options.deep, later);
+    all[name].add(finding ? std::move(*finding) : unchecked_finding(session, spec, name, finding.error()));
   }
   std::set<std::string> in_force;
   if (!failing.empty() && current) in_force = as_in_force(session, spec, *current);

@@ -65,6 +65,22 @@ TEST_F(MissingPlugin, IsSaidByEachCommandThatLooks) {
               AllOf(HasSubstr("no installed plugin has the component guest"), Not(HasSubstr("is left to do"))));
 }
 
+// Only the plugin can look at an action of its own: without it, verify and doctor ended before the first finding.
+TEST_F(MissingPlugin, WithAnActionOfItsOwnKeepsNoOtherFromBeingVerified) {
+  host.live = true;  // an image leaves such an action to its boot
+  host.spec("    probe: {custom: works, marker: " + host.folder().at("marker").string() + "}\n    guest: {}\n");
+  const Ran applied = host.slipway({"apply"});
+  ASSERT_EQ(applied.code, 0) << applied.out << applied.err;
+  lose("probe.so");
+  for (const std::string command : {"verify", "doctor"}) {
+    const Ran ran = host.slipway({command});
+    EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
+    EXPECT_THAT(ran.out, AllOf(HasSubstr("probe.plugin: no installed plugin has the component probe"),
+                               HasSubstr("probe.owned: what it has made could not be checked")));
+  }
+  EXPECT_THAT(host.slipway({"verify"}).out, HasSubstr("pass  guest.owned"));
+}
+
 TEST_F(MissingPlugin, LeavesTheOthersToAnApplyOfTheSameSpec) {
   lose("guest.so");
   take_the_bystanders_file();
