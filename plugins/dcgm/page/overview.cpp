@@ -46,6 +46,10 @@ HealthReason reason_of(const SeenXid& xid, const std::string& uuid) {
 /// Of a GPU that cannot be read, where no rule of health says more.
 std::string remedy_of(const GpuState& state) {
   if (state.problem == nvidia::nvml::error_text(nvidia::nvml::kGaveUp)) return nvidia::nvml::kHangRemedy;
+  // Where the whole driver is gone no GPU can be reset, and one that it does not show cannot either.
+  const bool is_for_a_reset = state.problem == nvidia::nvml::error_text(NVML_ERROR_GPU_IS_LOST) ||
+                              state.problem == nvidia::nvml::error_text(NVML_ERROR_RESET_REQUIRED);
+  if (!is_for_a_reset) return "`slipway doctor` tells what helps";
   const std::string address = nvidia::nvml::sysfs_address(state.gpu.bus_id);
   return "drain the node; reset the GPU (`slipway pause -- nvidia-smi -r -i " +
          (address.empty() ? std::to_string(state.gpu.index) : address) + "`) or reboot";

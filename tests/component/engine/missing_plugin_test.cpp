@@ -81,6 +81,20 @@ TEST_F(MissingPlugin, WithAnActionOfItsOwnKeepsNoOtherFromBeingVerified) {
   EXPECT_THAT(host.slipway({"verify"}).out, HasSubstr("pass  guest.owned"));
 }
 
+TEST_F(MissingPlugin, OrOneThatWasCutOffKeepsNoOtherFromBeingVerified) {
+  host.live = true;
+  host.spec("    probe: {custom: works, marker: " + host.folder().at("marker").string() + "}\n    guest: {}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  const fs::path plugin = fs::path(host.plugins) / "probe.so";
+  fs::resize_file(plugin, 65536);  // its manifest is whole, and the loader reads past the end
+  for (const std::string command : {"verify", "doctor"}) {
+    const Ran ran = host.slipway({command});
+    EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("the plugin of probe crashed in load")) << ran.err;
+  }
+  EXPECT_THAT(host.slipway({"verify"}).out, HasSubstr("pass  guest.owned"));
+}
+
 TEST_F(MissingPlugin, LeavesTheOthersToAnApplyOfTheSameSpec) {
   lose("guest.so");
   take_the_bystanders_file();
