@@ -74,7 +74,7 @@ Result<bool> holds_only_log(const RootDir& root) {
 }
 
 /// The log goes, and with it the folders that its first event names and that hold nothing else, in one step: without
-/// the log nobody knows whose they are.
+/// the log it is unknown which of them slipway made.
 Status take_away(RootFs& root, const Json& first) {
   const Json made = first.value(kMade, Json::array());
   std::vector<std::string> own;

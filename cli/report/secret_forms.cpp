@@ -60,7 +60,7 @@ class LineForms {
     }
   }
 
-  /// Whoever knows such a URL may write to somebody's channel.
+  /// Anyone who knows such a URL can post to that channel.
   void hooks() {
     for (const std::string_view host :
          {"hooks.slack.com", "discord.com/api/webhooks", "discordapp.com/api/webhooks", "webhook.office.com"}) {

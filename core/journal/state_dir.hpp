@@ -43,7 +43,7 @@ class StateDir {
 
   /// There is any state at all.
   bool exists() const;
-  /// There is none, nor anything that a removal which failed has left of it.
+  /// Neither the state folder exists nor what a failed removal left of it.
   bool is_gone() const;
   /// Errors: `unsupported` when a later slipway wrote it, naming that; `corrupt`.
   Status check_format() const;

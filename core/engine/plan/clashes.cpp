@@ -138,7 +138,7 @@ class Claims {
  public:
   Claims(const Links& links, const Plugins& plugins) : links_(links), plugins_(plugins) {}
 
-  /// What was applied as this component's: it keeps that, and whoever comes new to it is refused.
+  /// What was applied as this component's: it keeps that, and another component that claims it is refused.
   void add_applied(const Ownership& ownership) {
     for (const Claim& claim : claims_of(ownership)) applied_.insert(applied_key(ownership.component, claim));
   }

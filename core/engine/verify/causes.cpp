@@ -97,7 +97,7 @@ const Finding* leader_of(const std::string& component, const Findings& findings)
   return nullptr;
 }
 
-/// The component's own finding about what is not as slipway left it; empty: there is none.
+/// The component's own finding about what is not as slipway left it; empty when it has no such finding.
 std::string explains(const Finding& owned, const Findings& findings) {
   const bool is_own_work = owned.text.starts_with(kOwnWorkDiffers);
   const auto is_about_it = [&](const Finding& finding) {
