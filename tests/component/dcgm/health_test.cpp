@@ -7,7 +7,9 @@
 namespace slipway {
 namespace {
 
+using slipway::testing::Control;
 using slipway::testing::DcgmNode;
+using slipway::testing::eventually;
 using slipway::testing::Page;
 using slipway::testing::RunningService;
 using ::testing::HasSubstr;
@@ -50,7 +52,7 @@ TEST_F(DcgmHealth, IsToldByDoctor) {
   ASSERT_TRUE(has_gpus(8));
   EXPECT_THAT(doctor(), ::testing::Not(HasSubstr("fail  dcgm.health")));
   const auto file = host_.path("run/slipway/health.json");
-  ASSERT_TRUE(slipway::testing::eventually([&] { return std::filesystem::exists(file); }));
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(file); }));
   sim("gpu 3 xid 48");
   ASSERT_TRUE(page_gets([](const Page& page) { return has_reason(page, "xid-48"); })) << scrape().text;
   const std::string sick = doctor();
@@ -105,7 +107,7 @@ TEST_F(DcgmHealth, FollowsASitesRulesAndSaysWhatIsWrongWithThem) {
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   std::filesystem::create_directories(host_.path("etc/slipway"));
   std::ofstream(host_.path("etc/slipway/health-rules.yaml")) << "version: v1\nxids: {31: {severity: fatal}}\n";
-  ASSERT_TRUE(slipway::testing::eventually([&] {
+  ASSERT_TRUE(eventually([&] {
     return service.log().find("changed health rules") != std::string::npos;
   })) << service.log();
   sim("gpu 2 xid 31");
@@ -114,7 +116,7 @@ TEST_F(DcgmHealth, FollowsASitesRulesAndSaysWhatIsWrongWithThem) {
   std::ofstream(host_.path("etc/slipway/health-rules.yaml")) << "version: v1\n";
   EXPECT_TRUE(page_gets([](const Page& page) { return !has_reason(page, "xid-31"); })) << service.log();
   std::ofstream(host_.path("etc/slipway/health-rules.yaml")) << "version: v1\nxids: {31: {severty: fatal}}\n";
-  EXPECT_TRUE(slipway::testing::eventually([&] {
+  EXPECT_TRUE(eventually([&] {
     return service.log().find("health-rules.yaml:2:13: unknown key 'severty'") != std::string::npos;
   })) << service.log();
 }
@@ -126,7 +128,7 @@ TEST_F(DcgmHealth, IsLoggedWithTheGpuTheMeaningAndWhatHelps) {
   ASSERT_TRUE(has_gpus(8));
   sim("gpu 3 xid 79");
   ASSERT_TRUE(page_gets([](const Page& page) { return has_reason(page, "xid-79"); })) << scrape().text;
-  EXPECT_TRUE(slipway::testing::eventually([&] {
+  EXPECT_TRUE(eventually([&] {
     return ::testing::Value(service.log(),
                             ::testing::ContainsRegex("GPU 3 \\([0-9a-f:.]+\\): XID 79: [^\n]+ \\([^\n]+\\)"));
   })) << service.log();
