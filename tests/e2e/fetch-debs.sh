@@ -30,12 +30,26 @@ kernel_version_of() {
   printf '%s\n' "$version"
 }
 
+# tool_spec NAME VERSION : NAME=VERSION; where the mirror has no longer that version, of a tool that several kernels share, the
+# newest one, which the headers' own dependency (>= VERSION) takes as well.
+tool_spec() {
+  local have version="$2"
+  have="$(private_apt apt-cache show "$1" 2>/dev/null | sed -n 's/^Version: //p' || true)"
+  if ! grep -qxF -- "$version" <<<"$have"; then
+    version="$(head -n 1 <<<"$have")"
+    dpkg --compare-versions "${version:-0}" ge "$2" || die "the mirror has no $1 of version $2 or newer"
+    log "takes $1 $version; the mirror no longer has $2"
+  fi
+  printf '%s=%s\n' "$1" "$version"
+}
+
 # header_specs RELEASE : NAME=VERSION of everything that compiling a module for that kernel needs.
 header_specs() {
   local release="$1" version
   version="$(kernel_version_of "linux-headers-$release")"
-  printf '%s=%s\n' "linux-headers-$release" "$version" "linux-headers-${release%-amd64}-common" "$version" \
-    linux-kbuild-6.1 "$version" linux-compiler-gcc-12-x86 "$version"
+  printf '%s=%s\n' "linux-headers-$release" "$version" "linux-headers-${release%-amd64}-common" "$version"
+  tool_spec linux-kbuild-6.1 "$version"
+  tool_spec linux-compiler-gcc-12-x86 "$version"
 }
 
 wanted_specs() {
@@ -43,7 +57,7 @@ wanted_specs() {
   headers="$(header_specs "$E2E_KERNEL")"
   trap_headers="$(header_specs "$E2E_TRAP_KERNEL")"
   printf "%s=$E2E_DRIVER_VERSION-1\n" "${DRIVER_PACKAGES[@]}"
-  printf '%s\n' "$headers" "$trap_headers" "linux-image-$E2E_KERNEL=${headers##*=}"
+  printf '%s\n' "$headers" "$trap_headers" "linux-image-$E2E_KERNEL=$(kernel_version_of "linux-image-$E2E_KERNEL")"
 }
 
 # The names that decide what is wanted; kept beside the hashes so that another kernel or list means a new fetch.
@@ -88,6 +102,6 @@ fetch() {
   log "$(wc -l <SHA256SUMS) packages, $(du -sh . | cut -f 1)"
 }
 
-need apt-get apt-cache python3 flock sha256sum
+need apt-get apt-cache dpkg python3 flock sha256sum
 with_lock debs fetch
 printf '%s\n' "$DEBS"
