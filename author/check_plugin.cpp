@@ -67,7 +67,7 @@ std::string in_one_line(const std::string& text) {
   return line;
 }
 
-/// A machine's file under its whole name: one of the looks is taken in another working folder.
+/// A machine's file under its whole name.
 std::string from_anywhere(const std::string& sim) {
   const std::string file = sim.substr(0, sim.find(','));
   if (file.find('/') == std::string::npos && !file.ends_with(".yaml")) return sim;
@@ -228,35 +228,18 @@ class PluginCheck {
     }
     items_ = items_of(first.result, report_.components);
     SLIPWAY_TRY(impure, impurities({.host = trial,
-                                    .plugin = fs::path(trial_.file).filename().string(),
                                     .folder = folder_,
-                                    .watch = watch(),
                                     .components = report_.components,
                                     .detected = detected,
                                     .planned = first}));
-    for (const Impurity& each : impure)
-      if (each.only_warns)
-        report_.findings.warning("plugin." + each.finding, each.text, each.remedy);
-      else
-        fail(each.finding, each.text, each.remedy);
-    const bool pure = std::ranges::all_of(impure, &Impurity::only_warns);
+    for (const Impurity& each : impure) fail(each.finding, each.text, each.remedy);
     SLIPWAY_CHECK(custom_actions());
     if (const std::string touched = difference(before, trial.picture()); !touched.empty())
       fail("plan", "looking changed the root; " + touched, kPure);
-    else if ((!items_.kinds.empty() || every_component_plans(items_)) && pure)
+    else if ((!items_.kinds.empty() || every_component_plans(items_)) && impure.empty())
       pass("plan", std::to_string(items_.kinds.size()) + (items_.kinds.size() == 1 ? " kind" : " kinds") +
-                       " of actions, the same under another environment and clock");
+                       " of actions, the same under another environment");
     return !items_.kinds.empty();
-  }
-
-  /// The library that tells what a plugin opens; empty where it is missing, which is said.
-  std::string watch() {
-    const std::string file = (fs::path(program_).parent_path() / "slipway-watch.so").string();
-    std::error_code code;
-    if (fs::exists(file, code)) return file;
-    report_.findings.not_exercised(
-        "plugin.host", "whether detect and plan look past their Host is not seen: " + file + " is not there");
-    return {};
   }
 
   /// A component that plans nothing was not tried at all. @param items  of a plan; after the apply that is one in
@@ -494,7 +477,6 @@ class PluginCheck {
 
 Result<PluginReport> check_plugin(const PluginTrial& trial) {
   SLIPWAY_TRY(folder, ScratchFolder::make(fs::temp_directory_path().string(), "slipway-check"));
-  // Without links on its way, as the watch sees the paths of a Host.
   return PluginCheck(trial, fs::canonical(folder.path()).string()).run();
 }
 

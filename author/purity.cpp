@@ -2,7 +2,6 @@
 #include "author/purity.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <set>
 
@@ -15,31 +14,21 @@ namespace {
 constexpr const char* kPurePlan =
     "plan() has three arguments and nothing else: what it needs of the machine is a fact, found through the Host";
 constexpr const char* kPureDetect =
-    "detect() looks through its Host; what changes by itself is a fact of set_volatile(), or none";
+    "detect() reads the machine through its Host alone; what changes by itself is a fact of set_volatile(), or none";
 constexpr std::size_t kShown = 4;
-constexpr const char* kOfPlan = ".plan";  // behind the name of a log: what is used when there is planned
 
-/// One thing that a plugin may not lean on, made different.
+/// One thing that a plugin may not depend on, made different.
 struct Variant {
   std::string name;
   std::vector<std::string> environment;
 };
 
-/// @param watched  the clock and the folder of a worker are changed by the watch
-std::vector<Variant> variants(const PurityTrial& trial, const std::vector<std::string>& watched) {
-  std::vector<Variant> all{{"the variable TZ", {"TZ=Pacific/Chatham"}},
-                           {"the variable HOME", {"HOME=" + trial.folder + "/nobody"}},
-                           {"the language (LANG, LC_ALL)", {"LANG=de_DE.UTF-8", "LC_ALL=de_DE.UTF-8"}},
-                           {"the user's name (USER, LOGNAME)", {"USER=somebody", "LOGNAME=somebody"}},
-                           {"the variable HOSTNAME", {"HOSTNAME=elsewhere"}}};
-  if (watched.empty()) return all;
-  Variant clock{"the clock", watched};
-  clock.environment.emplace_back("SLIPWAY_WATCH_SHIFT=34567890");  // 400 days and some hours
-  all.push_back(std::move(clock));
-  Variant folder{"the working folder", watched};
-  folder.environment.push_back("SLIPWAY_WATCH_FOLDER=" + trial.folder + "/tmp");
-  all.push_back(std::move(folder));
-  return all;
+std::vector<Variant> variants(const std::string& folder) {
+  return {{"the variable TZ", {"TZ=Pacific/Chatham"}},
+          {"the variable HOME", {"HOME=" + folder + "/nobody"}},
+          {"the language (LANG, LC_ALL)", {"LANG=de_DE.UTF-8", "LC_ALL=de_DE.UTF-8"}},
+          {"the user's name (USER, LOGNAME)", {"USER=somebody", "LOGNAME=somebody"}},
+          {"the variable HOSTNAME", {"HOSTNAME=elsewhere"}}};
 }
 
 /// The plan's actions that are not the same in both, or only in one: with the keys that differ.
@@ -100,53 +89,10 @@ struct Looked {
 };
 
 Result<Looked> look_under(const PurityTrial& trial, const std::vector<std::string>& environment) {
-  std::vector<std::string> of_plan = environment;
-  for (std::string& entry : of_plan)
-    if (entry.starts_with("SLIPWAY_WATCH_LOG=")) entry += kOfPlan;
   SLIPWAY_TRY(detected, trial.host.with(environment).detect());
-  SLIPWAY_TRY(planned, trial.host.with(of_plan).plan());
+  SLIPWAY_TRY(planned, trial.host.with(environment).plan());
   return Looked{differing_facts(trial.detected, detected, trial.components),
                 differing_actions(trial.planned, planned, trial.components)};
-}
-
-/// Lines of the watch's log that begin with a word, without it.
-std::set<std::string> logged(const std::string& log, const std::string& word) {
-  std::set<std::string> all;
-  std::ifstream in(log);
-  for (std::string line; std::getline(in, line);)
-    if (line.starts_with(word + " ")) all.insert(line.substr(word.size() + 1));
-  return all;
-}
-
-/// By a detect, or by a plan, which begins with a detect of its own.
-std::set<std::string> logged_by_either(const std::string& log, const std::string& word) {
-  auto all = logged(log, word);
-  all.merge(logged(log + kOfPlan, word));
-  return all;
-}
-
-/// What detect finds by a variable is a fact; a plan has no such door.
-void add_variables(const std::string& log, std::vector<Impurity>& found) {
-  const auto detected = logged(log, "variable");
-  auto planned = logged(log + kOfPlan, "variable");
-  for (const std::string& name : detected) planned.erase(name);
-  if (!planned.empty())
-    found.push_back({"plan", "the plan reads variables of the environment: " + listing(planned), kPurePlan});
-  if (!detected.empty())
-    found.push_back({"host", "detect reads variables of the environment: " + listing(detected),
-                     "they have to be set at each apply, and a boot and a service have none of the user's: what a user "
-                     "may choose is a key of the spec, and a secret is one of type `secret`",
-                     true});
-}
-
-void add_watched(const std::string& log, std::vector<Impurity>& found) {
-  if (const auto files = logged_by_either(log, "file"); !files.empty())
-    found.push_back({"host", "detect or plan looks at files past its Host: " + listing(files),
-                     "read them through the Host (`host.read()`, `host.exists()`), in detect: the root may be an image "
-                     "or a simulated machine, and these files are this machine's"});
-  if (const auto programs = logged_by_either(log, "program"); !programs.empty())
-    found.push_back({"host", "detect or plan runs programs past its Host: " + listing(programs),
-                     "run them in detect with `host.run()`, which knows what can run in the root"});
 }
 
 }  // namespace
@@ -159,29 +105,20 @@ Result<std::vector<Impurity>> impurities(const PurityTrial& trial) {
   if (!again.actions.empty())
     found.push_back({"plan", "two plans for the same host differ: " + listing(again.actions),
                      std::string(kPurePlan) + "; no clock, no random numbers, nothing unordered"});
+  if (!found.empty()) return found;
 
-  std::vector<std::string> watched;
-  const std::string log = trial.folder + "/watch.log";
-  if (!trial.watch.empty())
-    watched = {"LD_PRELOAD=" + trial.watch, "SLIPWAY_WATCH_PLUGIN=" + trial.plugin, "SLIPWAY_WATCH_LOG=" + log,
-               "SLIPWAY_WATCH_ALLOWED=" + trial.folder};
-  const auto each = variants(trial, watched);
-  std::vector<std::string> everything = watched;
+  const auto each = variants(trial.folder);
+  std::vector<std::string> everything;
   for (const Variant& variant : each)
-    for (const std::string& entry : variant.environment)
-      if (std::find(everything.begin(), everything.end(), entry) == everything.end()) everything.push_back(entry);
+    everything.insert(everything.end(), variant.environment.begin(), variant.environment.end());
   SLIPWAY_TRY(all, look_under(trial, everything));
-  const bool comparable = found.empty();
-  add_watched(log, found);
-  add_variables(log, found);
-  if (!comparable) return found;
   if (all.facts.empty() && all.actions.empty()) return found;
   for (const Variant& variant : each) {
     SLIPWAY_TRY(one, look_under(trial, variant.environment));
     if (!one.facts.empty())
-      found.push_back({"detect", "detect leans on " + variant.name + ": " + listing(one.facts), kPureDetect});
+      found.push_back({"detect", "detect depends on " + variant.name + ": " + listing(one.facts), kPureDetect});
     if (!one.actions.empty())
-      found.push_back({"plan", "the plan leans on " + variant.name + ": " + listing(one.actions), kPurePlan});
+      found.push_back({"plan", "the plan depends on " + variant.name + ": " + listing(one.actions), kPurePlan});
   }
   return found;
 }

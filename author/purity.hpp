@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// author/purity.hpp - whether detect and plan lean on what they are given and on nothing else: looked at twice, under
-// another environment and clock, and with a watch on what they open past their Host.
+// author/purity.hpp - whether detect and plan depend on what they are given and on nothing else: both are run again, as
+// before and under another environment, and have to come to the same.
 #pragma once
 
 #include <string>
@@ -14,17 +14,14 @@ namespace slipway::core {
 
 /// A fault of the plugin, for a finding.
 struct Impurity {
-  std::string finding;  ///< "detect", "plan" or "host"
+  std::string finding;  ///< "detect" or "plan"
   std::string text;
   std::string remedy;
-  bool only_warns = false;  ///< something that a plugin may do, and that surprises its users
 };
 
 struct PurityTrial {
   const Trial& host;                    ///< a fresh one; borrowed, and not changed
-  std::string plugin;                   ///< the file name of its library
   std::string folder;                   ///< absolute, the one that all roots lie in
-  std::string watch;                    ///< slipway-watch.so; empty: not there, so nothing is watched
   std::vector<std::string> components;  ///< of the plugin
   const TrialRun& detected;             ///< what the two find under the environment of the host
   const TrialRun& planned;

@@ -48,8 +48,6 @@ Result<TrialRun> Trial::run(std::vector<std::string> words, unsigned kill_at_ste
   words.insert(words.end(), {"--root", root_, "--cache", root_ + ".cache", "-o", "jsonl"});
   if (sim_.empty() && (words[1] == "plan" || words[1] == "apply")) words.emplace_back("--without-slipway");
   if (!sim_.empty()) words.insert(words.end(), {"--sim", sim_});
-  std::error_code none;
-  fs::remove_all(root_ + ".cache/answers", none);  // the plugin is tried, not what slipway remembers of it
   return run_trial({.argv = std::move(words), .environment = environment_, .kill_at_step = kill_at_step});
 }
 

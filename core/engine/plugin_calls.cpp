@@ -30,9 +30,6 @@ std::string default_cache() {
   return environment("HOME") + "/.cache/slipway";
 }
 
-/// What a hermetic component is asked only once: not `verify`, which tries things, and what acts.
-bool is_kept(const std::string& op) { return op == "detect" || op == "check" || op == "plan"; }
-
 /// A worker gives up, once and for good, all that its place or source does not need: so each of those has its own.
 std::string artifact_worker(const std::string& component, const std::string& op, const Json& request) {
   if (op == "stage" || op == "build") {
@@ -84,14 +81,7 @@ Status PluginCalls::open() {
     cache_ = folder.path();
     passing_cache_.emplace(std::move(folder));
   }
-  answers_ = std::make_unique<Answers>(cache_ + "/answers", machine_.host_config(),
-                                       machine_.simulated() ? machine_.simulated()->folder() : "");
   return {};
-}
-
-PluginCalls::~PluginCalls() {
-  workers_.clear();
-  answers_.reset();  // writes into the cache
 }
 
 WorkerEvents PluginCalls::events(const std::string& component, const std::string& op) {
@@ -143,35 +133,7 @@ Result<Json> PluginCalls::call(const std::string& component, const std::string& 
                  "`slipway plugin list` shows the components that there are",
                  {}};
   request["component"] = component;
-  const auto ask = [&](const Json& wanted) { return ask_plugin(component, path->second, op, wanted, limit); };
-  const Manifest* const manifest = plugins_.manifest(component);
-  if (manifest == nullptr || !manifest->hermetic || !is_kept(op)) return ask(request);
-  const Json& action = request.value("action", Json::object());
-  return answers_->get(
-      {.component = component,
-       .slot = op + " " + action.value("target", ""),
-       .request = std::move(request),
-       .asked_of = file_identity(path->second) + "\n" + environment_text(machine_.worker_environment()),
-       .looks_at_host = op != "plan"},
-      ask);
-}
-
-Result<std::string> PluginCalls::plugin_digest(const PluginFile& plugin) {
-  const auto hash = [&](const Json&) -> Result<Json> {
-    SLIPWAY_TRY(digest, plugin.digest.get());
-    return Json(std::move(digest));
-  };
-  SLIPWAY_TRY(digest, answers_->get({.component = "plugin.digests",  // a component's name has no full stop
-                                     .slot = plugin.path,
-                                     .request = {},
-                                     .asked_of = file_identity(plugin.path)},
-                                    hash));
-  return digest.get<std::string>();
-}
-
-Result<Json> PluginCalls::ask_plugin(const std::string& component, const std::string& path, const std::string& op,
-                                     const Json& request, std::chrono::milliseconds limit) {
-  SLIPWAY_TRY(process, worker(component, path));
+  SLIPWAY_TRY(process, worker(component, path->second));
   if (machine_.simulated() != nullptr) machine_.simulated()->follow_root();
   auto reply = process->call(op, request, limit, events(component, op));
   if (!reply && (reply.error().code == ErrorCode::plugin_defect || reply.error().code == ErrorCode::timed_out)) {

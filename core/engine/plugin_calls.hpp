@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/plugin_calls.hpp - the plugins that there are, the workers that run them, and what they have answered
-// before.
+// core/engine/plugin_calls.hpp - the plugins that there are, and the workers that run them.
 #pragma once
 
 #include <chrono>
@@ -16,7 +15,6 @@
 #include <slipway/write/scratch_folder.hpp>
 
 #include "core/engine/machine.hpp"
-#include "core/engine/plan/answers.hpp"
 #include "core/loader/plugin_file.hpp"
 #include "core/worker/client/worker.hpp"
 
@@ -49,13 +47,8 @@ class PluginCalls {
   const Plugins& plugins() const { return plugins_; }
   const std::string& cache() const { return cache_; }
 
-  /// One operation of a component's plugin, in that component's worker (started when first asked). A hermetic
-  /// component is not asked again what it answered before, while all that it looked at is as it was (Answers).
+  /// One operation of a component's plugin, in that component's worker (started when first asked).
   Result<Json> call(const std::string& component, const std::string& op, Json request, std::chrono::milliseconds limit);
-  /// "sha256:…" of a plugin's file, hashed once for as long as the file stays as it is.
-  Result<std::string> plugin_digest(const PluginFile& plugin);
-  /// What that component answered before does not count any more.
-  void forget_answers(const std::string& component) { answers_->forget(component); }
   /// One operation of the artifact worker.
   Result<Json> artifact(const std::string& component, const std::string& op, const Json& request);
 
@@ -67,13 +60,11 @@ class PluginCalls {
  protected:
   /// Both are borrowed.
   PluginCalls(Machine& machine, Ui& ui) : machine_(machine), ui_(ui) {}
-  ~PluginCalls();
+  ~PluginCalls() = default;
   /// Discovers plugins and finds the cache; starts no worker yet.
   Status open();
 
  private:
-  Result<Json> ask_plugin(const std::string& component, const std::string& path, const std::string& op,
-                          const Json& request, std::chrono::milliseconds limit);
   Result<Worker*> worker(const std::string& component, const std::string& plugin_path);
   WorkerEvents events(const std::string& component, const std::string& op);
   Result<Json> core_call(const std::string& component, const std::string& op, const Json& request);
@@ -83,7 +74,6 @@ class PluginCalls {
   Plugins plugins_;
   std::string cache_;
   std::optional<ScratchFolder> passing_cache_;  ///< the same when it is removed at the end
-  std::unique_ptr<Answers> answers_;
   RunPage page_;
   std::mutex workers_mutex_;
   std::map<std::string, std::unique_ptr<Worker>> workers_;

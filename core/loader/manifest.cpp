@@ -115,7 +115,6 @@ const SchemaKey& manifest_schema() {
     document.keys["service_before"].type = Type::boolean;
     document.keys["service_hands_over"].type = Type::boolean;
     document.keys["memory"] = one_of({"limited", "unlimited"});
-    document.keys["hermetic"].type = Type::boolean;
     document.keys["tools"].type = Type::boolean;
     document.keys["direct_tools"].type = Type::boolean;
     document.keys["tool_programs"].type = Type::map;
@@ -265,7 +264,6 @@ Manifest parse_document(const YamlNode& node, SchemaCheck& check) {
   manifest.tool_programs = texts_in(document, "tool_programs");
   manifest.service = service_in(document);
   manifest.unlimited_memory = text_in(document, "memory") == "unlimited";
-  manifest.hermetic = is_true(document, "hermetic");
   manifest.service_if = texts_in(document, "service_if");
   manifest.says_needs = document.contains("service_needs") && document["service_needs"].is_object();
   if (manifest.says_needs) manifest.service_needs = document["service_needs"];

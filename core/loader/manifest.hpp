@@ -58,9 +58,7 @@ struct Manifest {
   bool service_before = false;            ///< the service's unit comes before those of `boot_before`, too
   bool service_hands_over = false;        ///< two of the service may run at once while one takes over from the other
   bool unlimited_memory = false;          ///< `memory: unlimited`: its workers may use any amount
-  bool hermetic = false;  ///< `hermetic: true`: its detect and check see only what their Host shows, and its plan only
-                          ///< its arguments, so that an answer holds until one of these changes
-  SchemaKey spec;         ///< an object
+  SchemaKey spec;                         ///< an object
 };
 
 /// A component with that section has a service: one is declared, and `service_if` holds.

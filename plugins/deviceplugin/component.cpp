@@ -93,7 +93,6 @@ Result<Facts> DevicePlugin::detect(const Spec& spec, const Host& host) const {
   if (auto none = nvidia::facts_without_gpu(host)) return *std::move(none);
   Facts facts;
   add_other_plugin_units(host, facts);
-  // Sockets are no looks that can be remembered: without a kubelet the answer of before counts.
   const std::string kubelet = spec.text("kubelet_root");
   if (host.has_kernel_view() && host.exists(kubelet + "/device-plugins"))
     add_other_plugins(host, kubelet, own_plugin(read_registered(host, kubelet)), facts);

@@ -50,9 +50,9 @@ typedef struct slipway_services {
 
 /* What a plugin offers. `call` is asked from one thread at a time, but for the operations "service.…", which come from
  * another thread while "service" is under way, or about to begin. Operations (request -> reply):
- *   detect  {component, spec, host, looks?}           -> facts; with looks: {reply: facts, looks}
+ *   detect  {component, spec, host}                   -> facts
  *   plan    {component, spec, facts, inputs}          -> plan
- *   check   {component, action, host, looks?}         -> true when the custom action holds already; looks: likewise
+ *   check   {component, action, host}                 -> true when the custom action holds already
  *   apply   {component, action, host}                 -> outcome
  *   verify  {component, spec, host}                   -> findings
  *   diagnose {component, spec, host}                  -> findings: known failure patterns that are there
@@ -66,8 +66,6 @@ typedef struct slipway_services {
  *   service.stop    {component, again?}               -> null, at once; again: true says that another "service" call
  *                                                        follows, with a changed spec
  *   components {}                                     -> {NAME: {check, apply: has one of its own}}: for `plugin check`
- * `looks` is a key, two hexadecimal numbers: who is asked with it says what it looked at (sdk/slipway/looks.hpp), or
- * answers as if it were not there. Only components whose manifest says `hermetic: true` are asked so.
  * An operation, component or ability that the plugin does not have answers SLIPWAY_UNSUPPORTED, with an error object or
  * without a reply. Nothing is ever thrown across. */
 typedef struct slipway_plugin {

@@ -40,8 +40,7 @@ Result<std::string> path_of_variable(std::string_view variable, const std::strin
 /// group besides 0 and the caller's may write there, nor anybody else by an access control list. Fine as far as the
 /// path does not exist. Errors: `denied`, naming who could, and what to do.
 Status check_only_ours(const RootDir& root, std::string_view path);
-/// The same by looks of a host alone, which are remembered like its others (looks.hpp). They show no access control
-/// lists, so no group may write there at all.
+/// The same by what a Host shows. It shows no access control lists, so no group may write there at all.
 Status check_only_ours(const Host& host, std::string_view path);
 
 /// The same, and whether it is there. What is there and is ours stays so, since nobody else can exchange it; what is

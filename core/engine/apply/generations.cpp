@@ -243,7 +243,7 @@ Result<std::vector<std::string>> applied_by_other_plugins(Session& session, cons
     if (!session.plugins().component_to_path.contains(name)) continue;
     const PluginFile& file = session.plugins().file(name);
     const std::string version = plugin.value("version", "");
-    SLIPWAY_TRY(digest, session.plugin_digest(file));
+    SLIPWAY_TRY(digest, file.digest.get());
     if (version != file.plugin_version)
       list.push_back(name + " " + version + " (" + file.plugin_version + " is installed)");
     else if (digest != plugin.value("digest", ""))
@@ -256,7 +256,7 @@ Result<Json> applied_entry(Session& session, const PlannedRun& run, const std::s
   const auto path = session.plugins().component_to_path.find(component);
   if (path == session.plugins().component_to_path.end() || !run.spec.components.contains(component)) return Json{};
   const PluginFile& file = session.plugins().files.at(path->second);
-  SLIPWAY_TRY(digest, session.plugin_digest(file));
+  SLIPWAY_TRY(digest, file.digest.get());
   const Json& document = run.spec.document;
   return Json{{"frame", frame_of(document)},
               {"kernels", session.options().kernels},

@@ -72,7 +72,6 @@ std::string how_it_differs(const PlannedComponent& planned, const PlannedItem& a
 /// Plans the component anew: nothing may be left to do.
 Status check_stable(ApplyRun& apply, const PlannedComponent& component) {
   const auto deadline = std::chrono::steady_clock::now() + kSettleTime;
-  apply.session.forget_answers(component.name);
   for (;;) {
     SLIPWAY_TRY(owned, apply.session.state().ownerships());
     PlanOptions options = apply.options.plan;

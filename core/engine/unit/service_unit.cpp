@@ -27,7 +27,7 @@ Status add_service_unit(Session& session, const Manifest& manifest, const Json& 
   if (!has_service(manifest, section)) return {};
   const std::string unit = "slipway-" + manifest.component + ".service";
   const PluginFile& plugin = session.plugins().file(manifest.component);
-  SLIPWAY_TRY(digest, session.plugin_digest(plugin));
+  SLIPWAY_TRY(digest, plugin.digest.get());
   const std::string file = service_file_name(plugin, manifest);
   const bool is_program = manifest.service == Manifest::ServiceIn::program;
   const std::string device = device_of(session, manifest);

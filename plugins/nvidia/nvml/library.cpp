@@ -62,9 +62,6 @@ Result<void*> load(const std::string& path) { return open_library(path, RTLD_LAZ
 }  // namespace
 
 Result<LibraryChoice> choose_library(const Host& host, std::string_view driver_root) {
-  // What NVML answers is no file of the host: by this the host knows that a look at it would not tell again
-  // (looks.hpp).
-  const std::string root = host.root_folder();
   if (const char* named = std::getenv("SLIPWAY_NVML"); named != nullptr && *named != '\0') {
     // A library runs with all rights of who opens it, whichever root is looked at.
     SLIPWAY_TRY(path, path_of_variable("SLIPWAY_NVML", named));
@@ -74,7 +71,7 @@ Result<LibraryChoice> choose_library(const Host& host, std::string_view driver_r
     return Error{.code = ErrorCode::offline,
                  .what = "this root is not the running machine, so no GPU can be asked",
                  .next = "run it on the machine itself, or with --sim PROFILE"};
-  const fs::path below = fs::path(root) / fs::path(driver_root).relative_path();
+  const fs::path below = fs::path(host.root_folder()) / fs::path(driver_root).relative_path();
   const bool is_taken_for_granted = host.hardware() == "assume";
   return LibraryChoice{.driver_root = below.lexically_normal().string(),
                        .machine = is_taken_for_granted ? nullptr : &host};

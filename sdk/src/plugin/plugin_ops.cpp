@@ -2,13 +2,11 @@
 #include "plugin_ops.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 
 #include <slipway/commands.hpp>
 #include <slipway/importer.hpp>
 #include <slipway/local_host.hpp>
-#include <slipway/looks.hpp>
 #include <slipway/text.hpp>
 
 #include "src/text/read.hpp"
@@ -37,23 +35,10 @@ Result<std::unique_ptr<Host>> host_of(const Json& request) {
 
 Error no_ability(const std::string& what) { return Error{.code = ErrorCode::unsupported, .what = what}; }
 
-/// Answers with `ask`, which looks through the Host it is given. A request with `looks`, a key, wants to know what was
-/// looked at: {"reply": the answer, "looks": those}.
-Result<Json> answer_from_looks(const Json& request, const std::function<Result<Json>(const Host&)>& ask) {
-  SLIPWAY_TRY(host, host_of(request));
-  const Json* const key = member(request, "looks");
-  if (key == nullptr) return ask(*host);
-  SLIPWAY_TRY(wanted, look_key_from_json(*key));
-  const WatchedHost watched(*host, wanted);
-  SLIPWAY_TRY(reply, ask(watched));
-  return Json{{"reply", std::move(reply)}, {"looks", watched.looks()}};
-}
-
 Result<Json> detect(Component& component, const Json& request, const slipway_services&) {
-  return answer_from_looks(request, [&](const Host& host) -> Result<Json> {
-    SLIPWAY_TRY(facts, component.detect(spec_of(request), host));
-    return to_json(facts);
-  });
+  SLIPWAY_TRY(host, host_of(request));
+  SLIPWAY_TRY(facts, component.detect(spec_of(request), *host));
+  return to_json(facts);
 }
 
 Result<Json> plan(Component& component, const Json& request, const slipway_services&) {
@@ -75,10 +60,9 @@ Result<Json> diagnose(Component& component, const Json& request, const slipway_s
 }
 
 Result<Json> check(Component& component, const Json& request, const slipway_services&) {
-  return answer_from_looks(request, [&](const Host& host) -> Result<Json> {
-    SLIPWAY_TRY(holds, component.check(Action(object_at(request, "action")), host));
-    return Json(static_cast<bool>(holds));
-  });
+  SLIPWAY_TRY(host, host_of(request));
+  SLIPWAY_TRY(holds, component.check(Action(object_at(request, "action")), *host));
+  return Json(static_cast<bool>(holds));
 }
 
 Result<Json> preflight(Component& component, const Json& request, const slipway_services&) {

@@ -108,15 +108,6 @@ TEST(PluginCheck, CountsAVariableThatASecretNamesAsReadThroughTheHost) {
   EXPECT_THAT(report.failed, ::testing::IsEmpty());
 }
 
-#ifdef SLIPWAY_WATCHES
-TEST(PluginCheck, WarnsOfFactsThatHangOnAVariable) {
-  const Report report = check("detects-a-variable");
-  EXPECT_EQ(report.code, 0);
-  EXPECT_THAT(report.warned.at("plugin.host"), HasSubstr("detect reads variables of the environment: FAULTY_LIMIT"));
-}
-#endif
-
-// One of the looks is taken in another working folder, where neither was found: the plugin was blamed for that.
 TEST(PluginCheck, FindsAMachineAndPluginsThatAreNamedFromTheWorkingFolder) {
   ScratchHost host;
   host.plugins = "plugins";
@@ -206,7 +197,7 @@ constexpr Fault kFaults[] = {
     {"other-plan-each-time", "plugin.plan", "differ: file /etc/faulty.conf (content, line 1: \""},
     {"other-facts-each-time", "plugin.detect", "faulty: random"},
     {"reads-the-environment", "plugin.plan",
-     "leans on the variable TZ: file /etc/faulty.conf (content, line 2: \"here\" -> \"Pacific/Chatham\")"},
+     "depends on the variable TZ: file /etc/faulty.conf (content, line 2: \"here\" -> \"Pacific/Chatham\")"},
     {"undeclared-key", "plugin.plan", "the spec's key 'mod' is read, which the manifest does not have"},
     {"mistyped-key", "plugin.plan", "the spec's key 'fault' is read as true or false, and the spec has a text there"},
     {"json-of-another-type", "plugin.plan", "spec.components.faulty.fault"},
@@ -223,19 +214,6 @@ constexpr Fault kFaults[] = {
     {"needs-hardware", "plugin.no-hardware", "there is no GPU"},
     {"needs-a-kernel", "plugin.offline-root", "there is no kernel"}};
 INSTANTIATE_TEST_SUITE_P(Each, PluginCheckOf, ::testing::ValuesIn(kFaults));
-
-#ifdef SLIPWAY_WATCHES
-constexpr Fault kWatched[] = {
-    {"reads-the-clock", "plugin.plan", "leans on the clock"},
-    {"reads-the-folder", "plugin.plan", "leans on the working folder"},
-    {"reads-past-its-host", "plugin.host", "past its Host: /etc/passwd"},
-    {"looks-past-its-host", "plugin.host", "past its Host: /etc/passwd"},
-    {"spawns-past-its-host", "plugin.host", "past its Host: true"},
-    {"resolves-past-its-host", "plugin.host", "past its Host: /etc/passwd"},
-    {"reads-a-variable", "plugin.plan", "the plan reads variables of the environment: FAULTY_LIMIT"},
-    {"runs-past-its-host", "plugin.host", "past its Host: true"}};
-INSTANTIATE_TEST_SUITE_P(Watched, PluginCheckOf, ::testing::ValuesIn(kWatched));
-#endif
 
 TEST(PluginNew, WritesAllOfAPluginOnce) {
   const ScratchHost host;

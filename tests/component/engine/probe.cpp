@@ -149,39 +149,8 @@ class Bystander final : public Probe {
   Result<Findings> verify(const Spec&, const Host&) const override { return Findings{}; }
 };
 
-/// Writes down each time that it is asked, outside of the root.
-class Hermit final : public Component {
- public:
-  Result<Facts> detect(const Spec& spec, const Host& host) const override {
-    tell(spec.text("diary"), "detect");
-    Facts facts;
-    const auto text = host.read("/etc/weather");
-    facts.set("text", text ? *text : "none");
-    if (const char* const mood = std::getenv("HERMIT_MOOD"); mood != nullptr) facts.set("text", mood);
-    if (spec.flag("peeks")) facts.set("root", host.root_folder());
-    return facts;
-  }
-  Result<Plan> plan(const Spec& spec, const Facts& facts, const Inputs&) const override {
-    tell(spec.text("diary"), "plan");
-    Plan plan;
-    plan.add(action::file({.path = "/etc/hermit", .content = facts.text("text")}));
-    plan.add(action::custom(
-        {.name = "lamp", .data = {{"diary", spec.text("diary")}}, .inverse = nullptr, .irreversible = "a test"}));
-    return plan;
-  }
-  Result<bool> check(const Action& action, const Host& host) const override {
-    tell(action.value("data").value("diary", ""), "check");
-    return host.exists("/etc/hermit");
-  }
-  Result<Outcome> apply(const Action&, const Host&) const override { return Outcome::done(); }
-
- private:
-  static void tell(const std::string& diary, const char* what) { std::ofstream(diary, std::ios::app) << what << '\n'; }
-};
-
 }  // namespace slipway::probe
 
 SLIPWAY_PLUGIN(slipway::component<slipway::probe::Probe>("probe"),
                slipway::component<slipway::probe::Follower>("follower"),
-               slipway::component<slipway::probe::Bystander>("bystander"),
-               slipway::component<slipway::probe::Hermit>("hermit"))
+               slipway::component<slipway::probe::Bystander>("bystander"))

@@ -103,8 +103,8 @@ TEST_F(Signals, OfAClosedTerminalLetTheApplyFinishItsComponent) {
 // Each component that had not had its turn said so anew, with the same advice.
 TEST_F(Signals, AreReportedOnceForAllComponentsThatAreLeftOut) {
   host.live = true;
-  host.spec("    bystander: {naps_until: " + host.folder().at("marker").string() + "}\n    hermit: {diary: " +
-            host.folder().at("diary").string() + "}\n    probe: {files: {/new/file: x}}\n    follower: {}\n");
+  host.spec("    bystander: {naps_until: " + host.folder().at("marker").string() +
+            "}\n    probe: {files: {/new/file: x}}\n    follower: {}\n");
   host.folder().file("first.yaml",
                      "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: test}\nspec:\n"
                      "  components:\n    probe: {files: {/first/file: x}}\n");
