@@ -9,8 +9,8 @@
 
 #include <slipway/confine/powers.hpp>
 
-#include "artifact/artifact.hpp"
 #include "artifact/io/file.hpp"
+#include "artifact/oci/artifact.hpp"
 #include "artifact/oci/json_field.hpp"
 #include "artifact/registry/login/credentials.hpp"
 

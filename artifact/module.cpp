@@ -8,9 +8,9 @@
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
 
-#include "artifact/artifact.hpp"
 #include "artifact/confine.hpp"
-#include "artifact/progress.hpp"
+#include "artifact/oci/artifact.hpp"
+#include "artifact/operations.hpp"
 
 namespace slipway::artifact {
 namespace {

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "artifact/operations.hpp"
+
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <optional>
 
-#include "artifact/artifact.hpp"
+#include "artifact/io/progress.hpp"
+#include "artifact/oci/artifact.hpp"
 #include "artifact/oci/catalogue.hpp"
 #include "artifact/oci/json_field.hpp"
 #include "artifact/oci/trust.hpp"
 #include "artifact/pack/build.hpp"
 #include "artifact/pack/copy.hpp"
-#include "artifact/progress.hpp"
 #include "artifact/registry/registry_origin.hpp"
 #include "artifact/unpack/unpack.hpp"
 

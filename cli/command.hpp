@@ -7,32 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/options.hpp"
+#include "app/waiting.hpp"
+#include "cli/options/command.hpp"
 #include "cli/render/render.hpp"
 #include "cli/terminal_ui.hpp"
 
 namespace slipway::core {
-
-/// A command: its exit code, or the error that main prints.
-using CommandRun = Result<int> (*)(const Options& options, TerminalUi& ui);
-
-struct Command {
-  std::string name;     ///< "plan"; that of a verb alone, "new"
-  std::string usage;    ///< what follows "slipway ": the name, for a verb behind its command's, and what it takes
-  std::string purpose;  ///< one line; empty: no help and no completion names it
-  CommandRun run = {};  ///< null: it has verbs
-  std::vector<std::string> examples = {};
-  std::vector<std::string> options = {};        ///< shared ones, by long name; it takes --help and --verbose besides
-  std::vector<CommandOption> own_options = {};  ///< its alone, or in the place of a shared one of that name
-  std::size_t least_arguments = 0;              ///< words that are no options
-  std::size_t most_arguments = 0;
-  std::vector<Command> verbs = {};  ///< the next word is one of these
-};
-
-const std::vector<Command>& commands();
-
-/// The command of that name among those, or null.
-const Command* find_command(const std::vector<Command>& known, std::string_view name);
 
 Result<int> run_detect(const Options& options, TerminalUi& ui);
 Result<int> run_plan(const Options& options, TerminalUi& ui);
@@ -102,6 +82,14 @@ Result<std::unique_ptr<Session>> open_session(const Options& options, TerminalUi
 
 /// What a plan or an apply is to be made of. Errors: `invalid` an option that has no effect on this root.
 Result<PlanOptions> plan_options(const Session& session, const Options& options, const Lock& lock);
+
+/// Where the log of the machine that acts is; SLIPWAY_LOG_DIR counts where environment_counts().
+std::string log_folder(const Options& options);
+/// What the log says of this command.
+ChangeRequest change_request(const Options& options);
+
+/// Opens the session and reads the spec, as an apply wants them.
+Result<ApplyAttempt> open_attempt(const Options& options, TerminalUi& ui);
 
 /// Prints a plan, and gives the exit code of one.
 int show_plan(const PlannedRun& run, const Options& options);

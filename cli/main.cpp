@@ -12,7 +12,7 @@
 #include "cli/front/option_table.hpp"
 #include "cli/reference/component_tools.hpp"
 #include "cli/render/text.hpp"
-#include "core/engine/verify/advice.hpp"
+#include "core/engine/advice.hpp"
 #include "core/worker/serve/serve.hpp"
 
 #ifndef SLIPWAY_VERSION

@@ -11,7 +11,7 @@
 #include <spdlog/sinks/base_sink.h>
 #include <unistd.h>
 
-#include <slipway/command/display.hpp>
+#include <slipway/text/display.hpp>
 
 #include "log/journal.hpp"
 #include "log/lines.hpp"

@@ -8,10 +8,10 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+#include "artifact/io/entry_rules.hpp"
 #include "artifact/oci/digest.hpp"
 #include "artifact/oci/layout.hpp"
 #include "artifact/oci/manifest.hpp"
-#include "artifact/unpack/entry_rules.hpp"
 
 namespace slipway::artifact {
 namespace {

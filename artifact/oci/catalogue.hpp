@@ -7,7 +7,7 @@
 
 #include <slipway/result.hpp>
 
-#include "artifact/artifact.hpp"
+#include "artifact/oci/artifact.hpp"
 #include "artifact/oci/manifest.hpp"
 #include "artifact/oci/origin.hpp"
 

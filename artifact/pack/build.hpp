@@ -9,7 +9,7 @@
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
 
-#include "artifact/progress.hpp"
+#include "artifact/io/progress.hpp"
 
 namespace slipway::artifact {
 

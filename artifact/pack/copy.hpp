@@ -9,8 +9,8 @@
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
 
-#include "artifact/artifact.hpp"
 #include "artifact/io/byte_source.hpp"
+#include "artifact/oci/artifact.hpp"
 #include "artifact/oci/origin.hpp"
 
 namespace slipway::artifact {

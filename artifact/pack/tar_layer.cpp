@@ -15,8 +15,8 @@
 
 #include <slipway/digest/digest.hpp>
 
+#include "artifact/io/entry_rules.hpp"
 #include "artifact/io/file.hpp"
-#include "artifact/unpack/entry_rules.hpp"
 
 namespace slipway::artifact {
 namespace {

@@ -10,7 +10,7 @@
 
 #include <slipway/result.hpp>
 
-#include "artifact/progress.hpp"
+#include "artifact/io/progress.hpp"
 
 namespace slipway::artifact {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "artifact/registry/client.hpp"
 
-#include "artifact/registry/http.hpp"
-#include "artifact/unpack/entry_rules.hpp"
+#include "artifact/io/entry_rules.hpp"
+#include "artifact/registry/http/http.hpp"
 
 namespace slipway::artifact {
 namespace {

@@ -16,13 +16,13 @@
 
 #include <slipway/result.hpp>
 
-#include "artifact/artifact.hpp"
+#include "artifact/io/progress.hpp"
+#include "artifact/oci/artifact.hpp"
 #include "artifact/oci/descriptor.hpp"
-#include "artifact/progress.hpp"
 #include "artifact/registry/cache.hpp"
-#include "artifact/registry/http.hpp"
+#include "artifact/registry/http/http.hpp"
+#include "artifact/registry/http/reference.hpp"
 #include "artifact/registry/login/authorizer.hpp"
-#include "artifact/registry/reference.hpp"
 #include "artifact/registry/retry.hpp"
 
 namespace slipway::artifact {

@@ -11,7 +11,7 @@
 
 #include "artifact/io/file.hpp"
 #include "artifact/registry/client.hpp"
-#include "artifact/registry/http.hpp"
+#include "artifact/registry/http/http.hpp"
 
 namespace slipway::artifact {
 namespace {

@@ -9,7 +9,7 @@
 #include "artifact/oci/digest.hpp"
 #include "artifact/oci/manifest.hpp"
 #include "artifact/registry/client.hpp"
-#include "artifact/registry/http.hpp"
+#include "artifact/registry/http/http.hpp"
 #include "artifact/registry/parallel.hpp"
 #include "artifact/registry/tags.hpp"
 

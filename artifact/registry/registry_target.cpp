@@ -2,11 +2,11 @@
 // artifact/registry/registry_target.cpp - writes to a registry (distribution-spec 1.1, "Push").
 #include <algorithm>
 
+#include "artifact/io/entry_rules.hpp"
 #include "artifact/pack/copy.hpp"
 #include "artifact/registry/client.hpp"
-#include "artifact/registry/http.hpp"
+#include "artifact/registry/http/http.hpp"
 #include "artifact/registry/tags.hpp"
-#include "artifact/unpack/entry_rules.hpp"
 
 namespace slipway::artifact {
 namespace {

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <optional>
 
-#include "artifact/registry/http.hpp"
+#include "artifact/registry/http/http.hpp"
 
 namespace slipway::artifact {
 

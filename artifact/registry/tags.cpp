@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "artifact/io/entry_rules.hpp"
 #include "artifact/oci/digest.hpp"
 #include "artifact/oci/json_field.hpp"
-#include "artifact/registry/http.hpp"
-#include "artifact/unpack/entry_rules.hpp"
+#include "artifact/registry/http/http.hpp"
 
 namespace slipway::artifact {
 namespace {

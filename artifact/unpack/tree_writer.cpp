@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "artifact/unpack/entry_rules.hpp"
+#include "artifact/io/entry_rules.hpp"
 
 namespace slipway::artifact {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <sys/statvfs.h>
 
+#include "artifact/io/entry_rules.hpp"
 #include "artifact/io/file.hpp"
-#include "artifact/unpack/entry_rules.hpp"
 #include "artifact/unpack/layer_stream.hpp"
 #include "artifact/unpack/tar_reader.hpp"
 #include "artifact/unpack/tree_writer.hpp"

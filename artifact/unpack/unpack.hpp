@@ -15,8 +15,8 @@
 #include <slipway/result.hpp>
 
 #include "artifact/io/byte_source.hpp"
+#include "artifact/io/progress.hpp"
 #include "artifact/oci/descriptor.hpp"
-#include "artifact/progress.hpp"
 
 namespace slipway::artifact {
 

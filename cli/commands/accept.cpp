@@ -3,12 +3,12 @@
 
 #include <slipway/text.hpp>
 
+#include "app/edits.hpp"
+#include "app/recorded_apply.hpp"
 #include "cli/command.hpp"
-#include "cli/edits.hpp"
-#include "cli/recorded_apply.hpp"
-#include "core/engine/apply/recovery.hpp"
-#include "core/engine/apply/stop.hpp"
+#include "core/engine/records/unfinished.hpp"
 #include "core/engine/root_lock.hpp"
+#include "core/engine/stop.hpp"
 
 namespace slipway::core {
 namespace {
@@ -142,7 +142,7 @@ Result<int> run_accept(const Options& options, TerminalUi& ui) {
   if (options.dry_run) return show_plan(acceptance.run, options);
   if (!agreed(acceptance.run, options)) return leave_unchanged(options);
   SLIPWAY_CHECK(stop_requested());
-  SLIPWAY_TRY(result, recorded(*session, options, acceptance.run.spec.file,
+  SLIPWAY_TRY(result, recorded(*session, change_request(options), acceptance.run.spec.file,
                                [&] { return accept(*session, options.arguments, acceptance.next); }));
   return finish_apply(options, result, ui);
 }

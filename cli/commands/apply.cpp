@@ -9,11 +9,11 @@
 #include <slipway/text.hpp>
 #include <slipway/trusted_owner.hpp>
 
+#include "app/edits.hpp"
+#include "app/saved_plan.hpp"
+#include "app/waiting.hpp"
 #include "cli/command.hpp"
-#include "cli/edits.hpp"
-#include "cli/saved_plan.hpp"
-#include "cli/waiting.hpp"
-#include "core/engine/apply/stop.hpp"
+#include "core/engine/stop.hpp"
 
 namespace slipway::core {
 namespace {

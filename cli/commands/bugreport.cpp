@@ -12,10 +12,10 @@
 #include <slipway/text.hpp>
 #include <slipway/write/new_file.hpp>
 
+#include "app/report/blotter.hpp"
+#include "app/report/tar.hpp"
+#include "app/subcommand.hpp"
 #include "cli/command.hpp"
-#include "cli/report/blotter.hpp"
-#include "cli/report/tar.hpp"
-#include "cli/subcommand.hpp"
 
 namespace slipway::core {
 namespace {

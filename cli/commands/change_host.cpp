@@ -3,15 +3,15 @@
 
 #include <unistd.h>
 
-#include <slipway/command/display.hpp>
+#include <slipway/text/display.hpp>
 
-#include "cli/build_container.hpp"
+#include "app/build_container.hpp"
+#include "app/recorded_apply.hpp"
+#include "app/waiting.hpp"
 #include "cli/command.hpp"
-#include "cli/recorded_apply.hpp"
 #include "cli/render/text.hpp"
-#include "cli/waiting.hpp"
-#include "core/engine/apply/stop.hpp"
-#include "core/engine/verify/advice.hpp"
+#include "core/engine/advice.hpp"
+#include "core/engine/stop.hpp"
 
 namespace slipway::core {
 namespace {
@@ -72,9 +72,11 @@ Result<int> change_host(Session& session, const Options& options, const HostSpec
     if (!agreed(*run, options)) return leave_unchanged(options);
   }
   SLIPWAY_CHECK(stop_requested());
+  const ChangeRequest request = change_request(options);
   SLIPWAY_TRY(result, options.wait || options.wait_for_source
-                          ? apply_and_wait(session, options, spec, apply, ui)
-                          : recorded(session, options, spec.file, [&] { return apply_run(session, spec, apply); }));
+                          ? apply_and_wait(session, request, spec, apply, {options.wait, options.wait_for_source},
+                                           [&] { return open_attempt(options, ui); })
+                          : recorded(session, request, spec.file, [&] { return apply_run(session, spec, apply); }));
   remember_answer(session, options);
   return finish_apply(options, result, ui);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/verify/doctor.hpp"
 
+#include "app/repair/repair.hpp"
 #include "cli/command.hpp"
-#include "cli/repair/repair.hpp"
 #include "core/engine/verify/causes.hpp"
 
 namespace slipway::core {

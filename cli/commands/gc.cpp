@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sstream>
 
+#include "app/garbage.hpp"
 #include "cli/command.hpp"
-#include "cli/garbage.hpp"
 #include "cli/render/text.hpp"
 #include "core/engine/root_lock.hpp"
 #include "log/lines.hpp"

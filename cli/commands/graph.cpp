@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include <slipway/command/display.hpp>
+#include <slipway/text/display.hpp>
 
 #include "cli/command.hpp"
 #include "cli/render/graph_views.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/install/install.hpp"
+#include "app/install/install.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -5,9 +5,9 @@
 
 #include <slipway/local_host.hpp>
 
+#include "app/image_log.hpp"
+#include "app/recorded_apply.hpp"
 #include "cli/command.hpp"
-#include "cli/image_log.hpp"
-#include "cli/recorded_apply.hpp"
 #include "log/lines.hpp"
 
 namespace slipway::core {
@@ -105,7 +105,7 @@ std::string logged_text(const Json& entry) {
 
 /// The events of the root that --root names, else of this machine.
 Result<std::vector<Json>> events_of(const Options& options, TerminalUi& ui) {
-  if (options.session.root == "/") return machine_history(options).read();
+  if (options.session.root == "/") return History(log_folder(options)).read();
   SLIPWAY_TRY(root, RootDir::open(options.session.root));
   SLIPWAY_TRY(events, read_log_of(root));
   if (events.size() == kMostEventsRead)

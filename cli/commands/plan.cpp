@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
+#include "app/edits.hpp"
 #include "cli/command.hpp"
-#include "cli/edits.hpp"
 
 namespace slipway::core {
 

@@ -3,8 +3,8 @@
 
 #include <slipway/text.hpp>
 
+#include "app/subcommand.hpp"
 #include "cli/command.hpp"
-#include "cli/subcommand.hpp"
 
 namespace slipway::core {
 namespace {

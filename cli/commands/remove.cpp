@@ -3,10 +3,10 @@
 
 #include <slipway/text.hpp>
 
+#include "app/repair/repair.hpp"
 #include "cli/command.hpp"
-#include "cli/repair/repair.hpp"
-#include "core/engine/apply/generations.hpp"
-#include "core/engine/apply/stop.hpp"
+#include "core/engine/records/generations.hpp"
+#include "core/engine/stop.hpp"
 
 namespace slipway::core {
 namespace {

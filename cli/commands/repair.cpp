@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "cli/repair/repair.hpp"
+#include "app/repair/repair.hpp"
 
 #include <iostream>
 #include <sstream>
@@ -9,8 +9,8 @@
 
 #include "cli/command.hpp"
 #include "cli/render/text.hpp"
+#include "core/engine/advice.hpp"
 #include "core/engine/root_lock.hpp"
-#include "core/engine/verify/advice.hpp"
 
 namespace slipway::core {
 namespace {

@@ -5,9 +5,9 @@
 #include <slipway/text.hpp>
 
 #include "cli/command.hpp"
-#include "core/engine/apply/generations.hpp"
-#include "core/engine/apply/stop.hpp"
-#include "core/engine/verify/advice.hpp"
+#include "core/engine/advice.hpp"
+#include "core/engine/records/generations.hpp"
+#include "core/engine/stop.hpp"
 
 namespace slipway::core {
 namespace {

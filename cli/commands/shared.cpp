@@ -6,18 +6,18 @@
 
 #include <unistd.h>
 
-#include <slipway/command/display.hpp>
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
+#include <slipway/text/display.hpp>
 #include <slipway/trusted_owner.hpp>
 #include <slipway/write/standard_output.hpp>
 
-#include "cli/build_container.hpp"
+#include "app/build_container.hpp"
+#include "app/recorded_apply.hpp"
 #include "cli/command.hpp"
-#include "cli/recorded_apply.hpp"
 #include "cli/render/text.hpp"
-#include "core/engine/apply/generations.hpp"
-#include "core/engine/verify/advice.hpp"
+#include "core/engine/advice.hpp"
+#include "core/engine/records/generations.hpp"
 #include "core/service/service_ui.hpp"
 #include "log/lines.hpp"
 #include "yaml/tree.hpp"
@@ -266,7 +266,7 @@ Result<std::unique_ptr<Session>> open_session(const Options& options, TerminalUi
   wanted.spec = options.spec;
   wanted.booting = options.boot;
   wanted.without_slipway = options.without_slipway;
-  SLIPWAY_TRY(time, noted_time(options));
+  SLIPWAY_TRY(time, noted_time(options.session, options.image));
   wanted.time = std::move(time);
   auto session = Session::open(wanted, ui);
   if (session) ui.set_generation(generation_in_force((*session)->root().root()));
@@ -286,6 +286,30 @@ Result<PlanOptions> plan_options(const Session& session, const Options& options,
                      .locked = options.locked,
                      .needs_slipway = is_image && !options.without_slipway,
                      .replace_edits = options.replace_edits};
+}
+
+std::string log_folder(const Options& options) { return machine_log_folder(!environment_counts(options)); }
+
+ChangeRequest change_request(const Options& options) {
+  return {.command = options.command,
+          .arguments = options.arguments,
+          .only = options.only,
+          .boot = options.boot,
+          .image = options.image,
+          .log_folder = log_folder(options),
+          .version = SLIPWAY_VERSION};
+}
+
+Result<ApplyAttempt> open_attempt(const Options& options, TerminalUi& ui) {
+  SLIPWAY_TRY(session, open_session(options, ui));
+  SLIPWAY_TRY(loaded, load_spec(*session, options));
+  SLIPWAY_TRY(wanted, plan_options(*session, options, loaded.lock));
+  ApplyOptions apply;
+  apply.plan = wanted;
+  apply.awaits_sources = options.wait_for_source.has_value();
+  apply.plan.keeps_others = options.boot;  // what an apply has added, no boot takes away
+  apply.check = [edits = options.replace_edits](const PlannedRun& run) { return check_replaced(edits, run); };
+  return ApplyAttempt{std::move(session), std::move(loaded.spec), std::move(apply)};
 }
 
 // What a manifest says may stand anywhere in a text. JSON has escapes of its own.

@@ -7,7 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/front/handover.hpp"
-#include "core/engine/verify/advice.hpp"
+#include "core/engine/advice.hpp"
 #include "core/worker/client/spawn.hpp"
 #include "log/lines.hpp"
 

@@ -5,9 +5,9 @@
 #include <chrono>
 #include <thread>
 
+#include "app/repair/repair.hpp"
 #include "cli/command.hpp"
-#include "cli/repair/repair.hpp"
-#include "core/action/unit/systemd.hpp"
+#include "core/action/systemd/systemd.hpp"
 #include "core/engine/unit/units.hpp"
 #include "core/engine/verify/causes.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <slipway/command/command_line.hpp>
+#include <slipway/command_line.hpp>
 
 namespace slipway::core {
 

@@ -8,8 +8,8 @@
 
 #include <slipway/text.hpp>
 
-#include "cli/command.hpp"
 #include "cli/front/option_table.hpp"
+#include "cli/options/command.hpp"
 
 namespace slipway::core {
 

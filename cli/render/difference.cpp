@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include <slipway/command/secret_name.hpp>
+#include <slipway/text/secret_name.hpp>
 #include <slipway/text.hpp>
 
 #include "cli/render/render.hpp"

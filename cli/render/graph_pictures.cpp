@@ -5,7 +5,7 @@
 #include <sstream>
 #include <tuple>
 
-#include <slipway/command/display.hpp>
+#include <slipway/text/display.hpp>
 #include <slipway/text.hpp>
 
 #include "cli/render/graph_views.hpp"

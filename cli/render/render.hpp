@@ -8,15 +8,13 @@
 #include <slipway/findings.hpp>
 #include <slipway/json.hpp>
 
-#include "cli/options.hpp"
+#include "app/saved_plan.hpp"
+#include "cli/options/options.hpp"
 #include "cli/render/page.hpp"
 #include "core/engine/apply/apply.hpp"
-#include "core/engine/plan/planned.hpp"
+#include "core/engine/model/planned.hpp"
 
 namespace slipway::core {
-
-/// A member of a value that others wrote: null where the value is no object or has none of that name.
-Json member(const Json& value, const std::string& name);
 
 /// `{"apiVersion": "slipway.dev/v1", "kind": KIND, …members}`
 Json envelope(const std::string& kind, Json members);

@@ -4,12 +4,12 @@
 
 #include <slipway/text.hpp>
 
-#include "cli/edits.hpp"
+#include "app/edits.hpp"
+#include "app/saved_plan.hpp"
 #include "cli/render/render.hpp"
 #include "cli/render/text.hpp"
-#include "cli/saved_plan.hpp"
-#include "core/engine/apply/failing.hpp"
-#include "core/engine/verify/advice.hpp"
+#include "core/engine/advice.hpp"
+#include "core/engine/records/failing.hpp"
 
 namespace slipway::core {
 namespace {

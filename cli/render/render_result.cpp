@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "cli/edits.hpp"
+#include "app/edits.hpp"
 #include "cli/render/render.hpp"
 #include "core/engine/verify/causes.hpp"
 
@@ -21,10 +21,6 @@ Tone tone_of(ComponentState state) {
     default:
       return Tone::plain;
   }
-}
-
-Json member(const Json& value, const std::string& name) {
-  return value.is_object() ? value.value(name, Json{}) : Json{};
 }
 
 Json envelope(const std::string& kind, Json members) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/engine/plan/planned.hpp"
+#include "core/engine/model/planned.hpp"
 
 namespace slipway::core {
 

@@ -9,17 +9,17 @@
 #include <slipway/kernels/kernels.hpp>
 #include <slipway/text.hpp>
 
-#include "cli/edits.hpp"
-#include "cli/image_log.hpp"
-#include "cli/recorded_apply.hpp"
-#include "cli/status/facts.hpp"
+#include "app/edits.hpp"
+#include "app/image_log.hpp"
+#include "app/machine/facts.hpp"
+#include "app/recorded_apply.hpp"
 #include "core/action/trigger/trigger.hpp"
-#include "core/engine/apply/failing.hpp"
-#include "core/engine/apply/generations.hpp"
-#include "core/engine/apply/recovery.hpp"
+#include "core/engine/advice.hpp"
 #include "core/engine/devices.hpp"
+#include "core/engine/records/failing.hpp"
+#include "core/engine/records/generations.hpp"
+#include "core/engine/records/unfinished.hpp"
 #include "core/engine/unit/units.hpp"
-#include "core/engine/verify/advice.hpp"
 #include "core/engine/verify/services.hpp"
 
 namespace slipway::core {
@@ -64,7 +64,7 @@ Json damage_of(Session& session, const Known& known) {
 /// What this machine's log has on the root.
 std::vector<Json> logged_here(const Options& options, const std::string& root) {
   std::set<std::string> others;  // events of other roots, by their ids; an end names no root
-  std::vector<Json> events = machine_history(options).read().value_or({});
+  std::vector<Json> events = History(log_folder(options)).read().value_or({});
   for (const Json& event : events)
     if (event.value("event", Json()) == "begin" && event.value("root", Json()) != root)
       others.insert(canonical(event.value("id", Json())));

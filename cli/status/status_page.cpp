@@ -5,10 +5,10 @@
 
 #include <slipway/text.hpp>
 
+#include "app/machine/facts.hpp"
 #include "cli/render/text.hpp"
-#include "cli/status/facts.hpp"
 #include "cli/status/status.hpp"
-#include "core/engine/apply/failing.hpp"
+#include "core/engine/records/failing.hpp"
 
 namespace slipway::core {
 namespace {

@@ -7,11 +7,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/engine/apply/layers.hpp"
-#include "core/engine/apply/stop.hpp"
-#include "core/engine/plan/sources.hpp"
-#include "core/engine/verify/advice.hpp"
+#include "core/engine/advice.hpp"
+#include "core/engine/shown_build.hpp"
+#include "core/engine/stop.hpp"
 #include "core/loader/installation.hpp"
+#include "core/spec/document.hpp"
 #include "sandbox/sandbox.hpp"
 
 #ifndef SLIPWAY_LIBEXEC_DIR

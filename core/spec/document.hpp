@@ -71,4 +71,7 @@ const SchemaKey& host_spec_schema();
 /// a kind of the GPU Operator's.
 Status check_kind(const YamlNode& document, const std::string& file);
 
+/// The repository of an artifact source, in its short form or its long one.
+std::string source_address(const Json& source);
+
 }  // namespace slipway::core

@@ -193,4 +193,9 @@ std::string HostSpec::position(const std::string& key) const {
   return whole != positions.end() ? whole->second : std::string{};
 }
 
+std::string source_address(const Json& source) {
+  if (source.is_object()) return source.value("repository", "");
+  return source.is_string() ? source.get<std::string>() : canonical(source);
+}
+
 }  // namespace slipway::core

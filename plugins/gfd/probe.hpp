@@ -7,7 +7,7 @@
 
 #include <slipway/host.hpp>
 
-#include "gfd/config.hpp"
+#include "gfd/labels/config.hpp"
 #include "gfd/labels/labels.hpp"
 #include "nvidia/nvml/nvml.hpp"
 

@@ -13,7 +13,7 @@
 #include <slipway/service.hpp>
 #include <slipway/service_loop.hpp>
 
-#include "gfd/config.hpp"
+#include "gfd/labels/config.hpp"
 #include "gfd/probe.hpp"
 
 namespace slipway::gfd {

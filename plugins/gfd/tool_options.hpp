@@ -5,9 +5,9 @@
 
 #include <string>
 
-#include <slipway/command/command_line.hpp>
+#include <slipway/command_line.hpp>
 
-#include "gfd/config.hpp"
+#include "gfd/labels/config.hpp"
 
 namespace slipway::gfd {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <slipway/command/command_line.hpp>
+#include <slipway/command_line.hpp>
 #include <slipway/host.hpp>
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>

@@ -3,9 +3,9 @@
 #include <cstdint>
 
 #include "tests/fuzz/fuzz_check.hpp"
-#include "toolkit/programs/shim/document.hpp"
-#include "toolkit/programs/shim/request.hpp"
-#include "toolkit/programs/shim/specs.hpp"
+#include "toolkit/requests/document.hpp"
+#include "toolkit/requests/request.hpp"
+#include "toolkit/requests/specs.hpp"
 
 namespace {
 

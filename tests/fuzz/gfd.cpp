@@ -2,7 +2,7 @@
 // tests/fuzz/gfd.cpp - what becomes label values: names of GPUs and machines, vGPU records, the device plugin's config.
 #include <cstdint>
 
-#include "gfd/config.hpp"
+#include "gfd/labels/config.hpp"
 #include "gfd/labels/label_value.hpp"
 #include "gfd/labels/vgpu.hpp"
 #include "tests/fuzz/fuzz_check.hpp"

@@ -2,7 +2,7 @@
 // tests/fuzz/oci_json.cpp - the JSON that a registry or layout sends: index, manifest, layout file, a source.
 #include <cstdint>
 
-#include "artifact/artifact.hpp"
+#include "artifact/oci/artifact.hpp"
 #include "artifact/oci/layout.hpp"
 #include "artifact/oci/manifest.hpp"
 #include "tests/fuzz/fuzz_check.hpp"

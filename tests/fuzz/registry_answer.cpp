@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "artifact/registry/client.hpp"
-#include "artifact/registry/http.hpp"
+#include "artifact/registry/http/http.hpp"
 #include "artifact/registry/login/authorizer.hpp"
 #include "artifact/registry/tags.hpp"
 #include "tests/fuzz/scratch_tree.hpp"

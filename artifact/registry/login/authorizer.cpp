@@ -6,7 +6,7 @@
 #include <slipway/text.hpp>
 
 #include "artifact/oci/json_field.hpp"
-#include "artifact/registry/http.hpp"
+#include "artifact/registry/http/http.hpp"
 
 namespace slipway::artifact {
 namespace {

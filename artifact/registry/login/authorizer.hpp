@@ -12,7 +12,7 @@
 
 #include <slipway/result.hpp>
 
-#include "artifact/registry/http.hpp"
+#include "artifact/registry/http/http.hpp"
 #include "artifact/registry/login/credentials.hpp"
 
 namespace slipway::artifact {

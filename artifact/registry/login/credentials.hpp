@@ -11,7 +11,7 @@
 
 #include <slipway/result.hpp>
 
-#include "artifact/registry/reference.hpp"
+#include "artifact/registry/http/reference.hpp"
 
 namespace slipway::artifact {
 

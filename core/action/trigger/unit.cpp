@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // core/action/trigger/unit.cpp - triggers `daemon-reload`, `restart:UNIT` and `reload:UNIT`: only a running machine has
 // something to reload.
+#include "core/action/systemd/systemd.hpp"
 #include "core/action/trigger/triggers.hpp"
-#include "core/action/unit/systemd.hpp"
 
 namespace slipway::core {
 namespace {

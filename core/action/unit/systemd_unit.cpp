@@ -8,8 +8,8 @@
 
 #include "core/action/action_kind.hpp"
 #include "core/action/file/plain_file.hpp"
+#include "core/action/systemd/systemd.hpp"
 #include "core/action/trigger/trigger.hpp"
-#include "core/action/unit/systemd.hpp"
 #include "core/action/unit/unit_file.hpp"
 
 namespace slipway::core {

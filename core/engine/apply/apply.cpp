@@ -5,14 +5,15 @@
 #include <array>
 #include <ctime>
 
+#include "core/engine/advice.hpp"
 #include "core/engine/apply/apply_run.hpp"
-#include "core/engine/apply/generations.hpp"
 #include "core/engine/apply/recovery.hpp"
-#include "core/engine/apply/stop.hpp"
-#include "core/engine/plan/relations.hpp"
+#include "core/engine/model/relations.hpp"
+#include "core/engine/records/generations.hpp"
+#include "core/engine/records/unfinished.hpp"
 #include "core/engine/root_lock.hpp"
+#include "core/engine/stop.hpp"
 #include "core/engine/unit/units.hpp"
-#include "core/engine/verify/advice.hpp"
 
 namespace slipway::core {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/engine/apply/apply.hpp"
-#include "core/engine/apply/generations.hpp"
+#include "core/engine/records/generations.hpp"
 #include "core/journal/journal.hpp"
 
 namespace slipway::core {

@@ -4,12 +4,12 @@
 #include <slipway/text.hpp>
 
 #include "core/engine/apply/apply_run.hpp"
-#include "core/engine/apply/generations.hpp"
-#include "core/engine/apply/layers.hpp"
-#include "core/engine/apply/stop.hpp"
 #include "core/engine/apply/transaction.hpp"
-#include "core/engine/plan/relations.hpp"
-#include "core/engine/plan/sources.hpp"
+#include "core/engine/model/relations.hpp"
+#include "core/engine/packages/layers.hpp"
+#include "core/engine/packages/sources.hpp"
+#include "core/engine/records/generations.hpp"
+#include "core/engine/stop.hpp"
 #include "core/engine/unit/units.hpp"
 #include "core/graph/graph.hpp"
 

@@ -3,10 +3,10 @@
 
 #include "core/action/store/store.hpp"
 #include "core/engine/apply/apply_run.hpp"
-#include "core/engine/apply/generations.hpp"
 #include "core/engine/apply/pending.hpp"
-#include "core/engine/apply/recovery.hpp"
-#include "core/engine/plan/relations.hpp"
+#include "core/engine/model/relations.hpp"
+#include "core/engine/records/generations.hpp"
+#include "core/engine/records/unfinished.hpp"
 
 namespace slipway::core {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/apply/apply_run.hpp"
-#include "core/engine/apply/failing.hpp"
-#include "core/engine/apply/generations.hpp"
+#include "core/engine/records/failing.hpp"
+#include "core/engine/records/generations.hpp"
 
 namespace slipway::core {
 namespace {

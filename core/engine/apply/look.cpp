@@ -5,9 +5,9 @@
 #include <slipway/action/difference.hpp>
 
 #include "core/engine/apply/apply_run.hpp"
-#include "core/engine/apply/failing.hpp"
-#include "core/engine/apply/stop.hpp"
 #include "core/engine/plan/planner.hpp"
+#include "core/engine/records/failing.hpp"
+#include "core/engine/stop.hpp"
 #include "core/engine/verify/verify.hpp"
 
 namespace slipway::core {

@@ -8,7 +8,7 @@
 
 #include "core/action/store/store.hpp"
 #include "core/action/trigger/trigger.hpp"
-#include "core/engine/apply/layers.hpp"
+#include "core/engine/packages/layers.hpp"
 #include "core/engine/plan/planner.hpp"
 
 namespace slipway::core {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/apply/recovery.hpp - what an apply that was cut off has left behind, and how it is put right.
+// core/engine/apply/recovery.hpp - how what an apply that was cut off has left behind is put right.
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,24 +10,6 @@
 #include "core/journal/journal.hpp"
 
 namespace slipway::core {
-
-struct Unfinished {
-  bool recovery = false;             ///< steps to undo
-  std::vector<std::string> pending;  ///< triggers to run
-  std::string at_work;  ///< another slipway that changes this root now: what it has open is not left behind
-  std::optional<Error> damaged = {};  ///< the journal cannot be read, so that nobody knows
-};
-
-/// An apply was cut off, if only at its very end.
-bool journal_exists(Session& session);
-
-/// Looks for a journal; changes nothing.
-Result<Unfinished> read_unfinished(Session& session);
-/// The same of a journal that is open already.
-Result<Unfinished> unfinished_of(Journal& journal);
-
-/// Writes the records of components that were committed and did not get that far. Errors: the journal keeps them.
-Status write_down_committed(Session& session, Journal& journal);
 
 /// Opens the root's journal. A cut-off apply's open steps are undone, newest first; the ownership of components that
 /// were complete is written; what is pending stays pending.

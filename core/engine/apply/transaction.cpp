@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "core/action/store/store.hpp"
+#include "core/action/systemd/systemd.hpp"
 #include "core/action/trigger/trigger.hpp"
-#include "core/action/unit/systemd.hpp"
-#include "core/engine/apply/stop.hpp"
 #include "core/engine/plan/planner.hpp"
+#include "core/engine/stop.hpp"
 
 namespace slipway::core {
 namespace {

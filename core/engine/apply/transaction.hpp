@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/engine/apply/layers.hpp"
-#include "core/engine/plan/planned.hpp"
+#include "core/engine/model/planned.hpp"
+#include "core/engine/packages/layers.hpp"
 #include "core/engine/session.hpp"
 #include "core/journal/journal.hpp"
 #include "core/journal/state_dir.hpp"

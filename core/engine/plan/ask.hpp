@@ -5,8 +5,8 @@
 #include <map>
 #include <string>
 
+#include "core/engine/packages/sources.hpp"
 #include "core/engine/plan/planner.hpp"
-#include "core/engine/plan/sources.hpp"
 
 namespace slipway::core {
 

@@ -6,7 +6,7 @@
 #include <slipway/text.hpp>
 
 #include "core/action/action_kind.hpp"
-#include "core/engine/plan/relations.hpp"
+#include "core/engine/model/relations.hpp"
 #include "core/engine/unit/units.hpp"
 #include "core/host/root_fs.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/engine/plan/planned.hpp"
+#include "core/engine/model/planned.hpp"
 #include "core/engine/session.hpp"
 
 namespace slipway::core {

@@ -7,7 +7,7 @@
 #include <slipway/action/as_recorded.hpp>
 
 #include "core/action/trigger/trigger.hpp"
-#include "core/engine/apply/layers.hpp"
+#include "core/engine/packages/layers.hpp"
 #include "core/engine/plan/edits.hpp"
 #include "core/engine/plan/read_only.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/engine/plan/relations.hpp"
+#include "core/engine/model/relations.hpp"
 
 namespace slipway::core {
 namespace {

@@ -8,15 +8,15 @@
 #include <slipway/text.hpp>
 
 #include "core/action/trigger/trigger.hpp"
-#include "core/engine/apply/recovery.hpp"
+#include "core/engine/advice.hpp"
 #include "core/engine/devices.hpp"
+#include "core/engine/model/relations.hpp"
+#include "core/engine/packages/sources.hpp"
 #include "core/engine/plan/ask.hpp"
 #include "core/engine/plan/hardware_away.hpp"
 #include "core/engine/plan/items.hpp"
-#include "core/engine/plan/relations.hpp"
-#include "core/engine/plan/sources.hpp"
+#include "core/engine/records/unfinished.hpp"
 #include "core/engine/unit/units.hpp"
-#include "core/engine/verify/advice.hpp"
 #include "core/graph/graph.hpp"
 #include "core/loader/schema/types.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/engine/plan/planned.hpp"
+#include "core/engine/model/planned.hpp"
 #include "core/engine/session.hpp"
 #include "core/graph/graph.hpp"
 #include "core/journal/journal.hpp"

@@ -4,7 +4,7 @@
 
 #include <slipway/result.hpp>
 
-#include "core/engine/plan/planned.hpp"
+#include "core/engine/model/planned.hpp"
 #include "core/engine/session.hpp"
 
 namespace slipway::core {

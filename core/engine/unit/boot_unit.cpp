@@ -4,7 +4,7 @@
 
 #include <slipway/text.hpp>
 
-#include "core/action/unit/systemd.hpp"
+#include "core/action/systemd/systemd.hpp"
 #include "core/engine/unit/units.hpp"
 #include "sandbox/unit/unit_text.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <slipway/command/secret_name.hpp>
+#include <slipway/text/secret_name.hpp>
 
 #include "core/engine/unit/units.hpp"
 #include "sandbox/unit/unit_text.hpp"

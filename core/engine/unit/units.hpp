@@ -7,7 +7,7 @@
 
 #include <slipway/plan.hpp>
 
-#include "core/engine/plan/planned.hpp"
+#include "core/engine/model/planned.hpp"
 #include "core/engine/session.hpp"
 #include "core/spec/document.hpp"
 

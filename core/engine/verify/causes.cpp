@@ -5,7 +5,7 @@
 #include <set>
 #include <tuple>
 
-#include "core/engine/verify/advice.hpp"
+#include "core/engine/advice.hpp"
 #include "core/engine/verify/verify.hpp"
 
 namespace slipway::core {

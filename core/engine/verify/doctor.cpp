@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "core/engine/apply/recovery.hpp"
+#include "core/engine/advice.hpp"
 #include "core/engine/plan/planner.hpp"
-#include "core/engine/verify/advice.hpp"
+#include "core/engine/records/unfinished.hpp"
 #include "core/engine/verify/causes.hpp"
 #include "core/engine/verify/verify.hpp"
 

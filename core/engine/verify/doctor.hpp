@@ -9,7 +9,7 @@
 
 #include <slipway/findings.hpp>
 
-#include "core/engine/plan/lockfile.hpp"
+#include "core/engine/model/lockfile.hpp"
 #include "core/engine/session.hpp"
 #include "core/spec/document.hpp"
 

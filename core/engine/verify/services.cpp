@@ -11,9 +11,9 @@
 
 #include <slipway/unix_socket.hpp>
 
-#include "core/action/unit/systemd.hpp"
+#include "core/action/systemd/systemd.hpp"
+#include "core/engine/advice.hpp"
 #include "core/engine/unit/units.hpp"
-#include "core/engine/verify/advice.hpp"
 #include "core/loader/service_device.hpp"
 
 namespace slipway::core {

@@ -6,16 +6,16 @@
 
 #include <slipway/text.hpp>
 
-#include "core/engine/apply/failing.hpp"
-#include "core/engine/apply/generations.hpp"
-#include "core/engine/apply/layers.hpp"
-#include "core/engine/apply/recovery.hpp"
+#include "core/engine/advice.hpp"
 #include "core/engine/devices.hpp"
+#include "core/engine/packages/layers.hpp"
 #include "core/engine/plan/edits.hpp"
 #include "core/engine/plan/hardware_away.hpp"
 #include "core/engine/plan/planner.hpp"
+#include "core/engine/records/failing.hpp"
+#include "core/engine/records/generations.hpp"
+#include "core/engine/records/unfinished.hpp"
 #include "core/engine/unit/units.hpp"
-#include "core/engine/verify/advice.hpp"
 #include "core/engine/verify/causes.hpp"
 #include "core/engine/verify/services.hpp"
 

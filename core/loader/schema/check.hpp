@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/loader/manifest.hpp"
-#include "core/loader/problems.hpp"
+#include "core/loader/schema/problems.hpp"
+#include "core/loader/schema/schema_key.hpp"
 
 namespace slipway::core {
 

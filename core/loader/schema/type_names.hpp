@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/loader/manifest.hpp"
+#include "core/loader/schema/schema_key.hpp"
 #include "yaml/tree.hpp"
 
 namespace slipway::core {

@@ -277,13 +277,6 @@ void add_own(MetricsText& text, const Sample& sample, const Exporter& exporter) 
 
 }  // namespace
 
-std::string value_text(const Value& value) {
-  if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
-  if (const auto* real = std::get_if<double>(&value)) return std::isfinite(*real) ? fmt::format("{:.6f}", *real) : "";
-  const auto* text = std::get_if<std::string>(&value);
-  return text == nullptr ? "" : *text;
-}
-
 std::string exposition_text(const Sample& sample, const Counters& counters, const Exporter& exporter) {
   MetricsText text;
   const std::vector<Line> lines = lines_of_entities(sample, counters, exporter);

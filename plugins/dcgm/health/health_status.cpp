@@ -91,10 +91,10 @@ DcgmPlace known_or(const List& list, std::optional<unsigned> number, std::string
 DcgmPlace place_of_reason(const health::Reason& reason, const health::Rules& rules) {
   if (const auto rule = rules.counters().find(reason.code); rule != rules.counters().end())
     return known_or(kFieldsOfWatches, field_number(rule->second.field), "DCGM_FR_FIELD_VIOLATION");
-  constexpr std::string_view kPrefix = "xid-";
+  constexpr std::string_view kXidPrefix = "xid-";
   unsigned number = 0;
-  if (reason.code.starts_with(kPrefix))
-    std::from_chars(reason.code.data() + kPrefix.size(), reason.code.data() + reason.code.size(), number);
+  if (reason.code.starts_with(kXidPrefix))
+    std::from_chars(reason.code.data() + kXidPrefix.size(), reason.code.data() + reason.code.size(), number);
   return known_or(kXids, number, kXid);
 }
 

@@ -11,7 +11,7 @@
 #include <slipway/service/metrics.hpp>
 
 #include "dcgm/counters/counters.hpp"
-#include "dcgm/exposition/exposition.hpp"
+#include "dcgm/names/exporter.hpp"
 
 namespace slipway::dcgm {
 

@@ -12,8 +12,8 @@
 #include <slipway/result.hpp>
 
 #include "dcgm/counters/counters.hpp"
-#include "dcgm/page/details.hpp"
 #include "dcgm/page/history.hpp"
+#include "dcgm/sampler/details.hpp"
 #include "dcgm/sampler/sample.hpp"
 
 namespace slipway::dcgm {

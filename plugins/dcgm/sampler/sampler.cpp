@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-#include "dcgm/page/details.hpp"
+#include "dcgm/sampler/details.hpp"
 #include "nvidia/gpu.hpp"
 #include "nvidia/nvml/event.hpp"
 #include "nvidia/nvml/system.hpp"

@@ -3,7 +3,7 @@
 
 #include <slipway/trusted_owner.hpp>
 
-#include "dcgm/host_check.hpp"
+#include "dcgm/component/host_check.hpp"
 
 namespace slipway::dcgm {
 

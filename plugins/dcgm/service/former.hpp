@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "dcgm/host_check.hpp"
+#include "dcgm/component/host_check.hpp"
 
 namespace slipway::dcgm {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <slipway/command/command_line.hpp>
+#include <slipway/command_line.hpp>
 
 #include "dcgm/top/source.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include <slipway/command/display.hpp>
+#include <slipway/text/display.hpp>
 #include <slipway/write/standard_output.hpp>
 
 #include "dcgm/top/line.hpp"

@@ -15,7 +15,7 @@
 
 #include "deviceplugin/service/board.hpp"
 #include "deviceplugin/service/endpoint/endpoint.hpp"
-#include "deviceplugin/service/plugin_lock.hpp"
+#include "deviceplugin/service/endpoint/plugin_lock.hpp"
 
 namespace slipway::deviceplugin {
 

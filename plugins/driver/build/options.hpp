@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include <slipway/command/command_line.hpp>
+#include <slipway/command_line.hpp>
 
 #include "nvidia/flavour.hpp"
 

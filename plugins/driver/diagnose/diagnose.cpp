@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include "driver/detect/kernel_driver.hpp"
-#include "driver/verify/verify.hpp"
 #include "nvidia/machine/causes.hpp"
 #include "nvidia/proc_files.hpp"
 
@@ -91,6 +90,14 @@ void diagnose_modprobe(const HostFacts& facts, Findings& findings) {
 }
 
 }  // namespace
+
+std::vector<std::string> lines_that_prevent_loading(const HostFacts& facts, const std::vector<std::string>& modules) {
+  std::vector<std::string> lines;
+  for (const auto& line : facts.modprobe)
+    if (line.prevents_loading() && std::ranges::count(modules, line.module) != 0)
+      lines.push_back(fmt::format("{}: '{}'", line.where, line.text()));
+  return lines;
+}
 
 void check_fabric_manager(const HostFacts& facts, Finding::Status status, Findings& findings) {
   if (!facts.loaded && !facts.installed) return;

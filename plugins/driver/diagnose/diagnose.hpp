@@ -38,6 +38,11 @@ void check_next_boot(const HostFacts& facts, const Host& host, Findings& finding
 /// well.
 void check_fabric_manager(const HostFacts& facts, Finding::Status status, Findings& findings);
 
+/// "/etc/modprobe.d/x.conf:1: 'install nvidia /bin/false'", of these modules.
+std::vector<std::string> lines_that_prevent_loading(const HostFacts& facts, const std::vector<std::string>& modules);
+inline constexpr const char* kDeleteLines =
+    "delete these lines (module_blacklist= in the boot loader's configuration), then run `slipway apply`";
+
 // Its parts.
 void diagnose_kernels(const HostFacts& facts, const Host& host, Findings& findings);
 void diagnose_other_drivers(const HostFacts& facts, const Host& host, Findings& findings);

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 #include <fnmatch.h>
+
 #include <slipway/kernels/kernels.hpp>
 
-#include "driver/detect/kernel_release.hpp"
 #include "driver/package/annotations.hpp"
 #include "nvidia/driver_version.hpp"
 

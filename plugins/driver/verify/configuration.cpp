@@ -4,17 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "driver/diagnose/diagnose.hpp"
 #include "driver/verify/verify.hpp"
 
 namespace slipway::driver {
-
-std::vector<std::string> lines_that_prevent_loading(const HostFacts& facts, const std::vector<std::string>& modules) {
-  std::vector<std::string> lines;
-  for (const auto& line : facts.modprobe)
-    if (line.prevents_loading() && std::ranges::count(modules, line.module) != 0)
-      lines.push_back(fmt::format("{}: '{}'", line.where, line.text()));
-  return lines;
-}
 
 void verify_modprobe(const Settings& settings, const HostFacts& facts, Findings& findings) {
   const auto lines = lines_that_prevent_loading(facts, settings.load);

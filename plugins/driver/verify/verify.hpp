@@ -19,15 +19,11 @@ Findings verify_driver(const Settings& settings, const HostFacts& facts, const H
 
 // Its parts, and what nearly all of their findings advise.
 inline constexpr const char* kApply = "run `slipway apply`";
-inline constexpr const char* kDeleteLines =
-    "delete these lines (module_blacklist= in the boot loader's configuration), then run `slipway apply`";
 void verify_files(const Receipt& receipt, const HostFacts& facts, const Host& host, Findings& findings);
 void verify_modules(const Receipt& receipt, const HostFacts& facts, const Host& host, Findings& findings);
 void verify_hardware(const std::string& driver_version, const Settings& settings, const HostFacts& facts,
                      const Host& host, Findings& findings);
 void verify_modprobe(const Settings& settings, const HostFacts& facts, Findings& findings);
 void verify_parameters(const Settings& settings, const HostFacts& facts, Findings& findings);
-/// "/etc/modprobe.d/x.conf:1: 'install nvidia /bin/false'", of these modules.
-std::vector<std::string> lines_that_prevent_loading(const HostFacts& facts, const std::vector<std::string>& modules);
 
 }  // namespace slipway::driver

@@ -10,7 +10,7 @@
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
 
-#include "gfd/config.hpp"
+#include "gfd/labels/config.hpp"
 #include "gfd/labels/label_value.hpp"
 #include "gfd/labels/snapshot.hpp"
 #include "gfd/labels/vgpu.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "gfd/config.hpp"
+#include "gfd/labels/config.hpp"
 #include "gfd/labels/snapshot.hpp"
 #include "nvidia/config/offer.hpp"
 

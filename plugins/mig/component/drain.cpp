@@ -7,6 +7,8 @@
 
 #include <slipway/text.hpp>
 
+#include "mig/device/holders.hpp"
+#include "mig/device/read.hpp"
 #include "mig/draw/picture.hpp"
 #include "nvidia/drain/drain.hpp"
 #include "nvidia/drain/terminate.hpp"

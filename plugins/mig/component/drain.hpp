@@ -11,9 +11,10 @@
 
 #include "mig/component/settings.hpp"
 #include "mig/device/change.hpp"
+#include "mig/device/holders.hpp"
 #include "mig/device/read.hpp"
-#include "mig/device/target.hpp"
 #include "mig/layout/intent.hpp"
+#include "mig/layout/target.hpp"
 #include "nvidia/drain/drain.hpp"
 #include "nvidia/drain/settings.hpp"
 #include "nvidia/nvml/nvml.hpp"

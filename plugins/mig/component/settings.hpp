@@ -10,8 +10,8 @@
 #include <slipway/result.hpp>
 #include <slipway/spec.hpp>
 
-#include "mig/config/config.hpp"
 #include "mig/layout/gpu.hpp"
+#include "mig/model/config.hpp"
 #include "nvidia/drain/other_program.hpp"
 #include "nvidia/drain/settings.hpp"
 

@@ -7,8 +7,8 @@
 
 #include <vector>
 
-#include "mig/config/device_id.hpp"
 #include "mig/layout/gpu.hpp"
+#include "mig/model/device_id.hpp"
 #include "mig/profile/profile.hpp"
 
 namespace slipway::mig {

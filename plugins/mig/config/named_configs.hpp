@@ -8,8 +8,8 @@
 
 #include <slipway/result.hpp>
 
-#include "mig/config/config.hpp"
 #include "mig/layout/gpu.hpp"
+#include "mig/model/config.hpp"
 
 namespace slipway::mig {
 

@@ -10,7 +10,8 @@
 #include <slipway/plan.hpp>
 #include <slipway/result.hpp>
 
-#include "mig/device/target.hpp"
+#include "mig/device/holders.hpp"
+#include "mig/layout/target.hpp"
 #include "nvidia/nvml/nvml.hpp"
 
 namespace slipway::mig {

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "mig/device/holders.hpp"
+#include "mig/device/read.hpp"
 #include "mig/device/reset.hpp"
 #include "nvidia/nvml/mig.hpp"
 

@@ -12,10 +12,11 @@
 #include <slipway/plan.hpp>
 #include <slipway/result.hpp>
 
+#include "mig/device/holders.hpp"
 #include "mig/device/read.hpp"
-#include "mig/device/target.hpp"
 #include "mig/layout/arrange.hpp"
 #include "mig/layout/gpu.hpp"
+#include "mig/layout/target.hpp"
 #include "nvidia/nvml/nvml.hpp"
 
 namespace slipway::mig {

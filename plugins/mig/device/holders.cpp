@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "mig/device/holders.hpp"
+
 #include <algorithm>
 
 #include "mig/device/read.hpp"
-#include "mig/device/target.hpp"
+#include "mig/layout/target.hpp"
 
 namespace slipway::mig {
 namespace {

@@ -268,4 +268,14 @@ Result<std::vector<OpenGpu>> open_gpus(nvml::Nvml& nvml, const std::vector<Targe
   });
 }
 
+Result<nvmlDevice_t> find_gpu(nvidia::nvml::Nvml& nvml, const Target& target) {
+  const auto device = nvidia::nvml::device_by_uuid(nvml, target.uuid);
+  if (device) return *device;
+  if (device.code() != NVML_ERROR_NOT_FOUND) return nvidia::nvml::to_error(device.code(), "open a GPU", target.address);
+  return Error{.code = ErrorCode::not_found,
+               .what = "the GPU " + target.uuid + " at " + target.address + " is not there any more",
+               .where = target.address,
+               .next = "plan again: run the same command once more"};
+}
+
 }  // namespace slipway::mig

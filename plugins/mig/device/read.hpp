@@ -10,9 +10,9 @@
 #include <slipway/host.hpp>
 #include <slipway/result.hpp>
 
-#include "mig/device/target.hpp"
 #include "mig/layout/arrange.hpp"
 #include "mig/layout/gpu.hpp"
+#include "mig/layout/target.hpp"
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/nvml.hpp"
 
@@ -77,5 +77,8 @@ Result<std::vector<InstanceHandle>> read_instances(nvidia::nvml::Nvml& nvml, nvm
 /// Its mode and its instances once more; the profiles too where they were not told before.
 /// @return the handles of the instances
 Result<std::vector<InstanceHandle>> refresh(nvidia::nvml::Nvml& nvml, nvmlDevice_t device, Gpu& gpu);
+
+/// Finds the GPU, by its UUID. Errors: `not_found` it is not there any more.
+Result<nvmlDevice_t> find_gpu(nvidia::nvml::Nvml& nvml, const Target& target);
 
 }  // namespace slipway::mig

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <slipway/command/display.hpp>
+#include <slipway/text/display.hpp>
 #include <slipway/text.hpp>
 
 #include "mig/draw/picture.hpp"

@@ -10,8 +10,8 @@
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
 
-#include "mig/config/config.hpp"
-#include "mig/config/device_id.hpp"
+#include "mig/model/config.hpp"
+#include "mig/model/device_id.hpp"
 #include "mig/profile/profile.hpp"
 
 namespace slipway::mig {

@@ -8,9 +8,9 @@
 
 #include <slipway/result.hpp>
 
-#include "mig/device/target.hpp"
 #include "mig/layout/arrange.hpp"
 #include "mig/layout/gpu.hpp"
+#include "mig/layout/target.hpp"
 
 namespace slipway::mig {
 

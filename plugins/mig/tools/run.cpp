@@ -16,6 +16,7 @@
 #include "mig/config/named_configs.hpp"
 #include "mig/device/capabilities.hpp"
 #include "mig/device/change.hpp"
+#include "mig/device/holders.hpp"
 #include "mig/device/read.hpp"
 #include "mig/draw/picture.hpp"
 #include "mig/tools/hooks.hpp"

@@ -7,11 +7,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <slipway/command/display.hpp>
+#include <slipway/text/display.hpp>
 
+#include "mig/device/holders.hpp"
 #include "mig/device/read.hpp"
-#include "mig/device/target.hpp"
 #include "mig/draw/picture.hpp"
+#include "mig/layout/target.hpp"
 #include "mig/tools/tools.hpp"
 
 namespace slipway::mig {

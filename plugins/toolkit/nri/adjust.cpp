@@ -5,11 +5,11 @@
 #include <set>
 
 #include "toolkit/nri/session.hpp"
-#include "toolkit/programs/shim/document.hpp"
-#include "toolkit/programs/shim/report.hpp"
-#include "toolkit/programs/shim/request.hpp"
-#include "toolkit/programs/shim/require/machine.hpp"
-#include "toolkit/programs/shim/specs.hpp"
+#include "toolkit/requests/document.hpp"
+#include "toolkit/requests/report.hpp"
+#include "toolkit/requests/request.hpp"
+#include "toolkit/requests/require/machine.hpp"
+#include "toolkit/requests/specs.hpp"
 
 namespace slipway::nri {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "slipway/nri/nri.pb.h"
 #include "toolkit/nri/pod_resources.hpp"
-#include "toolkit/programs/shim/config.hpp"
-#include "toolkit/programs/shim/devices.hpp"
+#include "toolkit/requests/config.hpp"
+#include "toolkit/requests/devices.hpp"
 
 namespace slipway::nri {
 

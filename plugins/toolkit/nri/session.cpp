@@ -6,7 +6,7 @@
 #include <slipway/json.hpp>
 
 #include "slipway/nri/ttrpc.pb.h"
-#include "toolkit/programs/shim/report.hpp"
+#include "toolkit/requests/report.hpp"
 
 namespace slipway::nri {
 namespace {

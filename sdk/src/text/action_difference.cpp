@@ -3,7 +3,7 @@
 #include <vector>
 
 #include <slipway/action/difference.hpp>
-#include <slipway/command/secret_name.hpp>
+#include <slipway/text/secret_name.hpp>
 #include <slipway/text.hpp>
 
 namespace slipway {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include <slipway/command/command_line.hpp>
-#include <slipway/command/display.hpp>
+#include <slipway/command_line.hpp>
+#include <slipway/text/display.hpp>
 #include <slipway/text.hpp>
 
 namespace slipway {

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <ranges>
 
-#include <slipway/command/command_line.hpp>
+#include <slipway/command_line.hpp>
 #include <slipway/text.hpp>
 
 namespace slipway {

@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-#include <slipway/command/display.hpp>
+#include <slipway/text/display.hpp>
 #include <slipway/text.hpp>
 
 namespace slipway {

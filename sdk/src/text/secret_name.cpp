@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <string>
 
-#include <slipway/command/secret_name.hpp>
+#include <slipway/text/secret_name.hpp>
 
 namespace slipway {
 namespace {

@@ -2,8 +2,8 @@
 // Pushing what somebody else made: the operator's login reaches no repository but the one that was named.
 #include <gtest/gtest.h>
 
+#include "artifact/operations.hpp"
 #include "artifact/pack/copy.hpp"
-#include "artifact/progress.hpp"
 #include "tests/component/artifact/support/layout_registry.hpp"
 #include "tests/component/artifact/support/sample_package.hpp"
 

@@ -2,7 +2,7 @@
 // Debian's docker-registry and skopeo as peers: what skopeo pushed is read, with TLS, a private CA and a login.
 #include <gtest/gtest.h>
 
-#include "artifact/progress.hpp"
+#include "artifact/operations.hpp"
 #include "tests/component/artifact/support/docker_registry.hpp"
 #include "tests/component/artifact/support/sample_package.hpp"
 

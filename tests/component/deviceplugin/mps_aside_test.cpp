@@ -15,7 +15,7 @@
 #include "deviceplugin/service/mps/pipe/aside_folders.hpp"
 #include "deviceplugin/service/mps/pipe/emptying.hpp"
 #include "deviceplugin/service/mps/pipe/pipe_folder.hpp"
-#include "deviceplugin/service/mps/unit.hpp"
+#include "deviceplugin/service/mps/system/unit.hpp"
 #include "tests/component/deviceplugin/held.hpp"
 #include "tests/component/deviceplugin/mps_node.hpp"
 

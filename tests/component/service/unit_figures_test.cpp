@@ -5,7 +5,7 @@
 #include <set>
 #include <sstream>
 
-#include "deviceplugin/service/mps/unit.hpp"
+#include "deviceplugin/service/mps/system/unit.hpp"
 #include "running_service.hpp"
 
 namespace slipway {

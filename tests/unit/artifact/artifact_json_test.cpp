@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "artifact/artifact.hpp"
+#include "artifact/oci/artifact.hpp"
 #include "artifact/oci/digest.hpp"
 #include "artifact/oci/json_field.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "artifact/unpack/entry_rules.hpp"
+#include "artifact/io/entry_rules.hpp"
 
 #include <gtest/gtest.h>
 

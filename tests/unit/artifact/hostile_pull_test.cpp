@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "artifact/progress.hpp"
+#include "artifact/operations.hpp"
 #include "tests/unit/artifact/support/layout_maker.hpp"
 #include "tests/unit/artifact/support/temp_dir.hpp"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "artifact/operations.hpp"
+
 #include <gtest/gtest.h>
 
-#include "artifact/progress.hpp"
 #include "tests/unit/artifact/support/layout_maker.hpp"
 #include "tests/unit/artifact/support/tar_maker.hpp"
 #include "tests/unit/artifact/support/temp_dir.hpp"

@@ -9,8 +9,8 @@
 
 #include <slipway/testing/temp_dir.hpp>
 
+#include "artifact/operations.hpp"
 #include "artifact/pack/package.hpp"
-#include "artifact/progress.hpp"
 
 namespace slipway::artifact {
 namespace {

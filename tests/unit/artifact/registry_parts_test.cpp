@@ -2,8 +2,8 @@
 // What the registry client reads and writes without a network: references, challenges, tags.
 #include <gtest/gtest.h>
 
+#include "artifact/registry/http/reference.hpp"
 #include "artifact/registry/login/authorizer.hpp"
-#include "artifact/registry/reference.hpp"
 #include "artifact/registry/retry.hpp"
 #include "artifact/registry/tags.hpp"
 

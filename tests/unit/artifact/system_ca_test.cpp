@@ -4,7 +4,7 @@
 #include <curl/curl.h>
 #include <gtest/gtest.h>
 
-#include "artifact/registry/http.hpp"
+#include "artifact/registry/http/http.hpp"
 #include "tests/unit/core/host/temp_root.hpp"
 
 namespace slipway::artifact {

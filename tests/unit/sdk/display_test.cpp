@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <slipway/command/display.hpp>
+#include <slipway/text/display.hpp>
 
 namespace slipway {
 namespace {

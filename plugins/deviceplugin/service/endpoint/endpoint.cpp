@@ -7,9 +7,9 @@
 
 #include <slipway/unix_socket.hpp>
 
+#include "deviceplugin/service/endpoint/plugin_lock.hpp"
 #include "deviceplugin/service/endpoint/stale_sockets.hpp"
 #include "deviceplugin/service/grpc/registration.hpp"
-#include "deviceplugin/service/plugin_lock.hpp"
 
 namespace slipway::deviceplugin {
 namespace {

@@ -7,11 +7,11 @@
 #include <optional>
 #include <string>
 
-#include "deviceplugin/service/mps/command.hpp"
 #include "deviceplugin/service/mps/pipe/pipe_look.hpp"
 #include "deviceplugin/service/mps/process.hpp"
 #include "deviceplugin/service/mps/program.hpp"
 #include "deviceplugin/service/mps/settings.hpp"
+#include "deviceplugin/service/mps/system/command.hpp"
 
 namespace slipway::deviceplugin {
 

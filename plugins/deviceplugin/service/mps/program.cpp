@@ -15,10 +15,10 @@
 #include <slipway/root_dir.hpp>
 #include <slipway/trusted_owner.hpp>
 
-#include "deviceplugin/service/mps/command.hpp"
 #include "deviceplugin/service/mps/pipe/aside_folders.hpp"
 #include "deviceplugin/service/mps/process.hpp"
-#include "deviceplugin/service/mps/systemd.hpp"
+#include "deviceplugin/service/mps/system/command.hpp"
+#include "deviceplugin/service/mps/system/systemd.hpp"
 
 namespace slipway::deviceplugin {
 namespace {

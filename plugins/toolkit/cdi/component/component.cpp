@@ -8,7 +8,7 @@
 
 #include "nvidia/gpu.hpp"
 #include "toolkit/cdi/component/facts.hpp"
-#include "toolkit/runtime/cdi_folders.hpp"
+#include "toolkit/runtime/cdi_folders/cdi_folders.hpp"
 
 namespace slipway::toolkit {
 namespace {

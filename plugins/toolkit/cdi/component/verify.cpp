@@ -11,7 +11,7 @@
 #include "nvidia/machine/causes.hpp"
 #include "toolkit/cdi/component/component.hpp"
 #include "toolkit/cdi/component/facts.hpp"
-#include "toolkit/runtime/cdi_folders.hpp"
+#include "toolkit/runtime/cdi_folders/cdi_folders.hpp"
 
 namespace slipway::toolkit {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <slipway/command/command_line.hpp>
+#include <slipway/command_line.hpp>
 
 #include "toolkit/runtime/settings.hpp"
 

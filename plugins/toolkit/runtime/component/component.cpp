@@ -10,7 +10,7 @@
 #include "toolkit/containers/loss.hpp"
 #include "toolkit/environment.hpp"
 #include "toolkit/programs/configure/arguments.hpp"
-#include "toolkit/programs/shim/config.hpp"
+#include "toolkit/requests/config.hpp"
 #include "toolkit/runtime/containerd/kinds.hpp"
 #include "toolkit/runtime/engine.hpp"
 #include "toolkit/runtime/engine_checks.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/engine/verify/advice.hpp"
+#include "core/engine/advice.hpp"
 
 #include <gtest/gtest.h>
 

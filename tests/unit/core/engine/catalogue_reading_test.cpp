@@ -3,7 +3,7 @@
 
 #include <slipway/inputs.hpp>
 
-#include "core/engine/plan/sources.hpp"
+#include "core/engine/packages/sources.hpp"
 
 namespace slipway::core {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a signal does to a program that watches for it, each in a process of its own.
-#include "core/engine/apply/stop.hpp"
+#include "core/engine/stop.hpp"
 
 #include <csignal>
 #include <functional>

@@ -8,8 +8,8 @@
 
 #include <slipway/action.hpp>
 
-#include "core/engine/apply/layers.hpp"
-#include "core/engine/apply/stop.hpp"
+#include "core/engine/shown_build.hpp"
+#include "core/engine/stop.hpp"
 #include "sandbox/sandbox.hpp"
 #include "tests/unit/core/host/temp_root.hpp"
 

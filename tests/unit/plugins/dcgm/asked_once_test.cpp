@@ -12,7 +12,7 @@
 
 #include "dcgm/counters/counters.hpp"
 #include "dcgm/names/name_sets.hpp"
-#include "dcgm/page/details.hpp"
+#include "dcgm/sampler/details.hpp"
 #include "dcgm/sampler/sampler.hpp"
 #include "sim/state/functions.hpp"
 #include "tests/unit/sim/sim_fixture.hpp"

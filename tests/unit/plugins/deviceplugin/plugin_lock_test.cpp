@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lock that keeps two slipway device plugins from serving the same kubelet.
-#include "deviceplugin/service/plugin_lock.hpp"
+#include "deviceplugin/service/endpoint/plugin_lock.hpp"
 
 #include <filesystem>
 #include <fstream>

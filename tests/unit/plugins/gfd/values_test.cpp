@@ -10,7 +10,7 @@
 #include <slipway/testing/fake_host.hpp>
 #include <slipway/testing/temp_dir.hpp>
 
-#include "gfd/config.hpp"
+#include "gfd/labels/config.hpp"
 #include "gfd/labels/label_value.hpp"
 #include "gfd/labels/vgpu.hpp"
 #include "gfd/service.hpp"

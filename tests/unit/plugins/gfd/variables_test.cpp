@@ -7,7 +7,7 @@
 
 #include <slipway/testing/fake_host.hpp>
 
-#include "gfd/config.hpp"
+#include "gfd/labels/config.hpp"
 #include "nvidia/config/choose.hpp"
 
 namespace slipway::gfd {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mig/config/config.hpp"
+#include "mig/model/config.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@
 #include <slipway/testing/fake_host.hpp>
 #include <slipway/text.hpp>
 
-#include "gfd/config.hpp"
+#include "gfd/labels/config.hpp"
 #include "nvidia/config/choose.hpp"
 #include "nvidia/config/variables.hpp"
 #include "toolkit/runtime/settings.hpp"

@@ -5,7 +5,7 @@
 
 #include "gpu_machine.hpp"
 #include "tests/unit/plugins/ld_cache_bytes.hpp"
-#include "validator/validator.hpp"
+#include "validator/component/validator.hpp"
 
 namespace slipway::validator {
 namespace {

@@ -4,10 +4,10 @@
 #include <sys/stat.h>
 
 #include "gpu_machine.hpp"
+#include "validator/component/validator.hpp"
 #include "validator/service/gauges.hpp"
 #include "validator/service/keeper.hpp"
 #include "validator/service/status_files.hpp"
-#include "validator/validator.hpp"
 
 namespace slipway::validator {
 namespace {

@@ -7,10 +7,10 @@
 
 #include <unistd.h>
 
-#include "deviceplugin/service/mps/command.hpp"
 #include "deviceplugin/service/mps/pipe/emptying.hpp"
 #include "deviceplugin/service/mps/pipe/pipe_folder.hpp"
-#include "deviceplugin/service/mps/systemd.hpp"
+#include "deviceplugin/service/mps/system/command.hpp"
+#include "deviceplugin/service/mps/system/systemd.hpp"
 
 namespace slipway::deviceplugin {
 namespace {

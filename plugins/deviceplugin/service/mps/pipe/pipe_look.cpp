@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "deviceplugin/service/mps/command.hpp"
+#include "deviceplugin/service/mps/system/command.hpp"
 
 namespace slipway::deviceplugin {
 namespace {

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "driver/driver.hpp"
+#include "driver/component/driver.hpp"
 #include "driver/package/annotations.hpp"
 #include "driver/package/package.hpp"
 #include "tests/unit/plugins/driver/compressed.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include "driver/component/driver.hpp"
 #include "driver/detect/host_facts.hpp"
-#include "driver/driver.hpp"
 #include "tests/unit/plugins/driver/test_host.hpp"
 
 namespace slipway::driver {

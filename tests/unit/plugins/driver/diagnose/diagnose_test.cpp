@@ -6,7 +6,7 @@
 #include <slipway/testing/fake_host.hpp>
 #include <slipway/text.hpp>
 
-#include "driver/driver.hpp"
+#include "driver/component/driver.hpp"
 #include "nvidia/xid.hpp"
 #include "tests/unit/plugins/driver/test_host.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <slipway/testing/fake_host.hpp>
 
-#include "driver/driver.hpp"
+#include "driver/component/driver.hpp"
 
 namespace slipway::driver {
 namespace {

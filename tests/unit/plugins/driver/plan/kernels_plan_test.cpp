@@ -2,8 +2,8 @@
 // Several kernels of one root: which get modules, and what is said of one that there are none for.
 #include <gmock/gmock.h>
 
+#include "driver/component/driver.hpp"
 #include "driver/detect/receipt.hpp"
-#include "driver/driver.hpp"
 #include "tests/unit/plugins/driver/test_catalogue.hpp"
 #include "tests/unit/plugins/driver/test_host.hpp"
 

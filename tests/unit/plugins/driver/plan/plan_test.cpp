@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "driver/driver.hpp"
+#include "driver/component/driver.hpp"
 #include "driver/package/annotations.hpp"
 #include "tests/unit/plugins/driver/test_catalogue.hpp"
 #include "tests/unit/plugins/driver/test_host.hpp"

@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-#include "driver/driver.hpp"
+#include "driver/component/driver.hpp"
 #include "driver/package/package.hpp"
 #include "tests/unit/plugins/driver/compressed.hpp"
 #include "tests/unit/plugins/driver/test_host.hpp"

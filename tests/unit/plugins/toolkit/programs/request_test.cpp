@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a container asks slipway-runtime for, and who may have it.
-#include "toolkit/programs/shim/request.hpp"
+#include "toolkit/requests/request.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "toolkit/programs/shim/config.hpp"
+#include "toolkit/requests/config.hpp"
 
 namespace slipway::shim {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "nvidia/cuda/cuda_support.hpp"
 #include "nvidia/gpu.hpp"
-#include "toolkit/programs/shim/require/machine.hpp"
+#include "toolkit/requests/require/machine.hpp"
 
 namespace slipway::shim {
 namespace {

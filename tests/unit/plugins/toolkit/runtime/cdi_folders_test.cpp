@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which folders engines read CDI specs from, and what cdi says where its own is not among them.
-#include "toolkit/runtime/cdi_folders.hpp"
+#include "toolkit/runtime/cdi_folders/cdi_folders.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

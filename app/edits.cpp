@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/edits.hpp"
+
+#include <algorithm>
+
+#include <slipway/text.hpp>
+
+#include "core/engine/packages/layers.hpp"
+
+namespace slipway::core {
+namespace {
+
+bool is_replaced(const PlannedRun& run, const std::string& path) {
+  return std::ranges::any_of(run.components, [&](const PlannedComponent& component) {
+    return std::ranges::any_of(component.items, [&](const PlannedItem& item) {
+      return item.replaces && is_about(path, item.action, *item.replaces);
+    });
+  });
+}
+
+}  // namespace
+
+std::vector<KeptEdit> kept_edits(Session& session, const Ownership& owned, const Json& accepted) {
+  std::vector<KeptEdit> edits;
+  ComponentLayers layers(session, owned.component, {});
+  for (const Owned& item : owned.items) {
+    const auto kind = action_kind(item.action.kind());
+    if (!kind || item.record.empty()) continue;  // nothing is remembered that an edit could be told from
+    ActionContext context = make_context(session, owned.component, layers, item.record, item.original);
+    auto check = (*kind)->check(item.action, context);
+    if (!check) continue;
+    settle_accepted(*check, item.action, accepted);
+    if (check->edit) edits.push_back({item.action, *check->edit});
+  }
+  return edits;
+}
+
+std::vector<std::string> kept_paths(const PlannedRun& run) {
+  std::vector<std::string> paths;
+  for (const PlannedComponent& component : run.components)
+    for (const PlannedItem& item : component.items)
+      if (item.check.edit) paths.push_back(item.check.edit->path);
+  return paths;
+}
+
+std::string edits_text(std::size_t count) { return std::to_string(count) + (count == 1 ? " edit" : " edits"); }
+
+Status check_replaced(const std::optional<std::vector<std::string>>& paths, const PlannedRun& run) {
+  if (!paths || run.recovery) return {};  // what a cut-off apply has replaced is an edit again once that is undone
+  for (const std::string& path : *paths)
+    if (!is_replaced(run, path))
+      return Error{ErrorCode::not_found,
+                   path + " has no edit that is kept, so there is none to replace",
+                   "command line",
+                   suggestion(path, kept_paths(run), "`slipway plan` lists the edits that are kept"),
+                   {}};
+  return {};
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/garbage.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <set>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <slipway/digest/digest.hpp>
+#include <slipway/regular_file.hpp>
+#include <slipway/trusted_owner.hpp>
+#include <slipway/write/tree.hpp>
+
+#include "core/action/action_kind.hpp"
+#include "core/action/store/store.hpp"
+#include "core/engine/model/lockfile.hpp"
+#include "core/engine/records/unfinished.hpp"
+#include "core/host/files.hpp"
+#include "core/host/originals.hpp"
+
+namespace slipway::core {
+namespace {
+
+/// In the regular files that RootFs::remove_tree() would remove of this name: it follows no link, and enters no other
+/// mount. What is nested too deep for a walk is not counted.
+std::uint64_t bytes_below(const RootDir& root, const std::string& path) {
+  const auto place = root.parent_of(path);
+  struct stat above {};
+  struct stat info {};
+  if (!place || ::fstat(place->first.get(), &above) != 0 ||
+      ::fstatat(place->first.get(), place->second.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
+    return 0;
+  if (S_ISREG(info.st_mode)) return static_cast<std::uint64_t>(info.st_size);
+  const Fd folder(::openat(place->first.get(), place->second.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder || info.st_dev != above.st_dev) return 0;
+  std::uint64_t bytes = 0;
+  (void)walk_tree(folder.get(), path, {.enter = [&](const TreeEntry& entry) -> Result<bool> {
+                    if (S_ISREG(entry.info.st_mode)) bytes += static_cast<std::uint64_t>(entry.info.st_size);
+                    return entry.info.st_dev == above.st_dev;
+                  }})
+      .ok();
+  return bytes;
+}
+
+Status check_nothing_is_open(Session& session) {
+  if (!journal_exists(session)) return {};
+  return Error{ErrorCode::conflict,
+               "an apply of this root was cut off; what it may need to be undone stays",
+               std::string(kStateDir),
+               "`slipway apply` finishes or undoes it, then run `slipway gc` again",
+               {}};
+}
+
+Result<std::vector<int>> old_generations(StateDir& state) {
+  SLIPWAY_TRY(current, state.current());
+  SLIPWAY_TRY(numbers, state.generations());
+  std::vector<int> old;
+  for (std::size_t i = 0; i + kGenerationsKept < numbers.size(); ++i)
+    if (!current || numbers[i] != current->number) old.push_back(numbers[i]);
+  return old;
+}
+
+/// Every digest in a lock's text, as the file names of blobs.
+void collect_blobs(const std::string& text, std::set<std::string>& names) {
+  constexpr std::string_view kPrefix = "sha256:";
+  constexpr std::size_t kDigits = 64;
+  for (std::size_t at = text.find(kPrefix); at != std::string::npos; at = text.find(kPrefix, at + 1))
+    names.insert(text.substr(at + kPrefix.size(), kDigits));
+}
+
+/// The blobs of a package layout have the names of downloads: one that is named by mistake would lose them.
+Status expect_no_layout(const RootDir& cache) {
+  for (const std::string file : {"oci-layout", "index.json"})
+    if (cache.open_at(file, O_PATH | O_NOFOLLOW))
+      return Error{ErrorCode::invalid,
+                   cache.folder() + " is a package layout, not a cache: it has the file " + file +
+                       ", so nothing in it is removed",
+                   cache.folder(),
+                   "name the folder where downloads are kept, `slipway gc --cache DIR`; without --cache it is this "
+                   "machine's own",
+                   {}};
+  return {};
+}
+
+/// Whoever may write to the cache decides what is removed there.
+Status expect_only_ours(const RootDir& cache) {
+  const Status ours = check_only_ours(cache, "/blobs/sha256");
+  if (ours || ours.error().code != ErrorCode::denied) return ours;
+  const std::string& place = ours.error().where;
+  return Error{
+      ErrorCode::denied,
+      "others than root and you may write to " + place + ", so nothing in the cache " + cache.folder() + " is removed",
+      place,
+      "look at what is there, and whose it is: `ls -la " + place +
+          "`; take the right to write from others (`chown`, `chmod go-w`), or run `slipway gc` as its owner",
+      {}};
+}
+
+/// The folder of downloads (artifact/registry/cache.hpp), found without a link below the cache; none where nothing was
+/// downloaded yet.
+Result<Fd> open_downloads(const std::string& folder) {
+  const auto cache = RootDir::open(folder);
+  if (!cache) return cache.error().code == ErrorCode::not_found ? Result<Fd>(Fd()) : cache.error();
+  SLIPWAY_CHECK(expect_no_layout(*cache));
+  SLIPWAY_CHECK(expect_only_ours(*cache));
+  Fd opened;
+  std::string path = folder;
+  for (const std::string name : {"blobs", "sha256"}) {
+    path += "/" + name;
+    const int above = opened ? opened.get() : cache->fd();
+    Fd next(::openat(above, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!next && errno == ENOENT) return Fd();
+    if (!next && (errno == ENOTDIR || errno == ELOOP))
+      return Error{
+          ErrorCode::invalid,
+          path + " is a link or no folder, so nothing of the cache is removed",
+          path,
+          "find out who made it, and remove it; to have the cache elsewhere, make " + folder + " itself the link",
+          {}};
+    if (!next) return system_error("open", path, errno);
+    opened = std::move(next);
+  }
+  return opened;
+}
+
+/// The hex digits of a download's digest, from its name: HEX, or HEX.partial while it is on its way. Empty: it is none.
+std::string hex_of_download(std::string_view name) {
+  constexpr std::string_view kPartial = ".partial";
+  if (name.ends_with(kPartial)) name.remove_suffix(kPartial.size());
+  return digest_hex("sha256:" + std::string(name));
+}
+
+/// Downloads that nothing names, that came more than a day ago, and that belong to no other user.
+Status find_downloads(const Session& session, const std::set<std::string>& needed, Garbage& garbage) {
+  constexpr std::time_t kDay = 86'400;
+  const std::string path = session.cache() + "/blobs/sha256";
+  SLIPWAY_TRY(folder, open_downloads(session.cache()));
+  if (!folder) return {};
+  SLIPWAY_TRY(names, folder_names(folder.get(), path));
+  const std::time_t newest = std::time(nullptr) - kDay;
+  for (const std::string& name : names) {
+    const std::string hex = hex_of_download(name);
+    if (hex.empty() || needed.contains(hex)) continue;
+    struct stat info {};
+    if (::fstatat(folder.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode)) continue;
+    if (info.st_mtim.tv_sec > newest || !is_trusted_owner(info.st_uid)) continue;
+    garbage.cache.push_back(path + "/" + name);
+    garbage.bytes += static_cast<std::uint64_t>(info.st_size);
+  }
+  garbage.downloads = std::move(folder);
+  return {};
+}
+
+/// What the generations that stay, and the lock of the root, may want to unpack again.
+Status find_in_cache(Session& session, Garbage& garbage) {
+  constexpr const char* kLock = "/etc/slipway/slipway.lock";
+  const SessionOptions& options = session.options();
+  if (options.cache.empty() && (session.host_config().root != "/" || !session.host_config().live)) return {};
+  std::set<std::string> needed;
+  SLIPWAY_TRY(numbers, session.state().generations());
+  for (const int number : numbers) {
+    if (std::ranges::count(garbage.generations, number) != 0) continue;
+    SLIPWAY_TRY(generation, session.state().generation(number));
+    collect_blobs(canonical(to_json(generation)), needed);
+  }
+  collect_blobs(read_regular(session.root().root(), kLock, Lock::kMostBytes).value_or(""), needed);
+  return find_downloads(session, needed, garbage);
+}
+
+}  // namespace
+
+Result<Garbage> find_garbage(Session& session) {
+  StateDir& state = session.state();
+  SLIPWAY_CHECK(state.check_whole());
+  SLIPWAY_CHECK(check_nothing_is_open(session));
+  Garbage garbage;
+  SLIPWAY_TRY(generations, old_generations(state));
+  garbage.generations = std::move(generations);
+  SLIPWAY_TRY(owned, state.ownerships());
+  std::set<std::string> stores;
+  std::set<std::string> digests;
+  for (const auto& [name, ownership] : owned)
+    for (const Owned& item : ownership.items) {
+      if (const auto kind = action_kind(item.action.kind()); kind) stores.insert((*kind)->store(item.action));
+      collect_digests(item.original, digests);
+      collect_digests(item.replaced, digests);
+    }
+  stores.erase("");  // of kinds that fill none
+  for (const std::string& store : stores) {
+    SLIPWAY_TRY(layers, unused_layers(session.root(), store));
+    garbage.paths.insert(garbage.paths.end(), layers.begin(), layers.end());
+  }
+  SLIPWAY_TRY(originals, Originals(session.root()).unused(digests));
+  garbage.paths.insert(garbage.paths.end(), originals.begin(), originals.end());
+  SLIPWAY_CHECK(find_in_cache(session, garbage));
+  for (const std::string& path : garbage.paths) garbage.bytes += bytes_below(session.root().root(), path);
+  return garbage;
+}
+
+Status remove_garbage(Session& session, const Garbage& garbage) {
+  StateDir& state = session.state();
+  for (const int number : garbage.generations) SLIPWAY_CHECK(state.forget_generation(number));
+  for (const std::string& path : garbage.paths) SLIPWAY_CHECK(session.root().remove_tree(path));
+  for (const std::string& file : garbage.cache) {
+    const std::string name = file.substr(file.rfind('/') + 1);
+    if (::unlinkat(garbage.downloads.get(), name.c_str(), 0) != 0 && errno != ENOENT)
+      return system_error("remove", file, errno);
+  }
+  SLIPWAY_CHECK(state.tidy());
+  return state.leave();
+}
+
+}  // namespace slipway::core

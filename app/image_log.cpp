@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/image_log.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <slipway/regular_file.hpp>
+
+#include "core/engine/root_lock.hpp"
+#include "core/host/files.hpp"
+#include "core/journal/state_folder.hpp"
+
+namespace slipway::core {
+namespace {
+
+constexpr const char* kLogFolder = "/var/log/slipway";
+constexpr const char* kNewestLog = "/var/log/slipway/history.jsonl";
+constexpr int kLogFiles = 4;                               // as many as a machine keeps
+constexpr std::size_t kFullBytes = std::size_t{1} << 20U;  // of those that a machine keeps
+constexpr std::size_t kMostBytes = std::size_t{4} << 20U;  // a machine's last line may be long
+constexpr const char* kMade = "made";
+
+Result<std::string> text_of(const RootDir& root, int age) {
+  auto text = read_regular(root, kNewestLog + (age == 0 ? "" : "." + std::to_string(age)), kMostBytes, O_NOFOLLOW);
+  return text || text.error().code != ErrorCode::not_found ? text : Result<std::string>(std::string());
+}
+
+/// Adds the events of a log, its newest first, as far as `most` has room.
+void add_newest(std::string_view text, std::size_t most, std::vector<Json>& events) {
+  while (!text.empty() && events.size() < most) {
+    const std::size_t start = text.rfind('\n') + 1;  // 0 where there is no line end
+    const std::string_view line = text.substr(start);
+    if (Json event = line.empty() ? Json() : parse_foreign(line); event.is_object()) events.push_back(std::move(event));
+    text = text.substr(0, start == 0 ? 0 : start - 1);
+  }
+}
+
+/// Leaves as many of the newest lines as a machine's log has room for, and the last one in any case. Each line has its
+/// end.
+void drop_oldest(std::string& text) {
+  if (text.size() <= kFullBytes) return;
+  const std::size_t least = text.size() - kFullBytes;  // bytes that go
+  const std::size_t next = text.find('\n', least - 1) + 1;
+  const std::size_t last = text.rfind('\n', text.size() - 2) + 1;  // 0 where it is the only one
+  text.erase(0, std::min(next, last));
+}
+
+bool is_of_an_image(const Json& event) { return event.value("event", Json()) == kImageEvent; }
+
+/// The folders down to the log that slipway made, outermost first.
+Json folders_to_make(Session& session) {
+  const auto origin = session.state().origin();
+  const auto ours = origin ? path_image_from_json(*origin).missing_parents : std::vector<std::string>{};
+  Json made = Json::array();
+  for (const char* folder : {"/var", "/var/log", kLogFolder})
+    if (std::ranges::count(ours, folder) != 0 || !session.root().root().open_at(folder, O_PATH | O_DIRECTORY))
+      made.push_back(folder);
+  return made;
+}
+
+/// Nothing is recorded in the root any more, and no machine wrote to its log.
+bool is_of_removed(Session& session, const std::vector<Json>& events) {
+  return session.state().is_gone() && std::ranges::all_of(events, is_of_an_image);
+}
+
+/// The folder holds the log alone.
+Result<bool> holds_only_log(const RootDir& root) {
+  SLIPWAY_TRY(folder, root.open_at(kLogFolder, O_RDONLY | O_DIRECTORY));
+  SLIPWAY_TRY(names, folder_names(folder.get(), kLogFolder));
+  return std::ranges::all_of(names, [](const std::string& name) { return name.starts_with("history.jsonl"); });
+}
+
+/// The log goes, and with it the folders that its first event names and that hold nothing else, in one step: without
+/// the log it is unknown which of them slipway made.
+Status take_away(RootFs& root, const Json& first) {
+  const Json made = first.value(kMade, Json::array());
+  std::vector<std::string> own;
+  for (const char* folder : {"/var", "/var/log", kLogFolder})
+    if (std::ranges::count(made, Json(folder)) != 0) own.emplace_back(folder);
+  SLIPWAY_TRY(alone, holds_only_log(root.root()));
+  if (!alone || own.empty() || own.back() != kLogFolder) return root.restore(kNewestLog, to_json(PathImage{"absent"}));
+  return take_folders(root, own);
+}
+
+}  // namespace
+
+Result<std::vector<Json>> read_log_of(const RootDir& root) {
+  std::vector<Json> events;
+  for (int age = 0; age < kLogFiles; ++age) {
+    SLIPWAY_TRY(text, text_of(root, age));
+    add_newest(text, kMostEventsRead, events);
+  }
+  std::ranges::reverse(events);
+  return events;
+}
+
+Status log_in_image(Session& session, Json event) {
+  RootFs& root = session.root();
+  SLIPWAY_TRY(lock, RootLock::take(session.host_config().root, session.host_config().live));
+  SLIPWAY_TRY(text, text_of(root.root(), 0));
+  std::vector<Json> events;
+  add_newest(text, std::numeric_limits<std::size_t>::max(), events);
+  if (is_of_removed(session, events)) {
+    if (!events.empty()) SLIPWAY_CHECK(take_away(root, events.back()));
+    return root.settle_directory_times();
+  }
+  if (events.empty()) event[kMade] = folders_to_make(session);
+  if (!text.empty() && text.back() != '\n') text += '\n';
+  text += canonical(event) + "\n";
+  drop_oldest(text);
+  if (!root.root().open_at(kLogFolder, O_PATH | O_DIRECTORY)) SLIPWAY_CHECK(root.make_directory(kLogFolder, 0750));
+  SLIPWAY_CHECK(root.stage_file(kNewestLog, text, 0640, ::geteuid(), ::getegid()));
+  SLIPWAY_CHECK(root.switch_in(kNewestLog));
+  (void)lock;
+  return root.settle_directory_times();
+}
+
+Status drop_log_of_removed(Session& session) {
+  RootFs& root = session.root();
+  if (!session.state().is_gone()) return {};
+  SLIPWAY_TRY(lock, RootLock::take(session.host_config().root, session.host_config().live));
+  SLIPWAY_CHECK(sweep_folders(root, kLogFolder));
+  SLIPWAY_TRY(events, read_log_of(root.root()));
+  if (events.empty() || !is_of_removed(session, events)) return {};
+  SLIPWAY_CHECK(take_away(root, events.front()));
+  (void)lock;
+  return root.settle_directory_times();
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/install/install.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <slipway/digest/digest.hpp>
+
+#include "core/engine/session.hpp"
+#include "core/host/files.hpp"
+#include "core/host/root_fs.hpp"
+
+namespace slipway::core {
+namespace {
+
+constexpr const char* kInstalled = "/usr/lib/slipway/installed";
+constexpr const char* kCurrent = "/usr/lib/slipway/installed/current";
+constexpr const char* kNew = "/usr/lib/slipway/installed/.new";
+constexpr const char* kDamaged = "/usr/lib/slipway/installed/.damaged";
+constexpr std::size_t kLargestUnit = 65536;
+constexpr unsigned kProgramMode = 0755;
+constexpr unsigned kDataMode = 0644;
+
+/// "0.1.0-0f3a…": other content gets another folder.
+std::string folder_name(const InstalledFiles& files) {
+  Sha256 sum;
+  for (const FileContents* each : {&files.programs, &files.data})
+    for (const auto& [path, content] : *each) sum.update(path + "\n" + digest_of(content) + "\n");
+  return SLIPWAY_VERSION "-" + digest_hex(sum.digest()).substr(0, 12);
+}
+
+/// The name outside of the folder of what others look for there, to what the link says.
+std::map<std::string, std::string> links_of(const InstalledFiles& files) {
+  std::map<std::string, std::string> links;
+  for (const auto& [path, content] : files.programs)
+    if (path.starts_with("bin/")) links["/usr/" + path] = "../lib/slipway/installed/current/" + path;
+  return links;
+}
+
+/// The units, which are copies: `systemctl enable` follows a link, and would remember the folder of this version.
+FileContents units_of(const InstalledFiles& files) {
+  FileContents units;
+  for (const auto& [path, content] : files.data)
+    if (path.starts_with("lib/systemd/")) units["/usr/" + path] = content;
+  return units;
+}
+
+/// Whether dpkg's lists name the file, by either of its paths.
+std::string package_of(const RootDir& root, const std::string& path) {
+  const auto lists = root.open_at("/var/lib/dpkg/info", O_RDONLY | O_DIRECTORY);
+  const auto names =
+      lists ? folder_names(lists->get(), "/var/lib/dpkg/info") : Result<std::vector<std::string>>(Error{});
+  if (!names) return {};
+  std::size_t left = std::size_t{128} << 20U;  // of all lists; those of a large desktop have half of that
+  for (const std::string& name : *names) {
+    if (!name.ends_with(".list") || left == 0) continue;
+    const auto text = read_regular(root, "/var/lib/dpkg/info/" + name, left);
+    left = text ? left - text->size() : 0;
+    if (text && ("\n" + *text).find("\n" + path + "\n") != std::string::npos)
+      return name.substr(0, std::min(name.find(':'), name.size() - 5));
+  }
+  return {};
+}
+
+Error foreign_file(const RootDir& root, const std::string& path) {
+  const std::string package = package_of(root, path);
+  return Error{ErrorCode::conflict,
+               path + " is there already and " +
+                   (package.empty() ? "was not put there by `slipway install`" : "belongs to the package " + package),
+               root.folder() + path,
+               package.empty() ? "remove it if nobody needs it, and run this again"
+                               : "that root has slipway as a package: update it there, or remove it with `apt remove " +
+                                     package + "`",
+               {}};
+}
+
+Status check_free(const RootDir& root, const std::string& path, const std::string& link) {
+  if (!root.open_at(path, O_PATH | O_NOFOLLOW)) return {};
+  SLIPWAY_TRY(points_to, read_link_at(root, path));
+  return points_to == link ? Status{} : foreign_file(root, path);
+}
+
+/// A unit that is as the installation in use has it, or as this one will, is slipway's to replace.
+Status check_unit_free(const RootDir& root, const std::string& path, const std::string& content) {
+  if (!root.open_at(path, O_PATH | O_NOFOLLOW)) return {};
+  const auto text = read_regular(root, path, content.size() + kLargestUnit, O_NOFOLLOW);
+  if (!text) return foreign_file(root, path);
+  const auto former = read_regular(root, kCurrent + path.substr(std::string_view("/usr").size()), kLargestUnit);
+  return *text == content || (former && *text == *former) ? Status{} : foreign_file(root, path);
+}
+
+bool holds(const RootDir& root, const std::string& path, const std::string& content, unsigned mode) {
+  const auto file = open_regular(root, path, O_NOFOLLOW);
+  struct stat info {};
+  if (!file || ::fstat(file->get(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
+  if ((info.st_mode & kPermissionBits) != mode || info.st_size != static_cast<off_t>(content.size())) return false;
+  const auto text = read_all(file->get(), path, content.size() + 1);
+  return text && *text == content;
+}
+
+bool is_whole(const RootDir& root, const std::string& folder, const InstalledFiles& files) {
+  for (const auto& [path, content] : files.programs)
+    if (!holds(root, folder + "/" + path, content, kProgramMode)) return false;
+  for (const auto& [path, content] : files.data)
+    if (!holds(root, folder + "/" + path, content, kDataMode)) return false;
+  return true;
+}
+
+Status write_files(RootFs& root, const FileContents& files, unsigned mode) {
+  for (const auto& [path, content] : files) {
+    const std::string at = std::string(kNew) + "/" + path;
+    SLIPWAY_CHECK(root.stage_file(at, content, mode, ::geteuid(), ::getegid()));
+    SLIPWAY_CHECK(root.switch_in(at));
+  }
+  return {};
+}
+
+Status write_folder(RootFs& root, const std::string& folder, const InstalledFiles& files) {
+  SLIPWAY_CHECK(root.remove_tree(kNew));
+  SLIPWAY_CHECK(write_files(root, files.programs, kProgramMode));
+  SLIPWAY_CHECK(write_files(root, files.data, kDataMode));
+  SLIPWAY_CHECK(root.sync());
+  if (root.root().open_at(folder, O_PATH | O_NOFOLLOW)) {
+    SLIPWAY_CHECK(root.remove_tree(kDamaged));
+    SLIPWAY_CHECK(root.rename(folder, kDamaged));
+  }
+  return root.rename(kNew, folder);
+}
+
+/// Makes a link that is not as it should be. @return whether it did
+Result<bool> set_link(RootFs& root, const std::string& path, const std::string& points_to) {
+  SLIPWAY_TRY(now, read_link_at(root.root(), path));
+  if (now == points_to) return false;
+  SLIPWAY_CHECK(root.stage_symlink(path, points_to));
+  SLIPWAY_CHECK(root.switch_in(path));
+  return true;
+}
+
+/// What else is in the folder: what was in use before, and what a run that was cut off left.
+Status remove_former(RootFs& root, const std::string& kept) {
+  SLIPWAY_TRY(folder, root.root().open_at(kInstalled, O_RDONLY | O_DIRECTORY));
+  SLIPWAY_TRY(names, folder_names(folder.get(), kInstalled));
+  for (const std::string& name : names)
+    if (name != kept && name != "current") SLIPWAY_CHECK(root.remove_tree(std::string(kInstalled) + "/" + name));
+  return {};
+}
+
+}  // namespace
+
+Result<Installation> install(const RootDir& root, InstalledFiles& files, bool dry_run) {
+  const std::string name = folder_name(files);
+  Installation done{std::string(kInstalled) + "/" + name};
+  const std::map<std::string, std::string> links = links_of(files);
+  for (const auto& [path, link] : links) SLIPWAY_CHECK(check_free(root, path, link));
+  const FileContents units = units_of(files);
+  for (const auto& [path, content] : units) SLIPWAY_CHECK(check_unit_free(root, path, content));
+  const bool whole = is_whole(root, done.folder, files);
+  SLIPWAY_TRY(current, read_link_at(root, kCurrent));
+  done.changed = !whole || current != name;
+  for (const auto& [path, link] : links) {
+    SLIPWAY_TRY(now, read_link_at(root, path));
+    done.changed = done.changed || now != link;
+  }
+  for (const auto& [path, content] : units) done.changed = done.changed || !holds(root, path, content, kDataMode);
+  if (dry_run || !done.changed) return done;
+  SLIPWAY_TRY(epoch, source_date_epoch());
+  RootFs target(root, epoch);
+  if (!whole) SLIPWAY_CHECK(write_folder(target, done.folder, files));
+  SLIPWAY_CHECK(set_link(target, kCurrent, name));
+  for (const auto& [path, link] : links) SLIPWAY_CHECK(set_link(target, path, link));
+  for (const auto& [path, content] : units) {
+    SLIPWAY_CHECK(target.stage_file(path, content, kDataMode, ::geteuid(), ::getegid()));
+    SLIPWAY_CHECK(target.switch_in(path));
+  }
+  SLIPWAY_CHECK(remove_former(target, name));
+  SLIPWAY_CHECK(target.settle_directory_times());
+  SLIPWAY_CHECK(target.sync());
+  return done;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/recorded_apply.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+
+#include <unistd.h>
+
+#include "app/image_log.hpp"
+#include "app/report/blotter.hpp"
+#include "core/exit_code.hpp"
+#include "core/service/service_ui.hpp"
+
+namespace slipway::core {
+namespace {
+
+constexpr const char* kFolder = "/var/log/slipway";
+
+std::string in_utc(std::time_t time) {
+  std::tm parts{};
+  ::gmtime_r(&time, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+std::string utc_now() { return in_utc(std::time(nullptr)); }
+
+std::string user() {
+  const char* const before_sudo = ::secure_getenv("SUDO_USER");
+  return before_sudo != nullptr ? before_sudo : "uid " + std::to_string(::getuid());
+}
+
+std::string boot_id(const Host& host) {
+  std::string id = host.read("/proc/sys/kernel/random/boot_id").value_or("");
+  while (!id.empty() && id.back() == '\n') id.pop_back();
+  return id;
+}
+
+Json begun(const Session& session, const ChangeRequest& request, const std::string& spec, const std::string& id) {
+  Json event{{"event", "begin"},
+             {"id", id},
+             {"time", utc_now()},
+             {"command", request.command},
+             {"arguments", request.arguments},
+             {"root", session.host_config().root},
+             {"spec", spec},
+             {"version", request.version},
+             {"user", user()},
+             {"pid", ::getpid()},
+             {"boot_id", boot_id(session.host())}};
+  if (!request.only.empty()) event["only"] = request.only;
+  if (request.boot) event["boot"] = true;
+  if (!session.options().sim.empty()) event["sim"] = session.options().sim;
+  return event;
+}
+
+std::string result_word(const ApplyResult& result) {
+  switch (apply_exit_code(result)) {
+    case kExitDone:
+      return result.changed ? "done" : "nothing to do";
+    case kExitWaiting:
+      return "waiting";
+    case kExitReboot:
+      return "reboot required";
+    default:
+      return "failed";
+  }
+}
+
+/// The components that were not simply left as they are, each with what was to be changed.
+Json changed_components(const PlannedRun& run) {
+  Json components = Json::array();
+  for (const PlannedComponent& component : run.components) {
+    Json changes = Json::array();
+    for (const PlannedItem& item : component.items)
+      if (item.changes()) changes.push_back(item.check.summary);
+    if (changes.empty() && component.state == ComponentState::ready) continue;
+    Json entry{{"name", component.name}, {"state", to_string(component.state)}, {"changes", std::move(changes)}};
+    if (!component.reason.empty()) entry["reason"] = component.reason;
+    if (component.error) entry["error"] = component.error->what;
+    components.push_back(std::move(entry));
+  }
+  return components;
+}
+
+void add_result(const Result<ApplyResult>& result, Json& event) {
+  if (!result) {
+    event["result"] = result.error().code == ErrorCode::locked ? "another was at work" : "failed";
+    event["error"] = result.error().what;
+    return;
+  }
+  event["result"] = result_word(*result);
+  event["generation"] = result->generation;
+  event["components"] = changed_components(result->run);
+  if (!result->report.empty()) event["report"] = result->report;
+  if (result->error) event["error"] = result->error->what;
+}
+
+bool is_taken_away(const PlannedRun& run) {
+  return std::ranges::any_of(
+      run.components, [](const PlannedComponent& component) { return component.state == ComponentState::removed; });
+}
+
+/// What equal builds have in common: nothing of the machine that builds, and no texts of errors, which name its
+/// folders.
+Json image_event(Session& session, const ChangeRequest& request, const std::string& spec, const ApplyResult& result) {
+  Json event{{"event", kImageEvent},
+             {"command", request.command},
+             {"spec", std::filesystem::path(spec).filename().string()},
+             {"version", request.version},
+             {"result", result_word(result)},
+             {"generation", result.generation}};
+  if (const auto epoch = session.root().source_date_epoch()) event["time"] = in_utc(*epoch);
+  if (!request.only.empty()) event["only"] = request.only;
+  event["components"] = changed_components(result.run);
+  for (Json& component : event["components"]) {
+    component.erase("reason");
+    component.erase("error");
+  }
+  return event;
+}
+
+/// An apply that left the image as it was leaves no trace in its log either.
+Result<ApplyResult> applied_to_image(Session& session, const ChangeRequest& request, const std::string& spec,
+                                     const std::function<Result<ApplyResult>()>& change) {
+  const auto before = generation_in_force(session.root().root());
+  auto result = change();
+  if (!result) return result;
+  const bool counts =
+      result->changed && (result->generation != before.value_or(0) || is_taken_away(result->run) ||
+                          std::ranges::any_of(result->run.components, [](const PlannedComponent& component) {
+                            return component.state == ComponentState::changed;
+                          }));
+  const auto log = [&] {
+    if (!counts) return drop_log_of_removed(session);
+    return log_in_image(session,
+                        parse_foreign(Blotter().blot(canonical(image_event(session, request, spec, *result)))));
+  };
+  if (const Status written = log(); !written)
+    session.ui().log(Ui::Level::warning, "", "this is not in the image's log: " + written.error().what);
+  return result;
+}
+
+}  // namespace
+
+Result<std::string> noted_time(const SessionOptions& options, bool image) {
+  std::error_code problem;
+  const bool is_image = image || !options.live.value_or(std::filesystem::canonical(options.root, problem) == "/");
+  if (!is_image) return utc_now();
+  SLIPWAY_TRY(epoch, source_date_epoch());
+  return epoch ? in_utc(static_cast<std::time_t>(*epoch)) : std::string();
+}
+
+std::string machine_log_folder(bool own_environment) {
+  const char* const given = own_environment ? nullptr : ::secure_getenv("SLIPWAY_LOG_DIR");
+  return given == nullptr || *given == '\0' ? kFolder : given;
+}
+
+int apply_exit_code(const ApplyResult& result) {
+  int code = result.error ? kExitError : kExitDone;
+  for (const PlannedComponent& component : result.run.components) {
+    if (component.state == ComponentState::failed || component.state == ComponentState::blocked) return kExitError;
+    if (component.state == ComponentState::waiting) code = std::max<int>(code, kExitWaiting);
+    if (component.state == ComponentState::reboot_required && code == kExitDone) code = kExitReboot;
+  }
+  return code;
+}
+
+Result<ApplyResult> recorded(Session& session, const ChangeRequest& request, const std::string& spec,
+                             const std::function<Result<ApplyResult>()>& change) {
+  const bool of_this_machine = session.host_config().live || (session.host_config().root == "/" && !request.image);
+  if (!of_this_machine) return applied_to_image(session, request, spec, change);
+  const History history(request.log_folder);
+  const auto start = std::chrono::steady_clock::now();
+  const auto nanoseconds = std::chrono::system_clock::now().time_since_epoch().count();
+  const std::string id = std::to_string(nanoseconds) + "-" + std::to_string(::getpid());
+  Blotter blotter;
+  const auto write = [&](const Json& event) {
+    const Json shown = parse_foreign(blotter.blot(canonical(event)));
+    if (const Status written = history.append(shown); !written)
+      session.ui().log(Ui::Level::warning, "", "this is not in `slipway log`: " + written.error().what);
+  };
+  write(begun(session, request, spec, id));
+  auto result = change();
+  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
+  Json event{{"event", "end"}, {"id", id}, {"time", utc_now()}, {"seconds", static_cast<double>(took.count()) / 1000}};
+  add_result(result, event);
+  write(event);
+  return result;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/repair/repair.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <set>
+
+#include <fcntl.h>
+
+#include <slipway/digest/digest.hpp>
+#include <slipway/regular_file.hpp>
+#include <slipway/text.hpp>
+#include <slipway/write/new_file.hpp>
+
+#include "core/action/trigger/trigger.hpp"
+#include "core/engine/advice.hpp"
+#include "core/engine/records/unfinished.hpp"
+#include "core/host/originals.hpp"
+
+namespace slipway::core {
+namespace {
+
+constexpr std::string_view kJournalName = "journal.sqlite";
+constexpr const char* kJournalFiles[] = {"-wal", "-shm", "-journal",
+                                         ""};  // as long as there is the last, it is damaged
+
+std::string path_of(const std::string& name) { return std::string(kStateDir) + "/" + name; }
+
+bool is_there(Session& session, const std::string& path) {
+  return session.root().root().open_at(path, O_PATH | O_NOFOLLOW).ok();
+}
+
+/// A free name: "/var/lib/slipway/damaged/components-driver.json.1". A long one is cut, so that there is room for what
+/// is added to it, and ends with its digest.
+std::string aside_of(Session& session, std::string name) {
+  constexpr std::size_t kLongest = 200;
+  constexpr std::size_t kPrefix = 100;
+  std::ranges::replace(name, '/', '-');
+  if (name.size() > kLongest) name = name.substr(0, kPrefix) + "-" + digest_hex(digest_of(name));
+  int number = 1;
+  const auto path = [&] { return path_of("damaged/" + name + "." + std::to_string(number)); };
+  while (is_there(session, path())) ++number;
+  return path();
+}
+
+/// What the triggers that are named today may have made.
+std::string made_by_triggers(Session& session, const std::map<std::string, Ownership>& owned) {
+  std::set<std::string> made;
+  for (const auto& [name, ownership] : owned)
+    for (const Owned& item : ownership.items)
+      for (const Trigger& trigger : triggers_of(item.action))
+        for (const std::string& path : trigger.products(session.host()))
+          if (is_there(session, path)) made.insert(path);
+  return made.empty() ? "files that triggers made" : listed({made.begin(), made.end()}, "and");
+}
+
+/// Slipway writes each file by a longer name first, so it has made no record with a name as long as that.
+bool is_too_long(const std::string& name) {
+  return name.substr(name.rfind('/') + 1).size() + std::string_view(kNewSuffix).size() > NAME_MAX;
+}
+
+/// The generation that comes into force; 0: none.
+Result<int> newest_generation(const StateDir& state) {
+  SLIPWAY_TRY(numbers, state.generations());
+  return numbers.empty() ? 0 : numbers.back();
+}
+
+Result<Repair> repair_of(Session& session, const std::string& name, const std::string& problem,
+                         const std::map<std::string, Ownership>& owned) {
+  Repair repair{name, problem, aside_of(session, name), "nothing takes its place"};
+  if (name == "format") {
+    repair.text = StateDir::own_format();
+    repair.outcome = "it is written anew";
+  } else if (name == "origin.json") {
+    repair.text = pretty(to_json(PathImage{"absent"}));
+    repair.outcome = "it is written anew; folders above /var/lib/slipway stay when all is removed";
+  } else if (name == "failing.json") {
+    repair.outcome = "nothing takes its place: `slipway verify` says what does not work";
+  } else if (name == "products.json") {
+    repair.outcome = "nothing takes its place; when all is removed, this stays: " + made_by_triggers(session, owned);
+  } else if (name == "generations/current") {
+    SLIPWAY_TRY(number, newest_generation(session.state()));
+    const std::string place = "generation " + std::to_string(number);
+    if (number != 0) repair.text = std::to_string(number) + "\n";
+    repair.outcome = number == 0 ? "no generation is in force until the next `slipway apply`"
+                                 : place +
+                                       " is in force: where that is not what you want, apply your spec before the "
+                                       "next boot, which applies " +
+                                       place;
+  } else if (name.starts_with("components/") && is_too_long(name)) {
+    repair.outcome = "nothing takes its place: slipway makes no record with so long a name";
+  } else if (name.starts_with("components/")) {
+    Ownership lost;
+    lost.component = name.substr(name.find('/') + 1);
+    lost.component.resize(lost.component.size() - std::string_view(".json").size());
+    lost.lost = true;
+    repair.text = pretty(to_json(lost));
+    repair.outcome =
+        "the next `slipway apply` takes over what is as it plans; a removal then takes files, links and units "
+        "of " +
+        lost.component +
+        " away, leaves folders and keys in files of others, and brings nothing "
+        "back that was there before";
+  }
+  return repair;
+}
+
+/// The digests that records and an open journal refer to.
+Result<std::set<std::string>> digests_in_use(Session& session, const std::map<std::string, Ownership>& owned,
+                                             bool journal_is_damaged) {
+  std::set<std::string> digests;
+  for (const auto& [name, ownership] : owned) collect_digests(to_json(ownership), digests);
+  if (journal_is_damaged || !journal_exists(session)) return digests;
+  SLIPWAY_TRY(journal, look_at_journal(session.state().journal_path()));
+  if (!journal) return digests;
+  SLIPWAY_TRY(steps, journal->open_steps());
+  SLIPWAY_TRY(unwritten, journal->unwritten());
+  for (const Step& step : steps) collect_digests(step.image, digests);
+  for (const Ownership& ownership : unwritten) collect_digests(to_json(ownership), digests);
+  return digests;
+}
+
+/// Originals that nobody can name any more are kept: the next apply would drop them.
+Status add_ownerless(Session& session, const std::set<std::string>& digests, std::vector<Repair>& repairs) {
+  SLIPWAY_TRY(paths, Originals(session.root()).unused(digests));
+  for (const std::string& path : paths) {
+    const std::string name = path.substr(kStateDir.size() + 1);
+    Repair kept{name, "what refers to it is damaged", aside_of(session, name),
+                "a removal does not bring it back: it may be what was at a path before slipway"};
+    kept.damaged = false;
+    repairs.push_back(std::move(kept));
+  }
+  return {};
+}
+
+/// The digests of the regular files that an image has or is. Keys of a merge hold values of others.
+void collect_files(const Image& image, std::set<std::string>& digests) {
+  if (!image.is_object()) return;
+  if (image.value("type", Json()) == "regular" && image.value("digest", Json()).is_string())
+    digests.insert(image["digest"].get<std::string>());
+  for (const auto& [name, part] : image.items())
+    if (name != "keys") collect_files(part, digests);
+}
+
+/// Originals that cannot be brought back, and who would have.
+Status add_originals(Session& session, const std::map<std::string, Ownership>& owned, std::vector<Repair>& repairs) {
+  std::map<std::string, Ownership> records = owned;
+  std::set<std::string> digests;
+  for (const auto& [name, ownership] : owned)
+    for (const Owned& item : ownership.items) collect_files(item.original, digests);
+  for (const std::string& digest : digests) {
+    const auto original = Originals(session.root()).open(digest);
+    if (original) continue;
+    if (original.error().code != ErrorCode::corrupt) return original.error();
+    const std::string name = original.error().where.substr(kStateDir.size() + 1);
+    Repair repair{name, "it is gone, or has another content than its name says", {}, {}};
+    if (is_there(session, path_of(name))) repair.aside = aside_of(session, name);
+    std::vector<std::string> targets;
+    for (auto& [component, record] : records) {
+      bool refers = false;
+      for (Owned& item : record.items) {
+        std::set<std::string> its;
+        collect_files(item.original, its);
+        SLIPWAY_TRY(kind, action_kind(item.action.kind()));
+        if (!its.contains(digest)) continue;
+        item.original = kind->without_original(item.original);
+        targets.push_back(item.action.target() + " (" + component + ")");
+        refers = true;
+      }
+      if (refers) repair.records.push_back(record);
+    }
+    repair.outcome = "what was at " + listed(targets, "and") + " before slipway cannot be brought back by a removal";
+    repairs.push_back(std::move(repair));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Repair>> find_repairs(Session& session) {
+  StateDir& state = session.state();
+  std::vector<Repair> repairs;
+  SLIPWAY_CHECK(state.go_around_damage());
+  SLIPWAY_TRY(owned, state.ownerships());
+  SLIPWAY_TRY(unfinished, read_unfinished(session));
+  if (unfinished.damaged || state.leaves_out("components/")) {
+    SLIPWAY_TRY(digests, digests_in_use(session, owned, unfinished.damaged.has_value()));
+    SLIPWAY_CHECK(add_ownerless(session, digests, repairs));
+  }
+  SLIPWAY_CHECK(add_originals(session, owned, repairs));
+  for (const auto& [name, error] : state.left_out()) {
+    SLIPWAY_TRY(repair, repair_of(session, name, error.what, owned));
+    repairs.push_back(std::move(repair));
+  }
+  if (unfinished.damaged)
+    repairs.push_back({std::string(kJournalName), unfinished.damaged->what,
+                       aside_of(session, std::string(kJournalName)),
+                       "the next `slipway plan` judges what the cut-off apply had changed; what was there before, and "
+                       "triggers that were pending, are not known any more"});
+  return repairs;
+}
+
+namespace {
+
+/// Where something takes its place, a second name comes first: a crash leaves the damaged one where it is looked for.
+Status set_aside(Session& session, const std::string& path, const Repair& repair, const std::string& ending) {
+  RootFs& root = session.root();
+  const std::string aside = repair.aside + ending;
+  SLIPWAY_CHECK(root.make_directory(path_of("damaged"), kStateMode));
+  const bool is_file = open_regular(root.root(), path, O_NOFOLLOW).ok();  // a folder has one name only
+  SLIPWAY_CHECK(repair.text && is_file ? root.link_beside(path, aside) : root.rename(path, aside));
+  root.note_changed(path.substr(0, path.rfind('/')));
+  if (!repair.text) return {};
+  SLIPWAY_CHECK(root.stage_file(path, *repair.text, 0600, 0, 0));
+  SLIPWAY_CHECK(root.sync());
+  return root.switch_in(path);
+}
+
+}  // namespace
+
+Status carry_out(Session& session, const std::vector<Repair>& repairs) {
+  for (const Repair& repair : repairs) {
+    for (const std::string ending : kJournalFiles) {
+      if (repair.name != kJournalName && !ending.empty()) continue;
+      const std::string path = repair.path() + ending;
+      if (is_there(session, path)) SLIPWAY_CHECK(set_aside(session, path, repair, ending));
+    }
+    for (const Ownership& record : repair.records) SLIPWAY_CHECK(session.state().write(record));
+  }
+  SLIPWAY_CHECK(session.root().settle_directory_times());
+  return session.root().sync();
+}
+
+Status add_damage(Session& session, std::map<std::string, Findings>& findings) {
+  SLIPWAY_TRY(repairs, find_repairs(session));
+  const std::string advice = advised(std::string(kRepairAdvice), session.options());
+  for (const Repair& repair : repairs)
+    if (repair.damaged) findings["slipway"].fail("slipway.state", repair.path() + ": " + repair.problem, advice);
+  return {};
+}
+
+}  // namespace slipway::core

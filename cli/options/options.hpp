@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/options/options.hpp - the command line of slipway's own commands, read once.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <slipway/command_line.hpp>
+
+#include "core/engine/session.hpp"
+#include "core/exit_code.hpp"
+#include "log/settings.hpp"
+
+namespace slipway::core {
+
+struct Options {
+  std::string command;                 ///< "plan", or of a verb "new"
+  std::vector<std::string> arguments;  ///< what is no option
+  std::vector<std::string> given;      ///< the options on the command line, by long name
+  std::string spec;                    ///< -f; empty: not given
+  SessionOptions session;
+  std::vector<std::string> only;
+  std::string output = "text";  ///< text, json, jsonl
+  std::string lock;
+  bool locked = false;
+  bool update = false;
+  bool without_slipway = false;
+  std::optional<std::vector<std::string>> replace_edits;  ///< --replace-edits: paths; empty: all; nothing: not given
+  bool yes = false;
+  std::optional<std::chrono::seconds> wait;             ///< --wait, more than 0
+  std::optional<std::chrono::seconds> wait_for_source;  ///< --wait-for-source, more than 0
+  bool boot = false;
+  bool after_boot = false;  ///< of verify
+  /// The generation in force counts, whatever a spec says, and nothing of the environment: what units run.
+  bool is_of_a_boot() const { return boot || after_boot; }
+  bool image = false;  ///< --image; then session.live is false
+  bool condition = false;
+  bool deep = false;
+  bool all = false;
+  bool help = false;
+  bool dry_run = false;
+  bool schema = false;
+  bool verbose = false;
+  std::string log_format;  ///< --log-format; empty: not given
+  LogSettings log;         ///< of a command that logs: what --log-format, -v and SLIPWAY_LOG come to
+
+  // pkg, init and the like
+  std::string destination;        ///< --to
+  std::vector<std::string> tags;  ///< --tag
+  bool insecure = false;
+  std::string trust;  ///< --trust unsigned
+  std::string ca;     ///< --ca
+};
+
+/// The form of output that these words ask for, before anybody has found them right: "json", "jsonl", else "text".
+std::string output_of(const std::vector<std::string>& words);
+
+}  // namespace slipway::core

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/action/systemd/systemd.hpp"
+
+#include <map>
+#include <thread>
+
+#include <slipway/text.hpp>
+
+namespace slipway::core {
+namespace {
+
+constexpr const char* kProperties =
+    "--property=LoadState,ActiveState,SubState,Result,MainPID,CanReload,NeedDaemonReload,Type,Job,"
+    "ExecMainExitTimestampMonotonic,ConditionResult,ConditionTimestampMonotonic";
+constexpr std::chrono::seconds kLookLimit{30};
+constexpr std::chrono::seconds kJobLimit{300};
+constexpr std::chrono::milliseconds kLookEvery{200};
+constexpr int kLooksToSettle = 5;  ///< a service that crashes at once is found out within a second
+constexpr int kLooksToStart = 50;  ///< 10 s for "activating" to end, where starting did not wait for it
+
+/// The unit's newest journal lines; empty when the journal cannot be read.
+std::string journal_of(const Host& host, const std::string& unit) {
+  const auto lines = run_live(host, {"journalctl", "-u", unit, "-n", "20", "--no-pager", "-o", "cat"}, kLookLimit);
+  return lines && lines->status == 0 ? last_lines(lines->output, 20) : std::string();
+}
+
+void add_journal(Error& error, const Host& host, const std::string& unit) {
+  if (const std::string lines = journal_of(host, unit); !lines.empty()) error.details.emplace_back("log", lines);
+}
+
+Error not_active(const Host& host, const std::string& unit, const UnitState& state) {
+  Error error{ErrorCode::io,
+              unit + " is " + state.active + " (" + state.sub + ")" +
+                  (state.result.empty() || state.result == "success" ? "" : ", its result is " + state.result),
+              unit,
+              "look at `systemctl status " + unit + "` and `journalctl -u " + unit + "`",
+              {}};
+  add_journal(error, host, unit);
+  return error;
+}
+
+}  // namespace
+
+bool has_systemd(const Host& host) { return host.live() && host.exists("/run/systemd/system"); }
+
+Status check_systemctl(const Host& host) {
+  return root_has_tool(host, "systemctl") ? Status{}
+                                          : tool_missing(host, "systemctl", "tell systemd of units", "systemd");
+}
+
+Result<UnitState> unit_state(const Host& host, const std::string& unit) {
+  SLIPWAY_TRY(end, run_live(host, {"systemctl", "show", "--no-pager", kProperties, unit}, kLookLimit));
+  if (end.status != 0) return tool_failed(end, "asking systemd about " + unit, "check `systemctl status " + unit + "`");
+  std::map<std::string, std::string> values;
+  for (const std::string& line : lines_of(end.output))
+    if (const std::size_t equals = line.find('='); equals != std::string::npos)
+      values[line.substr(0, equals)] = line.substr(equals + 1);
+  const std::string ended = values["ExecMainExitTimestampMonotonic"];
+  UnitState state{values["LoadState"], values["ActiveState"], values["SubState"], values["Result"], values["MainPID"]};
+  state.can_reload = values["CanReload"] == "yes";
+  state.needs_daemon_reload = values["NeedDaemonReload"] == "yes";
+  const std::string job = values["Job"];  // its number
+  state.queued = state.active == "inactive" && !job.empty() && job != "0";
+  // Also before it was ever looked at, the result of its conditions is "no".
+  const std::string looked = values["ConditionTimestampMonotonic"];
+  const bool has_condition_unmet = values["ConditionResult"] == "no" && !looked.empty() && looked != "0";
+  state.skipped = state.active == "inactive" && (state.result == "exec-condition" || has_condition_unmet);
+  state.has_run = values["Type"] == "oneshot" && state.active == "inactive" && state.result == "success" &&
+                  !ended.empty() && ended != "0";
+  return state;
+}
+
+Status systemctl(const Host& host, const std::string& verb, const std::string& unit) {
+  std::vector<std::string> argv{"systemctl", verb};
+  if (!unit.empty()) argv.push_back(unit);
+  SLIPWAY_TRY(end, run_live(host, argv, kJobLimit));
+  if (end.status == 0) return {};
+  const std::string next = unit.empty() ? "check `systemctl status`" : "look at `systemctl status " + unit + "`";
+  Error error =
+      tool_failed(end, unit.empty() ? "telling systemd to " + verb : "systemd's job to " + verb + " " + unit, next);
+  error.where = unit;
+  if (!unit.empty()) add_journal(error, host, unit);
+  return error;
+}
+
+Status expect_active(const Host& host, const std::string& unit) {
+  std::string pid;
+  for (int looks = 0, good = 0; good < kLooksToSettle; ++looks) {
+    SLIPWAY_TRY(state, unit_state(host, unit));
+    if (state.skipped) return {};
+    const bool starting = state.active == "activating" && looks < kLooksToStart;
+    if (!starting && !state.running()) return not_active(host, unit, state);
+    good = starting || (good > 0 && state.main_pid != pid) ? 0 : good + 1;
+    if (looks >= 2 * kLooksToStart) return not_active(host, unit, state);  // it keeps dying and coming back
+    if (good > 0 && state.main_pid == "0") return {};  // a oneshot that remains active: there is nothing to die
+    pid = state.main_pid;
+    if (good < kLooksToSettle) std::this_thread::sleep_for(kLookEvery);
+  }
+  return {};
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/advice.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "sandbox/tool.hpp"
+
+namespace slipway::core {
+namespace {
+
+/// Commands that act on a root, and which options they take beside those that name it.
+struct RootCommand {
+  std::string_view name;
+  bool needs_spec = false;  ///< the others have the generation in force
+  bool takes_kernel = true;
+  bool plans_units = false;  ///< takes --without-slipway
+};
+constexpr std::array kCommands{RootCommand{"apply", true, true, true},
+                               RootCommand{"plan", true, true, true},
+                               RootCommand{"verify"},
+                               RootCommand{"doctor"},
+                               RootCommand{"detect"},
+                               RootCommand{"graph", false, false},
+                               RootCommand{"init"},
+                               RootCommand{"status", false, false},
+                               RootCommand{"generations", false, false},
+                               RootCommand{"diff", false, false},
+                               RootCommand{"rollback"},
+                               RootCommand{"remove"},
+                               RootCommand{"repair", false, false},
+                               RootCommand{"accept"},
+                               RootCommand{"gc", false, false},
+                               RootCommand{"log", false, false},
+                               RootCommand{"bugreport"},
+                               RootCommand{"service", true}};
+
+std::string quoted(const std::string& word) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:+@,=";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char letter : word) text += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return text + "'";
+}
+
+/// What goes behind the command's name; `words` is all of the command as it was advised.
+std::string options_for(const RootCommand& command, std::string_view words, const SessionOptions& options) {
+  std::string text;
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty() && words.find(option) == std::string_view::npos) text += std::string(option) + quoted(value);
+  };
+  if (options.root != "/") add(" --root ", options.root);
+  if (options.root != "/" && options.live.value_or(false) && words.find(" --live") == std::string_view::npos)
+    text += " --live";
+  if (options.root == "/" && !options.live.value_or(true) && words.find(" --image") == std::string_view::npos)
+    text += " --image";
+  add(" --sim ", options.sim);
+  if (command.takes_kernel && words.find(" --kernel ") == std::string_view::npos)
+    for (const std::string& kernel : options.kernels) text += " --kernel " + quoted(kernel);
+  if (command.needs_spec) add(" -f ", options.spec);
+  if (command.plans_units && options.without_slipway) text += " --without-slipway";
+  return text;
+}
+
+}  // namespace
+
+std::string advised(std::string text, const SessionOptions& options) {
+  constexpr std::string_view kBegin = "`slipway ";
+  if (options.root == "/" && options.sim.empty() && options.live.value_or(true)) return text;
+  for (std::size_t at = text.find(kBegin); at != std::string::npos; at = text.find(kBegin, at + 1)) {
+    const std::size_t name = at + kBegin.size();
+    const std::size_t end = std::min(text.find('`', name), text.size());
+    const std::size_t after = std::min(text.find_first_of(" `\n", name), text.size());
+    const std::string_view all(text);
+    const auto command = std::find_if(kCommands.begin(), kCommands.end(), [&](const RootCommand& known) {
+      return known.name == all.substr(name, after - name);
+    });
+    if (command == kCommands.end()) continue;
+    text.insert(after, options_for(*command, all.substr(at, end - at), options));
+  }
+  return text;
+}
+
+bool advises_apply(const std::string& text) {
+  for (const std::string command : {"`slipway apply", "`slipway plan"})
+    for (std::size_t at = text.find(command); at != std::string::npos; at = text.find(command, at + 1))
+      if (const std::size_t end = at + command.size(); end < text.size() && (text[end] == '`' || text[end] == ' '))
+        return true;
+  return false;
+}
+
+bool keeps_edits(const std::string& text) { return text.find(" --replace-edits=") != std::string::npos; }
+
+std::string ways_out(const std::vector<std::string>& paths) {
+  const std::string what = paths.size() == 1 ? "it" : "them";
+  std::string replace;
+  std::string accept;
+  for (const std::string& path : paths) {
+    replace += " --replace-edits=" + quoted(path);
+    accept += " " + quoted(path);
+  }
+  return "`slipway apply" + replace + "` replaces " + what + ", `slipway accept" + accept + "` makes " + what +
+         " the new state";
+}
+
+Error advised(Error error, const SessionOptions& options) {
+  error.next = advised(std::move(error.next), options);
+  return error;
+}
+
+Error advised_by_plugin(Error error, const Machine& machine) {
+  if (!machine.host_config().live) {
+    error.next = command_in_root(error.next, machine.host_config().root);
+    for (auto& [name, text] : error.details)
+      if (name == "found") text = command_in_root(text, machine.host_config().root);
+  }
+  return advised(std::move(error), machine.options());
+}
+
+Findings advised_by_plugin(const Findings& findings, const Machine& machine) {
+  Findings all;
+  for (Finding finding : findings.list()) {
+    if (!machine.host_config().live) finding.remedy = command_in_root(finding.remedy, machine.host_config().root);
+    finding.remedy = advised(std::move(finding.remedy), machine.options());
+    all.add(std::move(finding));
+  }
+  return all;
+}
+
+}  // namespace slipway::core

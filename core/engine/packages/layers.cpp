@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/packages/layers.hpp"
+
+#include <filesystem>
+
+#include <slipway/regular_file.hpp>
+#include <slipway/write/new_file.hpp>
+#include <slipway/write/tree.hpp>
+
+#include "core/action/store/store.hpp"
+#include "core/engine/shown_build.hpp"
+
+namespace slipway::core {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What is compiled in the cache: gone at the end, whatever it holds.
+class SourceFolder {
+ public:
+  explicit SourceFolder(fs::path path) : path_(std::move(path)) {
+    std::error_code code;
+    (void)remove_tree(path_.string()).ok();
+    fs::create_directories(path_.parent_path(), code);
+  }
+  SourceFolder(const SourceFolder&) = delete;
+  SourceFolder& operator=(const SourceFolder&) = delete;
+  ~SourceFolder() { (void)remove_tree(path_.string()).ok(); }
+  std::string path() const { return path_.string(); }
+
+ private:
+  fs::path path_;
+};
+
+}  // namespace
+
+Result<Json> ComponentLayers::source_of(const Json& layer) const {
+  const std::string key = layer.value("source", "");
+  const auto found = sources_.find(key);
+  if (found == sources_.end())
+    return Error{ErrorCode::plugin_defect,
+                 "the plan of " + component_ + " unpacks from the source '" + key + "', which its spec does not name",
+                 {},
+                 "report it to the plugin's authors",
+                 {}};
+  Json source = found->second;
+  // The plan was made from this manifest, which the lock or the spec's digest pins; `trust: unsigned` stays as it is.
+  if (layer.contains("pinned") && layer["pinned"].get<bool>()) source["digest"] = layer.value("manifest", "");
+  return source;
+}
+
+Status ComponentLayers::fetch(const Json& layers) {
+  std::map<std::string, Json> wanted;  // by source, so that each source is asked once
+  for (const Json& layer : layers) {
+    SLIPWAY_TRY(source, source_of(layer));
+    Json& request = wanted[canonical(source)];
+    request["source"] = source;
+    request["layers"].push_back(layer.value("descriptor", Json::object()));
+  }
+  for (auto& [text, request] : wanted) {
+    request["cache"] = session_.cache();
+    SLIPWAY_CHECK(session_.artifact(component_, "fetch", request));
+  }
+  return {};
+}
+
+Status ComponentLayers::unpack(const Json& layer, const std::string& into) {
+  SLIPWAY_TRY(source, source_of(layer));
+  const Json request{{"source", source},
+                     {"cache", session_.cache()},
+                     {"layer", layer.value("descriptor", Json::object())},
+                     {"into", into}};
+  SLIPWAY_CHECK(session_.artifact(component_, "stage", request));
+  return {};
+}
+
+Status ComponentLayers::stage(const Json& layer, const std::string& into) {
+  return layer.value("build", Json{}).is_null() ? unpack(layer, into) : compile(layer, into);
+}
+
+Status ComponentLayers::compile(const Json& layer, const std::string& into) {
+  const Json& build = layer["build"];
+  const SourceFolder source(build_file(layer, ".source"));
+  SLIPWAY_CHECK(unpack(layer, source.path()));
+  BuildRequest request;
+  request.build = build;
+  request.source = source.path();
+  request.root = session_.host_config().root;
+  request.into = into;
+  request.log = build_file(layer, ".log");
+  session_.ui().step({component_, "stage"}, "compiling " + build.value("name", component_));
+  const Status built = run_build_shown(request, session_.ui(), {component_, "stage"});
+  if (!built && built.error().code == ErrorCode::build_failed) remember_failure(layer, built.error());
+  return built;
+}
+
+std::string ComponentLayers::build_file(const Json& layer, const std::string& ending) const {
+  std::string key = layer_key(layer);
+  if (const auto colon = key.find(':'); colon != std::string::npos) key = key.substr(colon + 1);
+  return session_.cache() + "/builds/" + key + ending;
+}
+
+void ComponentLayers::remember_failure(const Json& layer, const Error& error) const {
+  const std::string file = build_file(layer, ".json");
+  if (!put_file(file, pretty(to_json(error))))
+    session_.ui().log(Ui::Level::warning, component_, "cannot remember the failed build in " + file);
+}
+
+std::optional<Error> ComponentLayers::known_failure(const Json& layer) const {
+  const std::string file = build_file(layer, ".json");
+  const auto text = read_regular(file, std::size_t{1} << 24U);
+  const Json value = text ? parse_foreign(*text) : Json(Json::value_t::discarded);
+  if (value.is_discarded()) return std::nullopt;
+  Error error = error_from_json(value);
+  error.what = "an earlier build failed, and nothing that it depends on has changed since: " + error.what;
+  error.details.emplace_back("record", file + " (remove it to try again)");
+  return error;
+}
+
+}  // namespace slipway::core

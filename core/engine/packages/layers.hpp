@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/engine/packages/layers.hpp - gets the layers of unpack actions: from the artifact worker, or compiled.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "core/action/action_kind.hpp"
+#include "core/engine/session.hpp"
+
+namespace slipway::core {
+
+/// The LayerStager of one component.
+///
+/// A build's failure is remembered in the cache (builds/KEY.json, by layer_key(): source and build), so that the next
+/// plan says so before anything changes; its whole output stays beside it (builds/KEY.log).
+class ComponentLayers final : public LayerStager {
+ public:
+  /// @param sources  spec key to artifact source (JSON), as the component's spec names them
+  ComponentLayers(Session& session, std::string component, std::map<std::string, Json> sources)
+      : session_(session), component_(std::move(component)), sources_(std::move(sources)) {}
+
+  /// Downloads what `layer` needs into the cache; nothing to do for a layout or what is there already.
+  Status fetch(const Json& layers);
+
+  Status stage(const Json& layer, const std::string& into) override;
+  std::optional<Error> known_failure(const Json& layer) const override;
+
+ private:
+  Result<Json> source_of(const Json& layer) const;
+  Status unpack(const Json& layer, const std::string& into);
+  Status compile(const Json& layer, const std::string& into);
+  std::string build_file(const Json& layer, const std::string& ending) const;
+  void remember_failure(const Json& layer, const Error& error) const;
+
+  Session& session_;
+  std::string component_;
+  std::map<std::string, Json> sources_;
+};
+
+}  // namespace slipway::core

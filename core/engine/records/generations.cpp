@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/records/generations.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include <unistd.h>
+
+#include "core/engine/records/unfinished.hpp"
+#include "core/engine/root_lock.hpp"
+#include "core/spec/document.hpp"
+
+namespace slipway::core {
+namespace {
+
+using Entries = std::map<std::string, Json>;  ///< by component: applied_entry(), null for what was removed
+
+bool is_applied(const Generation& generation, const std::string& component) {
+  return generation.plugins.contains(component);
+}
+
+/// Where the spec came from, as the root keeps it. An image does not tell from which folder of which user it was built.
+std::string kept_spec_file(const Session& session, const std::string& file) {
+  const std::filesystem::path path(file);
+  if (session.host_config().root != "/") return path.filename().string();
+  std::error_code problem;
+  const auto absolute = std::filesystem::absolute(path, problem);
+  return problem || file == "-" ? file : absolute.string();
+}
+
+/// A document without its components' sections.
+Json frame_of(Json document) {
+  document["spec"]["components"] = Json::object();
+  return document;
+}
+
+Json lock_part(const Json& lock, const std::string& component) {
+  const Json components = lock.is_object() ? lock.value("components", Json::object()) : Json::object();
+  return components.value(component, Json{});
+}
+
+void set_lock_part(Json& lock, const std::string& component, const Json& part) {
+  if (!lock.is_object()) lock = Lock().to_json();
+  if (part.is_null())
+    lock["components"].erase(component);
+  else
+    lock["components"][component] = part;
+}
+
+void put(Generation& generation, const std::string& component, const Json& entry) {
+  if (!generation.spec.is_object()) generation.spec = frame_of(entry.value("frame", Json::object()));
+  if (generation.spec_file.empty()) generation.spec_file = entry.value("spec_file", "");
+  generation.spec["spec"]["components"][component] = entry.value("section", Json::object());
+  set_lock_part(generation.lock, component, entry.value("lock", Json{}));
+  generation.plugins[component] = entry.value("plugin", Json::object());
+  std::erase(generation.left_out, component);
+  for (const std::string& kernel : entry.value("kernels", std::vector<std::string>{}))
+    if (std::ranges::count(generation.kernels, kernel) == 0) generation.kernels.push_back(kernel);
+}
+
+void take(Generation& generation, const std::string& component) {
+  if (generation.spec.is_object()) generation.spec["spec"]["components"].erase(component);
+  set_lock_part(generation.lock, component, {});
+  generation.plugins.erase(component);
+  std::erase(generation.left_out, component);
+}
+
+/// What the state folder has, with paths that mean the same from everywhere: earlier formats kept them as written.
+Result<std::optional<Generation>> stored_generation(Session& session) {
+  SLIPWAY_TRY(current, session.state().current());
+  if (!current) return std::optional<Generation>{};
+  if (auto spec = host_spec_from_json(current->spec, current->spec_file, session.plugins(), current->plugins))
+    current->spec = std::move(spec->document);
+  return std::move(current);
+}
+
+Result<Entries> entries_of_journal(Session& session, Journal* journal) {
+  if (journal != nullptr) return journal->applied();
+  const std::string path = session.state().journal_path();
+  const bool readable = journal_exists(session) && ::access(path.c_str(), R_OK | W_OK) == 0 &&
+                        RootLock::other_holder(session.host_config().root, session.host_config().live).empty();
+  if (!readable) return Entries{};
+  if (!session.state().check_journal()) return Entries{};
+  const auto opened = look_at_journal(path);  // one that is damaged, status and plan tell of
+  return opened && *opened ? (*opened)->applied() : Result<Entries>(Entries{});
+}
+
+/// It did what it should, or is to be finished by a later apply: from now on it is what the run's spec says.
+bool is_settled(const PlannedComponent& component) {
+  const bool failed = component.error || component.state == ComponentState::blocked || component.awaits_source;
+  return !failed;  // one that only verify() is not content with has its files in place
+}
+
+/// Everything of the spec that is in no generation yet.
+void name_left_out(Generation& generation, const Json& document) {
+  std::set<std::string> names;
+  const Json none = Json::object();
+  const Json& sections = document.is_object() ? document["spec"]["components"] : none;
+  for (const auto& [name, section] : sections.items()) {
+    if (is_applied(generation, name)) continue;
+    generation.spec["spec"]["components"][name] = section;
+    names.insert(name);
+  }
+  generation.left_out.assign(names.begin(), names.end());
+}
+
+/// What stays accepted of a component that this run has looked at: what it could not plan stays all so.
+Json accepted_after(const PlannedRun& run, const PlannedComponent& component) {
+  const bool is_planned = component.leaving || !component.items.empty();
+  return is_planned ? component.accepted : run.accepted.value(component.name, Json::object());
+}
+
+/// Those of the generation that hold nothing here, as what leaves all to a boot, and that the spec does not have any
+/// more: nothing of them is planned, so that no component of the run tells that they leave.
+void take_what_holds_nothing(Generation& generation, const PlannedRun& run) {
+  std::vector<std::string> leaving;
+  for (const auto& [name, plugin] : generation.plugins.items())
+    if (!run.spec.has(name) && !run.spec.left_out.contains(name) &&
+        std::ranges::count(run.components, name, &PlannedComponent::name) == 0)
+      leaving.push_back(name);
+  for (const std::string& name : leaving) take(generation, name);
+}
+
+/// What is applied once the run is over. Where all that it looked at stays as it was, so does the rest of the spec.
+/// @param committed  in this run or one that was cut off before it, see Journal::applied()
+Result<Generation> generation_of(Session& session, const Recording& recording, const PlannedRun& run,
+                                 const Entries& committed) {
+  Generation generation = recording.base.value_or(Generation{});
+  const auto stays = [&](const PlannedComponent& component) {
+    const bool is_over = is_settled(component) || committed.contains(component.name);
+    return !is_over || std::ranges::count(recording.going_back, component.name) != 0;
+  };
+  const auto is_new = [&](const PlannedComponent& component) {
+    return !stays(component) && (component.leaving || run.spec.components.contains(component.name));
+  };
+  const bool whole = !recording.base || (!run.partial && std::ranges::any_of(run.components, is_new));
+  if (whole && run.spec.document.is_object()) {
+    const Json sections = generation.spec.is_object() ? generation.spec["spec"]["components"] : Json::object();
+    generation.spec = frame_of(run.spec.document);
+    for (const auto& [name, plugin] : generation.plugins.items())
+      generation.spec["spec"]["components"][name] = sections.value(name, Json::object());
+    generation.spec_file = kept_spec_file(session, run.spec.file);
+  }
+  // What stays may be for other kernels than this run.
+  if (whole && std::ranges::none_of(run.components, stays)) generation.kernels.clear();
+  for (const PlannedComponent& component : run.components) {
+    if (stays(component)) continue;
+    generation.accepted[component.name] = accepted_after(run, component);
+    if (generation.accepted[component.name].empty()) generation.accepted.erase(component.name);
+    if (component.leaving) {
+      take(generation, component.name);
+    } else if (run.spec.components.contains(component.name)) {
+      SLIPWAY_TRY(entry, applied_entry(session, run, component.name));
+      put(generation, component.name, entry);
+    }
+  }
+  if (!run.partial && session.state().left_out().empty()) take_what_holds_nothing(generation, run);
+  if (whole) name_left_out(generation, run.spec.document);
+  generation.time = session.options().time;
+  return generation;
+}
+
+void forget_left_out(Generation& generation) {
+  for (const std::string& name : generation.left_out) generation.spec["spec"]["components"].erase(name);
+  generation.left_out.clear();
+}
+
+/// An edit gave way to what is asked for, and it stays so.
+bool has_replaced_edits(const Recording& recording, const PlannedRun& run) {
+  return std::ranges::any_of(run.components, [&](const PlannedComponent& component) {
+    return !component.error && std::ranges::count(recording.going_back, component.name) == 0 &&
+           std::ranges::any_of(component.items, [](const PlannedItem& item) { return item.replaces.has_value(); });
+  });
+}
+
+/// Whether `b` has applied what `a` has. A run that names no kernel takes the one it is on.
+bool same(Generation a, Generation b, bool with_plugins = true) {
+  forget_left_out(a);
+  forget_left_out(b);
+  a.number = b.number;
+  a.before = b.before;
+  a.time = b.time;
+  a.spec_file = b.spec_file;
+  if (b.kernels.empty()) a.kernels.clear();
+  if (!with_plugins) a.plugins = b.plugins;
+  return to_json(a) == to_json(b);
+}
+
+/// A rollback comes to its target where all of it worked; else the generation in force stays, unless parts of it
+/// changed.
+bool comes_to_target(const Recording& recording, const PlannedRun& run, const Generation& current) {
+  return recording.target != 0 && recording.target != current.number && !run.partial && !run.failed();
+}
+
+/// The number for a generation that is to come into force.
+/// @param next  gets the number, and the one before it
+Status number_generation(Session& session, const std::optional<Generation>& current, int target, Generation& next) {
+  SLIPWAY_TRY(numbers, session.state().generations());
+  const int last = numbers.empty() ? 0 : numbers.back();
+  next.before = current ? current->number : 0;
+  next.number = last + 1;
+  if (target != 0) {
+    SLIPWAY_TRY(wanted, session.state().generation(target));
+    next.before = wanted.before;
+    if (same(wanted, next, false)) {
+      wanted.plugins = next.plugins;  // those that it was applied by now
+      next = std::move(wanted);
+    }
+  } else if (last > next.before) {  // left by a crash, or by a rollback from it
+    const auto left = session.state().generation(last);
+    if (left && left->before == next.before && same(*left, next)) next.number = last;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::optional<Generation>> applied_now(Session& session, Journal* journal) {
+  SLIPWAY_TRY(generation, stored_generation(session));
+  SLIPWAY_TRY(entries, entries_of_journal(session, journal));
+  Generation now = generation.value_or(Generation{});
+  for (const auto& [component, entry] : entries) entry.is_null() ? take(now, component) : put(now, component, entry);
+  if (now.plugins.empty()) return std::optional<Generation>{};
+  return std::optional<Generation>(std::move(now));
+}
+
+Result<HostSpec> spec_of(const Generation& generation, const Plugins& plugins) {
+  SLIPWAY_TRY(spec, host_spec_from_json(generation.spec, generation.spec_file, plugins, generation.plugins));
+  for (const std::string& name : generation.left_out) {
+    spec.components.erase(name);
+    spec.unusable.erase(name);
+    spec.left_out.insert(name);
+  }
+  return spec;
+}
+
+Result<std::vector<std::string>> applied_by_other_plugins(Session& session, const Generation& generation,
+                                                          const std::vector<std::string>& only) {
+  std::vector<std::string> list;
+  for (const auto& [name, plugin] : generation.plugins.items()) {
+    if (!only.empty() && std::ranges::count(only, name) == 0) continue;
+    if (!session.plugins().component_to_path.contains(name)) continue;
+    const PluginFile& file = session.plugins().file(name);
+    const std::string version = plugin.value("version", "");
+    SLIPWAY_TRY(digest, file.digest.get());
+    if (version != file.plugin_version)
+      list.push_back(name + " " + version + " (" + file.plugin_version + " is installed)");
+    else if (digest != plugin.value("digest", ""))
+      list.push_back(name + " " + version + " (another build of it is installed)");
+  }
+  return list;
+}
+
+Result<Json> applied_entry(Session& session, const PlannedRun& run, const std::string& component) {
+  const auto path = session.plugins().component_to_path.find(component);
+  if (path == session.plugins().component_to_path.end() || !run.spec.components.contains(component)) return Json{};
+  const PluginFile& file = session.plugins().files.at(path->second);
+  SLIPWAY_TRY(digest, file.digest.get());
+  const Json& document = run.spec.document;
+  return Json{{"frame", frame_of(document)},
+              {"kernels", session.options().kernels},
+              {"lock", lock_part(run.lock.to_json(), component)},
+              {"plugin", {{"digest", std::move(digest)}, {"version", file.plugin_version}}},
+              {"section", document["spec"]["components"].value(component, Json::object())},
+              {"spec_file", kept_spec_file(session, run.spec.file)}};
+}
+
+bool generation_is_new(Session& session, const Recording& recording, const PlannedRun& run) {
+  if (has_replaced_edits(recording, run)) return true;
+  const auto current = stored_generation(session);
+  const auto next = generation_of(session, recording, run, {});
+  if (!current || !next) return false;
+  if (!*current) return !next->plugins.empty();
+  return !same(**current, *next) || comes_to_target(recording, run, **current);
+}
+
+Result<int> record_generation(Session& session, const Recording& recording, const PlannedRun& run, Journal& journal) {
+  StateDir& state = session.state();
+  SLIPWAY_TRY(committed, journal.applied());
+  if (state.leaves_out("generations/current")) return 0;  // a removal goes around it
+  SLIPWAY_TRY(next, generation_of(session, recording, run, committed));
+  SLIPWAY_TRY(current, stored_generation(session));
+  if (next.plugins.empty()) {
+    SLIPWAY_CHECK(state.forget_current());
+    SLIPWAY_CHECK(journal.recorded());
+    return 0;
+  }
+  if (!current || comes_to_target(recording, run, *current) || !same(*current, next) ||
+      has_replaced_edits(recording, run)) {
+    SLIPWAY_CHECK(number_generation(session, current, recording.target, next));
+    SLIPWAY_CHECK(state.write_current(next));
+  } else {
+    next.number = current->number;
+  }
+  SLIPWAY_CHECK(journal.recorded());
+  return next.number;
+}
+
+}  // namespace slipway::core

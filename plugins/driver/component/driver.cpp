@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/component/driver.hpp"
+
+#include "driver/build/package_build.hpp"
+#include "driver/detect/host_facts.hpp"
+#include "driver/diagnose/diagnose.hpp"
+#include "driver/kernels/kernels_tool.hpp"
+#include "driver/plan/plan.hpp"
+#include "driver/settings.hpp"
+#include "driver/verify/verify.hpp"
+
+namespace slipway::driver {
+
+Result<Facts> Driver::detect(const Spec& spec, const Host& host) const {
+  SLIPWAY_TRY(kernels, kernel_choice_from(spec.value("kernels")));
+  const auto settings = read_settings(spec);  // plan() tells what is wrong with them
+  const HostFacts facts = read_host_facts(host, kernels, settings ? settings->parameters : ParameterValues{});
+  if (host.hardware() != "detect" || !facts.usable_gpus().empty()) return to_facts(facts);
+  if (!facts.kernel_view) return Facts::not_applicable("this root shows no devices");
+  if (!facts.gpus.empty()) return Facts::not_applicable("every NVIDIA GPU is handed to virtual machines (vfio)");
+  return Facts::not_applicable("no NVIDIA GPU on the PCI bus");
+}
+
+Result<Plan> Driver::plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const {
+  SLIPWAY_TRY(settings, read_settings(spec));
+  return make_plan(settings, host_facts_from(facts), inputs);
+}
+
+Result<Findings> Driver::verify(const Spec& spec, const Host& host) const {
+  SLIPWAY_TRY(settings, read_settings(spec));
+  return verify_driver(settings, read_host_facts(host, settings.kernels, settings.parameters), host);
+}
+
+Result<Findings> Driver::diagnose(const Spec&, const Host& host) const {
+  return diagnose_driver(read_host_facts(host), host);
+}
+
+Result<bool> Driver::check(const Action& action, const Host& host) const { return check_reboot(action, host); }
+
+Result<Outcome> Driver::apply(const Action& action, const Host& host) const { return apply_reboot(action, host); }
+
+DriverTools::DriverTools()
+    : ToolTable(
+          "driver",
+          {{"build", "makes a driver package from Debian's files, for one kernel", build_line(), run_build},
+           {"kernels", "lists a root's kernels, and which have the driver's modules", kernels_line(), run_kernels}}) {}
+
+}  // namespace slipway::driver

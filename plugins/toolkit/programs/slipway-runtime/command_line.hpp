@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/toolkit/programs/slipway-runtime/command_line.hpp - what an engine asks of an OCI runtime, as far as the shim
+// has to know it.
+//
+// Options are those of runc 1.x and crun 1.x. The shim never refuses a command line: what it does not understand is for
+// the low-level runtime to judge.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace slipway::shim {
+
+struct CommandLine {
+  std::string command;      ///< "create", "kill", …; empty where there is none
+  std::string bundle;       ///< --bundle of create and run; the folder at hand where it is not given
+  std::string config_name;  ///< crun's --config; "config.json" where it is not given
+  std::string log;          ///< --log; empty: none
+  bool log_json = false;    ///< --log-format json
+
+  /// A container is made, so its bundle may need an edit.
+  bool makes_container() const { return command == "create" || command == "run"; }
+};
+
+/// @param words  without the program's name
+CommandLine parse_command_line(const std::vector<std::string>& words);
+
+}  // namespace slipway::shim

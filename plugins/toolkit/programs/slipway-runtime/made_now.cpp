@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/toolkit/programs/slipway-runtime/made_now.cpp - mode jit-cdi: specs that are made when a container starts.
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <slipway/process/hear.hpp>
+#include <slipway/text.hpp>
+
+#include "nvidia/cdi/text.hpp"
+#include "toolkit/requests/specs.hpp"
+
+namespace slipway::shim {
+namespace {
+
+constexpr std::chrono::seconds kLimit{30};  // the first to ask a driver without persistence waits for its GPUs
+constexpr std::size_t kMostWords = 2000;    // of an error in a message
+constexpr std::size_t kLongestName = 128;   // that of a MIG device by the UUID of its GPU has 90
+
+/// Kinds that are made, by their class, and the mode that makes them.
+constexpr const char* kModes[][2] = {{"gpu", "nvml"},        {"gds", "gds"},           {"mofed", "mofed"},
+                                     {"gdrcopy", "gdrcopy"}, {"nvswitch", "nvswitch"}, {"imex-channel", "imex"}};
+constexpr const char* kManagement = "management.nvidia.com/gpu";
+
+/// Empty: files alone have the kind.
+std::string mode_of(const std::string& kind, const Config& config) {
+  if (kind == kManagement) return "management";
+  if (kind == config.default_kind) return "nvml";
+  if (!kind.starts_with("nvidia.com/")) return {};
+  for (const auto& [name, mode] : kModes)
+    if (kind.substr(kind.find('/') + 1) == name) return mode;
+  return {};
+}
+
+/// The folder of this program, where packages put the others as well.
+std::string own_folder() {
+  std::string path(4096, '\0');
+  const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
+  path.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  return path.empty() ? "/usr/bin" : path.substr(0, path.rfind('/'));
+}
+
+bool is_there(const std::string& path, int how) { return ::access(path.c_str(), how) == 0; }
+
+std::vector<std::string> command_for(const std::string& kind, const std::string& mode,
+                                     const std::vector<std::string>& names, const Config& config) {
+  const std::string folder = own_folder();
+  std::vector<std::string> words{folder + "/slipway",
+                                 "cdi",
+                                 "generate",
+                                 "--format=json",
+                                 "--mode=" + mode,
+                                 "--vendor=" + kind.substr(0, kind.find('/')),
+                                 "--class=" + kind.substr(kind.find('/') + 1)};
+  // One word each: `slipway` would take a value of its own that begins with '-' for an option.
+  const auto add = [&](const char* option, const std::string& value) { words.push_back(option + ("=" + value)); };
+  if (!config.driver_root.empty() && config.driver_root != "/") {
+    add("--driver-root", config.driver_root);
+    add("--dev-root", is_there(config.driver_root + "/dev/nvidiactl", F_OK) ? config.driver_root : "/");
+  }
+  if (is_there(folder + "/slipway-cdi-hook", X_OK)) add("--nvidia-cdi-hook-path", folder + "/slipway-cdi-hook");
+  for (const std::string& flag : config.jit_features) add("--feature-flag", flag);
+  for (const std::string& hook : config.jit_disabled_hooks) add("--disable-hook", hook);
+  const bool picks = mode == "nvml" || mode == "imex";
+  if (picks && std::ranges::count(names, "all") == 0)
+    for (const std::string& name : names) add("--device-id", name);
+  return words;
+}
+
+/// What NVIDIA's variables would change of the command stays out; so does all else of the engine's environment.
+std::vector<std::string> plain_environment() { return {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"}; }
+
+/// The last words of the program, on one line.
+std::string last_words(const std::string& errors) {
+  std::string text(trimmed(errors.size() > kMostWords ? errors.substr(errors.size() - kMostWords) : errors));
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
+/// What it says of a spec that it made: a warning a line, as the front end prints them ("cdi: warning: …").
+void add_warnings(const std::string& errors, std::vector<std::string>& warnings) {
+  constexpr std::string_view kMark = "warning: ";
+  std::string_view text(errors);
+  if (text.size() > kMostWords) text.remove_suffix(text.size() - kMostWords);
+  for (std::string_view line : split<std::string_view>(text, '\n')) {
+    if (const auto mark = line.find(kMark); mark != std::string_view::npos) line.remove_prefix(mark + kMark.size());
+    if (!trimmed(line).empty()) warnings.push_back("`slipway cdi generate`: " + std::string(trimmed(line)));
+  }
+}
+
+Error not_made(const std::string& kind, const Heard& heard, const Request& request) {
+  const bool late = heard.end == Heard::End::timed_out;
+  Error error{late ? ErrorCode::timed_out : ErrorCode::not_found,
+              "no CDI spec of " + kind + " can be made of this machine, as the mode jit-cdi wants: " +
+                  (late ? "`slipway cdi generate` did not end within " + std::to_string(kLimit.count()) + " s"
+                        : last_words(heard.errors)),
+              {},
+              "run `slipway cdi generate` and `slipway doctor`, or set the mode cdi to use the specs of the host",
+              {{"asked for by", request.source}}};
+  if (!late && heard.errors.empty()) error.what += ending_of(heard.status);
+  return error;
+}
+
+Result<std::string> make_spec(const std::string& kind, const std::vector<std::string>& command, Request& request) {
+  auto heard = hear_program({.argv = command, .environment = plain_environment(), .own_session = true},
+                            {.limit = kLimit, .most_bytes = nvidia::cdi::kMaxSpecBytes, .ends_flood = true});
+  if (!heard) {
+    Error error = heard.error();
+    error.next = error.code == ErrorCode::not_found
+                     ? "install slipway beside slipway-runtime, or set the mode cdi to use the specs of the host"
+                     : "try again, or set the mode cdi to use the specs of the host";
+    return error;
+  }
+  const bool good = heard->end == Heard::End::by_itself && WIFEXITED(heard->status) && WEXITSTATUS(heard->status) == 0;
+  if (!good) return not_made(kind, *heard, request);
+  add_warnings(heard->errors, request.warnings);
+  return std::move(heard->output);
+}
+
+}  // namespace
+
+Result<Specs> specs_made_now(Request& request, const Config& config) {
+  std::map<std::string, std::vector<std::string>> names;  // by kind
+  for (const std::string& device : request.devices) {
+    const auto equals = device.find('=');
+    const std::string name = device.substr(equals + 1);
+    // Whoever starts a container writes it, and a program of root's gets it.
+    if (name.size() > kLongestName || !nvidia::cdi::is_device_name(name))
+      return Error{ErrorCode::invalid,
+                   "'" + device.substr(0, kLongestName) + "' is no name of a CDI device",
+                   {},
+                   "ask for all, an index, a UUID or a MIG device such as 0:1",
+                   {{"asked for by", request.source}}};
+    names[device.substr(0, equals)].push_back(name);
+  }
+  if (request.driver_only && !names.contains(config.default_kind)) names[config.default_kind] = {"none"};
+  Specs specs = Specs::read(config.spec_folders);
+  for (const auto& [kind, wanted] : names) {
+    const std::string mode = mode_of(kind, config);
+    if (mode.empty()) continue;
+    const std::vector<std::string> command = command_for(kind, mode, wanted, config);
+    SLIPWAY_TRY(text, make_spec(kind, command, request));
+    SLIPWAY_CHECK(specs.replace(kind, "`slipway cdi generate --mode " + mode + "`", text));
+  }
+  return specs;
+}
+
+}  // namespace slipway::shim

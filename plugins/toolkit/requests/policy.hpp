@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/toolkit/requests/policy.hpp - which of the devices that a container asks for it may have, and what is
+// said of the others.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <slipway/result.hpp>
+
+#include "toolkit/requests/config.hpp"
+#include "toolkit/requests/request.hpp"
+
+namespace slipway::shim {
+
+/// How a container asks.
+enum class Way { annotation, fresh_annotation, mount, variable };
+
+/// For one container; see read_request() for what counts.
+class Policy {
+ public:
+  /// @param privileged  the container has all devices of the host anyway
+  /// @param where       the container, for errors; all three live as long as the policy
+  Policy(const Config& config, const Origin& origin, const std::string& where, bool privileged)
+      : config_(config), origin_(origin), where_(where), privileged_(privileged) {}
+
+  bool may_have(const std::string& device, Way way);
+  /// A device that does not count is no error: a variable's, since images have them; and one that an engine with CDI
+  /// support of its own gives without us, when kubelet may have written the annotation that names it.
+  bool is_left_out(const std::string& device, Way way) const;
+  /// What kubelet has given to the container; nothing where kubelet cannot be asked.
+  const KubeletDevices& given();
+  /// Kubelet could not be asked, and only device plugins name devices like this one.
+  bool is_in_doubt(const std::string& device);
+
+  /// @param source  what asks
+  Error denied(const std::string& device, const std::string& source);
+  Error in_doubt(const std::string& device, const std::string& source);
+  std::string why_not(const std::string& device);
+  std::string remedy(const std::string& device) const;
+
+ private:
+  bool is_given(const std::string& device, Way way);
+  bool is_of_our_vendor(const std::string& device) const;
+
+  const Config& config_;
+  const Origin& origin_;
+  const std::string& where_;
+  bool privileged_;
+  std::optional<KubeletDevices> given_;
+};
+
+}  // namespace slipway::shim

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/toolkit/requests/request.hpp - which devices a container asks for: by annotation, by mount, by
+// environment variable; and which of them it may have.
+//
+// Whoever writes a pod or an image writes these. So they count only as far as somebody who may decide that says so: a
+// rule of the settings, kubelet, the container's own privileges, or the settings for engines without kubelet.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <slipway/json.hpp>
+#include <slipway/result.hpp>
+
+#include "toolkit/requests/config.hpp"
+#include "toolkit/requests/requirement.hpp"
+
+namespace slipway::shim {
+
+/// What kubelet has given to a container.
+struct KubeletDevices {
+  std::vector<std::string> devices;  ///< qualified CDI names
+  std::set<std::string> names;       ///< all names of these devices
+  std::string problem;               ///< why kubelet could not be asked; empty: it could
+};
+
+/// Where a request comes from, as far as the caller knows.
+struct Origin {
+  std::string pod_namespace;  ///< empty: the container is in no pod, or nobody says in which namespace
+  /// Set where kubelet can be asked what it has given to this container: requests of unprivileged containers then count
+  /// only as far as it has. Called at most once, and only when nothing else decides.
+  std::function<KubeletDevices()> ask_kubelet;
+  /// Keys that the pod had not when it was made: kubelet may have written them for this container, and so may whoever
+  /// annotates a running pod.
+  std::set<std::string> fresh_annotations;
+};
+
+struct Request {
+  std::vector<std::string> devices;       ///< qualified CDI names, each once; "nvidia.com/gpu=all" as it was asked for
+  bool driver_only = false;               ///< NVIDIA_VISIBLE_DEVICES=none: the driver's files and no GPU
+  std::string source;                     ///< what asked, for messages: "NVIDIA_VISIBLE_DEVICES=0,1"
+  std::vector<std::string> warnings;      ///< what was left out, and why
+  bool asked = false;                     ///< something was asked for, whether it counts or not
+  std::vector<Requirement> requirements;  ///< of a container that gets something; what its image requires
+
+  bool empty() const { return devices.empty() && !driver_only; }
+};
+
+/// Annotations count before mounts, mounts before the environment. Each device counts when the first of these that
+/// knows it says so:
+///   - a rule of the settings (slipway.requests) names it: yes. Without one, devices of management.nvidia.com: no
+///   - the container is privileged, so that it has all devices of the host anyway: yes
+///   - kubelet can be asked: whether it has given it to the container. A fresh annotation may name the same UUID by
+///     another kind, and beside a GPU what device plugins give with each: GDS, MOFED, GDRCopy and IMEX channel 0; a
+///     mount, that channel
+///   - it is of another vendor than the settings' default kind, and none of the device plugin's own: no
+///   - a mount, which the settings accept; anything else, where they accept variables of unprivileged containers: yes
+/// A variable that does not count is left out, with a warning, and so is an annotation that the engine's own CDI
+/// support may be about: a fresh one, and where kubelet cannot be asked, one of another vendor.
+/// NVIDIA_VISIBLE_DEVICES=all becomes what kubelet gave.
+///
+/// @param bundle  the OCI configuration of the container
+/// @param where   its file, for errors
+/// Errors: `invalid` when a member that is looked at is of another type than OCI's, or more than 4096 devices are asked
+/// for, or those of requirements_of(); `denied` an annotation or mount that does not count, with the rule that would
+/// change that; `unreachable` a UUID that device plugins write, while kubelet does not answer.
+Result<Request> read_request(const Json& bundle, const Config& config, const std::string& where,
+                             const Origin& origin = {});
+
+/// As containerd and CRI-O write it into a bundle; empty where two names are there, and where the container is in no
+/// cgroup of theirs: podman copies an image's annotations.
+std::string pod_namespace_of(const Json& bundle);
+
+}  // namespace slipway::shim
