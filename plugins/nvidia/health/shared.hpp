@@ -88,7 +88,8 @@ void drop_stopped(SharedHealth& parts, const std::function<bool(const std::strin
 
 /// The remedy with the GPU's own address in the place of "UUID" in commands. @param address  in any spelling
 std::string remedy_for(std::string remedy, std::string_view address);
-/// What a fault that needs a reset waits for where the driver does not report one, to stand behind its remedy: "; …".
+/// Until when a fault that needs a reset counts where the driver does not report one: a sentence of its own, to stand
+/// behind the remedy, which says what to do: ". The GPU counts as …".
 /// Empty for ends_at 0.
 std::string wait_text(std::int64_t ends_at);
 
