@@ -72,6 +72,15 @@ std::vector<std::string> services_in(Session& session) {
   return names;
 }
 
+void tell_that_none_runs(const Session& session, TerminalUi& ui) {
+  const std::string& root = session.options().root;
+  if (root == "/") return ui.log(Ui::Level::info, "", "no service of slipway runs, so there is nothing to pause");
+  ui.log(Ui::Level::warning, "",
+         "no service of slipway runs in " + root +
+             ", so nothing is paused; a service of another root, also of this machine's own (/), goes on beside the "
+             "command");
+}
+
 /// For services that go by what became of their devices meanwhile.
 void record(Session& session, const std::vector<std::string>& words, int exit_code, TerminalUi& ui) {
   const auto root = RootDir::open(session.host().root_folder());
@@ -88,7 +97,7 @@ Result<int> run_pause(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(session, open_session(options, ui));
   const auto names = services_in(*session);
   if (names.empty())
-    ui.log(Ui::Level::info, "", "no service of slipway runs, so there is nothing to pause");
+    tell_that_none_runs(*session, ui);
   else
     ui.log(Ui::Level::info, "", "pause " + listed(names, "and") + " …");
   // The services go on when this ends, however slipway ends: they see that the connection is gone.

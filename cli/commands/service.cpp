@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
 #include <slipway/text.hpp>
 
 #include "cli/command.hpp"
 #include "core/engine/unit/units.hpp"
+#include "core/engine/verify/advice.hpp"
 #include "core/loader/service_device.hpp"
 #include "core/service/service_ui.hpp"
 #include "core/service/supervisor.hpp"
@@ -67,7 +70,8 @@ Result<int> run_service(const Options& options, TerminalUi& ui) {
                                                 manifest->service_before,
                                                 manifest->service_hands_over};
                          }};
-  ServiceUi log(options.log, session->root().root());
+  ServiceUi log(options.log, session->root().root(),
+                [&](std::string text) { return advised(std::move(text), session->options()); });
   SLIPWAY_CHECK(run_supervised(service, session->root().root(), log));
   return kExitDone;
 }

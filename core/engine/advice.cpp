@@ -16,6 +16,7 @@ struct RootCommand {
   bool needs_spec = false;  ///< the others have the generation in force
   bool takes_kernel = true;
   bool plans_units = false;  ///< takes --without-slipway
+  bool takes_image = true;   ///< --image
 };
 constexpr std::array kCommands{RootCommand{"apply", true, true, true},
                                RootCommand{"plan", true, true, true},
@@ -34,7 +35,8 @@ constexpr std::array kCommands{RootCommand{"apply", true, true, true},
                                RootCommand{"gc", false, false},
                                RootCommand{"log", false, false},
                                RootCommand{"bugreport"},
-                               RootCommand{"service", true}};
+                               RootCommand{"service", true},
+                               RootCommand{"pause", false, false, false, false}};
 
 std::string quoted(const std::string& word) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:+@,=";
@@ -53,7 +55,8 @@ std::string options_for(const RootCommand& command, std::string_view words, cons
   if (options.root != "/") add(" --root ", options.root);
   if (options.root != "/" && options.live.value_or(false) && words.find(" --live") == std::string_view::npos)
     text += " --live";
-  if (options.root == "/" && !options.live.value_or(true) && words.find(" --image") == std::string_view::npos)
+  if (command.takes_image && options.root == "/" && !options.live.value_or(true) &&
+      words.find(" --image") == std::string_view::npos)
     text += " --image";
   add(" --sim ", options.sim);
   if (command.takes_kernel && words.find(" --kernel ") == std::string_view::npos)

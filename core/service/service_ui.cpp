@@ -20,7 +20,7 @@ void ServiceUi::log(Level level, const Subject& about, const std::string& text) 
                                                  : LogLevel::debug;
   if (!log_.shows(shown)) return;
   // Read for each line: an apply makes another one while the service goes on.
-  log_.write({shown, about.component, about.phase, generation_in_force(root_), text, {}, {}});
+  log_.write({shown, about.component, about.phase, generation_in_force(root_), advise_ ? advise_(text) : text, {}, {}});
 }
 
 void ServiceUi::failed(const std::string& component, const Error& error) {

@@ -2,7 +2,10 @@
 // core/service/service_ui.hpp - what a service says goes to the log, with the generation that is in force.
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include <slipway/root_dir.hpp>
 
@@ -17,7 +20,9 @@ std::optional<int> generation_in_force(const RootDir& root);
 class ServiceUi final : public Ui {
  public:
   /// @param root  outlives this object
-  ServiceUi(const LogSettings& settings, const RootDir& root) : log_(settings), root_(root) {}
+  /// @param advise  gives the commands in a text the options of the root; empty: they stay as the service names them
+  ServiceUi(const LogSettings& settings, const RootDir& root, std::function<std::string(std::string)> advise = {})
+      : log_(settings), root_(root), advise_(std::move(advise)) {}
   void log(Level level, const Subject& about, const std::string& text) override;
   void progress(const std::string&, const Progress&) override {}
   void step(const Subject& about, const std::string& text) override { log(Level::info, about, text); }
@@ -27,6 +32,7 @@ class ServiceUi final : public Ui {
  private:
   Log log_;
   const RootDir& root_;
+  std::function<std::string(std::string)> advise_;
 };
 
 }  // namespace slipway::core

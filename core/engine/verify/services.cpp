@@ -53,6 +53,13 @@ ServiceState read_answer(const std::string& line) {
   return state;
 }
 
+/// A service names commands as they are typed on its own machine.
+ServiceState advised_in(const SessionOptions& options, ServiceState state) {
+  state.status = advised(std::move(state.status), options);
+  for (std::string& reason : state.reasons) reason = advised(std::move(reason), options);
+  return state;
+}
+
 /// One question under way.
 class Question {
  public:
@@ -189,7 +196,7 @@ std::map<std::string, ServiceState> ask_services(Session& session) {
   std::map<std::string, ServiceState> states;
   for (const auto& [component, question] : questions)
     if (ServiceState state = question.state(); state.is != Is::absent || has_service_section(session, component))
-      states[component] = std::move(state);
+      states[component] = advised_in(session.options(), std::move(state));
   return states;
 }
 

@@ -140,6 +140,20 @@ TEST_F(StatusTest, AgreesWithVerifyAndDoctorThatAServiceReportsWhatIsWrong) {
   }
 }
 
+// A command that a service advised was for the machine's own root, whatever root the service was of.
+TEST_F(StatusTest, AndTheLogNameTheRootInWhatAServiceAdvises) {
+  spec(", how: advises");
+  ASSERT_EQ(host_.slipway({"apply"}).code, 0);
+  RunningService running(host_);
+  ASSERT_TRUE(running.hears("READY=1")) << running.log();
+  const std::string root = host_.path("").parent_path().string();
+  const std::string command = "(`slipway pause --root " + root + " -- wind --up`)";
+  EXPECT_TRUE(eventually([&] { return running.log().find(command) != std::string::npos; })) << running.log();
+  EXPECT_THAT(text(), HasSubstr(command));
+  EXPECT_EQ(service()["reasons"], Json::array({"the spring is tired " + command}));
+  EXPECT_THAT(host_.slipway({"verify"}).out, HasSubstr(command));
+}
+
 TEST_F(StatusTest, OfAnImageHasNoServiceThatVerifyCouldMiss) {
   spec("");
   ASSERT_EQ(host_.slipway({"apply"}).code, 0);

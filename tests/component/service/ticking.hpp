@@ -34,6 +34,11 @@ class Ticking final : public Service {
       write(text);
       io.status(how == "ails" ? "the hand is bent" : "wrote a line");
       if (how == "ails") io.reasons({"the hand is bent", "the spring is tired"});
+      if (how == "advises") {
+        constexpr const char* kAdvice = "the spring is tired (`slipway pause -- wind --up`)";
+        io.log("warning", kAdvice);
+        io.reasons({kAdvice});
+      }
       if (!output_ && how != "never-ready") io.ready();
       output_ = true;
       while (how == "deaf") std::this_thread::sleep_for(std::chrono::seconds(1));

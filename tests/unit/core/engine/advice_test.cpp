@@ -21,6 +21,8 @@ TEST(Advice, NamesTheRootInEveryCommandThatActsOnOne) {
             "run `slipway apply --root /srv/rootfs`, then `slipway verify --root /srv/rootfs --deep`");
   EXPECT_EQ(advised("`slipway init > host.yaml`", on("r")), "`slipway init --root r > host.yaml`");
   EXPECT_EQ(advised("`slipway service gfd`", on("r")), "`slipway service --root r gfd`");
+  EXPECT_EQ(advised("reset it (`slipway pause -- nvidia-smi -r -i 3`)", on("r")),
+            "reset it (`slipway pause --root r -- nvidia-smi -r -i 3`)");
 }
 
 TEST(Advice, LeavesCommandsAloneThatActOnNoRootOrNameOne) {
@@ -60,8 +62,17 @@ TEST(Advice, RepeatsMachineKernelAndSpecWhereTheyWereNamed) {
   options.live = true;
   options.kernels.clear();
   options.sim = options.spec = "";
+  EXPECT_EQ(advised("`slipway pause -- nvidia-smi -r`", options),
+            "`slipway pause --root /host --live -- nvidia-smi -r`");
   EXPECT_EQ(advised("`slipway apply`", options), "`slipway apply --root /host --live`");
   EXPECT_EQ(advised("`slipway plan --live`", options), "`slipway plan --root /host --live`") << "not twice";
+}
+
+TEST(Advice, AboutAnImageThatIsTheRootPausesWithoutAnOptionThatPauseLacks) {
+  SessionOptions options = on("/");
+  options.live = false;
+  EXPECT_EQ(advised("`slipway apply`, `slipway pause -- true`", options),
+            "`slipway apply --image`, `slipway pause -- true`");
 }
 
 TEST(Advice, GivenTwiceIsGivenOnce) {
