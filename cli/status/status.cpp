@@ -256,7 +256,11 @@ class NextSteps {
     steps_.push_back({{"problem", problem}, {"do", advised(remedy, session_.options())}});
   }
 
-  void add_component(const std::string& name, const Json& component, const std::string& apply) {
+  /// @param apply  as it is for a component that is applied as the generation has it
+  void add_component(const std::string& name, const Json& component, std::string apply) {
+    const std::string failed = failing_spec(component.value("failing", Json::object()));
+    const std::string spec = failed.empty() ? spec_ : failed;
+    if (!failed.empty()) apply = "`slipway apply" + failed + "`";
     const std::string state = component.value("state", "");
     if (component.contains("plugin"))
       add(component["plugin"].value("problem", ""), component["plugin"].value("do", ""));
@@ -264,9 +268,9 @@ class NextSteps {
       add(failing_text(component["failing"]), "look at `journalctl -u slipway-boot.service`");
     else if (state == to_string(ComponentState::waiting) && component["failing"].value("unreachable", false))
       add(name + " waits for its source, which does not answer",
-          "`slipway apply --wait-for-source" + spec_ + "` goes on when it does");
+          "`slipway apply --wait-for-source" + spec + "` goes on when it does");
     else if (state == to_string(ComponentState::waiting))
-      add(name + " waits", "end what is in its way; `slipway apply --wait" + spec_ + "` goes on then");
+      add(name + " waits", "end what is in its way; `slipway apply --wait" + spec + "` goes on then");
     else if (state == to_string(ComponentState::reboot_required))
       add(name + " needs a reboot", "reboot");
     else if (component.contains("failing") && component["failing"].value("removal", false))

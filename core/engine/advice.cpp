@@ -38,19 +38,11 @@ constexpr std::array kCommands{RootCommand{"apply", true, true, true},
                                RootCommand{"service", true},
                                RootCommand{"pause", false, false, false, false}};
 
-std::string quoted(const std::string& word) {
-  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:+@,=";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string text = "'";
-  for (const char letter : word) text += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-  return text + "'";
-}
-
 /// What goes behind the command's name; `words` is all of the command as it was advised.
 std::string options_for(const RootCommand& command, std::string_view words, const SessionOptions& options) {
   std::string text;
   const auto add = [&](const char* option, const std::string& value) {
-    if (!value.empty() && words.find(option) == std::string_view::npos) text += std::string(option) + quoted(value);
+    if (!value.empty() && words.find(option) == std::string_view::npos) text += std::string(option) + shell_word(value);
   };
   if (options.root != "/") add(" --root ", options.root);
   if (options.root != "/" && options.live.value_or(false) && words.find(" --live") == std::string_view::npos)
@@ -60,7 +52,7 @@ std::string options_for(const RootCommand& command, std::string_view words, cons
     text += " --image";
   add(" --sim ", options.sim);
   if (command.takes_kernel && words.find(" --kernel ") == std::string_view::npos)
-    for (const std::string& kernel : options.kernels) text += " --kernel " + quoted(kernel);
+    for (const std::string& kernel : options.kernels) text += " --kernel " + shell_word(kernel);
   if (command.needs_spec) add(" -f ", options.spec);
   if (command.plans_units && options.without_slipway) text += " --without-slipway";
   return text;
@@ -68,9 +60,18 @@ std::string options_for(const RootCommand& command, std::string_view words, cons
 
 }  // namespace
 
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:+@,=";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char letter : word) text += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return text + "'";
+}
+
 std::string advised(std::string text, const SessionOptions& options) {
   constexpr std::string_view kBegin = "`slipway ";
-  if (options.root == "/" && options.sim.empty() && options.live.value_or(true)) return text;
+  const bool is_this_machine = options.root == "/" && options.sim.empty() && options.live.value_or(true);
+  if (is_this_machine && options.spec.empty()) return text;
   for (std::size_t at = text.find(kBegin); at != std::string::npos; at = text.find(kBegin, at + 1)) {
     const std::size_t name = at + kBegin.size();
     const std::size_t end = std::min(text.find('`', name), text.size());
@@ -100,8 +101,8 @@ std::string ways_out(const std::vector<std::string>& paths) {
   std::string replace;
   std::string accept;
   for (const std::string& path : paths) {
-    replace += " --replace-edits=" + quoted(path);
-    accept += " " + quoted(path);
+    replace += " --replace-edits=" + shell_word(path);
+    accept += " " + shell_word(path);
   }
   return "`slipway apply" + replace + "` replaces " + what + ", `slipway accept" + accept + "` makes " + what +
          " the new state";

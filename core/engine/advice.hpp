@@ -14,10 +14,13 @@
 namespace slipway::core {
 
 /// The commands of slipway in `text` ("run `slipway apply`") with the options that make them act on the same root and
-/// machine as this one: --root, --live, --sim, --kernel, -f. As it was where there are none.
+/// machine, and by the same spec, as this one: --root, --live, --sim, --kernel, -f. As it was where there are none.
 std::string advised(std::string text, const SessionOptions& options);
 /// The error with its `next` said that way.
 Error advised(Error error, const SessionOptions& options);
+
+/// A word of a command as a shell takes it: "'my host.yaml'".
+std::string shell_word(const std::string& word);
 
 /// The text advises an apply, or to see by a plan what an apply would do.
 bool advises_apply(const std::string& text);

@@ -123,6 +123,11 @@ Status remember_failing(const ApplyRun& apply) {
     const bool was_here = owned.contains(component.name) || (base && base->plugins.contains(component.name));
     if (!apply.result.changed && !was_here && !apply.failing.contains(component.name)) after.erase(component.name);
   }
+  // No generation names it where nothing of it came about. A component that this run did not look at keeps its own.
+  if (const std::string& spec = apply.session.options().spec; !spec.empty())
+    for (const PlannedComponent& component : apply.result.run.components)
+      if (after.contains(component.name) && is_unsettled(component))
+        after[component.name]["spec_file"] = kept_spec_file(apply.session, spec);
   if (after == apply.failing || !state.exists()) return {};
   SLIPWAY_CHECK(state.write_failing(after));
   return apply.session.root().sync();

@@ -4,11 +4,10 @@
 #include <slipway/text.hpp>
 
 #include "core/engine/unit/units.hpp"
+#include "core/engine/verify/advice.hpp"
 
 namespace slipway::core {
-namespace {
 
-/// It did not end well: what it should do is not done, or is not known to work.
 bool is_unsettled(const PlannedComponent& component) {
   switch (component.state) {
     case ComponentState::failed:
@@ -22,8 +21,6 @@ bool is_unsettled(const PlannedComponent& component) {
       return false;
   }
 }
-
-}  // namespace
 
 Json failing_record(const PlannedComponent& component, const Findings* findings) {
   Json record{{"state", to_string(component.state)}};
@@ -51,6 +48,12 @@ std::string failing_text(const Json& record) {
     return finding.value("name", "") + ": " + finding.value("text", "");
   });
   return text.empty() ? record.value("error", record.value("reason", "")) : text;
+}
+
+std::string failing_spec(const Json& record) {
+  const std::string file = record.value("spec_file", "");
+  if (file.empty()) return {};
+  return " -f " + (file == "-" ? "SPEC" : shell_word(file));
 }
 
 std::string failed_names(const Findings& findings) {

@@ -12,6 +12,9 @@
 
 namespace slipway::core {
 
+/// The component did not end well: what it should do is not done, or is not known to work.
+bool is_unsettled(const PlannedComponent& component);
+
 /// What is remembered of a component that ended in such a state: {"state", "reason"?, "error"?, "unreachable"?,
 /// "do"?, "blocked_by"?, "findings"?}: the error, with what to do about it, may be of a registry that did not answer,
 /// and findings are those that failed. Nothing in it depends on the time.
@@ -19,6 +22,10 @@ Json failing_record(const PlannedComponent& component, const Findings* findings)
 
 /// Why, in a sentence: "acme.modules: the module acme is not there", or the reason or error that is remembered.
 std::string failing_text(const Json& record);
+
+/// The option that a command needs to repeat what failed: " -f FILE" of the apply that was given a spec file
+/// ("spec_file" of the record); else empty.
+std::string failing_spec(const Json& record);
 
 /// The names of the findings that failed, "driver.modules, driver.nodes".
 std::string failed_names(const Findings& findings);

@@ -20,15 +20,6 @@ bool is_applied(const Generation& generation, const std::string& component) {
   return generation.plugins.contains(component);
 }
 
-/// Where the spec came from, as the root keeps it. An image does not tell from which folder of which user it was built.
-std::string kept_spec_file(const Session& session, const std::string& file) {
-  const std::filesystem::path path(file);
-  if (session.host_config().root != "/") return path.filename().string();
-  std::error_code problem;
-  const auto absolute = std::filesystem::absolute(path, problem);
-  return problem || file == "-" ? file : absolute.string();
-}
-
 /// A document without its components' sections.
 Json frame_of(Json document) {
   document["spec"]["components"] = Json::object();
@@ -250,6 +241,14 @@ Result<std::vector<std::string>> applied_by_other_plugins(Session& session, cons
       list.push_back(name + " " + version + " (another build of it is installed)");
   }
   return list;
+}
+
+std::string kept_spec_file(const Session& session, const std::string& file) {
+  const std::filesystem::path path(file);
+  if (session.host_config().root != "/") return path.filename().string();
+  std::error_code problem;
+  const auto absolute = std::filesystem::absolute(path, problem);
+  return problem || file == "-" ? file : absolute.string();
 }
 
 Result<Json> applied_entry(Session& session, const PlannedRun& run, const std::string& component) {

@@ -30,6 +30,10 @@ Result<HostSpec> spec_of(const Generation& generation, const Plugins& plugins);
 Result<std::vector<std::string>> applied_by_other_plugins(Session& session, const Generation& generation,
                                                           const std::vector<std::string>& only);
 
+/// Where a spec came from, as the root keeps it: of an image the file's name alone, which does not tell from which
+/// folder of which user it was built.
+std::string kept_spec_file(const Session& session, const std::string& file);
+
 /// What the component of the run is applied as, for the journal and the generation.
 Result<Json> applied_entry(Session& session, const PlannedRun& run, const std::string& component);
 

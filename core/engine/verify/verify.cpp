@@ -141,12 +141,14 @@ Finding last_apply(const Session& session, const HostSpec& spec, const std::stri
   const bool is_unreachable = record.value("unreachable", false);
   const bool never_came = state == "waiting" && (!is_here || is_unreachable);
   const bool failed = (ended_badly || never_came) && !is_in_force;
-  const std::string again = is_unreachable ? "`slipway apply --wait-for-source`" : "`slipway apply`";
+  const bool is_named = !session.options().spec.empty();  // so that advised() adds it
+  const std::string file = is_named ? "" : failing_spec(record);
+  const std::string again = "`slipway apply" + file + (is_unreachable ? " --wait-for-source`" : "`");
   const std::string told = record.value("do", "");  // with the options of that apply
   return Finding{failed ? Finding::Status::fail : Finding::Status::warning, name + ".apply",
                  "the last apply left it " + state + ": " + failing_text(record),
                  state == to_string(ComponentState::reboot_required) ? std::string(kReboot)
-                 : is_left_out
+                 : is_left_out && file.empty() && !is_named
                      ? advised("run `slipway apply -f SPEC` again, with the spec that has it", session.options())
                  : told.empty()        ? advised("run " + again + " again", session.options())
                  : advises_apply(told) ? told

@@ -265,6 +265,22 @@ TEST_F(Failing, ToBePlannedIsSaidByStatusAndForgottenWithTheFormerSpec) {
   EXPECT_EQ(host.tree(), before);
 }
 
+// No generation had the spec of the apply that failed, and `slipway apply` alone repeated the one before it.
+TEST_F(Failing, IsAdvisedToBeRepeatedWithTheSpecThatFailed) {
+  host.spec(std::string(kProbe) + "    follower: {}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  host.folder().file("next.yaml",
+                     "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: test}\nspec:\n  components:\n" +
+                         std::string(kProbe) + "    follower: {needs: /no/such/file}\n");
+  ASSERT_EQ(host.slipway({"apply", "-f", host.folder().at("next.yaml").string()}).code, 1);
+  const std::string again = "`slipway apply --root " + host.folder().at("root").string() + " -f next.yaml`";
+  EXPECT_THAT(host.slipway({"verify"}).out, HasSubstr(again + " again")) << "of an image the name alone is kept";
+  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr(again + " tries again"));
+  const std::string other = host.folder().at("host.yaml").string();
+  EXPECT_THAT(host.slipway({"verify", "-f", other}).out,
+              HasSubstr("slipway apply --root " + host.folder().at("root").string() + " -f " + other));
+}
+
 TEST_F(Failing, RecordThatIsDamagedIsNamedWithTheWayOut) {
   apply_broken(kProbe);
   host.put(record, "no JSON");

@@ -16,6 +16,13 @@ SessionOptions on(const std::string& root) {
 
 TEST(Advice, ForThisMachineStaysAsItIs) { EXPECT_EQ(advised("run `slipway apply`", on("/")), "run `slipway apply`"); }
 
+TEST(Advice, RepeatsTheSpecOnThisMachineAsWell) {
+  SessionOptions options = on("/");
+  options.spec = "host.yaml";
+  EXPECT_EQ(advised("`slipway apply`, then `slipway verify`", options),
+            "`slipway apply -f host.yaml`, then `slipway verify`");
+}
+
 TEST(Advice, NamesTheRootInEveryCommandThatActsOnOne) {
   EXPECT_EQ(advised("run `slipway apply`, then `slipway verify --deep`", on("/srv/rootfs")),
             "run `slipway apply --root /srv/rootfs`, then `slipway verify --root /srv/rootfs --deep`");
