@@ -28,9 +28,22 @@ std::size_t depth_of(const std::string& cause) {
   return depth == 0 && !cause.empty() ? kOfAFinding : depth;
 }
 
+constexpr const char* kService = ".service";
+
+std::string component_of(const Finding& finding) { return finding.name.substr(0, finding.name.find('.')); }
+
+/// What the other finding says of its subject ("GPU 3: XID 79") stands in the report of the service.
+bool reports(const Finding& service, const Finding& other) {
+  const std::size_t subject = other.text.find(": ");
+  const std::string what = subject == std::string::npos ? other.text : other.text.substr(subject + 2);
+  return !what.empty() && service.text.find(what) != std::string::npos;
+}
+
 /// All findings of all components, and the first of each name that is wrong, one that fails before one that warns.
 class Causes {
  public:
+  using Origin = std::pair<std::string, const Finding*>;
+
   explicit Causes(const std::map<std::string, Findings>& findings) {
     for (const auto& [component, list] : findings)
       for (const Finding& finding : list.list())
@@ -42,7 +55,7 @@ class Causes {
   const std::vector<const Finding*>& all() const { return all_; }
 
   /// What leads to the finding in the end: a thing, or else a finding. The other one is empty.
-  std::pair<std::string, const Finding*> origin(const Finding* finding) const {
+  Origin origin(const Finding* finding) const {
     std::set<const Finding*> seen;
     while (!finding->cause.empty() && seen.insert(finding).second) {
       const auto named = by_name_.find(finding->cause);
@@ -51,6 +64,20 @@ class Causes {
       finding = named->second;
     }
     return {"", finding};
+  }
+
+  /// The same for each of the things that it comes of: a service reports all that is wrong with its GPUs at once.
+  std::vector<Origin> origins(const Finding* finding) const {
+    std::vector<Origin> found{origin(finding)};
+    if (finding->cause.empty() || finding->name != component_of(*finding) + kService) return found;
+    const bool is_cut = finding->text.ends_with(" more");  // then those of the same name count as well
+    for (const Finding* each : all_) {
+      if (each == finding || !is_wrong(*each) || component_of(*each) != component_of(*finding)) continue;
+      if (!reports(*finding, *each) && !(is_cut && each->name == finding->cause)) continue;
+      const Origin further = origin(each);
+      if (std::ranges::find(found, further) == found.end()) found.push_back(further);
+    }
+    return found;
   }
 
  private:
@@ -109,16 +136,11 @@ std::string explains(const Finding& owned, const Findings& findings) {
   return {};
 }
 
-/// The finding of a component that says what to do about what its service only reports: its text is in the report.
+/// The finding of a component that says what to do about what its service only reports.
 std::string told_by(const Finding& service, const Findings& findings) {
-  const auto is_reported = [&](const Finding& finding) {
-    const std::size_t subject = finding.text.find(": ");
-    const std::string what = subject == std::string::npos ? finding.text : finding.text.substr(subject + 2);
-    return !what.empty() && service.text.find(what) != std::string::npos;
-  };
   for (const auto status : {Finding::Status::fail, Finding::Status::warning})
     for (const Finding& finding : findings.list())
-      if (finding.status == status && finding.name != service.name && is_reported(finding)) return finding.name;
+      if (finding.status == status && finding.name != service.name && reports(service, finding)) return finding.name;
   return {};
 }
 
@@ -142,7 +164,7 @@ void name_causes_in(const std::string& component, Findings& findings) {
     if (is_wrong(finding) && finding.cause.empty() && finding.name != leading) {
       if (!leading.empty() && (is_cured_by_apply(finding) || awaits_reboot(*leader)))
         finding.cause = leading;
-      else if (finding.status == Finding::Status::warning && finding.name == component + ".service")
+      else if (finding.status == Finding::Status::warning && finding.name == component + kService)
         finding.cause = told_by(finding, findings);
       else if (finding.name == component + kOwned)
         finding.cause = explains(finding, findings);
@@ -165,12 +187,13 @@ Finding::Status CauseEntry::worst() const {
 std::vector<CauseEntry> entries_of(const std::map<std::string, Findings>& findings) {
   const Causes causes(findings);
   std::vector<std::vector<const Finding*>> groups;
-  std::map<std::pair<std::string, const Finding*>, std::size_t> places;
-  for (const Finding* finding : causes.all()) {
-    const auto [place, is_new] = places.emplace(causes.origin(finding), groups.size());
-    if (is_new) groups.emplace_back();
-    groups[place->second].push_back(finding);
-  }
+  std::map<Causes::Origin, std::size_t> places;
+  for (const Finding* finding : causes.all())
+    for (const auto& origin : causes.origins(finding)) {
+      const auto [place, is_new] = places.emplace(origin, groups.size());
+      if (is_new) groups.emplace_back();
+      groups[place->second].push_back(finding);
+    }
   std::vector<CauseEntry> entries;
   for (const auto& [origin, place] : places) {
     const auto& group = groups[place];

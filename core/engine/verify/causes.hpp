@@ -28,7 +28,7 @@ inline constexpr const char* kOwnWorkDiffers = "not as slipway left it: ";
 /// Borrows from the findings that it was made of.
 struct CauseEntry {
   const Finding* head;                       ///< fails or warns; its remedy is the one for all
-  std::vector<const Finding*> consequences;  ///< in the order of the components
+  std::vector<const Finding*> consequences;  ///< in the order of the components; one of several causes is one of each
   Finding::Status worst() const;             ///< fail where any of them fails
 };
 

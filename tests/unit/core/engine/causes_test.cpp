@@ -78,6 +78,30 @@ TEST(Causes, OfEachGpuAreAnEntryOfTheirOwn) {
   EXPECT_THAT(names_of(entries[2]), ElementsAre("gfd.gpus")) << "what only warns comes last";
 }
 
+// "leads to dcgm.service" stood below one of three bad GPUs, though the service reported all of them.
+TEST(Causes, OfWhatAServiceReportsOfSeveralGpusAreAllOfThem) {
+  All all;
+  add(all, {kFail, "dcgm.health", "GPU 0: XID 48", "reset", "gpu/0000:18:00.0"});
+  add(all, {kFail, "dcgm.health", "GPU 3: XID 79", "power off", "gpu/0000:5d:00.0"});
+  add(all, {kWarning, "dcgm.health", "GPU 5: hot", "look", "gpu/0000:ab:00.0"});
+  add(all, {kWarning, "dcgm.service", "reports: GPU 0 is unhealthy: XID 48; GPU 3 is unhealthy: XID 79"});
+  name_causes(all, false);
+  auto entries = entries_of(all);
+  ASSERT_EQ(entries.size(), 3U);
+  EXPECT_THAT(names_of(entries[0]), ElementsAre("dcgm.health", "dcgm.service"));
+  EXPECT_THAT(names_of(entries[1]), ElementsAre("dcgm.health", "dcgm.service"));
+  EXPECT_THAT(names_of(entries[2]), ElementsAre("dcgm.health")) << "the service does not report it";
+  All more;
+  for (const Finding& finding : all["dcgm"].list())
+    more["dcgm"].add(finding.name == "dcgm.service"
+                         ? Finding{kWarning, finding.name, "reports: GPU 0 is unhealthy: XID 48; and 2 more", {}}
+                         : finding);
+  name_causes(more, false);
+  entries = entries_of(more);
+  ASSERT_EQ(entries.size(), 3U);
+  for (const CauseEntry& entry : entries) EXPECT_THAT(names_of(entry), ElementsAre("dcgm.health", "dcgm.service"));
+}
+
 // Without a package for the kernel, three findings advised `slipway apply`, which cannot help.
 TEST(Causes, OfAComponentThatCannotBePlannedAdviseNoApply) {
   All all;
