@@ -162,10 +162,17 @@ std::string LostGpu::name() const {
 }
 
 std::string LostGpu::remedy() const {
-  return (hangs ? std::string(nvml::kHangRemedy)
-                : "reset the GPU (`slipway pause -- nvidia-smi -r -i " + (pci_address.empty() ? "UUID" : pci_address) +
-                      "`) or reboot; if it is lost again, have it replaced") +
-         ". The specs take it in by themselves once it answers";
+  constexpr const char* kLater = ". The specs take it in by themselves once it answers";
+  if (hangs) return std::string(nvml::kHangRemedy) + kLater;
+  // nvidia-smi finds no GPU that NVML does not show, so there is nothing to reset.
+  if (!index)
+    return "look for its address in the kernel's log (`dmesg`), then drain the node and reboot, or power it off and "
+           "on; "
+           "if the driver does not show the GPU after that either, have it replaced" +
+           std::string(kLater);
+  return "reset the GPU (`slipway pause -- nvidia-smi -r -i " +
+         (pci_address.empty() ? std::to_string(*index) : pci_address) +
+         "`) or reboot; if it is lost again, have it replaced" + kLater;
 }
 
 std::vector<LostNote> lost_notes(const Inventory& inventory) {

@@ -143,6 +143,8 @@ TEST_F(LostGpus, ThatNvmlDoesNotShowAreNamedByTheirAddress) {
   EXPECT_EQ(seven.code, 0) << seven.err;
   EXPECT_THAT(seven.out, AllOf(HasSubstr(entry("6")), Not(HasSubstr(entry("7")))));
   EXPECT_THAT(seven.err, HasSubstr("the GPU 0000:5d:00.0 is lost"));
+  // nvidia-smi resets no GPU that the driver does not show.
+  EXPECT_THAT(seven.err, AllOf(HasSubstr("`dmesg`"), HasSubstr("drain the node and reboot"), Not(HasSubstr("reset"))));
 }
 
 TEST_F(LostGpus, KeepTheOthersInTheSpecOfAnApplyAndOfTheNextBoot) {
