@@ -18,7 +18,7 @@ constexpr const char* kStatusFile = "/run/slipway/deviceplugin/status.json";
 constexpr const char* kOffers = "deviceplugin.offers";
 constexpr const char* kLog = "look at `systemctl status slipway-deviceplugin.service`";
 constexpr const char* kAbsentRemedy =
-    "look at the kernel's log (`dmesg`) for its address, then reset the GPU or reboot";
+    "look at the kernel's log (`dmesg`) for its address, then drain the node and reboot";
 constexpr std::size_t kLargestFile = 16U << 20U;
 constexpr std::chrono::milliseconds kLook{50};
 

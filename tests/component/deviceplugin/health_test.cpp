@@ -96,7 +96,7 @@ TEST(DevicePluginService, KnowsAResetThatPauseRanWhereTheDriverReportsNone) {
   ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 7; })) << service.log();
   EXPECT_TRUE(
       eventually([&] { return remedy().find("before branch 570 do not report a reset") != std::string::npos; }));
-  EXPECT_THAT(remedy(), HasSubstr("`slipway pause -- nvidia-smi -r -i 0000:5d:00.0` has succeeded"));
+  EXPECT_THAT(remedy(), HasSubstr("`slipway pause -- nvidia-smi -r -i 0000:5d:00.0` has reset the GPU"));
   const std::string program = node.host().folder().at("nvidia-smi").string();
   std::ofstream(program) << "#!/bin/sh\nexec " SLIPWAY_SIM_PROGRAM " " << node.host().path("run/slipway/sim").string()
                          << " gpu 3 reset\n";
@@ -239,7 +239,9 @@ TEST(DevicePluginService, CountsAndNamesAGpuThatTheDriverDoesNotShow) {
   EXPECT_TRUE(eventually([&] { return status().find("working: 3 of 4 GPUs healthy") != std::string::npos; }))
       << status();
   EXPECT_THAT(status(), HasSubstr("is there, and the driver does not show it"));
-  EXPECT_THAT(node.host().slipway(node.words("verify")).out, HasSubstr("fail  deviceplugin.health: GPU 1 ("));
+  const std::string verify = node.host().slipway(node.words("verify")).out;
+  EXPECT_THAT(verify, HasSubstr("fail  deviceplugin.health: GPU 1 ("));
+  EXPECT_THAT(verify, Not(HasSubstr("reset the GPU"))) << "nvidia-smi finds no such GPU";
   node.sim("gpu 1 restore");
   EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 4; })) << service.log();
 }
