@@ -90,9 +90,17 @@ TEST(DevicePluginVerify, GivesEachUnhealthyGpuItsOwnRemedy) {
   EXPECT_EQ(findings[0]["cause"], "gpu/0000:2a:00.0");
   EXPECT_EQ(findings[1]["cause"], "gpu/0000:5d:00.0");
   EXPECT_EQ(findings[2]["cause"], "gpu/0000:ab:00.0");
-  EXPECT_EQ(findings[0]["remedy"], health(1)["remedy"]);
-  EXPECT_EQ(findings[1]["remedy"], health(3)["remedy"]);
-  EXPECT_EQ(findings[2]["remedy"], health(5)["remedy"]);
+  // The service names commands as for its own machine, and findings name the root and the machine that were asked.
+  const auto as_of_findings = [&](std::string remedy) {
+    const std::string pause = "`slipway pause ";
+    const std::string options = "--root " + node.host().path("").parent_path().string() + " --sim h100x8 ";
+    for (std::size_t at = remedy.find(pause); at != std::string::npos; at = remedy.find(pause, at + 1))
+      remedy.insert(at + pause.size(), options);
+    return remedy;
+  };
+  EXPECT_EQ(findings[0]["remedy"], as_of_findings(health(1)["remedy"]));
+  EXPECT_EQ(findings[1]["remedy"], as_of_findings(health(3)["remedy"]));
+  EXPECT_EQ(findings[2]["remedy"], as_of_findings(health(5)["remedy"]));
   EXPECT_NE(findings[0]["remedy"], findings[2]["remedy"]);
   const auto doctor = node.host().slipway(node.words("doctor"));
   EXPECT_THAT(doctor.out, HasSubstr("3 things are wrong")) << "one for each GPU";
