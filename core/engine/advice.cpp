@@ -108,6 +108,11 @@ std::string ways_out(const std::vector<std::string>& paths) {
          " the new state";
 }
 
+std::string what_and_file(const Error& error) {
+  const bool names_file = error.where.starts_with('/') && error.what.find(error.where) == std::string::npos;
+  return names_file ? error.where + ": " + error.what : error.what;
+}
+
 Error advised(Error error, const SessionOptions& options) {
   error.next = advised(std::move(error.next), options);
   return error;

@@ -31,6 +31,9 @@ bool keeps_edits(const std::string& text);
 /// What helps against edits that are kept: the commands that replace them, and that accept them.
 std::string ways_out(const std::vector<std::string>& paths);
 
+/// What has failed, with the file and the place in it where the error names one: "/etc/a.toml:3:5: it is not TOML".
+std::string what_and_file(const Error& error);
+
 /// What a plugin advises: it knows nothing of other roots, so the root's programs too are named as they run from here
 /// ("`depmod -b /srv/rootfs 6.1`").
 Error advised_by_plugin(Error error, const Machine& machine);

@@ -165,7 +165,7 @@ Finding unusable_finding(const Session& session, const std::string& name, const 
 
 /// What a component has made cannot be looked at: its plugin, which knows its own actions, is gone or crashes.
 Finding unchecked_finding(const Session& session, const HostSpec& spec, const std::string& name, const Error& error) {
-  return {Finding::Status::fail, name + ".owned", "what it has made could not be checked: " + error.what,
+  return {Finding::Status::fail, name + ".owned", "what it has made could not be checked: " + what_and_file(error),
           advised(error.next, session.options()), spec.unusable.contains(name) ? name + ".plugin" : ""};
 }
 
@@ -245,7 +245,7 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
     }
     auto findings = verify_component(session, name, section);
     if (!findings) {
-      all[name].fail(name + ".verify", findings.error().what, findings.error().next);
+      all[name].fail(name + ".verify", what_and_file(findings.error()), findings.error().next);
       continue;
     }
     for (const Finding& finding : findings->list()) all[name].add(finding);

@@ -35,7 +35,7 @@ Result<Json> parse_toml(std::string_view text, const std::string& path) {
   const auto& error = parsed.error();
   const auto begin = error.source().begin;
   return Error{ErrorCode::invalid,
-               "it is no TOML: " + std::string(error.description()),
+               "it is not TOML: " + std::string(error.description()),
                path + ":" + std::to_string(begin.line) + ":" + std::to_string(begin.column),
                "correct the file; slipway leaves it as it is",
                {}};

@@ -82,6 +82,15 @@ TEST(Advice, AboutAnImageThatIsTheRootPausesWithoutAnOptionThatPauseLacks) {
             "`slipway apply --image`, `slipway pause -- true`");
 }
 
+// `runtime.verify: it is no TOML` named no file.
+TEST(Advice, OfAnErrorNamesTheFileItIsAbout) {
+  const Error error{ErrorCode::invalid, "it is not TOML: a key", "/etc/a.toml:3:5", "correct the file", {}};
+  EXPECT_EQ(what_and_file(error), "/etc/a.toml:3:5: it is not TOML: a key");
+  EXPECT_EQ(what_and_file({ErrorCode::invalid, "cannot read /etc/a.toml", "/etc/a.toml", {}, {}}),
+            "cannot read /etc/a.toml");
+  EXPECT_EQ(what_and_file({ErrorCode::invalid, "no package", "spec.components.driver.source", {}, {}}), "no package");
+}
+
 TEST(Advice, GivenTwiceIsGivenOnce) {
   const std::string once = advised("`slipway apply`", on("r"));
   EXPECT_EQ(advised(once, on("r")), once);

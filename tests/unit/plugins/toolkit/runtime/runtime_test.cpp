@@ -336,7 +336,7 @@ TEST(Toml, IsWrittenSoThatItReadsAsTheSame) {
 // A fuzzer's find: toml++ asserted that a key follows the bracket.
 TEST(Toml, ThatHasNoKeyInAHeaderIsReported) {
   for (const char* text : {"[\r\n 3]}\r\n", "[ =]\n", "[[:{]]\n", "a.= 1\n"})
-    EXPECT_THAT(to_text(parse_toml(text, "/c.toml").error()), HasSubstr("it is no TOML")) << text;
+    EXPECT_THAT(to_text(parse_toml(text, "/c.toml").error()), HasSubstr("it is not TOML")) << text;
 }
 
 }  // namespace
