@@ -16,11 +16,12 @@ namespace slipway::core {
 /// SLIPWAY_COLUMNS says it for anything.
 std::size_t columns_of(int descriptor);
 
-/// Breaks lines that are longer, between words, and long paths behind a slash. A command in backquotes stays whole
-/// where a line has room for it.
+/// Breaks lines that are longer, between words, and long paths behind a slash. A command in backquotes stays whole, so
+/// that it can be copied.
 std::string wrapped(const std::string& text, std::size_t columns);
 
-/// A text of at most so many bytes: one that is longer is cut between two words, and ends with "…".
+/// A text of at most so many bytes: one that is longer is cut between two words, and ends with "…". A command in
+/// backquotes is not cut: the text ends behind it.
 std::string cut_at_word(const std::string& text, std::size_t most);
 
 /// "12.3 MiB".

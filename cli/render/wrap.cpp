@@ -24,6 +24,7 @@ constexpr std::size_t kHanging = 4;  // below what stands behind a mark: "  + cr
 constexpr std::size_t kDeepestIndent = 12;
 constexpr std::size_t kFarthestColumn = 88;  // that a mark can say
 
+constexpr std::size_t kLongestCommand = 4096;   // in backquotes, in bytes: the author of a text may have made it of any
 constexpr std::size_t kMostBytesOfAColumn = 7;  // of a column: a character of UTF-8 and marks around it
 
 /// Stops where it is too long: the author of a text may have made it of any length.
@@ -37,17 +38,17 @@ bool fits_in(std::string_view marked, std::size_t columns) {
   return width <= columns;
 }
 
-/// Where the word ends that begins at `from`; what is in backquotes belongs together if it is not too long.
-std::size_t end_of_word(const std::string& line, std::size_t from, std::size_t room) {
-  const std::size_t end = std::min(line.find(' ', from), line.size());
-  const std::string_view word = std::string_view(line).substr(from, end - from);
-  const std::size_t open = word.find('`');
-  if (open == std::string_view::npos) return end;
-  const std::string_view around = std::string_view(line).substr(from, kMostBytesOfAColumn * (room + 1));
-  const std::size_t close = around.find('`', open + 1);
-  if (close == std::string_view::npos) return end;
-  const std::size_t whole = std::min(around.find(' ', close), around.size());
-  return fits_in(around.substr(0, whole), room) ? from + whole : end;
+/// Where the word ends that begins at `from`. A command in backquotes belongs together, however long it is: one that
+/// was broken could not be copied.
+std::size_t end_of_word(const std::string& line, std::size_t from) {
+  const std::string_view rest = std::string_view(line).substr(from, kLongestCommand);
+  bool in_command = false;
+  for (std::size_t at = 0; at < rest.size(); ++at) {
+    if (rest[at] == '`') in_command = !in_command;
+    if (rest[at] == ' ' && !in_command) return from + at;
+  }
+  const bool is_all = !in_command && from + rest.size() == line.size();
+  return is_all ? line.size() : std::min(line.find(' ', from), line.size());
 }
 
 /// How much of a word that is too long goes onto this line: up to its last slash that fits, else its last dot.
@@ -73,7 +74,7 @@ class Breaker {
   std::string run() {
     std::size_t gap = 0;  // the spaces before the word
     for (std::size_t at = lead_; at < line_.size();) {
-      const std::size_t end = end_of_word(line_, at, columns_ - indent_.size());
+      const std::size_t end = end_of_word(line_, at);
       const std::string word = line_.substr(at, end - at);
       const bool reason = word.size() <= kMostBytesOfAColumn && without_marks(word) == "#" &&
                           !fits(gap, std::string_view(line_).substr(at));
@@ -99,7 +100,7 @@ class Breaker {
   }
   void add(std::size_t gap, std::string_view word) {
     current_.append(gap, ' ');
-    while (!fits(0, word)) {
+    while (!fits(0, word) && word.find('`') == std::string_view::npos) {
       const std::size_t part = fitting_part(word, columns_ - std::min(columns_, shown_width(current_)));
       if (part == 0) break;
       current_ += word.substr(0, part);
@@ -175,8 +176,16 @@ std::string mebibytes(std::uint64_t bytes) {
 std::string cut_at_word(const std::string& text, std::size_t most) {
   if (text.size() <= most) return text;
   const std::size_t before = text.rfind(' ', most);
-  const std::size_t end = before != std::string::npos ? before : text.find(' ');
-  return end == std::string::npos ? text : text.substr(0, end) + " …";
+  std::size_t end = before != std::string::npos ? before : text.find(' ');
+  if (end == std::string::npos) return text;
+  if (std::ranges::count(std::string_view(text).substr(0, end), '`') % 2 != 0) {  // in the middle of a command
+    const std::size_t open = text.rfind('`', end);
+    const std::size_t close = text.find('`', end);
+    if (close == std::string::npos) return text.substr(0, end) + " …";
+    const bool is_short = close - open <= kLongestCommand;
+    end = is_short ? std::min(text.find(' ', close), text.size()) : std::min(text.rfind(' ', open), open);
+  }
+  return end == text.size() ? text : text.substr(0, end) + " …";
 }
 
 }  // namespace slipway::core

@@ -20,11 +20,22 @@ TEST(LinesForPeople, GoOnBelowBetweenWordsAndIndented) {
             "  + create /etc/ld.so.conf.d/x.conf\n      # programs find the libraries\nnext\n");
 }
 
-TEST(LinesForPeople, KeepACommandInBackquotesWholeWhereALineHasRoomForIt) {
+// A command that was broken could not be copied; the terminal itself breaks a line that is too long.
+TEST(LinesForPeople, KeepACommandInBackquotesWhole) {
   EXPECT_EQ(wrapped("the images differ, so run `slipway apply --root r` again", 40),
             "the images differ, so run\n    `slipway apply --root r` again");
-  EXPECT_EQ(wrapped("run `slipway apply --root /a/long/folder --sim h100x8` now", 40),
-            "run `slipway apply --root /a/long/folder\n    --sim h100x8` now");
+  EXPECT_EQ(wrapped("run (`slipway apply --root /a/long/folder --sim h100x8`) now", 40),
+            "run\n    (`slipway apply --root /a/long/folder --sim h100x8`)\n    now");
+  EXPECT_EQ(wrapped("an odd ` among words that go on behind it", 40), "an odd ` among words that go on behind\n    it");
+}
+
+TEST(TextsThatAreCut, EndBehindACommandAndNotInIt) {
+  EXPECT_EQ(cut_at_word("one two three", 9), "one two …");
+  EXPECT_EQ(cut_at_word("reset it (`slipway pause -- reset 3`), or reboot it", 20),
+            "reset it (`slipway pause -- reset 3`), …");
+  EXPECT_EQ(cut_at_word("reset it (`slipway pause -- reset 3`)", 20), "reset it (`slipway pause -- reset 3`)");
+  EXPECT_EQ(cut_at_word("an odd ` among words that go on", 18), "an odd ` among …");
+  EXPECT_EQ(cut_at_word("see `" + std::string(3000, 'x') + " " + std::string(3000, 'x') + "` now", 3010), "see …");
 }
 
 TEST(LinesForPeople, BreakALongPathBehindASlash) {
