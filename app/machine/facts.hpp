@@ -25,6 +25,10 @@ Json kernel_facts(const Session& session);
 /// where the root shows no devices, or no plugin asks for any.
 Json device_facts(const Session& session);
 
+/// {"problem", "do"} where the file system of the state folder has no room or no inodes left, so that no apply can
+/// record anything; null: it has, or is read-only anyway.
+Json full_disk(const Session& session);
+
 /// The name of a device in a PCI ID database (pci-ids(5)): "GH100 [H100 SXM5 80GB]"; empty: it has none.
 std::string pci_name(const std::string& database, const std::string& vendor, const std::string& device);
 

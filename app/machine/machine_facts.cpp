@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
+#include <filesystem>
+#include <optional>
 #include <tuple>
+#include <utility>
 
+#include <fcntl.h>
+#include <sys/statvfs.h>
 #include <sys/utsname.h>
 
 #include <slipway/kernels/kernels.hpp>
+#include <slipway/root_dir.hpp>
 #include <slipway/text.hpp>
 
 #include "app/machine/facts.hpp"
@@ -41,6 +48,21 @@ std::string database_of(const Host& host) {
   return {};
 }
 
+/// Of the innermost folder above the state, or the state folder itself, that exists.
+std::optional<std::pair<std::string, struct statvfs>> state_file_system(const Session& session) {
+  const auto root = RootDir::open(session.host_config().root);
+  if (!root) return std::nullopt;
+  std::filesystem::path path(kStateDir);
+  for (; path != path.root_path(); path = path.parent_path())
+    if (const auto folder = root->open_at(path.string(), O_PATH | O_DIRECTORY)) {
+      struct statvfs info {};
+      if (::fstatvfs(folder->get(), &info) != 0) return std::nullopt;
+      const std::string& base = session.host_config().root;
+      return std::pair(base == "/" ? path.string() : base + path.string(), info);
+    }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Json host_facts(const Session& session) {
@@ -61,6 +83,25 @@ Json kernel_facts(const Session& session) {
   return {{"release", release.ok() ? *release : ""},
           {"installed", session.host().installed_kernels()},
           {"next", next_boot(session.host()).release}};
+}
+
+Json full_disk(const Session& session) {
+  constexpr std::uint64_t kLeastBytes = std::uint64_t{64} << 10U;  // the journal and a record or two
+  const auto found = state_file_system(session);
+  if (!found) return {};
+  const auto& [path, info] = *found;
+  if ((info.f_flag & ST_RDONLY) != 0 || info.f_blocks == 0) return {};
+  const std::string subject = "the file system of " + path;
+  const std::uint64_t bytes = std::uint64_t{info.f_bfree} * info.f_frsize;
+  if (bytes < kLeastBytes)
+    return {{"problem", subject + " is full (" + std::to_string(bytes) + " bytes are free), so no apply can work"},
+            {"do", "remove files from it (`df " + path +
+                       "` shows its size); `slipway gc` drops what slipway needs no "
+                       "more"}};
+  if (info.f_files != 0 && info.f_ffree == 0)  // 0 of 0 where they are made as needed
+    return {{"problem", subject + " has no inodes left, so no apply can work"},
+            {"do", "remove files from it (`df -i " + path + "` shows its inodes)"}};
+  return {};
 }
 
 std::string pci_name(const std::string& database, const std::string& vendor, const std::string& device) {

@@ -217,6 +217,7 @@ class NextSteps {
   Json list(const Json& damaged, const Json& components, const Json& expect) {
     if (expect.is_object() && expect.value("status", "") != "pass")
       add(expect.value("text", ""), expect.value("remedy", ""));
+    if (const Json full = full_disk(session_); full.is_object()) add(full.value("problem", ""), full.value("do", ""));
     if (!damaged.empty())
       add(damaged.size() == 1 ? "a record is damaged" : std::to_string(damaged.size()) + " records are damaged",
           "run `slipway repair`: it sets them aside and makes up for them as far as that can be done");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 
 #include <fcntl.h>
 #include <sched.h>
@@ -54,6 +56,30 @@ TEST(Root, ThatIsFullIsPutBackAsItWas) {
   EXPECT_FALSE(std::filesystem::exists(root.path("usr/lib/slipway/store/driver/current")));
   EXPECT_FALSE(std::filesystem::exists(root.path("etc/modprobe.d")));
   ::umount2(folder.c_str(), MNT_DETACH);
+}
+
+// Status said that nothing was left to do, and the next apply failed.
+TEST(Root, WhoseStateHasNoRoomLeftIsSaidByStatus) {
+  if (!own_mounts()) GTEST_SKIP() << "needs to mount";
+  const DriverRoot root;
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  const std::string state = root.folder().at("root/var/lib/slipway").string();
+  const std::string copy = root.folder().at("copy").string();
+  std::filesystem::copy(state, copy, std::filesystem::copy_options::recursive);
+  const auto status = [&] { return root.run({"status"}).out; };
+  EXPECT_THAT(status(), Not(HasSubstr("the file system of")));
+  for (const auto& [limits, says] : std::vector<std::pair<std::string, std::string>>{
+           {"mode=0700,size=1m", " is full (0 bytes are free)"}, {"mode=0700,nr_inodes=400", " has no inodes left"}}) {
+    SCOPED_TRACE(limits);
+    ASSERT_EQ(::mount("tmpfs", state.c_str(), "tmpfs", 0, limits.c_str()), 0);
+    std::filesystem::copy(copy, state, std::filesystem::copy_options::recursive);
+    EXPECT_THAT(status(), Not(HasSubstr("the file system of")));
+    if (says.find("full") != std::string::npos) std::ofstream(state + "/filler") << std::string(2U << 20U, 'x');
+    for (int i = 0; i < 400 && says.find("inodes") != std::string::npos; ++i)
+      std::ofstream(state + "/" + std::to_string(i)) << "";
+    EXPECT_THAT(status(), HasSubstr("the file system of " + state + says));
+    ::umount2(state.c_str(), MNT_DETACH);
+  }
 }
 
 /// What another slipway would hold: a file that is for root alone, or for an ordinary user the root folder.
