@@ -2,7 +2,7 @@
 #include "driver/choose/choose.hpp"
 
 #include <algorithm>
-#include <set>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,11 +12,20 @@
 namespace slipway::driver {
 namespace {
 
-bool fits_machine(const Package& package, const Wanted& wanted) {
+bool fits_system(const Package& package, const Wanted& wanted) {
   const auto agrees = [](const std::string& have, const std::string& want) {
     return have.empty() || want.empty() || have == want;
   };
-  return package.version == wanted.version && agrees(package.arch, wanted.arch) && agrees(package.os, wanted.os);
+  return agrees(package.arch, wanted.arch) && agrees(package.os, wanted.os);
+}
+
+bool fits_machine(const Package& package, const Wanted& wanted) {
+  return package.version == wanted.version && fits_system(package, wanted);
+}
+
+bool gives_modules(const Package& package, const std::string& kernel, const Wanted& wanted) {
+  if (!package.is_source()) return wanted.precompiled != Precompiled::never && package.kernel_release == kernel;
+  return wanted.precompiled != Precompiled::require && !package.known_failure(kernel);
 }
 
 const Package* find(const std::vector<Package>& packages, const Wanted& wanted, const std::string& kernel,
@@ -85,6 +94,22 @@ Result<Choice> choose_package(const std::vector<Package>& packages, const Wanted
                                      wanted.source, wanted.kernel_release));
   if (wanted.precompiled == Precompiled::never) choice.notes.back() = "precompiled: never, so the modules are compiled";
   return choice;
+}
+
+std::vector<std::string> kernels_with_package(const std::vector<std::string>& kernels,
+                                              const std::vector<Package>& packages, const Catalogue& catalogue,
+                                              const nvidia::VersionConstraint& allowed, const Wanted& wanted) {
+  std::vector<std::string> with;
+  std::ranges::copy_if(kernels, std::back_inserter(with), [&](const std::string& kernel) {
+    const bool is_read = std::ranges::any_of(packages, [&](const Package& package) {
+      return allowed.allows(package.version) && fits_system(package, wanted) && gives_modules(package, kernel, wanted);
+    });
+    // Of a package that was not read its tag tells the kernel.
+    return is_read || std::ranges::any_of(catalogue.unread, [&](const std::string& tag) {
+             return (tag + "-").find("-" + kernel + "-") != std::string::npos;
+           });
+  });
+  return with;
 }
 
 }  // namespace slipway::driver

@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
+#include <slipway/inputs.hpp>
 #include <slipway/result.hpp>
 
 #include "driver/package/package.hpp"
+#include "nvidia/version_constraint.hpp"
 
 namespace slipway::driver {
 
@@ -39,5 +41,11 @@ struct Choice {
 /// `wanted.version` must be a version as the packages spell it. Errors: `needs_catalogue`; `build_failed` the source is
 /// known not to compile there; `not_found` with what was looked for, what there is and what to do.
 Result<Choice> choose_package(const std::vector<Package>& packages, const Wanted& wanted);
+
+/// Those of the kernels that the source has a package for, or a source package to compile for them, of any version that
+/// is allowed and whatever the flavour. @param wanted  its system, architecture and `precompiled` count
+std::vector<std::string> kernels_with_package(const std::vector<std::string>& kernels,
+                                              const std::vector<Package>& packages, const Catalogue& catalogue,
+                                              const nvidia::VersionConstraint& allowed, const Wanted& wanted);
 
 }  // namespace slipway::driver

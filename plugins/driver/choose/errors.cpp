@@ -39,6 +39,7 @@ std::string what_it_is_for(const Package& package) {
 
 std::vector<std::string> kernels_that_fit(const std::vector<Package>& packages, const Wanted& wanted) {
   std::set<std::string> kernels;
+  if (wanted.precompiled == Precompiled::never) return {};
   for (const auto& package : packages) {
     const bool fits = package.version == wanted.version && !package.is_source() &&
                       (package.os.empty() || wanted.os.empty() || package.os == wanted.os) &&

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <slipway/kernels/kernels.hpp>
+
 #include "driver/detect/kernel_driver.hpp"
 #include "driver/detect/root_layout.hpp"
 #include "nvidia/gpu.hpp"
@@ -45,6 +47,10 @@ void read_kernels(const Host& host, const KernelChoice& choice, HostFacts& facts
   if (choice.is_given() || !host.asked_kernels().empty()) facts.running_kernel = running_kernel(host);
   const auto releases = chosen_kernels(choice, host);
   if (!releases && facts.kernels_chosen) facts.kernel_problem = to_json(releases.error());
+  if (!releases && !facts.kernels_chosen && releases.error().code == ErrorCode::conflict) {
+    facts.several_kernels = host.installed_kernels();
+    sort_newest_first(facts.several_kernels);
+  }
   if (!releases) return;
   facts.kernel = read_kernel(host, releases->front());
   for (auto release = releases->begin() + 1; release != releases->end(); ++release)

@@ -47,7 +47,8 @@ struct HostFacts {
   std::vector<KernelFacts> further_kernels;  ///< besides the target, the newest first
   bool kernels_chosen = false;  ///< by the spec's `kernels` or several --kernel; the target is their newest
   Json kernel_problem;          ///< why there is none although they were chosen: an error object, or null
-  std::string running_kernel;   ///< where --kernel or the spec names kernels, and one runs
+  std::vector<std::string> several_kernels;  ///< of a root that has several, where nobody has chosen one
+  std::string running_kernel;                ///< where --kernel or the spec names kernels, and one runs
   bool has_make = false;
   // The root.
   std::string os;

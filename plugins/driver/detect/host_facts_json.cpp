@@ -53,6 +53,7 @@ void set_kernels(const HostFacts& from, Facts& facts) {
   facts.set("initramfs.tool", kernel.initramfs.tool);
   facts.set("initramfs.may_hold_nouveau", kernel.initramfs.may_hold_nouveau);
   if (!from.running_kernel.empty()) facts.set("kernels.running", from.running_kernel);
+  if (!from.several_kernels.empty()) facts.set("kernels.several", from.several_kernels);
   if (!from.kernels_chosen) return;
   Json further = Json::array();
   for (const auto& one : from.further_kernels) further.push_back(kernel_to_json(one));
@@ -73,6 +74,7 @@ void read_kernels_from(const Facts& facts, HostFacts& to) {
   to.kernels_chosen = facts.flag("kernels.chosen");
   for (const auto& one : facts.value("kernels.further")) to.further_kernels.push_back(kernel_from_json(one));
   to.running_kernel = facts.text("kernels.running");
+  to.several_kernels = facts.texts("kernels.several");
   to.kernel_problem = facts.value("kernels.problem");
 }
 

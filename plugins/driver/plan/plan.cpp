@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "driver/choose/errors.hpp"
 #include "driver/choose/version.hpp"
@@ -21,17 +22,45 @@ Result<std::string> target_kernel(const HostFacts& facts, const Target& target) 
   if (!facts.kernel_problem.is_null()) return error_from_json(facts.kernel_problem);
   if (facts.kernels_chosen) return facts.kernel.release;
   if (!target.kernel_release.empty()) return target.kernel_release;
-  if (!target.kernel_problem.is_null()) {
-    Error problem = error_from_json(target.kernel_problem);
-    if (problem.code == ErrorCode::conflict)
-      problem.next += "; or write kernels: all, or kernels: newest, for the component driver";
-    return problem;
-  }
+  if (!target.kernel_problem.is_null()) return error_from_json(target.kernel_problem);
   return Error{ErrorCode::not_found,
                "it could not be told which kernel the driver is for",
                "/lib/modules",
                "name it: --kernel RELEASE",
                {}};
+}
+
+/// Which of several kernels to choose: one that the source has a package for.
+Error which_kernel(Error problem, const Settings& settings, const HostFacts& facts, const Target& target,
+                   const Inputs& inputs) {
+  if (problem.code != ErrorCode::conflict || facts.several_kernels.empty()) return problem;
+  const auto catalogue = inputs.catalogue(kSourceKey);
+  if (!catalogue) return catalogue.error();
+  if (!catalogue->complete && catalogue->entries.empty() && catalogue->unread.empty())
+    return needs_tags(*catalogue, {});
+  Wanted wanted;
+  wanted.os = facts.os;
+  wanted.arch = target.arch;
+  wanted.precompiled = settings.precompiled;
+  std::vector<std::string> broken;
+  const auto& kernels = facts.several_kernels;
+  const auto with =
+      kernels_with_package(kernels, packages_of(*catalogue, broken), *catalogue, settings.version, wanted);
+  if (with.empty())
+    problem.next = fmt::format(
+        "none of them has a package in {}: build one (`slipway driver build --help` says how), and choose its kernel "
+        "with --kernel RELEASE",
+        catalogue->source);
+  else if (with.size() < kernels.size())
+    problem.next = fmt::format(
+        "choose one that has a package, for example --kernel {}; or write kernels: [{}] for the component driver",
+        with.front(), fmt::join(with, ", "));
+  else
+    problem.next = fmt::format(
+        "choose one, for example --kernel {}; --kernel may be repeated; or write kernels: all, or kernels: newest, for "
+        "the component driver",
+        with.front());
+  return problem;
 }
 
 Status check_hardware(const HostFacts& facts, const Target& target) {
@@ -148,7 +177,9 @@ Result<Plan> make_plan(const Settings& settings, const HostFacts& facts, const I
   SLIPWAY_CHECK(check_modprobe(settings, facts));
   if (!facts.existing.empty()) return plan_existing(settings, facts, target);
   SLIPWAY_CHECK(check_kernel_keys(settings, facts));
-  SLIPWAY_TRY(kernel_release, target_kernel(facts, target));
+  const auto chosen_kernel = target_kernel(facts, target);
+  if (!chosen_kernel) return which_kernel(chosen_kernel.error(), settings, facts, target, inputs);
+  const std::string& kernel_release = *chosen_kernel;
   SLIPWAY_TRY(catalogue, inputs.catalogue(kSourceKey));
 
   Plan plan;

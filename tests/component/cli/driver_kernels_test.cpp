@@ -70,6 +70,20 @@ TEST_F(DriverKernels, WithoutTheKeyAreAQuestion) {
   EXPECT_THAT(plan.out + plan.err, HasSubstr("write kernels: all"));
 }
 
+// `--kernel 6.1.0-99-amd64` was advised, for which the source has no package.
+TEST_F(DriverKernels, ThatAreAdvisedHaveAPackage) {
+  want("");
+  add_kernel("6.1.0-99-amd64");
+  const Ran plan = root.run({"plan"});
+  EXPECT_EQ(plan.code, 1);
+  EXPECT_THAT(plan.out + plan.err,
+              AllOf(HasSubstr("choose one that has a package, for example --kernel " + kNewer),
+                    HasSubstr("kernels: [" + kNewer + ", " + kOlder + "]"), Not(HasSubstr("--kernel 6.1.0-99"))));
+  want("precompiled: never");
+  const Ran compiled = root.run({"plan", "--kernel", "6.1.0-99-amd64"});
+  EXPECT_THAT(compiled.out + compiled.err, Not(HasSubstr("`slipway apply --kernel"))) << "it would have to be compiled";
+}
+
 TEST_F(DriverKernels, OneWithoutAPackageIsAnErrorOrANote) {
   expect_done(root.run({"apply"}));
   add_kernel("6.1.0-53-amd64");
