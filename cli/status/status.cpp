@@ -276,6 +276,8 @@ class NextSteps {
       add(name + " needs a reboot", "reboot");
     else if (component.contains("failing") && component["failing"].value("removal", false))
       add(name + " could not be removed", "`slipway remove " + name + "` tries again, " + apply + " keeps it");
+    else if (component.contains("failing") && component["failing"].contains("findings") && service_works(name))
+      add(name + " did not work after the last apply, and its service works now", apply + " looks again");
     else if (component.contains("failing"))
       add(name + (state == "failed" ? " failed" : " is " + state),
           (component["failing"].contains("findings") ? "`slipway doctor` tells whether it works now, "
@@ -288,6 +290,13 @@ class NextSteps {
     if (component.contains("edits")) edited_.push_back(name);
     if (const auto owned = known_.owned.find(name); owned != known_.owned.end() && owned->second.lost)
       lost_.push_back(name);
+  }
+
+  /// What it says of itself is newer than how the last apply ended.
+  bool service_works(const std::string& name) const {
+    const auto service = known_.services.find(name);
+    return service != known_.services.end() && service->second.is == ServiceState::Is::working &&
+           service->second.reasons.empty();
   }
 
   /// Its modules are for other kernels than the one that boots next.
