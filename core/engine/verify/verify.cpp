@@ -2,6 +2,7 @@
 #include "core/engine/verify/verify.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include <slipway/text.hpp>
@@ -125,6 +126,39 @@ std::set<std::string> as_in_force(const Session& session, const HostSpec& spec, 
   return names;
 }
 
+/// The keys of a section that two specs have otherwise: "source.digest, version".
+std::string other_keys(const Json& wanted, const Json& applied, const std::string& before = "") {
+  std::set<std::string> names;
+  for (const Json* section : {&wanted, &applied})
+    for (const auto& [key, value] : section->items()) names.insert(key);
+  std::vector<std::string> other;
+  for (const std::string& key : names) {
+    const Json one = wanted.value(key, Json());
+    const Json another = applied.value(key, Json());
+    if (one == another) continue;
+    other.push_back(before.empty() && one.is_object() && another.is_object() ? other_keys(one, another, key + ".")
+                                                                             : before + key);
+  }
+  return joined(other, ", ");
+}
+
+/// With -f, the spec may be one that was never applied: what of it no finding of the component's compares is said here.
+void add_differences(const Session& session, const HostSpec& spec, const Generation& current, const Json& failing,
+                     const std::function<bool(const std::string&)>& looked_at, std::map<std::string, Findings>& all) {
+  if (session.options().spec.empty()) return;
+  const auto applied = spec_of(current, session.plugins());
+  if (!applied) return;
+  for (const auto& [name, section] : spec.components) {
+    const auto found = applied->components.find(name);
+    if (!looked_at(name) || failing.contains(name) || found == applied->components.end() || found->second == section)
+      continue;
+    all[name].add({Finding::Status::warning, name + ".spec",
+                   "what is applied (generation " + std::to_string(current.number) +
+                       ") is not what this spec says: " + other_keys(section, found->second),
+                   advised("`slipway plan` shows what an apply would change", session.options())});
+  }
+}
+
 /// How the last apply ended for the component, where that is not for verify to find out anew.
 /// @param is_in_force  what is verified is not what that apply wanted, but what was there before and works or does not
 /// @param is_here      something was applied before
@@ -220,6 +254,7 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
   }
   std::set<std::string> in_force;
   if (!failing.empty() && current) in_force = as_in_force(session, spec, *current);
+  if (current) add_differences(session, spec, *current, failing, looked_at, all);
   const auto is_here = [&](const std::string& name) {  // where it had nothing to do, it holds nothing
     return owned.contains(name) || (current && current->plugins.contains(name));
   };

@@ -73,6 +73,20 @@ TEST(SourceWait, OfASpecThatIsNotInForceFailsItsVerify) {
   }
 }
 
+// The digest of a spec that was not applied yet was compared with nothing.
+TEST(Verify, OfASpecThatWasNotAppliedYetNamesWhatDiffers) {
+  const DriverRoot root;
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  const std::string file = root.folder().at("host.yaml").string();
+  EXPECT_THAT(root.run({"verify", "-f", file}).out, Not(HasSubstr("driver.spec")));
+  root.source("{repository: " + testing::kPackage + ", digest: \"sha256:" + std::string(64, 'a') + "\"}");
+  const Ran asked = root.run({"verify", "-f", file});
+  EXPECT_THAT(asked.out, AllOf(HasSubstr("warning  driver.spec: what is applied (generation 1) is not what this spec "
+                                         "says: source.digest, source.trust\n"),
+                               HasSubstr("do: `slipway plan "), HasSubstr(" -f " + file)));
+  EXPECT_THAT(root.run({"verify"}).out, Not(HasSubstr("driver.spec"))) << "of the generation in force";
+}
+
 // A second --wait would have waited for somebody in the way, and a wrong address is no matter of time.
 TEST(SourceWait, IsForNothingElse) {
   const DriverRoot root;
