@@ -18,7 +18,8 @@ CommandTable top_line() {
                {.name = "output", .value = "text|json", .help = "form of the result; json prints once", .letter = 'o'},
                {"interval", "TIME", "between two looks: 500ms, 2s (default: 2s)"},
                {"direct", "", "samples by itself, also where the service runs"},
-               {"service", "ADDRESS:PORT", "of the service (default: where this machine's listens)"},
+               {"service", "ADDRESS:PORT", "of the service (default: where that of the root listens)"},
+               {"root", "DIR", "the root whose service is asked (default: /)"},
                {"sim", "PROFILE", "of a simulated machine, such as h100x8"}},
           .examples = {"slipway top", "slipway top --once", "slipway top -o json", "slipway top --sim h100x8"}};
 }
@@ -30,6 +31,7 @@ Result<TopOptions> read_top_options(const CommandWords& words, bool draws) {
                      .direct = words.flag("direct"),
                      .interval = {},
                      .sim = words.text("sim"),
+                     .root = words.text("root", "/"),
                      .service = {}};
   if (const std::string form = words.text("output", "text"); form != "text" && form != "json")
     return line.wrong("--output takes text or json, not '" + form + "'");
@@ -47,6 +49,8 @@ Result<TopOptions> read_top_options(const CommandWords& words, bool draws) {
     options.service = ServicePlace{settings.address, settings.port};
   }
   if (options.service && options.direct) return line.wrong("--direct asks no service, so it goes with no --service");
+  if (words.given("root") && (options.service || options.direct || words.given("sim")))
+    return line.wrong("--root says whose service is asked, so it goes with none of --service, --direct and --sim");
   if (words.given("sim") && options.sim.empty()) return line.wrong("--sim needs a profile");
   if (!options.sim.empty() && (options.service || options.direct))
     return line.wrong("a simulated machine is sampled, so --sim goes with neither --service nor --direct");

@@ -22,6 +22,7 @@ struct TopOptions {
   bool direct = false;  ///< the service is not asked
   std::optional<std::chrono::milliseconds> interval;
   std::string sim;
+  std::string root = "/";  ///< whose service is asked
   std::optional<ServicePlace> service;
 };
 

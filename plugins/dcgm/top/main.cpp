@@ -36,7 +36,7 @@ class Sources {
       source_ = service_at(options.service->address, options.service->port);
       return;
     }
-    const auto place = options.direct || !options.sim.empty() ? std::nullopt : service_place();
+    const auto place = options.direct || !options.sim.empty() ? std::nullopt : service_place(options.root);
     may_change_ = place.has_value();
     source_ = place ? service_at(place->address, place->port) : own_samples(feed_);
   }

@@ -14,6 +14,7 @@
 #include <slipway/fd.hpp>
 #include <slipway/process/hear.hpp>
 #include <slipway/regular_file.hpp>
+#include <slipway/root_dir.hpp>
 
 #include "dcgm/settings.hpp"
 #include "dcgm/top/source.hpp"
@@ -158,8 +159,10 @@ std::unique_ptr<OverviewSource> service_at(const std::string& address, std::uint
   return std::make_unique<ServiceSource>(address, port);
 }
 
-std::optional<ServicePlace> service_place(const std::string& path) {
-  const auto text = read_regular(path, kMostOfAFile);
+std::optional<ServicePlace> service_place(const std::string& root) {
+  const auto folder = RootDir::open(root);
+  const auto text =
+      folder ? read_regular(*folder, "/etc/slipway/services/dcgm.json", kMostOfAFile) : Result<std::string>(Error{});
   const Json left = text ? parse_foreign(*text) : Json();
   const Json spec = left.is_object() ? left.value("spec", Json()) : Json();
   if (!spec.is_object()) return std::nullopt;

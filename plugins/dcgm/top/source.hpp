@@ -34,11 +34,11 @@ struct FeedOptions {
 /// A child of this program, `slipway dcgm overview`, which ends with this object.
 std::unique_ptr<OverviewSource> own_samples(const FeedOptions& options);
 
-/// Where the service of this machine listens, by what the last apply left for it. Nothing: there is none.
+/// Where the service of a root listens, by what the last apply left for it there. Nothing: there is none.
 struct ServicePlace {
   std::string address;
   std::uint16_t port = 0;
 };
-std::optional<ServicePlace> service_place(const std::string& path = "/etc/slipway/services/dcgm.json");
+std::optional<ServicePlace> service_place(const std::string& root = "/");
 
 }  // namespace slipway::dcgm

@@ -85,6 +85,18 @@ TEST_F(TopOfAService, ShowsWhatTheServiceHas) {
   EXPECT_THAT(ran.out, AllOf(HasSubstr("node-1  "), HasSubstr("from the service at 127.0.0.1:")));
 }
 
+TEST_F(TopOfAService, FindsTheServiceOfARoot) {
+  RunningService service(host_, service_words());
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  host_.put("etc/slipway/services/dcgm.json", R"({"spec": {"listen": "127.0.0.1:)" + std::to_string(port_) + R"("}})");
+  const std::string root = host_.path("").string();
+  const Ran ran = top({"--root", root});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("node-1  "), HasSubstr("from the service at 127.0.0.1:")));
+  EXPECT_EQ(top({"--root", root, "--direct"}).code, 64);
+  EXPECT_EQ(top({"--root", root, "--sim", "l4x1"}).code, 64);
+}
+
 // The GPU behind it had its number as well, and after a restart of the service nobody said that one was missing.
 TEST_F(TopOfAService, NamesAGpuThatTheDriverDoesNotShowAnyMore) {
   const auto shown = [&] { return top({"--service", "127.0.0.1:" + std::to_string(port_)}).out; };
