@@ -89,6 +89,9 @@ std::optional<unsigned> local_user_of(const sockaddr* client, const sockaddr* li
   const ssize_t got = ::recv(kernel.get(), &answer, sizeof answer, MSG_DONTWAIT);  // the kernel has answered in send()
   constexpr std::size_t kLeast = offsetof(decltype(answer), further);
   if (got < static_cast<ssize_t>(kLeast) || answer.header.nlmsg_type != SOCK_DIAG_BY_FAMILY) return std::nullopt;
+  // Where no such connection is here, the kernel answers with a socket that listens on that port for every address: of
+  // a client elsewhere that chose the port of sshd, or of Prometheus.
+  if (answer.socket.id.idiag_dport != other.port) return std::nullopt;
   // One that its process has closed belongs to nobody, and root's number stands there.
   if (answer.socket.idiag_inode == 0) return std::nullopt;
   return answer.socket.idiag_uid;

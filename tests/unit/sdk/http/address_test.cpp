@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -166,6 +167,34 @@ TEST(PeerOf, UsersOfThisMachineAreToldApart) {
       ASSERT_EQ(::waitpid(child, nullptr, 0), child);
     }
   }
+}
+
+// A client elsewhere that connected from the port of a service here was taken for the user of that service: it used up
+// the password attempts of Prometheus and ended its connections.
+TEST(PeerOf, AClientElsewhereIsNotWhoListensOnItsPortHere) {
+  const auto ports_of = [](const Fd& listener) {
+    sockaddr_in6 bound{};
+    socklen_t size = sizeof bound;
+    ::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&bound), &size);
+    return bound.sin6_port;
+  };
+  const auto every_address = listen_on({.address = "0.0.0.0"});
+  const auto also_of_six = listen_on({.address = "::"});
+  ASSERT_TRUE(every_address && also_of_six);
+  sockaddr_in client{.sin_family = AF_INET, .sin_port = ports_of(*every_address), .sin_addr = {}, .sin_zero = {}};
+  sockaddr_in listener{.sin_family = AF_INET, .sin_port = htons(9400), .sin_addr = {}, .sin_zero = {}};
+  ASSERT_EQ(::inet_pton(AF_INET, "192.0.2.7", &client.sin_addr), 1);
+  ASSERT_EQ(::inet_pton(AF_INET, "192.0.2.1", &listener.sin_addr), 1);
+  EXPECT_FALSE(local_user_of(reinterpret_cast<sockaddr*>(&client), reinterpret_cast<sockaddr*>(&listener)));
+  sockaddr_in6 client_of_six{};
+  client_of_six.sin6_family = AF_INET6;
+  client_of_six.sin6_port = ports_of(*also_of_six);
+  sockaddr_in6 listener_of_six = client_of_six;
+  listener_of_six.sin6_port = htons(9400);
+  ASSERT_EQ(::inet_pton(AF_INET6, "2001:db8::7", &client_of_six.sin6_addr), 1);
+  ASSERT_EQ(::inet_pton(AF_INET6, "2001:db8::1", &listener_of_six.sin6_addr), 1);
+  EXPECT_FALSE(
+      local_user_of(reinterpret_cast<sockaddr*>(&client_of_six), reinterpret_cast<sockaddr*>(&listener_of_six)));
 }
 
 // The kernel says that a connection which its process has closed is root's.
