@@ -69,6 +69,7 @@ class HookTest : public ::testing::Test {
   }
 
   slipway::testing::TempDir folder_;
+  std::vector<std::string> runner_;  ///< a program that runs the hook, with its arguments: strace
 
  private:
   [[noreturn]] void run(const std::vector<std::string>& words, const Inside& inside, const Inside& after) {
@@ -84,12 +85,13 @@ class HookTest : public ::testing::Test {
       after(folder_.at("root"));
       ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 126);
     }
-    std::vector<std::string> all{SLIPWAY_CDI_HOOK};
+    std::vector<std::string> all = runner_;
+    all.emplace_back(SLIPWAY_CDI_HOOK);
     all.insert(all.end(), words.begin(), words.end());
     std::vector<char*> argv;
     for (std::string& word : all) argv.push_back(word.data());
     argv.push_back(nullptr);
-    ::execv(argv[0], argv.data());
+    ::execvp(argv[0], argv.data());
     ::_exit(127);
   }
 };

@@ -2,7 +2,10 @@
 // slipway-cdi-hook, run as a container runtime runs it, on roots that are as they should be and on roots that are not.
 #include <array>
 #include <chrono>
+#include <csignal>
+#include <cstdlib>
 #include <set>
+#include <utility>
 
 #include "hook_fixture.hpp"
 
@@ -94,6 +97,92 @@ TEST_F(HookTest, NoLinkOfTheRootLeadsAHookIntoAVolume) {
   EXPECT_EQ(fs::status(folder_.at("host/libcuda.so")).permissions() & fs::perms::others_write, fs::perms::none);
   EXPECT_TRUE(fs::is_empty(folder_.at("host/conf")));
   EXPECT_FALSE(fs::exists(folder_.at("host/new")));
+}
+
+constexpr const char* kStopped = "--- stopped by SIGSTOP ---";
+
+/// Waits until strace says that it has stopped a process, does something, and lets the process go on.
+[[noreturn]] void act_while_stopped(const fs::path& calls, const std::function<void()>& what) {
+  for (;; ::usleep(2'000)) {
+    std::ifstream lines(calls);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.find(kStopped) == std::string::npos) continue;
+      what();
+      ::kill(std::stoi(line), SIGCONT);
+      ::_exit(0);
+    }
+  }
+}
+
+class HookRace : public HookTest {
+ protected:
+  /// The container's own root, or the volume, at the end of the way.
+  void lead_to(const std::string& place) const {
+    fs::remove(in("new-way"));
+    fs::create_symlink(place, in("new-way"));
+    fs::rename(in("new-way"), in("way"));
+  }
+  std::string volume() const {
+    std::string names;
+    for (const auto& entry : fs::recursive_directory_iterator(folder_.at("host")))
+      names += entry.path().string() + " " +
+               std::to_string(static_cast<unsigned>(entry.symlink_status().permissions())) + "\n";
+    return names;
+  }
+  /// Runs the hook; behind so many calls of openat2(2) it stands still until the way leads elsewhere.
+  /// @return whether it made so many
+  bool run(const std::vector<std::string>& words, int call, const std::string& first, const std::string& then) {
+    lead_to(first);
+    const fs::path calls = folder_.at("calls");
+    fs::remove(calls);
+    runner_ = {"strace", "-f",
+               "-o",     calls.string(),
+               "-e",     "trace=openat2",
+               "-e",     "inject=openat2:signal=STOP:when=" + std::to_string(call)};
+    const pid_t other = ::fork();
+    if (other == 0) act_while_stopped(calls, [&] { lead_to(then); });
+    const Ran ran = hook(words, [this](const fs::path& root) {
+      if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+          ::mount(folder_.at("host").c_str(), (root / "data").c_str(), nullptr, MS_BIND, nullptr) != 0)
+        ::_exit(125);
+    });
+    EXPECT_NE(ran.status, 125);
+    ::kill(other, SIGKILL);
+    ::waitpid(other, nullptr, 0);
+    return text_of(calls).find(kStopped) != std::string::npos;
+  }
+};
+
+// Another container may exchange a link in a volume that both have between a hook's look at the way and what it does
+// there: a mode was changed, and links, folders and files were made, in the other volume.
+TEST_F(HookRace, NothingIsDoneInAVolumeWhenTheWayIsExchangedAtAnyTime) {
+  NEEDS_ROOT();
+  if (std::system("strace true 2> /dev/null") != 0) GTEST_SKIP() << "strace does not work here";
+  folder_.file("host/libcuda.so", "the volume's\n");
+  folder_.directory("root/data");
+  folder_.link("root/etc/nvidia", "/way");
+  folder_.directory("root/dev");
+  ASSERT_EQ(::mknod(in("dev/nvidia0").c_str(), S_IFCHR | 0600, makedev(195, 0)), 0);
+  const std::string untouched = volume();
+  const std::vector<std::string> hooks[] = {
+      {"chmod", "--mode", "777", "--path", "/way/libcuda.so"},
+      {"create-symlinks", "--link", "libcuda.so.1::/way/new/libcuda.so"},
+      {"create-symlinks", "--link", "libcuda.so.1::/way/libcuda.so"},
+      {"update-application-profile"},
+  };
+  for (const std::vector<std::string>& words : hooks)
+    for (const auto& [first, then] : {std::pair("/own", "/data"), std::pair("/data", "/own")}) {
+      int call = 1;
+      for (bool stopped = true; stopped; ++call) {
+        fs::remove_all(in("own"));
+        folder_.file("root/own/libcuda.so", "the container's\n");
+        stopped = run(words, call, first, then);
+        ASSERT_EQ(volume(), untouched) << words[0] << ", call " << call << " of openat2(2), from " << first << "\n"
+                                       << text_of(folder_.at("calls"));
+        ASSERT_LT(call, 100);
+      }
+      EXPECT_GT(call, 2) << words[0] << " was never stopped: " << text_of(folder_.at("calls"));
+    }
 }
 
 // ldconfig made links of sonames, and its auxiliary cache, wherever the image's configuration led it.

@@ -114,12 +114,25 @@ bool is_in_volume(const RootDir& root, int opened, const std::string& path) {
 }
 
 Status make_own_folders(const RootDir& root, const std::string& folder) {
-  return is_in_volume(root, folder) ? Status() : make_folders(root, folder);
+  constexpr mode_t kMode = 0755;
+  if (is_in_volume(root, folder)) return {};
+  for (auto end = folder.find('/', 1);; end = folder.find('/', end + 1)) {
+    const std::string each = folder.substr(0, end);
+    if (!root.open_at(each, O_PATH | O_DIRECTORY)) {
+      SLIPWAY_TRY(place, root.parent_of(each));
+      if (is_in_volume(root, place.first.get(), each)) return {};
+      if (::mkdirat(place.first.get(), place.second.c_str(), kMode) != 0 && errno != EEXIST)
+        return system_error("make the folder", each, errno);
+    }
+    if (end == std::string::npos) return {};
+  }
 }
 
 Status write_file(const RootDir& root, const std::string& path, const std::string& content, mode_t mode) {
-  if (is_in_volume(root, path.substr(0, path.rfind('/')))) return {};
+  const std::string folder = path.substr(0, path.rfind('/'));
+  if (is_in_volume(root, folder)) return {};
   SLIPWAY_TRY(place, root.parent_of(path));
+  if (is_in_volume(root, place.first.get(), folder)) return {};
   return exchange_file(place.first.get(), unique_name("." + place.second + kNewSuffix), place.second, path,
                        NewFile::ours(mode), [&](int fd) { return write_all(fd, content, path); });
 }

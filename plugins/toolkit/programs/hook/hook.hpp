@@ -15,7 +15,6 @@
 
 #include <slipway/result.hpp>
 #include <slipway/root_dir.hpp>
-#include <slipway/write/lock_file.hpp>
 
 #include "arguments.hpp"
 
@@ -59,9 +58,10 @@ Status change_mode(const Arguments& arguments, const Container& container);
 /// well. What is there belongs to the host or to another container, so hooks leave it as it is; a line on standard
 /// error says so. /dev, which engines mount, is the container's.
 bool is_in_volume(const RootDir& root, const std::string& path);
-/// The same of what is open there already.
+/// The same of what is open there already. Another container may exchange links in a volume that both have, so that the
+/// path leads elsewhere a moment later: what changes something asks this of the descriptor through which it does.
 bool is_in_volume(const RootDir& root, int opened, const std::string& path);
-/// make_folders(), but for a path that is_in_volume().
+/// Makes the folder and those above it that are missing, but none that is_in_volume().
 Status make_own_folders(const RootDir& root, const std::string& folder);
 /// Writes a file under a new name and renames it over `path`: whoever reads sees the old or the new one, and a link or
 /// FIFO of that name is replaced, not followed. A path that is_in_volume() stays as it is.

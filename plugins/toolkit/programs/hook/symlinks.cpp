@@ -39,10 +39,12 @@ bool is_so_already(int folder, const std::string& name, const std::string& targe
 
 Status make_link(const RootDir& root, const Link& link) {
   const std::size_t slash = link.path.rfind('/');
-  if (is_in_volume(root, link.path.substr(0, slash == std::string::npos ? 0 : slash))) return {};
-  if (slash != std::string::npos && slash > 0) SLIPWAY_CHECK(make_folders(root, link.path.substr(0, slash)));
+  const std::string above = link.path.substr(0, slash == std::string::npos ? 0 : slash);
+  if (is_in_volume(root, above)) return {};
+  if (!above.empty()) SLIPWAY_CHECK(make_own_folders(root, above));
   SLIPWAY_TRY(place, root.parent_of(link.path));
   const int folder = place.first.get();
+  if (is_in_volume(root, folder, above)) return {};
   if (is_so_already(folder, place.second, link.target)) return {};
   const std::string temporary = unique_name("." + place.second + kNewSuffix);
   if (::symlinkat(link.target.c_str(), folder, temporary.c_str()) != 0)
