@@ -5,8 +5,10 @@
 #include <charconv>
 #include <chrono>
 #include <cstdint>
+#include <utility>
 
 #include <slipway/json.hpp>
+#include <slipway/kernels/kernel_log.hpp>
 #include <slipway/text.hpp>
 
 #include "nvidia/gpu.hpp"
@@ -15,17 +17,6 @@ namespace slipway::nvidia {
 namespace {
 
 constexpr std::chrono::seconds kLimit{10};
-
-/// "python3[4711]: segfault at 0 … in FILE": the kernel puts the name of a program (15 bytes at most), its number, and
-/// names of files there, all of which are anybody's choice.
-bool begins_with_a_program(std::string_view line) {
-  constexpr std::size_t kLongestName = 15;
-  for (std::size_t at = line.find('['); at <= kLongestName; at = line.find('[', at + 1)) {
-    const std::size_t end = line.find_first_not_of("0123456789", at + 1);
-    if (end != std::string_view::npos && end > at + 1 && line[end] == ']') return true;
-  }
-  return false;
-}
 
 /// As the kernel writes it in /dev/kmsg: what is no letter is "\\x0a", so that a message is one line.
 std::string escaped(std::string_view message) {
@@ -41,27 +32,16 @@ std::string escaped(std::string_view message) {
   return line;
 }
 
-/// The kernel's own messages; those that a program wrote to /dev/kmsg have another facility.
-void add_message(unsigned facility, std::string_view message, std::vector<std::string>& messages) {
-  if (facility == 0 && !message.empty() && !begins_with_a_program(message)) messages.emplace_back(message);
-}
-
 /// Without what is left of one whose begin was too old to be kept.
 std::string_view whole_lines(const ProcessOutput& output) {
   const std::string_view text = output.output;
   return output.truncated ? text.substr(std::min(text.find('\n'), text.size())) : text;
 }
 
-/// "6,1234,5678901,-;NVRM: Xid …", and lines that begin with a blank, of its device.
 std::vector<std::string> messages_of_records(std::string_view records) {
-  constexpr unsigned kLevels = 8;
   std::vector<std::string> messages;
-  for (const std::string_view line : lines_of<std::string_view>(records)) {
-    unsigned number = 0;
-    const std::size_t head = line.find(';');
-    const bool is_record = std::from_chars(line.data(), line.data() + line.size(), number).ec == std::errc{};
-    if (is_record && head != std::string_view::npos) add_message(number / kLevels, line.substr(head + 1), messages);
-  }
+  for (const std::string_view line : lines_of<std::string_view>(records))
+    if (const auto message = kernel_message(line); message && !message->empty()) messages.emplace_back(*message);
   return messages;
 }
 
@@ -79,8 +59,9 @@ std::vector<std::string> messages_of_journal(std::string_view lines) {
   std::vector<std::string> messages;
   for (const std::string_view line : lines_of<std::string_view>(lines)) {
     const Json entry = parse_foreign(line);
-    if (entry.is_object() && entry.value("SYSLOG_FACILITY", Json()) == Json("0"))
-      add_message(0, message_of(entry.value("MESSAGE", Json())), messages);
+    if (!entry.is_object() || entry.value("SYSLOG_FACILITY", Json()) != Json("0")) continue;
+    std::string message = message_of(entry.value("MESSAGE", Json()));
+    if (!message.empty() && !names_a_program(message)) messages.push_back(std::move(message));
   }
   return messages;
 }

@@ -3,14 +3,18 @@
 
 #include <array>
 #include <cerrno>
+#include <string_view>
 
 #include <fcntl.h>
 #include <unistd.h>
+
+#include <slipway/kernels/kernel_log.hpp>
 
 namespace slipway::core {
 namespace {
 
 constexpr std::size_t kMostMessages = 40;
+constexpr int kMostRecords = 4096;  // a program that goes on writing there does not hold this up
 
 Fd open_log(const RootDir& root) {
   auto in_root = root.open_at("/dev/kmsg", O_RDONLY | O_NONBLOCK);
@@ -25,20 +29,15 @@ KernelLog::KernelLog(const RootDir& root) : log_(open_log(root)) {
 
 std::vector<std::string> KernelLog::news() {
   std::vector<std::string> messages;
-  std::array<char, 8192> record;  // the longest that the kernel gives
-  while (log_ && messages.size() < kMostMessages) {
-    const ssize_t got = ::read(log_.get(), record.data(), record.size());
+  std::array<char, 8192> bytes;  // the longest that the kernel gives
+  for (int i = 0; log_ && i < kMostRecords && messages.size() < kMostMessages; ++i) {
+    const ssize_t got = ::read(log_.get(), bytes.data(), bytes.size());
     if (got < 0 && (errno == EINTR || errno == EPIPE)) continue;  // EPIPE: some were overwritten, the next is there
     if (got <= 0) break;
-    messages.push_back(kernel_message(std::string(record.data(), static_cast<std::size_t>(got))));
+    const std::string_view record(bytes.data(), static_cast<std::size_t>(got));
+    if (const auto message = kernel_message(record.substr(0, record.find('\n')))) messages.emplace_back(*message);
   }
   return messages;
-}
-
-std::string kernel_message(const std::string& record) {
-  const std::size_t begin = record.find(';');
-  if (begin == std::string::npos) return {};
-  return record.substr(begin + 1, record.find('\n', begin) - begin - 1);
 }
 
 }  // namespace slipway::core

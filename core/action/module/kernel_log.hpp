@@ -14,14 +14,11 @@ class KernelLog {
  public:
   explicit KernelLog(const RootDir& root);
 
-  /// The messages since then, oldest first, at most 40; empty where the log may not be read.
+  /// The kernel's own messages since then, oldest first, at most 40; empty where the log may not be read.
   std::vector<std::string> news();
 
  private:
   Fd log_;
 };
-
-/// The text of one record of /dev/kmsg ("6,1,2,-;text\n KEY=value\n"), non-printable bytes as the kernel escapes them.
-std::string kernel_message(const std::string& record);
 
 }  // namespace slipway::core

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <slipway/kernels/kernel_log.hpp>
+
 namespace slipway::nvidia::health {
 namespace {
 
@@ -52,18 +54,15 @@ std::vector<Xid> KernelLogWatch::read() {
   return xids;
 }
 
-/// "6,1234,5678901,-;NVRM: Xid …" with "\x0a" for the line ends in it, and lines that begin with a blank, of its
-/// device. Records of user space (facility not 0) do not count: the driver writes as the kernel.
+/// One record of the kernel; of a plain file, several.
 void KernelLogWatch::take(std::string_view record, std::vector<Xid>& xids) {
   while (!record.empty()) {
     const std::size_t end = record.find('\n');
     const std::string_view line = record.substr(0, end);
     record.remove_prefix(end == std::string_view::npos ? record.size() : end + 1);
-    const std::size_t head = line.find(';');
-    if (line.starts_with(' ') || head == std::string_view::npos) continue;
-    constexpr int kFacility = 8;
-    if (std::atoi(std::string(line.substr(0, std::min(head, std::size_t{8}))).c_str()) >= kFacility) continue;
-    const std::string_view text = line.substr(head + 1);
+    const auto message = kernel_message(line);
+    if (!message) continue;
+    const std::string_view text = *message;
     if (auto fallen = parse_fallen_gpu(text)) {
       xids.push_back(std::move(*fallen));
     } else if (!text.starts_with("NVRM: Xid (PCI:")) {

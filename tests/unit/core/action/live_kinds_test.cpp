@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kinds that act on a running machine: device-node, kernel-module, exec, custom.
 #include <filesystem>
+#include <fstream>
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -280,10 +281,17 @@ TEST(ModuleFailure, NamesTheHoldersOfAModuleInUse) {
   EXPECT_THAT(to_text(error), HasSubstr("5 in all"));
 }
 
-TEST(KernelLog, TakesTheTextOutOfARecord) {
-  EXPECT_EQ(kernel_message("6,339,5140900,-;NET: Registered protocol family 10\n SUBSYSTEM=net\n"),
-            "NET: Registered protocol family 10");
-  EXPECT_EQ(kernel_message("nonsense"), "");
+// What a program wrote to /dev/kmsg decided why a module could not be loaded, and what to do about it.
+TEST(KernelLog, HasWhatTheKernelWroteAndNothingOfPrograms) {
+  TempRoot root;
+  root.put("/dev/kmsg", "6,1,1,-;before\n");
+  KernelLog log(root.dir());
+  std::ofstream kmsg(root.folder() + "/dev/kmsg", std::ios::app);
+  EXPECT_THAT(log.news(), ::testing::IsEmpty());
+  kmsg << "12,2,2,-;nvidia: Lockdown: a program wrote that\n" << std::flush;
+  EXPECT_THAT(log.news(), ::testing::IsEmpty());
+  kmsg << "3,3,3,-;nvidia: version magic\n SUBSYSTEM=module\n" << std::flush;
+  EXPECT_THAT(log.news(), ::testing::ElementsAre("nvidia: version magic"));
 }
 
 class ExecAction : public LiveActionTest {
