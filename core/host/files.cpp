@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <climits>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <dirent.h>
@@ -33,7 +34,7 @@ Status copy_all(int from, int to, std::string_view name) {
   return {};
 }
 
-Result<std::vector<std::string>> folder_names(int folder, std::string_view path) {
+Result<std::vector<std::string>> folder_names(int folder, std::string_view path, std::size_t most_names) {
   const int own = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // a position of its own
   if (own < 0) return system_error("open", path, errno);
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(own), &::closedir);
@@ -48,6 +49,12 @@ Result<std::vector<std::string>> folder_names(int folder, std::string_view path)
     const dirent* entry = ::readdir(stream.get());
     if (entry == nullptr) break;
     if (std::string name = entry->d_name; name != "." && name != "..") names.push_back(std::move(name));
+    if (names.size() > most_names)
+      return Error{ErrorCode::invalid,
+                   std::string(path) + " has more than " + std::to_string(most_names) + " entries",
+                   std::string(path),
+                   "find out who made them, and remove what is not needed",
+                   {}};
   }
   if (errno != 0) return system_error("list", path, errno);
   std::sort(names.begin(), names.end());

@@ -2,6 +2,7 @@
 // core/host/files.hpp - files, folders, links and extended attributes on descriptors, with errors that name the path.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -24,8 +25,9 @@ using slipway::write_all;
 /// that what is large by its holes alone takes no room. Errors: `no_space`, `io`.
 Status copy_all(int from, int to, std::string_view name);
 
-/// Sorted, without "." and "..". The descriptor was opened for reading and stays open. Errors: `io`.
-Result<std::vector<std::string>> folder_names(int folder, std::string_view path);
+/// Sorted, without "." and "..". The descriptor was opened for reading and stays open. Errors: `io`; `invalid` there
+/// are more than `most_names`: the author of an image can fill a folder until whoever lists it has no memory left.
+Result<std::vector<std::string>> folder_names(int folder, std::string_view path, std::size_t most_names = 100'000);
 
 /// Empty when there is nothing at the path or it is no link. Errors: `io`, `denied`.
 Result<std::string> read_link_at(const RootDir& root, const std::string& path);

@@ -64,6 +64,16 @@ TEST_F(RootFsTest, WritesAFileAsideAndShowsItOnlyWhenItIsSwitchedIn) {
   EXPECT_EQ(root.info("/etc/new/file.conf").st_mtim.tv_sec, kEpoch);
 }
 
+TEST(FolderNames, OfAFolderWithMoreEntriesThanAreReadAreAnError) {
+  const TempRoot root;
+  const Fd folder(::open(root.folder().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  for (const char* name : {"a", "b", "c"}) ASSERT_EQ(::mknodat(folder.get(), name, S_IFREG | 0600, 0), 0);
+  EXPECT_EQ(folder_names(folder.get(), "/folder", 3)->size(), 3U);
+  const auto names = folder_names(folder.get(), "/folder", 2);
+  ASSERT_FALSE(names);
+  EXPECT_EQ(names.error().what, "/folder has more than 2 entries");
+}
+
 TEST_F(RootFsTest, SetsModesWhateverTheUmaskIs) {
   const mode_t former = ::umask(077);
   put_file("/a/b", "x", 0664);
