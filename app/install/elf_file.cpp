@@ -8,7 +8,8 @@
 
 #include <gelf.h>
 #include <libelf.h>
-#include <unistd.h>
+
+#include <slipway/elf/elf_sections.hpp>
 
 namespace slipway::core {
 namespace {
@@ -17,7 +18,7 @@ struct EndElf {
   void operator()(Elf* elf) const { elf_end(elf); }
 };
 
-// A library has some dozens of either. The file may be an image's, and what it says of itself without end.
+// A library has some dozens of either.
 constexpr int kMostEntries = 4096;
 constexpr std::size_t kLongestName = 1024;
 
@@ -62,83 +63,59 @@ void read_wanted(Elf* elf, const GElf_Shdr& section, Elf_Data* data, ElfFile& fi
   }
 }
 
-void read_offered(Elf* elf, const GElf_Shdr& section, Elf_Data* data, ElfFile& file) {
-  GElf_Verdef version;
-  int at = 0;
-  for (int i = 0; at >= 0 && i < kMostEntries && gelf_getverdef(data, at, &version) != nullptr; ++i) {
-    GElf_Verdaux name;
-    const int beside = next_record(at, version.vd_aux);
-    if (beside >= 0 && gelf_getverdaux(data, beside, &name) != nullptr)
-      file.offered.insert(text_at(elf, section, name.vda_name));
-    at = next_record(at, version.vd_next);
-  }
-}
-
 }  // namespace
 
 bool is_elf(const std::string& content) { return content.starts_with(ELFMAG); }
 
-namespace {
-
-/// Sections of the file are read as they are needed. @param largest  of a section, bytes: a larger one is left out
-Result<ElfFile> read_parts(Elf* elf, const std::string& path, std::uint64_t largest) {
+Result<ElfFile> read_elf(std::string& content, const std::string& path) {
+  elf_version(EV_CURRENT);
+  const std::unique_ptr<Elf, EndElf> elf(elf_memory(content.data(), content.size()));
   GElf_Ehdr header;
   std::size_t names = 0;
   std::size_t sections = 0;
-  if (elf == nullptr || gelf_getehdr(elf, &header) == nullptr || elf_getshdrstrndx(elf, &names) != 0 ||
-      elf_getshdrnum(elf, &sections) != 0 || (sections == 0 && header.e_shnum != 0))
+  if (!elf || gelf_getehdr(elf.get(), &header) == nullptr || elf_getshdrstrndx(elf.get(), &names) != 0 ||
+      elf_getshdrnum(elf.get(), &sections) != 0 || (sections == 0 && header.e_shnum != 0))
     return Error{ErrorCode::corrupt, path + " is no ELF file as a whole", path, "install it again", {}};
-  const auto fits = [&](std::size_t index) {
-    GElf_Shdr section;
-    Elf_Scn* const part = elf_getscn(elf, index);
-    return part != nullptr && gelf_getshdr(part, &section) != nullptr && section.sh_size <= largest;
-  };
   ElfFile file;
   file.machine = header.e_machine;
-  std::set<unsigned> read;  // a library has one section of each kind
-  for (Elf_Scn* part = elf_nextscn(elf, nullptr); part != nullptr; part = elf_nextscn(elf, part)) {
+  for (Elf_Scn* part = elf_nextscn(elf.get(), nullptr); part != nullptr; part = elf_nextscn(elf.get(), part)) {
     GElf_Shdr section;
     if (gelf_getshdr(part, &section) == nullptr) continue;
-    const char* const name = fits(names) ? elf_strptr(elf, names, section.sh_name) : nullptr;
+    const char* const name = elf_strptr(elf.get(), names, section.sh_name);
     if (section.sh_type == SHT_SYMTAB || (name != nullptr && std::string_view(name).starts_with(".debug")))
       file.has_debug_parts = true;
-    const bool counts =
-        section.sh_type == SHT_DYNAMIC || section.sh_type == SHT_GNU_verneed || section.sh_type == SHT_GNU_verdef;
-    if (!counts || !fits(elf_ndxscn(part)) || !fits(section.sh_link) || !read.insert(section.sh_type).second) continue;
+    if (section.sh_type != SHT_DYNAMIC && section.sh_type != SHT_GNU_verneed) continue;
     Elf_Data* const data = elf_getdata(part, nullptr);
     if (data == nullptr) continue;
-    if (section.sh_type == SHT_DYNAMIC) read_dynamic(elf, section, data, file);
-    if (section.sh_type == SHT_GNU_verneed) read_wanted(elf, section, data, file);
-    if (section.sh_type == SHT_GNU_verdef) read_offered(elf, section, data, file);
+    if (section.sh_type == SHT_DYNAMIC)
+      read_dynamic(elf.get(), section, data, file);
+    else
+      read_wanted(elf.get(), section, data, file);
   }
   return file;
 }
 
-/// A count of sections that is in the first of them, because there are more than 65,279, may be any number.
-bool has_few_sections(int fd) {
-  Elf64_Ehdr header{};
-  if (::pread(fd, &header, sizeof header, 0) != static_cast<ssize_t>(sizeof header)) return false;
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return false;
-  Elf32_Ehdr small{};
-  std::memcpy(&small, &header, sizeof small);
-  return (header.e_ident[EI_CLASS] == ELFCLASS64 ? header.e_shnum : small.e_shnum) != 0;
-}
-
-}  // namespace
-
-Result<ElfFile> read_elf(std::string& content, const std::string& path) {
-  elf_version(EV_CURRENT);
-  const std::unique_ptr<Elf, EndElf> elf(elf_memory(content.data(), content.size()));
-  return read_parts(elf.get(), path, content.size());
-}
-
-Result<ElfFile> read_elf(int fd, const std::string& path) {
-  constexpr std::uint64_t kLargestSection = std::uint64_t{4}
-                                            << 20U;  // names of symbols are some hundred thousand bytes
-  if (!has_few_sections(fd)) return Error{ErrorCode::corrupt, path + " is no ELF file", path, "install it again", {}};
-  elf_version(EV_CURRENT);
-  const std::unique_ptr<Elf, EndElf> elf(elf_begin(fd, ELF_C_READ, nullptr));
-  return read_parts(elf.get(), path, kLargestSection);
+Result<OfferedLibrary> read_offered(int fd) {
+  constexpr std::size_t kMostRecordBytes = std::size_t{256} << 10U;  // those of the C library have 2 KiB
+  SLIPWAY_TRY(sections, ElfSections::of_file(fd));
+  OfferedLibrary library{sections.machine(), {}};
+  const Elf64_Shdr* const section = sections.of_type(SHT_GNU_verdef);
+  if (section == nullptr) return library;
+  SLIPWAY_TRY(records, sections.content(*section, kMostRecordBytes));
+  const auto copy = [&](std::size_t at, auto& record) {
+    if (at > records.size() || records.size() - at < sizeof record) return false;
+    std::memcpy(&record, records.data() + at, sizeof record);
+    return true;
+  };
+  Elf64_Verdef version{};
+  std::size_t at = 0;
+  for (int i = 0; i < kMostEntries && copy(at, version); ++i) {
+    Elf64_Verdaux name{};
+    if (copy(at + version.vd_aux, name)) library.offered.insert(sections.text(section->sh_link, name.vda_name));
+    if (version.vd_next < sizeof version) break;  // the last one, or one that leads back
+    at += version.vd_next;
+  }
+  return library;
 }
 
 std::string machine_name(unsigned machine) {

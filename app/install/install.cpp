@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/install/install.hpp"
 
+#include <algorithm>
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -46,19 +48,25 @@ FileContents units_of(const InstalledFiles& files) {
   return units;
 }
 
-/// Whether dpkg's lists name the file, by either of its paths.
+bool has_line(const std::string& text, const std::string& line) {
+  for (std::size_t at = text.find(line); at != std::string::npos; at = text.find(line, at + line.size()))
+    if ((at == 0 || text[at - 1] == '\n') && text.compare(at + line.size(), 1, "\n") == 0) return true;
+  return false;
+}
+
+/// The package whose list of files, of dpkg, has the path; empty: there is none, or the lists are larger than any.
 std::string package_of(const RootDir& root, const std::string& path) {
+  constexpr std::size_t kLargestList = std::size_t{8} << 20U;
+  std::size_t left = std::size_t{128} << 20U;  // of all lists; those of a large desktop have half of that
   const auto lists = root.open_at("/var/lib/dpkg/info", O_RDONLY | O_DIRECTORY);
   const auto names =
       lists ? folder_names(lists->get(), "/var/lib/dpkg/info") : Result<std::vector<std::string>>(Error{});
   if (!names) return {};
-  std::size_t left = std::size_t{128} << 20U;  // of all lists; those of a large desktop have half of that
   for (const std::string& name : *names) {
     if (!name.ends_with(".list") || left == 0) continue;
-    const auto text = read_regular(root, "/var/lib/dpkg/info/" + name, left);
-    left = text ? left - text->size() : 0;
-    if (text && ("\n" + *text).find("\n" + path + "\n") != std::string::npos)
-      return name.substr(0, std::min(name.find(':'), name.size() - 5));
+    const auto text = read_regular(root, "/var/lib/dpkg/info/" + name, std::min(left, kLargestList));
+    if (text && has_line(*text, path)) return name.substr(0, std::min(name.find(':'), name.size() - 5));
+    left -= std::min(left, text ? text->size() : kLargestList);
   }
   return {};
 }

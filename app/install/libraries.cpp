@@ -33,7 +33,7 @@ bool is_of_c_library(const std::string& name) {
 
 struct Library {
   std::string path;
-  ElfFile elf;
+  OfferedLibrary has;
 };
 
 /// The first of that name for the processor in the usual folders; empty: there is none.
@@ -45,16 +45,16 @@ std::optional<Library> find_library(const RootDir& root, const std::string& name
   for (const std::string& folder : folders) {
     Library found{folder + "/" + name, {}};
     const auto file = open_regular(root, found.path);
-    const auto elf = file ? read_elf(file->get(), found.path) : Result<ElfFile>(file.error());
-    if (!elf || (machine != 0 && elf->machine != machine)) continue;
-    found.elf = *elf;
+    auto has = file ? read_offered(file->get()) : Result<OfferedLibrary>(file.error());
+    if (!has || (machine != 0 && has->machine != machine)) continue;
+    found.has = std::move(*has);
     return found;
   }
   return std::nullopt;
 }
 
 /// A version that is wanted of the library and that it has not; empty: it has all.
-std::string lacking(const ElfFile& user, const std::string& name, const ElfFile& library) {
+std::string lacking(const ElfFile& user, const std::string& name, const OfferedLibrary& library) {
   const auto wanted = user.wanted.find(name);
   if (wanted != user.wanted.end())
     for (const std::string& version : wanted->second)
@@ -89,7 +89,7 @@ class Search {
     if (is_new) at->second = find_library(root_, name, elf.machine);
     const std::optional<Library>& existing = at->second;
     if (is_of_c_library(name)) return check_c_library(user, elf, name, existing);
-    if (existing && lacking(elf, name, existing->elf).empty()) return {};
+    if (existing && lacking(elf, name, existing->has).empty()) return {};
     auto found = find_library(here_, name, elf.machine, own_);
     if (!found)
       return Error{ErrorCode::not_found,
@@ -106,13 +106,13 @@ class Search {
                          const std::optional<Library>& existing) {
     if (!existing) {
       const auto other = find_library(root_, kCLibrary, 0);
-      if (other && other->elf.machine != elf.machine)
-        return unusable(root_, "this root is for " + machine_name(other->elf.machine) + ", and slipway here is for " +
+      if (other && other->has.machine != elf.machine)
+        return unusable(root_, "this root is for " + machine_name(other->has.machine) + ", and slipway here is for " +
                                    machine_name(elf.machine));
       return unusable(root_,
                       "this root has no C library of glibc (" + name + "), without which slipway cannot run there");
     }
-    const std::string version = lacking(elf, name, existing->elf);
+    const std::string version = lacking(elf, name, existing->has);
     if (version.empty()) return {};
     return unusable(root_, "the C library of this root is too old: " + user + " needs " + version + ", which " +
                                existing->path + " does not have");

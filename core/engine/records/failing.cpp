@@ -4,7 +4,7 @@
 #include <slipway/text.hpp>
 
 #include "core/engine/unit/units.hpp"
-#include "core/engine/verify/advice.hpp"
+#include "core/engine/advice.hpp"
 
 namespace slipway::core {
 

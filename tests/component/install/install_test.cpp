@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/component/install/install_test.cpp - `slipway install` into roots that have the C library and nothing else.
+#include <set>
+
+#include <elf.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "tests/component/engine/scratch_host.hpp"
+#include "tests/unit/sdk/elf/hostile_elf.hpp"
 
 namespace slipway {
 namespace {
 
 namespace fs = std::filesystem;
+using slipway::testing::bytes_of;
+using slipway::testing::hostile_elf;
+using slipway::testing::HostileSection;
+using slipway::testing::packed_zeros;
 using slipway::testing::Ran;
 using slipway::testing::ScratchHost;
 using ::testing::HasSubstr;
@@ -64,6 +73,30 @@ class Install : public ::testing::Test {
   Ran install(std::vector<std::string> more = {"--only", "driver"}) const {
     more.insert(more.begin(), {"install", "--root", host_.path("").string()});
     return host_.bare(more);
+  }
+  /// The most memory that installing took, in MiB, with all that it started.
+  std::uint64_t peak_mib(int code) const {
+    const pid_t child = slipway::testing::spawn(
+        {.words = {SLIPWAY_PROGRAM, "install", "--only", "driver", "--root", host_.path("").string()},
+         .variables = {std::string("SLIPWAY_PLUGIN_PATH=") + SLIPWAY_TEST_PLUGINS},
+         .out = host_.folder().at("out").string(),
+         .err = host_.folder().at("err").string()});
+    int status = 0;
+    rusage used{};
+    EXPECT_EQ(::wait4(child, &status, 0, &used), child);
+    EXPECT_EQ(WEXITSTATUS(status), code) << host_.error_text();
+    return static_cast<std::uint64_t>(used.ru_maxrss) >> 10U;
+  }
+  /// Names of the libraries that slipway needs, without those that come with the C library.
+  static std::set<std::string> needed_libraries() {
+    std::set<std::string> names;
+    std::istringstream needed(output_of("ldd " + helper("slipway-engine") + " " SLIPWAY_TEST_PLUGINS "/driver.so"));
+    for (std::string line; std::getline(needed, line);) {
+      const std::string name = line.substr(0, line.find(" => ")).substr(line.find_first_not_of(" \t"));
+      if (!name.starts_with("lib") || line.find(" => ") == std::string::npos) continue;
+      if (name != "libc.so.6" && name != "libm.so.6") names.insert(name);
+    }
+    return names;
   }
   /// Changes each occurrence of some bytes of the root's C library.
   void patch_c_library(const std::string& from, const std::string& to, std::size_t most = 1000) const {
@@ -238,6 +271,66 @@ TEST_F(Install, DoesNotFollowALinkOutOfTheRoot) {
   fs::create_directory_symlink("../../../outside", host_.path("usr/bin"));
   (void)install();
   EXPECT_THAT(output_of("ls -A " + outside), IsEmpty());
+}
+
+/// A library that says of itself what took memory: 4096 libraries with 64 versions each, all of them other texts of up
+/// to 1000 letters; and names of its sections that unpack to 660 MiB.
+std::string greedy_library() {
+  constexpr std::size_t kLibraries = 4096;
+  constexpr std::size_t kVersions = 64;
+  std::string records;
+  for (std::size_t i = 0; i < kLibraries; ++i) {
+    Elf64_Verneed library{};
+    library.vn_version = VER_NEED_CURRENT;
+    library.vn_cnt = kVersions;
+    library.vn_file = static_cast<Elf64_Word>(i);
+    library.vn_aux = static_cast<Elf64_Word>((kLibraries - i) * sizeof library + i * kVersions * sizeof(Elf64_Vernaux));
+    library.vn_next = i + 1 == kLibraries ? 0 : sizeof library;
+    records += bytes_of(library);
+  }
+  std::string names;
+  for (std::size_t i = 0; names.size() < 4U << 20U; ++i) names += std::to_string(i) + (i % 120 == 0 ? '\0' : ',');
+  for (std::size_t i = 0; i < kLibraries * kVersions; ++i) {
+    Elf64_Vernaux version{};
+    version.vna_name = static_cast<Elf64_Word>(i * 16);
+    version.vna_next = (i + 1) % kVersions == 0 ? 0 : sizeof version;
+    records += bytes_of(version);
+  }
+  std::vector<HostileSection> sections{
+      {.name = "wanted", .type = SHT_GNU_verneed, .content = records.substr(0, 4 << 20U), .link = 3},
+      {.name = "names", .type = SHT_STRTAB, .content = names.substr(0, 4 << 20U)}};
+  return hostile_elf(std::move(sections), SHF_COMPRESSED, packed_zeros(std::uint64_t{660} << 20U));
+}
+
+// What the author of an image put there was read with as much memory as it asked for: a library of 12 MB took 1 GB.
+TEST_F(Install, TakesNoMoreMemoryForAHostileRootThanForAnother) {
+  const std::uint64_t plain = peak_mib(0);
+  fs::remove_all(host_.path(kInstalled));
+  fs::remove_all(host_.path("usr/bin"));
+  const std::set<std::string> names = needed_libraries();
+  ASSERT_GT(names.size(), 2U);
+  host_.put("greedy", greedy_library());
+  fs::resize_file(host_.path("greedy"), std::uintmax_t{256} << 20U);
+  for (const char* folder :
+       {"usr/lib/x86_64-linux-gnu", "usr/lib/aarch64-linux-gnu", "usr/lib64", "usr/lib", "lib64"}) {
+    fs::create_directories(host_.path(folder));
+    for (const std::string& name : names) {
+      fs::remove(host_.path(folder) / name);
+      fs::create_hard_link(host_.path("greedy"), host_.path(folder) / name);
+    }
+  }
+  EXPECT_LT(peak_mib(0), plain + 64);
+  // Lists of packages, among which the owner of a file is looked for.
+  fs::remove(host_.path("usr/bin/slipway"));
+  host_.put("usr/bin/slipway", "somebody else's");
+  fs::create_directories(host_.path("var/lib/dpkg/info"));
+  for (int i = 0; i < 5000; ++i) {
+    const fs::path list = host_.path("var/lib/dpkg/info/p" + std::to_string(i) + ".list");
+    std::ofstream{list};
+    fs::resize_file(list, std::uintmax_t{i % 2 == 0 ? 128U : 4U} << 20U);
+  }
+  EXPECT_LT(peak_mib(1), plain + 64);
+  EXPECT_THAT(host_.error_text(), HasSubstr("/usr/bin/slipway is there already"));
 }
 
 TEST_F(Install, RefusesARootForAnotherProcessor) {

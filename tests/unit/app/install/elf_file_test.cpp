@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/install/elf_file.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -13,8 +14,13 @@
 #include <slipway/fd.hpp>
 #include <slipway/testing/temp_dir.hpp>
 
+#include "tests/unit/sdk/elf/hostile_elf.hpp"
+
 namespace slipway::core {
 namespace {
+
+using slipway::testing::bytes_of;
+using slipway::testing::hostile_elf;
 
 std::string this_program() {
   std::ifstream file("/proc/self/exe", std::ios::binary);
@@ -54,42 +60,57 @@ TEST(ElfFile, WhoseRecordsGoRoundInACircleIsReadOnce) {
   }
 }
 
-TEST(ElfFile, OfARootIsReadInTheSameWay) {
-  std::string whole = this_program();
-  const auto inside = read_elf(whole, "this");
-  const Fd file(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
-  const auto elf = read_elf(file.get(), "this");
-  ASSERT_TRUE(inside && elf);
-  EXPECT_EQ(elf->needed, inside->needed);
-  EXPECT_EQ(elf->wanted, inside->wanted);
-  EXPECT_EQ(elf->machine, inside->machine);
+/// The records of versions with these names, in a chain. @param next  of each record; the last one's too
+std::string library_of(const std::vector<std::string>& versions, Elf64_Word next) {
+  std::string records;
+  std::string names(1, '\0');
+  for (const std::string& version : versions) {
+    Elf64_Verdef record{};
+    record.vd_version = VER_DEF_CURRENT;
+    record.vd_cnt = 1;
+    record.vd_aux = sizeof record;
+    record.vd_next = next;
+    Elf64_Verdaux name{};
+    name.vda_name = static_cast<Elf64_Word>(names.size());
+    records += bytes_of(record) + bytes_of(name);
+    names += version + '\0';
+  }
+  return hostile_elf({{.name = ".gnu.version_d", .type = SHT_GNU_verdef, .content = records, .link = 3},
+                      {.name = ".dynstr", .type = SHT_STRTAB, .content = names}});
 }
 
-// 25 libraries of 256 MiB, made of holes, took 5.6 GB of memory: all of each was read, and kept.
-TEST(ElfFile, OfARootIsNotReadAsAWhole) {
+Result<OfferedLibrary> offered(const std::string& bytes, std::uintmax_t size = 0) {
   const slipway::testing::TempDir folder;
-  std::string bytes = this_program();
   folder.file("library.so", bytes);
-  std::filesystem::resize_file(folder.at("library.so"), std::uintmax_t{1} << 40U);  // no memory holds that
+  std::filesystem::resize_file(folder.at("library.so"), std::max<std::uintmax_t>(size, bytes.size()));
   const Fd file(::open(folder.at("library.so").c_str(), O_RDONLY | O_CLOEXEC));
-  const auto elf = read_elf(file.get(), "this");
-  ASSERT_TRUE(elf);
-  EXPECT_THAT(elf->needed, ::testing::Contains("libc.so.6"));
-  const std::size_t at = section_at(bytes, SHT_GNU_verneed);
-  Elf64_Ehdr header{};
-  std::memcpy(&header, bytes.data(), sizeof header);
-  for (std::size_t i = 0; i < header.e_shnum; ++i) {  // sections of 1 TiB
-    Elf64_Shdr section{};
-    char* const place = bytes.data() + header.e_shoff + i * sizeof section;
-    std::memcpy(&section, place, sizeof section);
-    if (section.sh_offset == at || section.sh_type == SHT_STRTAB) section.sh_size = std::uint64_t{1} << 39U;
-    std::memcpy(place, &section, sizeof section);
+  return read_offered(file.get());
+}
+
+constexpr Elf64_Word kWhole = sizeof(Elf64_Verdef) + sizeof(Elf64_Verdaux);
+
+// 25 libraries of 256 MiB, made of holes, took 5.6 GB of memory: all of each was read, and kept.
+TEST(OfferedLibrary, HasTheVersionsThatALibraryOfARootDefines) {
+  const std::string bytes = library_of({"GLIBC_2.2.5", "GLIBC_2.34"}, kWhole);
+  for (const std::uintmax_t size : {std::uintmax_t{0}, std::uintmax_t{1} << 40U}) {  // no memory holds that
+    const auto library = offered(bytes, size);
+    ASSERT_TRUE(library) << library.error().what;
+    EXPECT_EQ(library->machine, unsigned{EM_X86_64});
+    EXPECT_THAT(library->offered, ::testing::ElementsAre("GLIBC_2.2.5", "GLIBC_2.34"));
   }
-  folder.file("large.so", bytes);
-  std::filesystem::resize_file(folder.at("large.so"), std::uintmax_t{1} << 40U);
-  const Fd large(::open(folder.at("large.so").c_str(), O_RDONLY | O_CLOEXEC));
-  const auto refused = read_elf(large.get(), "this");
-  EXPECT_TRUE(!refused || refused->wanted.empty());
+}
+
+TEST(OfferedLibrary, WhoseRecordsLeadBackOrOutIsReadOnce) {
+  for (const Elf64_Word next : {0U, 1U, 19U, 0xFFFFFFF0U})
+    EXPECT_THAT(offered(library_of({"A_1", "A_2"}, next))->offered, ::testing::ElementsAre("A_1")) << next;
+}
+
+TEST(OfferedLibrary, HasNoMoreVersionsThanAnyLibraryHas) {
+  std::vector<std::string> versions;
+  for (int i = 0; i < 9000; ++i) versions.push_back("V_" + std::to_string(i));
+  EXPECT_EQ(offered(library_of(versions, kWhole))->offered.size(), 4096U);
+  versions.resize(20000);  // 560 KB of records
+  EXPECT_FALSE(offered(library_of(versions, kWhole)));
 }
 
 TEST(ElfFile, WithoutAnyOrderIsAnError) {
