@@ -39,6 +39,7 @@ class LineForms {
 
   void find() {
     urls();
+    hashes();
     hooks();
     logins();
     words();
@@ -47,6 +48,21 @@ class LineForms {
  private:
   void add(std::size_t begin, std::size_t end) {
     if (begin < end) found_.push_back({begin, end});
+  }
+
+  /// "$6$SALT$HASH" (crypt(5)): who has it can try passwords without end.
+  void hashes() {
+    constexpr std::size_t kShortestHash = 24;
+    constexpr std::string_view kKinds[] = {"$1$", "$2a$", "$2b$", "$2y$",   "$5$",
+                                           "$6$", "$y$",  "$7$",  "$apr1$", "$argon2"};
+    for (std::size_t at = begin_; (at = text_.find("$", at, end_)) < end_; ++at) {
+      const bool is_hash = std::ranges::any_of(
+          kKinds, [&](std::string_view kind) { return text_.part(at, std::min(at + kind.size(), end_)) == kind; });
+      const std::size_t stop = is_hash ? text_.end_of_word(at, end_) : at;
+      if (stop - at < kShortestHash) continue;
+      add(at, stop);
+      at = stop - 1;
+    }
   }
 
   /// SCHEME://USER:PASSWORD@HOST
@@ -98,13 +114,15 @@ class LineForms {
     return known->second + program.size() <= at;
   }
 
-  /// The values of options that are passwords to known programs: `mysql -pPW`, `curl -u USER:PW`, `snmpget -c NAME`.
+  /// The values of options that are passwords to known programs: `mysql -pPW`, `docker login -p PW`, `curl -u USER:PW`,
+  /// `skopeo copy --src-creds USER:PW`, `snmpget -c NAME`.
   void option(std::size_t at, std::size_t after) {
     const std::string_view word = text_.part(at, after);
     if (word.starts_with("-p") && word.size() > 2 &&
         (calls("mysql", at) || calls("mariadb", at) || calls("sshpass", at)))
       add(at + 2, text_.end_of_word(at, end_));
-    if ((word == "-u" || word == "--user") && (calls("curl", at) || calls("skopeo", at))) {
+    if (word == "-p" && (calls(" login", at) || calls("sshpass", at))) add_next_word(after, 1);
+    if (((word == "-u" || word == "--user") && (calls("curl", at) || calls("skopeo", at))) || word.ends_with("creds")) {
       const std::size_t next = text_.skip_blanks(after, end_);
       const std::size_t stop = text_.end_of_word(next, end_);
       const std::size_t colon = text_.part(next, stop).find(':');

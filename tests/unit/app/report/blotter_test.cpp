@@ -44,7 +44,9 @@ INSTANTIATE_TEST_SUITE_P(
         "DefaultEndpointsProtocol=https;AccountName=a;AccountKey=hunter2==;EndpointSuffix=x", "SharedAccessKey=hunter2",
         "  psk=hunter2", "wpa-psk: hunter2", "PresharedKey = hunter2", "hmac: hunter2", "hmac_key = hunter2",
         "snmp_community: hunter2", "rocommunity hunter2 10.0.0.0/8", "snmp-server community hunter2 RO",
-        "snmpwalk -v2c -c hunter2 host"));
+        "snmpwalk -v2c -c hunter2 host", "ran podman login -u me -p hunter2 nvcr.io", "sshpass -p hunter2 ssh host",
+        "skopeo copy --src-creds me:hunter2 a b", "admin: $2y$10$abcdefghijklmnopqrstuvhunter2",
+        "root:$6$salt$abcdefghijklmnophunter2:19000:0"));
 
 class NoSecret : public ::testing::TestWithParam<const char*> {};
 
@@ -54,8 +56,9 @@ INSTANTIATE_TEST_SUITE_P(InPlainText, NoSecret,
                          ::testing::Values("driver: 6 changes", "oci://registry.example/nvidia/driver@sha256:00ff",
                                            "digest: sha256:00ff", "  pass  driver.kernel: 6.1.0-50-amd64",
                                            "name: X_PASSWORD", R"(ran ["--verbose", "value"])", "value: 7",
-                                           "a community of users", "hooks.slack.com is down", "tar -c x",
-                                           "mail to someone@example.com", "authors: somebody", "config: all-balanced",
+                                           "a community of users", "docker run -p 8080:80 image", "echo $1$2 $6$x",
+                                           "hooks.slack.com is down", "tar -c x", "mail to someone@example.com",
+                                           "authors: somebody", "config: all-balanced",
                                            "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----"));
 
 TEST(Blotter, BlotsWhatItLearnedWhereverItStands) {
