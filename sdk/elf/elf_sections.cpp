@@ -71,6 +71,7 @@ const Elf64_Shdr* ElfSections::named(std::uint32_t type, std::string_view name) 
 Result<std::string> ElfSections::content(const Elf64_Shdr& section, std::size_t most_bytes) const {
   if (section.sh_type == SHT_NOBITS || (section.sh_flags & SHF_COMPRESSED) != 0 || section.sh_size > most_bytes)
     return corrupt("one of its sections is too large, or compressed");
+  if (section.sh_size == 0) return std::string();  // wherever it says that it is
   std::string bytes(section.sh_size, '\0');
   if (!read_(bytes.data(), bytes.size(), section.sh_offset)) return corrupt("one of its sections is cut off");
   return bytes;
