@@ -8,7 +8,7 @@
 #include <slipway/elf/elf_sections.hpp>
 #include <slipway/modinfo/module_info.hpp>
 
-#include "cli/install/elf_file.hpp"
+#include "app/install/elf_file.hpp"
 #include "tests/fuzz/scratch_tree.hpp"
 
 namespace {
