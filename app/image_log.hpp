@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // app/image_log.hpp - the log that applies to an image leave in it, where the machine that boots it goes on with it
-// (cli/history).
+// (app/history).
 //
 // Equal builds leave equal bytes: an event has the time of SOURCE_DATE_EPOCH or none, and names nobody and nothing of
 // the machine that builds.

@@ -37,7 +37,7 @@ std::string without_end(const Json& entry, const std::string& this_boot) {
   return alive ? "under way" : "cut off";
 }
 
-/// Adds what an end says (cli/recorded_apply.cpp) to its beginning, whatever else is in it.
+/// Adds what an end says (app/recorded_apply.cpp) to its beginning, whatever else is in it.
 void add_end(const Json& end, Json& entry) {
   for (const char* key : {"components", "error", "generation", "report", "result", "seconds"})
     if (const auto found = end.find(key); found != end.end()) entry[key] = *found;

@@ -10,7 +10,7 @@
 //   force products.json        files that triggers made where there was none, and stores that are to be dropped
 //   failing.json         components that did not work when they were last applied (core/engine/apply/failing.hpp)
 //   originals/SHA256      contents of files that were replaced (core/host/root_fs.hpp)
-//   damaged/NAME.N        what `slipway repair` set aside (cli/repair/repair.hpp)
+//   damaged/NAME.N        what `slipway repair` set aside (app/repair/repair.hpp)
 //   journal.sqlite        only while an apply is under way (core/journal/journal.hpp)
 #pragma once
 
