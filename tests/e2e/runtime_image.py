@@ -158,7 +158,7 @@ def check_pod(checks, image, what):
 def check_refusal(checks, image):
     starts = image.starts_of_containerd()
     good = image.text(CONFIG)
-    for text, why, where in ((good + "[plugins\n", "it is no TOML", f"{CONFIG}:{len(good.splitlines()) + 1}:"),
+    for text, why, where in ((good + "[plugins\n", "it is not TOML", f"{CONFIG}:{len(good.splitlines()) + 1}:"),
                              ("oom_score = \"high\"\n" + good, "containerd refuses its configuration", CONFIG)):
         image.write(CONFIG, text)
         done = image.apply("nvidia, nvidia-new")

@@ -114,7 +114,10 @@ TEST(DevicePluginVerify, SaysThatTheKubeletWhichHadTheGpusWentAway) {
   auto kubelet = std::make_unique<Kubelet>(node.plugins());
   RunningService service(node.host(), node.words());
   ASSERT_TRUE(eventually([&] { return kubelet->healthy(kGpu) == 2; })) << service.log();
-  ASSERT_TRUE(eventually([&] { return node.status()["resources"][0].value("registered", false); }));
+  ASSERT_TRUE(eventually([&] {
+    const Json resource = node.status()["resources"][0];  // null before the service has written any
+    return resource.is_object() && resource.value("registered", false);
+  }));
   kubelet.reset();
   ASSERT_TRUE(eventually([&] { return node.status()["resources"][0].contains("waitsFor"); })) << service.log();
   const Json findings = findings_of(node, "deviceplugin.registered");

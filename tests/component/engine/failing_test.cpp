@@ -104,8 +104,7 @@ TEST_F(Failing, ThatWasNeverAppliedKeepsTheHostFromBeingVerified) {
     EXPECT_EQ(host.slipway({command, "--only", "follower"}).code, 1) << "it can be named";
   }
   // Its advice was `slipway apply`, which forgot it.
-  EXPECT_THAT(host.slipway({"verify"}).out,
-              ContainsRegex("slipway apply [^`]*-f SPEC` again, with the spec that has it"));
+  EXPECT_THAT(host.slipway({"verify"}).out, ContainsRegex("slipway apply [^`]*-f host.yaml` again"));
   EXPECT_EQ(host.bare({"apply", "--without-slipway", "--root", host.path("").string()}).code, 0);
   EXPECT_EQ(host.slipway({"verify"}).code, 1);
   host.spec(kProbe);

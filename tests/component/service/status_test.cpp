@@ -154,6 +154,20 @@ TEST_F(StatusTest, AndTheLogNameTheRootInWhatAServiceAdvises) {
   EXPECT_THAT(host_.slipway({"verify"}).out, HasSubstr(command));
 }
 
+// Status told the cause of an apply that failed an hour ago, beside a service that worked.
+TEST_F(StatusTest, SaysThatTheServiceWorksNowOfWhatFailedItsVerify) {
+  spec("");
+  ASSERT_EQ(host_.slipway({"apply"}).code, 0);
+  host_.put(
+      "var/lib/slipway/failing.json",
+      R"({"ticker": {"state": "failed", "findings": [{"name": "ticker.hand", "status": "fail", "text": "bent"}]}})");
+  EXPECT_THAT(text(), ContainsRegex("  ticker failed: `slipway doctor [^`]*` tells whether it works now, "));
+  RunningService running(host_);
+  ASSERT_TRUE(running.hears("READY=1")) << running.log();
+  EXPECT_THAT(text(),
+              HasSubstr("  ticker did not work after the last apply, and its service works now: `slipway apply"));
+}
+
 TEST_F(StatusTest, OfAnImageHasNoServiceThatVerifyCouldMiss) {
   spec("");
   ASSERT_EQ(host_.slipway({"apply"}).code, 0);
