@@ -92,8 +92,10 @@ class Install : public ::testing::Test {
     std::set<std::string> names;
     std::istringstream needed(output_of("ldd " + helper("slipway-engine") + " " SLIPWAY_TEST_PLUGINS "/driver.so"));
     for (std::string line; std::getline(needed, line);) {
-      const std::string name = line.substr(0, line.find(" => ")).substr(line.find_first_not_of(" \t"));
-      if (!name.starts_with("lib") || line.find(" => ") == std::string::npos) continue;
+      const std::size_t arrow = line.find(" => ");
+      const std::size_t begin = line.find("lib");
+      if (arrow == std::string::npos || begin >= arrow) continue;
+      const std::string name = line.substr(begin, arrow - begin);
       if (name != "libc.so.6" && name != "libm.so.6") names.insert(name);
     }
     return names;
@@ -302,7 +304,7 @@ std::string greedy_library() {
   return hostile_elf(std::move(sections), SHF_COMPRESSED, packed_zeros(std::uint64_t{660} << 20U));
 }
 
-// What the author of an image put there was read with as much memory as it asked for: a library of 12 MB took 1 GB.
+// What the author of an image put there was read with as much memory as it asked for: a library of 12 MiB took 1.9 GiB.
 TEST_F(Install, TakesNoMoreMemoryForAHostileRootThanForAnother) {
   const std::uint64_t plain = peak_mib(0);
   fs::remove_all(host_.path(kInstalled));
