@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <sstream>
 
-#include <slipway/text/secret_name.hpp>
 #include <slipway/text.hpp>
+#include <slipway/text/secret_name.hpp>
 
 #include "cli/render/render.hpp"
 

@@ -5,8 +5,8 @@
 #include <sstream>
 #include <tuple>
 
-#include <slipway/text/display.hpp>
 #include <slipway/text.hpp>
+#include <slipway/text/display.hpp>
 
 #include "cli/render/graph_views.hpp"
 

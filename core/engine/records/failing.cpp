@@ -3,8 +3,8 @@
 
 #include <slipway/text.hpp>
 
-#include "core/engine/unit/units.hpp"
 #include "core/engine/advice.hpp"
+#include "core/engine/unit/units.hpp"
 
 namespace slipway::core {
 

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <slipway/text/display.hpp>
 #include <slipway/text.hpp>
+#include <slipway/text/display.hpp>
 
 #include "mig/draw/picture.hpp"
 

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include <slipway/action/difference.hpp>
-#include <slipway/text/secret_name.hpp>
 #include <slipway/text.hpp>
+#include <slipway/text/secret_name.hpp>
 
 namespace slipway {
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include <slipway/command_line.hpp>
-#include <slipway/text/display.hpp>
 #include <slipway/text.hpp>
+#include <slipway/text/display.hpp>
 
 namespace slipway {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <unistd.h>
 
-#include <slipway/text/display.hpp>
 #include <slipway/text.hpp>
+#include <slipway/text/display.hpp>
 
 namespace slipway {
 

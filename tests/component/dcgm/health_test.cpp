@@ -107,9 +107,8 @@ TEST_F(DcgmHealth, FollowsASitesRulesAndSaysWhatIsWrongWithThem) {
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   std::filesystem::create_directories(host_.path("etc/slipway"));
   std::ofstream(host_.path("etc/slipway/health-rules.yaml")) << "version: v1\nxids: {31: {severity: fatal}}\n";
-  ASSERT_TRUE(eventually([&] {
-    return service.log().find("changed health rules") != std::string::npos;
-  })) << service.log();
+  ASSERT_TRUE(eventually([&] { return service.log().find("changed health rules") != std::string::npos; }))
+      << service.log();
   sim("gpu 2 xid 31");
   EXPECT_TRUE(page_gets([](const Page& page) { return has_reason(page, "xid-31"); })) << service.log();
   // A rule that is corrected takes back what it said.
