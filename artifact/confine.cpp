@@ -77,8 +77,9 @@ Result<Json> give_up(const Json& request) {
                                        .network = registry.has_value(),
                                        .local_sockets = false,
                                        .memory_of_nobody = false});
-  if (!left.what.empty()) return system_error(left.what, "the worker that reads archives", left.number);
-  return Json{{"landlock", landlock}};
+  const bool filtered = kernel_takes_filters();
+  if (!left.what.empty() && filtered) return system_error(left.what, "the worker that reads archives", left.number);
+  return Json{{"filter", filtered}, {"landlock", landlock}};
 }
 
 }  // namespace

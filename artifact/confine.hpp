@@ -16,8 +16,8 @@ namespace slipway::artifact {
 /// one to open others' files for what reads them, and none for what speaks with a registry, as long as its cache and
 /// output belong to this user. The first call decides; further ones do nothing.
 /// @param request  {"op": its name, "request": its request}
-/// @return         {"landlock": the kernel keeps it from writing elsewhere}
-/// Errors: system_error() when something cannot be given up.
+/// @return         {"landlock": the kernel keeps it from writing elsewhere, "filter": it takes filters of system calls}
+/// Errors: system_error() when something cannot be given up that the kernel could take.
 Result<Json> confine(const Json& request);
 
 /// The folders below which an operation with this request writes.

@@ -149,8 +149,12 @@ Result<Json> PluginCalls::artifact(const std::string& component, const std::stri
   WorkerEvents shown = events(component, op);
   if (op == "catalogue" || op == "fetch") shown.cancel = &stop_flag();  // nothing of the root is in its hands
   SLIPWAY_TRY(confined, process->call("confine", {{"op", op}, {"request", request}}, kDetectLimit, shown));
-  if (confined == Json{{"landlock", false}})
+  const auto lacks = [&confined](const char* name) {
+    return confined.is_object() && confined.value(name, Json()) == Json(false);
+  };
+  if (lacks("landlock"))
     shown.log("debug", "this kernel has no Landlock that keeps the worker for archives from writing elsewhere");
+  if (lacks("filter")) shown.log("debug", "this kernel takes no filter of system calls for the worker for archives");
   const bool in_apply = op == "catalogue" || op == "fetch" || op == "stage";
   auto reply = process->call(op, request, in_apply ? kFetchLimit : kTransferLimit, shown);
   if (reply || shown.cancel == nullptr || reply.error().code != ErrorCode::timed_out) return reply;

@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include <linux/capability.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <slipway/confine/powers.hpp>
@@ -23,8 +22,7 @@ Status give_up_powers(const std::string& into) {
   // The folder with the packages may be somebody's own, and a package's folders may be closed to their owner.
   const PowersLeft left = take_powers(
       {.capabilities = {CAP_DAC_OVERRIDE, CAP_FOWNER}, .programs = false, .network = false, .memory_of_nobody = false});
-  const bool takes_filters = ::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0;  // not every kernel does, nor does qemu-user
-  if (!left.what.empty() && takes_filters) return system_error(left.what, "what reads a Debian package", left.number);
+  if (!left.what.empty() && kernel_takes_filters()) return system_error(left.what, "what reads a Debian package", left.number);
   return {};
 }
 

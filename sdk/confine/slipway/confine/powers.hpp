@@ -32,6 +32,10 @@ struct PowersLeft {
 /// capability comes before.
 PowersLeft take_powers(const Powers& kept);
 
+/// Whether the kernel takes filters of system calls (seccomp(2)) at all. One that was built without them does not, nor
+/// does qemu-user.
+bool kernel_takes_filters();
+
 /// From now on, this process and what it starts make, change and remove names and contents below these folders and
 /// files alone (Landlock, Linux 5.19); those that are not there are left out. Owners, modes and times of files
 /// elsewhere are not covered. With Linux 6.12, nor do they signal other processes or reach their abstract sockets.
