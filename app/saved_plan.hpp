@@ -18,7 +18,7 @@ Json plan_identity(const PlannedRun& run);
 /// else; its details say what is different, a dozen at most.
 Status check_saved_plan(const std::optional<Json>& saved, const PlannedRun& run);
 
-/// A member of a value that others wrote: null where the value is no object or has none of that name.
+/// A member of a value that others wrote: null where the value is not an object or has none of that name.
 Json member(const Json& value, const std::string& name);
 
 }  // namespace slipway::core

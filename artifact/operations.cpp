@@ -90,7 +90,7 @@ Result<Json> stage(const Json& request, const Reporter& reporter) {
   if (!options.into.starts_with('/')) return missing("into", "the absolute path of a new folder");
   if (layer.media_type.find("tar") == std::string::npos)
     return Error{.code = ErrorCode::unsupported,
-                 .what = "layer " + describe(layer) + " is of type " + layer.media_type + ", which is no archive",
+                 .what = "layer " + describe(layer) + " is of type " + layer.media_type + ", which is not an archive",
                  .where = opened.source.repository};
   SLIPWAY_CHECK(require_trusted(*opened.origin, opened.source, text_at(request, "digest"), {layer}, reporter));
   SLIPWAY_TRY(blob, opened.origin->open(layer));
@@ -189,7 +189,7 @@ Result<Json> answer(std::string_view op, const Json& request, const Reporter& re
   if (found == operations().end())
     return Error{.code = ErrorCode::unsupported,
                  .what = "the artifact worker knows no operation '" + std::string(op) + "'"};
-  if (!request.is_object()) return missing("source", "the request is no JSON object");
+  if (!request.is_object()) return missing("source", "the request is not JSON object");
   return found->second(request, reporter);
 }
 

@@ -398,7 +398,7 @@ class PluginCheck {
     const Picture before = host.picture();
     SLIPWAY_TRY(apply, host.apply());
     if (!applied(apply)) {
-      fail("foreign-files", "apply fails where files of somebody else's are in the way" + output_of(apply),
+      fail("foreign-files", "apply fails where another program's files are in the way" + output_of(apply),
            "a file that may exist already is merged into, or replaced by a `file` action as it is");
       return {};
     }

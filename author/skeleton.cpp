@@ -82,7 +82,7 @@ Status write_all(const std::string& folder, const std::string& name) {
 Result<std::vector<std::string>> write_skeleton(const std::string& name, const std::string& folder) {
   if (!is_component_name(name))
     return Error{ErrorCode::usage,
-                 "'" + name + "' is no name for a component",
+                 "'" + name + "' is not a name for a component",
                  "command line",
                  "use lower-case letters, digits and '-', a letter first, at most " + std::to_string(kLongestName),
                  {}};

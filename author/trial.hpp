@@ -19,7 +19,7 @@ class Trial {
  public:
   /// @param program      slipway-engine
   /// @param environment  all of it, "NAME=VALUE"
-  /// @param sim          a simulated machine's profile; empty: the root is no machine's
+  /// @param sim          a simulated machine's profile; empty: the root is not a machine's
   Trial(std::string program, std::vector<std::string> environment, std::string spec, std::string root, std::string sim)
       : program_(std::move(program)),
         environment_(std::move(environment)),

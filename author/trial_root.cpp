@@ -35,7 +35,7 @@ constexpr std::size_t kNamed = 4;
 constexpr off_t kHashedBytes = off_t{64} << 20U;
 constexpr std::size_t kMostOfADatabase = std::size_t{1} << 20U;
 
-/// Where an apply leaves its log, which is no part of the comparison; an apply that was killed at its very end has
+/// Where an apply leaves its log, which is not part of the comparison; an apply that was killed at its very end has
 /// none.
 Status make_log_folder(const RootDir& root) { return make_folders(root, "/var/log"); }
 
@@ -119,7 +119,7 @@ Status make_trial_root(const std::string& folder) {
 Status copy_trial_root(const std::string& from, const std::string& folder) {
   std::error_code code;
   if (!fs::is_directory(from, code))
-    return Error{ErrorCode::not_found, from + " is no folder, so no scratch root can be a copy of it", from, {}, {}};
+    return Error{ErrorCode::not_found, from + " is not a folder, so no scratch root can be a copy of it", from, {}, {}};
   if (::mkdir(folder.c_str(), 0755) != 0) return system_error("make", folder, errno);
   SLIPWAY_TRY(copy, run_trial({.argv = {"/bin/cp", "-a", "--", from + "/.", folder}, .environment = {}}));
   if (copy.exit_code != 0) return Error{ErrorCode::io, "the root could not be copied: " + copy.messages, from, {}, {}};

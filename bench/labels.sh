@@ -10,7 +10,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 if [[ -z ${SLIPWAY_BENCH_IN_NAMESPACE:-} ]]; then
-  [[ -z ${SLIPWAY_BENCH_GFD:-} || -x $SLIPWAY_BENCH_GFD ]] || die "SLIPWAY_BENCH_GFD is no program: $SLIPWAY_BENCH_GFD"
+  [[ -z ${SLIPWAY_BENCH_GFD:-} || -x $SLIPWAY_BENCH_GFD ]] || die "SLIPWAY_BENCH_GFD is not a program: $SLIPWAY_BENCH_GFD"
   SLIPWAY_BENCH_IN_NAMESPACE=1 exec unshare -m "${BASH_SOURCE[0]}"
 fi
 scratch_folder

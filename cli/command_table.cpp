@@ -246,7 +246,7 @@ const std::vector<Command>& commands() {
                         "form of the result: for people (the default), for Graphviz, a picture, for programs", 'o'}}},
       {.name = "gc",
        .usage = "gc [--dry-run]",
-       .purpose = "drops old generations, and layers and downloads that nobody needs",
+       .purpose = "deletes old generations, and layers and downloads that are no longer used",
        .run = run_gc,
        .examples = {"slipway gc --dry-run", "slipway gc"},
        .options = on_machine({"cache", "dry-run", "output"})},

@@ -19,7 +19,7 @@ struct LogEvent {
   std::string component;          ///< empty: slipway itself
   std::string phase;              ///< "detect", "plan", "switch", "service", …; empty: none
   std::optional<int> generation;  ///< in force in the root; empty: none, or not known yet
-  std::string message;            ///< may hold bytes of others: each form escapes what is no plain text
+  std::string message;            ///< may hold bytes of others: each form escapes what is not plain text
   std::string block;              ///< of an error: the same for people, in several lines
   Json error;                     ///< of an error: as to_json() has it; else null
 };

@@ -85,12 +85,12 @@ class Collector {
 
   Status check_file(const Wanted& wanted) const {
     if (wanted.to.empty() || wanted.to.front() == '/' || ("/" + wanted.to + "/").find("/../") != std::string::npos)
-      return Error{ErrorCode::invalid, "'" + wanted.to + "' is no path for a file of a layer", {}, {}, {}};
+      return Error{ErrorCode::invalid, "'" + wanted.to + "' is not a path for a file of a layer", {}, {}, {}};
     const auto file = open_made(wanted);
     if (!file) return bad_result("the compiler reported no error, but there is no " + wanted.from);
     if (release_.empty() || !wanted.from.ends_with(".ko")) return {};
     const auto fields = module_info_of_file(file->get());
-    if (!fields) return bad_result(wanted.from + " is no kernel module: " + fields.error().what);
+    if (!fields) return bad_result(wanted.from + " is not a kernel module: " + fields.error().what);
     const auto found = fields->find("vermagic");
     const std::string vermagic = found == fields->end() ? "" : found->second;
     if (vermagic == release_ || vermagic.starts_with(release_ + " ")) return {};

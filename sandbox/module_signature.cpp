@@ -64,7 +64,7 @@ Bio reader_of(const std::string& text) {
 Result<Key> read_key(const std::string& file) {
   if (file.find(':') != std::string::npos)
     return Error{ErrorCode::unsupported,
-                 "the signing key " + file + " is no file; keys in tokens cannot be used",
+                 "the signing key " + file + " is not a file; keys in tokens cannot be used",
                  file,
                  "give the path of a PEM file",
                  {}};
@@ -74,7 +74,7 @@ Result<Key> read_key(const std::string& file) {
   ERR_clear_error();
   if (key) return key;
   return Error{ErrorCode::invalid,
-               "the signing key is no private key in PEM form without a pass phrase",
+               "the signing key is not a private key in PEM form without a pass phrase",
                file,
                "convert it: `openssl pkey -in " + file + " -out FILE.pem`, and name that",
                {}};
@@ -87,7 +87,7 @@ Result<Certificate> read_certificate(const std::string& file) {
   ERR_clear_error();
   if (certificate) return certificate;
   return Error{ErrorCode::invalid,
-               "the certificate of the signing key is no X.509 certificate, neither PEM nor DER",
+               "the certificate of the signing key is not an X.509 certificate, neither PEM nor DER",
                file,
                "name the certificate that belongs to the key",
                {}};

@@ -15,7 +15,7 @@ class ModuleSigner {
  public:
   /// @param key          PEM, without a pass phrase
   /// @param certificate  PEM or DER
-  /// Errors: `not_found`, `denied`, `io`; `invalid` for what is no regular file, key or certificate, and for a
+  /// Errors: `not_found`, `denied`, `io`; `invalid` for what is not a regular file, key or certificate, and for a
   /// certificate of another key; `unsupported` for a key in a token.
   static Result<ModuleSigner> open(const std::string& key, const std::string& certificate);
   ModuleSigner(ModuleSigner&&) noexcept;

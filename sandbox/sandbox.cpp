@@ -45,7 +45,7 @@ Error cannot_run(int number, const Sandbox& request) {
   if (number == ENOEXEC) {
     error.code = ErrorCode::unsupported;
     error.what =
-        "cannot run " + name_of(request) + " in " + request.root + ": it is no program for this machine's processor";
+        "cannot run " + name_of(request) + " in " + request.root + ": it is not a program for this machine's processor";
     error.next = "do this on a machine with the root's processor, or let the kernel run its programs by qemu-user";
   }
   return error;

@@ -27,7 +27,7 @@ class History {
   /// Errors: `locked`; `conflict` others may write to the folder; those of the file system.
   Status append(const Json& event) const;
 
-  /// All events, oldest first. A line that was cut off is left out. Errors: `denied`, `io`; no file is no error.
+  /// All events, oldest first. A line that was cut off is left out. Errors: `denied`, `io`; no file is not an error.
   Result<std::vector<Json>> read() const;
 
  private:

@@ -22,7 +22,7 @@ struct EndElf {
 constexpr int kMostEntries = 4096;
 constexpr std::size_t kLongestName = 1024;
 
-/// Empty: there is none, or it is no name.
+/// Empty: there is none, or it is not a name.
 std::string text_at(Elf* elf, const GElf_Shdr& section, std::size_t offset) {
   const char* const text = elf_strptr(elf, section.sh_link, offset);
   if (text == nullptr || ::strnlen(text, kLongestName) == kLongestName) return {};
@@ -75,7 +75,7 @@ Result<ElfFile> read_elf(std::string& content, const std::string& path) {
   std::size_t sections = 0;
   if (!elf || gelf_getehdr(elf.get(), &header) == nullptr || elf_getshdrstrndx(elf.get(), &names) != 0 ||
       elf_getshdrnum(elf.get(), &sections) != 0 || (sections == 0 && header.e_shnum != 0))
-    return Error{ErrorCode::corrupt, path + " is no ELF file as a whole", path, "install it again", {}};
+    return Error{ErrorCode::corrupt, path + " is not an ELF file as a whole", path, "install it again", {}};
   ElfFile file;
   file.machine = header.e_machine;
   for (Elf_Scn* part = elf_nextscn(elf.get(), nullptr); part != nullptr; part = elf_nextscn(elf.get(), part)) {

@@ -77,7 +77,7 @@ Error foreign_file(const RootDir& root, const std::string& path) {
                path + " is there already and " +
                    (package.empty() ? "was not put there by `slipway install`" : "belongs to the package " + package),
                root.folder() + path,
-               package.empty() ? "remove it if nobody needs it, and run this again"
+               package.empty() ? "remove it if it is not needed, and run this again"
                                : "that root has slipway as a package: update it there, or remove it with `apt remove " +
                                      package + "`",
                {}};

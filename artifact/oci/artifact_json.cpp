@@ -33,7 +33,7 @@ Status check_repository(const std::string& repository) {
                  "write oci://HOST[:PORT]/NAME, or the path of an OCI layout folder or bundle");
   const std::size_t scheme = repository.find("://");
   if (scheme != std::string::npos && !repository.starts_with("oci://"))
-    return wrong("repository", "'" + repository.substr(0, scheme) + "://' is no kind of artifact source",
+    return wrong("repository", "'" + repository.substr(0, scheme) + "://' is not a kind of artifact source",
                  "write oci://" + repository.substr(scheme + 3) + " (plain HTTP: also insecure: true)");
   return {};
 }
@@ -54,7 +54,7 @@ Result<Source> source_from_json(const Json& value) {
                       .auth_file = text_at(value, "auth")};
   SLIPWAY_CHECK(check_repository(source.repository));
   if (!source.digest.empty() && !is_digest(source.digest))
-    return wrong("digest", "'" + source.digest + "' is no digest", "write sha256: and 64 lower-case hex digits");
+    return wrong("digest", "'" + source.digest + "' is not a digest", "write sha256: and 64 lower-case hex digits");
   if (value.contains("trust") && !source.trust_unsigned)
     return wrong("trust", "'" + text_at(value, "trust") + "' is no way to trust a source",
                  "write trust: unsigned, or leave it out and pin a digest");

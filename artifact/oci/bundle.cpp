@@ -27,7 +27,7 @@ Error damaged(archive* reader, const std::string& path) {
   const char* why = archive_error_string(reader);
   return Error{
       .code = ErrorCode::invalid,
-      .what = path + " is no bundle: " + (why != nullptr ? why : "it is no tar file"),
+      .what = path + " is not a bundle: " + (why != nullptr ? why : "it is not a tar file"),
       .where = path,
       .next = "name an uncompressed tar file of an OCI layout, as `slipway pkg pull SOURCE --to FILE.tar` writes it"};
 }
@@ -155,7 +155,7 @@ Result<std::unique_ptr<Origin>> open_bundle(const std::string& path) {
   }
   if (!texts.contains("oci-layout") || !texts.contains("index.json"))
     return Error{.code = ErrorCode::invalid,
-                 .what = path + " is no bundle: it has no oci-layout and index.json at its top",
+                 .what = path + " is not a bundle: it has no oci-layout and index.json at its top",
                  .where = path,
                  .next = "name a tar file of an OCI layout, as `slipway pkg pull SOURCE --to FILE.tar` writes it"};
   SLIPWAY_CHECK(check_layout_file(texts["oci-layout"], path));

@@ -130,7 +130,7 @@ Result<std::vector<Located>> read_manifests(Origin& origin, const Source& source
                                             const Reporter& reporter, std::vector<std::string>* unread) {
   for (const std::string& digest : {source.digest, query.digest})
     if (!digest.empty() && !is_digest(digest))
-      return Error{.code = ErrorCode::invalid, .what = "'" + digest + "' is no digest", .where = source.repository};
+      return Error{.code = ErrorCode::invalid, .what = "'" + digest + "' is not a digest", .where = source.repository};
   SLIPWAY_TRY(roots, roots_of(origin, source, query));
   const bool named = !source.tag.empty() || !source.digest.empty() || !query.digest.empty();
   Walk walk(origin, query.digest, named, reporter);

@@ -22,7 +22,7 @@ Result<Descriptor> descriptor_from_json(const Json& value, const std::string& wh
   descriptor.artifact_type = text_at(value, "artifactType");
   if (!is_digest(descriptor.digest))
     return Error{.code = ErrorCode::invalid,
-                 .what = what + ": '" + descriptor.digest + "' is no digest: expected sha256: and 64 hex digits"};
+                 .what = what + ": '" + descriptor.digest + "' is not a digest: expected sha256: and 64 hex digits"};
   if (!value.contains("size") || !value["size"].is_number_unsigned())
     return Error{.code = ErrorCode::invalid,
                  .what = what + ": the descriptor of " + descriptor.digest + " has no size"};

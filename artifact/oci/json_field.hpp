@@ -12,7 +12,7 @@
 namespace slipway::artifact {
 
 /// Parses a JSON text. `what` names it in errors ("manifest sha256:…").
-/// Errors: `invalid` when it is no JSON, is nested deeper than 64 levels, or an object has a key twice.
+/// Errors: `invalid` when it is not JSON, is nested deeper than 64 levels, or an object has a key twice.
 Result<Json> parse_json(std::string_view text, const std::string& what);
 
 /// The string at `key`, or an empty one when there is none or it is of another type.

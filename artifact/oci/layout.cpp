@@ -92,7 +92,7 @@ Result<std::unique_ptr<Origin>> open_layout(const std::string& path) {
   auto marker = read_regular(path + "/oci-layout", kMaxManifestBytes);
   if (!marker && marker.error().code == ErrorCode::not_found)
     return Error{.code = ErrorCode::invalid,
-                 .what = path + " is no OCI layout: it has no file oci-layout",
+                 .what = path + " is not an OCI layout: it has no file oci-layout",
                  .where = path,
                  .next = "name the folder that `slipway pkg build` or `slipway pkg pull` made"};
   if (!marker) return std::move(marker).error();

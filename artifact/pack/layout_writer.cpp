@@ -34,7 +34,7 @@ Result<Json> open_index(const std::string& folder) {
   const bool is_layout = existing(folder + "/oci-layout");
   if (!is_layout && !existing(folder + "/index.json") && holds_something(folder))
     return Error{.code = ErrorCode::conflict,
-                 .what = folder + " is no OCI layout, and it is not empty",
+                 .what = folder + " is not an OCI layout, and it is not empty",
                  .where = folder,
                  .next = "name a new folder, or one that is a layout"};
   if (is_layout) {

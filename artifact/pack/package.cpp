@@ -114,10 +114,10 @@ Result<std::string> to_tag(const std::string& text) {
   const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '-'; };
   const bool first = !tag.empty() && tag.front() != '.' && tag.front() != '-';
   if (first && tag.size() <= 128 && std::all_of(tag.begin(), tag.end(), fits)) return tag;
-  return Error{
-      .code = ErrorCode::invalid,
-      .what = "'" + text + "' is no tag: at most 128 letters, digits, '_', '.' and '-', not beginning with '.' or '-'",
-      .where = "tag"};
+  return Error{.code = ErrorCode::invalid,
+               .what = "'" + text +
+                       "' is not a tag: at most 128 letters, digits, '_', '.' and '-', not beginning with '.' or '-'",
+               .where = "tag"};
 }
 
 Result<Package> read_package(const std::string& folder) {

@@ -38,7 +38,7 @@ struct Package {
 /// Reads FOLDER/package.yaml. Errors: `not_found`, or `invalid` with file:line:column and what was expected.
 Result<Package> read_package(const std::string& folder);
 
-/// A text as a tag: '+', which tags cannot hold, becomes '_'. Errors: `invalid` for what is no tag even so
+/// A text as a tag: '+', which tags cannot hold, becomes '_'. Errors: `invalid` for what is not a tag even so
 /// (distribution-spec 1.1: [a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}).
 Result<std::string> to_tag(const std::string& text);
 

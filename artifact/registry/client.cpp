@@ -139,7 +139,7 @@ Result<std::string> RegistryClient::redirect_target(const HttpResponse& response
     return Error{.code = ErrorCode::invalid,
                  .what = "registry " + reference_.authority() + " sends slipway around without arriving anywhere",
                  .where = origin_of_url(response.url),
-                 .next = "tell whoever runs the registry",
+                 .next = "tell the operator of the registry",
                  .details = {{"redirects", std::to_string(count)}}};
   SLIPWAY_CHECK(may_send(target));
   return target;

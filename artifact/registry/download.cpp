@@ -119,7 +119,7 @@ class Download {
                  .what = client_.reference().authority() + " answers with another part of blob " + describe(blob_) +
                          " than it was asked for (" + head.header("content-range") + ")",
                  .where = where(),
-                 .next = "tell whoever runs the registry, or a proxy on the way to it"};
+                 .next = "tell the operator of the registry, or a proxy on the way to it"};
   }
 
   Status append(std::span<const std::byte> bytes) {

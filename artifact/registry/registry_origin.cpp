@@ -159,7 +159,7 @@ class RegistryOrigin final : public Origin {
       return Error{.code = ErrorCode::corrupt,
                    .what = client_->reference().authority() + " answers with another manifest than it was asked for",
                    .where = name(),
-                   .next = "tell whoever runs the registry, or a proxy on the way to it",
+                   .next = "tell the operator of the registry, or a proxy on the way to it",
                    .details = {{"expected", descriptor.digest}, {"got", told}}};
     SLIPWAY_CHECK(check_bytes(response.body, descriptor, name()));
     keep(descriptor.digest, response.body);

@@ -35,9 +35,9 @@ Status check_media_type(const Descriptor& manifest) {
   if (!type.empty() && std::all_of(type.begin(), type.end(), is_plain)) return {};
   return Error{.code = ErrorCode::invalid,
                .what = "manifest " + manifest.digest + " says that it is of the type '" + printable(type) +
-                       "', which is no media type",
+                       "', which is not a media type",
                .where = manifest.digest,
-               .next = "push a package from somebody whom you trust"};
+               .next = "push a package from a publisher whom you trust"};
 }
 
 class RegistryTarget final : public Target {
@@ -102,7 +102,7 @@ class RegistryTarget final : public Target {
     return Error{.code = ErrorCode::invalid,
                  .what = "registry " + client_->reference().authority() + " does not say where uploads go",
                  .where = answer.url,
-                 .next = "tell whoever runs the registry"};
+                 .next = "tell the operator of the registry"};
   }
 
   std::unique_ptr<RegistryClient> client_;

@@ -33,7 +33,7 @@ bool is_tag(std::string_view text) {
 Status check_tag(std::string_view tag, const std::string& where) {
   if (is_tag(tag)) return {};
   return Error{.code = ErrorCode::invalid,
-               .what = "'" + printable(tag) + "' is no tag: a registry takes at most " + std::to_string(kMaxTag) +
+               .what = "'" + printable(tag) + "' is not a tag: a registry takes at most " + std::to_string(kMaxTag) +
                        " letters, digits, '_', '.' and '-', not beginning with '.' or '-'",
                .where = where,
                .next = "push the right tags alone with `--tag`, or tag the package anew with `slipway pkg build`"};

@@ -17,7 +17,7 @@ Result<std::vector<std::string>> list_tags(RegistryClient& client);
 /// Whether it is a tag: at most 128 letters, digits, '_', '.' and '-', not beginning with '.' or '-'.
 bool is_tag(std::string_view text);
 
-/// A tag that goes into a URL. `where` is what names it. Errors: `invalid` it is no tag.
+/// A tag that goes into a URL. `where` is what names it. Errors: `invalid` it is not a tag.
 Status check_tag(std::string_view tag, const std::string& where);
 
 /// Whether a tag belongs to another artifact (signatures and attestations of cosign, the referrers fallback).

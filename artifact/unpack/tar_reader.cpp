@@ -105,7 +105,7 @@ long TarReader::pull_chunk(archive*, void* context, const void** buffer) {
 
 Error TarReader::damaged() const {
   return Error{.code = ErrorCode::invalid,
-               .what = "it is no well-formed tar archive: " + text(archive_error_string(reader_.get()))};
+               .what = "it is not a well-formed tar archive: " + text(archive_error_string(reader_.get()))};
 }
 
 Result<std::optional<TarEntry>> TarReader::next() {

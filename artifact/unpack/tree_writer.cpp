@@ -114,7 +114,7 @@ Result<int> TreeWriter::open_folder(std::string_view name, bool create) {
     }
     Fd fd(::openat(parent, part.c_str(), kOpenFolder));
     if (!fd && (errno == ENOTDIR || errno == ELOOP || errno == ENOENT))
-      return refuse("its name leads through '" + printable(next) + "', which is no folder of this layer");
+      return refuse("its name leads through '" + printable(next) + "', which is not a folder of this layer");
     if (!fd) return system_error("open", full(next), errno);
     open_.push_back({next, std::move(fd)});
   }
@@ -157,7 +157,7 @@ Status TreeWriter::add_hard_link(const std::string& name, const std::string& tar
   const std::string from = last_part(target);
   struct stat existing {};
   if (::fstatat(from_parent, from.c_str(), &existing, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(existing.st_mode))
-    return refuse("it is a hard link to '" + printable(target) + "', which is no file of this layer");
+    return refuse("it is a hard link to '" + printable(target) + "', which is not a file of this layer");
   // Walking to the new name closes folders, so the old one's is held on its own.
   const Fd source(::fcntl(from_parent, F_DUPFD_CLOEXEC, 0));
   SLIPWAY_TRY(parent, open_parent(name));
@@ -171,7 +171,7 @@ Status TreeWriter::finish() {
     for (const std::string& folder : link.must_be_folders)
       if (!open_folder(folder, false))
         return refuse("entry '" + printable(link.name) + "': the link (to " + printable(link.target) +
-                      ") goes back out of '" + printable(folder) + "', which is no folder of this layer");
+                      ") goes back out of '" + printable(folder) + "', which is not a folder of this layer");
   // Deepest first: a folder that its owner cannot enter any more must not hide the ones in it.
   for (auto item = folders_.rbegin(); item != folders_.rend(); ++item) {  // NOLINT(modernize-loop-convert): backwards
     const auto& [name, folder] = *item;

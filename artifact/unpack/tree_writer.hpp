@@ -48,7 +48,7 @@ class TreeWriter {
   /// Errors: `conflict` when there is something in it; `no_space`, `read_only`, `denied`, …
   static Result<TreeWriter> create(const std::string& into, EntryTime implicit_time);
 
-  /// Errors of all of these: `denied` when a name exists twice or leads through something that is no folder; as the
+  /// Errors of all of these: `denied` when a name exists twice or leads through something that is not a folder; as the
   /// system says.
   Status add_directory(const std::string& name, std::uint32_t mode, EntryTime time);
   Result<NewFile> add_file(const std::string& name);

@@ -68,7 +68,7 @@ class Unpacker {
     if (entry.kind == TarEntry::Kind::directory)
       return tree_.add_directory(name, directory_mode(entry.mode), clamped(entry.time));
     if (name.empty())
-      return Error{.code = ErrorCode::denied, .what = "it has the name of the layer's root but is no folder"};
+      return Error{.code = ErrorCode::denied, .what = "it has the name of the layer's root but is not a folder"};
     ++totals_.files;
     if (entry.kind == TarEntry::Kind::file) return add_file(name, entry);
     if (entry.kind == TarEntry::Kind::symlink) return tree_.add_symlink(name, entry.link_target, clamped(entry.time));
@@ -127,7 +127,7 @@ Error in_context(Error error, const Descriptor& layer, const UnpackOptions& opti
   error.what = "layer " + describe(layer) + " cannot be used: " + error.what;
   error.where = options.source;
   if (error.code == ErrorCode::denied)
-    error.next = "do not use this package: no honest one holds such a thing; tell whoever published it";
+    error.next = "do not use this package: no honest one holds such a thing; tell its publisher";
   if (error.code == ErrorCode::invalid) error.next = "have the package built and published again";
   if (error.code == ErrorCode::corrupt) error.next = "get the package again: it was damaged on its way or on the disk";
   error.details.erase(error.details.begin());

@@ -52,7 +52,7 @@ Result<Generation> settled_generation(Session& session) {
                  {{"held", at_work}}};
   if (journal_exists(session))
     return Error{ErrorCode::conflict,
-                 "an apply of this root was cut off; what it left is no state to accept",
+                 "an apply of this root was cut off; what it left is not a state to accept",
                  std::string(kStateDir),
                  "`slipway apply` finishes or undoes it, then run the same command again",
                  {}};

@@ -82,7 +82,7 @@ Result<Json> read_saved_plan(const std::string& file, Options& options) try {
   const Json plan = parse_foreign(*text);
   if (member(plan, "kind") != "Plan" || !member(plan, "identity").is_object() || !member(plan, "options").is_object())
     return Error{ErrorCode::invalid,
-                 "this is no plan",
+                 "this is not a plan",
                  file,
                  options.replace_edits ? meant : "save one with `slipway plan -o json > FILE`; a spec is named with -f",
                  {}};

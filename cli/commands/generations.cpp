@@ -91,7 +91,7 @@ Result<Generation> named_generation(const StateDir& state, const std::string& te
   const auto number = generation_number(text);
   if (!number)
     return Error{
-        ErrorCode::usage, "'" + text + "' is no generation", "command line", "`slipway generations` lists them", {}};
+        ErrorCode::usage, "'" + text + "' is not a generation", "command line", "`slipway generations` lists them", {}};
   return state.generation(*number);
 }
 

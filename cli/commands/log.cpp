@@ -122,7 +122,8 @@ Result<std::size_t> wanted(const Options& options, std::size_t all) {
   std::size_t count = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), count);
   if (problem == std::errc{} && end == text.data() + text.size()) return std::min(count, all);
-  return Error{ErrorCode::usage, "'" + text + "' is no count", "command line", "`slipway log 5`: the newest five", {}};
+  return Error{
+      ErrorCode::usage, "'" + text + "' is not a count", "command line", "`slipway log 5`: the newest five", {}};
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ Result<int> wanted_generation(const Options& options, const StateDir& state) {
     const std::string& text = options.arguments.front();
     if (const auto number = generation_number(text)) return *number;
     return Error{
-        ErrorCode::usage, "'" + text + "' is no generation", "command line", "`slipway generations` lists them", {}};
+        ErrorCode::usage, "'" + text + "' is not a generation", "command line", "`slipway generations` lists them", {}};
   }
   if (!current && numbers.empty())
     return Error{ErrorCode::not_found,

@@ -20,7 +20,7 @@ struct ToolWords {
 };
 
 /// The ways to read a command line as that of a tool. Empty when an option in it is for slipway itself (--sim, -v,
-/// --log-format, --help in front), or when the first word is no name.
+/// --log-format, --help in front), or when the first word is not a name.
 std::vector<ToolWords> tool_words(const std::vector<std::string>& words);
 
 /// Whether a plugin's manifest (docs/manifest.md) holds the component. Reads only what is written plainly, a key and

@@ -40,9 +40,9 @@ const std::vector<CommandOption>& all_options() {
            "only says what would be done; accept, apply, remove, repair and rollback then exit as `slipway plan` does"},
       {.name = "wait",
        .value = "[=DURATION]",
-       .help =
-           "while somebody is in the way, apply again, with longer and longer pauses, until DURATION (90s, 10m, 1h) "
-           "is over; without one for as long as it takes"},
+       .help = "while something is in use or another slipway is at work, apply again, with longer and longer pauses, "
+               "until DURATION (90s, 10m, 1h) "
+               "is over; without one for as long as it takes"},
       {.name = "wait-for-source",
        .value = "[=DURATION]",
        .help = "while an artifact source does not answer, apply again, with pauses of 5 seconds to 5 minutes, until "

@@ -73,7 +73,7 @@ Status check(const Options& options) {
   for (const std::string& kernel : kernels)
     if (!kernel.empty() && !is_release(kernel))
       return Error{ErrorCode::usage,
-                   "--kernel '" + kernel + "' is no kernel release",
+                   "--kernel '" + kernel + "' is not a kernel release",
                    "command line",
                    "write it as `uname -r` prints it, for example 6.1.0-50-amd64",
                    {}};

@@ -17,7 +17,7 @@ namespace slipway::core {
 
 struct Options {
   std::string command;                 ///< "plan", or of a verb "new"
-  std::vector<std::string> arguments;  ///< what is no option
+  std::vector<std::string> arguments;  ///< what is not an option
   std::vector<std::string> given;      ///< the options on the command line, by long name
   std::string spec;                    ///< -f; empty: not given
   SessionOptions session;

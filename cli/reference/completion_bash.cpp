@@ -40,7 +40,7 @@ std::string value_case(const CommandOption& option, const std::string& call) {
          "\n        return\n        ;;\n";
 }
 
-/// What completes a word that is no option.
+/// What completes a word that is not an option.
 std::string word_line(const Command& command) {
   switch (word_kind(command)) {
     case WordKind::none:

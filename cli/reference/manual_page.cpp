@@ -52,7 +52,7 @@ there are changes
 .TP
 .B 3
 .BR apply :
-somebody is in the way; come back later
+something is in use, or an artifact source does not answer; try again later
 .TP
 .B 4
 .BR apply :

@@ -174,7 +174,7 @@ std::string conclusion(const PlannedRun& run, const std::vector<std::string>& ke
   if (std::ranges::any_of(run.components, [&](const auto& each) { return is_checked_again(run, each); }))
     return "Nothing to change; what did not work is checked again by an apply.\n";
   if (kept.empty()) return "Nothing to do.\n";
-  return "Nothing to do: all is as the spec says, but for " + edits_text(kept.size()) + " by somebody else that " +
+  return "Nothing to do: all is as the spec says, except " + edits_text(kept.size()) + " that " +
          (kept.size() == 1 ? "is" : "are") + " kept.\n";
 }
 

@@ -163,9 +163,9 @@ std::vector<Toned> remarks_of(const Json& component, std::set<std::string>& repo
                                             ": " + listed(put_back["changes"], "and")});
   }
   if (component.contains("edits"))
-    remarks.push_back({Tone::attention, "kept as somebody else left it: " + listed(component["edits"], "and")});
+    remarks.push_back({Tone::attention, "edits that are kept: " + listed(component["edits"], "and")});
   if (component.contains("accepted"))
-    remarks.push_back(plain("accepted as somebody else left it: " + listed(component["accepted"], "and")));
+    remarks.push_back(plain("edits that are accepted: " + listed(component["accepted"], "and")));
   return remarks;
 }
 

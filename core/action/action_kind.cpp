@@ -30,7 +30,7 @@ constexpr std::array kKinds{
 }  // namespace
 
 std::string kept_words(const Action& action) {
-  return action.target() + " was changed by somebody else meanwhile, and was left as it is";
+  return action.target() + " was edited while slipway was at work, and was left as it is";
 }
 
 Result<const ActionKind*> action_kind(const std::string& kind) {

@@ -29,7 +29,7 @@ Status copy_all(int from, int to, std::string_view name);
 /// are more than `most_names`: the author of an image can fill a folder until whoever lists it has no memory left.
 Result<std::vector<std::string>> folder_names(int folder, std::string_view path, std::size_t most_names = 100'000);
 
-/// Empty when there is nothing at the path or it is no link. Errors: `io`, `denied`.
+/// Empty when there is nothing at the path or it is not a link. Errors: `io`, `denied`.
 Result<std::string> read_link_at(const RootDir& root, const std::string& path);
 
 /// The same for a name in an open folder; `path` is for messages.

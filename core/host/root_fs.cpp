@@ -52,7 +52,7 @@ Error not_replaceable(std::string_view path, int number, const std::string& here
 
 Error not_a_folder(const std::string& path) {
   return Error{ErrorCode::conflict,
-               path + " is there but is no folder, and something is to be put below it",
+               path + " is there but is not a folder, and something is to be put below it",
                path,
                "move it away, then run the same command again",
                {}};

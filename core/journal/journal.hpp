@@ -60,7 +60,7 @@ class Journal {
   virtual Status finish() = 0;
 };
 
-/// Opens or creates the journal at `path`. Errors: `corrupt` when it is no journal of ours, `no_space`, `io`.
+/// Opens or creates the journal at `path`. Errors: `corrupt` when it is not a journal of ours, `no_space`, `io`.
 Result<std::unique_ptr<Journal>> open_journal(const std::string& path);
 /// The same to look at one that is there: nothing is made of an empty one, which is null.
 Result<std::unique_ptr<Journal>> look_at_journal(const std::string& path);

@@ -247,7 +247,7 @@ Status StateDir::check_format() const {
   const WrittenFormat found = parse_format(*text);
   if (found.number >= kOldestFormat && found.number <= kFormat) return {};
   if (found.number != 0) return unknown_format(found);
-  return leaves_out(kFormatFile) ? Status{} : damaged(state_path(kFormatFile), "of a format that is no number");
+  return leaves_out(kFormatFile) ? Status{} : damaged(state_path(kFormatFile), "of a format that is not a number");
 }
 
 Result<std::map<std::string, Error>> StateDir::damage() const {

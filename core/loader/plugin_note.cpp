@@ -41,14 +41,14 @@ Error invalid(const std::string& path, const std::string& why, const std::string
 Status check_machine(Elf* elf, const std::string& path, ElfKind kind) {
   GElf_Ehdr header;
   if (elf_kind(elf) != ELF_K_ELF || gelf_getehdr(elf, &header) == nullptr)
-    return invalid(path, "is no ELF file", "plugins are shared objects: check how it was built or copied");
+    return invalid(path, "is not an ELF file", "plugins are shared objects: check how it was built or copied");
   if (header.e_ident[EI_CLASS] != kClass || header.e_ident[EI_DATA] != kByteOrder || header.e_machine != kMachine)
     return invalid(path,
                    "is built for another machine (ELF machine " + std::to_string(header.e_machine) + ", this one is " +
                        std::to_string(kMachine) + ")",
                    "install the plugin that is built for this machine");
   if (kind == ElfKind::program && header.e_type == ET_EXEC) return {};
-  if (header.e_type != ET_DYN) return invalid(path, "is no shared object", "plugins are shared objects (*.so)");
+  if (header.e_type != ET_DYN) return invalid(path, "is not a shared object", "plugins are shared objects (*.so)");
   return {};
 }
 
@@ -141,12 +141,12 @@ Result<PluginNote> read_plugin_note(int fd, const std::string& path, ElfKind kin
   if (elf_version(EV_CURRENT) == EV_NONE)
     return Error{ErrorCode::internal, "libelf is older than its header", path, "reinstall libelf", {}};
   const ElfHandle elf(elf_begin(fd, ELF_C_READ, nullptr));  // read, not mapped: a file cut short meanwhile is no SIGBUS
-  if (!elf) return invalid(path, "is no ELF file", "plugins are shared objects: check how it was built or copied");
+  if (!elf) return invalid(path, "is not an ELF file", "plugins are shared objects: check how it was built or copied");
   SLIPWAY_CHECK(check_machine(elf.get(), path, kind));
   auto description = find_in_segments(elf.get());
   if (!description) description = find_in_sections(elf.get());
   if (!description)
-    return invalid(path, "has no slipway note, so it is no plugin",
+    return invalid(path, "has no slipway note, so it is not a plugin",
                    "build it with slipway_add_plugin(), or move it away");
   return take_apart(*description, path);
 }

@@ -426,7 +426,7 @@ void Supervisor::reload() {
   if (quieting_.idle())
     begin_reload();
   else
-    log(Ui::Level::info, "stands still for an apply; the new spec counts after it");
+    log(Ui::Level::info, "paused for an apply; the new spec counts after it");
 }
 
 void Supervisor::begin_reload() {

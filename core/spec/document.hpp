@@ -67,8 +67,8 @@ inline constexpr const char* kHostKind = "Host";
 /// The schema of all of a host spec but the components' own sections, which are a map here.
 const SchemaKey& host_spec_schema();
 
-/// Errors: `invalid` for a document that is no host spec; `unsupported` for a later apiVersion of slipway.dev and for
-/// a kind of the GPU Operator's.
+/// Errors: `invalid` for a document that is not a host spec; `unsupported` for a later apiVersion of slipway.dev and
+/// for a kind of the GPU Operator's.
 Status check_kind(const YamlNode& document, const std::string& file);
 
 /// The repository of an artifact source, in its short form or its long one.

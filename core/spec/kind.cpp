@@ -94,7 +94,7 @@ Status check_kind(const YamlNode& document, const std::string& file) {
   for (const auto& [name, entry] : {std::pair{"apiVersion", api_version}, std::pair{"kind", kind}})
     if (entry == nullptr || entry->value.kind != Kind::scalar)
       return wrong(ErrorCode::invalid, file, entry == nullptr ? document.position : entry->value.position,
-                   "the key '" + std::string(name) + "' is missing, so this is no host spec", kHead);
+                   "the key '" + std::string(name) + "' is missing, so this is not a host spec", kHead);
   SLIPWAY_CHECK(check_api_version(*api_version, file));
   if (kind->value.text != kHostKind)
     return wrong(ErrorCode::invalid, file, kind->value.position,

@@ -125,7 +125,7 @@ TakeoverSettings takeover_settings(const Settings& settings) {
 
 Status read_listen(const std::string& text, Settings& settings) {
   const Error error{.code = ErrorCode::invalid,
-                    .what = "'" + text + "' is no address to listen on",
+                    .what = "'" + text + "' is not an address to listen on",
                     .where = "spec.components.dcgm.listen",
                     .next = "write it like 127.0.0.1:9400 or [::1]:9400; :9400 is every address of this machine"};
   const std::size_t colon = text.rfind(':');
@@ -151,7 +151,7 @@ Result<std::chrono::milliseconds> read_interval(const std::string& text, const s
   return Error{
       .code = ErrorCode::invalid,
       .what = length ? "an interval of " + text + " is " + (*length < kShortestInterval ? "too short" : "too long")
-                     : "'" + text + "' is no interval",
+                     : "'" + text + "' is not an interval",
       .where = where,
       .next = "write it like 10s, 1m30s or 500ms; at least 100ms, at most 1h"};
 }

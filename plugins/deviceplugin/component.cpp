@@ -137,7 +137,7 @@ Result<Plan> DevicePlugin::plan(const Spec& spec, const Facts& facts, const Inpu
     for (const auto& [gpu, manager] : named.items()) managers.of[gpu] = manager;
   plan.add(action::file(
                {.path = nvidia::kManagersFile, .content = pretty(nvidia::to_json(managers)), .on_drift = "replace"}))
-      .because("whoever hands GPUs out reads there which are his");
+      .because("tells each device plugin which GPUs it manages");
   Settings settings;
   const std::string sharing = facts.text("sharing");
   settings.sharing.mps_memory_percent = facts.value("mps_memory_percent").get<unsigned>();

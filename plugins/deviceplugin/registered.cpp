@@ -45,7 +45,7 @@ void add_health(const Registered& seen, Findings& findings) {
   }
   if (!healthy) return;
   if (!seen.running)
-    findings.not_exercised(kName, "the service does not run, so nobody watches the GPUs");
+    findings.not_exercised(kName, "the service does not run, so the GPUs are not watched");
   else if (gpus.empty() && seen.gpus_on_bus > 0)
     findings.fail(kName,
                   fmt::format("{} on the PCI bus, and the service sees none of them",
@@ -166,7 +166,7 @@ void add_findings(const Registered& seen, Findings& findings) {
   if (!seen.kubelet) return findings.not_exercised("deviceplugin.registered", kNoKubelet);
   if (is_quiet(seen))
     return findings.not_exercised("deviceplugin.registered",
-                                  "the service stands still while somebody changes the GPUs");
+                                  "the service is paused while another program changes the GPUs");
   const Json resources = seen.status->value("resources", Json::array());
   for (const Json& resource : resources) {
     if (const std::string why = why_not_registered(resource); !why.empty())

@@ -23,7 +23,7 @@ Result<std::vector<nvidia::Gpu>> read_gpus(const std::vector<std::string>& texts
   for (const auto& text : texts) {
     auto gpu = nvidia::gpu_from_text(text);
     if (!gpu) {
-      return invalid(fmt::format("'{}' is no GPU that slipway knows", text), "gpus",
+      return invalid(fmt::format("'{}' is not a GPU that slipway knows", text), "gpus",
                      suggestion(text, nvidia::known_gpu_names(),
                                 "write a product (H100), a PCI id (10de:2330) or an architecture (hopper)"));
     }
@@ -65,7 +65,7 @@ Status read_parameters(const Json& section, Settings& settings) {
   for (const auto& [module, values] : section.items()) {
     if (std::ranges::find(nvidia::kModules, module) == std::end(nvidia::kModules)) {
       const std::vector<std::string> known(std::begin(nvidia::kModules), std::end(nvidia::kModules));
-      return invalid(fmt::format("'{}' is no module of the NVIDIA driver", module), "parameters." + module,
+      return invalid(fmt::format("'{}' is not a module of the NVIDIA driver", module), "parameters." + module,
                      suggestion(module, known, "write " + listed(known, "or")));
     }
     SLIPWAY_TRY(parameters, read_module_parameters(module, values));

@@ -37,7 +37,7 @@ Result<Labelled> label_once(Probe& probe, const Config& config, LabelSink& sink,
   if (seen.no_driver && seen.sources.gpu_on_bus && sink.holds_labels()) return *seen.no_driver;
   SLIPWAY_TRY(labels, make_labels(seen.sources, config));
   if (const std::string dropped = drop_invalid(labels); !dropped.empty())
-    log("left out what is no label for Kubernetes: " + dropped);
+    log("left out what is not a label for Kubernetes: " + dropped);
   SLIPWAY_TRY(changed, sink.put(labels));
   if (changed)
     log(std::to_string(labels.size()) + " labels written" + (seen.no_driver ? ", of no GPU: " : "") +

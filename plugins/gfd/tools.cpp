@@ -50,7 +50,7 @@ Result<int> labels(const CommandWords& words, const Host& host, ToolIo& io) {
   for (const std::string& text : unmatched_sharing(snapshot.gpus, options.config, snapshot.absent)) io.warn(text);
   SLIPWAY_TRY(made, make_labels(seen.sources, options.config));
   if (const std::string dropped = drop_invalid(made); !dropped.empty())
-    io.log("left out what is no label for Kubernetes: " + dropped);
+    io.log("left out what is not a label for Kubernetes: " + dropped);
   SLIPWAY_CHECK(deliver(text_of(made, options), options.output, io));
   return 0;
 }

@@ -14,7 +14,7 @@ namespace slipway::nvidia {
 /// "535.261.03"); file names need the text as NVIDIA wrote it, which text() keeps.
 class DriverVersion {
  public:
-  /// Nothing when `text` is no version: 2 or 3 fields of 1-4 digits, the branch from 10 on, nothing around them.
+  /// Nothing when `text` is not a version: 2 or 3 fields of 1-4 digits, the branch from 10 on, nothing around them.
   static std::optional<DriverVersion> parse(std::string_view text);
 
   unsigned branch() const { return fields_[0]; }
@@ -31,7 +31,7 @@ class DriverVersion {
   std::string text_;
 };
 
-/// `left` before `right`; a text that is no version comes before all versions. For sorting what a catalogue says.
+/// `left` before `right`; a text that is not a version comes before all versions. For sorting what a catalogue says.
 bool version_less(std::string_view left, std::string_view right);
 
 }  // namespace slipway::nvidia

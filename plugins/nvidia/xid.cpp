@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::chrono::seconds kLimit{10};
 
-/// As the kernel writes it in /dev/kmsg: what is no letter is "\\x0a", so that a message is one line.
+/// As the kernel writes it in /dev/kmsg: what is not a letter is "\\x0a", so that a message is one line.
 std::string escaped(std::string_view message) {
   std::string line;
   for (const char c : message) {

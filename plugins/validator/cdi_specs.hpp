@@ -12,7 +12,7 @@ namespace slipway::validator {
 
 struct CdiSpec {
   std::string file;
-  std::string kind;                     ///< "nvidia.com/gpu"; empty when the text is no spec
+  std::string kind;                     ///< "nvidia.com/gpu"; empty when the text is not a spec
   std::vector<std::string> devices;     ///< their names: "0", "GPU-…", "all"
   std::vector<std::string> host_paths;  ///< device nodes and mounts that must be there
   std::vector<std::string> hook_programs;

@@ -25,7 +25,7 @@ std::vector<std::string> texts_of(const Json& needs, const char* key) {
 
 bool has(const Json& needs, const char* key) { return needs.is_object() && needs.contains(key) && needs[key] == true; }
 
-/// The text at "a.b" of a section; nothing where it is not given, or is no text.
+/// The text at "a.b" of a section; nothing where it is not given, or is not text.
 std::optional<std::string> text_at(const Json& section, const std::string& key) {
   const Json* value = &section;
   for (const std::string& part : split(key, '.')) {

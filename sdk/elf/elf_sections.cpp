@@ -41,7 +41,8 @@ Result<ElfSections> ElfSections::of_bytes(std::string_view bytes) {
 
 Result<ElfSections> ElfSections::read_table(Read read) {
   Elf64_Ehdr header{};
-  if (!read(reinterpret_cast<char*>(&header), sizeof header, 0) || !is_elf(header)) return corrupt("it is no ELF file");
+  if (!read(reinterpret_cast<char*>(&header), sizeof header, 0) || !is_elf(header))
+    return corrupt("it is not an ELF file");
   ElfSections sections;
   sections.machine_ = machine_of(header);
   if (header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_shnum != 0) {

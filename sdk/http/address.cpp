@@ -134,7 +134,7 @@ Result<Fd> listening_copy(int socket) {
   Fd copy(known && listens != 0 && type == SOCK_STREAM ? ::fcntl(socket, F_DUPFD_CLOEXEC, 0) : -1);
   if (copy) return copy;
   return Error{ErrorCode::invalid,
-               "descriptor " + std::to_string(socket) + " is no stream socket that listens",
+               "descriptor " + std::to_string(socket) + " is not a stream socket that listens",
                "socket",
                "give the socket unit ListenStream= and Accept=no",
                {}};

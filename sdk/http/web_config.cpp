@@ -132,7 +132,8 @@ class Reader {
                       const char* other) const {
     only = value.Scalar() == narrows;
     if (only || value.Scalar() == other) return {};
-    return wrong(value.Mark(), key, "'" + value.Scalar() + "' is no version that is offered", "write TLS12 or TLS13");
+    return wrong(value.Mark(), key, "'" + value.Scalar() + "' is not a version that is offered",
+                 "write TLS12 or TLS13");
   }
 
   Status take_client_auth(const YAML::Node& value, const std::string& key) {
@@ -185,7 +186,7 @@ class Reader {
       const std::string key = std::string(kSection) + "." + user;
       const std::string hash = value.IsScalar() ? value.Scalar() : "";
       const bool named = !user.empty() && user.find(':') == std::string::npos;
-      // The hash itself is no text for a log.
+      // The hash itself is not text for a log.
       if (!named || !is_bcrypt(hash))
         return wrong(value.Mark(), key, "a user's name and the bcrypt hash of a password are expected here",
                      "`htpasswd -nBC 10 USER` makes both");
@@ -196,7 +197,8 @@ class Reader {
       return {};
     }));
     if (config_.users.empty() || config_.users.size() > kMostUsers)
-      return wrong(section.Mark(), kSection, "1 to 256 users are expected here", "leave the key out to ask for nobody");
+      return wrong(section.Mark(), kSection, "1 to 256 users are expected here",
+                   "leave the key out to ask for no password");
     return {};
   }
 

@@ -41,7 +41,7 @@ Error broken(const std::string& path, std::size_t line, std::size_t column, cons
              const std::string& why) {
   const std::string place = path + ":" + std::to_string(line) + ":" + std::to_string(column);
   return Error{ErrorCode::invalid,
-               place + ": this is no valid " + format + ": " + why,
+               place + ": this is not a valid " + format + ": " + why,
                place,
                "mend the file, then run the same command again; nothing was written to it",
                {}};

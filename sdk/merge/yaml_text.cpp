@@ -28,7 +28,7 @@ const YamlNode* find(const YamlNode& map, const std::string& name) {
   return nullptr;
 }
 
-/// Members on lines of their own, each level deeper by kUnit; what is no filled object goes on the key's line.
+/// Members on lines of their own, each level deeper by kUnit; what is not a filled object goes on the key's line.
 std::string block_lines(const std::string& name, const Json& value, std::size_t indent) {
   const std::string head = std::string(indent, ' ') + render_yaml(name) + ":";
   if (!value.is_object() || value.empty()) return head + " " + render_yaml(value) + "\n";

@@ -129,7 +129,7 @@ Result<YamlTree> read_yaml(const std::string& bytes, const std::string& path) {
                    {}};
     const YAML::Node node = yaml::load(bytes);
     if (node.IsNull()) return tree;
-    if (!node.IsMap()) return broken(path, 1, 1, "configuration", "it is no map at its top");
+    if (!node.IsMap()) return broken(path, 1, 1, "configuration", "it is not a map at its top");
     std::string duplicate;
     tree.value = to_json(node, duplicate);
     if (!duplicate.empty()) return broken(path, 1, 1, "YAML", "the key '" + duplicate + "' is there twice in one map");

@@ -49,7 +49,7 @@ struct Error {
 
 Json to_json(const Error& error);
 
-/// The inverse of to_json(); a value that is no error object becomes an `internal` error that quotes it.
+/// The inverse of to_json(); a value that is not an error object becomes an `internal` error that quotes it.
 Error error_from_json(const Json& value);
 
 /// The text form: `error: what`, then indented `at:`, the details and `do:` lines, each ended by a newline.

@@ -31,7 +31,7 @@ Json to_json(const HostConfig& config);
 HostConfig host_config_from_json(const Json& value);
 
 /// A link that leads from the root into /proc, /sys or /dev is followed inside the root only, and the other way round.
-/// Errors: `not_found` or `invalid` when the root or the kernel's view is no folder.
+/// Errors: `not_found` or `invalid` when the root or the kernel's view is not a folder.
 Result<std::unique_ptr<Host>> open_host(const HostConfig& config);
 
 }  // namespace slipway

@@ -17,7 +17,7 @@ namespace slipway {
 
 /// A regular file of a root, open for reading. Nothing else there is opened: a FIFO would hold the reader up, and a
 /// device may act on it. The last name is followed when it is a link (inside the root) unless `flags` has O_NOFOLLOW.
-/// Errors: `not_found`, `denied`, `io`; `invalid` it is no regular file, saying what it is.
+/// Errors: `not_found`, `denied`, `io`; `invalid` it is not a regular file, saying what it is.
 Result<Fd> open_regular(const RootDir& root, std::string_view path, int flags = 0);
 /// The same by a path of this process.
 Result<Fd> open_regular(const std::string& path, int flags = 0);

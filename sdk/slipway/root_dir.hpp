@@ -18,7 +18,7 @@ namespace slipway {
 /// (openat2 with RESOLVE_IN_ROOT, Linux 5.6; an O_PATH walk of our own where that is missing). Thread-safe.
 class RootDir {
  public:
-  /// Errors: `not_found`, `denied`, or `invalid` when it is no folder.
+  /// Errors: `not_found`, `denied`, or `invalid` when it is not a folder.
   static Result<RootDir> open(const std::string& folder);
 
   /// open(2) of a path inside; `flags` as there, O_CLOEXEC is added. Errors: system_error() with the path.

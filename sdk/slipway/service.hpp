@@ -44,7 +44,7 @@ class Service {
   virtual ~Service() = default;
 
   /// Works until `stop` is requested, then returns. A changed spec (SIGHUP) is a stop, then run() of a new Service.
-  /// Errors end the process with status 1; what can mend itself is no error, but a line of the log.
+  /// Errors end the process with status 1; what can mend itself is not an error, but a line of the log.
   virtual Status run(const Spec& spec, const Host& host, const std::stop_token& stop, ServiceIo& io) = 0;
   /// Releases every device and library of the driver, keeping what others see of the service; returns when it has.
   /// Called from another thread than run()'s, while that one is in run(). Limit: 30 s.

@@ -22,8 +22,11 @@ Result<NewFile> like(int parent, const std::string& name, const std::string& pat
     return system_error("look at", path, errno);
   }
   if (!S_ISREG(former.st_mode))
-    return Error{
-        ErrorCode::conflict, path + " cannot be replaced: it is no regular file", path, "move it out of the way", {}};
+    return Error{ErrorCode::conflict,
+                 path + " cannot be replaced: it is not a regular file",
+                 path,
+                 "move it out of the way",
+                 {}};
   wanted.mode = former.st_mode & kPermissionBits;
   wanted.uid = former.st_uid;
   wanted.gid = former.st_gid;

@@ -132,7 +132,7 @@ std::optional<YAML::Mark> second_document(const std::string& text) {
 
 std::string problem_text(const YAML::Exception& problem) {
   const bool too_much = dynamic_cast<const TooMuch*>(&problem) != nullptr;
-  return (too_much ? "is not read: " : "is no YAML: ") + problem.msg;
+  return (too_much ? "is not read: " : "is not YAML: ") + problem.msg;
 }
 
 std::string place(const std::string& file, const YAML::Mark& mark) {

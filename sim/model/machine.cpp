@@ -129,7 +129,7 @@ Status set_costs(const std::string& value, const SimProfile& profile, const std:
   if (value == "on" && profile.costs.empty())
     return bad_setting(
         "costs", value,
-        "nobody has measured this machine; name others: costs=" + joined(sim_costs_names(folders), " or costs="));
+        "this machine was not measured; name others: costs=" + joined(sim_costs_names(folders), " or costs="));
   return apply_sim_costs(value == "on" ? profile.costs : value, folders, machine);
 }
 
@@ -226,7 +226,7 @@ Result<SimMachine> read_sim_machine(const std::string& folder) {
   if (whole) std::memcpy(machine.get(), bytes->data(), sizeof(sim::Machine));
   if (!whole || machine->magic != sim::kMagic || machine->layout != sim::kLayout)
     return Error{ErrorCode::invalid,
-                 "this is no state of a simulated machine, or one of another version of slipway",
+                 "this is not a state of a simulated machine, or one of another version of slipway",
                  file,
                  "make it anew with `slipway-sim FOLDER make PROFILE`",
                  {}};

@@ -233,7 +233,7 @@ void check_rest(const Json& value, SchemaCheck& check) {
                                                            (path.starts_with("/sys/") || path.starts_with("/proc/")));
       if (!normal || *normal != path || !of_kernel)
         check.problems.add(check.positions[std::string(kind) + "." + path], kind,
-                           "'" + path + "' is no path of the kernel's",
+                           "'" + path + "' is not a path of the kernel's",
                            std::string("write an absolute path below ") +
                                (std::string_view(kind) == "nodes" ? "/dev" : "/sys, /proc or /dev") + ", without '..'");
     }

@@ -92,7 +92,7 @@ Result<std::uint64_t> number_of(const std::string& word) {
   std::uint64_t value = 0;
   const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (problem != std::errc{} || end != word.data() + word.size())
-    return usage("'" + word + "' is no whole number", "give a number from 0 up");
+    return usage("'" + word + "' is not a whole number", "give a number from 0 up");
   return value;
 }
 
@@ -108,7 +108,7 @@ Status change_driver(sim::Machine& machine, const Words& words) {
   } else {
     unsigned branch = 0;
     std::from_chars(words[0].data(), words[0].data() + words[0].size(), branch);
-    if (branch < 100) return usage("'" + words[0] + "' is no driver version", "for example 550.90.07");
+    if (branch < 100) return usage("'" + words[0] + "' is not a driver version", "for example 550.90.07");
     sim::set_text(machine.driver_version, words[0]);
     machine.driver_branch = branch;
     reload(machine);

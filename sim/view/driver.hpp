@@ -36,7 +36,7 @@ std::string sim_minors_table();
 std::string installed_driver_version(const Host& host);
 
 /// Gives the machine in FOLDER/machine this driver, unless somebody has given it another one since it was made from
-/// `profile` (slipway-sim FOLDER driver …). What else became of the machine stays. No machine is no error.
+/// `profile` (slipway-sim FOLDER driver …). What else became of the machine stays. No machine is not an error.
 Status follow_installed_driver(const std::string& folder, const std::string& profile_version,
                                const std::string& version);
 

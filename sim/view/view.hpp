@@ -24,7 +24,8 @@ struct SimView {
 
 /// Writes the view of a profile (read_sim_profile() says what it may be) from slipway's own profile folders.
 /// @param folder  made when it is not there; a view that is there already is replaced
-/// Errors: those of read_sim_profile(); `conflict` when the folder holds something that is no view; `io`, `no_space`, …
+/// Errors: those of read_sim_profile(); `conflict` when the folder holds something that is not a view; `io`,
+/// `no_space`, …
 Result<SimView> open_sim_view(const std::string& name_or_file, const std::string& folder);
 
 /// The same for a profile at hand.

@@ -210,7 +210,7 @@ def check_foreign(checks, lab):
 
 
 def check_chroot(checks, lab):
-    """A plain chroot: its "/" is no mount point, no systemd runs in it, and a root inside has depmod run in a sandbox."""
+    """A plain chroot: its "/" is not a mount point, no systemd runs in it, and a root inside has depmod run in a sandbox."""
     outer = lab.copy("outer")
     must(["cp", "-a", lab.work / "slipway", outer / "opt/slipway"])
     must(["cp", "-a", lab.work / "package", outer / "opt/package"])

@@ -95,7 +95,7 @@ std::string advice_for_status(int status) {
     case 401:
       return "log in (`docker login` or `skopeo login`), or let `auth` name a config.json with this registry";
     case 403:
-      return "ask the registry's owner for access, or log in as somebody who has it";
+      return "ask the registry's owner for access, or log in as a user who has it";
     case 404:
       return "check the repository's name";
     case 429:

@@ -72,14 +72,14 @@ Result<Reference> parse_reference(const std::string& repository) {
                       .port = colon == std::string_view::npos ? "" : std::string(authority.substr(colon + 1)),
                       .name = std::string(rest.substr(slash + 1))};
   if (!is_host(reference.host) || (colon != std::string_view::npos && !is_port(reference.port)))
-    return malformed(repository, "'" + std::string(authority) + "' is no host and port",
+    return malformed(repository, "'" + std::string(authority) + "' is not a host and port",
                      "write oci://HOST[:PORT]/NAME; a user and password belong in docker's config.json");
   if (reference.name.find('@') != std::string::npos)
-    return malformed(repository, "a digest is no part of the repository", "write it beside it, as `digest: sha256:…`");
+    return malformed(repository, "a digest is not part of the repository", "write it beside it, as `digest: sha256:…`");
   if (reference.name.find(':') != std::string::npos)
-    return malformed(repository, "a tag is no part of the repository", "write it beside it, as `tag: …`");
+    return malformed(repository, "a tag is not part of the repository", "write it beside it, as `tag: …`");
   if (!is_name(reference.name))
-    return malformed(repository, "'" + reference.name + "' is no repository name",
+    return malformed(repository, "'" + reference.name + "' is not a repository name",
                      "use lower-case letters, digits, and '.', '_', '-' between them, in parts separated by '/'");
   return reference;
 }

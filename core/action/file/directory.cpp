@@ -40,7 +40,8 @@ class DirectoryKind final : public ActionKind {
     const bool edited = !context.record.is_null() && context.record.value("mode", 0U) != now.info.mode;
     if (edited) {
       check.standing = Check::Standing::drift_kept;
-      check.summary = "keep mode " + octal(now.info.mode) + " of " + path + ", which was set by somebody else";
+      check.summary =
+          "keep mode " + octal(now.info.mode) + " of " + path + ", which was set after slipway made the folder";
       check.edit = Edit{path, {{"mode", now.info.mode}}};
     }
     return check;

@@ -149,14 +149,14 @@ class MergeKind final : public ActionKind {
       check.summary =
           (work->now.absent ? "create " + work->path + " with " : "change " + work->path + ": ") + names(work->changed);
       check.diff = diff_for_people(work->path, work->now, work->bytes, work->mode());
-      if (!work->kept.empty()) check.summary += "; keep " + names(work->kept) + ", changed by somebody else";
+      if (!work->kept.empty()) check.summary += "; keep " + names(work->kept) + ", edited after slipway wrote the file";
       if (context.root.is_mount_point(work->path)) {
         check.standing = Check::Standing::conflict;
         check.problem = mounted(work->path);
       }
     } else if (!work->kept.empty()) {
       check.standing = Check::Standing::drift_kept;
-      check.summary = "keep " + names(work->kept) + " in " + work->path + ", changed by somebody else";
+      check.summary = "keep " + names(work->kept) + " in " + work->path + ", edited after slipway wrote the file";
     }
     return check;
   }

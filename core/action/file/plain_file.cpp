@@ -108,7 +108,7 @@ Check judge(const PlainFile& desired, const PathState& now, const Json& record) 
   const bool edited = !record.is_null() && !now.absent && fingerprint_of(now) != record;
   if (edited && !desired.replace_edits) {
     check.standing = Standing::drift_kept;
-    check.summary = "keep " + desired.path + ", which was changed by somebody else";
+    check.summary = "keep " + desired.path + ", which was edited after slipway wrote it";
     check.edit = Edit{desired.path, fingerprint_of(now)};
     return check;
   }

@@ -24,7 +24,7 @@ struct PathState {
   bool is(FileInfo::Type type) const { return !absent && info.type == type; }
 };
 
-/// Errors: `denied`, `io`; absence is no error.
+/// Errors: `denied`, `io`; absence is not an error.
 Result<PathState> look_at(const Host& host, const std::string& path, bool with_content);
 
 struct PlainFile {

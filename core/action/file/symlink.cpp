@@ -31,7 +31,7 @@ class SymlinkKind final : public ActionKind {
     if (link == wanted) return Check::satisfied(check.summary);
     if (!context.record.is_null() && context.record != link) {
       check.standing = Check::Standing::drift_kept;
-      check.summary = "keep " + path + " -> " + now + ", which was changed by somebody else";
+      check.summary = "keep " + path + " -> " + now + ", which was edited after slipway wrote it";
       check.edit = Edit{path, link};
     } else {
       check.summary += " (was " + now + ")";

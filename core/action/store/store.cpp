@@ -66,7 +66,7 @@ Result<std::map<std::string, std::string>> layer_links(const Json& layers) {
   std::map<std::string, std::string> links;
   for (const Json& layer : layers) {
     const std::string as = layer.value("as", "");
-    if (!is_path_within(as)) return bad_name(as, "is no relative path");
+    if (!is_path_within(as)) return bad_name(as, "is not a relative path");
     if (digest_hex(layer_key(layer)).empty()) return bad_name(as, "has no SHA-256 digest in its descriptor");
     if (!links.emplace(as, layer_folder(layer)).second) return bad_name(as, "is there twice");
   }

@@ -37,8 +37,8 @@ Result<std::map<std::string, std::string>> layer_links(const Json& layers);
 /// "set-HEX" of layer_links().
 std::string set_folder(const std::map<std::string, std::string>& links);
 
-/// What drop_unused_layers() would remove, as paths. Nothing for a name that is no single path component, as a record
-/// of others may have it, and where the store itself is a link.
+/// What drop_unused_layers() would remove, as paths. Nothing for a name that is not a single path component, as a
+/// record of others may have it, and where the store itself is a link.
 Result<std::vector<std::string>> unused_layers(const RootFs& root, const std::string& name);
 
 /// Removes what `current` of this store does not lead to: former layers, sets and what a crash left half done. For the

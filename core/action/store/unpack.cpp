@@ -54,7 +54,7 @@ struct Store {
 
 Result<Store> store_of(const Action& action) {
   if (action.target().empty() || action.target().find('/') != std::string::npos || action.target().starts_with('.'))
-    return Error{ErrorCode::invalid, "'" + action.target() + "' is no name for a store", {}, {}, {}};
+    return Error{ErrorCode::invalid, "'" + action.target() + "' is not a name for a store", {}, {}, {}};
   Store store{store_folder(action.target()), action.value("layers"), {}, {}};
   SLIPWAY_TRY(links, layer_links(store.layers));
   store.links = links;

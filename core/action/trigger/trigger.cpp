@@ -60,14 +60,15 @@ std::string Trigger::text() const {
 
 Status Trigger::check() const {
   if (kind != Kind::unknown) return {};
-  return Error{ErrorCode::invalid,
-               "'" + argument +
-                   "' is no trigger; there are sysusers, udev:SUBSYSTEM, ldconfig, depmod:RELEASE, initramfs:RELEASE, "
-                   "daemon-reload, restart:UNIT "
-                   "and reload:UNIT",
-               argument,
-               "this is a defect of the component that planned it; report it to its authors",
-               {}};
+  return Error{
+      ErrorCode::invalid,
+      "'" + argument +
+          "' is not a trigger; there are sysusers, udev:SUBSYSTEM, ldconfig, depmod:RELEASE, initramfs:RELEASE, "
+          "daemon-reload, restart:UNIT "
+          "and reload:UNIT",
+      argument,
+      "this is a defect of the component that planned it; report it to its authors",
+      {}};
 }
 
 bool Trigger::precedes_activation() const {

@@ -38,7 +38,7 @@ struct Trigger {
   std::string text() const;
   auto operator<=>(const Trigger&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 takes it for 0
 
-  /// Errors: `invalid` for what is no trigger.
+  /// Errors: `invalid` for what is not a trigger.
   Status check() const;
   /// Modules and units need it: it is run before they are set to work. All others wait for the end of the apply.
   bool precedes_activation() const;

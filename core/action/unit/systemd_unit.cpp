@@ -57,7 +57,7 @@ Result<Unit> look(const Action& action, const ActionContext& context) {
   Unit unit;
   unit.name = action.target();
   if (unit.name.empty() || unit.name.find('/') != std::string::npos || unit.name.find('.') == std::string::npos)
-    return Error{ErrorCode::invalid, "'" + unit.name + "' is no name of a unit", unit.name, {}, {}};
+    return Error{ErrorCode::invalid, "'" + unit.name + "' is not a name of a unit", unit.name, {}, {}};
   unit.writes = !action.text("content").empty();
   unit.enabled = action.json().value("enabled", true);
   unit.started = action.json().value("started", true);

@@ -164,7 +164,7 @@ Result<bool> Transaction::keeps_an_edit(PlannedItem& item, const Image& image) {
 
 void Transaction::keep(PlannedItem& item) {
   item.check.standing = Check::Standing::drift_kept;
-  item.check.summary = "keep " + item.action.target() + ", which was changed by somebody else";
+  item.check.summary = "keep " + item.action.target() + ", which was edited after slipway wrote it";
   session_.ui().log(Ui::Level::warning, planned_.name, kept_words(item.action));
 }
 

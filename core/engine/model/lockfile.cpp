@@ -10,7 +10,7 @@ namespace slipway::core {
 Result<Lock> Lock::from_json(const Json& value, const std::string& origin) {
   if (!value.is_object() || value.value("kind", "") != "Lock" || value.value("apiVersion", "") != kApiVersion)
     return Error{ErrorCode::invalid,
-                 "this is no lock of slipway.dev/v1",
+                 "this is not a lock of slipway.dev/v1",
                  origin,
                  "name the file that `slipway apply --lock FILE` wrote, or remove it to lock anew",
                  {}};

@@ -21,7 +21,7 @@ class Lock {
   static constexpr std::size_t kMostBytes = std::size_t{64} << 20U;  ///< that are read of a file
 
   Lock() = default;
-  /// Errors: `invalid` when it is no lock of this apiVersion; `origin` goes into the message.
+  /// Errors: `invalid` when it is not a lock of this apiVersion; `origin` goes into the message.
   static Result<Lock> from_json(const Json& value, const std::string& origin);
   /// Errors: `not_found`, and those of from_json().
   static Result<Lock> read(const std::string& file);

@@ -116,7 +116,7 @@ class Links {
     return links_[folder] = host_.read_link(folder).value_or("");
   }
 
-  /// ".." takes a name away: what stands before it is no link any more.
+  /// ".." takes a name away: what stands before it is not a link any more.
   static std::string without_dots(const std::string& path) {
     std::vector<std::string> names;
     for (const std::string& part : split<std::string>(path, '/')) {

@@ -24,7 +24,7 @@ Status replace(PlannedItem& item, ActionContext& context) {
   context.record = item.record;
   SLIPWAY_TRY(check, item.kind->check(item.action, context));
   item.check = std::move(check);
-  item.check.summary += ", in the place of somebody's edit";
+  item.check.summary += ", replacing an edit";
   return {};
 }
 

@@ -206,7 +206,7 @@ Finding service_finding(const Session& session, const std::string& component, co
   const bool started = is_started_here(session);
   Finding finding{Status::fail, component + ".service", "the service " + to_text(state), {}};
   if (state.is == Is::working || state.is == Is::quiet) {
-    // What a service reports while it stands still for an apply is that it stands still.
+    // What a service reports while it paused for an apply is that it stands still.
     const bool reports = state.is == Is::working && !state.reasons.empty();
     finding.status = reports ? Status::warning : Status::pass;
     finding.text = reports ? "the service works, and reports: " + reasons_text(state.reasons) : to_text(state);

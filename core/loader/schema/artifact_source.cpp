@@ -38,7 +38,7 @@ SchemaKey make_source_schema() {
 
 void check_repository(const YamlNode& node, const std::string& key, SchemaCheck& check) {
   if (const std::string why = repository_problem(node.text); !why.empty())
-    check.problems.add(node.position, key, shown_key(key) + ": " + found(node) + " is no artifact source: " + why,
+    check.problems.add(node.position, key, shown_key(key) + ": " + found(node) + " is not an artifact source: " + why,
                        kSourceHelp);
 }
 
@@ -52,7 +52,7 @@ void check_long_form(const YamlNode& node, const std::string& key, SchemaCheck& 
   const RepositoryParts parts = split_repository(repository != nullptr ? repository->text : "");
   if (const YamlNode* tag = text_of("tag")) {
     if (!is_tag(tag->text))
-      check.problems.add(tag->position, below(key, "tag"), shown_key(key) + ".tag: " + found(*tag) + " is no tag",
+      check.problems.add(tag->position, below(key, "tag"), shown_key(key) + ".tag: " + found(*tag) + " is not a tag",
                          "a tag holds letters, digits and . _ -, at most 128");
     if (!parts.tag.empty())
       check.problems.add(tag->position, below(key, "tag"), shown_key(key) + ": the tag is given twice",
@@ -61,7 +61,7 @@ void check_long_form(const YamlNode& node, const std::string& key, SchemaCheck& 
   if (const YamlNode* digest = text_of("digest")) {
     if (!is_digest(digest->text))
       check.problems.add(digest->position, below(key, "digest"),
-                         shown_key(key) + ".digest: " + found(*digest) + " is no digest",
+                         shown_key(key) + ".digest: " + found(*digest) + " is not a digest",
                          "write sha256: and 64 lower-case hex digits, as `slipway pkg inspect` prints it");
     if (!parts.digest.empty())
       check.problems.add(digest->position, below(key, "digest"), shown_key(key) + ": the digest is given twice",

@@ -179,7 +179,7 @@ std::map<std::string, SchemaKey> parse_schema_keys(const YamlNode& node, const s
     if (!is_key_name(entry.key))
       check.problems.add(
           entry.position, key,
-          shown_key(key) + ": '" + entry.key + "' is no name for a key: letters, digits, _ and -, a letter first");
+          shown_key(key) + ": '" + entry.key + "' is not a name for a key: letters, digits, _ and -, a letter first");
     keys[entry.key] = parse_schema(entry.value, below(key, entry.key), check);
   }
   for (const auto& key_of : keys)

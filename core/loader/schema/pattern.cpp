@@ -37,7 +37,7 @@ std::string pattern_problem(const std::string& pattern) {
     (void)compiled(pattern);
     return {};
   } catch (const std::regex_error& problem) {
-    return std::string("is no regular expression: ") + problem.what();
+    return std::string("is not a regular expression: ") + problem.what();
   }
 }
 

@@ -38,7 +38,7 @@ struct RepositoryParts {
 };
 RepositoryParts split_repository(const std::string& text);
 
-/// Why a text is no repository; "" when it is one.
+/// Why a text is not a repository; "" when it is one.
 std::string repository_problem(const std::string& text);
 
 bool is_tag(std::string_view text);
@@ -60,7 +60,8 @@ std::optional<double> parse_decimal(const std::string& text);
 /// "010": octal for YAML 1.1, ten for YAML 1.2.
 bool has_leading_zero(const std::string& text);
 
-/// What a word that is no boolean here was surely meant as: yes, no, on, off, and true and false in other letter case.
+/// What a word that is not a boolean here was surely meant as: yes, no, on, off, and true and false in other letter
+/// case.
 std::optional<bool> other_boolean(const std::string& text);
 
 }  // namespace slipway::core

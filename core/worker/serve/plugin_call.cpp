@@ -31,7 +31,7 @@ PluginAnswer read_answer(int status, const Collector& collected) {
   if (collected.too_long)
     return defect("answered with more than the " + std::to_string(kMaxFrameBytes >> 20) + " MiB of a message");
   Json value = Json::parse(collected.text, nullptr, false);
-  if (value.is_discarded()) return defect("answered with what is no JSON: " + collected.text.substr(0, 80));
+  if (value.is_discarded()) return defect("answered with what is not JSON: " + collected.text.substr(0, 80));
   return {status, std::move(value)};
 }
 

@@ -24,7 +24,7 @@ Result<std::vector<std::string>> options_of(const Spec& spec) {
                        text.find_first_of(" \t\n\"'#") == std::string::npos;
     if (!plain)
       return Error{ErrorCode::invalid,
-                   "'" + name + "' is no option that modprobe.d(5) could hold, or its value is none",
+                   "'" + name + "' is not an option that modprobe.d(5) could hold, or its value is none",
                    "spec.components.rocm.options." + name,
                    "write it as `modinfo -p amdgpu` lists it: noretry: 0",
                    {}};

@@ -31,7 +31,7 @@ Result<Parameters> parameters_of(const Spec& spec) {
       return Error{.code = ErrorCode::invalid, .what = what, .where = "sysctl.values." + where, .next = next};
     };
     if (!is_parameter(name))
-      return invalid("'" + name + "' is no name of a kernel parameter",
+      return invalid("'" + name + "' is not a name of a kernel parameter",
                      "write it as `sysctl -a` prints it, for example vm.max_map_count");
     parameters[name] = value;
     if (parameters[name].find('\n') != name.npos) return invalid("the value of " + name + " must be one line", "");

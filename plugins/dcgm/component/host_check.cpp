@@ -123,9 +123,9 @@ std::vector<std::string> remarks_on(const std::string& engine, const Counters& c
   if (engine != "none")
     for (const Counter& each : counters.foreign) std::erase(left_out, each.name);
   if (!left_out.empty())
-    remarks.push_back(
-        (engine == "none" ? "not available without DCGM, and left out: " : "told by nobody here, and left out: ") +
-        joined(left_out));
+    remarks.push_back((engine == "none" ? "not available without DCGM, and left out: "
+                                        : "not available on this machine, and left out: ") +
+                      joined(left_out));
   return remarks;
 }
 

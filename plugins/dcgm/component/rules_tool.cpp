@@ -67,7 +67,7 @@ Result<int> print_rules(const CommandWords& words, const Host& host, ToolIo& io)
   const std::string form = words.text("output", "text");
   if (form != "text" && form != "json")
     return Error{.code = ErrorCode::usage,
-                 .what = "'" + form + "' is no form of the tables",
+                 .what = "'" + form + "' is not a form of the tables",
                  .next = "write `-o text` or `-o json`"};
   if (form == "json" && words.flag("markdown")) return excluding("output json", "markdown");
   SLIPWAY_TRY(rules, rules_of(words, host));

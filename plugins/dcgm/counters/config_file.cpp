@@ -29,13 +29,14 @@ Status take_words(const Node& node, std::string& text) {
 
 Status take_file(const Node& node, std::string& path) {
   SLIPWAY_CHECK(take_words(node, path));
-  return path.starts_with('/') ? Status() : Status(node.wrong("'" + path + "' is no absolute path", "begin it with /"));
+  return path.starts_with('/') ? Status()
+                               : Status(node.wrong("'" + path + "' is not an absolute path", "begin it with /"));
 }
 
 Status take_interval(const Node& node, std::chrono::milliseconds& interval) {
   const auto length = node.is_scalar() ? nvidia::parse_duration(node.text) : std::nullopt;
   const std::string next = "write it like 500ms, 5s or 5m; at least 100ms, at most 1h, whole milliseconds";
-  if (!length) return node.wrong("'" + node.text + "' is no interval", next);
+  if (!length) return node.wrong("'" + node.text + "' is not an interval", next);
   const std::chrono::nanoseconds exact = length.value_or(std::chrono::nanoseconds(0));
   interval = std::chrono::duration_cast<std::chrono::milliseconds>(exact);
   if (exact % std::chrono::milliseconds(1) != std::chrono::nanoseconds(0))

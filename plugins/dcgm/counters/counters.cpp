@@ -138,7 +138,7 @@ class Reader {
       return wrong(place, "DCGM has no field '" + counter.name + "'",
                    suggestion(counter.name, field_names(), "dcgm-exporter's default-counters.csv has examples"));
     if (std::ranges::find(kTypes, counter.type) == kTypes.end())
-      return wrong(place, "'" + counter.type + "' is no type of Prometheus",
+      return wrong(place, "'" + counter.type + "' is not a type of Prometheus",
                    suggestion(counter.type, kTypes, "take one of " + listed(kTypes, "or")));
     if (const auto [before, first] = lines_.emplace(*number, number_); !first) {
       counters_.warnings.push_back(where_ + ":" + std::to_string(number_) + ": " + counter.name + " is in line " +
@@ -176,7 +176,7 @@ class Reader {
 
   Status add(Counter counter, const Place& place) {
     if (counter.type == "label" && counter.field->level != FieldLevel::gpu)
-      return wrong(place, counter.name + " is of an NVLink or of a processor, which is no label of a GPU's metrics",
+      return wrong(place, counter.name + " is of an NVLink or of a processor, which is not a label of a GPU's metrics",
                    "give it a type, such as gauge");
     if (counter.type == "label") {
       counter.type.clear();
@@ -184,7 +184,7 @@ class Reader {
       return {};
     }
     if (counter.field->is_text())
-      return wrong(place, counter.name + " is a text, which is no value of a metric",
+      return wrong(place, counter.name + " is a text, which is not a value of a metric",
                    "make it a label of the other metrics: `" + counter.name + ", label, …`");
     const FieldLevel level = counter.field->level;
     (level == FieldLevel::link        ? counters_.links

@@ -56,7 +56,7 @@ inline constexpr std::size_t kMostCounters = 1024;
 /// Reads "FIELD, TYPE, HELP" rows; a `#` at the very beginning of a line makes it a comment.
 /// @param where  the file's name, for messages
 /// Errors: `invalid` with file:line: a field that DCGM does not have, a type that is none, a row without three parts,
-/// a quote in the wrong place, a text that is no label; too many rows; no row at all.
+/// a quote in the wrong place, a text that is not a label; too many rows; no row at all.
 Result<Counters> parse_counters(std::string_view text, const std::string& where);
 
 /// The same of rows that another file has. Errors: those of parse_counters().

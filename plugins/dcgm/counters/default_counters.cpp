@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of dcgm-exporter's default-counters.csv (4.5.3-4.8.2, Apache-2.0) that are not commented out. One type is
-// that of 4.6.0-4.8.3: the bandwidth of NVLink is a rate, so it is no counter.
+// that of 4.6.0-4.8.3: the bandwidth of NVLink is a rate, so it is not a counter.
 #include "dcgm/counters/counters.hpp"
 
 namespace slipway::dcgm {

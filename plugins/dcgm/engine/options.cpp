@@ -42,7 +42,7 @@ bool is_ipv6(const std::string& text) {
 Result<EngineAddress> read_engine_address(const std::string& text) {
   constexpr std::string_view kTcp = "tcp://", kUnix = "unix://";
   const Error error{.code = ErrorCode::invalid,
-                    .what = "'" + text + "' is no address of a DCGM engine",
+                    .what = "'" + text + "' is not an address of a DCGM engine",
                     .where = "spec.components.dcgm.engine_address",
                     .next = "write it like localhost:5555, [::1]:5555 or unix:///tmp/nv-hostengine"};
   if (text.starts_with(kUnix)) {

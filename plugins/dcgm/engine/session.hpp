@@ -21,7 +21,7 @@
 
 namespace slipway::dcgm {
 
-/// By the field's number; a blank is no value.
+/// By the field's number; a blank is not a value.
 using FieldValues = std::map<unsigned, Value>;
 
 struct EngineReading {

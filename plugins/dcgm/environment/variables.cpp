@@ -86,7 +86,7 @@ constexpr std::array kVariables{
     needless("DCGM_EXPORTER_GPU_BIND_UNBIND_POLL_INTERVAL", "--gpu-bind-unbind-poll-interval", Kind::text,
              "GPUs are looked for with each sample, and a driver that is away each second"),
     refused("DCGM_EXPORTER_ENABLE_PPROF", "--enable-pprof", Kind::flag, "",
-            "the service is no Go program; perf(1) measures it"),
+            "the service is not a Go program; perf(1) measures it"),
     honoured("DCGM_EXPORTER_CONFIG_FILE", "--config-file", "", "config_file", Kind::path),
     refused("DCGM_EXPORTER_WEB_READ_TIMEOUT", "--web-read-timeout", Kind::text, "10s",
             "a connection has 10 s from its start, for reading and writing together"),

@@ -14,7 +14,7 @@ using Kind = Variable::Kind;
 
 Error wrong(const Variable& variable, const std::string& value, const std::string& next) {
   return Error{.code = ErrorCode::usage,
-               .what = "'" + value + "' is no value of " + std::string(variable.name),
+               .what = "'" + value + "' is not a value of " + std::string(variable.name),
                .where = "environment variable " + std::string(variable.name),
                .next = next};
 }

@@ -28,7 +28,8 @@ constexpr std::size_t kMostFindings = 64;
 void add_scrape_problem(const Host& host, Findings& findings) {
   const Json told = parse_foreign(host.read(kScrapeFile, kMostBytes).value_or(""));
   if (!told.is_object() || !told.contains("text") || !told["text"].is_string()) return;
-  findings.fail("dcgm.scrape", "nobody can scrape: " + told["text"].get<std::string>(), told.value("remedy", ""));
+  findings.fail("dcgm.scrape", "metrics cannot be scraped: " + told["text"].get<std::string>(),
+                told.value("remedy", ""));
 }
 
 }  // namespace
@@ -53,7 +54,7 @@ void ScrapeFile::remove() {
 
 void add_health_findings(const Host& host, Findings& findings) {
   if (!service_runs(host, kService))
-    return findings.not_exercised(kName, "the service does not run, so nobody watches the GPUs for XIDs");
+    return findings.not_exercised(kName, "the service does not run, so the GPUs are not watched for XIDs");
   add_scrape_problem(host, findings);
   const auto root = RootDir::open(host.root_folder());
   auto parts = root ? health::read_shared_health(*root) : health::SharedHealth();

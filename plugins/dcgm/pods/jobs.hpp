@@ -20,9 +20,9 @@ inline constexpr std::size_t kMostJobFileBytes = 64 << 10;
 inline constexpr std::size_t kMostJobs = 64;     ///< of one file; further ones are left out
 inline constexpr std::size_t kLongestJob = 256;  ///< bytes of an id; longer ones are left out
 
-/// Names of another form, folders, links and whatever else is no regular file do not count, and a file that cannot be
-/// read takes only its own jobs away. Bytes of an id that cannot be printed are left out.
-/// Errors: the folder cannot be read, or holds more than kMostJobFiles names.
+/// Names of another form, folders, links and whatever else is not a regular file do not count, and a file that cannot
+/// be read takes only its own jobs away. Bytes of an id that cannot be printed are left out. Errors: the folder cannot
+/// be read, or holds more than kMostJobFiles names.
 Result<Jobs> read_jobs(const RootDir& root, const std::string& folder);
 
 /// The ids in a file's text; empty lines are none.

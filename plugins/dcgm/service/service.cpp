@@ -383,7 +383,9 @@ class DcgmService final : public Service {
     if (std::exchange(port_problem_, problem) != problem) io.log("warning", scrape_text());
   }
 
-  std::string scrape_text() const { return "nobody can scrape: " + port_problem_ + " (do: " + port_remedy_ + ")"; }
+  std::string scrape_text() const {
+    return "metrics cannot be scraped: " + port_problem_ + " (do: " + port_remedy_ + ")";
+  }
 
   Result<std::unique_ptr<HttpListener>> start_server(const Settings& settings, const Board& board) const {
     HttpSettings http{.address = settings.address,

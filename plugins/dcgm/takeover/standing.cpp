@@ -114,7 +114,7 @@ void add_findings(const Host& host, const TakeoverSettings& settings, Findings& 
   const auto holder = stranger_at_port(host, settings);
   const std::string at_port = holder ? to_text(*holder) : "";
   if (holder)
-    warn("dcgm.port", "nobody can scrape: " + port_text(settings) + " is taken by " + at_port,
+    warn("dcgm.port", "metrics cannot be scraped: " + port_text(settings) + " is taken by " + at_port,
          remedy_for(unit_of(*holder), units));
   for (const OtherProcess& other : running(host, Role::exporter))
     if (const std::string text = to_text(other); text != at_port)
@@ -123,7 +123,7 @@ void add_findings(const Host& host, const TakeoverSettings& settings, Findings& 
   for (const OtherProcess& other : running(host, Role::engine))
     if (settings.engine == "none")
       warn("dcgm.engine", "DCGM's host engine runs, and keeps the driver in use: " + to_text(other),
-           "`engine: external` takes values from it; `systemctl disable --now` its unit where nobody needs it");
+           "`engine: external` takes values from it; `systemctl disable --now` its unit where it is not needed");
 }
 
 }  // namespace slipway::dcgm

@@ -11,7 +11,7 @@ CommandTable top_line() {
           .about =
               "Shows all GPUs, live: utilization, memory, temperature, power, clocks, health, MIG instances, processes "
               "and pods. The values are those of the running service dcgm; without one, it samples by itself. q ends "
-              "it. Where standard output is no terminal, it prints once.",
+              "it. Where standard output is not a terminal, it prints once.",
           .notes = "`slipway dcgm top` is the same.",
           .options =
               {{"once", "", "prints once, and ends"},

@@ -23,7 +23,7 @@ class OverviewSource {
 };
 
 /// GET /overview.json of "ADDRESS:PORT", without TLS. Errors of read(): `not_found` nobody listens there; `denied` it
-/// asks for a password; `invalid` what answers is no service of slipway's.
+/// asks for a password; `invalid` what answers is not a service of slipway's.
 std::unique_ptr<OverviewSource> service_at(const std::string& address, std::uint16_t port);
 
 struct FeedOptions {

@@ -100,7 +100,7 @@ void Registrar::take_paths() {
   end_all();
   if (!lock_) lock_.emplace(root_, paths_.folder);
   for (const std::string& socket : remove_stale_sockets(root_, paths_.registry))
-    log("info", "removed " + socket + ", a socket of an earlier start at which nobody listens");
+    log("info", "removed " + socket + ", a socket of an earlier start on which no process listens");
   watch_files();
 }
 

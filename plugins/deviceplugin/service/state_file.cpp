@@ -201,7 +201,7 @@ std::string metrics_text(const Known& known) {
     for (const Client& client : use.clients)
       metrics.sample({{"uuid", uuid}, {"pid", std::to_string(client.pid)}, {"container", client.container}},
                      client.memory_bytes);
-  metrics.begin("slipway_deviceplugin_memory_free_bytes", "Memory of a GPU or MIG device that nobody has.");
+  metrics.begin("slipway_deviceplugin_memory_free_bytes", "Memory of a GPU or MIG device that is not in use.");
   for (const auto& [uuid, use] : known.clients)
     if (use.free_bytes) metrics.sample({{"uuid", uuid}}, *use.free_bytes);
   return std::move(metrics).take();

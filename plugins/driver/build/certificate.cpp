@@ -42,7 +42,7 @@ Result<std::unique_ptr<X509, CertificateEnd>> read_certificate(const std::string
   if (!certificate && BIO_reset(bio.get()) == 1) certificate.reset(d2i_X509_bio(bio.get(), nullptr));
   if (!certificate)
     return Error{ErrorCode::invalid,
-                 "this is no X.509 certificate, neither PEM nor DER",
+                 "this is not an X.509 certificate, neither PEM nor DER",
                  file,
                  "name the certificate that belongs to the key",
                  {}};
@@ -69,7 +69,7 @@ Status check_key_pair(const std::string& key, const std::string& certificate) {
   OPENSSL_cleanse(text->data(), text->size());
   if (!private_half)
     return Error{ErrorCode::invalid,
-                 "this is no private key in PEM form without a passphrase",
+                 "this is not a private key in PEM form without a passphrase",
                  key,
                  fmt::format("convert it: `openssl pkey -in {} -out FILE.pem`, and name that with --sign-key", key),
                  {}};

@@ -48,7 +48,7 @@ std::string index_tag(const Built& built);
 /// Errors: `not_found`; `invalid` when it is no certificate.
 Result<std::string> certificate_subject(const std::string& file);
 
-/// A private key (PEM) and the certificate that belongs to it. Errors: those above; `invalid` it is no key, or
+/// A private key (PEM) and the certificate that belongs to it. Errors: those above; `invalid` it is not a key, or
 /// another's.
 Status check_key_pair(const std::string& key, const std::string& certificate);
 

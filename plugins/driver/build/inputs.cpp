@@ -83,7 +83,7 @@ Status check_output(const std::string& layout) {
   const bool is_layout = fs::exists(folder / "oci-layout", code) && fs::exists(folder / "index.json", code);
   if (!fs::exists(status) || is_layout || fs::is_empty(folder, code)) return {};
   return Error{ErrorCode::conflict,
-               "the folder is no OCI layout, and it is not empty",
+               "the folder is not an OCI layout, and it is not empty",
                layout,
                "name a new folder, or one that is a layout, with --output",
                {}};

@@ -16,7 +16,7 @@
 namespace slipway::driver {
 
 /// The folder can be written as an OCI layout: it is one, is empty, or can be made. Errors: `conflict` it holds
-/// something else; `invalid` it is no folder; `denied`, naming the folder that may not be written to.
+/// something else; `invalid` it is not a folder; `denied`, naming the folder that may not be written to.
 Status check_output(const std::string& layout);
 
 /// The folder for temporary files is there, and may be written to. Errors: `not_found`, `denied`.

@@ -28,7 +28,7 @@ Result<SourceTree> lay_out_source(const DriverDebs& driver, const std::string& i
 /// usr/src and lib/modules of a kernel's headers, as their packages have them.
 Status lay_out_headers(const std::vector<DebInfo>& debs, const std::string& into);
 
-/// DT_SONAME of an ELF file; empty when it has none or is no shared library.
+/// DT_SONAME of an ELF file; empty when it has none or is not a shared library.
 std::string read_soname(const std::string& file);
 
 }  // namespace slipway::driver

@@ -27,7 +27,8 @@ std::vector<ExistingDriver> find_existing_drivers(const Host& host, const std::v
 
 struct InstalledPackage {
   std::string name;
-  std::string version;  ///< the upstream one, "535.261.03" of "1:535.261.03-1~deb12u1"; empty: it is no driver version
+  std::string
+      version;  ///< the upstream one, "535.261.03" of "1:535.261.03-1~deb12u1"; empty: it is not a driver version
 };
 
 /// Those that are installed, from the text of /var/lib/dpkg/status, and that are wanted by their name.

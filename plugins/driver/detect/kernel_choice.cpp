@@ -27,7 +27,7 @@ Result<KernelChoice> named(const Json& list) {
   KernelChoice choice{KernelChoice::Which::named, {}};
   for (const Json& item : list) {
     if (!item.is_string() || !is_release(item.get<std::string>()))
-      return no_choice("the list names something that is no kernel release: " + item.dump());
+      return no_choice("the list names something that is not a kernel release: " + item.dump());
     if (std::ranges::count(choice.releases, item.get<std::string>()) != 0)
       return no_choice("the list names kernel " + item.get<std::string>() + " twice");
     choice.releases.push_back(item);

@@ -14,7 +14,7 @@ Error malformed(std::string_view member, std::string_view why) {
   return {ErrorCode::corrupt, fmt::format("the driver package's \"{}\" {}", member, why), {}, {}, {}};
 }
 
-// Names end up in paths of the root, so one that is no plain name is a defect or an attack.
+// Names end up in paths of the root, so one that is not a plain name is a defect or an attack.
 bool is_plain_name(const std::string& name) {
   return !name.empty() && name.size() < 256 && name != "." && name != ".." &&
          std::ranges::none_of(name, [](char c) { return c == '/' || c == '\0' || c == '\n'; });
@@ -26,7 +26,7 @@ Result<std::vector<std::string>> names_in(const Json& object, const char* member
   std::vector<std::string> names;
   const auto found = object.find(member);
   if (found == object.end()) return names;
-  if (!found->is_array()) return malformed(member, "is no list");
+  if (!found->is_array()) return malformed(member, "is not a list");
   for (const Json& name : *found) {
     if (!name.is_string() || !is_plain_name(name.get<std::string>())) return malformed(member, "holds no plain names");
     names.push_back(name);
@@ -39,7 +39,7 @@ Result<std::string> path_in(const Json& object, const char* member) {
   const auto found = object.find(member);
   if (found == object.end() || !found->is_string()) return malformed(member, "is missing");
   auto path = found->get<std::string>();
-  if (!is_relative_path(path)) return malformed(member, "is no relative path");
+  if (!is_relative_path(path)) return malformed(member, "is not a relative path");
   return path;
 }
 

@@ -43,7 +43,7 @@ void add_live_actions(const Settings& settings, const HostFacts& facts, const Ta
     return;
   }
   if (target.live && facts.loaded && facts.loaded->version != driver_version)
-    plan.note(fmt::format("driver {} is loaded; it is replaced now if nobody uses it, else with the next boot",
+    plan.note(fmt::format("driver {} is loaded; it is replaced now if no process uses it, else with the next boot",
                           facts.loaded->version));
   // The others go and come with the first one, which they need.
   for (const auto& module : settings.load)

@@ -109,7 +109,7 @@ Status take_variables(const Spec& spec, const Environment& environment, Config& 
 
 Result<std::optional<milliseconds>> parse_interval(const std::string& text, const std::string& where) {
   if (text == "infinite") return std::optional<milliseconds>();
-  const Error error = wrong("'" + text + "' is no interval", where, "write it like 60s, 1m30s or infinite");
+  const Error error = wrong("'" + text + "' is not an interval", where, "write it like 60s, 1m30s or infinite");
   const auto parsed = nvidia::parse_duration(text);
   if (!parsed) return error;
   // A pass takes milliseconds: less than a second between two would only keep the machine busy.

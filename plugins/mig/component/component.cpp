@@ -280,10 +280,10 @@ Result<Findings> Mig::verify(const Spec& spec, const Host& host) const {
   constexpr const char* kLostRemedy = "look at the kernel's log (`dmesg`) for an Xid, then reset the GPU or reboot";
   if (const auto lost = facts.texts("lost"); !lost.empty())
     findings.fail("mig.layout",
-                  "the driver does not show the GPU at " + listed(lost, "and") + ", so nobody knows its layout",
+                  "the driver does not show the GPU at " + listed(lost, "and") + ", so its layout is not known",
                   kLostRemedy, nvidia::lost_gpu_cause(lost.front()));
   for (const std::string& lost : intents->lost)
-    findings.fail("mig.layout", "the driver cannot reach " + lost + ", so nobody knows its layout",
+    findings.fail("mig.layout", "the driver cannot reach " + lost + ", so its layout is not known",
                   lost.ends_with(Gpu::kHangs) ? nvidia::nvml::kHangRemedy : kLostRemedy,
                   nvidia::lost_gpu_cause(nvidia::gpu_address_in(lost)));
   std::vector<Gpu> others;

@@ -57,7 +57,7 @@ Result<std::optional<std::string>> config_of_labels(std::string_view text, const
     const std::string_view line = raw.ends_with('\r') ? raw.substr(0, raw.size() - 1) : raw;
     if (line.empty() || line.front() == '#') continue;
     const std::size_t equals = line.find('=');
-    if (equals == std::string_view::npos) return wrong("this line is no label", file, number);
+    if (equals == std::string_view::npos) return wrong("this line is not a label", file, number);
     const std::string_view label = line.substr(0, equals);
     if (is_misspelt(label))
       return wrong("'" + std::string(label) + "' is not the label that names the config, nvidia.com/mig.config", file,

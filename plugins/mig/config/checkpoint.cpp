@@ -135,7 +135,7 @@ Result<std::vector<Intent>> intents_of_checkpoint(const std::string& text, const
                                                   const std::vector<Gpu>& gpus) {
   const Checkpoint checkpoint(file, gpus);
   const Json value = parse_foreign(text);
-  if (value.is_discarded()) return checkpoint.wrong("it is no JSON");
+  if (value.is_discarded()) return checkpoint.wrong("it is not JSON");
   try {
     return checkpoint.read(value);
   } catch (const Json::exception& problem) {

@@ -71,7 +71,7 @@ Result<std::vector<std::string>> clients_from_yaml(const std::string& text, cons
   SLIPWAY_TRY(config, nvidia::config::only_config(text, file));
   const Node& document = config.node;
   const char* const form = "write `version: v1` and `systemd-services: [nvsm.service]`";
-  if (!document.is_map()) return document.wrong("this is no file of GPU clients", form);
+  if (!document.is_map()) return document.wrong("this is not a file of GPU clients", form);
   std::vector<std::string> units;
   for (std::size_t i = 0; i < document.items.size(); ++i) {
     const Node& node = document.items[i];
@@ -83,7 +83,7 @@ Result<std::vector<std::string>> clients_from_yaml(const std::string& text, cons
     SLIPWAY_TRY(names, node.is_null() ? Result<std::vector<std::string>>(std::vector<std::string>()) : node.strings());
     for (const std::string& name : names) {
       if (!is_service(name))
-        return node.wrong("'" + name + "' is no service of systemd", "write for example nvsm.service");
+        return node.wrong("'" + name + "' is not a service of systemd", "write for example nvsm.service");
       if (std::ranges::count(units, name) == 0) units.push_back(name);
     }
   }

@@ -14,7 +14,7 @@
 
 namespace slipway::mig {
 
-/// Errors: `invalid` it has another form, or names what is no service.
+/// Errors: `invalid` it has another form, or names what is not a service.
 Result<std::vector<std::string>> clients_from_yaml(const std::string& text, const std::string& file);
 
 /// Services that were stopped, and start again when this ends. Which ones stands in /run/slipway/mig-clients.json from

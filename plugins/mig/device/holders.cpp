@@ -56,9 +56,10 @@ drain::Given ask_kubelet(const Host& host, const std::string& socket) {
   nvidia::kubelet::Allocations found = nvidia::kubelet::AllocationReader(host, socket).read();
   drain::Given given{.holders = nvidia::kubelet::holders_of(found.all)};
   if (found.incomplete.empty()) return given;
-  const std::string next = "look at kubelet (`systemctl status kubelet`), remove " + socket +
-                           " and kubelet's folder device-plugins where there is none any more, or have nobody asked "
-                           "(`kubelet_socket: \"\"` in the spec's mig, --kubelet-socket= of the tools)";
+  const std::string next =
+      "look at kubelet (`systemctl status kubelet`), remove " + socket +
+      " and kubelet's folder device-plugins where there is none any more, or turn the question off "
+      "(`kubelet_socket: \"\"` in the spec's mig, --kubelet-socket= of the tools)";
   given.problem = found.incomplete + " (" + socket + ")";
   given.next = next;
   return given;

@@ -45,8 +45,8 @@ Result<std::vector<OpenGpu>> open_gpus(nvidia::nvml::Nvml& nvml, const std::vect
 
 /// Sets Gpu::manager, by the driver that has the GPU, by `named` and by the managers file (nvidia/gpu_managers.hpp).
 /// @param named  manager by PCI address or UUID, which counts before that file; null: none
-/// Errors: `corrupt` the file cannot be understood: no GPU may be changed then; `invalid` in `named` is no GPU of this
-/// machine. A UUID may be that of a GPU which NVML does not show.
+/// Errors: `corrupt` the file cannot be understood: no GPU may be changed then; `invalid` in `named` is not a GPU of
+/// this machine. A UUID may be that of a GPU which NVML does not show.
 Status name_managers(const Host& host, const Json& named, std::vector<Gpu>& gpus);
 /// "the GPU at 0000:65:00.0 belongs to vfio-pci, so it is left alone": those of the PCI bus that NVML does not show.
 std::vector<std::string> gpus_of_vfio(const Host& host, const std::vector<Gpu>& gpus);

@@ -15,7 +15,7 @@ namespace slipway::mig {
 
 /// Only what is there is found:
 ///   mig.no-instances   MIG is enabled on a GPU without instances, which no program can use
-///   mig.no-devices     a GPU instance without a compute instance: it takes its slices and is no device
+///   mig.no-devices     a GPU instance without a compute instance: it takes its slices and is not a device
 ///   mig.reset          a change of the mode waits for a reset
 ///   mig.unmanaged      MIG devices that no entry of the config takes: slipway does not make them again after a boot
 /// @param intents  of the config; null: it cannot be told what the config makes of the GPUs

@@ -70,9 +70,9 @@ void diagnose_other_manager(const Host& host, const std::string& file, Findings&
   if (is_ours || !host.exists(kManagerFolder)) return;
   findings.add({Finding::Status::warning, kFinding,
                 fmt::format("there is {}: NVIDIA's MIG manager was installed here, and gives the GPUs other layouts "
-                            "when somebody starts it",
+                            "when it is started",
                             kManagerFolder),
-                "remove it where nobody uses it; a config in that folder can be named as `file` in the spec's mig"});
+                "remove it where it is not used; a config in that folder can be named as `file` in the spec's mig"});
 }
 
 }  // namespace slipway::mig

@@ -57,7 +57,7 @@ Result<DeviceId> parse_device_id(const std::string& text, const std::string& whe
   if (is_read && (*chip & kLowHalf) != kVendor) return not_of_nvidia(text, *chip, where);
   if (is_read) return DeviceId{.chip = *chip, .board = board};
   return Error{.code = ErrorCode::invalid,
-               .what = "'" + text + "' is no device id",
+               .what = "'" + text + "' is not a device id",
                .where = where,
                .next =
                    "write device and vendor as one number (0x233010DE), and the board's behind a colon where it "

@@ -59,7 +59,7 @@ Status take_devices(const Node& node, Entry& entry) {
   entry.devices.emplace();
   for (const Node& item : node.items) {
     const auto index = parse_count(item);
-    if (!index) return item.wrong("'" + item.text + "' is no number of a GPU", "number the GPUs from 0: [0, 1]");
+    if (!index) return item.wrong("'" + item.text + "' is not a number of a GPU", "number the GPUs from 0: [0, 1]");
     entry.devices->push_back(*index);
   }
   return {};

@@ -90,7 +90,7 @@ Error failed(const std::string& name, const Hook& hook, const std::string& why, 
 Result<Hooks> Hooks::from_yaml(const std::string& text, const std::string& file) {
   SLIPWAY_TRY(config, nvidia::config::only_config(text, file));
   const Node& document = config.node;
-  if (!document.is_map()) return document.wrong("this is no hooks file", "write `version: v1` and `hooks:`");
+  if (!document.is_map()) return document.wrong("this is not a hooks file", "write `version: v1` and `hooks:`");
   Hooks hooks;
   for (std::size_t i = 0; i < document.items.size(); ++i) {
     const Node& node = document.items[i];

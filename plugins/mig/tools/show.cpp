@@ -71,14 +71,14 @@ Result<std::vector<GpuInUse>> in_use_of(nvidia::nvml::Nvml& nvml, const Host& ho
   return shown;
 }
 
-/// The numbers behind --gpu; none: all GPUs. Errors: `usage` what is no number.
+/// The numbers behind --gpu; none: all GPUs. Errors: `usage` what is not a number.
 Result<std::set<unsigned>> chosen_gpus(const CommandWords& words) {
   std::set<unsigned> chosen;
   for (const std::string& word : words.list("gpu")) {
     unsigned number = 0;
     const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), number);
     if (problem != std::errc{} || end != word.data() + word.size())
-      return show_line().wrong("'" + word + "' is no number of a GPU");
+      return show_line().wrong("'" + word + "' is not a number of a GPU");
     chosen.insert(number);
   }
   return chosen;
@@ -100,7 +100,7 @@ CommandTable show_line() {
           .about =
               "Draws the memory slices of each GPU with the GPU instances on them, the compute instances inside where "
               "an instance is divided, the processes that use them, and how many more instances of each profile would "
-              "fit. Equal GPUs that nobody uses are drawn once.",
+              "fit. Equal GPUs that are not in use are drawn once.",
           .options = {{.name = "output", .value = "text|svg|json", .help = "form of the picture", .letter = 'o'},
                       {.name = "gpu",
                        .value = "N",

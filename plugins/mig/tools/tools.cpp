@@ -55,7 +55,7 @@ CommandTable apply_line() {
                       hooks_file(),
                       mode_only("changes the MIG mode alone, and no instance of a GPU that has the right one"),
                       {.name = "skip-reset",
-                       .help = "with --mode-only, a mode that waits for a reset of the GPU is no error",
+                       .help = "with --mode-only, a mode that waits for a reset of the GPU is not an error",
                        .letter = 's',
                        .variables = {"MIG_PARTED_SKIP_RESET"}},
                       kubelet_socket()},
@@ -140,7 +140,7 @@ CommandOption kubelet_socket() {
   return {.name = "kubelet-socket",
           .value = "PATH",
           .help = "where kubelet is asked which pods have a device (default: " +
-                  std::string(nvidia::kubelet::kPodResourcesSocket) + "); \"\" asks nobody"};
+                  std::string(nvidia::kubelet::kPodResourcesSocket) + "); \"\": kubelet is not asked"};
 }
 
 std::string kubelet_socket_of(const CommandWords& words) {

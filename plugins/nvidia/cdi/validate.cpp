@@ -48,7 +48,7 @@ class Check {
     std::size_t size = 0;
     for (const auto& [key, value] : all) {
       size += key.size() + value.size();
-      expect(is_annotation_key(key), member, quoted(key) + " is no annotation key ([PREFIX/]NAME)");
+      expect(is_annotation_key(key), member, quoted(key) + " is not an annotation key ([PREFIX/]NAME)");
     }
     expect(size <= kMaxAnnotations, member, "the annotations are larger than 256 KiB");
   }
@@ -111,7 +111,7 @@ class Check {
   void rdt(const IntelRdt& rdt, const std::string& member) {
     const std::string& id = rdt.clos_id;
     expect(id.size() < kMaxClosId && id != "." && id != ".." && id.find_first_of("/\n") == std::string::npos, member,
-           quoted(id) + " is no name of a folder");
+           quoted(id) + " is not a name of a folder");
   }
 
   std::vector<std::string> problems_;
@@ -121,7 +121,8 @@ void check_head(const Spec& spec, Check& check) {
   const auto position = [](std::string_view version) { return std::ranges::find(kVersions, version); };
   const std::string needed = smallest_version(spec);
   if (position(spec.version) == kVersions.end())
-    check.expect(false, "cdiVersion", quoted(spec.version) + " is no version of the specification that slipway knows");
+    check.expect(false, "cdiVersion",
+                 quoted(spec.version) + " is not a version of the specification that slipway knows");
   else
     check.expect(position(spec.version) >= position(needed), "cdiVersion",
                  spec.version + " does not have all that the spec uses, which takes " + needed);
@@ -151,7 +152,7 @@ Status validate(const Spec& spec, const std::string& where) {
   for (std::size_t i = 0; i < spec.devices.size(); ++i) {
     const Device& device = spec.devices[i];
     const std::string member = at("devices", i);
-    check.expect(is_device_name(device.name), member + ".name", quoted(device.name) + " is no device name");
+    check.expect(is_device_name(device.name), member + ".name", quoted(device.name) + " is not a device name");
     check.expect(names.insert(device.name).second, member + ".name", quoted(device.name) + " is there twice");
     check.expect(!device.edits.empty(), member + ".containerEdits",
                  "is empty: the device " + quoted(device.name) + " would change nothing");

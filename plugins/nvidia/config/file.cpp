@@ -115,7 +115,7 @@ Result<std::string> full_resource_name(const std::string& name, const Node& node
   for (std::size_t i = 0; good && i < part.size(); ++i)  // each label begins and ends with a letter or digit
     if (part[i] == '.' || i == 0) good = plain(part[part[i] == '.' ? i + 1 : i]) && (i == 0 || plain(part[i - 1]));
   if (good && full.size() <= kLongest && full.find('/') > 0) return full;
-  return node.wrong("'" + full + "' is no resource name",
+  return node.wrong("'" + full + "' is not a resource name",
                     "use at most 63 letters, lower-case letters, digits, - and . after the slash, like nvidia.com/gpu");
 }
 

@@ -150,7 +150,7 @@ Status set_mps_root(const Node& node, Settings& settings) {
   constexpr const char* kNext = "give an absolute path like /run/nvidia/mps, without .. and control characters";
   const auto controls = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
   SLIPWAY_TRY(path, node.string());
-  if (!path.starts_with('/')) return node.wrong("'" + path + "' is no absolute path", kNext);
+  if (!path.starts_with('/')) return node.wrong("'" + path + "' is not an absolute path", kNext);
   if (std::ranges::any_of(path, controls))
     return node.wrong("the path has a line break or another control character, and a systemd unit has to name it",
                       kNext);

@@ -156,7 +156,7 @@ Result<long> Node::number() const {
   long value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (!is_scalar() || problem != std::errc{} || end != text.data() + text.size())
-    return wrong("'" + text + "' is no whole number", "write it with digits alone");
+    return wrong("'" + text + "' is not a whole number", "write it with digits alone");
   return value;
 }
 

@@ -43,7 +43,7 @@ Result<unsigned> read_replicas(const Node& node, const Node& around) {
   SLIPWAY_TRY(number, node.number());
   if (number < 2 || number > kMostReplicas)
     return node.wrong("replicas: " + node.text + " is not between 2 and " + std::to_string(kMostReplicas),
-                      "leave the resource out to share it with nobody");
+                      "leave the resource out if it is not to be shared");
   return static_cast<unsigned>(number);
 }
 
@@ -84,7 +84,7 @@ Result<unsigned> read_oversubscription(const Node& node) {
   const bool is_number = all_digits(whole) && whole.size() <= 2 && all_digits(part) && part.size() == 2;
   const unsigned percent = is_number ? static_cast<unsigned>(std::stoul(whole) * kWholeShare + std::stoul(part)) : 0;
   if (percent < kWholeShare || percent > kMost * kWholeShare)
-    return node.wrong("oversubscription: " + text + " is no number from 1 to " + std::to_string(kMost),
+    return node.wrong("oversubscription: " + text + " is not a number from 1 to " + std::to_string(kMost),
                       "write how much of its share of the memory a client may have, with at most two digits behind the "
                       "point: 1.5");
   return percent;

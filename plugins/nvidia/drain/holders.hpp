@@ -47,7 +47,7 @@ struct Holder {
   std::string holds;  ///< the text of the part, or of the GPU
   Kind kind = Kind::process;
   std::string problem = {};      ///< of `unknown` and `unseen`: why
-  std::string next = {};         ///< what ends it where that is no process: "delete the pod …"
+  std::string next = {};         ///< what ends it where that is not a process: "delete the pod …"
   bool init_container = false;   ///< of `pod`
   bool from_checkpoint = false;  ///< of `pod`: kubelet's checkpoint alone says so
   /// Of a process: NVML does not list it. It has a device node open, which anybody may open and send to a daemon.

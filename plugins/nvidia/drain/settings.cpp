@@ -62,7 +62,7 @@ std::string to_string(Policy policy) {
 }
 
 Result<seconds> parse_duration(const std::string& text, const std::string& where) {
-  const Error wrong = invalid("'" + text + "' is no duration", where, "write for example 90s, 10m or 1h30m");
+  const Error wrong = invalid("'" + text + "' is not a duration", where, "write for example 90s, 10m or 1h30m");
   std::uint64_t total = 0;
   const char* at = text.data();
   const char* const end = text.data() + text.size();

@@ -54,7 +54,7 @@ void wait_for(std::vector<Target>& targets, Clock::time_point end) {
 std::string open_target(const Holder& holder, const OwnProcesses& own, DriverUsers& users,
                         std::vector<Target>& targets) {
   if (holder.kind == Holder::Kind::pod) return "it has no process that could be ended";
-  if (holder.kind != Holder::Kind::process) return "nobody is ended who is not known";
+  if (holder.kind != Holder::Kind::process) return "only known processes are ended";
   const unsigned pid = holder.process.pid;
   if (pid <= 1) return "process 1 is never ended";
   if (holder.process.kernel_thread) return "a thread of the kernel is never ended";
@@ -63,7 +63,7 @@ std::string open_target(const Holder& holder, const OwnProcesses& own, DriverUse
   if (!pidfd && errno == ESRCH && holder.process.start != 0) return {};
   if (!pidfd && errno != ESRCH) return std::string("it cannot be opened: ") + std::strerror(errno);
   const auto here = pidfd ? stat_here(pid) : std::nullopt;
-  if (!here || holder.process.start == 0) return "it is no process that slipway can see on this machine";
+  if (!here || holder.process.start == 0) return "it is not a process that slipway can see on this machine";
   if (here->start != holder.process.start) return {};  // another process has its pid by now
   if (!users.contains(holder))
     return "NVML does not list it and it runs nothing of the driver: it only has the device open, which anybody may "

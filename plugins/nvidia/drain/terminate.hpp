@@ -23,7 +23,7 @@ std::vector<Remaining> find_unendable(const Host& host, const std::vector<Holder
 /// the latest some seconds after the grace.
 ///
 /// A signal goes to exactly the process that was found, through a pidfd and by its start time, never to one that has
-/// got its pid since, and never to process 1, a thread of the kernel or slipway's own, nor to one that is no user of
+/// got its pid since, and never to process 1, a thread of the kernel or slipway's own, nor to one that is not a user of
 /// the driver (DriverUsers). On a simulated machine only processes that run on this one can be ended.
 std::vector<Remaining> terminate(const Host& host, const std::vector<Holder>& holders, std::chrono::seconds grace);
 

@@ -30,7 +30,7 @@ Result<std::uint32_t> whole(const Node& node, std::uint32_t most) {
   std::uint32_t value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
   if (!node.is_scalar() || problem != std::errc{} || end != text.data() + text.size() || value > most)
-    return node.wrong("'" + node.text + "' is no whole number up to " + std::to_string(most),
+    return node.wrong("'" + node.text + "' is not a whole number up to " + std::to_string(most),
                       "write it like 79 or 0x4f");
   return value;
 }
@@ -83,7 +83,7 @@ Status take_amount(const Node& node, std::optional<double>& amount) {
   char* end = nullptr;
   const double value = std::strtod(node.text.c_str(), &end);
   if (!node.is_scalar() || end != node.text.c_str() + node.text.size() || !std::isfinite(value))
-    return node.wrong("'" + node.text + "' is no number", "write it like 85 or 0.5");
+    return node.wrong("'" + node.text + "' is not a number", "write it like 85 or 0.5");
   amount = value;
   return {};
 }

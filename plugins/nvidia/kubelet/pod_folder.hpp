@@ -18,7 +18,7 @@ struct PodFolder {
   std::string uid;  ///< as the control groups have it: of a static pod a hash without dashes
 };
 
-/// Nothing: it is no name of such a folder. Neither a namespace nor a pod's name has an underline in it.
+/// Nothing: it is not a name of such a folder. Neither a namespace nor a pod's name has an underline in it.
 std::optional<PodFolder> parse_pod_folder(std::string_view folder);
 
 /// Those of this machine; empty where kubelet has none.

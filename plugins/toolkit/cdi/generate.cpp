@@ -78,7 +78,7 @@ class CommonEdits {
       return Error{ErrorCode::conflict,
                    "the driver is half upgraded: NVML is of " + version + ", the loaded kernel module of " + loaded_,
                    "/proc/driver/nvidia/version",
-                   "reboot, or load the modules of " + version + " once nobody uses a GPU",
+                   "reboot, or load the modules of " + version + " once no process uses a GPU",
                    {}};
     return version;
   }

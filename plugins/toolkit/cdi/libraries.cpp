@@ -29,7 +29,7 @@ Error no_libcuda(const std::string& wanted, const std::string& other) {
   return Error{ErrorCode::conflict,
                "the driver is half upgraded: its libraries are " + other + ", the loaded kernel module is " + wanted,
                "libcuda.so." + other,
-               "reboot, or load the modules of " + other + " once nobody uses a GPU",
+               "reboot, or load the modules of " + other + " once no process uses a GPU",
                {}};
 }
 

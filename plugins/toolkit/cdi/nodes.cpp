@@ -31,7 +31,7 @@ Status NodeWriter::add(const std::string& path, const std::string& owner, nvidia
   if (!info) return missing(path, owner);
   if (info->type != FileInfo::Type::character_device)
     return Error{ErrorCode::invalid,
-                 path + " of " + owner + " is no character device",
+                 path + " of " + owner + " is not a character device",
                  path,
                  "remove it and make the node anew: `slipway apply` with the component driver",
                  {}};

@@ -23,7 +23,7 @@ class NodeWriter {
   NodeWriter(const Roots& roots, bool with_groups) : roots_(roots), with_groups_(with_groups) {}
 
   /// @param owner  whose node it is, for the message: "GPU 3 (0000:65:00.0)"
-  /// Errors: `not_found` there is no such node; `invalid` it is no device.
+  /// Errors: `not_found` there is no such node; `invalid` it is not a device.
   Status add(const std::string& path, const std::string& owner, nvidia::cdi::Edits& edits) const;
   /// The character devices of a folder whose names fit a pattern (fnmatch), sorted.
   std::vector<std::string> matching(const std::string& folder, const std::string& pattern) const;

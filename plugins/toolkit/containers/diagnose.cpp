@@ -55,7 +55,7 @@ constexpr std::array kWords{
           "restart these containers; `journalctl -u kubelet -u containerd -u docker` may have what changed them"},
     Words{"the driver was replaced while they ran, and what is mounted into them is of the former version",
           "restart these containers, which get the libraries of the driver that is loaded"},
-    Words{"they ask for it, and nobody gave it to them: the runtime class, or the engine, that made them does not know "
+    Words{"they ask for it, and did not get it: the runtime class, or the engine, that made them does not know "
           "GPUs",
           "let their pods name a runtime class for GPUs (runtimeClassName: nvidia), or have deviceListStrategy cdi-cri "
           "for the device plugin and CDI in the engine (`slipway apply` with the component runtime)"}};

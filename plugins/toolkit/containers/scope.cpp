@@ -41,7 +41,7 @@ void read_unit(std::string_view text, ScopeDevices& devices) {
 std::string scope_of(std::string_view cgroup) {
   for (const std::string_view name : split<std::string_view>(cgroup, '/')) {
     if (!name.ends_with(".scope")) continue;
-    // Anything else is no name of a unit, and would not be safe to type.
+    // Anything else is not a name of a unit, and would not be safe to type.
     const auto is_of_unit = [](char each) {
       return std::isalnum(static_cast<unsigned char>(each)) != 0 ||
              std::string_view(":-_.\\@").find(each) != std::string_view::npos;

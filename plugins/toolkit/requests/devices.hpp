@@ -20,7 +20,7 @@ struct HostNode {
   std::int64_t minor = 0;
   std::uint32_t mode = 0;  ///< permission bits
 };
-/// Errors: `not_found`; `invalid` when the path is no device node.
+/// Errors: `not_found`; `invalid` when the path is not a device node.
 using ReadNode = std::function<Result<HostNode>(const std::string& path)>;
 Result<HostNode> read_host_node(const std::string& path);
 

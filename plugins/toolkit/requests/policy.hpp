@@ -25,8 +25,8 @@ class Policy {
       : config_(config), origin_(origin), where_(where), privileged_(privileged) {}
 
   bool may_have(const std::string& device, Way way);
-  /// A device that does not count is no error: a variable's, since images have them; and one that an engine with CDI
-  /// support of its own gives without us, when kubelet may have written the annotation that names it.
+  /// A device that does not count is not an error: a variable's, since images have them; and one that an engine with
+  /// CDI support of its own gives without us, when kubelet may have written the annotation that names it.
   bool is_left_out(const std::string& device, Way way) const;
   /// What kubelet has given to the container; nothing where kubelet cannot be asked.
   const KubeletDevices& given();

@@ -42,7 +42,7 @@ Result<Environment> environment_of(const Json& bundle, const Members& members) {
   SLIPWAY_TRY(list, members.list_in(*process, "env"));
   if (list == nullptr) return environment;
   for (const Json& entry : *list) {
-    if (!entry.is_string()) return members.invalid("an element of process.env is no text");
+    if (!entry.is_string()) return members.invalid("an element of process.env is not text");
     const auto& text = entry.get_ref<const std::string&>();
     const auto equals = text.find('=');
     if (equals != std::string::npos) environment[text.substr(0, equals)] = text.substr(equals + 1);

@@ -33,7 +33,7 @@ using Alternative = std::vector<Condition>;
 
 Error no_expression(const Requirement& requirement, const std::string& why) {
   return Error{ErrorCode::invalid,
-               requirement.variable + " is no requirement: " + why,
+               requirement.variable + " is not a requirement: " + why,
                {},
                "correct the variable in the image; NVIDIA_DISABLE_REQUIRE=true for the container has it not checked",
                {}};
@@ -146,7 +146,7 @@ Error not_met(const Requirement& requirement, const Condition& condition, const 
                {}};
 }
 
-/// "12.4" of "12.4.1"; empty: it is no version.
+/// "12.4" of "12.4.1"; empty: it is not a version.
 std::string major_and_minor(const std::string& text) {
   if (!is_version(text)) return {};
   const auto second = text.find('.', text.find('.') + 1);

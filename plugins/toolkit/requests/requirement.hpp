@@ -37,7 +37,7 @@ inline constexpr std::size_t kLongestRequirement = 16U << 10U;  ///< bytes; of a
 inline constexpr std::size_t kMostConditions = 1024;
 
 /// The requirements of a container; none where NVIDIA_DISABLE_REQUIRE is true. An image with CUDA_VERSION and without
-/// NVIDIA_REQUIRE_CUDA requires that CUDA, major and minor; a CUDA_VERSION that is no version requires nothing.
+/// NVIDIA_REQUIRE_CUDA requires that CUDA, major and minor; a CUDA_VERSION that is not a version requires nothing.
 /// NVIDIA_REQUIRE_JETPACK… is about other machines. Errors: `invalid` more than kMostRequirements.
 Result<std::vector<Requirement>> requirements_of(const std::map<std::string, std::string>& environment);
 

@@ -23,7 +23,7 @@ class Specs {
   static Specs read(const std::vector<std::string>& folders);
   /// As if the text were a file of the last folder.
   void add(const std::string& path, std::string_view text, std::size_t priority);
-  /// In the place of all files of that kind. Errors: `invalid` it is no spec.
+  /// In the place of all files of that kind. Errors: `invalid` it is not a spec.
   Status replace(const std::string& kind, const std::string& path, std::string_view text);
 
   /// Each spec's own edits once, before those of its first device; then the devices' in the order in which they are

@@ -111,7 +111,7 @@ Error needs_runtime(const std::string& engine, const std::string& version);
 Json low_level_of(const std::string& of_default, const std::string& of_runc, const std::string& ours);
 
 /// Facts about it, from those of the engines by name: {"runtimes": […]} or {"note": "…"}; null: nothing to do.
-/// Errors: `invalid` when the settings' file is no TOML.
+/// Errors: `invalid` when the settings' file is not TOML.
 Result<Json> read_low_level(const Json& engines, const Host& host);
 /// Writes them into the settings of the runtime for GPUs, and with them the rules for requests of devices.
 /// @param facts  of read_low_level()

@@ -36,7 +36,7 @@ Result<Texts> read_list(const Json& rule, const char* key, std::size_t number, b
                         const char* expected) {
   const auto list = rule.find(key);
   if (list == rule.end() || !list->is_array() || list->empty() || list->size() > kMostRules)
-    return no_rule(number, std::string(key) + " is no list of 1 to " + std::to_string(kMostRules) + " " + expected);
+    return no_rule(number, std::string(key) + " is not a list of 1 to " + std::to_string(kMostRules) + " " + expected);
   Texts texts;
   for (const Json& one : *list) {
     const std::string text = one.is_string() ? one.get<std::string>() : one.dump();
@@ -56,11 +56,12 @@ bool names(const RequestRule& rule, const std::string& device) {
 
 Result<RequestRules> read_request_rules(const Json& list) {
   if (!list.is_array() || list.size() > kMostRules)
-    return Error{ErrorCode::invalid, "it is no list of at most " + std::to_string(kMostRules) + " rules", {}, {}, {}};
+    return Error{
+        ErrorCode::invalid, "it is not a list of at most " + std::to_string(kMostRules) + " rules", {}, {}, {}};
   RequestRules rules;
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Json& one = list[i];
-    if (!one.is_object()) return no_rule(i + 1, "it is no table with namespaces and devices");
+    if (!one.is_object()) return no_rule(i + 1, "it is not a table with namespaces and devices");
     for (const auto& member : one.items())
       if (member.key() != "namespaces" && member.key() != "devices")
         return no_rule(i + 1, "'" + member.key() + "' is neither namespaces nor devices");

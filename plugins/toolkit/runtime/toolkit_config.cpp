@@ -231,7 +231,7 @@ void warn_of(const Json& table, const std::string& before, const Reader& reader,
     if (warnings.size() == kMostWarnings) return;
     if (known == nullptr)
       warnings.push_back(std::string(kToolkitConfig) + " has the key " + key +
-                         ", which is no setting of NVIDIA's toolkit" + nvidia::meant(kKeys, key));
+                         ", which is not a setting of NVIDIA's toolkit" + nvidia::meant(kKeys, key));
     else if (known->treatment != Switch::Treatment::honoured && nvidia::asks_for_something(*known, plain(value)))
       warnings.push_back(key + " in " + kToolkitConfig + " has no effect " +
                          (reader.nri ? "with `mode: nri`: " : "on slipway-runtime: ") + std::string(known->reason));

@@ -94,7 +94,7 @@ int exec_error(const Fd& report) {
 Error cannot_start(const std::string& path, int number) {
   Error error = system_error("run", path, number);
   if (number == ENOENT) error.next = "its interpreter or loader is missing: is the root complete?";
-  if (number == ENOEXEC) error.next = "it is no program for this machine: is the root of another architecture?";
+  if (number == ENOEXEC) error.next = "it is not a program for this machine: is the root of another architecture?";
   return error;
 }
 

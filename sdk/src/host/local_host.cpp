@@ -160,7 +160,7 @@ Result<std::string> LocalHost::read_link(std::string_view path) const {
   if (length >= 0) return std::string(text.data(), static_cast<std::size_t>(length));
   if (errno != EINVAL && errno != ENOENT) return system_error("read the link", path, errno);
   return Error{
-      .code = ErrorCode::invalid, .what = std::string(path) + " is no symbolic link", .where = std::string(path)};
+      .code = ErrorCode::invalid, .what = std::string(path) + " is not a symbolic link", .where = std::string(path)};
 }
 
 Result<std::string> LocalHost::resolve(std::string_view path) const {

@@ -35,7 +35,7 @@ Status expect_regular(const Fd& file, std::string_view path) {
   if (::fstat(file.get(), &info) != 0) return system_error("look at", path, errno);
   if (S_ISREG(info.st_mode)) return {};
   return Error{.code = ErrorCode::invalid,
-               .what = std::string(path) + " is no regular file but " + kind_of(info.st_mode),
+               .what = std::string(path) + " is not a regular file but " + kind_of(info.st_mode),
                .where = std::string(path),
                .next = "find out who made it; remove it, or put the file back that belongs there"};
 }

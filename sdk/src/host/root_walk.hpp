@@ -20,7 +20,8 @@ class RootWalk {
   /// Walks to the folder of the last name. With `follow_last` a link there is followed as well. @return 0 or errno
   int go(std::string_view path, bool follow_last);
 
-  /// The folder that was reached, and what is left: a name that is no link to follow (it may be missing), or nothing.
+  /// The folder that was reached, and what is left: a name that is not a link to follow (it may be missing), or
+  /// nothing.
   int folder() const { return stack_.empty() ? root_ : stack_.back().fd.get(); }
   const std::string& last() const { return last_; }
   /// Where that is, as seen from inside.

@@ -56,7 +56,7 @@ std::string other_writer(const Seen& seen) {
   if ((seen.mode & S_IWOTH) != 0 && !shared) return "everybody may write to";
   if ((seen.mode & S_IWGRP) == 0 || shared) return {};
   if (seen.gid != 0 && seen.gid != ::getegid()) return "group " + std::to_string(seen.gid) + " may write to";
-  return seen.may_have_acl ? "somebody named in its access control list may write to" : "";
+  return seen.may_have_acl ? "a user named in its access control list may write to" : "";
 }
 
 /// @param above  the root's own folder; empty: "/", or not known

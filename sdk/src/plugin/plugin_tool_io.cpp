@@ -16,7 +16,7 @@ Result<Json> call(const slipway_services& services, const char* op, const Json& 
   Json value = Json::parse(answer, nullptr, false);
   if (status == SLIPWAY_OK && !value.is_discarded()) return value;
   if (status == SLIPWAY_OK || value.is_discarded())
-    return Error{.code = ErrorCode::internal, .what = std::string("slipway's answer to '") + op + "' is no JSON"};
+    return Error{.code = ErrorCode::internal, .what = std::string("slipway's answer to '") + op + "' is not JSON"};
   Error error = error_from_json(value);
   if (status == SLIPWAY_UNSUPPORTED) error.code = ErrorCode::unsupported;
   return error;

@@ -99,7 +99,7 @@ Json to_json(const Error& error) {
 Error error_from_json(const Json& value) {
   if (!value.is_object() || !value.contains("what"))
     return Error{
-        ErrorCode::internal, "a reply that is no error object: " + canonical(value).substr(0, 200), {}, {}, {}};
+        ErrorCode::internal, "a reply that is not an error object: " + canonical(value).substr(0, 200), {}, {}, {}};
   Error error;
   error.code = code_from_name(value.value("code", "internal"));
   error.what = value.value("what", "");

@@ -18,7 +18,7 @@ std::optional<std::uint64_t> number_from(std::string_view text, int base);
 /// A value of an os-release file: shell quotes and backslashes taken out (os-release(5)).
 std::string unquoted(std::string_view value);
 
-/// A member of an object; nullptr when there is none, or `value` is no object.
+/// A member of an object; nullptr when there is none, or `value` is not an object.
 const Json* member(const Json& value, std::string_view name);
 
 /// The value at a dotted name: the whole name as a key first, then its parts from the longest, going down.

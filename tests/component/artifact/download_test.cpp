@@ -302,7 +302,7 @@ TEST_F(Download, OnItsWayIsAFileForItsOwnerAlone) {
       package.modules_50);
   ASSERT_TRUE(fetched) << to_text(fetched.error());
   EXPECT_EQ(mode, 0600U);
-  EXPECT_EQ(fs::status(package.cached(package.modules_50)).permissions(), fs::perms(0644)) << "it is no secret";
+  EXPECT_EQ(fs::status(package.cached(package.modules_50)).permissions(), fs::perms(0644)) << "it is not a secret";
 }
 
 TEST_F(Download, DoesNotWaitForAnHour) {

@@ -34,7 +34,7 @@ TEST_F(HostilePush, OfALayoutWhoseTagIsAPathIsRefusedBeforeAnythingIsWritten) {
   const auto pushed = push();
   ASSERT_FALSE(pushed);
   EXPECT_EQ(pushed.error().code, ErrorCode::invalid);
-  EXPECT_NE(pushed.error().what.find("'../../../prod/app/manifests/latest?x=\\x0a' is no tag"), std::string::npos)
+  EXPECT_NE(pushed.error().what.find("'../../../prod/app/manifests/latest?x=\\x0a' is not a tag"), std::string::npos)
       << to_text(pushed.error());
   EXPECT_EQ(pushed.error().where, package.layout.path());
   EXPECT_EQ(writes(), 0);

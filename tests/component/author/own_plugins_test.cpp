@@ -113,7 +113,7 @@ TEST(OwnPluginsCheck, RefusesARootThatIsNotThere) {
   const ScratchHost host;
   const Ran ran = host.slipway({"plugin", "check", SLIPWAY_TEST_PLUGINS "/gfd.so", "--root", "/nowhere/at/all"});
   EXPECT_EQ(ran.code, 1) << ran.out;
-  EXPECT_THAT(ran.err, HasSubstr("/nowhere/at/all is no folder"));
+  EXPECT_THAT(ran.err, HasSubstr("/nowhere/at/all is not a folder"));
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ TEST_F(BadPlugin, ThatPlansSomethingElseEachTimeIsCalledDefective) {
 
 TEST_F(BadPlugin, WhoseOutputsBreakItsOwnManifestIsToldWhich) {
   expect_only_bad_fails(apply(component("bad", "never", "mistype")),
-                        "bad gives the output 'number' = \"three\", which is no integer as its manifest says");
+                        "bad gives the output 'number' = \"three\", which is not an integer as its manifest says");
   EXPECT_FALSE(std::filesystem::exists(host_.path("etc/bad")));
 }
 

@@ -52,7 +52,7 @@ TEST(CdiPlan, NotesAHookProgramThatIsNotThere) {
   EXPECT_THAT(root.run({"plan"}, kMachine).out, Not(HasSubstr("hook program")));
 }
 
-// What NVML says is no file: an answer that was kept said for ever that the GPU is lost.
+// What NVML says is not a file: an answer that was kept said for ever that the GPU is lost.
 TEST(CdiPlan, FollowsAGpuThatIsLostAndFoundAgain) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);

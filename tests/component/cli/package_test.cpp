@@ -34,7 +34,7 @@ TEST(PackageDigest, ThatIsPrintedIsTheOneThatASpecPins) {
   const Json inspected = json_of(root.slipway({"pkg", "inspect", layout, "-o", "json"}));
   ASSERT_EQ(inspected["indexes"].size(), 1U) << inspected;
   EXPECT_EQ(inspected["indexes"][0]["digest"], digest);
-  for (const Json& entry : inspected["entries"]) EXPECT_NE(entry["digest"], digest) << "a manifest is no index";
+  for (const Json& entry : inspected["entries"]) EXPECT_NE(entry["digest"], digest) << "a manifest is not an index";
   EXPECT_THAT(root.slipway({"pkg", "inspect", layout}).out, HasSubstr(digest + "  index"));
 
   root.source("{repository: " + layout + ", digest: \"" + digest + "\"}");

@@ -341,14 +341,14 @@ TEST_F(DcgmService, SaysThatNobodyCanScrapeAsLongAsItsPortIsTaken) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   EXPECT_TRUE(eventually([&] { return service.log().find("dcgm.listen") != std::string::npos; })) << service.log();
-  EXPECT_TRUE(service.hears("STATUS=nobody can scrape: ")) << service.told();
+  EXPECT_TRUE(service.hears("STATUS=metrics cannot be scraped: ")) << service.told();
   ::close(fd);
   EXPECT_TRUE(has_gpus(8)) << service.log();
 }
 
 TEST_F(DcgmService, RefusesASpecThatIsWrongInThePlan) {
   const std::vector<std::pair<std::string, std::string>> table{
-      {"listen: localhost", "'localhost' is no address to listen on"},
+      {"listen: localhost", "'localhost' is not an address to listen on"},
       {"interval: 10", "interval"},
       {"interval: 10ms", "too short"},
       {"collectors: counters.csv", "an absolute path"},

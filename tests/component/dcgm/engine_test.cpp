@@ -80,7 +80,7 @@ TEST_F(DcgmEngine, TellsWhatNvmlDoesNot) {
   EXPECT_EQ(page.value("DCGM_FI_PROF_SM_ACTIVE", "gpu=\"3\""), "0.500000") << "by the UUID, not the number";
   EXPECT_EQ(page.value("DCGM_FI_PROF_SM_ACTIVE", "gpu=\"0\""), "0.530000");
   EXPECT_EQ(page.value("DCGM_FI_DEV_DIAG_MEMORY_RESULT", "gpu=\"3\""), "3500");
-  EXPECT_EQ(page.count("DCGM_FI_PROF_PCIE_RX_BYTES"), 0U) << "a blank is no value";
+  EXPECT_EQ(page.count("DCGM_FI_PROF_PCIE_RX_BYTES"), 0U) << "a blank is not a value";
   EXPECT_EQ(page.value("slipway_dcgm_engine_up"), "1");
   EXPECT_THAT(output("calls"), HasSubstr("connect 127.0.0.1:5555 tcp\nwatch 350 1002 1010 54 every 100000\n"));
   service.signal(SIGTERM);

@@ -75,7 +75,7 @@ TEST(DcgmMetrics, RefusesWhatIsWrong) {
   EXPECT_EQ(metrics({"-o", "json"}).code, 64);
   const Ran soon = metrics({"--interval", "soon"});
   EXPECT_NE(soon.code, 0);
-  EXPECT_THAT(soon.err, HasSubstr("'soon' is no interval"));
+  EXPECT_THAT(soon.err, HasSubstr("'soon' is not an interval"));
   EXPECT_THAT(metrics({"--collectors", "/nowhere"}).err, HasSubstr("/nowhere"));
   const Ran none = metrics({}, "h100x8,driver=none");
   EXPECT_EQ(none.code, 1);

@@ -116,12 +116,13 @@ TEST_F(DcgmRefusals, OfAPortThatIsTakenAreToldByVerifyDoctorAndStatus) {
   port_ = port;
   spec("");
   RunningService service(host_, service_words());
-  ASSERT_TRUE(service.hears("STATUS=nobody can scrape: ")) << service.told();
+  ASSERT_TRUE(service.hears("STATUS=metrics cannot be scraped: ")) << service.told();
   const Ran verify = host_.slipway(words({"verify"}));
-  EXPECT_THAT(verify.out, HasSubstr("warning  dcgm.service: the service works, and reports: nobody can scrape: "));
+  EXPECT_THAT(verify.out,
+              HasSubstr("warning  dcgm.service: the service works, and reports: metrics cannot be scraped: "));
   const Ran doctor = host_.slipway(words({"doctor"}));
   EXPECT_EQ(doctor.code, 1) << doctor.out;
-  EXPECT_THAT(doctor.out, AllOf(HasSubstr("fail  dcgm.scrape: nobody can scrape: "), HasSubstr("do: "),
+  EXPECT_THAT(doctor.out, AllOf(HasSubstr("fail  dcgm.scrape: metrics cannot be scraped: "), HasSubstr("do: "),
                                 Not(HasSubstr("Nothing is wrong"))));
   ::close(fd);
   EXPECT_TRUE(has_gpus(8)) << service.log();

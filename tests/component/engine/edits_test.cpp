@@ -67,8 +67,8 @@ TEST_F(Edits, AreNamedByPlanWithTheCommandsThatHelp) {
   edit();
   expect_kept(true);
   const Ran plan = run({"plan"}, 0);
-  EXPECT_THAT(plan.out, HasSubstr("! keep /etc/probe.conf, which was changed by somebody else"));
-  EXPECT_THAT(plan.out, HasSubstr("all is as the spec says, but for 1 edit by somebody else that is kept."));
+  EXPECT_THAT(plan.out, HasSubstr("! keep /etc/probe.conf, which was edited after slipway wrote it"));
+  EXPECT_THAT(plan.out, HasSubstr("all is as the spec says, except 1 edit that is kept."));
   const std::string root = " --root " + host_.folder().at("root").string();
   const std::string accept = "slipway accept" + root + " /etc/probe.conf";
   EXPECT_THAT(plan.out, HasSubstr("`" + accept + "`"));
@@ -84,7 +84,7 @@ TEST_F(Edits, AreNamedByPlanWithTheCommandsThatHelp) {
 TEST_F(Edits, AreReplacedWhereThatIsAskedForAndComeBackWithARollback) {
   edit();
   const Ran plan = run({"plan", "--replace-edits"}, 2);
-  EXPECT_THAT(plan.out, HasSubstr("+ change /etc/probe.conf (0644), in the place of somebody's edit"));
+  EXPECT_THAT(plan.out, HasSubstr("+ change /etc/probe.conf (0644), replacing an edit"));
   run({"apply", "--dry-run", "--replace-edits=/etc/probe.conf"}, 2);
   EXPECT_EQ(conf(), kByHand);
   run({"apply", "--replace-edits=/etc/probe.conf"}, 0);
@@ -246,7 +246,7 @@ TEST_F(Edits, ThatAreAcceptedAreTheNewState) {
   EXPECT_EQ(host_.tree(), before);
   EXPECT_EQ(json({"accept", kConf}, 0)["generation"], 2);
   expect_kept(false);
-  EXPECT_THAT(run({"status"}, 0).out, HasSubstr("accepted as somebody else left it: /etc/probe.conf"));
+  EXPECT_THAT(run({"status"}, 0).out, HasSubstr("edits that are accepted: /etc/probe.conf"));
   EXPECT_THAT(run({"apply"}, 0).out, HasSubstr("Nothing to do"));
   EXPECT_EQ(conf(), kByHand);
   spec_of("one", ", greeting: hi");
@@ -373,7 +373,7 @@ TEST_F(EditsOfKeys, AreKeptWhileOtherKeysAreSet) {
   edit_key();
   host_.spec(keys(", \"state\": \"/run\""));
   const Ran plan = run({"plan"}, 2);
-  EXPECT_THAT(plan.out, HasSubstr("keep root, changed by somebody else"));
+  EXPECT_THAT(plan.out, HasSubstr("keep root, edited after slipway wrote the file"));
   EXPECT_THAT(plan.out, HasSubstr("--replace-edits=/etc/engine.toml"));
   run({"apply"}, 0);
   EXPECT_THAT(engine(), HasSubstr("root = \"/srv\""));

@@ -395,7 +395,7 @@ TEST(SavedPlan, IsRefusedWithoutWhatItIsComparedBy) {
     host.folder().file("plan.json", other.dump());
     const Ran ran = host.slipway({"apply", host.folder().at("plan.json").string()});
     EXPECT_EQ(ran.code, 1) << member << value;
-    EXPECT_THAT(ran.err, AnyOf(HasSubstr("this is no plan"), HasSubstr("none of slipway's"))) << member << value;
+    EXPECT_THAT(ran.err, AnyOf(HasSubstr("this is not a plan"), HasSubstr("none of slipway's"))) << member << value;
   }
   EXPECT_FALSE(std::filesystem::exists(host.path("etc/probe.conf")));
 }

@@ -19,7 +19,7 @@ using slipway::testing::ScratchHost;
 using Sections = std::map<std::string, std::string>;  ///< by component: its section, as YAML
 using Names = std::vector<std::string>;
 
-/// Cannot be applied: the file that it would merge into is no JSON.
+/// Cannot be applied: the file that it would merge into is not JSON.
 constexpr const char* kBadMerge = ", merges: {/etc/bad.json: '{\"a\": 1}'}}";
 
 bool can_be_applied(const std::string& section) { return section.find("merges") == std::string::npos; }

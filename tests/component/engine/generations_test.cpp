@@ -237,7 +237,7 @@ TEST_F(Generations, AreListedWithWhatEachChanged) {
   EXPECT_EQ(run({"diff", "3"}).out, "Generation 3 is the one in force: name another to compare it with.\n");
   EXPECT_EQ(run({"diff", "3", "3"}).out, "Generations 3 and 3 ask for the same.\n");
   EXPECT_THAT(run({"diff", "9"}, 1).err, HasSubstr("there is no generation 9"));
-  EXPECT_THAT(run({"diff", "x"}, 64).err, HasSubstr("is no generation"));
+  EXPECT_THAT(run({"diff", "x"}, 64).err, HasSubstr("is not a generation"));
   EXPECT_THAT(run({"diff"}, 64).err, HasSubstr("which generations?"));
 }
 

@@ -53,7 +53,7 @@ class Repair : public ::testing::TestWithParam<Case> {
     std::map<std::string, std::string> ways{{"truncated", whole.substr(0, whole.size() / 2)},
                                             {"empty", ""},
                                             {"zeroed", std::string(std::max<std::size_t>(whole.size(), 64), '\0')},
-                                            {"no JSON", "{ this is no JSON"},
+                                            {"no JSON", "{ this is not JSON"},
                                             {"another shape", R"({"files": [1], "component": 5})"},
                                             {"a list", "[[]]"}};
     if (whole[0] == '2' || whole[0] == '3') ways.erase("truncated");  // "3 0.1.0": the number says it all

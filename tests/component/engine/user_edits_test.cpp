@@ -78,7 +78,7 @@ TEST_F(UserEdits, OfAFileWhoseTurnIsStillToComeAreKept) {
   ASSERT_EQ(host_.slipway({"apply"}).code, 0);
   host_.spec(nap() + "    probe: {files: {/etc/probe.conf: two, /etc/more.conf: more}}\n");
   EXPECT_EQ(edit_during_apply("etc/bystander"), 0) << host_.error_text();
-  EXPECT_THAT(host_.error_text(), HasSubstr("/etc/probe.conf was changed by somebody else meanwhile"));
+  EXPECT_THAT(host_.error_text(), HasSubstr("/etc/probe.conf was edited while slipway was at work"));
   EXPECT_EQ(host_.text("etc/more.conf"), "more");
   expect_reported_as_drift();
 }
@@ -89,7 +89,7 @@ TEST_F(UserEdits, OfAFileThatIsToBeRemovedAreKept) {
   host_.spec(nap() + "    probe: {files: {/etc/more.conf: more}}\n");
   EXPECT_EQ(edit_during_apply("etc/bystander"), 0) << host_.error_text();
   EXPECT_EQ(host_.text("etc/probe.conf"), kEdit);
-  EXPECT_THAT(host_.error_text(), HasSubstr("/etc/probe.conf was changed by somebody else meanwhile"));
+  EXPECT_THAT(host_.error_text(), HasSubstr("/etc/probe.conf was edited while slipway was at work"));
 }
 
 TEST_F(UserEdits, OfAFileThatIsReplacedForTheFirstTimeComeBackWithItsRemoval) {
@@ -127,7 +127,7 @@ TEST_F(UserEdits, OfAFileThatThisApplyHasToBringBackAreKept) {
   host_.spec("    probe: {files: {/etc/probe.conf: one, /new/file: x}, custom: naps and fails}\n");
   EXPECT_EQ(edit_during_apply("new/file"), 1);
   EXPECT_EQ(host_.text("etc/probe.conf"), kEdit);
-  EXPECT_THAT(host_.error_text(), HasSubstr("/etc/probe.conf was changed by somebody else meanwhile"));
+  EXPECT_THAT(host_.error_text(), HasSubstr("/etc/probe.conf was edited while slipway was at work"));
   EXPECT_FALSE(std::filesystem::exists(host_.path("new")));
 }
 
@@ -140,7 +140,7 @@ TEST_F(UserEdits, AfterAKillAreKeptByTheNextRun) {
   host_.put("etc/probe.conf", kEdit);
   const Ran removed = host_.slipway({"remove", "--all"});
   ASSERT_EQ(removed.code, 0) << removed.err;
-  EXPECT_THAT(removed.out, HasSubstr("/etc/probe.conf was changed by somebody else meanwhile"));
+  EXPECT_THAT(removed.out, HasSubstr("/etc/probe.conf was edited while slipway was at work"));
   EXPECT_EQ(host_.text("etc/probe.conf"), kEdit);
   EXPECT_FALSE(std::filesystem::exists(host_.path("new")));
 }

@@ -241,7 +241,7 @@ TEST_F(GfdService, SaysWhatIsWrongInItsSpecAndEnds) {
                "    gfd: {interval: soon}\n");
   const Ran ran = run(command());
   EXPECT_EQ(ran.status, 1);
-  EXPECT_THAT(ran.errors, HasSubstr("'soon' is no interval"));
+  EXPECT_THAT(ran.errors, HasSubstr("'soon' is not an interval"));
 }
 
 /// What `slipway verify` finds about the labels of a running machine, which has a systemd where there is such a folder.

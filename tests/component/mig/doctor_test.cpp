@@ -295,7 +295,7 @@ TEST_F(MigOtherManager, LeavesAClientsFileThatCounts) {
   node_.host().put("etc/clients.yaml", "version: v1\nsystemd-services: [nvsm]\n");
   const Ran wrong = node_.slipway({"apply"});
   EXPECT_EQ(wrong.code, 1);
-  EXPECT_THAT(wrong.out + wrong.err, HasSubstr("'nvsm' is no service of systemd"));
+  EXPECT_THAT(wrong.out + wrong.err, HasSubstr("'nvsm' is not a service of systemd"));
   node_.host().put("etc/clients.yaml", "version: v1\nsystemd-services: [nvsm.service]\n");
   EXPECT_EQ(node_.slipway({"apply"}).code, 0);
   EXPECT_EQ(node_.instances().size(), 7U);

@@ -174,7 +174,7 @@ TEST_F(MigDrain, NeverSignalsAProcessThatIsOnlySimulated) {
   ASSERT_EQ(node_.sim("process add 0 " + stranger.pid() + " 10 compute trainer 9 0").code, 0);
   const Ran ran = apply("{policy: terminate, grace: 1s}");
   EXPECT_EQ(ran.code, 1) << ran.out;
-  EXPECT_THAT(ran.out + ran.err, HasSubstr("it is no process that slipway can see on this machine"));
+  EXPECT_THAT(ran.out + ran.err, HasSubstr("it is not a process that slipway can see on this machine"));
   EXPECT_TRUE(stranger.runs());
   expect_nothing_changed();
 }
@@ -218,8 +218,8 @@ TEST_F(MigDrainOfSeveral, EndsNobodyUnlessEveryGpuCanBeCleared) {
   ASSERT_EQ(node_.sim("process add 1 " + stranger.pid() + " 10 compute player 9 0").code, 0);
   const Ran ran = apply("1s");
   EXPECT_EQ(ran.code, 1) << ran.out;
-  EXPECT_THAT(ran.out + ran.err,
-              AllOf(HasSubstr("GPU 1 (0000:2a:00.0) is in use"), HasSubstr("it is no process that slipway can see")));
+  EXPECT_THAT(ran.out + ran.err, AllOf(HasSubstr("GPU 1 (0000:2a:00.0) is in use"),
+                                       HasSubstr("it is not a process that slipway can see")));
   EXPECT_TRUE(job.runs()) << "it would have ended for nothing";
   EXPECT_EQ(node_.instances(0).size(), 7U);
 }

@@ -103,7 +103,7 @@ broken 's/component: acme/component: bad/' manifest.yaml "manifest.yaml:1: error
 broken '/^SLIPWAY_PLUGIN/d' acme.cpp 'acme.so: error: it has no entry slipway_plugin_open'
 sed -i 's/ VERSION 1.0.0//' CMakeLists.txt
 if cmake -S . -B "$work/build" >"$work/log" 2>&1; then fail "a plugin without a version was configured"; fi
-grep -q "'' is no version" "$work/log" || fail "$(cat "$work/log")"
+grep -q "'' is not a version" "$work/log" || fail "$(cat "$work/log")"
 sed -i 's/LANGUAGES CXX/LANGUAGES C/' CMakeLists.txt
 if cmake -S . -B "$work/c" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1; then fail "a plugin without C++ was configured"; fi
 grep -q "write LANGUAGES CXX" "$work/log" || fail "$(cat "$work/log")"

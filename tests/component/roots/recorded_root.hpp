@@ -36,7 +36,7 @@ class RecordedRoot : public ScratchHost {
     std::filesystem::remove(path("var/log/tools"));
     return text;
   }
-  /// "/usr/lib64/x" -> "…", or empty when it is no link.
+  /// "/usr/lib64/x" -> "…", or empty when it is not a link.
   std::string link(const std::string& inside) const {
     std::error_code none;
     return std::filesystem::read_symlink(path(inside), none).string();

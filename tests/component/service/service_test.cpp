@@ -181,7 +181,7 @@ TEST_F(ServiceTest, ReadsTheSpecAgainOnlyWhenItIsNoLongerQuiesced) {
     ASSERT_EQ(control.ask(R"({"op":"quiesce"})")["ok"], true);
     spec("text: tock");
     service.signal(SIGHUP);
-    EXPECT_TRUE(eventually([&] { return service.log().find("stands still for an apply") != std::string::npos; }));
+    EXPECT_TRUE(eventually([&] { return service.log().find("paused for an apply") != std::string::npos; }));
     EXPECT_THAT(service.did(), Not(HasSubstr("tock")));
   }
   EXPECT_TRUE(service.does("begin tock\ntock\n")) << service.did();
@@ -278,7 +278,7 @@ TEST(PluginInfo, ShowsWhereAServiceIs) {
   EXPECT_THAT(text.out, HasSubstr("ticker in " SLIPWAY_TICKER)) << text.err;
   EXPECT_THAT(text.out, HasSubstr("neighbour in " SLIPWAY_TICKER_SERVICE));
   const Ran list = host.slipway({"plugin", "list", "-o", "json"});
-  EXPECT_EQ(Json::parse(list.out)["plugins"].size(), 2U) << "a service's file is no plugin of its own";
+  EXPECT_EQ(Json::parse(list.out)["plugins"].size(), 2U) << "a service's file is not a plugin of its own";
   EXPECT_EQ(
       Json::parse(
           host.slipway({"plugin", "info", SLIPWAY_LONER, "-o", "json"}).out)["components"][0]["service"]["program"],

@@ -224,7 +224,7 @@ TEST_F(HookTest, TheImagesOwnParametersAreNotMountedOver) {
   folder_.file("root/proc/driver/nvidia/params", "the image's\n");
   const Ran ran = hook({"disable-device-node-modification"}, [](const fs::path&) { simulate_driver(); });
   EXPECT_EQ(ran.status, 1);
-  EXPECT_THAT(ran.output, HasSubstr("is no file of the kernel's"));
+  EXPECT_THAT(ran.output, HasSubstr("is not a file of the kernel's"));
 }
 
 }  // namespace

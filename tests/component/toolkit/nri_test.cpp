@@ -242,7 +242,7 @@ TEST_F(NriPlan, WritesTheRulesForRequestsIntoTheSettingsThatTheServiceReads) {
   mode("nri, requests: [{namespaces: [team-b], devices: [\"nvidia.com/*=all\"]}]");
   const Ran refused = apply();
   EXPECT_NE(refused.status, 0);
-  EXPECT_THAT(refused.errors, HasSubstr("VENDOR/CLASS=NAME")) << "a kind is no pattern";
+  EXPECT_THAT(refused.errors, HasSubstr("VENDOR/CLASS=NAME")) << "a kind is not a pattern";
   mode("nri");
   ASSERT_EQ(apply().status, 0);
   EXPECT_THAT(content(settings), ::testing::Not(HasSubstr("team-b")));

@@ -287,7 +287,7 @@ TEST_F(JitShim, TakesNoOptionsFromAContainer) {
   for (const char* name : {"nvidia.com/gpu=--sim=/etc/shadow", "nvidia.com/gpu=-h", "nvidia.com/gpu=-v"}) {
     ask(name);
     EXPECT_EQ(create(), 1) << name;
-    EXPECT_THAT(output(), HasSubstr("is no name of a CDI device")) << name;
+    EXPECT_THAT(output(), HasSubstr("is not a name of a CDI device")) << name;
     EXPECT_FALSE(fs::exists(folder_.at("asked"))) << name;
   }
   EXPECT_FALSE(runc_ran());

@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(
             "LinkAbsoluteByPax", {{.name = "l", .type = '2', .link = "x", .pax = {{"linkpath", "/etc"}}}}, "absolute"},
         Hostile{"WriteThroughLink",
                 {{.name = "d", .type = '5'}, {.name = "l", .type = '2', .link = "d"}, {.name = "l/evil"}},
-                "'l', which is no folder"},
+                "'l', which is not a folder"},
         Hostile{"FolderThroughLink",
                 {{.name = "d", .type = '5'}, {.name = "l", .type = '2', .link = "d"}, {.name = "l/", .type = '5'}},
                 "no folder"},
@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{
             "LinkBackThroughLink",
             {{.name = "a/b/up", .type = '2', .link = "../.."}, {.name = "l", .type = '2', .link = "a/b/up/../outside"}},
-            "'a/b/up', which is no folder"},
+            "'a/b/up', which is not a folder"},
         Hostile{"LinkBackThroughNothing", {{.name = "l", .type = '2', .link = "later/../x"}}, "no folder"},
         Hostile{"HardLinkOut", {{.name = "h", .type = '1', .link = "../outside/secret"}}, "'..'"},
         Hostile{"HardLinkAbsolute", {{.name = "h", .type = '1', .link = "/etc/passwd"}}, "absolute"},

@@ -101,7 +101,7 @@ TEST_F(SandboxTest, SaysThatAProgramIsForAnotherProcessor) {
   const auto end = run_in_sandbox(request);
   ASSERT_FALSE(end.ok());
   EXPECT_EQ(end.error().code, ErrorCode::unsupported);
-  EXPECT_THAT(end.error().what, HasSubstr("it is no program for this machine's processor"));
+  EXPECT_THAT(end.error().what, HasSubstr("it is not a program for this machine's processor"));
 }
 
 /// In a child: what a shell that did chroot(1) to `folder` gets when it runs `request`. -1: not possible here.
@@ -121,7 +121,7 @@ int run_in_chroot(const TempRoot& outer, const Sandbox& request) {
   return WIFEXITED(status) && WEXITSTATUS(status) != 255 ? WEXITSTATUS(status) : -1;
 }
 
-// Issue 6: "cannot make the mounts private" (EINVAL) where "/" is no mount point, so no depmod ran.
+// Issue 6: "cannot make the mounts private" (EINVAL) where "/" is not a mount point, so no depmod ran.
 TEST_F(SandboxTest, RunsInAPlainChrootAndLeavesNoMountThere) {
   const TempRoot outer;
   for (const std::string folder : {"/usr", "/proc", "/dev", "/inner/usr", "/inner/etc", "/inner/proc"})

@@ -108,7 +108,7 @@ TEST(OnlyOurs, IsNotWhatAnAccessControlListOpensForAnother) {
   const std::string list = acl_for_the_caller();
   if (::setxattr(folder.at("var").c_str(), "system.posix_acl_access", list.data(), list.size(), 0) != 0)
     GTEST_SKIP() << "this file system keeps no access control lists";
-  EXPECT_EQ(writer(folder), "somebody named in its access control list may write to " + folder.at("var").string());
+  EXPECT_EQ(writer(folder), "a user named in its access control list may write to " + folder.at("var").string());
 }
 
 TEST(OnlyOurs, LooksAtTheFoldersToWhichLinksLead) {

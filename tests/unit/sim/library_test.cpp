@@ -82,7 +82,7 @@ TEST_F(SimLibrary, MakesMigDevicesAndTakesThemAway) {
   ASSERT_EQ(nvml::set_mig_mode(*nvml_, gpu(0), true).value_or(-5), NVML_SUCCESS);
   const auto instance = nvml::create_gpu_instance(*nvml_, gpu(0), profile_id("3g.40gb"), {4, 4});
   ASSERT_TRUE(instance.ok()) << nvml::error_text(instance.code());
-  EXPECT_TRUE(nvml::mig_devices(*nvml_, gpu(0))->empty());  // a GPU instance alone is no device
+  EXPECT_TRUE(nvml::mig_devices(*nvml_, gpu(0))->empty());  // a GPU instance alone is not a device
   const auto compute = nvml::create_compute_instance(*nvml_, *instance, NVML_COMPUTE_INSTANCE_PROFILE_3_SLICE, {0, 3});
   ASSERT_TRUE(compute.ok());
   const auto devices = nvml::mig_devices(*nvml_, gpu(0));

@@ -128,7 +128,7 @@ TEST(SimProfile, FilesLinksAndNodesOfTheKernelAreRead) {
                           "nodes: {/sys/x: {major: 1, minor: 1}}\n"}) {
     const auto refused = read_text(kHead + bad);
     ASSERT_FALSE(refused.ok()) << bad;
-    EXPECT_THAT(refused.error().what, HasSubstr("is no path of the kernel's")) << bad;
+    EXPECT_THAT(refused.error().what, HasSubstr("is not a path of the kernel's")) << bad;
   }
 }
 

@@ -96,7 +96,7 @@ Status MpsDaemon::usable() {
   constexpr int kSteps = 10;
   for (int i = 0; i < kSteps && process_.alive(); ++i) std::this_thread::sleep_for(milliseconds(10));
   if (!process_.alive()) return gone_error("the MPS control daemon ended");
-  return taken_error("somebody took the lock of the MPS control daemon away", program_.pipe_folder(resource_));
+  return taken_error("another process has removed the lock of the MPS control daemon", program_.pipe_folder(resource_));
 }
 
 /// Its sockets are its own.
@@ -113,7 +113,7 @@ Status MpsDaemon::reachable() {
     case MpsListener::other:
       break;
   }
-  return taken_error("somebody put another socket in the place of the MPS control daemon's",
+  return taken_error("another process has replaced the socket of the MPS control daemon",
                      program_.pipe_folder(resource_));
 }
 

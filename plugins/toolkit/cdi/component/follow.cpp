@@ -97,7 +97,7 @@ WantedBy=multi-user.target
 
 std::string rule_text() {
   const std::string run = std::string("RUN+=\"/bin/sh -c 'mkdir -p /run/slipway; : >") + nvidia::kRefreshFile + "'\"\n";
-  return "# slipway: the CDI specs follow the driver and the GPUs, whoever loads, adds or removes them.\n"
+  return "# slipway: the CDI specs follow the driver and the GPUs when they are loaded, added or removed.\n"
          "ACTION==\"add|change\", SUBSYSTEM==\"module\", KERNEL==\"nvidia|nvidia_uvm|nvidia_modeset|nvidia_drm|"
          "nvidia_current\", " +
          run +

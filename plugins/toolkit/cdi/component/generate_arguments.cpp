@@ -8,7 +8,7 @@ namespace {
 
 Error wrong(const std::string& what) { return generate_line().wrong(what); }
 
-/// One of a list that is no known word.
+/// One of a list that is not a known word.
 Error wrong_word(const std::string& what, const std::string& word, const std::vector<std::string>& known) {
   Error error = wrong(what);
   error.next = suggestion(word, known, error.next);
@@ -64,7 +64,7 @@ Status check_paths(const GenerateArguments& arguments) {
     paths.insert(paths.end(), folders->begin(), folders->end());
   for (const std::string& path : paths)
     if (!path.empty() && !path.starts_with('/'))
-      return wrong("'" + path + "' is no absolute path, and it is about the host's root or a container's");
+      return wrong("'" + path + "' is not an absolute path, and it is about the host's root or a container's");
   return {};
 }
 
@@ -115,7 +115,7 @@ CommandTable generate_line() {
 }
 
 Result<GenerateArguments> generate_arguments(const CommandWords& words) {
-  if (words.given("o")) return wrong("-o is no option here: --format json writes the spec as JSON");
+  if (words.given("o")) return wrong("-o is not an option here: --format json writes the spec as JSON");
   GenerateArguments arguments;
   arguments.output = words.text("output");
   arguments.driver_root = words.text("driver-root");

@@ -12,7 +12,7 @@ namespace {
 
 Status check_transform(const CommandWords& words) {
   const CommandTable line = transform_line();
-  if (words.given("o")) return line.wrong("-o is no option here: --output FILE.json writes JSON");
+  if (words.given("o")) return line.wrong("-o is not an option here: --output FILE.json writes JSON");
   if (words.arguments != std::vector<std::string>{"root"})
     return line.wrong("cdi transform knows the transformation `root` only");
   for (const char* root : {"from", "to"})

@@ -25,7 +25,7 @@ Status check_words(const CommandWords& words) {
   if (name.empty()) return wrong("--nvidia-runtime-name is empty");
   if (!std::ranges::all_of(name,
                            [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.'; }))
-    return wrong("--nvidia-runtime-name '" + name + "' is no name of a runtime: letters, digits, '-', '_' and '.'");
+    return wrong("--nvidia-runtime-name '" + name + "' is not a name of a runtime: letters, digits, '-', '_' and '.'");
   return {};
 }
 

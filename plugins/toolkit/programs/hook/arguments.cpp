@@ -15,7 +15,7 @@ Error misused(const std::string& what) {
 Result<Arguments> Arguments::parse(const std::vector<std::string>& words, const std::vector<std::string>& known) {
   Arguments arguments;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (!words[i].starts_with("-")) return misused("'" + words[i] + "' is no option");
+    if (!words[i].starts_with("-")) return misused("'" + words[i] + "' is not an option");
     std::string name = words[i].substr(
         words[i].find_first_not_of('-') == std::string::npos ? words[i].size() : words[i].find_first_not_of('-'));
     std::string value;

@@ -14,7 +14,7 @@ namespace slipway::hook {
 class Arguments {
  public:
   /// @param known  the options that the hook takes, without dashes. Errors: `invalid` for another one, a missing value,
-  /// or a word that is no option.
+  /// or a word that is not an option.
   static Result<Arguments> parse(const std::vector<std::string>& words, const std::vector<std::string>& known);
 
   /// The last value; `otherwise` where it was not given.

@@ -47,7 +47,8 @@ Status enable_cuda_compat(const Arguments& arguments, const Container& container
   if (!host.driver && !host.cuda) return {};
   const std::string folder = arguments.last("cuda-compat-container-root", kDefaultFolder);
   if (!folder.starts_with('/') || folder.find('\n') != std::string::npos)
-    return Error{ErrorCode::invalid, "'" + folder + "' is no absolute path", "--cuda-compat-container-root", {}, {}};
+    return Error{
+        ErrorCode::invalid, "'" + folder + "' is not an absolute path", "--cuda-compat-container-root", {}, {}};
   const std::string name = only_libcuda(container.root, folder);
   if (name.empty()) return {};
   const auto file = open_regular(container.root, folder + "/" + name);

@@ -81,7 +81,7 @@ Status disable_device_node_modification(const Arguments&, const Container& conta
   struct statfs filesystem {};
   if (::fstatfs(target->get(), &filesystem) != 0 || filesystem.f_type != PROC_SUPER_MAGIC)
     return Error{ErrorCode::denied,
-                 std::string(kParams) + " in the container is no file of the kernel's",
+                 std::string(kParams) + " in the container is not a file of the kernel's",
                  kParams,
                  "mount /proc in the container",
                  {}};

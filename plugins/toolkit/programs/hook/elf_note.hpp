@@ -22,7 +22,7 @@ Result<bool> has_interpreter(int fd);
 
 using Version = std::optional<std::vector<unsigned>>;  ///< nothing: it is not known
 
-/// "535.261.03" as {535, 261, 3}, which compares as versions do; nothing for a text that is no version.
+/// "535.261.03" as {535, 261, 3}, which compares as versions do; nothing for a text that is not a version.
 Version parse_version(std::string_view text);
 
 struct HostVersions {

@@ -60,7 +60,7 @@ Status enter(const RootDir& root) {
     return system_error("make the mounts private below", "/", errno);
   SLIPWAY_TRY(existing, find_again(root));
   if (!enter_by_pivot(existing.get())) {
-    // It is no mount point yet, or the host runs from its initial memory filesystem, which cannot be pivoted away.
+    // It is not a mount point yet, or the host runs from its initial memory filesystem, which cannot be pivoted away.
     const std::string path = path_of(existing.get());
     if (::mount(path.c_str(), path.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
       return system_error("mount", root.folder(), errno);
@@ -187,7 +187,7 @@ Result<Fd> copy_program(const std::string& path) {
   const auto interpreted = has_interpreter(file.get());
   if (!interpreted || *interpreted)
     return Error{ErrorCode::unsupported,
-                 path + " is no statically linked program",
+                 path + " is not a statically linked program",
                  path,
                  "name the host's static ldconfig with --ldconfig-path",
                  {}};

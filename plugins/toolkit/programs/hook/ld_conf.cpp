@@ -80,7 +80,7 @@ Status refuse_special_files(const RootDir& root) {
     struct stat info {};
     if (!fd || ::fstat(fd->get(), &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode)) continue;
     return Error{ErrorCode::invalid,
-                 file + " in the container is no regular file, and ldconfig would wait for it",
+                 file + " in the container is not a regular file, and ldconfig would wait for it",
                  file,
                  "take it out of the image",
                  {}};

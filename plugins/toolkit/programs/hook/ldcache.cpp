@@ -21,7 +21,7 @@ Status check_folders(const std::vector<std::string>& folders) {
   for (const std::string& folder : folders)
     if (!folder.starts_with('/') || folder.find_first_of("\n#=") != std::string::npos)
       return Error{ErrorCode::invalid,
-                   "'" + folder + "' is no absolute path of a library folder",
+                   "'" + folder + "' is not an absolute path of a library folder",
                    "--folder",
                    "correct the hook's arguments in the CDI spec",
                    {}};

@@ -61,7 +61,7 @@ CommandLine parse_command_line(const std::vector<std::string>& words) {
   std::size_t at = 0;
   while (at < words.size() && line.command.empty()) {
     if (!is_option(words[at])) {
-      // A word that is no command is the value of an option that is not known here.
+      // A word that is not a command is the value of an option that is not known here.
       if (is_one_of(commands(), words[at])) line.command = words[at];
       ++at;
       continue;

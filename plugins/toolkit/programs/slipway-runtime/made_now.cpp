@@ -131,7 +131,7 @@ Result<Specs> specs_made_now(Request& request, const Config& config) {
     // Whoever starts a container writes it, and a program of root's gets it.
     if (name.size() > kLongestName || !nvidia::cdi::is_device_name(name))
       return Error{ErrorCode::invalid,
-                   "'" + device.substr(0, kLongestName) + "' is no name of a CDI device",
+                   "'" + device.substr(0, kLongestName) + "' is not a name of a CDI device",
                    {},
                    "ask for all, an index, a UUID or a MIG device such as 0:1",
                    {{"asked for by", request.source}}};

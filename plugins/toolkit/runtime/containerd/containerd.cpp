@@ -225,7 +225,7 @@ Status edit_template(Look& look) {
   const std::string text = look.host.read(path).value_or("");
   if (!text.empty() && !text.starts_with(kOwnHead))
     return Error{ErrorCode::unsupported,
-                 path + " is a template of your own, which is no TOML that keys could be added to",
+                 path + " is a template of your own, which is not TOML that keys could be added to",
                  path,
                  "give it the line {{ template \"base\" . }} and the handlers by hand, or update " + look.known.title +
                      " to one whose containerd (2.1) reads " + look.known.folder + "/config-v3.toml.d",

@@ -20,7 +20,7 @@ namespace slipway {
 /// Errors: `invalid` the address is none; `busy` the port is taken; those of socket(2) and bind(2).
 Result<Fd> listen_on(const HttpSettings& settings);
 
-/// The same socket under another number. Errors: `invalid` it is no stream socket that listens.
+/// The same socket under another number. Errors: `invalid` it is not a stream socket that listens.
 Result<Fd> listening_copy(int socket);
 
 /// Who is at the other end, as far as addresses are dear: an IPv4 address, also where IPv6 carries it; a whole /64 of

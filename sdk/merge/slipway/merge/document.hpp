@@ -32,8 +32,8 @@ class Document {
 
   /// All that the document says. What JSON does not have (dates, NaN) is a list that equals only itself.
   virtual const Json& value() const = 0;
-  /// How to make a key hold `value`: one that is not there, one with no value (null), or one whose value is no object.
-  /// Errors: `unsupported` for what the format or this editor cannot do there.
+  /// How to make a key hold `value`: one that is not there, one with no value (null), or one whose value is not an
+  /// object. Errors: `unsupported` for what the format or this editor cannot do there.
   virtual Result<std::vector<Splice>> set(const Key& key, const Json& value) const = 0;
   /// How to take a key that is there away, with its line or comma. Errors: as above.
   virtual Result<std::vector<Splice>> erase(const Key& key) const = 0;
@@ -42,7 +42,7 @@ class Document {
 /// @param format  "json", "toml" or "yaml"
 /// @param bytes   without byte order mark; nothing but white space is an empty document
 /// @param path    for messages
-/// Errors: `invalid` with FILE:LINE:COLUMN when it does not parse, has a key twice, or is no object; `unsupported`.
+/// Errors: `invalid` with FILE:LINE:COLUMN when it does not parse, has a key twice, or is not an object; `unsupported`.
 Result<std::unique_ptr<Document>> parse(const std::string& format, const std::string& bytes, const std::string& path);
 
 Result<std::unique_ptr<Document>> parse_json(const std::string& bytes, const std::string& path);

@@ -16,7 +16,7 @@ namespace slipway {
 using ModuleInfo = std::map<std::string, std::string, std::less<>>;
 
 /// Of a module's bytes, which are not compressed.
-/// Errors: `corrupt`; `what` is the reason: "it is no ELF file", "it has no .modinfo section".
+/// Errors: `corrupt`; `what` is the reason: "it is not an ELF file", "it has no .modinfo section".
 Result<ModuleInfo> module_info_of(std::string_view bytes);
 
 /// Of an open file; as module_info_of().

@@ -32,7 +32,7 @@ int count_documents(const std::string& text);
 /// end begin none. Throws YAML::Exception as YAML::LoadAll() does.
 std::optional<YAML::Mark> second_document(const std::string& text);
 
-/// "is no YAML: …", or "is not read: …" where a limit of load() is passed; without the place.
+/// "is not YAML: …", or "is not read: …" where a limit of load() is passed; without the place.
 std::string problem_text(const YAML::Exception& problem);
 
 /// FILE:LINE:COLUMN of a mark, both from 1; FILE alone where the mark is none.

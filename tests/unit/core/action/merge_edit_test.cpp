@@ -79,7 +79,8 @@ TEST(JsonFault, IsFoundWithItsPlaceWhateverItIs) {
 TEST(MergeJson, ThatNoProgramCouldReadIsAnErrorWithItsPlace) {
   EXPECT_THAT(refused("json", "{\n\"x\": 1e400}", {{"a", 1}}).what, HasSubstr("number overflow parsing '1e400'"));
   const std::string lists = "{\"x\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}";
-  EXPECT_THAT(refused("json", lists, {{"a", 1}}).what, HasSubstr("/etc/file:1:206: this is no valid JSON: it nests"));
+  EXPECT_THAT(refused("json", lists, {{"a", 1}}).what,
+              HasSubstr("/etc/file:1:206: this is not a valid JSON: it nests"));
 }
 
 TEST(MergeToml, KeysWithTooManyPartsAreAnErrorWithTheirPlace) {

@@ -82,7 +82,7 @@ TEST(Advice, AboutAnImageThatIsTheRootPausesWithoutAnOptionThatPauseLacks) {
             "`slipway apply --image`, `slipway pause -- true`");
 }
 
-// `runtime.verify: it is no TOML` named no file.
+// `runtime.verify: it is not TOML` named no file.
 TEST(Advice, OfAnErrorNamesTheFileItIsAbout) {
   const Error error{ErrorCode::invalid, "it is not TOML: a key", "/etc/a.toml:3:5", "correct the file", {}};
   EXPECT_EQ(what_and_file(error), "/etc/a.toml:3:5: it is not TOML: a key");

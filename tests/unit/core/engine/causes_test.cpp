@@ -169,7 +169,8 @@ TEST(Causes, OfWhatIsNotAsSlipwayLeftItAreTheComponentsOwnFindings) {
 // A replaced config.toml was three entries, two of which advised an apply, which keeps the edit.
 TEST(Causes, OfWhatAnApplyDoesNotCureSinceItKeepsEditsAreThose) {
   All all;
-  add(all, {kFail, "runtime.owned", "an apply would keep x in /etc/containerd/config.toml, changed by somebody else",
+  add(all, {kFail, "runtime.owned",
+            "an apply would keep x in /etc/containerd/config.toml, edited after slipway wrote the file",
             "`slipway apply --replace-edits=/etc/containerd/config.toml` replaces it"});
   add(all, {kFail, "runtime.containerd", "no handler nvidia", "run `slipway apply`"});
   add(all, {kFail, "runtime.answers", "containerd does not run", "start it"});
@@ -209,7 +210,7 @@ TEST(Causes, ThatNobodyFoundLeaveTheFindingsWithoutThem) {
 
 TEST(Causes, OfAServicesReportAreNotFindingsAboutSomethingElse) {
   All all;
-  add(all, {kWarning, "dcgm.service", "the service works, and reports: nobody can scrape", "journalctl"});
+  add(all, {kWarning, "dcgm.service", "the service works, and reports: metrics cannot be scraped", "journalctl"});
   add(all, {kWarning, "dcgm.kubelet", "there is no kubelet", "set pods: none"});
   name_causes(all, false);
   EXPECT_EQ(entries_of(all).size(), 2U);

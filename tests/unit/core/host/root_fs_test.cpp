@@ -508,8 +508,8 @@ TEST(OpenRegular, OpensFilesAloneAndStaysInTheRoot) {
   EXPECT_EQ(content("/etc/file"), "text");
   EXPECT_EQ(content("/etc/link"), "text");
   EXPECT_NE(content("/etc/link", O_NOFOLLOW), "text");
-  EXPECT_EQ(content("/etc/fifo"), "/etc/fifo is no regular file but a FIFO");
-  EXPECT_EQ(content("/etc"), "/etc is no regular file but a folder");
+  EXPECT_EQ(content("/etc/fifo"), "/etc/fifo is not a regular file but a FIFO");
+  EXPECT_EQ(content("/etc"), "/etc is not a regular file but a folder");
 }
 
 }  // namespace

@@ -144,7 +144,7 @@ TEST_F(Hostile, AnswersAgainstTheContractAreTold) {
   const auto call = [&](const char* op) { return worker->call(op, {}, kPlenty, events_); };
   expect_defect(call("silent"), "answered 0 times");
   expect_defect(call("twice"), "answered 2 times");
-  expect_defect(call("no json"), "what is no JSON");
+  expect_defect(call("no json"), "what is not JSON");
   expect_defect(call("status 9"), "unknown status 9");
   expect_defect(call("huge"), "more than the 64 MiB");
   EXPECT_NE(call("strange error").error().what.find("out of luck"), std::string::npos);

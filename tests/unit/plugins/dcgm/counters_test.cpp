@@ -99,7 +99,7 @@ TEST(Counters, ThatAreWrongAreRefusedWithTheirLineAndWhatHelps) {
   const std::vector<std::tuple<std::string, std::string, std::string>> table{
       {"\nDCGM_FI_DEV_GPU_TMEP, gauge, a\n", "c.csv:2: DCGM has no field 'DCGM_FI_DEV_GPU_TMEP'",
        "DCGM_FI_DEV_GPU_TEMP"},
-      {"DCGM_FI_DEV_GPU_TEMP, guage, a\n", "c.csv:1: 'guage' is no type", "gauge"},
+      {"DCGM_FI_DEV_GPU_TEMP, guage, a\n", "c.csv:1: 'guage' is not a type", "gauge"},
       {"DCGM_FI_DEV_GPU_TEMP, gauge\n", "three parts, not 2", "FIELD, TYPE, HELP"},
       {"DCGM_FI_DEV_GPU_TEMP, gauge, a, b\n", "three parts, not 4", "in quotes"},
       {"   \n", "three parts, not 1", ""},

@@ -83,7 +83,7 @@ TEST(ConfigFile, HasIntervalsWithinLimits) {
   EXPECT_THAT(problem(with_collection("  interval: 99ms\n")),
               HasSubstr("c.yaml:4:13: collection.interval: an interval of 99ms is too short"));
   EXPECT_THAT(problem(with_collection("  interval: 2h\n")), HasSubstr("too long"));
-  EXPECT_THAT(problem(with_collection("  interval: soon\n")), HasSubstr("is no interval"));
+  EXPECT_THAT(problem(with_collection("  interval: soon\n")), HasSubstr("is not an interval"));
   EXPECT_THAT(problem(with_collection("  watchGroups: [{name: a, interval: 1ms, fields: [x]}]\n")),
               HasSubstr("too short"));
   EXPECT_THAT(problem(with_collection("  watchGroups: [{name: a, interval: 1s}]\n")),

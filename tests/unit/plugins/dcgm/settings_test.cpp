@@ -42,7 +42,7 @@ TEST(DcgmInterval, HasLimits) {
   EXPECT_THAT(read_interval("99ms", "k").error().what, HasSubstr("too short"));
   EXPECT_THAT(read_interval("61m", "k").error().what, HasSubstr("too long"));
   for (const char* text : {"", "10", "soon", "-1s", "1 s"})
-    EXPECT_THAT(read_interval(text, "k").error().what, HasSubstr("is no interval")) << text;
+    EXPECT_THAT(read_interval(text, "k").error().what, HasSubstr("is not an interval")) << text;
 }
 
 TEST(Durations, AreWrittenAsTheyAreRead) {

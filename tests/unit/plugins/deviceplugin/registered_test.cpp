@@ -42,7 +42,7 @@ TEST(DevicePluginRegistered, FailsWhereTheServiceCannotRegisterWhateverKubeletSt
 // A service that stands still knows the GPUs of before the change alone.
 TEST(DevicePluginRegistered, IsNotExercisedWhileTheServiceStandsStill) {
   EXPECT_EQ(last_of(running({{"quiet", true}})),
-            "not-exercised  deviceplugin.registered: the service stands still while somebody changes the GPUs");
+            "not-exercised  deviceplugin.registered: the service is paused while another program changes the GPUs");
 }
 
 // A driver of another version than its library was a cause of its own for each GPU.

@@ -47,9 +47,10 @@ TEST(Settings, LoadWhatAModuleNeedsInTheDriversOrder) {
 }
 
 TEST(Settings, NameTheNearestGpuOfOneThatIsNotKnown) {
-  EXPECT_EQ(refusal({{"gpus", {"H100", "L40Z"}}}),
-            "error: 'L40Z' is no GPU that slipway knows\n  at:    spec.components.driver.gpus\n  do:    did you mean "
-            "'L40'?\n");
+  EXPECT_EQ(
+      refusal({{"gpus", {"H100", "L40Z"}}}),
+      "error: 'L40Z' is not a GPU that slipway knows\n  at:    spec.components.driver.gpus\n  do:    did you mean "
+      "'L40'?\n");
   EXPECT_THAT(refusal({{"gpus", {"Radeon"}}}), HasSubstr("write a product (H100), a PCI id (10de:2330)"));
 }
 

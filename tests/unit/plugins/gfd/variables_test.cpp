@@ -44,7 +44,7 @@ TEST(DiscoveryVariables, ThatAreRefusedOrWrongAreNamed) {
   EXPECT_THAT(to_text(with({{"GFD_ONESHOT", "true"}}).error()), HasSubstr("`interval: infinite`"));
   EXPECT_THAT(to_text(with({{"USE_NODE_FEATURE_API", "true"}}).error()), HasSubstr("USE_NODE_FEATURE_API=true"));
   EXPECT_TRUE(with({{"USE_NODE_FEATURE_API", "false"}, {"GFD_ONESHOT", "false"}}));
-  EXPECT_THAT(to_text(with({{"GFD_SLEEP_INTERVAL", "soon"}}).error()), HasSubstr("'soon' is no interval"));
+  EXPECT_THAT(to_text(with({{"GFD_SLEEP_INTERVAL", "soon"}}).error()), HasSubstr("'soon' is not an interval"));
   EXPECT_THAT(to_text(with({{"GFD_NO_TIMESTAMP", "perhaps"}}).error()), HasSubstr("GFD_NO_TIMESTAMP"));
 }
 

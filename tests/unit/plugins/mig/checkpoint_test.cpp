@@ -58,7 +58,7 @@ TEST(MigCheckpoint, IsRefusedWhereItDoesNotBelong) {
     return R"({"Version":"v1","MigState":{"Devices":[{"UUID":")" + uuid + R"(","MigMode":1,"GpuInstances":)" +
            instances + "}]}}";
   };
-  EXPECT_THAT(what(""), HasSubstr("it is no JSON"));
+  EXPECT_THAT(what(""), HasSubstr("it is not JSON"));
   EXPECT_THAT(what("{}"), HasSubstr("no checkpoint"));
   EXPECT_THAT(what(R"({"Version":"v2"})"), HasSubstr("version"));
   EXPECT_THAT(what(device("null", "GPU-7")), HasSubstr("GPU-7 of the checkpoint is not on this machine"));

@@ -70,7 +70,7 @@ TEST_F(ContainerCheck, RemovesAContainerThatPodmanLeavesBehind) {
   EXPECT_EQ(last(2), (std::vector<Command>{kPodmanRemoval, kRemoval}));
 }
 
-// The checks run as root, so that what another user can exchange is no program to run.
+// The checks run as root, so that what another user can exchange is not a program to run.
 TEST_F(ContainerCheck, RunsNoProgramThatOthersCouldExchange) {
   podman({0, "it has 3 nodes of the driver, and can open each\n", "", false});
   std::filesystem::permissions(host.root_folder() + "/usr/bin", std::filesystem::perms::others_write,

@@ -156,7 +156,7 @@ TEST(Deb, NeverWritesOutsideOfTheFolder) {
 
 TEST(Deb, ThatIsNoneOrIsCutSaysSo) {
   const TempDir folder;
-  folder.file("/text.deb", "this is no package");
+  folder.file("/text.deb", "this is not a package");
   EXPECT_EQ(read_deb_info(folder.at("/text.deb").string()).error().code, ErrorCode::corrupt);
   EXPECT_EQ(read_deb_info(folder.at("/none.deb").string()).error().code, ErrorCode::not_found);
   const auto file =

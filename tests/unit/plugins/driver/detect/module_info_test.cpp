@@ -41,7 +41,7 @@ TEST(ModuleInfo, OfNoModuleIsAnErrorThatSaysWhy) {
                              "ELF")
                 .error()
                 .what,
-            "the kernel module cannot be read: it is no ELF file");
+            "the kernel module cannot be read: it is not an ELF file");
   EXPECT_EQ(read_module_info(content_of("/bin/true")).error().what,
             "the kernel module cannot be read: it has no .modinfo section");
 }

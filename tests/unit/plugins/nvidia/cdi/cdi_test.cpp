@@ -125,7 +125,7 @@ TEST(CdiRules, EachBrokenRuleIsNamedWithItsMember) {
        [](Spec& spec) {
          spec.edits.mounts = {{"/a", "", {}, ""}};
        }},
-      {"'a b' is no annotation key",
+      {"'a b' is not an annotation key",
        [](Spec& spec) {
          spec.annotations["a b"] = "";
          spec.version = "1.1.0";

@@ -105,7 +105,7 @@ TEST(Drain, NamesAHolderThatCannotBeTerminatedBeforeAnythingIsDisturbed) {
   for (const Error& refused : {change.admit(a_holder).error(), cleared.error()}) {
     ASSERT_EQ(refused.details.size(), 1U);
     EXPECT_THAT(refused.details[0].second,
-                HasSubstr("python3 (pid 7) on 1g.10gb at 4: it is no process that slipway can see on this machine"));
+                HasSubstr("python3 (pid 7) on 1g.10gb at 4: it is not a process that slipway can see on this machine"));
   }
 }
 

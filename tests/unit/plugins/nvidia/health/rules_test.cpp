@@ -98,7 +98,7 @@ TEST(HealthRules, NameFileLineAndKeyOfAMistake) {
   EXPECT_EQ(error_of("xids:\n  79:\n    severity: bad\n"),
             "site.yaml:4:15: xids.79.severity: 'bad' is none of information, application, degraded, fatal "
             "(write one of these words)");
-  EXPECT_THAT(error_of("xids: {many: {severity: fatal}}"), HasSubstr("'many' is no whole number"));
+  EXPECT_THAT(error_of("xids: {many: {severity: fatal}}"), HasSubstr("'many' is not a whole number"));
   EXPECT_THAT(error_of("xids: {500: {severity: fatal}}"), HasSubstr("xids.500 is new"));
   EXPECT_THAT(error_of("xids: {79: {action: pray}}"), HasSubstr("site.yaml:2:21: xids.79.action: there is no action"));
   EXPECT_THAT(error_of("counters: {hot: {rises: 1}}"), HasSubstr("counters.hot needs one of above and rises"));

@@ -88,7 +88,7 @@ TEST(ConfigureArguments, SayWhatIsWrongWithThem) {
   EXPECT_THAT(complaint({"--runtime=docker", "--drop-in-config=/a"}), HasSubstr("Docker knows no files"));
   EXPECT_THAT(complaint({"--runtime=crio", "--drop-in-config=a"}), HasSubstr("absolute"));
   EXPECT_THAT(complaint({"--runtime=containerd", "--drop-in-config=/d/x.txt"}), HasSubstr("would not read '/d/x.txt'"));
-  EXPECT_THAT(complaint({"--nvidia-runtime-name", "A B"}), HasSubstr("'A B' is no name of a runtime"));
+  EXPECT_THAT(complaint({"--nvidia-runtime-name", "A B"}), HasSubstr("'A B' is not a name of a runtime"));
   EXPECT_THAT(complaint({"--runtime=containerd", "--nvidia-runtime-path=r"}), HasSubstr("absolute"));
   EXPECT_THAT(complaint({"--config-mode=oci-hook"}), HasSubstr("not supported"));
   EXPECT_THAT(complaint({"--config-source=air"}), HasSubstr("file or command"));

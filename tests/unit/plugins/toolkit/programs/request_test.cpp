@@ -287,7 +287,7 @@ TEST(RequestPolicy, IsReadFromTheSettingsAndAMistakeInItIsAnError) {
       {"requests = 3", "no list of at most 64 rules"},
       {"requests = [" + many + "]", "no list of at most 64 rules"},
       {"request = []", "slipway is not a table with `requests` alone"},
-      {R"(requests = [{namespaces = ["a"]}])", "rule 1: devices is no list"},
+      {R"(requests = [{namespaces = ["a"]}])", "rule 1: devices is not a list"},
       {R"(requests = [{namespaces = ["a"], devices = ["*/gpu=all"]}])", "rule 1: '*/gpu=all' is none of the devices"},
       {R"(requests = [{namespaces = ["a"], devices = ["nvidia.com/*=all"]}])", "'nvidia.com/*=all'"},
       {R"(requests = [{namespaces = ["a"], devices = ["nvidia.com/gpu"]}])", "'nvidia.com/gpu'"},

@@ -80,7 +80,7 @@ TEST(Requirement, OfAnAuthorWhoWritesNonsenseNamesTheNonsense) {
   for (const char* wrong :
        {"cuda", ">=12", "cuda==12", "cuda>=", "cuda=>12", "cuda>=12.x", "cuda>=1..2", "brand>tesla",
         "cuda>=1.2.3.4.5.6.7.8.9", "cuda>=99999999999999999999", "brand=", "cuda>=-1", "cuda>=\t12"})
-    EXPECT_THAT(check(wrong), HasSubstr("NVIDIA_REQUIRE_CUDA is no requirement: ")) << wrong;
+    EXPECT_THAT(check(wrong), HasSubstr("NVIDIA_REQUIRE_CUDA is not a requirement: ")) << wrong;
 }
 
 TEST(Requirement, IsBounded) {

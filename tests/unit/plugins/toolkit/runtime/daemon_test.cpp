@@ -73,9 +73,9 @@ TEST(RuntimeChecks, NameWhatTheEngineHasAgainstItsConfiguration) {
   FakeHost host;
   const Action check = config_check(host);
   const std::vector<std::string> dump{"/usr/bin/containerd", "--config", kConfig, "config", "dump"};
-  host.answers(dump, {1, "", "containerd: toml: oom_score is no integer\n", false});
+  host.answers(dump, {1, "", "containerd: toml: oom_score is not an integer\n", false});
   EXPECT_EQ(check_engine(check, host).value(), false);
-  EXPECT_THAT(to_text(expect_engine(check, host).error()), HasSubstr("oom_score is no integer"));
+  EXPECT_THAT(to_text(expect_engine(check, host).error()), HasSubstr("oom_score is not an integer"));
 }
 
 TEST(RuntimeChecks, FindOutThatNoCriPluginWouldBeLoaded) {

@@ -45,7 +45,7 @@ TEST_F(RuntimeDiagnose, FindsNothingWhereEverythingIsRight) {
 // One configuration that could not be read ended the search: nothing was said of the other engines, nor of containers.
 TEST_F(RuntimeDiagnose, GoesOnPastAnEngineWhoseConfigurationIsBroken) {
   containerd("1.7.24");
-  host_.file(kConfig, "this is no TOML").file("/usr/bin/dockerd", "x", 0755);
+  host_.file(kConfig, "this is not TOML").file("/usr/bin/dockerd", "x", 0755);
   host_.file("/etc/docker/daemon.json", R"({"default-runtime": "gone"})");
   EXPECT_THAT(found(host_), HasSubstr("runtime.containerd: "));
   EXPECT_THAT(found(host_), HasSubstr(kConfig));

@@ -113,7 +113,7 @@ TEST(RuntimeNri, RefusesAndNamesTheSettingsOfTheOtherMode) {
 // K3s' own template and a broken configuration are no business of this mode.
 TEST(RuntimeNri, NeedsNoConfigurationThatCouldBeChanged) {
   FakeHost host = machine("2.1.4", true);
-  host.file(kConfig, "this is no TOML");
+  host.file(kConfig, "this is not TOML");
   const Fd listening = listen_at(host, kEngineSocket);
   EXPECT_EQ(told(host, nri_spec()), "");
   EXPECT_THAT(told(host, runtime_spec()), HasSubstr(kConfig));

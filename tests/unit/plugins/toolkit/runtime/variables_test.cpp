@@ -115,7 +115,7 @@ TEST(RuntimeVariables, HaveThePlanTellWhatConfigTomlSaysInVain) {
             "disable-require = false\ndisable-requir = true\n[nvidia-container-cli]\nldcache = \"/x\"\n"
             "ldconfig = \"@/sbin/ldconfig\"\n");
   const std::string text = plan_text(host, Json::object());
-  EXPECT_THAT(text, HasSubstr("has the key disable-requir, which is no setting of NVIDIA's toolkit; did you mean "
+  EXPECT_THAT(text, HasSubstr("has the key disable-requir, which is not a setting of NVIDIA's toolkit; did you mean "
                               "'disable-require'?"));
   EXPECT_THAT(text,
               HasSubstr("nvidia-container-cli.ldcache in /etc/nvidia-container-runtime/config.toml has no effect"));
