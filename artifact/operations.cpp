@@ -189,7 +189,7 @@ Result<Json> answer(std::string_view op, const Json& request, const Reporter& re
   if (found == operations().end())
     return Error{.code = ErrorCode::unsupported,
                  .what = "the artifact worker knows no operation '" + std::string(op) + "'"};
-  if (!request.is_object()) return missing("source", "the request is not JSON object");
+  if (!request.is_object()) return missing("source", "the request is not a JSON object");
   return found->second(request, reporter);
 }
 

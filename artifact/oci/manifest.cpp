@@ -66,7 +66,7 @@ Status read_manifest(const Json& body, const std::string& name, Manifest& manife
 Result<Manifest> parse_manifest(std::string_view bytes, const Descriptor& expected) {
   const std::string name = "manifest " + short_digest(expected.digest);
   SLIPWAY_TRY(body, parse_json(bytes, name));
-  if (!body.is_object()) return malformed(name, "is not JSON object");
+  if (!body.is_object()) return malformed(name, "is not a JSON object");
   const std::string announced = bare(expected.media_type);
   const std::string type = type_of(body, announced);
   SLIPWAY_CHECK(check_type(body, type, announced, name));

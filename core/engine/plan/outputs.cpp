@@ -49,7 +49,7 @@ Status check_outputs(const Manifest& manifest, const Json& outputs) {
     if (declared != manifest.outputs.end() && has_type(value, declared->second)) continue;
     const std::string problem = declared == manifest.outputs.end()
                                     ? "which its manifest does not declare"
-                                    : "which is no " + declared->second + " as its manifest says";
+                                    : "which is not of the type " + declared->second + ", as its manifest says";
     return Error{ErrorCode::plugin_defect,
                  manifest.component + " gives the output '" + name + "' = " + canonical(value) + ", " + problem,
                  {},

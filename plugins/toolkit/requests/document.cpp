@@ -12,7 +12,7 @@ Result<Json> parse_document(std::string_view text, const std::string& where) {
     const merge::JsonFault fault = merge::find_json_fault(text).value_or(merge::JsonFault{});
     return document.invalid("it is not JSON, at byte " + std::to_string(fault.offset_bytes + 1) + ": " + fault.why);
   }
-  if (!value.is_object()) return document.invalid("it is not JSON object");
+  if (!value.is_object()) return document.invalid("it is not a JSON object");
   return value;
 }
 

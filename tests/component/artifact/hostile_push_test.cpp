@@ -62,7 +62,7 @@ TEST_F(HostilePush, OfAMediaTypeWithALineBreakIsRefused) {
   package.layout.list(package.layout.blob(canonical({{"schemaVersion", 2}, {"mediaType", type}}), "x/y"), "1.0");
   const auto pushed = push({"1.0"});
   ASSERT_FALSE(pushed);
-  EXPECT_NE(pushed.error().what.find("no media type"), std::string::npos) << to_text(pushed.error());
+  EXPECT_NE(pushed.error().what.find("not a media type"), std::string::npos) << to_text(pushed.error());
   EXPECT_EQ(writes(), 0);
 }
 

@@ -83,8 +83,9 @@ TEST_F(BadPlugin, ThatPlansSomethingElseEachTimeIsCalledDefective) {
 }
 
 TEST_F(BadPlugin, WhoseOutputsBreakItsOwnManifestIsToldWhich) {
-  expect_only_bad_fails(apply(component("bad", "never", "mistype")),
-                        "bad gives the output 'number' = \"three\", which is not an integer as its manifest says");
+  expect_only_bad_fails(
+      apply(component("bad", "never", "mistype")),
+      "bad gives the output 'number' = \"three\", which is not of the type integer, as its manifest says");
   EXPECT_FALSE(std::filesystem::exists(host_.path("etc/bad")));
 }
 

@@ -27,7 +27,7 @@ TEST(Gc, SaysWhatWouldGoAndThenTakesThatAlone) {
   EXPECT_THAT(root.run({"gc"}).out, HasSubstr("freed 3.0 MiB"));
   EXPECT_EQ(root.tree(), before);
   EXPECT_EQ(root.run({"verify", "--deep"}).code, 0);
-  EXPECT_THAT(root.run({"gc"}).out, HasSubstr("nothing"));
+  EXPECT_THAT(root.run({"gc"}).out, HasSubstr("Nothing to delete"));
 }
 
 TEST(Gc, KeepsTheNewestGenerationsAndRollbackStillWorks) {

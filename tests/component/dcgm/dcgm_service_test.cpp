@@ -316,7 +316,7 @@ TEST_F(DcgmService, IsNotPlannedWithAMistakeInWhatItReads) {
   EXPECT_THAT(error(", health_rules: /etc/rules.yaml"), HasSubstr("/etc/rules.yaml"));
   EXPECT_THAT(error(", engine_address: \"other:5555\""), HasSubstr("has no effect without engine: external"));
   EXPECT_THAT(error(", engine: external, engine_address: \"300.1.1.1:5555\""),
-              HasSubstr("no address of a DCGM engine"));
+              HasSubstr("not an address of a DCGM engine"));
   host_.put("etc/dcgm.yaml", "version: 1\nmetrics: {file: /etc/c.csv}\ncollection: {interval: 1ms}\n");
   EXPECT_THAT(error(", config_file: /etc/dcgm.yaml"), HasSubstr("/etc/dcgm.yaml:3:"));
   host_.put("etc/slipway/health-rules.yaml", "version: v1\nxids: {79: {severity: fatal}, 79: {severity: degraded}}\n");

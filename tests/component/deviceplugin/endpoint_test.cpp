@@ -75,7 +75,7 @@ TEST_F(EndpointTest, TriesAFewTimesWithinASecondWhileNobodyListensAndThenLeavesK
   const Clock::time_point begin = now_;
   EXPECT_GE(tick_until(begin + seconds(2)), 5U) << "a socket is there a moment before somebody listens";
   EXPECT_LE(tick_until(begin + seconds(302)), 31U);
-  EXPECT_THAT(endpoint_.status().waits_for, ::testing::HasSubstr("nobody listens"));
+  EXPECT_THAT(endpoint_.status().waits_for, ::testing::HasSubstr("no process listens"));
   EXPECT_EQ(endpoint_.status().problem, "");
 }
 

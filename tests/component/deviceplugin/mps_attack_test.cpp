@@ -217,7 +217,7 @@ TEST_F(Mps, ASocketInThePlaceOfTheDaemonsIsNotSpokenTo) {
   fs::rename(fresh, node_.host().path(kFolder + "pipe/control_privileged"));
   node_.spec("{quiet_seconds: 1, config: {version: v1, sharing: {mps: {replicas: 2}}}}");
   service.signal(SIGHUP);
-  EXPECT_TRUE(says(service, "somebody put another socket in the place")) << service.log();
+  EXPECT_TRUE(says(service, "another process has replaced the socket")) << service.log();
   EXPECT_TRUE(eventually([&] { return daemon() > 0 && daemon() != first && kubelet_.healthy(kGpuResource) == 4; }))
       << service.log();
   ::close(listening);

@@ -42,7 +42,7 @@ class RegistrarTest : public ::testing::Test {
 TEST_F(RegistrarTest, RegistersWhereASocketOfAnEarlierKubeletWasLeft) {
   leave_socket(node_.kubelet_socket());
   const auto registrar = start();
-  ASSERT_TRUE(wait_for([&] { return log().find("nobody listens") != std::string::npos; })) << log();
+  ASSERT_TRUE(wait_for([&] { return log().find("no process listens") != std::string::npos; })) << log();
   Kubelet kubelet(node_.plugins());
   EXPECT_TRUE(wait_for([&] { return kubelet.healthy(kGpu) == 8; })) << log();
 }

@@ -36,7 +36,7 @@ TEST_F(HookTest, FindsTheRootThroughTheBundleAndRefusesThisSystems) {
   EXPECT_EQ(own.status, 1);
   EXPECT_THAT(own.output, HasSubstr("the root of this system"));
   state(Json::array());
-  EXPECT_THAT(hook({"chmod", "--mode", "755"}).output, HasSubstr("no JSON object"));
+  EXPECT_THAT(hook({"chmod", "--mode", "755"}).output, HasSubstr("not a JSON object"));
 }
 
 TEST_F(HookTest, MakesLinksReplacesWhatIsThereAndKeepsWhatIsRight) {

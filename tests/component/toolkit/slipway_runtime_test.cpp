@@ -183,7 +183,7 @@ TEST_F(ShimTest, RefusesABundleThatIsNoneWithoutTouchingIt) {
   EXPECT_EQ(create(), 1);
   ASSERT_EQ(::mkfifo(folder_.at("b/config.json").c_str(), 0600), 0);
   EXPECT_EQ(create(), 1);
-  EXPECT_THAT(output(), HasSubstr("no regular file"));
+  EXPECT_THAT(output(), HasSubstr("not a regular file"));
 }
 
 TEST_F(ShimTest, RefusesTheVariableOfAnUnprivilegedContainerWhenSoTold) {

@@ -192,7 +192,7 @@ TEST_F(KernelBuild, AKernelWhoseHeadersNameNoDigestGetsSha256) {
 TEST_F(KernelBuild, AKeyThatCannotSignIsNamedBeforeAnythingIsCompiled) {
   desired.collect[0].sign_key = of_sign_file("certificate.pem");
   desired.collect[0].sign_cert = of_sign_file("certificate.pem");
-  EXPECT_THAT(failure(kernel_request()).what, HasSubstr("no private key in PEM form"));
+  EXPECT_THAT(failure(kernel_request()).what, HasSubstr("not a private key in PEM form"));
   EXPECT_FALSE(work.has("/log"));
 }
 

@@ -89,8 +89,8 @@ TEST_F(ModuleSignature, NeedsAKeyWithoutAPassPhraseAndItsOwnCertificate) {
   test::output_of("openssl genpkey -algorithm RSA -out " + work.at("/other") + " 2>&1");
   work.put("/text", "neither\n");
   EXPECT_THAT(refusal(work.at("/locked"), certificate).what, HasSubstr("without a pass phrase"));
-  EXPECT_THAT(refusal(work.at("/text"), certificate).what, HasSubstr("no private key in PEM form"));
-  EXPECT_THAT(refusal(key, work.at("/text")).what, HasSubstr("no X.509 certificate"));
+  EXPECT_THAT(refusal(work.at("/text"), certificate).what, HasSubstr("not a private key in PEM form"));
+  EXPECT_THAT(refusal(key, work.at("/text")).what, HasSubstr("not an X.509 certificate"));
   EXPECT_THAT(refusal(work.at("/other"), certificate).what, HasSubstr("is not that of the signing key"));
   EXPECT_EQ(refusal("pkcs11:object=key", certificate).code, ErrorCode::unsupported);
   EXPECT_EQ(refusal(work.at("/none"), certificate).code, ErrorCode::not_found);

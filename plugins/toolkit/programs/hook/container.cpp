@@ -33,7 +33,7 @@ Error malformed(const std::string& what, const std::string& where) {
 Result<Json> read_document(int fd, const std::string& name) {
   SLIPWAY_TRY(text, read_all(fd, name, kLargestDocument));
   Json value = parse_foreign(text);
-  if (!value.is_object()) return malformed(name + " is not JSON object", name);
+  if (!value.is_object()) return malformed(name + " is not a JSON object", name);
   return value;
 }
 

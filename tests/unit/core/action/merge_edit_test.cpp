@@ -52,7 +52,7 @@ TEST(MergeJson, FillsAnEmptyFile) {
 
 TEST(MergeJson, ABrokenFileIsAnErrorWithItsPlace) {
   EXPECT_THAT(refused("json", "{\n  \"a\": 1,\n  \"b\" 2\n}\n", {{"c", 1}}).what, HasSubstr("/etc/file:3:"));
-  EXPECT_THAT(refused("json", "[1]", {{"c", 1}}).what, HasSubstr("no object"));
+  EXPECT_THAT(refused("json", "[1]", {{"c", 1}}).what, HasSubstr("not an object"));
   EXPECT_THAT(refused("json", "{\"a\": 1, \"a\": 2}", {{"c", 1}}).what, HasSubstr("'a' is there twice"));
   const std::string deep(100000, '[');
   EXPECT_EQ(refused("json", "{\"a\": " + deep, {{"c", 1}}).code, ErrorCode::invalid);

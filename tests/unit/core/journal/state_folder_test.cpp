@@ -129,7 +129,7 @@ TEST_F(StateFolder, APipeAtANameOfTheStateIsAnErrorAndNobodyWaits) {
   const auto all = state.ownerships();
   ASSERT_FALSE(all.ok());
   EXPECT_EQ(all.error().code, ErrorCode::invalid);
-  EXPECT_NE(all.error().what.find("no regular file"), std::string::npos) << all.error().what;
+  EXPECT_NE(all.error().what.find("not a regular file"), std::string::npos) << all.error().what;
   EXPECT_FALSE(all.error().next.empty());
   fs::remove(place + "format");
   ASSERT_EQ(::mkfifo((place + "format").c_str(), 0644), 0);

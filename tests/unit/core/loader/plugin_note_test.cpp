@@ -69,14 +69,14 @@ TEST_P(ChangedPlugin, IsRefusedInWords) {
 }
 
 const std::vector<Change> kChanges{
-    {"Empty", [](std::string& bytes) { bytes.clear(); }, "no ELF file"},
-    {"Text", [](std::string& bytes) { bytes = "#!/bin/sh\n"; }, "no ELF file"},
-    {"Archive", [](std::string& bytes) { bytes = "!<arch>\n"; }, "no ELF file"},
-    {"CutInItsHeader", [](std::string& bytes) { bytes.resize(40); }, "no ELF file"},
+    {"Empty", [](std::string& bytes) { bytes.clear(); }, "not an ELF file"},
+    {"Text", [](std::string& bytes) { bytes = "#!/bin/sh\n"; }, "not an ELF file"},
+    {"Archive", [](std::string& bytes) { bytes = "!<arch>\n"; }, "not an ELF file"},
+    {"CutInItsHeader", [](std::string& bytes) { bytes.resize(40); }, "not an ELF file"},
     {"CutBeforeItsNote", [](std::string& bytes) { bytes.resize(64 + 56); }, "no slipway note"},
     {"OtherMachine", [](std::string& bytes) { header(bytes).e_machine = EM_S390; }, "another machine"},
     {"OtherClass", [](std::string& bytes) { bytes[EI_CLASS] = ELFCLASS32; }, "another machine"},
-    {"Program", [](std::string& bytes) { header(bytes).e_type = ET_EXEC; }, "no shared object"},
+    {"Program", [](std::string& bytes) { header(bytes).e_type = ET_EXEC; }, "not a shared object"},
     {"OtherOwner", [](std::string& bytes) { bytes[note_offset(bytes) - 8] = 'S'; }, "no slipway note"},
     {"OtherMagic", [](std::string& bytes) { bytes[note_offset(bytes)] = 'X'; }, "note is broken"},
     {"VersionWithANewline", [](std::string& bytes) { bytes[note_offset(bytes) + 9] = '\n'; }, "note is broken"},

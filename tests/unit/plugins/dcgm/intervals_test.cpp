@@ -71,7 +71,7 @@ TEST(ConfigFile, NamesFileLineAndKeyOfAMistake) {
               HasSubstr("'version' is given twice; the other value is at c.yaml:1:10"));
   EXPECT_THAT(problem("version: 1\nmetrics: {fiel: /c.csv}\n"),
               HasSubstr("c.yaml:2:11: unknown key 'fiel' in metrics"));
-  EXPECT_THAT(problem("version: 1\nmetrics: {file: c.csv}\n"), HasSubstr("no absolute path"));
+  EXPECT_THAT(problem("version: 1\nmetrics: {file: c.csv}\n"), HasSubstr("not an absolute path"));
   EXPECT_THAT(problem("version: 1\nmetrics: {file: /c.csv, fields: [{name: a, prometheusType: gauge}]}\n"),
               HasSubstr("metrics needs one of file and fields"));
   EXPECT_THAT(problem(std::string(kWhole) + "---\nversion: 1\n"), HasSubstr("a second document begins here"));

@@ -97,7 +97,7 @@ TEST(Config, ErrorsNameLineAndColumn) {
   EXPECT_THAT(error_of("sharing:\n  timeSlicing: {renameByDefault: true}\n").what, HasSubstr("no resources"));
   EXPECT_THAT(error_of("sharing: {mps: {replicas: 2}}\nflags: {migStrategy: mixed}").what, HasSubstr("MIG"));
   EXPECT_THAT(error_of("imex: {channelIDs: [1]}").what, HasSubstr("imex"));
-  EXPECT_THAT(error_of("a: [").what, HasSubstr("no YAML"));
+  EXPECT_THAT(error_of("a: [").what, HasSubstr("not YAML"));
 }
 
 TEST(Config, ShortFormsShareEverythingAndSetTheMigStrategy) {
@@ -289,7 +289,7 @@ TEST(Config, TheOversubscriptionOfMpsIsANumberFromOneToTen) {
   for (const char* wrong : {"0.5", "10.01", "1.555", "1.", "-2", "x", "[]", "\"\"", "99999999999999999999", "1e3"})
     EXPECT_EQ(percent(wrong), 0U) << wrong;
   EXPECT_THAT(error_of("sharing: {mps: {replicas: 4, oversubscription: 11}}").what,
-              HasSubstr("no number from 1 to 10"));
+              HasSubstr("not a number from 1 to 10"));
   EXPECT_THAT(error_of("sharing: {timeSlicing: {replicas: 4, oversubscription: 2}}").what,
               HasSubstr("no effect on time-slicing"));
 }

@@ -98,7 +98,7 @@ TEST_F(ReplaceFile, LeavesWhatIsNoFileAsItIs) {
   const Status done = replace_file(root, "/etc/a", "new");
   ASSERT_FALSE(done.ok());
   EXPECT_EQ(done.error().code, ErrorCode::conflict);
-  EXPECT_THAT(done.error().what, HasSubstr("no regular file"));
+  EXPECT_THAT(done.error().what, HasSubstr("not a regular file"));
   EXPECT_TRUE(fs::is_directory(folder.at("/etc/a")));
   EXPECT_EQ(names_in("/etc"), 1U);
 }

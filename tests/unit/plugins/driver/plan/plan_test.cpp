@@ -310,7 +310,8 @@ TEST(DriverPlan, AsksForItsVersionOfTheModuleWhileAnotherIsLoadedAndSaysWhatHapp
   const auto nvidia = std::ranges::find_if(actions, [](const Action& action) { return action.target() == "nvidia"; });
   ASSERT_NE(nvidia, actions.end());
   EXPECT_EQ(nvidia->text("version"), "535.261.03");
-  EXPECT_THAT(plan.notes(), Contains(HasSubstr("driver 470.256.02 is loaded; it is replaced now if nobody uses it")));
+  EXPECT_THAT(plan.notes(),
+              Contains(HasSubstr("driver 470.256.02 is loaded; it is replaced now if no process uses it")));
 }
 
 TEST(DriverPlan, RefusesUnsignedModulesUnderAKernelThatRefusesThem) {

@@ -155,7 +155,7 @@ TEST(CdiReader, RefusesWithThePlaceAndTheReason) {
       {"devices: [{containerEdits: {deviceNodes: [{path: /a, major: x}]}}]\n", "major is not a whole number"},
       {"devices: [{containerEdits: {deviceNodes: [{path: /a, gid: -1}]}}]\n", "gid is not between"},
       {"a: b\n---\nc: d\n", "something stands behind the first"},
-      {"[", "no YAML"},
+      {"[", "not YAML"},
       {"", "is empty"},
       {",", "is empty"},
       {"{kind: a/b},\n", "something stands behind the first"},

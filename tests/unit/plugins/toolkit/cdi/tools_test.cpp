@@ -46,7 +46,7 @@ TEST(CdiGenerateArguments, AreTakenFromNvidiaCtksVariablesWhereTheyAreNotGiven) 
 
 TEST(CdiGenerateArguments, ThatAreWrongAreNamed) {
   EXPECT_THAT(to_text(parse({}, {{"NVIDIA_CTK_CDI_GENERATE_MODE", "csv"}}).error()), HasSubstr("not 'csv'"));
-  EXPECT_THAT(to_text(parse({"--container-library-dir", "lib64"}, {}).error()), HasSubstr("no absolute path"));
+  EXPECT_THAT(to_text(parse({"--container-library-dir", "lib64"}, {}).error()), HasSubstr("not an absolute path"));
   EXPECT_THAT(to_text(parse({"--feature-flag", "turbo"}, {}).error()), HasSubstr("turbo is not known"));
 }
 

@@ -198,7 +198,7 @@ TEST_F(LostGpu, AContainerThatAsksAndHasNothing) {
   Json config = legacy_config("GPU-1");
   config.erase("hooks");
   container(config);
-  EXPECT_THAT(found(), AllOf(HasSubstr("NVIDIA_VISIBLE_DEVICES=GPU-1"), HasSubstr("nobody gave it"),
+  EXPECT_THAT(found(), AllOf(HasSubstr("NVIDIA_VISIBLE_DEVICES=GPU-1"), HasSubstr("did not get it"),
                              HasSubstr("runtimeClassName: nvidia")));
   config["process"]["env"] = {"NVIDIA_VISIBLE_DEVICES=all"};  // as every CUDA image has it
   container(config);

@@ -284,8 +284,8 @@ TEST(RequestPolicy, IsReadFromTheSettingsAndAMistakeInItIsAnError) {
   std::string many = "{namespaces = [\"a\"], devices = [\"v.com/c=d\"]}";
   for (int i = 1; i < 65; ++i) many += ", {namespaces = [\"a\"], devices = [\"v.com/c=d\"]}";
   const std::pair<std::string, const char*> wrong[] = {
-      {"requests = 3", "no list of at most 64 rules"},
-      {"requests = [" + many + "]", "no list of at most 64 rules"},
+      {"requests = 3", "not a list of at most 64 rules"},
+      {"requests = [" + many + "]", "not a list of at most 64 rules"},
       {"request = []", "slipway is not a table with `requests` alone"},
       {R"(requests = [{namespaces = ["a"]}])", "rule 1: devices is not a list"},
       {R"(requests = [{namespaces = ["a"], devices = ["*/gpu=all"]}])", "rule 1: '*/gpu=all' is none of the devices"},
