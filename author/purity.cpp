@@ -25,9 +25,9 @@ struct Variant {
 
 std::vector<Variant> variants(const std::string& folder) {
   return {{"the variable TZ", {"TZ=Pacific/Chatham"}},
-          {"the variable HOME", {"HOME=" + folder + "/nobody"}},
+          {"the variable HOME", {"HOME=" + folder + "/other-home"}},
           {"the language (LANG, LC_ALL)", {"LANG=de_DE.UTF-8", "LC_ALL=de_DE.UTF-8"}},
-          {"the user's name (USER, LOGNAME)", {"USER=somebody", "LOGNAME=somebody"}},
+          {"the user's name (USER, LOGNAME)", {"USER=other-user", "LOGNAME=other-user"}},
           {"the variable HOSTNAME", {"HOSTNAME=elsewhere"}}};
 }
 

@@ -22,14 +22,14 @@ struct EndElf {
 constexpr int kMostEntries = 4096;
 constexpr std::size_t kLongestName = 1024;
 
-/// Empty: there is none, or it is not a name.
+/// Empty when the section has no text there, or one that cannot be a name.
 std::string text_at(Elf* elf, const GElf_Shdr& section, std::size_t offset) {
   const char* const text = elf_strptr(elf, section.sh_link, offset);
   if (text == nullptr || ::strnlen(text, kLongestName) == kLongestName) return {};
   return text;
 }
 
-/// Where the next record of a chain is; negative: there is none. One that leads backwards would be read for ever.
+/// The offset of the next record of a chain, or -1 after the last one. A chain that leads backwards would never end.
 int next_record(int at, unsigned offset) {
   const std::int64_t next = std::int64_t{at} + offset;
   return offset < sizeof(GElf_Vernaux) || next > std::numeric_limits<int>::max() ? -1 : static_cast<int>(next);

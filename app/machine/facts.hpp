@@ -37,7 +37,7 @@ std::string pci_name(const std::string& database, const std::string& vendor, con
 std::map<std::string, std::string> applied_since(const StateDir& state, const Generation& current);
 
 /// Since when each component that does not work has ended every apply in the state that it has now, by the root's log.
-/// @param events   app/history, oldest first; whoever made a root may have written anything there
+/// @param events   app/history, oldest first; the author of a root may have written anything there
 /// @param failing  StateDir::failing()
 std::map<std::string, std::string> failing_since(const std::vector<Json>& events, const Json& failing);
 

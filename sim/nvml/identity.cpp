@@ -7,7 +7,7 @@
 
 #include "nvidia/nvml/abi/device.h"
 #include "sim/nvml/call.hpp"
-#include "sim/nvml/mig_call.hpp"
+#include "sim/state/mig_uuid.hpp"
 
 namespace slipway::sim {
 namespace {

@@ -12,6 +12,9 @@
 
 namespace slipway::sim {
 
+/// A fault that happens so many times: true, and one less, while there is one left.
+inline bool spend(std::uint32_t& times) { return times > 0 && times-- > 0; }
+
 /// Index into the profiles by the id that NVML's callers use; -1: the model has none.
 int profile_by_id(const MigModel& model, std::uint32_t id);
 int profile_by_selector(const MigModel& model, std::uint32_t selector);

@@ -22,7 +22,7 @@ Result<Unfinished> read_unfinished(Session& session) {
   Unfinished found;
   found.at_work = RootLock::other_at_work(session.host_config().root, session.host_config().live);
   if (!found.at_work.empty() || !journal_exists(session)) return found;
-  if (::access(session.state().journal_path().c_str(), R_OK | W_OK) != 0) {  // a look by somebody who may not write
+  if (::access(session.state().journal_path().c_str(), R_OK | W_OK) != 0) {  // this user may not write
     found.recovery = true;
     return found;
   }

@@ -5,7 +5,7 @@
 
 #include "nvidia/nvml/abi/mig.h"
 #include "nvidia/nvml/abi/sample.h"
-#include "sim/nvml/mig_call.hpp"
+#include "sim/nvml/call.hpp"
 #include "sim/state/events.hpp"
 #include "sim/state/mig_rules.hpp"
 

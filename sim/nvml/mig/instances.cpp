@@ -3,7 +3,6 @@
 #include "nvidia/nvml/abi/mig.h"
 #include "nvidia/nvml/abi/sample.h"
 #include "sim/nvml/call.hpp"
-#include "sim/nvml/mig_call.hpp"
 #include "sim/state/events.hpp"
 #include "sim/state/mig_rules.hpp"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdio>
+#include "sim/state/mig_uuid.hpp"
 
-#include "sim/nvml/mig_call.hpp"
+#include <cstdint>
+#include <cstdio>
 
 namespace slipway::sim {
 namespace {
