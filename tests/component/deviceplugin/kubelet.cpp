@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/component/deviceplugin/kubelet.hpp"
 
+#include <chrono>
 #include <filesystem>
+#include <utility>
+
+#include <time.h>
 
 #include <slipway/kubelet/pluginregistration_v1.grpc.pb.h>
 
@@ -20,6 +24,16 @@ void empty_folder(const std::string& folder) {
 }
 
 }  // namespace
+
+void wait_for_next_tick() {
+  const auto coarse_time = [] {
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    return std::pair(now.tv_sec, now.tv_nsec);
+  };
+  for (const auto begin = coarse_time(); coarse_time() == begin;)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
 
 /// All that was allocated is one pod's.
 class Kubelet::PodResources final : public v1::PodResourcesLister::Service {
@@ -66,6 +80,7 @@ class Kubelet::PodResources final : public v1::PodResourcesLister::Service {
 
 Kubelet::Kubelet(std::string folder, Release release) : folder_(std::move(folder)), release_(release) {
   empty_folder(folder_);
+  wait_for_next_tick();
   grpc::ServerBuilder builder;
   builder.AddListeningPort("unix:" + folder_ + "/kubelet.sock", grpc::InsecureServerCredentials());
   builder.RegisterService(this);

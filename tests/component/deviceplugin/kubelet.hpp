@@ -20,6 +20,10 @@
 
 namespace slipway::testing {
 
+/// Waits until the kernel stamps new files with another time. A real kubelet is never back within the tick (1 to 10 ms)
+/// of the one before; one that is may get its socket's inode number and time of birth, and cannot be told from it.
+void wait_for_next_tick();
+
 class Kubelet final : public v1beta1::Registration::Service {
  public:
   /// What differs between releases, as far as a plugin can see it.
