@@ -5,9 +5,8 @@
 #include <filesystem>
 #include <utility>
 
-#include <time.h>
-
 #include <slipway/kubelet/pluginregistration_v1.grpc.pb.h>
+#include <time.h>
 
 namespace slipway::testing {
 namespace {

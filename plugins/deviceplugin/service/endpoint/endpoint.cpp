@@ -157,8 +157,10 @@ void Endpoint::look_at_kubelet(Clock::time_point now) {
 }
 
 void Endpoint::watch_stream(Clock::time_point now) {
+  // Asked in this order: a stream that kubelet opens between the two questions is open, and has not ended.
+  const unsigned begun = server_->streams_begun();
   if (server_->streams() > 0) return;
-  if (server_->streams_begun() != streams_before_) return register_again("kubelet has ended its stream", now);
+  if (begun != streams_before_) return register_again("kubelet has ended its stream", now);
   if (now < registered_at_ + kStreamLimit) return wake_at(registered_at_ + kStreamLimit);
   register_again("kubelet does not ask for the list of devices", now);
 }
