@@ -13,7 +13,8 @@
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
 #include <slipway/trusted_owner.hpp>
-#include <slipway/write/new_file.hpp>
+
+#include "base/write/new_file.hpp"
 
 namespace slipway::core {
 namespace {

@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <slipway/digest/digest.hpp>
 #include <slipway/regular_file.hpp>
 #include <slipway/trusted_owner.hpp>
-#include <slipway/write/tree.hpp>
 
+#include "base/digest/digest.hpp"
+#include "base/write/tree.hpp"
 #include "core/action/action_kind.hpp"
 #include "core/action/store/store.hpp"
 #include "core/engine/model/lockfile.hpp"

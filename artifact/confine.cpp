@@ -7,12 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <slipway/confine/powers.hpp>
-
 #include "artifact/io/file.hpp"
 #include "artifact/oci/artifact.hpp"
 #include "artifact/oci/json_field.hpp"
 #include "artifact/registry/login/credentials.hpp"
+#include "base/confine/powers.hpp"
 
 namespace slipway::artifact {
 namespace {

@@ -14,12 +14,12 @@
 #include <unistd.h>
 
 #include <slipway/text.hpp>
-#include <slipway/write/scratch_folder.hpp>
 
 #include "author/beside.hpp"
 #include "author/installed_plugins.hpp"
 #include "author/purity.hpp"
 #include "author/trial.hpp"
+#include "base/write/scratch_folder.hpp"
 #include "core/exit_code.hpp"
 #include "core/loader/installation.hpp"
 #include "core/loader/plugin_file.hpp"

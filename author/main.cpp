@@ -8,10 +8,10 @@
 #include <sys/prctl.h>
 
 #include <slipway/json.hpp>
-#include <slipway/write/standard_output.hpp>
 
 #include "author/check_plugin.hpp"
 #include "author/skeleton.hpp"
+#include "base/write/standard_output.hpp"
 #include "core/exit_code.hpp"
 
 namespace slipway::core {

@@ -14,15 +14,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <slipway/digest/digest.hpp>
 #include <slipway/regular_file.hpp>
 #include <slipway/root_dir.hpp>
 #include <slipway/text.hpp>
-#include <slipway/write/lock_file.hpp>
-#include <slipway/write/new_file.hpp>
-#include <slipway/write/tree.hpp>
 
 #include "author/trial_run.hpp"
+#include "base/digest/digest.hpp"
+#include "base/write/lock_file.hpp"
+#include "base/write/new_file.hpp"
+#include "base/write/tree.hpp"
 
 namespace slipway::core {
 namespace {

@@ -6,8 +6,8 @@
 #include <exception>
 
 #include <slipway/text.hpp>
-#include <slipway/write/standard_output.hpp>
 
+#include "base/write/standard_output.hpp"
 #include "cli/command.hpp"
 #include "cli/front/option_table.hpp"
 #include "cli/reference/component_tools.hpp"

@@ -12,9 +12,9 @@
 
 #include <slipway/json.hpp>
 
+#include "base/log/log.hpp"
 #include "cli/render/progress_line.hpp"
 #include "core/engine/ui.hpp"
-#include "log/log.hpp"
 
 namespace slipway::core {
 

@@ -8,10 +8,10 @@
 
 #include <fcntl.h>
 
-#include <slipway/digest/digest.hpp>
 #include <slipway/root_dir.hpp>
-#include <slipway/write/tree.hpp>
 
+#include "base/digest/digest.hpp"
+#include "base/write/tree.hpp"
 #include "core/host/files.hpp"
 #include "sandbox/build_room.hpp"
 #include "sandbox/module_signature.hpp"

@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <slipway/modinfo/module_info.hpp>
 #include <slipway/root_dir.hpp>
 #include <slipway/text.hpp>
 
+#include "base/modinfo/module_info.hpp"
 #include "core/host/files.hpp"
 #include "sandbox/build_room.hpp"
 #include "sandbox/module_signature.hpp"

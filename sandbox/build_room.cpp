@@ -14,8 +14,8 @@
 #include <fcntl.h>
 
 #include <slipway/root_dir.hpp>
-#include <slipway/write/tree.hpp>
 
+#include "base/write/tree.hpp"
 #include "core/host/files.hpp"
 
 namespace slipway::core {

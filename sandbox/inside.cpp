@@ -19,9 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <slipway/confine/powers.hpp>
 #include <slipway/process/hear.hpp>
 
+#include "base/confine/powers.hpp"
 #include "sandbox/user_namespace.hpp"
 
 namespace slipway::core {

@@ -16,8 +16,9 @@
 #include <string_view>
 #include <vector>
 
-#include <slipway/confine/process_limits.hpp>
 #include <slipway/result.hpp>
+
+#include "base/confine/process_limits.hpp"
 
 namespace slipway::core {
 

@@ -14,8 +14,9 @@
 #include <slipway/regular_file.hpp>
 #include <slipway/root_dir.hpp>
 #include <slipway/text.hpp>
-#include <slipway/write/lock_file.hpp>
-#include <slipway/write/new_file.hpp>
+
+#include "base/write/lock_file.hpp"
+#include "base/write/new_file.hpp"
 
 namespace fs = std::filesystem;
 

@@ -9,7 +9,7 @@
 #include <gelf.h>
 #include <libelf.h>
 
-#include <slipway/elf/elf_sections.hpp>
+#include "base/elf/elf_sections.hpp"
 
 namespace slipway::core {
 namespace {

@@ -10,10 +10,10 @@
 
 #include <slipway/local_host.hpp>
 #include <slipway/regular_file.hpp>
-#include <slipway/write/scratch_folder.hpp>
 
 #include "app/install/elf_file.hpp"
 #include "app/install/install.hpp"
+#include "base/write/scratch_folder.hpp"
 #include "core/loader/installation.hpp"
 
 namespace slipway::core {

@@ -7,8 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <slipway/digest/digest.hpp>
-
+#include "base/digest/digest.hpp"
 #include "core/engine/session.hpp"
 #include "core/host/files.hpp"
 #include "core/host/root_fs.hpp"

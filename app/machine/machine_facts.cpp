@@ -11,11 +11,11 @@
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
 
-#include <slipway/kernels/kernels.hpp>
 #include <slipway/root_dir.hpp>
 #include <slipway/text.hpp>
 
 #include "app/machine/facts.hpp"
+#include "base/kernels/kernels.hpp"
 #include "core/engine/devices.hpp"
 
 namespace slipway::core {

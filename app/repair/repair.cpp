@@ -7,11 +7,11 @@
 
 #include <fcntl.h>
 
-#include <slipway/digest/digest.hpp>
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
-#include <slipway/write/new_file.hpp>
 
+#include "base/digest/digest.hpp"
+#include "base/write/new_file.hpp"
 #include "core/action/trigger/trigger.hpp"
 #include "core/engine/advice.hpp"
 #include "core/engine/records/unfinished.hpp"

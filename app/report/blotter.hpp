@@ -12,7 +12,7 @@
 #include <slipway/text/secret_name.hpp>
 
 #include "app/report/secret_search.hpp"
-#include "yaml/tree.hpp"
+#include "base/yaml/tree.hpp"
 
 namespace slipway::core {
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#include <slipway/write/tree.hpp>
+#include "base/write/tree.hpp"
 
 namespace slipway::artifact {
 

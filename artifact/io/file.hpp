@@ -6,7 +6,8 @@
 #include <string>
 
 #include <slipway/regular_file.hpp>
-#include <slipway/write/new_file.hpp>
+
+#include "base/write/new_file.hpp"
 
 namespace slipway::artifact {
 

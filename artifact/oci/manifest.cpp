@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "artifact/oci/manifest.hpp"
 
-#include <slipway/digest/digest.hpp>
-
 #include "artifact/oci/digest.hpp"
 #include "artifact/oci/json_field.hpp"
+#include "base/digest/digest.hpp"
 
 namespace slipway::artifact {
 namespace {

@@ -4,12 +4,11 @@
 
 #include <unistd.h>
 
-#include <slipway/digest/digest.hpp>
-
 #include "artifact/io/file.hpp"
 #include "artifact/pack/copy.hpp"
 #include "artifact/pack/layout_writer.hpp"
 #include "artifact/pack/tar_layer.hpp"
+#include "base/digest/digest.hpp"
 
 namespace slipway::artifact {
 namespace {

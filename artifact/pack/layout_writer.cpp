@@ -8,11 +8,10 @@
 
 #include <unistd.h>
 
-#include <slipway/digest/digest.hpp>
-
 #include "artifact/io/file.hpp"
 #include "artifact/oci/json_field.hpp"
 #include "artifact/oci/layout.hpp"
+#include "base/digest/digest.hpp"
 
 namespace slipway::artifact {
 namespace {

@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include <slipway/result.hpp>
-#include <slipway/write/scratch_folder.hpp>
 
 #include "artifact/oci/descriptor.hpp"
+#include "base/write/scratch_folder.hpp"
 
 namespace slipway::artifact {
 

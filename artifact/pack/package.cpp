@@ -6,9 +6,8 @@
 #include <cctype>
 #include <set>
 
-#include <slipway/yaml/load.hpp>
-
 #include "artifact/io/file.hpp"
+#include "base/yaml/load.hpp"
 
 namespace slipway::artifact {
 namespace {

@@ -13,10 +13,9 @@
 #include <archive_entry.h>
 #include <sys/stat.h>
 
-#include <slipway/digest/digest.hpp>
-
 #include "artifact/io/entry_rules.hpp"
 #include "artifact/io/file.hpp"
+#include "base/digest/digest.hpp"
 
 namespace slipway::artifact {
 namespace {

@@ -7,11 +7,10 @@
 
 #include <unistd.h>
 
-#include <slipway/digest/digest.hpp>
-
 #include "artifact/io/file.hpp"
 #include "artifact/registry/client.hpp"
 #include "artifact/registry/http/http.hpp"
+#include "base/digest/digest.hpp"
 
 namespace slipway::artifact {
 namespace {

@@ -4,14 +4,13 @@
 #include <algorithm>
 #include <numeric>
 
-#include <slipway/digest/digest.hpp>
-
 #include "artifact/oci/digest.hpp"
 #include "artifact/oci/manifest.hpp"
 #include "artifact/registry/client.hpp"
 #include "artifact/registry/http/http.hpp"
 #include "artifact/registry/parallel.hpp"
 #include "artifact/registry/tags.hpp"
+#include "base/digest/digest.hpp"
 
 namespace slipway::artifact {
 

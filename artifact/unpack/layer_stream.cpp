@@ -4,7 +4,7 @@
 #include <exception>
 #include <utility>
 
-#include <slipway/digest/digest.hpp>
+#include "base/digest/digest.hpp"
 
 namespace slipway::artifact {
 namespace {

@@ -10,11 +10,11 @@
 
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
-#include <slipway/write/new_file.hpp>
 
 #include "app/report/blotter.hpp"
 #include "app/report/tar.hpp"
 #include "app/subcommand.hpp"
+#include "base/write/new_file.hpp"
 #include "cli/command.hpp"
 
 namespace slipway::core {

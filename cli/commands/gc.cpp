@@ -2,10 +2,10 @@
 #include <sstream>
 
 #include "app/garbage.hpp"
+#include "base/log/lines.hpp"
 #include "cli/command.hpp"
 #include "cli/render/text.hpp"
 #include "core/engine/root_lock.hpp"
-#include "log/lines.hpp"
 
 namespace slipway::core {
 namespace {

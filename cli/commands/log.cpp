@@ -7,8 +7,8 @@
 
 #include "app/image_log.hpp"
 #include "app/recorded_apply.hpp"
+#include "base/log/lines.hpp"
 #include "cli/command.hpp"
-#include "log/lines.hpp"
 
 namespace slipway::core {
 namespace {

@@ -10,8 +10,8 @@
 #include <slipway/process/start.hpp>
 #include <slipway/text.hpp>
 #include <slipway/unix_socket.hpp>
-#include <slipway/write/paused_commands.hpp>
 
+#include "base/write/paused_commands.hpp"
 #include "cli/command.hpp"
 #include "core/engine/verify/services.hpp"
 

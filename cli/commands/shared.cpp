@@ -10,17 +10,17 @@
 #include <slipway/text.hpp>
 #include <slipway/text/display.hpp>
 #include <slipway/trusted_owner.hpp>
-#include <slipway/write/standard_output.hpp>
 
 #include "app/build_container.hpp"
 #include "app/recorded_apply.hpp"
+#include "base/log/lines.hpp"
+#include "base/write/standard_output.hpp"
+#include "base/yaml/tree.hpp"
 #include "cli/command.hpp"
 #include "cli/render/text.hpp"
 #include "core/engine/advice.hpp"
 #include "core/engine/records/generations.hpp"
 #include "core/service/service_ui.hpp"
-#include "log/lines.hpp"
-#include "yaml/tree.hpp"
 
 namespace slipway::core {
 namespace {

@@ -5,11 +5,11 @@
 
 #include <slipway/text.hpp>
 
+#include "base/log/lines.hpp"
 #include "cli/command.hpp"
 #include "cli/front/handover.hpp"
 #include "core/engine/advice.hpp"
 #include "core/worker/client/spawn.hpp"
-#include "log/lines.hpp"
 
 namespace slipway::core {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "log/settings.hpp"
+#include "base/log/settings.hpp"
 
 namespace slipway::core {
 

@@ -9,8 +9,7 @@
 
 #include <unistd.h>
 
-#include <slipway/write/standard_output.hpp>
-
+#include "base/write/standard_output.hpp"
 #include "cli/front/direct_service.hpp"
 #include "cli/front/direct_tool.hpp"
 #include "cli/front/handover.hpp"

@@ -9,9 +9,9 @@
 
 #include <slipway/command_line.hpp>
 
+#include "base/log/settings.hpp"
 #include "core/engine/session.hpp"
 #include "core/exit_code.hpp"
-#include "log/settings.hpp"
 
 namespace slipway::core {
 

@@ -5,8 +5,8 @@
 
 #include <slipway/text.hpp>
 
+#include "base/log/lines.hpp"
 #include "cli/render/marks.hpp"
-#include "log/lines.hpp"
 
 namespace slipway::core {
 namespace {

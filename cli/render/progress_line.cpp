@@ -11,7 +11,7 @@
 
 #include <slipway/text.hpp>
 
-#include "log/lines.hpp"
+#include "base/log/lines.hpp"
 
 namespace slipway::core {
 namespace {

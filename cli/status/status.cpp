@@ -6,13 +6,13 @@
 
 #include <unistd.h>
 
-#include <slipway/kernels/kernels.hpp>
 #include <slipway/text.hpp>
 
 #include "app/edits.hpp"
 #include "app/image_log.hpp"
 #include "app/machine/facts.hpp"
 #include "app/recorded_apply.hpp"
+#include "base/kernels/kernels.hpp"
 #include "core/action/trigger/trigger.hpp"
 #include "core/engine/advice.hpp"
 #include "core/engine/devices.hpp"

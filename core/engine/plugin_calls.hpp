@@ -11,9 +11,9 @@
 #include <string>
 
 #include <slipway/fd.hpp>
-#include <slipway/write/exclusive_use.hpp>
-#include <slipway/write/scratch_folder.hpp>
 
+#include "base/write/exclusive_use.hpp"
+#include "base/write/scratch_folder.hpp"
 #include "core/engine/machine.hpp"
 #include "core/loader/plugin_file.hpp"
 #include "core/worker/client/worker.hpp"

@@ -6,7 +6,8 @@
 #include <string>
 
 #include <slipway/root_dir.hpp>
-#include <slipway/write/lock_file.hpp>
+
+#include "base/write/lock_file.hpp"
 
 namespace slipway::core {
 

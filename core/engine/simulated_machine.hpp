@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <slipway/result.hpp>
-#include <slipway/write/scratch_folder.hpp>
 
+#include "base/write/scratch_folder.hpp"
 #include "core/engine/ui.hpp"
 #include "core/worker/client/worker.hpp"
 

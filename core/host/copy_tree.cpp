@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include <slipway/root_dir.hpp>
-#include <slipway/write/tree.hpp>
 
+#include "base/write/tree.hpp"
 #include "core/host/files.hpp"
 
 namespace slipway::core {

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <slipway/write/tree.hpp>
+#include "base/write/tree.hpp"
 
 namespace slipway::core {
 

@@ -13,7 +13,8 @@
 #include <slipway/regular_file.hpp>
 #include <slipway/result.hpp>
 #include <slipway/root_dir.hpp>
-#include <slipway/write/new_file.hpp>
+
+#include "base/write/new_file.hpp"
 
 namespace slipway::core {
 

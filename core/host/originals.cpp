@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <slipway/digest/digest.hpp>
 #include <slipway/trusted_owner.hpp>
-#include <slipway/write/new_file.hpp>
 
+#include "base/digest/digest.hpp"
+#include "base/write/new_file.hpp"
 #include "core/host/files.hpp"
 #include "core/host/root_fs.hpp"
 

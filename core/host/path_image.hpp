@@ -8,7 +8,8 @@
 #include <vector>
 
 #include <slipway/json.hpp>
-#include <slipway/write/new_file.hpp>
+
+#include "base/write/new_file.hpp"
 
 namespace slipway::core {
 

@@ -11,9 +11,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include <slipway/write/new_file.hpp>
-#include <slipway/write/tree.hpp>
-
+#include "base/write/new_file.hpp"
+#include "base/write/tree.hpp"
 #include "core/host/files.hpp"
 
 namespace slipway::core {

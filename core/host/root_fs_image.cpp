@@ -8,9 +8,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include <slipway/digest/digest.hpp>
-#include <slipway/write/new_file.hpp>
-
+#include "base/digest/digest.hpp"
+#include "base/write/new_file.hpp"
 #include "core/host/files.hpp"
 #include "core/host/originals.hpp"
 #include "core/host/root_fs.hpp"

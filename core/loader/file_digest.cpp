@@ -6,8 +6,9 @@
 
 #include <fcntl.h>
 
-#include <slipway/digest/digest.hpp>
 #include <slipway/fd.hpp>
+
+#include "base/digest/digest.hpp"
 
 namespace slipway::core {
 

@@ -10,8 +10,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 
-#include <slipway/write/lock_file.hpp>
-
+#include "base/write/lock_file.hpp"
 #include "core/service/control_socket.hpp"
 #include "core/service/notify.hpp"
 

@@ -15,7 +15,8 @@
 #include <slipway/result.hpp>
 #include <slipway/root_dir.hpp>
 #include <slipway/unix_socket.hpp>
-#include <slipway/write/lock_file.hpp>
+
+#include "base/write/lock_file.hpp"
 
 namespace slipway::core {
 

@@ -9,8 +9,8 @@
 
 #include <slipway/root_dir.hpp>
 
+#include "base/log/log.hpp"
 #include "core/engine/ui.hpp"
-#include "log/log.hpp"
 
 namespace slipway::core {
 

@@ -10,10 +10,10 @@
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
 
+#include "base/yaml/tree.hpp"
 #include "core/loader/manifest.hpp"
 #include "core/loader/plugin_file.hpp"
 #include "core/spec/expected_gpus.hpp"
-#include "yaml/tree.hpp"
 
 namespace slipway::core {
 

@@ -8,8 +8,8 @@
 
 #include <slipway/root_dir.hpp>
 
+#include "base/yaml/tree.hpp"
 #include "core/spec/document.hpp"
-#include "yaml/tree.hpp"
 
 namespace slipway::core {
 namespace {

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include <slipway/json.hpp>
-#include <slipway/kernels/kernel_log.hpp>
 #include <slipway/text.hpp>
 
+#include "base/kernels/kernel_log.hpp"
 #include "nvidia/gpu.hpp"
 
 namespace slipway::nvidia {

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include <slipway/regular_file.hpp>
-#include <slipway/write/new_file.hpp>
 
+#include "base/write/new_file.hpp"
 #include "sandbox/unit/device_rules.hpp"
 
 namespace slipway::core {

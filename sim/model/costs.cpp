@@ -5,9 +5,9 @@
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
 
+#include "base/yaml/tree.hpp"
 #include "sim/model/model.hpp"
 #include "sim/model/sim_file.hpp"
-#include "yaml/tree.hpp"
 
 namespace slipway::core {
 namespace {

@@ -11,8 +11,8 @@
 
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
-#include <slipway/write/new_file.hpp>
 
+#include "base/write/new_file.hpp"
 #include "core/loader/installation.hpp"
 #include "sim/model/model.hpp"
 #include "sim/state/mig_rules.hpp"

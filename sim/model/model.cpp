@@ -9,8 +9,8 @@
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
 
+#include "base/yaml/tree.hpp"
 #include "sim/model/sim_file.hpp"
-#include "yaml/tree.hpp"
 
 namespace slipway::core {
 namespace {

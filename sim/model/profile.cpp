@@ -10,9 +10,9 @@
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
 
+#include "base/yaml/tree.hpp"
 #include "core/loader/installation.hpp"
 #include "sim/model/sim_file.hpp"
-#include "yaml/tree.hpp"
 
 namespace slipway::core {
 namespace {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <set>
 
-#include "yaml/tree.hpp"
+#include "base/yaml/tree.hpp"
 
 namespace slipway::core {
 

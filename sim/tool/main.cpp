@@ -3,8 +3,7 @@
 #include <cstdio>
 #include <exception>
 
-#include <slipway/write/standard_output.hpp>
-
+#include "base/write/standard_output.hpp"
 #include "sim/model/machine.hpp"
 #include "sim/model/profile.hpp"
 #include "sim/state/events.hpp"

@@ -11,8 +11,8 @@
 
 #include <slipway/regular_file.hpp>
 #include <slipway/root_dir.hpp>
-#include <slipway/write/new_file.hpp>
 
+#include "base/write/new_file.hpp"
 #include "sim/view/driver.hpp"
 
 namespace slipway::core {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/fuzz/elf_sections.cpp - a library of a root, as `slipway install` reads it, and a kernel module that a root's
 // compiler made: the same in a file and in memory, within the limits, whatever it says of itself.
+#include "base/elf/elf_sections.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
 
-#include <slipway/elf/elf_sections.hpp>
-#include <slipway/modinfo/module_info.hpp>
-
 #include "app/install/elf_file.hpp"
+#include "base/modinfo/module_info.hpp"
 #include "tests/fuzz/scratch_tree.hpp"
 
 namespace {

@@ -8,9 +8,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include <slipway/digest/digest.hpp>
-
 #include "artifact/unpack/unpack.hpp"
+#include "base/digest/digest.hpp"
 #include "tests/fuzz/scratch_tree.hpp"
 
 namespace {

@@ -7,8 +7,7 @@
 #include <map>
 #include <string>
 
-#include <slipway/merge/edit.hpp>
-
+#include "base/merge/edit.hpp"
 #include "tests/fuzz/fuzz_check.hpp"
 
 namespace {

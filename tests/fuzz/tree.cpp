@@ -4,7 +4,7 @@
 //
 // Input: a byte for each step. Its lower two bits: 0 a folder, which is entered; 1 a file; 2 up; 3 a link to a folder
 // outside. The others are the number of the name. From 0x80 on: the last step again, 16 times (byte - 0x7f).
-#include "slipway/write/tree.hpp"
+#include "base/write/tree.hpp"
 
 #include <cstdint>
 
@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace slipway;
 
-constexpr std::size_t kMostSteps = 4096;
+constexpr std::size_t kMostSteps = 1024;  // four times as deep as a walk goes; the kernel takes a millisecond for each
 
 class Tree {
  public:

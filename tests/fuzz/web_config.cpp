@@ -2,7 +2,7 @@
 // tests/fuzz/web_config.cpp - the web-config file of a service's listener, with the certificate and the key beside it.
 //
 // Input: the file.
-#include "slipway/http/web_config.hpp"
+#include "base/http/web_config.hpp"
 
 #include <cstdint>
 

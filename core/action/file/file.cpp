@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // core/action/file/file.cpp - kind `file`: a regular file with exactly this content.
-#include <slipway/digest/digest.hpp>
-
+#include "base/digest/digest.hpp"
 #include "core/action/action_kind.hpp"
 #include "core/action/file/plain_file.hpp"
 

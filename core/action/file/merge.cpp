@@ -8,11 +8,11 @@
 
 #include <unistd.h>
 
-#include <slipway/digest/digest.hpp>
-#include <slipway/merge/edit.hpp>
 #include <slipway/text.hpp>
-#include <slipway/write/new_file.hpp>
 
+#include "base/digest/digest.hpp"
+#include "base/merge/edit.hpp"
+#include "base/write/new_file.hpp"
 #include "core/action/action_kind.hpp"
 #include "core/action/file/plain_file.hpp"
 

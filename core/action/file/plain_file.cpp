@@ -4,8 +4,7 @@
 #include <array>
 #include <cstdio>
 
-#include <slipway/digest/digest.hpp>
-
+#include "base/digest/digest.hpp"
 #include "core/action/file/text_diff.hpp"
 
 namespace slipway::core {

@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <slipway/kernels/kernel_log.hpp>
+#include "base/kernels/kernel_log.hpp"
 
 namespace slipway::core {
 namespace {

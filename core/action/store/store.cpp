@@ -5,8 +5,7 @@
 
 #include <fcntl.h>
 
-#include <slipway/digest/digest.hpp>
-
+#include "base/digest/digest.hpp"
 #include "core/host/files.hpp"
 #include "sandbox/build.hpp"
 

@@ -9,11 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <slipway/digest/digest.hpp>
 #include <slipway/json.hpp>
 #include <slipway/text.hpp>
-#include <slipway/write/tree.hpp>
 
+#include "base/digest/digest.hpp"
+#include "base/write/tree.hpp"
 #include "core/action/store/store.hpp"
 #include "core/host/files.hpp"
 

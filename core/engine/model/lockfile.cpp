@@ -2,8 +2,8 @@
 #include "core/engine/model/lockfile.hpp"
 
 #include <slipway/regular_file.hpp>
-#include <slipway/write/new_file.hpp>
 
+#include "base/write/new_file.hpp"
 #include "core/spec/document.hpp"
 
 namespace slipway::core {

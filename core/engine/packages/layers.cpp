@@ -4,9 +4,9 @@
 #include <filesystem>
 
 #include <slipway/regular_file.hpp>
-#include <slipway/write/new_file.hpp>
-#include <slipway/write/tree.hpp>
 
+#include "base/write/new_file.hpp"
+#include "base/write/tree.hpp"
 #include "core/action/store/store.hpp"
 #include "core/engine/shown_build.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include <slipway/digest/digest.hpp>
+#include "base/digest/digest.hpp"
 
 namespace slipway::core {
 namespace {

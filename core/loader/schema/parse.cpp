@@ -3,10 +3,10 @@
 #include <cctype>
 #include <set>
 
+#include "base/yaml/tree.hpp"
 #include "core/loader/schema/check.hpp"
 #include "core/loader/schema/type_names.hpp"
 #include "core/loader/schema/types.hpp"
-#include "yaml/tree.hpp"
 
 namespace slipway::core {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <slipway/error.hpp>
 
-#include "yaml/tree.hpp"
+#include "base/yaml/tree.hpp"
 
 namespace slipway::core {
 

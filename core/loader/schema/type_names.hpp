@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/yaml/tree.hpp"
 #include "core/loader/schema/schema_key.hpp"
-#include "yaml/tree.hpp"
 
 namespace slipway::core {
 

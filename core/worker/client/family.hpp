@@ -13,8 +13,9 @@
 
 #include <sys/types.h>
 
-#include <slipway/confine/process_limits.hpp>
 #include <slipway/result.hpp>
+
+#include "base/confine/process_limits.hpp"
 
 namespace slipway::core {
 

@@ -43,7 +43,7 @@ struct WorkerOptions {
   bool is_program = false;                                ///< it is started itself, not slipway-worker with it
   std::string name;                                       ///< for messages: the component, or "artifact"
   std::uint64_t memory_limit_bytes = kWorkerMemoryBytes;  ///< of it and all that it starts; 0: no limit
-  bool files_in_memory_count = true;                      ///< sdk/confine/slipway/confine/process_limits.hpp
+  bool files_in_memory_count = true;                      ///< base/confine/process_limits.hpp
   bool trust_environment = true;                          ///< pass SLIPWAY_ variables on
   std::vector<std::string> environment;  ///< further entries, "NAME=VALUE", before those of this process
   bool reads_input = false;              ///< it has the standard input of this process, not /dev/null

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include <slipway/process/sockets.hpp>
-#include <slipway/write/standard_output.hpp>
 
+#include "base/write/standard_output.hpp"
 #include "core/worker/serve/connection.hpp"
 
 namespace slipway::core {

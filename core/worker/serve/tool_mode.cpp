@@ -4,12 +4,12 @@
 #include <slipway/abi.h>
 
 #include <slipway/local_host.hpp>
-#include <slipway/write/standard_output.hpp>
 
+#include "base/log/lines.hpp"
+#include "base/write/standard_output.hpp"
 #include "core/exit_code.hpp"
 #include "core/worker/serve/plugin_library.hpp"
 #include "core/worker/serve/serve.hpp"
-#include "log/lines.hpp"
 
 namespace slipway::core {
 namespace {

@@ -6,8 +6,7 @@
 
 #include <unistd.h>
 
-#include <slipway/write/standard_output.hpp>
-
+#include "base/write/standard_output.hpp"
 #include "core/worker/serve/serve.hpp"
 
 int main(int count, char** arguments) {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include <slipway/http/web_config.hpp>
 #include <slipway/text.hpp>
 #include <slipway/trusted_owner.hpp>
 
+#include "base/http/web_config.hpp"
 #include "dcgm/engine/host_engine.hpp"
 #include "dcgm/engine/library.hpp"
 #include "dcgm/health/health_watch.hpp"

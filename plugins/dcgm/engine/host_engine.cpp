@@ -17,7 +17,8 @@
 #include <slipway/process/start.hpp>
 #include <slipway/root_dir.hpp>
 #include <slipway/text.hpp>
-#include <slipway/write/lock_file.hpp>
+
+#include "base/write/lock_file.hpp"
 
 namespace slipway::dcgm {
 namespace {

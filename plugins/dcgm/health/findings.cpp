@@ -8,8 +8,8 @@
 
 #include <slipway/json.hpp>
 #include <slipway/unix_socket.hpp>
-#include <slipway/write/new_file.hpp>
 
+#include "base/write/new_file.hpp"
 #include "nvidia/health/shared.hpp"
 #include "nvidia/machine/causes.hpp"
 

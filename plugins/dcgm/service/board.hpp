@@ -10,8 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include <slipway/http/http_listener.hpp>
-
+#include "base/http/http_listener.hpp"
 #include "dcgm/page/page.hpp"
 #include "dcgm/page/page_maker.hpp"
 

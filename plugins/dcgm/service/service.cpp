@@ -10,8 +10,6 @@
 #include <utility>
 
 #include <slipway/component.hpp>
-#include <slipway/http/basic_auth.hpp>
-#include <slipway/http/http_listener.hpp>
 #include <slipway/local_host.hpp>
 #include <slipway/plugin.hpp>
 #include <slipway/process/sockets.hpp>
@@ -21,6 +19,8 @@
 #include <slipway/unix_socket.hpp>
 #include <slipway/watch/file_watch.hpp>
 
+#include "base/http/basic_auth.hpp"
+#include "base/http/http_listener.hpp"
 #include "dcgm/engine/engine.hpp"
 #include "dcgm/environment/variables.hpp"
 #include "dcgm/exposition/exposition.hpp"

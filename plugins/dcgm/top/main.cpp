@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include <slipway/text/display.hpp>
-#include <slipway/write/standard_output.hpp>
 
+#include "base/write/standard_output.hpp"
 #include "dcgm/top/line.hpp"
 #include "dcgm/top/screen.hpp"
 #include "dcgm/top/terminal.hpp"

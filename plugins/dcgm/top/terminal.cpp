@@ -11,7 +11,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include <slipway/write/standard_output.hpp>
+#include "base/write/standard_output.hpp"
 
 namespace slipway::dcgm {
 namespace {

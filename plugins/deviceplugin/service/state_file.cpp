@@ -3,8 +3,8 @@
 
 #include <slipway/regular_file.hpp>
 #include <slipway/service/metrics.hpp>
-#include <slipway/write/new_file.hpp>
 
+#include "base/write/new_file.hpp"
 #include "deviceplugin/status.hpp"
 namespace slipway::deviceplugin {
 namespace {

@@ -7,10 +7,11 @@
 #include <linux/capability.h>
 #include <unistd.h>
 
-#include <slipway/confine/powers.hpp>
 #include <slipway/process/hear.hpp>
 #include <slipway/regular_file.hpp>
-#include <slipway/write/new_file.hpp>
+
+#include "base/confine/powers.hpp"
+#include "base/write/new_file.hpp"
 
 namespace slipway::driver {
 namespace {

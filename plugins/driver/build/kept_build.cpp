@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 #include <slipway/regular_file.hpp>
-#include <slipway/write/new_file.hpp>
+
+#include "base/write/new_file.hpp"
 
 namespace slipway::driver {
 namespace {

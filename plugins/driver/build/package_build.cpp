@@ -9,12 +9,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <slipway/digest/digest.hpp>
 #include <slipway/local_host.hpp>
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
-#include <slipway/write/new_file.hpp>
 
+#include "base/digest/digest.hpp"
+#include "base/write/new_file.hpp"
 #include "driver/build/description.hpp"
 #include "driver/build/inputs.hpp"
 #include "driver/build/package_folder.hpp"

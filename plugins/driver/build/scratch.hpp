@@ -5,7 +5,8 @@
 #include <string>
 
 #include <slipway/result.hpp>
-#include <slipway/write/scratch_folder.hpp>
+
+#include "base/write/scratch_folder.hpp"
 
 namespace slipway::driver {
 

@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <slipway/elf/elf_sections.hpp>
 #include <slipway/fd.hpp>
 
+#include "base/elf/elf_sections.hpp"
 #include "driver/build/package_folder.hpp"
 
 namespace slipway::driver {

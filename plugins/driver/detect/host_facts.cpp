@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include <slipway/kernels/kernels.hpp>
-
+#include "base/kernels/kernels.hpp"
 #include "driver/detect/kernel_driver.hpp"
 #include "driver/detect/root_layout.hpp"
 #include "nvidia/gpu.hpp"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <slipway/kernels/kernels.hpp>
+#include "base/kernels/kernels.hpp"
 
 namespace slipway::driver {
 namespace {

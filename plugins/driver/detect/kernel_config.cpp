@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <slipway/digest/digest.hpp>
 #include <slipway/text.hpp>
 
+#include "base/digest/digest.hpp"
 #include "driver/detect/module_info.hpp"
 
 namespace slipway::driver {

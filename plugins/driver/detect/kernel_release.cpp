@@ -5,7 +5,7 @@
 #include <cctype>
 #include <tuple>
 
-#include <slipway/kernels/kernels.hpp>
+#include "base/kernels/kernels.hpp"
 
 namespace slipway::driver {
 namespace {

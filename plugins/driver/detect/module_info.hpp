@@ -6,8 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include <slipway/modinfo/module_info.hpp>
 #include <slipway/result.hpp>
+
+#include "base/modinfo/module_info.hpp"
 
 namespace slipway::driver {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/kernels/kernels.hpp"
+
 #include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <slipway/kernels/kernels.hpp>
 
 #include "driver/detect/module_info.hpp"
 #include "driver/diagnose/diagnose.hpp"

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <slipway/kernels/kernels.hpp>
 #include <slipway/local_host.hpp>
 
+#include "base/kernels/kernels.hpp"
 #include "driver/detect/existing_driver.hpp"
 #include "driver/detect/kernel_choice.hpp"
 #include "driver/package/package.hpp"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <slipway/commands.hpp>
-#include <slipway/kernels/kernels.hpp>
 
+#include "base/kernels/kernels.hpp"
 #include "driver/detect/receipt.hpp"
 
 namespace slipway::driver {

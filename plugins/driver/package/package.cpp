@@ -8,8 +8,7 @@
 #include <fmt/format.h>
 #include <fnmatch.h>
 
-#include <slipway/kernels/kernels.hpp>
-
+#include "base/kernels/kernels.hpp"
 #include "driver/package/annotations.hpp"
 #include "nvidia/driver_version.hpp"
 

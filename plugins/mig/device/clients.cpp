@@ -11,8 +11,8 @@
 #include <slipway/regular_file.hpp>
 #include <slipway/root_dir.hpp>
 #include <slipway/text.hpp>
-#include <slipway/write/new_file.hpp>
 
+#include "base/write/new_file.hpp"
 #include "nvidia/config/config_map.hpp"
 #include "nvidia/drain/process.hpp"
 

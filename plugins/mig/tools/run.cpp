@@ -9,9 +9,9 @@
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
 #include <slipway/trusted_owner.hpp>
-#include <slipway/write/exclusive_use.hpp>
-#include <slipway/write/new_file.hpp>
 
+#include "base/write/exclusive_use.hpp"
+#include "base/write/new_file.hpp"
 #include "mig/config/checkpoint.hpp"
 #include "mig/config/named_configs.hpp"
 #include "mig/device/capabilities.hpp"

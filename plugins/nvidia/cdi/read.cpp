@@ -4,8 +4,7 @@
 #include <limits>
 #include <set>
 
-#include <slipway/yaml/load.hpp>
-
+#include "base/yaml/load.hpp"
 #include "nvidia/cdi/text.hpp"
 
 namespace slipway::nvidia::cdi {

@@ -7,7 +7,7 @@
 
 #include <strings.h>
 
-#include <slipway/yaml/load.hpp>
+#include "base/yaml/load.hpp"
 
 namespace slipway::nvidia::config {
 namespace {

@@ -9,8 +9,8 @@
 #include <slipway/json.hpp>
 #include <slipway/regular_file.hpp>
 #include <slipway/root_dir.hpp>
-#include <slipway/write/new_file.hpp>
 
+#include "base/write/new_file.hpp"
 #include "nvidia/drain/process.hpp"
 
 namespace slipway::nvidia::drain {

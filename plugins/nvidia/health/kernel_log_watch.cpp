@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <slipway/kernels/kernel_log.hpp>
+#include "base/kernels/kernel_log.hpp"
 
 namespace slipway::nvidia::health {
 namespace {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include <slipway/text.hpp>
-#include <slipway/write/paused_commands.hpp>
 
+#include "base/write/paused_commands.hpp"
 #include "nvidia/gpu.hpp"
 #include "nvidia/machine/causes.hpp"
 

@@ -11,10 +11,10 @@
 
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
-#include <slipway/write/lock_file.hpp>
-#include <slipway/write/new_file.hpp>
-#include <slipway/write/paused_commands.hpp>
 
+#include "base/write/lock_file.hpp"
+#include "base/write/new_file.hpp"
+#include "base/write/paused_commands.hpp"
 #include "nvidia/health/resets.hpp"
 
 namespace slipway::nvidia::health {

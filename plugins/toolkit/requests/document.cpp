@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/requests/document.hpp"
 
-#include <slipway/merge/json_fault.hpp>
+#include "base/merge/json_fault.hpp"
 
 namespace slipway::shim {
 

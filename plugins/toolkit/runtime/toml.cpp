@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include <slipway/merge/toml_depth.hpp>
-#include <slipway/merge/toml_json.hpp>
+#include "base/merge/toml_depth.hpp"
+#include "base/merge/toml_json.hpp"
 
 namespace slipway::toolkit {
 namespace {

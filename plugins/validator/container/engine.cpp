@@ -3,12 +3,12 @@
 
 #include <cstdlib>
 
-#include <slipway/merge/toml_depth.hpp>
-#include <slipway/merge/tomlplusplus.hpp>
 #include <slipway/root_dir.hpp>
 #include <slipway/text.hpp>
 #include <slipway/trusted_owner.hpp>
 
+#include "base/merge/toml_depth.hpp"
+#include "base/merge/tomlplusplus.hpp"
 #include "validator/toolkit_check.hpp"
 
 namespace slipway::validator {

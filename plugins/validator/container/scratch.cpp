@@ -14,8 +14,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#include <slipway/write/lock_file.hpp>
-
+#include "base/write/lock_file.hpp"
 #include "validator/container/engine.hpp"
 
 namespace slipway::validator {

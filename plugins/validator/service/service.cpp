@@ -9,12 +9,12 @@
 #include <vector>
 
 #include <slipway/component.hpp>
-#include <slipway/http/basic_auth.hpp>
-#include <slipway/http/http_listener.hpp>
 #include <slipway/plugin.hpp>
 #include <slipway/service_loop.hpp>
 #include <slipway/text.hpp>
 
+#include "base/http/basic_auth.hpp"
+#include "base/http/http_listener.hpp"
 #include "nvidia/config/choose.hpp"
 #include "nvidia/config/shared.hpp"
 #include "nvidia/config/watch.hpp"

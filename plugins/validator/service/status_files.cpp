@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 #include <slipway/regular_file.hpp>
-#include <slipway/write/lock_file.hpp>
-#include <slipway/write/new_file.hpp>
+
+#include "base/write/lock_file.hpp"
+#include "base/write/new_file.hpp"
 
 namespace slipway::validator {
 namespace {

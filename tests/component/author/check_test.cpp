@@ -4,7 +4,7 @@
 #include <ostream>
 
 #include "tests/component/author/check_report.hpp"
-#include "tests/unit/sdk/write/deep_tree.hpp"
+#include "tests/unit/base/write/deep_tree.hpp"
 
 namespace slipway {
 namespace {

@@ -8,8 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <slipway/write/lock_file.hpp>
-
+#include "base/write/lock_file.hpp"
 #include "tests/component/cli/driver_root.hpp"
 
 namespace slipway {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each command that takes --root, on images whose author wants to reach the machine that builds them: by links that
 // lead out of the image, and by trees that no walk comes through.
-#include <slipway/write/tree.hpp>
-
+#include "base/write/tree.hpp"
 #include "tests/component/cli/driver_root.hpp"
-#include "tests/unit/sdk/write/deep_tree.hpp"
+#include "tests/unit/base/write/deep_tree.hpp"
 
 namespace slipway {
 namespace {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "tests/component/engine/scratch_host.hpp"
-#include "tests/unit/sdk/elf/hostile_elf.hpp"
+#include "tests/unit/base/elf/hostile_elf.hpp"
 
 namespace slipway {
 namespace {

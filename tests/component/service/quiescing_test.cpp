@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // An apply that changes a device: services are quiet meanwhile, however it ends, and nobody else changes that device.
 #include <slipway/root_dir.hpp>
-#include <slipway/write/lock_file.hpp>
 
+#include "base/write/lock_file.hpp"
 #include "running_service.hpp"
 
 namespace slipway {

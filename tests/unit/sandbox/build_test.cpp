@@ -8,8 +8,7 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
-#include <slipway/modinfo/module_info.hpp>
-
+#include "base/modinfo/module_info.hpp"
 #include "build_fixture.hpp"
 #include "sandbox/build_room.hpp"
 #include "sandbox/module_signature.hpp"

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include <slipway/write/lock_file.hpp>
+#include "base/write/lock_file.hpp"
 
 namespace slipway::deviceplugin {
 

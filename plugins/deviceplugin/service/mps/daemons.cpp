@@ -6,7 +6,8 @@
 
 #include <slipway/root_dir.hpp>
 #include <slipway/text.hpp>
-#include <slipway/write/new_file.hpp>
+
+#include "base/write/new_file.hpp"
 
 namespace slipway::deviceplugin {
 namespace {

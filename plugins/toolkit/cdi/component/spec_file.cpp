@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
 
-#include <slipway/write/new_file.hpp>
-
+#include "base/write/new_file.hpp"
 #include "nvidia/cdi/text.hpp"
 #include "toolkit/cdi/component/tools.hpp"
 

@@ -3,9 +3,8 @@
 
 #include <algorithm>
 
-#include <slipway/merge/edit.hpp>
-#include <slipway/write/new_file.hpp>
-
+#include "base/merge/edit.hpp"
+#include "base/write/new_file.hpp"
 #include "toolkit/runtime/engine_checks.hpp"
 #include "toolkit/runtime/toml.hpp"
 

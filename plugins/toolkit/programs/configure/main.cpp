@@ -6,8 +6,8 @@
 
 #include <slipway/local_host.hpp>
 #include <slipway/root_dir.hpp>
-#include <slipway/write/standard_output.hpp>
 
+#include "base/write/standard_output.hpp"
 #include "toolkit/programs/configure/changes.hpp"
 
 namespace slipway::toolkit {

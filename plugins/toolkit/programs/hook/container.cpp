@@ -12,8 +12,8 @@
 
 #include <slipway/json.hpp>
 #include <slipway/regular_file.hpp>
-#include <slipway/write/new_file.hpp>
 
+#include "base/write/new_file.hpp"
 #include "hook.hpp"
 
 namespace slipway::hook {

@@ -18,11 +18,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <slipway/confine/process_limits.hpp>
 #include <slipway/process/hear.hpp>
 #include <slipway/regular_file.hpp>
-#include <slipway/write/new_file.hpp>
 
+#include "base/confine/process_limits.hpp"
+#include "base/write/new_file.hpp"
 #include "elf_note.hpp"
 #include "hook.hpp"
 

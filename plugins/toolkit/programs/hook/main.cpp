@@ -3,8 +3,7 @@
 // standard input.
 #include <cstdio>
 
-#include <slipway/write/standard_output.hpp>
-
+#include "base/write/standard_output.hpp"
 #include "hook.hpp"
 
 namespace slipway::hook {

@@ -7,8 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <slipway/write/new_file.hpp>
-
+#include "base/write/new_file.hpp"
 #include "hook.hpp"
 
 namespace slipway::hook {

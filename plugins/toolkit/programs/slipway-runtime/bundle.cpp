@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 
 #include <slipway/regular_file.hpp>
-#include <slipway/write/new_file.hpp>
 
+#include "base/write/new_file.hpp"
 #include "toolkit/requests/document.hpp"
 #include "toolkit/requests/request.hpp"
 #include "toolkit/requests/require/machine.hpp"

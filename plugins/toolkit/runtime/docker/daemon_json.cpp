@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include <slipway/merge/json_fault.hpp>
-
+#include "base/merge/json_fault.hpp"
 #include "toolkit/runtime/engine.hpp"
 
 namespace slipway::toolkit {

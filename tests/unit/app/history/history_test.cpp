@@ -11,7 +11,8 @@
 #include <sys/stat.h>
 
 #include <slipway/testing/temp_dir.hpp>
-#include <slipway/write/lock_file.hpp>
+
+#include "base/write/lock_file.hpp"
 
 namespace slipway::core {
 namespace {

@@ -14,7 +14,7 @@
 #include <slipway/fd.hpp>
 #include <slipway/testing/temp_dir.hpp>
 
-#include "tests/unit/sdk/elf/hostile_elf.hpp"
+#include "tests/unit/base/elf/hostile_elf.hpp"
 
 namespace slipway::core {
 namespace {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/artifact/support/layout_maker.hpp"
 
-#include <slipway/digest/digest.hpp>
-
 #include "artifact/oci/digest.hpp"
+#include "base/digest/digest.hpp"
 #include "tests/unit/artifact/support/temp_dir.hpp"
 
 namespace slipway::artifact::test {

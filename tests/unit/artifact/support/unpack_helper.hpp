@@ -5,9 +5,8 @@
 #include <optional>
 #include <string>
 
-#include <slipway/digest/digest.hpp>
-
 #include "artifact/unpack/unpack.hpp"
+#include "base/digest/digest.hpp"
 #include "tests/unit/artifact/support/temp_dir.hpp"
 
 namespace slipway::artifact::test {

@@ -2,9 +2,8 @@
 // Setting keys by splicing text, and taking them back.
 #include <gmock/gmock.h>
 
-#include <slipway/merge/edit.hpp>
-#include <slipway/merge/json_fault.hpp>
-
+#include "base/merge/edit.hpp"
+#include "base/merge/json_fault.hpp"
 #include "random_documents.hpp"
 
 namespace slipway::merge {

@@ -6,7 +6,8 @@
 #include <string>
 
 #include <slipway/json.hpp>
-#include <slipway/merge/document.hpp>
+
+#include "base/merge/document.hpp"
 
 namespace slipway::merge {
 

@@ -3,9 +3,8 @@
 
 #include <gmock/gmock.h>
 
-#include <slipway/digest/digest.hpp>
-
 #include "action_fixture.hpp"
+#include "base/digest/digest.hpp"
 #include "core/action/store/store.hpp"
 #include "sandbox/build.hpp"
 

@@ -16,12 +16,11 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include <slipway/digest/digest.hpp>
-
+#include "base/digest/digest.hpp"
 #include "core/host/files.hpp"
 #include "core/host/originals.hpp"
 #include "temp_root.hpp"
-#include "tests/unit/sdk/write/deep_tree.hpp"
+#include "tests/unit/base/write/deep_tree.hpp"
 
 namespace slipway::core {
 namespace {

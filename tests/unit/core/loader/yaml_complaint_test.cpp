@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "yaml/tree.hpp"
+#include "base/yaml/tree.hpp"
 
 namespace slipway::core {
 namespace {

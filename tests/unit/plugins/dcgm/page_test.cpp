@@ -8,9 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <slipway/digest/digest.hpp>
 #include <slipway/text.hpp>
 
+#include "base/digest/digest.hpp"
 #include "dcgm/page/page_maker.hpp"
 #include "nvidia/nvml/event.hpp"
 #include "tests/unit/plugins/dcgm/overview_maker.hpp"

@@ -3,8 +3,8 @@
 #include <sys/file.h>
 
 #include <slipway/local_host.hpp>
-#include <slipway/write/lock_file.hpp>
 
+#include "base/write/lock_file.hpp"
 #include "container_machine.hpp"
 #include "core/engine/plugin_calls.hpp"
 #include "validator/container/engine.hpp"

@@ -6,7 +6,7 @@
 
 #include <gmock/gmock.h>
 
-#include <slipway/kernels/kernels.hpp>
+#include "base/kernels/kernels.hpp"
 
 namespace slipway::driver {
 namespace {

@@ -6,7 +6,8 @@
 #include <gmock/gmock.h>
 
 #include <slipway/testing/temp_dir.hpp>
-#include <slipway/write/paused_commands.hpp>
+
+#include "base/write/paused_commands.hpp"
 
 namespace slipway::nvidia::health {
 namespace {

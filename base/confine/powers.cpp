@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/confine/powers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <memory>
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/sockios.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace slipway {
+namespace {
+
+/// By name, since a C library may know fewer than the kernel. One that libseccomp does not know either is not refused:
+/// a program that asks for it by its number has no more than the capabilities that are left.
+constexpr const char* kRefused[] = {
+    // files by handle: past every mount and root folder
+    "open_by_handle_at", "name_to_handle_at",
+    // mounts and namespaces
+    "mount", "umount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "fsopen", "fsmount", "fsconfig",
+    "fspick", "mount_setattr", "setns", "unshare", "quotactl", "quotactl_fd", "swapon", "swapoff", "fanotify_init",
+    // the kernel itself
+    "init_module", "finit_module", "delete_module", "create_module", "kexec_load", "kexec_file_load", "reboot", "bpf",
+    "perf_event_open", "lookup_dcookie", "syslog", "acct", "ioperm", "iopl", "vhangup", "nfsservctl", "_sysctl",
+    "modify_ldt", "vm86", "vm86old", "uselib", "ustat", "sysfs",
+    // other processes, and keys of the user
+    "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_getfd", "kcmp", "keyctl", "add_key",
+    "request_key", "userfaultfd", "move_pages", "migrate_pages", "mbind", "set_mempolicy",
+    // clocks and names of the machine
+    "settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "stime", "sethostname", "setdomainname"};
+
+/// Programs have another way where these are not there: clone3's flags are in memory, where a filter cannot look.
+constexpr const char* kNotThere[] = {"clone3", "io_uring_setup", "io_uring_enter", "io_uring_register"};
+
+constexpr const char* kProgramCalls[] = {"execve", "execveat"};
+/// What ends or slows other processes. Whoever starts programs may need it for those.
+constexpr const char* kOnOthers[] = {
+    "tkill",      "rt_sigqueueinfo", "rt_tgsigqueueinfo",  "pidfd_send_signal", "process_mrelease", "setpriority",
+    "ioprio_set", "sched_setparam",  "sched_setscheduler", "sched_setattr",     "sched_setaffinity"};
+
+/// `ipc` is the way of some processors to all of System V: which part is asked for can be said in more than one way.
+constexpr const char* kMemoryOfNobody[] = {
+    "memfd_create", "memfd_secret", "ipc",        "shmget",  "shmat",  "msgget", "msgsnd", "msgrcv",
+    "semget",       "semop",        "semtimedop", "mq_open", "shmctl", "semctl", "msgctl", "mq_unlink"};
+
+constexpr const char* kNetworkCalls[] = {"socket", "socketpair", "connect", "bind", "listen", "accept", "accept4"};
+
+constexpr unsigned kNewNamespaces =
+    CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
+
+/// The first step that fails is kept.
+class Filter {
+ public:
+  Filter() : context_(seccomp_init(SCMP_ACT_ALLOW), &seccomp_release) {
+    if (!context_) error_ = -ENOMEM;
+  }
+
+  void refuse(const char* name, int number = EPERM) {
+    const int call = seccomp_syscall_resolve_name(name);
+    if (call != __NR_SCMP_ERROR) add(number, call, {});
+  }
+
+  /// The same rules for what the kernel runs of the processor's 32-bit kind.
+  void cover_smaller_programs() {
+    if (error_ == 0 && seccomp_arch_native() == SCMP_ARCH_X86_64)
+      error_ = seccomp_arch_add(context_.get(), SCMP_ARCH_X86);
+  }
+
+  /// Where an argument, as far as the mask goes, has that value.
+  void refuse_where(const char* name, unsigned argument, std::uint64_t mask, std::uint64_t value, int number = EPERM) {
+    const int call = seccomp_syscall_resolve_name(name);
+    if (call != __NR_SCMP_ERROR) add(number, call, {SCMP_CMP64(argument, SCMP_CMP_MASKED_EQ, mask, value)});
+  }
+
+  /// Where an argument has another value.
+  void refuse_unless(const char* name, unsigned argument, std::uint64_t value, int number = EPERM) {
+    const int call = seccomp_syscall_resolve_name(name);
+    if (call != __NR_SCMP_ERROR) add(number, call, {SCMP_CMP64(argument, SCMP_CMP_NE, value)});
+  }
+
+  int load() {
+    if (error_ == 0) error_ = seccomp_attr_set(context_.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS));
+    return error_ == 0 ? seccomp_load(context_.get()) : error_;
+  }
+
+ private:
+  void add(int number, int call, std::initializer_list<scmp_arg_cmp> where) {
+    if (error_ != 0) return;
+    const int added = seccomp_rule_add_array(context_.get(), SCMP_ACT_ERRNO(static_cast<unsigned>(number)), call,
+                                             static_cast<unsigned>(where.size()), where.begin());
+    // Of another processor alone: there it is nothing.
+    if (added != 0 && added != -EDOM && added != -EFAULT) error_ = added;
+  }
+
+  std::unique_ptr<void, decltype(&seccomp_release)> context_;
+  int error_ = 0;
+};
+
+/// Nobody but this process gets its signals, limits and priorities.
+void leave_others_alone(Filter& filter) {
+  for (const char* name : kOnOthers) filter.refuse(name);
+  const auto own = static_cast<std::uint64_t>(::getpid());
+  for (const char* name : {"kill", "tgkill"}) filter.refuse_unless(name, 0, own);  // abort() and raise() need one
+  filter.refuse_unless("prlimit64", 0, 0);                                         // as getrlimit() says "this one"
+  // The kernel signals, with any number, whom a descriptor is said to belong to.
+  for (const char* name : {"fcntl", "fcntl64"})
+    for (const unsigned command : {unsigned{F_SETOWN}, unsigned{F_SETOWN_EX}, unsigned{F_SETSIG}})
+      filter.refuse_where(name, 1, ~std::uint32_t{0}, command);
+  for (const unsigned command : {unsigned{FIOSETOWN}, unsigned{SIOCSPGRP}})
+    filter.refuse_where("ioctl", 1, ~std::uint32_t{0}, command);
+}
+
+/// Whoever is root may tell many of them what to do.
+void keep_from_local_services(Filter& filter) {
+  const auto refuse = [&](const char* name, unsigned argument, std::uint64_t mask, int value) {
+    filter.refuse_where(name, argument, mask, static_cast<std::uint64_t>(value), EAFNOSUPPORT);
+  };
+  constexpr int kFamilies = 64;  // more than there are; of all of them, these three are the network's
+  for (int family = 0; family < kFamilies; ++family)
+    if (family != AF_INET && family != AF_INET6 && family != AF_NETLINK) refuse("socket", 0, ~std::uint32_t{0}, family);
+  // One of a pair is connected, and stays so: but these kinds can be connected anew.
+  constexpr std::uint64_t kKind = 0xf;
+  refuse("socketpair", 1, kKind, SOCK_DGRAM);
+  refuse("socketpair", 1, kKind, SOCK_RAW);
+}
+
+int load_filter(const Powers& powers) {
+  Filter filter;
+  if (powers.smaller_programs) filter.cover_smaller_programs();
+  if (!powers.programs) {
+    for (const char* name : kProgramCalls) filter.refuse(name);
+    leave_others_alone(filter);
+  }
+  if (!powers.network)
+    for (const char* name : kNetworkCalls) filter.refuse(name);
+  else if (!powers.local_sockets)
+    keep_from_local_services(filter);
+  if (powers.network && !powers.other_sockets) filter.refuse_unless("socket", 0, AF_UNIX, EAFNOSUPPORT);
+  if (!powers.memory_of_nobody)
+    for (const char* name : kMemoryOfNobody) filter.refuse(name);
+  for (const char* name : kRefused) filter.refuse(name);
+  for (const char* name : kNotThere) filter.refuse(name, ENOSYS);
+  for (unsigned bit = 1; bit != 0; bit <<= 1U)
+    if ((kNewNamespaces & bit) != 0) filter.refuse_where("clone", 0, bit, bit);
+  for (const unsigned kind : {unsigned{S_IFCHR}, unsigned{S_IFBLK}}) {
+    filter.refuse_where("mknod", 1, S_IFMT, kind);
+    filter.refuse_where("mknodat", 2, S_IFMT, kind);
+  }
+  filter.refuse_where("ioctl", 1, ~std::uint32_t{0}, TIOCSTI);  // types into the terminal
+  return filter.load();
+}
+
+bool drop_capabilities(const std::vector<int>& keep) {
+  ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);  // no such thing before Linux 4.3
+  std::array<__user_cap_data_struct, 2> kept{};
+  for (unsigned long capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability) {
+    if (std::ranges::find(keep, static_cast<int>(capability)) != keep.end()) continue;
+    if (::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0 && errno != EPERM) return false;
+  }
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  if (::syscall(SYS_capget, &header, kept.data()) != 0) return false;
+  std::uint32_t wanted = 0;
+  for (const int capability : keep) wanted |= 1U << static_cast<unsigned>(capability);
+  for (auto& set : kept) set = {set.effective & wanted, set.permitted & wanted, 0};
+  kept[1] = {};
+  return ::syscall(SYS_capset, &header, kept.data()) == 0;
+}
+
+}  // namespace
+
+bool kernel_takes_filters() { return ::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0; }
+
+PowersLeft take_powers(const Powers& kept) {
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return {"give up new privileges", errno};
+  if (!drop_capabilities(kept.capabilities)) return {"give up capabilities", errno};
+  if (const int loaded = load_filter(kept); loaded != 0) return {"load a filter of system calls", -loaded};
+  return {};
+}
+
+}  // namespace slipway

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/confine/process_limits.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <sstream>
+#include <string_view>
+#include <thread>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace slipway {
+namespace {
+
+constexpr std::string_view kPrefix = "slipway-";
+
+std::string content(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// From its beginning, whenever it was opened. /proc and cgroups have no large files.
+std::string content(const Fd& file) {
+  std::string text;
+  std::array<char, 4096> part;
+  for (ssize_t got = 0;
+       file && (got = ::pread(file.get(), part.data(), part.size(), static_cast<off_t>(text.size()))) > 0;)
+    text.append(part.data(), static_cast<std::size_t>(got));
+  return text;
+}
+
+Fd open_in(const Fd& folder, const std::string& path, int flags = O_RDONLY) {
+  return Fd(::openat(folder.get(), path.c_str(), flags | O_CLOEXEC));
+}
+
+/// The numbers that are names in a folder.
+std::vector<pid_t> numbers_in(Fd folder) {
+  std::vector<pid_t> numbers;
+  if (!folder) return numbers;
+  DIR* const names = ::fdopendir(folder.release());
+  if (names == nullptr) return numbers;
+  while (const dirent* const entry = ::readdir(names))
+    if (const pid_t number = std::atoi(entry->d_name); number > 0) numbers.push_back(number);
+  ::closedir(names);
+  return numbers;
+}
+
+bool put(const std::string& file, const std::string& text) {
+  const Fd fd(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
+  return fd && ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+}
+
+/// The number after a word at the beginning of a line.
+std::uint64_t number_after(const std::string& text, const std::string& word) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with(word + " ") || line.starts_with(word + "\t"))
+      return std::strtoull(line.c_str() + word.size(), nullptr, 10);
+  return 0;
+}
+
+bool has_word(const std::string& list, std::string_view word, char separator) {
+  std::istringstream words(list);
+  for (std::string each; std::getline(words, each, separator);)
+    if (each == word) return true;
+  return false;
+}
+
+/// A folder of cgroups that this process is in, and what it controls: names with commas, none for cgroup2.
+struct OwnGroup {
+  std::string folder;
+  std::string controllers;
+  bool second_version = false;
+};
+
+struct Mount {
+  std::string root;
+  std::string folder;
+  std::string type;
+  std::string options;
+};
+
+std::vector<Mount> cgroup_mounts() {
+  std::vector<Mount> mounts;
+  std::istringstream lines(content("/proc/self/mountinfo"));
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t second = line.find(" - ");
+    if (second == std::string::npos || line.find(" - cgroup") != second) continue;
+    Mount mount;
+    std::string skipped;
+    std::istringstream(line) >> skipped >> skipped >> skipped >> mount.root >> mount.folder;
+    std::istringstream(line.substr(second + 3)) >> mount.type >> skipped >> mount.options;
+    mounts.push_back(std::move(mount));
+  }
+  return mounts;
+}
+
+/// Where this process's groups are to be seen: a container may have a part of the tree mounted, or none.
+std::vector<OwnGroup> own_groups() {
+  std::vector<OwnGroup> groups;
+  const std::vector<Mount> mounts = cgroup_mounts();
+  std::istringstream lines(content("/proc/self/cgroup"));
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t first = line.find(':');
+    const std::size_t second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    std::string path = line.substr(second + 1);
+    for (const Mount& mount : mounts) {
+      const bool fits =
+          controllers.empty()
+              ? mount.type == "cgroup2"
+              : mount.type == "cgroup" && has_word(mount.options, controllers.substr(0, controllers.find(',')), ',');
+      if (!fits) continue;
+      if (mount.root != "/") {
+        if (path != mount.root && !path.starts_with(mount.root + "/")) continue;
+        path.erase(0, mount.root.size());
+      }
+      const std::string folder = path == "/" ? mount.folder : mount.folder + path;
+      if (::access((folder + "/cgroup.procs").c_str(), F_OK) == 0)
+        groups.push_back({folder, controllers, mount.type == "cgroup2"});
+      break;
+    }
+  }
+  return groups;
+}
+
+/// ".4026531836": the PID namespace in which this process's number counts, as the end of a group's name. A container
+/// and its host may see the same groups, and neither knows the other's processes.
+const std::string& namespace_ending() {
+  static const std::string ending = [] {
+    std::error_code problem;
+    const std::string link =
+        std::filesystem::read_symlink("/proc/self/ns/pid", problem).string();  // "pid:[4026531836]"
+    const std::size_t begin = link.find('[') + 1;
+    return problem || begin == 0 ? std::string() : "." + link.substr(begin, link.find(']') - begin);
+  }();
+  return ending;
+}
+
+/// The slipway in the name of a group, if it is one of ours: "slipway-room-17-1.4026531836" is 17's.
+pid_t owner_of(const std::string& name) {
+  const std::string& ending = namespace_ending();  // empty: nobody knows whose numbers count
+  if (!name.starts_with(kPrefix) || ending.empty() || !name.ends_with(ending)) return 0;
+  const std::size_t last = name.rfind('-');
+  const std::size_t before = last == 0 ? std::string::npos : name.rfind('-', last - 1);
+  return before == std::string::npos || before < kPrefix.size() - 1 ? 0 : std::atoi(name.c_str() + before + 1);
+}
+
+/// Groups that a slipway which was killed could not remove any more. One with a process in it stays: rmdir refuses.
+void sweep(const std::string& folder) {
+  std::error_code problem;
+  for (std::filesystem::directory_iterator entry(folder, problem), end; !problem && entry != end;
+       entry.increment(problem)) {
+    const pid_t owner = owner_of(entry->path().filename().string());
+    if (owner > 0 && ::kill(owner, 0) != 0 && errno == ESRCH) ::rmdir(entry->path().c_str());
+  }
+}
+
+std::string next_name(const std::string& kind) {
+  static std::atomic<unsigned> count{0};
+  return std::string(kPrefix) + kind + "-" + std::to_string(::getpid()) + "-" + std::to_string(++count) +
+         namespace_ending();
+}
+
+struct Stat {
+  pid_t process = 0;
+  pid_t parent = 0;
+  std::uint64_t threads = 0;
+};
+
+/// All processes that can be seen.
+std::vector<Stat> all_processes(const Fd& proc) {
+  std::vector<Stat> all;
+  for (const pid_t process : numbers_in(open_in(proc, ".", O_RDONLY | O_DIRECTORY))) {
+    Stat stat{.process = process};
+    const std::string text = content(open_in(proc, std::to_string(process) + "/stat"));
+    const std::size_t name_end = text.rfind(')');  // the name may hold blanks and brackets
+    if (name_end == std::string::npos) continue;
+    std::istringstream rest(text.substr(name_end + 1));
+    std::string field;
+    rest >> field >> stat.parent;
+    for (int i = 5; i < 20; ++i) rest >> field;  // the 20th field is the number of threads, proc(5)
+    rest >> stat.threads;
+    all.push_back(stat);
+  }
+  return all;
+}
+
+/// As the kernel lists them. @return the number of threads of the process
+std::uint64_t add_children(const Fd& proc, pid_t process, std::vector<pid_t>& children) {
+  const std::string tasks = std::to_string(process) + "/task";
+  const std::vector<pid_t> threads = numbers_in(open_in(proc, tasks, O_RDONLY | O_DIRECTORY));
+  for (const pid_t thread : threads) {
+    std::istringstream list(content(open_in(proc, tasks + "/" + std::to_string(thread) + "/children")));
+    for (pid_t child = 0; list >> child;) children.push_back(child);
+  }
+  return threads.size();
+}
+
+/// Of its own, or shared with others without a file: nothing else limits either.
+std::uint64_t own_memory(const Fd& proc, pid_t process) {
+  const std::string status = content(open_in(proc, std::to_string(process) + "/status"));
+  constexpr std::uint64_t kKib = 1024;
+  return (number_after(status, "RssAnon:") + number_after(status, "RssShmem:")) * kKib;
+}
+
+/// What a process and its descendants use now.
+struct Usage {
+  std::uint64_t memory_bytes = 0;  ///< memory of their own: files that they map are not counted
+  std::uint64_t processes = 0;     ///< with threads
+};
+
+Usage usage_of(const Fd& proc, pid_t process) {
+  // With CONFIG_PROC_CHILDREN; else every process has to be looked at.
+  const bool listed = ::faccessat(proc.get(), "thread-self/children", F_OK, 0) == 0;
+  const std::vector<Stat> all = listed ? std::vector<Stat>() : all_processes(proc);
+  std::vector<pid_t> members{process};
+  Usage usage;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const pid_t member = members[i];
+    usage.memory_bytes += own_memory(proc, member);
+    if (listed) usage.processes += add_children(proc, member, members);
+    for (const Stat& stat : all) {
+      if (stat.process == member) usage.processes += stat.threads;
+      if (stat.parent == member) members.push_back(stat.process);
+    }
+  }
+  return usage;
+}
+
+/// Lets the group's children have limits. Refused as a whole where the group has processes of its own and is not the
+/// topmost, as memory is then not to be handed down. pids alone would be taken, and make the group a threaded domain
+/// whose other children nobody can enter (cgroups(7), "Thread mode"): so never without memory.
+void hand_down(const std::string& folder) {
+  std::string controllers = content(folder + "/cgroup.controllers");
+  if (controllers.ends_with('\n')) controllers.pop_back();
+  if (!has_word(controllers, "memory", ' ')) return;
+  (void)put(folder + "/cgroup.subtree_control", has_word(controllers, "pids", ' ') ? "+memory +pids" : "+memory");
+}
+
+}  // namespace
+
+LimitedProcesses::LimitedProcesses(const std::string& kind, const ProcessLimits& limits)
+    : name_(next_name(kind)), limits_(limits) {
+  make();
+  looks_at_memory_ = limits_.memory_bytes > 0 && !memory_events_;
+  looks_at_processes_ = limits_.processes > 0 && !process_events_;
+  if (needs_looks()) proc_ = Fd(::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+
+LimitedProcesses::~LimitedProcesses() {
+  members_.clear();
+  cgroup2_ = Fd();
+  // A group is busy until its last process is no more, which comes a little after its end was seen.
+  constexpr auto kPatience = std::chrono::seconds(2);
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  for (const Fd& above : above_)
+    while (::unlinkat(above.get(), name_.c_str(), AT_REMOVEDIR) != 0 && errno == EBUSY &&
+           std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+}
+
+void LimitedProcesses::make() {
+  static std::once_flag swept;
+  const std::vector<OwnGroup> groups = own_groups();
+  std::call_once(swept, [&] {
+    for (const OwnGroup& group : groups) sweep(group.folder);
+  });
+  for (const OwnGroup& group : groups) {
+    const bool memory =
+        limits_.memory_bytes > 0 && limits_.files_in_memory_count && has_word(group.controllers, "memory", ',');
+    const bool processes = limits_.processes > 0 && has_word(group.controllers, "pids", ',');
+    if (!group.second_version && !memory && !processes) continue;
+    const std::string folder = group.folder + "/" + name_;
+    if (::mkdir(folder.c_str(), 0755) != 0) continue;
+    above_.emplace_back(::open(group.folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (group.second_version) {
+      Fd opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+      if (!opened || ::faccessat(opened.get(), "cgroup.kill", W_OK, 0) != 0) continue;
+      hand_down(group.folder);
+      // "domain invalid": no process can go into it. It is removed with the others.
+      const std::string type = content(folder + "/cgroup.type");
+      if (!type.empty() && type != "domain\n") continue;
+      cgroup2_ = std::move(opened);
+    }
+    limit_group(folder, group.second_version, group.controllers);
+    if (Fd members{::open((folder + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC)})
+      members_.push_back(std::move(members));
+  }
+}
+
+void LimitedProcesses::limit_group(const std::string& folder, bool second_version, const std::string& controllers) {
+  const std::string memory = std::to_string(limits_.memory_bytes);
+  const bool counts = limits_.memory_bytes > 0 && limits_.files_in_memory_count;
+  if (second_version && counts && put(folder + "/memory.max", memory)) {
+    (void)put(folder + "/memory.swap.max", "0");
+    (void)put(folder + "/memory.oom.group", "1");
+    memory_events_ = Fd(::open((folder + "/memory.events").c_str(), O_RDONLY | O_CLOEXEC));
+  }
+  if (!second_version && counts && has_word(controllers, "memory", ',') &&
+      put(folder + "/memory.limit_in_bytes", memory)) {
+    (void)put(folder + "/memory.memsw.limit_in_bytes", memory);  // not there without accounting of swap
+    memory_events_ = Fd(::open((folder + "/memory.oom_control").c_str(), O_RDONLY | O_CLOEXEC));
+  }
+  if (limits_.processes > 0 && put(folder + "/pids.max", std::to_string(limits_.processes)))
+    process_events_ = Fd(::open((folder + "/pids.events").c_str(), O_RDONLY | O_CLOEXEC));
+}
+
+bool LimitedProcesses::join() const noexcept {
+  return std::all_of(members_.begin(), members_.end(),
+                     [](const Fd& members) { return ::write(members.get(), "0", 1) == 1; });
+}
+
+void LimitedProcesses::add(pid_t process) {
+  const std::string number = std::to_string(process);
+  // To move a process takes milliseconds on some kernels: one that was started in the cgroup2 folder is there. That
+  // hierarchy has the number 0, which comes last in /proc, so its group is the last of ours.
+  const bool started_inside =
+      cgroup2_ && content("/proc/" + number + "/cgroup").find("/" + name_ + "\n") != std::string::npos;
+  const std::size_t outside = members_.size() - (started_inside ? 1 : 0);
+  bool limited = true;
+  for (std::size_t i = 0; i < outside; ++i)
+    limited =
+        ::write(members_[i].get(), number.data(), number.size()) == static_cast<ssize_t>(number.size()) && limited;
+  if (!limited) look_instead();
+  watch(process);
+}
+
+void LimitedProcesses::look_instead() {
+  memory_events_ = Fd();
+  process_events_ = Fd();
+  looks_at_memory_ = limits_.memory_bytes > 0;
+  looks_at_processes_ = limits_.processes > 0;
+  if (needs_looks() && !proc_) proc_ = Fd(::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+
+ExceededLimit LimitedProcesses::excess() const {
+  if (number_after(content(memory_events_), "oom_kill") > 0) return ExceededLimit::memory;
+  if (number_after(content(process_events_), "max") > 0) return ExceededLimit::processes;
+  if (!needs_looks() || process_ <= 0) return ExceededLimit::none;
+  const Usage usage = usage_of(proc_, process_);
+  if (looks_at_memory_ && usage.memory_bytes > limits_.memory_bytes) return ExceededLimit::memory;
+  if (looks_at_processes_ && usage.processes > limits_.processes) return ExceededLimit::processes;
+  return ExceededLimit::none;
+}
+
+void LimitedProcesses::kill() const {
+  if (!cgroup2_) return;
+  const Fd file(::openat(cgroup2_.get(), "cgroup.kill", O_WRONLY | O_CLOEXEC));
+  if (file) (void)!::write(file.get(), "1", 1);
+}
+
+}  // namespace slipway
