@@ -81,8 +81,10 @@ void tell_that_none_runs(const Session& session, TerminalUi& ui) {
              "command");
 }
 
-/// For services that go by what became of their devices meanwhile.
+/// For services that go by what became of their devices meanwhile. A root that does not run has none of them, and its
+/// /run/slipway would become a part of the image.
 void record(Session& session, const std::vector<std::string>& words, int exit_code, TerminalUi& ui) {
+  if (!session.host().live()) return;
   const auto root = RootDir::open(session.host().root_folder());
   const Status recorded =
       root ? record_paused_command(*root, {words, exit_code, std::chrono::steady_clock::now()}) : Status(root.error());

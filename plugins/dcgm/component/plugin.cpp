@@ -10,6 +10,7 @@
 #include "dcgm/component/tools.hpp"
 #include "dcgm/health/findings.hpp"
 #include "dcgm/sampler/sampler.hpp"
+#include "dcgm/sampler/silent_gpu.hpp"
 #include "dcgm/settings.hpp"
 #include "nvidia/gpu.hpp"
 #include "nvidia/machine/causes.hpp"
@@ -27,14 +28,17 @@ std::vector<std::string> remarks_of_host(const Settings& settings, const Host& h
   return remarks;
 }
 
-/// The cause of what the first GPU without an answer leads to.
-std::string lost_gpu_of(const Sample& sample, const Host& host) {
-  const auto is_lost = [](const GpuState& state) { return !state.problem.empty(); };
-  if (std::ranges::none_of(sample.gpus, is_lost)) return {};
-  std::vector<std::string> answering;
+/// A finding for each GPU that cannot be read, with its own remedy; else one that says how many can be.
+void add_gpu_findings(const Sample& sample, Findings& findings) {
+  constexpr const char* kName = "dcgm.gpus";
+  const auto is_silent = [](const GpuState& state) { return !state.problem.empty(); };
   for (const GpuState& state : sample.gpus)
-    if (!is_lost(state)) answering.push_back(state.gpu.bus_id);
-  return nvidia::silent_gpu_cause(host, answering);
+    if (is_silent(state))
+      findings.fail(kName, "GPU " + std::to_string(state.gpu.index) + " cannot be read: " + state.problem,
+                    silent_gpu_remedy(state), nvidia::lost_gpu_cause(state.gpu.bus_id));
+  const std::string count = std::to_string(sample.gpus.size());
+  if (std::ranges::none_of(sample.gpus, is_silent))
+    findings.pass(kName, count + (sample.gpus.size() == 1 ? " GPU can be read" : " GPUs can be read"));
 }
 
 class Dcgm final : public Component {
@@ -65,7 +69,6 @@ class Dcgm final : public Component {
   }
 
   Result<Findings> verify(const Spec& spec, const Host& host) const override {
-    constexpr const char* kName = "dcgm.gpus";
     SLIPWAY_TRY(settings, read_settings(spec));
     SLIPWAY_TRY(counters, counters_of_host(settings, host));
     Findings findings;
@@ -81,25 +84,13 @@ class Dcgm final : public Component {
                     [](const char*, const std::string&) {});
     const Sample sample = sampler.sample(std::make_shared<const Counters>(counters));
     if (!sample.problem.empty()) {
-      findings.not_exercised(kName, sample.problem);
+      findings.not_exercised("dcgm.gpus", sample.problem);
       return findings;
     }
     if (std::string nothing = empty_selection(settings, sample); !nothing.empty())
       findings.warning("dcgm.devices", std::move(nothing), kSelectionRemedy);
-    std::string silent;
-    bool one_hangs = false;
-    for (const GpuState& state : sample.gpus) {
-      if (!state.problem.empty())
-        silent += (silent.empty() ? "GPU " : "; GPU ") + std::to_string(state.gpu.index) + ": " + state.problem;
-      one_hangs = one_hangs || state.problem == nvidia::nvml::error_text(nvidia::nvml::kGaveUp);
-    }
-    findings.expect(
-        kName, silent.empty(),
-        std::to_string(sample.gpus.size()) + (sample.gpus.size() == 1 ? " GPU can be read" : " GPUs can be read"),
-        "some GPUs cannot be read: " + silent,
-        one_hangs ? nvidia::nvml::kHangRemedy
-                  : "look at the kernel's log (`dmesg`) for an Xid, then reset the GPU or reboot");
-    return nvidia::with_cause(findings, kName, lost_gpu_of(sample, host));
+    add_gpu_findings(sample, findings);
+    return findings;
   }
 
   /// What only the service knows, and a file of health rules that is broken since the last apply.

@@ -9,9 +9,8 @@
 
 #include <slipway/text.hpp>
 
+#include "dcgm/sampler/silent_gpu.hpp"
 #include "nvidia/health/rules.hpp"
-#include "nvidia/nvml/device.hpp"
-#include "nvidia/nvml/error.hpp"
 
 namespace slipway::dcgm {
 namespace {
@@ -43,18 +42,6 @@ HealthReason reason_of(const SeenXid& xid, const std::string& uuid) {
   return {uuid, note ? Level::note : Level::attention, text, rule.remedy};
 }
 
-/// Of a GPU that cannot be read, where no rule of health says more.
-std::string remedy_of(const GpuState& state) {
-  if (state.problem == nvidia::nvml::error_text(nvidia::nvml::kGaveUp)) return nvidia::nvml::kHangRemedy;
-  // Where the whole driver is gone no GPU can be reset, and one that it does not show cannot either.
-  const bool is_for_a_reset = state.problem == nvidia::nvml::error_text(NVML_ERROR_GPU_IS_LOST) ||
-                              state.problem == nvidia::nvml::error_text(NVML_ERROR_RESET_REQUIRED);
-  if (!is_for_a_reset) return "`slipway doctor` tells what helps";
-  const std::string address = nvidia::nvml::sysfs_address(state.gpu.bus_id);
-  return "drain the node; reset the GPU (`slipway pause -- nvidia-smi -r -i " +
-         (address.empty() ? std::to_string(state.gpu.index) : address) + "`) or reboot";
-}
-
 GpuOverview gpu_overview(const GpuState& state, const Sample& sample, const Counters& counters, const Known& known,
                          const Past& past, const OverviewOptions& options) {
   GpuOverview gpu{
@@ -67,7 +54,7 @@ GpuOverview gpu_overview(const GpuState& state, const Sample& sample, const Coun
       std::ranges::any_of(gpu.reasons, [](const HealthReason& each) { return each.level == Level::bad; });
   if (!options.released && !state.problem.empty() && !is_explained) {
     const std::string text = "cannot be read: " + state.problem;
-    gpu.reasons.push_back({state.gpu.uuid, Level::bad, text, remedy_of(state)});
+    gpu.reasons.push_back({state.gpu.uuid, Level::bad, text, silent_gpu_remedy(state)});
   }
   for (const SeenXid& each : known.judged ? std::vector<SeenXid>() : past.xids)
     gpu.reasons.push_back(reason_of(each, state.gpu.uuid));
