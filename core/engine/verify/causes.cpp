@@ -2,6 +2,7 @@
 #include "core/engine/verify/causes.hpp"
 
 #include <algorithm>
+#include <regex>
 #include <set>
 #include <tuple>
 
@@ -97,6 +98,7 @@ bool leads(const Finding& one, const Finding& other) {
 }
 
 constexpr const char* kOwned = ".owned";
+constexpr const char* kVerify = ".verify";  // the component's checks ended with an error
 
 /// An apply for what runs now would cure it; what the next boot will lack is another matter.
 bool is_cured_by_apply(const Finding& finding) {
@@ -136,6 +138,28 @@ std::string explains(const Finding& owned, const Findings& findings) {
   return {};
 }
 
+/// The place in a file that a text names: "/etc/containerd/config.toml:11:5"; empty when it names none.
+std::string place_in(const std::string& text) {
+  static const std::regex kPlace("/[^\\s()]+:[0-9]+:[0-9]+");
+  constexpr std::size_t kMostSearched = 1024;  // the library's matcher is slow on long texts
+  const std::string head = text.substr(0, kMostSearched);
+  std::smatch found;
+  return std::regex_search(head, found, kPlace) ? found.str() : std::string();
+}
+
+/// The component's own finding about the same place in the same file; empty when it has no such finding. A file that
+/// cannot be read stops the component's checks and the core's, and both tell of it.
+std::string tells_of_the_place(const Finding& general, const Findings& findings) {
+  const std::string place = place_in(general.text);
+  if (place.empty()) return {};
+  const std::string component = component_of(general);
+  for (const Finding& finding : findings.list())
+    if (is_wrong(finding) && finding.name != component + kOwned && finding.name != component + kVerify &&
+        place_in(finding.text) == place)
+      return finding.name;
+  return {};
+}
+
 /// The finding of a component that says what to do about what its service only reports.
 std::string told_by(const Finding& service, const Findings& findings) {
   for (const auto status : {Finding::Status::fail, Finding::Status::warning})
@@ -168,6 +192,8 @@ void name_causes_in(const std::string& component, Findings& findings) {
         finding.cause = told_by(finding, findings);
       else if (finding.name == component + kOwned)
         finding.cause = explains(finding, findings);
+      if (finding.cause.empty() && (finding.name == component + kOwned || finding.name == component + kVerify))
+        finding.cause = tells_of_the_place(finding, findings);
     }
     if (cannot_be_planned && (finding.cause == leading || finding.cause == component + ".apply"))
       finding.remedy.clear();

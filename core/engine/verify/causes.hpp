@@ -41,6 +41,7 @@ std::vector<CauseEntry> entries_of(const std::map<std::string, Findings>& findin
 ///   in it; where it cannot be planned, no finding of it advises an apply any more;
 /// - so are edits that an apply keeps;
 /// - otherwise that something is not as slipway left it comes of the component's own finding about the same;
+/// - a file that stops the component's checks comes of the component's own finding about the same place in it;
 /// - what a service reports comes of the finding of its component that has the same text, and says what to do;
 /// - while an apply runs, what an apply cures is on its way: it is not exercised.
 /// @param apply_runs  another slipway changes the root now

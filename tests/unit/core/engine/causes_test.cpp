@@ -63,6 +63,19 @@ TEST(Causes, OfALostGpuWithoutAJudgeBeginWithWhatSaysThatItIsLost) {
   EXPECT_EQ(entries[0].worst(), kFail);
 }
 
+TEST(Causes, OfAFileThatCannotBeReadAreOneEntry) {
+  All all;
+  add(all, {kFail, "runtime.containerd", "it is not TOML: no value (/etc/containerd/config.toml:11:5)", "correct it"});
+  add(all, {kFail, "runtime.owned", "/etc/containerd/config.toml:11:5: this is not a valid TOML", "`slipway plan`"});
+  add(all, {kFail, "runtime.verify", "/etc/containerd/config.toml:11:5: it is not TOML: no value", "correct it"});
+  add(all, {kFail, "runtime.docker", "/etc/docker/daemon.json:3:1: it is not JSON", "correct that"});
+  name_causes(all, false);
+  const auto entries = entries_of(all);
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_THAT(names_of(entries[0]), ElementsAre("runtime.containerd", "runtime.owned", "runtime.verify"));
+  EXPECT_THAT(names_of(entries[1]), ElementsAre("runtime.docker"));
+}
+
 // XID 79, a lost GPU and XID 48 got the remedy of the last one.
 TEST(Causes, OfEachGpuAreAnEntryOfTheirOwn) {
   All all;
