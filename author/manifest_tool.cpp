@@ -5,15 +5,19 @@
 //   slipway-manifest embed MANIFEST OUT.cpp    checks the manifest, and writes its keys and defaults as a source
 //   slipway-manifest library PLUGIN MANIFEST   the finished library has the entry and the manifest's components
 //   slipway-manifest service LIBRARY MANIFEST  likewise; a service's library holds some of the components
+#define BOOST_DLL_USE_STD_FS  // no Boost library to link
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <exception>
 #include <fstream>
 #include <sstream>
+#include <type_traits>
 
-#include <dlfcn.h>
 #include <slipway/abi.h>
 #include <unistd.h>
+
+#include <boost/dll/shared_library.hpp>
 
 #include <slipway/text.hpp>
 
@@ -22,6 +26,8 @@
 
 namespace slipway::core {
 namespace {
+
+namespace load_mode = boost::dll::load_mode;
 
 /// As compilers write it, so that editors find the place.
 int fail(const std::string& where, const std::string& what, const std::string& next = {}) {
@@ -111,13 +117,16 @@ Json components_of(slipway_plugin_open_fn open) {
 int check_library(const std::string& file, const std::string& manifest, bool is_service) {
   const auto manifests = read_manifest(manifest);
   if (!manifests) return fail(manifests.error());
-  void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return fail(file, std::string("it cannot be loaded: ") + ::dlerror());
-  const auto open = reinterpret_cast<slipway_plugin_open_fn>(::dlsym(library, SLIPWAY_ENTRY));
-  if (open == nullptr)
+  boost::dll::shared_library library;
+  try {
+    library.load(file, load_mode::rtld_now | load_mode::rtld_local);
+  } catch (const std::exception& problem) {  // with the words of dlerror(3)
+    return fail(file, std::string("it cannot be loaded: ") + problem.what());
+  }
+  if (!library.has(SLIPWAY_ENTRY))
     return fail(file, "it has no entry " SLIPWAY_ENTRY,
                 "one of its sources ends in SLIPWAY_PLUGIN(slipway::component<CLASS>(\"NAME\"))");
-  const Json known = components_of(open);
+  const Json known = components_of(library.get<std::remove_pointer_t<slipway_plugin_open_fn>>(SLIPWAY_ENTRY));
   if (!known.is_object()) return 0;
   std::vector<std::string> names;
   int status = 0;
