@@ -19,7 +19,7 @@ namespace slipway::core {
 class SimulatedMachine {
  public:
   /// @param profile  as --sim gives it
-  /// @param root     host path of the root; not kept
+  /// @param root     host path of the root; copied
   /// @param ui       receives the helper's messages; borrowed
   /// Errors: `not_found` the helper or the profile is missing; those of the helper.
   static Result<std::unique_ptr<SimulatedMachine>> enter(const std::string& profile, const std::string& root, Ui& ui);
