@@ -65,16 +65,16 @@ typedef struct slipway_services {
  *   service.resume  {component}                       -> null
  *   service.stop    {component, again?}               -> null, at once; again: true when another "service" call
  *                                                        follows, with a changed spec
- *   components {}                                     -> {NAME: {check, apply: true if implemented}}: for `plugin
- * check` An operation, component or ability that the plugin does not have returns SLIPWAY_UNSUPPORTED, with an error
- * object or without a reply. No exception crosses this boundary. */
+ *   components {}                                     -> {NAME: {check, apply: it has one}}: for `plugin check`
+ * An operation, component or ability that the plugin does not have returns SLIPWAY_UNSUPPORTED, with an error object or
+ * without a reply. No exception crosses this boundary. */
 typedef struct slipway_plugin {
   uint32_t size; /* set by slipway to sizeof(slipway_plugin) before the entry is called */
   void* context;
   int (*call)(void* context, const char* op, const char* json, size_t length, const slipway_reply* reply);
 } slipway_plugin;
 
-/* The one exported symbol, "slipway_plugin_open": fills `plugin`; returns SLIPWAY_OK or SLIPWAY_FAILED. */
+/* The only exported symbol, "slipway_plugin_open": fills `plugin`; returns SLIPWAY_OK or SLIPWAY_FAILED. */
 #define SLIPWAY_ENTRY "slipway_plugin_open"
 typedef int (*slipway_plugin_open_fn)(const slipway_services* services, slipway_plugin* plugin);
 
