@@ -15,7 +15,7 @@ namespace slipway::core {
 Json plan_identity(const PlannedRun& run);
 
 /// @param saved  plan_identity() of a saved plan; nothing: there is none. Errors: `conflict` the run would do something
-/// else; its details list up to a dozen differences.
+///               else; its details list up to a dozen differences.
 Status check_saved_plan(const std::optional<Json>& saved, const PlannedRun& run);
 
 /// Returns a member of untrusted JSON: null when the value is not an object or has no such member.

@@ -11,7 +11,7 @@ enum ExitCode : int {
   kExitDone = 0,
   kExitError = 1,    ///< any error; `verify`: a check fails
   kExitChanges = 2,  ///< `plan`: there are changes
-  kExitWaiting = 3,  ///< `apply`: a device is in use
+  kExitWaiting = 3,  ///< `apply`: a device is in use, or a source does not answer
   kExitReboot = 4,   ///< `apply`: complete except for a reboot
   kExitUsage = 64,   ///< EX_USAGE
   kExitLocked = 75,  ///< EX_TEMPFAIL: another slipway is at work on this root

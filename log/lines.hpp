@@ -10,8 +10,8 @@
 
 namespace slipway::core {
 
-/// Returns the text with control characters and bytes that are not UTF-8 as escapes (
-/// , \x1b), so that it is one line and moves no cursor. With `lines`, keeps its line ends and tabs.
+/// Returns the text with control characters and bytes that are not UTF-8 as escapes (\n, \x1b), so that it is one line
+/// and moves no cursor. With `lines`, keeps its line ends and tabs.
 std::string printable(std::string_view text, bool lines = false);
 
 /// Returns "mig: warning: what happened", without a line end. For an error, returns its block.

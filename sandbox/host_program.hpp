@@ -18,8 +18,7 @@ struct HostProgram {
 };
 
 /// @param name  name of a file in one of this machine's usual folders, as machine_has_tool() finds it; for a script
-/// that
-///              only starts NAME.real (Ubuntu's ldconfig), NAME.real is used
+///              that only starts NAME.real (Ubuntu's ldconfig), NAME.real is used
 /// Errors: `not_found` no such program, or it lacks a library; `unsupported` a kind of program that cannot be shown in
 /// a foreign root.
 Result<HostProgram> find_host_program(const std::string& name);

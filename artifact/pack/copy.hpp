@@ -43,7 +43,7 @@ Result<std::unique_ptr<Target>> open_bundle_target(const std::string& file, cons
 /// Copies everything under these tags (all tags when there are none): blobs first, each once, then the manifests that
 /// list them.
 /// @return {"digest": to be pinned, that of the last index, "tags": […], "roots": [{tag, digest, index}…], "bytes":
-/// copied}
+///         copied}
 /// Uses the present targets of the tags; no digest pins them.
 Result<Json> copy_tags(Origin& from, Target& to, const std::vector<std::string>& tags);
 

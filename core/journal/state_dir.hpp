@@ -2,9 +2,8 @@
 // core/journal/state_dir.hpp - the durable state of a root: what each component owns, and the generations.
 //
 // Layout below /var/lib/slipway, all of it canonical JSON without inode numbers:
-//   format               "3 0.1.0
-// ": its number (a later one is refused) and the version that wrote last. 1 had no
-//                         version, 2 no generations by component: both become 3
+//   format               "3 0.1.0\n": its number (a later one is refused) and the version that wrote last. 1 had no
+//                        version, 2 no generations by component: both become 3
 //   origin.json          the image of this folder before it existed: the parents that are removed with it
 //   components/NAME.json  what component NAME owns, see Ownership (core/journal/records.hpp)
 //   generations/N.json    see Generation, whose `time` is a clock's on a running machine; `current` holds the active N

@@ -61,9 +61,9 @@ class ControlSocket {
   std::map<int, Client> clients_;
 };
 
-/// @param started  when systemd is told that the service has started, even if it still waits; empty: not told
+/// Opens the service's socket once no process changes a device in that root. While it waits, it tells systemd why. A
 /// change that begins later finds the socket and quiesces the service.
-/// @param started  called to tell systemd that the service has started even if it still waits; empty: not told
+/// @param started  when systemd is told that the service has started, even if it still waits; empty: not told
 /// Errors: those of ControlSocket::open().
 Result<ControlSocket> open_between_changes(const RootDir& root, const std::string& component, const Notify& notify,
                                            std::optional<std::chrono::steady_clock::time_point> started);

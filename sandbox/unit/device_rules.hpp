@@ -8,8 +8,7 @@
 
 namespace slipway::core {
 
-/// Returns "195 acme
-/// " for each present class of character devices that matches one of the globs.
+/// Returns "195 acme\n" for each present class of character devices that matches one of the globs.
 /// @param list  the file used as /proc/devices
 std::string device_numbers(const std::vector<std::string>& classes, const std::string& list);
 

@@ -16,7 +16,7 @@ namespace slipway::core {
 class Granted {
  public:
   /// @param mark  a file of the root; it records until the next boot that the service was restarted because of a closed
-  /// node
+  ///              node
   Granted(std::vector<std::string> device_classes, const std::vector<std::string>& folders, RootDir root,
           std::string mark);
   /// Returns the reason for restarting the service, for the log; empty when nothing has changed. Reports each reason

@@ -127,8 +127,7 @@ Json to_json(const Build& build);
 ///
 /// @param version  the version that must be loaded (MODULE_VERSION), empty: any. Another version is unloaded, with the
 ///                 modules that depend on it, which are loaded again afterwards. While these are in use a reboot is
-///                 required,
-///                 and the following actions wait for it.
+///                 required, and the following actions wait for it.
 Action kernel_module(std::string name, std::vector<std::string> parameters = {}, std::string version = {});
 
 /// A unit that must be enabled and, on a live machine, started. `content` is written to /etc/systemd/system.

@@ -30,8 +30,8 @@ class ServiceIo {
   virtual void log(std::string_view level, std::string_view text) = 0;
   /// Tells that the service's loop is running.
   virtual void alive() = 0;
-  /// Returns the maximum interval between calls of alive(), after which the service is ended and restarted: a third of
-  /// the unit's WatchdogSec. Empty: there is no watchdog. Calling it more often wakes another process each time.
+  /// Returns the interval at which alive() has to be called, or else the service is ended and restarted: a third of the
+  /// unit's WatchdogSec. Empty: there is no watchdog. Calling it more often wakes another process each time.
   virtual std::optional<std::chrono::milliseconds> alive_every() const { return std::nullopt; }
   /// After a stop was requested: true when run() of a new Service follows in the same process, which is a reload.
   virtual bool runs_again() const { return false; }

@@ -30,7 +30,7 @@ Error load_failure(const std::string& module, const std::string& kernel_release,
                    const std::vector<std::string>& messages, const std::string& command_line);
 
 /// @param line      the line of modprobe.d that modprobe follows instead of loading the module: "install acme
-/// /bin/false"
+///                  /bin/false"
 /// @param messages  the kernel's messages during the call
 Error prevented_load(const std::string& module, const std::string& line, const std::vector<std::string>& messages);
 

@@ -159,8 +159,8 @@ class UnpackKind final : public ActionKind {
                  {}};
   }
 
-  /// Keeps the layers until the removal is committed (drop_unused_layers): after an earlier crash they are still
-  /// needed.
+  /// Keeps the layers until the removal is committed (drop_unused_layers): after a crash before that, the
+  /// restored link leads to them.
   Status take_away(const Action& action, const Image& original, ActionContext& context) const override {
     return context.root.restore(store_folder(action.target()) + "/current", original);
   }

@@ -13,7 +13,7 @@ enum class ComponentState {
   deferred,         ///< an input does not exist yet: planned when its turn comes
   blocked,          ///< a component that it requires failed
   not_applicable,   ///< the machine has no such hardware
-  waiting,          ///< another process uses the device; apply tries again later
+  waiting,          ///< a device is in use, or a source does not answer; apply tries again later
   reboot_required,  ///< complete except for a reboot
   failed,
 };

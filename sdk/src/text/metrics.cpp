@@ -9,8 +9,8 @@
 namespace slipway {
 namespace {
 
-/// Puts a backslash before `special` letters and backslashes; a line break becomes
-/// . A byte that is not UTF-8 becomes U+FFFD, since Prometheus rejects a whole page for it.
+/// Puts a backslash before `special` letters and backslashes; a line break becomes \n. A byte that is not UTF-8 becomes
+/// U+FFFD, since Prometheus rejects a whole page for it.
 std::string escaped(std::string_view text, std::string_view special) {
   std::string result;
   while (!text.empty()) {

@@ -43,8 +43,7 @@ Status write_new_file(int parent, const std::string& name, std::string_view path
 /// the complete new one. Replaces a link of that name, and does not follow it. Errors: `conflict` when the file is a
 /// mount point; else those of writing.
 /// @param fresh  `name` with kNewSuffix when there is one writer at a time, since the next write then removes the
-/// remains
-///               of a killed one; unique_name() of it when there may be several
+///               remains of a killed one; unique_name() of it when there may be several
 Status exchange_file(int parent, const std::string& fresh, const std::string& name, std::string_view path,
                      const NewFile& wanted, const std::function<Status(int fd)>& fill);
 
