@@ -27,7 +27,7 @@ std::string first_line(const std::string& file) {
   return line;
 }
 
-/// The capabilities that a program started here can have at most (proc(5), CapBnd).
+/// Returns the maximum set of capabilities for programs started here (proc(5), CapBnd).
 std::optional<std::uint64_t> bounding_set(const std::string& machine) {
   std::ifstream status(machine + "/proc/self/status");
   for (std::string word; status >> word;)
@@ -35,7 +35,7 @@ std::optional<std::uint64_t> bounding_set(const std::string& machine) {
   return std::nullopt;
 }
 
-/// In the machine's first user namespace every user is who they are (user_namespaces(7)).
+/// In the machine's first user namespace every user id maps to itself (user_namespaces(7)).
 bool in_user_namespace(const std::string& machine) {
   std::ifstream map(machine + "/proc/self/uid_map");
   std::uint64_t inside = 0;
@@ -51,8 +51,8 @@ bool may_load_modules(const std::string& machine) {
 
 constexpr const char* kRunsHere = "/run/slipway/live";
 
-/// This boot and this folder, told by when it was made: a copy is made later, in a container of the same machine as
-/// well, and may get the numbers that the original had. Empty where the filesystem does not know when.
+/// Identifies this boot and this folder, by the folder's creation time: a copy has a later one, even in a container of
+/// the same machine, and may get the numbers of the original. Empty when the filesystem has no creation time.
 std::string this_run_of(const std::string& machine) {
   struct statx folder {};
   const std::string boot = first_line(machine + "/proc/sys/kernel/random/boot_id");
@@ -77,7 +77,7 @@ bool is_known_to_run(const std::string& machine) {
 
 Status remember_that_it_runs(const std::string& machine) {
   SLIPWAY_TRY(top, RootDir::open(machine));
-  SLIPWAY_CHECK(replace_file(top, kRunsHere, ""));  // makes the folder
+  SLIPWAY_CHECK(replace_file(top, kRunsHere, ""));  // creates the folder
   return replace_file(top, kRunsHere, this_run_of(machine));
 }
 

@@ -25,7 +25,7 @@ std::vector<KeptEdit> kept_edits(Session& session, const Ownership& owned, const
   ComponentLayers layers(session, owned.component, {});
   for (const Owned& item : owned.items) {
     const auto kind = action_kind(item.action.kind());
-    if (!kind || item.record.empty()) continue;  // nothing is remembered that an edit could be told from
+    if (!kind || item.record.empty()) continue;  // the record has no fingerprint that would show an edit
     ActionContext context = make_context(session, owned.component, layers, item.record, item.original);
     auto check = (*kind)->check(item.action, context);
     if (!check) continue;
@@ -46,7 +46,7 @@ std::vector<std::string> kept_paths(const PlannedRun& run) {
 std::string edits_text(std::size_t count) { return std::to_string(count) + (count == 1 ? " edit" : " edits"); }
 
 Status check_replaced(const std::optional<std::vector<std::string>>& paths, const PlannedRun& run) {
-  if (!paths || run.recovery) return {};  // what a cut-off apply has replaced is an edit again once that is undone
+  if (!paths || run.recovery) return {};  // undoing an interrupted apply turns replaced content into an edit again
   for (const std::string& path : *paths)
     if (!is_replaced(run, path))
       return Error{ErrorCode::not_found,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// app/edits.hpp - the edits of others that are kept: of what is owned, and of a plan.
+// app/edits.hpp - the users' edits that are kept: of owned things, and in a plan.
 #pragma once
 
 #include <optional>
@@ -15,17 +15,17 @@ struct KeptEdit {
   Edit edit;
 };
 
-/// Of all that a component owns. What cannot be looked at is left out.
-/// @param accepted  the component's part of the generation's
+/// Returns the kept edits of everything that a component owns. Skips things that cannot be read.
+/// @param accepted  the component's part of the generation's `accepted`
 std::vector<KeptEdit> kept_edits(Session& session, const Ownership& owned, const Json& accepted);
 
-/// The paths of a plan's.
+/// Returns the paths of a plan's kept edits.
 std::vector<std::string> kept_paths(const PlannedRun& run);
 
 /// "1 edit", "3 edits".
 std::string edits_text(std::size_t count);
 
-/// @param paths  of --replace-edits. Errors: `not_found` one has no edit that is kept.
+/// @param paths  from --replace-edits. Errors: `not_found` one of them has no kept edit.
 Status check_replaced(const std::optional<std::vector<std::string>>& paths, const PlannedRun& run);
 
 }  // namespace slipway::core

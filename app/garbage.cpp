@@ -25,8 +25,8 @@
 namespace slipway::core {
 namespace {
 
-/// In the regular files that RootFs::remove_tree() would remove of this name: it follows no link, and enters no other
-/// mount. What is nested too deep for a walk is not counted.
+/// Counts bytes in the regular files that RootFs::remove_tree() would remove under this name: it follows no link, and
+/// enters no other mount. Skips trees that are nested too deep for a walk.
 std::uint64_t bytes_below(const RootDir& root, const std::string& path) {
   const auto place = root.parent_of(path);
   struct stat above {};
@@ -64,7 +64,7 @@ Result<std::vector<int>> old_generations(StateDir& state) {
   return old;
 }
 
-/// Every digest in a lock's text, as the file names of blobs.
+/// Collects every digest in a lock's text, as the file names of blobs.
 void collect_blobs(const std::string& text, std::set<std::string>& names) {
   constexpr std::string_view kPrefix = "sha256:";
   constexpr std::size_t kDigits = 64;
@@ -72,7 +72,7 @@ void collect_blobs(const std::string& text, std::set<std::string>& names) {
     names.insert(text.substr(at + kPrefix.size(), kDigits));
 }
 
-/// The blobs of a package layout have the names of downloads: one that is named by mistake would lose them.
+/// The blobs of a package layout have the same names as downloads: a layout named by mistake would lose them.
 Status expect_no_layout(const RootDir& cache) {
   for (const std::string file : {"oci-layout", "index.json"})
     if (cache.open_at(file, O_PATH | O_NOFOLLOW))
@@ -86,7 +86,7 @@ Status expect_no_layout(const RootDir& cache) {
   return {};
 }
 
-/// Whoever may write to the cache decides what is removed there.
+/// Any user who may write to the cache decides what is removed there.
 Status expect_only_ours(const RootDir& cache) {
   const Status ours = check_only_ours(cache, "/blobs/sha256");
   if (ours || ours.error().code != ErrorCode::denied) return ours;
@@ -100,8 +100,8 @@ Status expect_only_ours(const RootDir& cache) {
       {}};
 }
 
-/// The folder of downloads (artifact/registry/cache.hpp), found without a link below the cache; none where nothing was
-/// downloaded yet.
+/// Opens the folder of downloads (artifact/registry/cache.hpp) without following a link below the cache; empty when
+/// nothing was downloaded yet.
 Result<Fd> open_downloads(const std::string& folder) {
   const auto cache = RootDir::open(folder);
   if (!cache) return cache.error().code == ErrorCode::not_found ? Result<Fd>(Fd()) : cache.error();
@@ -127,14 +127,15 @@ Result<Fd> open_downloads(const std::string& folder) {
   return opened;
 }
 
-/// The hex digits of a download's digest, from its name: HEX, or HEX.partial while it is on its way. Empty: it is none.
+/// Returns the hex digits of a download's digest, from its name: HEX, or HEX.partial while it is incomplete. Empty for
+/// any other name.
 std::string hex_of_download(std::string_view name) {
   constexpr std::string_view kPartial = ".partial";
   if (name.ends_with(kPartial)) name.remove_suffix(kPartial.size());
   return digest_hex("sha256:" + std::string(name));
 }
 
-/// Downloads that nothing names, that came more than a day ago, and that belong to no other user.
+/// Finds downloads that nothing refers to, that are more than a day old, and that belong to no other user.
 Status find_downloads(const Session& session, const std::set<std::string>& needed, Garbage& garbage) {
   constexpr std::time_t kDay = 86'400;
   const std::string path = session.cache() + "/blobs/sha256";
@@ -155,7 +156,7 @@ Status find_downloads(const Session& session, const std::set<std::string>& neede
   return {};
 }
 
-/// What the generations that stay, and the lock of the root, may want to unpack again.
+/// Finds downloads except those that the remaining generations and the root's lock may need again.
 Status find_in_cache(Session& session, Garbage& garbage) {
   constexpr const char* kLock = "/etc/slipway/slipway.lock";
   const SessionOptions& options = session.options();
@@ -189,7 +190,7 @@ Result<Garbage> find_garbage(Session& session) {
       collect_digests(item.original, digests);
       collect_digests(item.replaced, digests);
     }
-  stores.erase("");  // of kinds that fill none
+  stores.erase("");  // kinds without a store
   for (const std::string& store : stores) {
     SLIPWAY_TRY(layers, unused_layers(session.root(), store));
     garbage.paths.insert(garbage.paths.end(), layers.begin(), layers.end());

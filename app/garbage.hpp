@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// app/garbage.hpp - what no generation needs any more, for `slipway gc`.
+// app/garbage.hpp - finds and removes data that no generation needs any more, for `slipway gc`.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@
 
 namespace slipway::core {
 
-/// How many generations stay, for `slipway rollback`; the one in force always does.
+/// The number of generations to keep for `slipway rollback`; the active one is always kept.
 inline constexpr std::size_t kGenerationsKept = 5;
 
 struct Garbage {
   std::vector<int> generations;
   std::vector<std::string> paths;  ///< layers, sets and originals, inside the root
-  std::vector<std::string> cache;  ///< downloads that no kept generation names; files of this machine
-  Fd downloads;                    ///< the folder that these are in, as it was looked at
-  std::uint64_t bytes = 0;         ///< in files below these
+  std::vector<std::string> cache;  ///< downloads that no kept generation refers to; files of this machine
+  Fd downloads;                    ///< the folder of these downloads, opened when they were found
+  std::uint64_t bytes = 0;         ///< total size of the files
 };
 
-/// Looks for it; changes nothing. The cache counts where it is this machine's own, or named by --cache: roots may share
-/// one, so what came within a day stays. For the holder of the root's lock. Errors: `conflict` when an apply was cut
-/// off: what it needs to be undone must stay; `denied` others may write to the cache; `invalid` it is a package layout,
-/// or has links instead of folders.
+/// Finds garbage; changes nothing. Includes the cache when it is this machine's own, or named by --cache: roots may
+/// share one, so downloads of the last day are kept. For the holder of the root's lock. Errors: `conflict` when an
+/// apply was interrupted: the data for undoing it must stay; `denied` other users may write to the cache; `invalid` it
+/// is a package layout, or has links instead of folders.
 Result<Garbage> find_garbage(Session& session);
 
 /// Removes it.

@@ -18,8 +18,8 @@ namespace {
 
 constexpr const char* kLogFolder = "/var/log/slipway";
 constexpr const char* kNewestLog = "/var/log/slipway/history.jsonl";
-constexpr int kLogFiles = 4;                               // as many as a machine keeps
-constexpr std::size_t kFullBytes = std::size_t{1} << 20U;  // of those that a machine keeps
+constexpr int kLogFiles = 4;                               // the same number as on a machine
+constexpr std::size_t kFullBytes = std::size_t{1} << 20U;  // the size of a full file on a machine
 constexpr std::size_t kMostBytes = std::size_t{4} << 20U;  // a machine's last line may be long
 constexpr const char* kMade = "made";
 
@@ -28,29 +28,29 @@ Result<std::string> text_of(const RootDir& root, int age) {
   return text || text.error().code != ErrorCode::not_found ? text : Result<std::string>(std::string());
 }
 
-/// Adds the events of a log, its newest first, as far as `most` has room.
+/// Adds the newest events of a log, newest first, up to `most`.
 void add_newest(std::string_view text, std::size_t most, std::vector<Json>& events) {
   while (!text.empty() && events.size() < most) {
-    const std::size_t start = text.rfind('\n') + 1;  // 0 where there is no line end
+    const std::size_t start = text.rfind('\n') + 1;  // 0 when there is no line end
     const std::string_view line = text.substr(start);
     if (Json event = line.empty() ? Json() : parse_foreign(line); event.is_object()) events.push_back(std::move(event));
     text = text.substr(0, start == 0 ? 0 : start - 1);
   }
 }
 
-/// Leaves as many of the newest lines as a machine's log has room for, and the last one in any case. Each line has its
-/// end.
+/// Keeps as many of the newest lines as a machine's log has room for, and always the last one. Every line ends with a
+/// newline.
 void drop_oldest(std::string& text) {
   if (text.size() <= kFullBytes) return;
-  const std::size_t least = text.size() - kFullBytes;  // bytes that go
+  const std::size_t least = text.size() - kFullBytes;  // bytes to drop
   const std::size_t next = text.find('\n', least - 1) + 1;
-  const std::size_t last = text.rfind('\n', text.size() - 2) + 1;  // 0 where it is the only one
+  const std::size_t last = text.rfind('\n', text.size() - 2) + 1;  // 0 when it is the only line
   text.erase(0, std::min(next, last));
 }
 
 bool is_of_an_image(const Json& event) { return event.value("event", Json()) == kImageEvent; }
 
-/// The folders down to the log that slipway made, outermost first.
+/// Returns the folders down to the log that slipway creates, outermost first.
 Json folders_to_make(Session& session) {
   const auto origin = session.state().origin();
   const auto ours = origin ? path_image_from_json(*origin).missing_parents : std::vector<std::string>{};
@@ -61,20 +61,20 @@ Json folders_to_make(Session& session) {
   return made;
 }
 
-/// Nothing is recorded in the root any more, and no machine wrote to its log.
+/// True when the root has no records any more, and no machine wrote to its log.
 bool is_of_removed(Session& session, const std::vector<Json>& events) {
   return session.state().is_gone() && std::ranges::all_of(events, is_of_an_image);
 }
 
-/// The folder holds the log alone.
+/// True when the folder contains only the log.
 Result<bool> holds_only_log(const RootDir& root) {
   SLIPWAY_TRY(folder, root.open_at(kLogFolder, O_RDONLY | O_DIRECTORY));
   SLIPWAY_TRY(names, folder_names(folder.get(), kLogFolder));
   return std::ranges::all_of(names, [](const std::string& name) { return name.starts_with("history.jsonl"); });
 }
 
-/// The log goes, and with it the folders that its first event names and that hold nothing else, in one step: without
-/// the log it is unknown which of them slipway made.
+/// Removes the log in one step with the folders that its first event names and that contain nothing else: without the
+/// log it is unknown which of them slipway created.
 Status take_away(RootFs& root, const Json& first) {
   const Json made = first.value(kMade, Json::array());
   std::vector<std::string> own;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// app/image_log.hpp - the log that applies to an image leave in it, where the machine that boots it goes on with it
+// app/image_log.hpp - the log of applies to an image, stored in the image. The machine that boots it continues the log
 // (app/history).
 //
-// Equal builds leave equal bytes: an event has the time of SOURCE_DATE_EPOCH or none, and names nobody and nothing of
-// the machine that builds.
+// Equal builds produce equal bytes: an event has the time of SOURCE_DATE_EPOCH or none, and contains nothing about the
+// user or the machine of the build.
 #pragma once
 
 #include <cstddef>
@@ -13,21 +13,21 @@
 
 namespace slipway::core {
 
-/// The event's kind, by which it is told from those of a machine.
+/// The event's kind, which distinguishes it from the events of a machine.
 inline constexpr const char* kImageEvent = "image";
 
-/// How many events of a root's log are read: its author may have written any number.
+/// The maximum number of events read from a root's log: its author may have written any number.
 inline constexpr std::size_t kMostEventsRead = 10'000;
 
-/// Adds an event. Once nothing is recorded in the root any more, the log goes, with the folders that were made for it;
-/// but one that a machine wrote to as well stays.
+/// Adds an event. Once the root has no records any more, removes the log with the folders that were made for it, unless
+/// a machine wrote to the log as well.
 Status log_in_image(Session& session, Json event);
 
-/// What log_in_image() does once nothing is recorded any more, for a removal that was cut off before it came to that.
+/// Does that removal for a command that was interrupted before it.
 Status drop_log_of_removed(Session& session);
 
-/// The newest kMostEventsRead events of a root's log, oldest first: its author may have written anything there. Errors:
-/// `invalid` too long, or no file; `denied`, `io`.
+/// Returns the newest kMostEventsRead events of a root's log, oldest first. The author of the root may have written any
+/// content there. Errors: `invalid` too long, or not a regular file; `denied`, `io`.
 Result<std::vector<Json>> read_log_of(const RootDir& root);
 
 }  // namespace slipway::core

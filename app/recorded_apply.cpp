@@ -71,7 +71,7 @@ std::string result_word(const ApplyResult& result) {
   }
 }
 
-/// The components that were not simply left as they are, each with what was to be changed.
+/// Returns the components that were not left unchanged, each with its planned changes.
 Json changed_components(const PlannedRun& run) {
   Json components = Json::array();
   for (const PlannedComponent& component : run.components) {
@@ -105,8 +105,8 @@ bool is_taken_away(const PlannedRun& run) {
       run.components, [](const PlannedComponent& component) { return component.state == ComponentState::removed; });
 }
 
-/// What equal builds have in common: nothing of the machine that builds, and no texts of errors, which name its
-/// folders.
+/// Returns an event that equal builds share: it contains nothing about the machine of the build, and no error texts,
+/// which name its folders.
 Json image_event(Session& session, const ChangeRequest& request, const std::string& spec, const ApplyResult& result) {
   Json event{{"event", kImageEvent},
              {"command", request.command},
@@ -124,7 +124,7 @@ Json image_event(Session& session, const ChangeRequest& request, const std::stri
   return event;
 }
 
-/// An apply that left the image as it was leaves no trace in its log either.
+/// An apply without changes does not add to the image's log.
 Result<ApplyResult> applied_to_image(Session& session, const ChangeRequest& request, const std::string& spec,
                                      const std::function<Result<ApplyResult>()>& change) {
   const auto before = generation_in_force(session.root().root());

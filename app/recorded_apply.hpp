@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// app/recorded_apply.hpp - applies that this machine's log keeps (app/history), for `slipway log`.
+// app/recorded_apply.hpp - applies that are recorded in this machine's log (app/history), for `slipway log`.
 #pragma once
 
 #include <functional>
@@ -11,32 +11,32 @@
 
 namespace slipway::core {
 
-/// What the log says of a change before it begins.
+/// The data that the log records about a change before it begins.
 struct ChangeRequest {
   std::string command;                 ///< "apply"
-  std::vector<std::string> arguments;  ///< its words that are no options
+  std::vector<std::string> arguments;  ///< its words that are not options
   std::vector<std::string> only;       ///< the components of --only
-  bool boot = false;                   ///< it is a boot's own
+  bool boot = false;                   ///< a boot started it
   bool image = false;                  ///< the root is an image, although it is this machine's "/"
   std::string log_folder;              ///< where the machine's log is (machine_log_folder())
-  std::string version;                 ///< slipway's own
+  std::string version;                 ///< the version of slipway
 };
 
-/// /var/log/slipway, or $SLIPWAY_LOG_DIR. @param own_environment  that variable does not count
+/// Returns /var/log/slipway, or $SLIPWAY_LOG_DIR. @param own_environment  ignores that variable
 std::string machine_log_folder(bool own_environment);
 
-/// The time that a generation is noted with, RFC 3339: on a machine the clock's, of an image SOURCE_DATE_EPOCH, so that
-/// two builds are equal; empty where an image has none.
+/// Returns the time to record with a generation, RFC 3339: on a machine the clock's, for an image SOURCE_DATE_EPOCH, so
+/// that two builds are equal; empty when an image has none.
 /// @param image  as in ChangeRequest
 Result<std::string> noted_time(const SessionOptions& options, bool image);
 
-/// Makes the change with a line in the log before and after, when the root is this machine's or live; else with one in
-/// the root's own (app/image_log.hpp). A log that cannot be written is a warning and changes nothing else.
-/// @param spec  the file that it goes by
+/// Makes the change and writes a line to the log before and after it, when the root is this machine's or live; else one
+/// line to the root's own log (app/image_log.hpp). A log that cannot be written only causes a warning.
+/// @param spec  the spec's file
 Result<ApplyResult> recorded(Session& session, const ChangeRequest& request, const std::string& spec,
                              const std::function<Result<ApplyResult>()>& change);
 
-/// The exit code that an apply came to.
+/// Returns the exit code for the result of an apply.
 int apply_exit_code(const ApplyResult& result);
 
 }  // namespace slipway::core

@@ -28,7 +28,7 @@ std::string shown(const Json& value) {
   return plain ? value.get<std::string>() : text;
 }
 
-/// Keys of the spec with other values than when the plan was made.
+/// Adds the keys of the spec whose values differ from those at the time of the plan.
 void compare_keys(const Json& before, const Json& after, const std::string& key, Details& details) {
   if (before == after) return;
   std::set<std::string> names;
@@ -89,7 +89,7 @@ void compare_items(const std::string& name, const Json& before, const Json& afte
     if (!earlier.contains(key)) details.emplace_back(name, key + " is new");
 }
 
-/// What a plan's states mean, to tell them from those of an apply.
+/// Describes a plan's states, to distinguish them from those of an apply.
 std::string state_words(const std::string& state) {
   if (state == to_string(ComponentState::changed)) return "to be changed";
   return state == to_string(ComponentState::ready) ? "as it should be" : state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// app/saved_plan.hpp - whether a host still calls for exactly what a saved plan says.
+// app/saved_plan.hpp - checks that a host still needs exactly the changes of a saved plan.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,14 @@
 
 namespace slipway::core {
 
-/// The canonical value that two plans are compared by: components, actions, standings, edits, triggers.
+/// Returns the canonical value for comparing plans: components, actions, check results, edits, triggers.
 Json plan_identity(const PlannedRun& run);
 
-/// @param saved  plan_identity() of a saved plan; nothing: there is none. Errors: `conflict` the run would do anything
-/// else; its details say what is different, a dozen at most.
+/// @param saved  plan_identity() of a saved plan; nothing: there is none. Errors: `conflict` the run would do something
+///               else; its details list up to a dozen differences.
 Status check_saved_plan(const std::optional<Json>& saved, const PlannedRun& run);
 
-/// A member of a value that others wrote: null where the value is not an object or has none of that name.
+/// Returns a member of untrusted JSON: null when the value is not an object or has no such member.
 Json member(const Json& value, const std::string& name);
 
 }  // namespace slipway::core

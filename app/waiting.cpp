@@ -20,12 +20,12 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kFirstPause{2};
 constexpr std::chrono::seconds kLongestPause{60};
-/// Once it has waited for so long, pauses become longer still: each apply is logged, and the log keeps other things.
+/// After waiting this long, pauses become even longer: each apply is logged, and should not fill the log.
 constexpr std::chrono::minutes kLongWait{10};
 constexpr std::chrono::seconds kLongestLatePause{300};
-/// A registry that is down is seldom back in a moment, and many machines may ask it then.
+/// A registry that is down rarely returns at once, and many machines may contact it then.
 constexpr std::chrono::seconds kFirstSourcePause{5};
-/// How often a pause looks whether it may end sooner.
+/// The interval for checking during a pause whether it may end sooner.
 constexpr std::chrono::seconds kLook{1};
 
 /// "90s", "10m", "1h"
@@ -35,9 +35,9 @@ std::string duration_text(std::chrono::seconds duration) {
   return seconds % 60 == 0 ? std::to_string(seconds / 60) + "m" : std::to_string(seconds) + "s";
 }
 
-/// What keeps an apply from its end, and may pass by itself.
+/// A temporary reason why an apply cannot complete.
 struct Obstacle {
-  std::string text;  ///< "probe: GPU 3 is in use; held by python3 (pid 7)"; empty: nothing, or waiting does not help
+  std::string text;        ///< "probe: GPU 3 is in use; held by python3 (pid 7)"; empty: none, or waiting does not help
   bool is_source = false;  ///< an artifact source does not answer
 };
 
@@ -59,7 +59,7 @@ Obstacle obstacle_of(const Result<ApplyResult>& result) {
   return {joined(reasons, "; "), awaits_source};
 }
 
-/// How long one kind of obstacle is waited for.
+/// The time limit for one kind of obstacle.
 struct Patience {
   Patience(std::optional<std::chrono::seconds> asked_for, std::chrono::seconds first_pause)
       : limit(asked_for.value_or(std::chrono::seconds(0))),
@@ -74,7 +74,7 @@ struct Patience {
   std::chrono::seconds pause;
 };
 
-/// Each reason says as well how long it was waited for.
+/// Adds to each reason how long the apply waited for it.
 Result<ApplyResult> out_of_time(Result<ApplyResult> result, std::chrono::seconds limit) {
   const std::string waited = "; slipway has waited " + duration_text(limit) + " for that to end";
   if (!result) {
@@ -87,7 +87,8 @@ Result<ApplyResult> out_of_time(Result<ApplyResult> result, std::chrono::seconds
   return result;
 }
 
-/// Whether the slipway that has the root locked now has released it, asked later. One that is not known never has.
+/// Returns a function that tells whether the slipway that holds the root's lock now has released it. For an unknown
+/// process it always returns false.
 std::function<bool()> unlocked(Session& session) {
   const std::string root = session.host_config().root;
   const bool live = session.host_config().live;
@@ -123,7 +124,7 @@ Result<ApplyResult> apply_and_wait(Session& session, const ChangeRequest& reques
   for (;;) {
     const Obstacle obstacle = obstacle_of(result);
     if (obstacle.text.empty()) return result;
-    // Another apply may start during a pause: --wait-for-source waits for that one too.
+    // Another apply may start during a pause: --wait-for-source also waits for that one.
     waits_for_source = waits_for_source || obstacle.is_source;
     const bool with_source = obstacle.is_source || (!result && waits_for_source && with_others.has_none());
     Patience& patience = with_source ? with_sources : with_others;

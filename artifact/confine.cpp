@@ -16,10 +16,10 @@
 namespace slipway::artifact {
 namespace {
 
-/// Takes an archive apart or makes one: a layer's bytes are in the cache or in a layout by then.
+/// True for operations that unpack or make an archive: a layer's bytes are already in the cache or in a layout.
 bool works_on_archives(const std::string& op) { return op == "stage" || op == "build"; }
 
-/// The registry that it speaks with; none where it works on files alone.
+/// Returns the registry that the operation contacts; empty when it only uses files.
 std::optional<Source> registry_of(const std::string& op, const Json& request) {
   if (works_on_archives(op) || !request.contains("source")) return std::nullopt;
   auto source = source_from_json(request["source"]);
@@ -27,7 +27,7 @@ std::optional<Source> registry_of(const std::string& op, const Json& request) {
   return std::move(*source);
 }
 
-/// Whether root gets there only by its power over others' files: where it works for somebody, as sudo lets it.
+/// True when root has access only by its power over other users' files, as when it works for a user with sudo.
 bool is_others(const std::string& path) {
   if (path.empty()) return false;
   bool itself = true;
@@ -44,7 +44,7 @@ bool is_others(const std::string& path) {
 }
 
 std::vector<int> capabilities_for(const std::string& op, const Json& request, const std::optional<Source>& registry) {
-  // An archive holds files with modes of their own, and a package's folder may be anybody's.
+  // An archive has files with any modes, and a package's folder may belong to any user.
   if (works_on_archives(op)) return {CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_FSETID};
   if (!registry) return {CAP_DAC_OVERRIDE};
   const std::string cache = text_at(request, "cache");
@@ -55,7 +55,7 @@ std::vector<int> capabilities_for(const std::string& op, const Json& request, co
   return others ? std::vector<int>{CAP_DAC_OVERRIDE} : std::vector<int>{};
 }
 
-/// They are what may be written to, so they have to be there. Who works in them says what is wrong with them.
+/// Creates the places that may be written to, which must exist before. The operation reports problems with them.
 void make_places(const std::vector<std::string>& places) {
   for (const std::string& place : places) static_cast<void>(make_directories(place));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C entry of slipway-artifact.so: JSON texts in and out, no exception across.
+// The C entry of slipway-artifact.so: takes and returns JSON texts, throws nothing.
 #include <exception>
 #include <string>
 
@@ -17,7 +17,7 @@ namespace {
 
 void ignore_reply(void*, const char*, std::size_t) {}
 
-/// Says something to slipway; what it answers does not matter.
+/// Sends a message to slipway; ignores the answer.
 void tell(const slipway_services& services, const char* op, const Json& message) {
   if (services.call == nullptr) return;
   const std::string text = canonical(message);

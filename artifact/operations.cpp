@@ -26,7 +26,7 @@ Error missing(const char* key, const char* expected) {
                .where = key};
 }
 
-/// The request's source, opened.
+/// The open source of a request.
 struct Opened {
   Source source;
   OriginContext context;
@@ -131,7 +131,7 @@ Result<Json> push(const Json& request, const Reporter& reporter) {
   return copy_tags(*from, *to, tags_of(request));
 }
 
-/// A bundle where the name is that of a tar file, else a layout folder.
+/// Opens a bundle when the name is that of a tar file, else a layout folder.
 Result<std::unique_ptr<Target>> open_output(const std::string& path, const Reporter& reporter) {
   std::error_code ignored;
   const bool bundle = path.ends_with(".tar") && !std::filesystem::is_directory(path, ignored);
@@ -149,7 +149,7 @@ Result<Json> pull(const Json& request, const Reporter& reporter) {
   return copy_digest(*opened.origin, *to, opened.source.digest, tags);
 }
 
-/// The indexes that tags point at: what a spec is pinned to, so that it has every kernel of a version.
+/// Returns the indexes that tags refer to: a spec is pinned to one, so that it has every kernel of a version.
 Result<Json> indexes_of(Origin& origin, const Source& source) {
   Json indexes = Json::array();
   if (!source.digest.empty()) return indexes;
@@ -163,7 +163,7 @@ Result<Json> indexes_of(Origin& origin, const Source& source) {
 Result<Json> inspect(const Json& request, const Reporter& reporter) {
   SLIPWAY_TRY(opened, open_source(request, reporter));
   if (const std::string tag = text_at(request, "tag"); !tag.empty()) opened.source.tag = tag;
-  opened.source.trust_unsigned = true;  // looking is not taking
+  opened.source.trust_unsigned = true;  // inspecting needs no trust
   SLIPWAY_TRY(read, read_catalogue(*opened.origin, opened.source, {}, reporter));
   Json value = to_json(read);
   SLIPWAY_TRY(indexes, indexes_of(*opened.origin, opened.source));

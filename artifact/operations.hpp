@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// artifact/operations.hpp - the operations that the artifact worker answers.
+// artifact/operations.hpp - the operations of the artifact worker.
 #pragma once
 
 #include <string_view>
@@ -11,11 +11,11 @@
 
 namespace slipway::artifact {
 
-/// Whether there is such an operation.
+/// True when there is such an operation.
 bool is_operation(std::string_view op);
 
 /// Answers one request. Errors: `invalid` a member of the request is missing or wrong; those of the operation.
-/// May throw what the libraries throw (no memory): the caller stops it.
+/// May throw exceptions of the libraries (no memory), which the caller catches.
 Result<Json> answer(std::string_view op, const Json& request, const Reporter& reporter);
 
 }  // namespace slipway::artifact

@@ -29,8 +29,8 @@ bool means(const std::vector<std::string>& names, const Manifest& manifest) {
   });
 }
 
-/// The components of the others that one spec can have together with the plugin's.
-/// @param left_out  gets the reason of each that cannot
+/// Returns the other plugins' components that can be in one spec with the plugin's.
+/// @param left_out  receives the reason for each that cannot
 std::map<std::string, const Manifest*> chosen(const BesideTrial& trial, std::map<std::string, std::string>& left_out) {
   std::vector<const Manifest*> all;
   for (const Manifest& manifest : trial.plugin.components) all.push_back(&manifest);
@@ -67,7 +67,7 @@ std::map<std::string, const Manifest*> chosen(const BesideTrial& trial, std::map
   return others;
 }
 
-/// What a first spec has of a component. An artifact source of an example would be looked for in the network.
+/// Returns a component's section of a first spec. An example's artifact source would be looked for in the network.
 Json first_section(const Manifest& manifest, const std::string& folder) {
   Json section = Json::object();
   for (const auto& [name, schema] : manifest.spec.keys) {
@@ -80,7 +80,7 @@ Json first_section(const Manifest& manifest, const std::string& folder) {
   return section;
 }
 
-/// The user's spec, with a section for each component that it does not have.
+/// Returns the user's spec, with a section for each component that it lacks.
 Result<Json> whole_spec(const BesideTrial& trial, const std::map<std::string, const Manifest*>& others) {
   Json document{{"apiVersion", kApiVersion},
                 {"kind", kHostKind},
@@ -100,7 +100,7 @@ Result<Json> whole_spec(const BesideTrial& trial, const std::map<std::string, co
   return document;
 }
 
-/// All of the plugins in one folder, by links.
+/// Links all plugins into one folder.
 Status link_plugins(const BesideTrial& trial) {
   std::error_code code;
   fs::create_directory(trial.folder, code);
@@ -117,7 +117,7 @@ std::string first_line(const std::string& text) {
   return line.size() <= kMostOfAReason ? line : line.substr(0, line.rfind(' ', kMostOfAReason)) + " …";
 }
 
-/// What one plan of all says.
+/// The result of one plan of all components.
 class SidePlan {
  public:
   SidePlan(const BesideTrial& trial, const Json& plan) : trial_(trial) {
@@ -127,7 +127,7 @@ class SidePlan {
 
   bool is_empty() const { return components_.empty(); }
 
-  /// Why the plan does not tell what the component claims; empty: it tells.
+  /// Returns why the plan does not show the component's claims; empty when it does.
   std::string why_not(const std::string& name) const {
     const auto found = components_.find(name);
     if (found == components_.end()) return "it is not in the plan";
@@ -141,7 +141,8 @@ class SidePlan {
     return is_open ? state + ": " + first_line(component.value("reason", "")) : "";
   }
 
-  /// What the plugin's components and another one both claim: once for each two of them. @param told  those so far
+  /// Adds a finding for each pair of components, the plugin's and another one, with a common claim. @param told  the
+  /// pairs so far
   void clashes(std::set<std::set<std::string>>& told, Findings& findings) const {
     std::vector<std::string> own;
     for (const Manifest& manifest : trial_.plugin.components) own.push_back(manifest.component);
@@ -164,7 +165,7 @@ class SidePlan {
   }
 
  private:
-  /// Two components want one thing: the error says where both come from.
+  /// True for the error of two components that claim the same thing: it names the origin of both.
   bool names_two(const Error& error) const {
     return error.code == ErrorCode::conflict && error.details.size() == 2 &&
            components_.contains(error.details[0].first) &&
@@ -175,7 +176,7 @@ class SidePlan {
   std::map<std::string, Json> components_;
 };
 
-/// Paths that the plugin has for itself, and that stand in the file as whole texts.
+/// Returns paths that only the plugin claims, and that are whole texts in the file.
 std::vector<std::string> paths_in(const std::string& file, const PlanItems& items) {
   static const std::set<std::string> kWhole{"file", "symlink", "remove", "service-file", "systemd-unit", "device-node"};
   std::ifstream in(file, std::ios::binary);
@@ -232,7 +233,7 @@ Status plan_beside(const BesideTrial& trial, Findings& findings) {
         canonical((*spec)["spec"]["components"][name]).find(trial.folder + kNoPackages) == std::string::npos
             ? ""
             : "it needs packages";
-  // In an image nothing has to be there that a machine without a driver, say, has not.
+  // An image need not have what a machine without a driver, for example, lacks.
   for (const Trial& machine : {host, host.as_machine("")}) {
     SLIPWAY_TRY(planned, machine.plan());
     const SidePlan plan(trial, planned.result);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// author/beside.hpp - plans a plugin beside the installed ones, which finds a file, a unit or a key that another
-// component claims already.
+// author/beside.hpp - plans a plugin together with the installed ones, to find a file, a unit or a key that another
+// component already claims.
 #pragma once
 
 #include <string>
@@ -16,14 +16,14 @@ namespace slipway::core {
 struct BesideTrial {
   const PluginFile& plugin;
   const std::vector<PluginFile>& others;  ///< the installed ones
-  const Trial& host;                      ///< a fresh one; it is not changed
-  std::string folder;                     ///< of this trial alone; made here
+  const Trial& host;                      ///< a fresh one; not changed
+  std::string folder;                     ///< for this trial only; created here
   std::string spec;                       ///< the user's; empty: none
   const PlanItems& items;                 ///< what the plugin plans
 };
 
 /// Adds a finding "plugin.beside" for each thing that two components claim, and one for the components that could not
-/// be planned here, with the reasons. Of these, a file that has one of the plugin's paths in it is a warning.
+/// be planned here, with the reasons. For those, a file that contains one of the plugin's paths is a warning.
 /// Errors: those of running slipway.
 Status plan_beside(const BesideTrial& trial, Findings& findings);
 

@@ -33,11 +33,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostMachines = 4;  // that a message names
-constexpr unsigned kMostKills = 8;        // of one apply; its steps are taken evenly
+constexpr unsigned kMostKills = 8;        // of one apply; chosen evenly over its steps
 constexpr const char* kPure = "detect, plan and verify only look: say in the plan what must hold";
 constexpr std::chrono::seconds kAnswerLimit{30};
 
-/// The plugin and the library of its services, alone in a folder, as slipway is pointed at it.
+/// Copies the plugin and the library of its services into an otherwise empty folder, for slipway to use.
 Status copy_plugin(const std::string& file, const std::string& folder) {
   std::error_code code;
   fs::create_directory(folder, code);
@@ -48,7 +48,7 @@ Status copy_plugin(const std::string& file, const std::string& folder) {
   return code ? Status(system_error("copy", service.string(), code.value())) : Status{};
 }
 
-/// This environment, with these plugins, and a folder for what a killed slipway leaves behind.
+/// Returns this environment, with these plugins, and a folder for the remains of a killed slipway.
 std::vector<std::string> environment_with(const std::string& plugins, const std::string& temporary) {
   std::vector<std::string> list{"SLIPWAY_PLUGIN_PATH=" + plugins, "TMPDIR=" + temporary};
   for (char** entry = environ; *entry != nullptr; ++entry)
@@ -57,7 +57,7 @@ std::vector<std::string> environment_with(const std::string& plugins, const std:
   return list;
 }
 
-/// A finding is a line; the lines of a message become parts of it.
+/// A finding is one line; joins the lines of a message.
 std::string in_one_line(const std::string& text) {
   std::string line;
   for (const std::string& part : lines_of(text)) {
@@ -67,7 +67,7 @@ std::string in_one_line(const std::string& text) {
   return line;
 }
 
-/// A machine's file under its whole name.
+/// Returns the absolute path of a machine's file.
 std::string from_anywhere(const std::string& sim) {
   const std::string file = sim.substr(0, sim.find(','));
   if (file.find('/') == std::string::npos && !file.ends_with(".yaml")) return sim;
@@ -121,7 +121,7 @@ class PluginCheck {
 
  private:
   void pass(const std::string& name, const std::string& text) { report_.findings.pass("plugin." + name, text); }
-  /// What a run said is told once: later findings with the same cause name the first.
+  /// Reports the message of a run once: later findings with the same cause name the first one.
   void fail(const std::string& name, const std::string& text, const std::string& remedy) {
     const std::size_t end = std::min(text.find(":\n"), text.size());
     const auto [first, is_new] = causes_.emplace(text.substr(end), name);
@@ -150,7 +150,7 @@ class PluginCheck {
     return {};
   }
 
-  /// A component that plans custom actions can also carry them out.
+  /// Checks that a component with custom actions also implements them.
   Status custom_actions() {
     if (!items_.kinds.contains("custom")) return {};
     WorkerOptions options;
@@ -184,7 +184,7 @@ class PluginCheck {
                        report_.findings);
   }
 
-  /// The user's, else one of the defaults and examples.
+  /// Uses the user's spec, else one of the defaults and examples.
   Status choose_spec(const PluginFile& file) {
     if (!trial_.spec.empty()) {
       spec_ = fs::absolute(trial_.spec).string();
@@ -208,7 +208,7 @@ class PluginCheck {
     return Trial(program_, environment_, spec_, root, from_anywhere(sim));
   }
 
-  /// detect and plan, twice. @return whether there is a plan
+  /// Runs detect and plan twice. @return true when there is a plan
   Result<bool> plans(const Trial& trial) {
     const Picture before = trial.picture();
     SLIPWAY_TRY(detected, trial.detect());
@@ -242,8 +242,8 @@ class PluginCheck {
     return !items_.kinds.empty();
   }
 
-  /// A component that plans nothing was not tried at all. @param items  of a plan; after the apply that is one in
-  /// which nothing waits for another component any more
+  /// Checks that every component plans something: otherwise it was not tried at all. @param items  of a plan; after the
+  /// apply, of one in which nothing waits for another component any more
   bool every_component_plans(const PlanItems& items) {
     bool all = true;
     for (const std::string& name : report_.components) {
@@ -263,7 +263,7 @@ class PluginCheck {
     return all;
   }
 
-  /// The simulated machines on which the component has something to do, for a message.
+  /// Names the simulated machines on which the component has work, for a message.
   std::string machines_for(const std::string& component) {
     std::vector<std::string> fit;
     for (const std::string& machine : split<std::string>(SLIPWAY_SIM_PROFILES, ' ')) {
@@ -278,7 +278,7 @@ class PluginCheck {
     return "PROFILE: it has something to do on " + first_few(fit, kMostMachines);
   }
 
-  /// @return whether the apply went well, so that it can be a measure for others
+  /// @return true when the apply succeeded, so that other results can be compared with it
   Result<bool> fresh_host() {
     SLIPWAY_TRY(fresh, trial("fresh-host", trial_.sim));
     before_ = fresh.picture();
@@ -339,7 +339,7 @@ class PluginCheck {
     return {};
   }
 
-  /// The steps to kill at: all of them, or some, evenly.
+  /// Returns the steps to kill at: all of them, or some, evenly distributed.
   static std::set<unsigned> chosen(unsigned steps) {
     std::set<unsigned> list;
     const unsigned count = std::min(steps, kMostKills);
@@ -390,7 +390,7 @@ class PluginCheck {
     return {};
   }
 
-  /// Files of somebody else's where the plan puts its own come back with the removal.
+  /// Checks that removal restores foreign files at the paths of the plan.
   Status foreign_files() {
     if (items_.files.empty()) return {};
     SLIPWAY_TRY(host, trial("foreign-files", trial_.sim));
@@ -416,7 +416,7 @@ class PluginCheck {
       pass(name, "removal brought back what was there");
   }
 
-  /// Plan, apply, second plan, verify and removal on a host that is different.
+  /// Runs plan, apply, a second plan, verify and removal on a different host.
   Status apply_and_remove(const std::string& name, const std::string& sim, const std::string& remedy) {
     const std::string short_name = name.substr(name.find('.') + 1);
     SLIPWAY_TRY(host, trial(short_name, sim));
@@ -449,7 +449,7 @@ class PluginCheck {
     return {};
   }
 
-  /// What only a running machine shows.
+  /// Checks that need a running machine.
   void live_only() {
     std::vector<std::string> kinds;
     for (const char* kind : {"kernel-module", "device-node", "exec", "custom", "systemd-unit"})
@@ -470,7 +470,7 @@ class PluginCheck {
   Picture before_;
   Picture after_;
   PluginReport report_;
-  std::map<std::string, std::string> causes_;  ///< what runs said to the finding that told it first
+  std::map<std::string, std::string> causes_;  ///< messages of runs, with the finding that reported each first
 };
 
 }  // namespace

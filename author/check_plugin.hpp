@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// author/check_plugin.hpp - tries a finished plugin out as its users will, on scratch roots, and says in words
-// what is wrong with it.
+// author/check_plugin.hpp - tries out a finished plugin as its users will, on scratch roots, and describes its
+// problems.
 #pragma once
 
 #include <string>
@@ -13,9 +13,9 @@ namespace slipway::core {
 
 struct PluginTrial {
   std::string file;            ///< the plugin
-  std::string spec;            ///< a host spec; empty: one made of the manifests' defaults and examples
+  std::string spec;            ///< a host spec; empty: one made from the manifests' defaults and examples
   std::string sim = "h100x8";  ///< the simulated machine that has the hardware
-  std::string root;            ///< a folder that each scratch root is a copy of; empty: a few files of any distribution
+  std::string root;            ///< a folder to copy for each scratch root; empty: a few files of any distribution
 };
 
 struct PluginReport {
@@ -23,9 +23,9 @@ struct PluginReport {
   Findings findings;  ///< "plugin.fresh-host", "plugin.killed", …
 };
 
-/// A fresh host, a second run, an apply and a removal killed at their steps, no hardware, an offline root, files of
-/// somebody else's in the way. Each in a root of its own below the temporary folder, which is gone afterwards; nothing
-/// of this machine is touched. What is wrong with the plugin is a finding.
+/// Tries a fresh host, a second run, an apply and a removal killed at their steps, missing hardware, an offline root,
+/// and foreign files at the plan's paths. Each try has its own root below the temporary folder, which is removed
+/// afterwards; this machine is not changed. A problem of the plugin is a finding.
 /// Errors: those of read_plugin_file(); slipway's programs are missing; `no_space`, `io`.
 Result<PluginReport> check_plugin(const PluginTrial& trial);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// author/installed_plugins.hpp - the plugins that a plugin will have beside it: those that are installed here, or that
+// author/installed_plugins.hpp - the plugins that a new plugin will run with: those installed here, or those that
 // SLIPWAY_PLUGIN_PATH names.
 #pragma once
 
@@ -13,12 +13,13 @@
 
 namespace slipway::core {
 
-/// The plugins of SLIPWAY_PLUGIN_PATH and of the installation, sorted by file. What has the plugin's own file name is
-/// an earlier version of it, and left out. Another file with a component of the same name is a finding
-/// ("plugin.beside"), and left out.
+/// Returns the plugins of SLIPWAY_PLUGIN_PATH and of the installation, sorted by file. Leaves out a file with the
+/// plugin's own name, which is an earlier version. Another file with a component of the same name is a finding
+/// ("plugin.beside"), and is left out.
 std::vector<PluginFile> plugins_beside(const PluginFile& plugin, Findings& findings);
 
-/// A warning ("plugin.order") for each component whose `after` or `requires` names what no component has or provides.
+/// Adds a warning ("plugin.order") for each component whose `after` or `requires` names an unknown component or
+/// capability.
 void find_unknown_order(const PluginFile& plugin, const std::vector<PluginFile>& others, Findings& findings);
 
 }  // namespace slipway::core

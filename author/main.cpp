@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// author/main.cpp - slipway-author: what `slipway plugin new` and `plugin check` do. Its argument is what is wanted as
-// JSON, and so is what it prints: {"files"}, {"components", "findings", "passed"}, or {"error"}.
+// author/main.cpp - slipway-author: does the work of `slipway plugin new` and `plugin check`. Its argument is the
+// request as JSON, and it prints JSON: {"files"}, {"components", "findings", "passed"}, or {"error"}.
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -48,7 +48,7 @@ int run(const char* text) {
 
 int main(int count, char** values) {
   slipway::begin_program();
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // who asked is gone: nobody reads the answer
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // the caller has ended: no process reads the answer
   try {
     return slipway::core::run(count == 2 ? values[1] : "");
   } catch (const std::exception& problem) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// author/manifest_tool.cpp - slipway-manifest: what slipway_add_plugin() asks while a plugin is built, so that a slip
-// in its manifest stops the build with file and line, and not the plan of a user.
+// author/manifest_tool.cpp - slipway-manifest: used by slipway_add_plugin() while a plugin is built, so that an error
+// in its manifest stops the build with file and line, and not a user's plan.
 //
 //   slipway-manifest embed MANIFEST OUT.cpp    checks the manifest, and writes its keys and defaults as a source
 //   slipway-manifest library PLUGIN MANIFEST   the finished library has the entry and the manifest's components
@@ -29,7 +29,7 @@ namespace {
 
 namespace load_mode = boost::dll::load_mode;
 
-/// As compilers write it, so that editors find the place.
+/// Prints an error in a compiler's form, so that editors find the position.
 int fail(const std::string& where, const std::string& what, const std::string& next = {}) {
   std::fprintf(stderr, "%s: error: %s%s\n", where.c_str(), what.c_str(), next.empty() ? "" : ("; " + next).c_str());
   return 1;
@@ -70,7 +70,7 @@ Json known_of(const std::vector<Manifest>& manifests) {
 int embed(const std::string& manifest, const std::string& source) {
   const auto manifests = read_manifest(manifest);
   if (!manifests) return fail(manifests.error());
-  // A compiler takes 64 KiB in a string at least; adjacent ones are one.
+  // Every compiler accepts 64 KiB in a string; adjacent strings are joined.
   std::string text = "// Made of " + manifest + " by slipway-manifest; changes are lost.\nextern \"C\" {\n" +
                      "extern const char slipway_manifest[] __attribute__((visibility(\"hidden\")));\n" +
                      "const char slipway_manifest[] =\n";
@@ -79,14 +79,14 @@ int embed(const std::string& manifest, const std::string& source) {
   for (std::size_t at = 0; at < known.size(); at += kPart)
     text += "    R\"slipway(" + known.substr(at, kPart) + ")slipway\"\n";
   text += "    ;\n}\n";
-  if (text_of(source) == text) return 0;  // what is as it was is not compiled again
+  if (text_of(source) == text) return 0;  // an unchanged file is not compiled again
   std::ofstream out(source, std::ios::binary);
   out << text;
   out.close();
   return out ? 0 : fail(system_error("write", source, errno));
 }
 
-/// FILE:LINE of a component's name.
+/// Returns FILE:LINE of a component's name.
 std::string place_of(const std::string& component, const std::string& manifest) {
   std::istringstream lines(text_of(manifest));
   int number = 0;
@@ -100,8 +100,8 @@ std::string place_of(const std::string& component, const std::string& manifest) 
 
 int no_service(void*, const char*, const char*, std::size_t, const slipway_reply*) { return SLIPWAY_UNSUPPORTED; }
 
-/// What the plugin says of its components; discarded where it cannot say (it is of an older SDK, or cannot be opened
-/// here).
+/// Returns the plugin's description of its components; discarded when it has none (built with an older SDK) or cannot
+/// be opened here.
 Json components_of(slipway_plugin_open_fn open) {
   static const slipway_services services{sizeof(slipway_services), nullptr, no_service};
   slipway_plugin plugin{sizeof(slipway_plugin), nullptr, nullptr};
@@ -159,5 +159,5 @@ int run(const std::vector<std::string>& words) {
 int main(int count, char** values) {
   const int status = slipway::core::run({values + std::min(count, 1), values + count});
   std::fflush(stderr);
-  ::_exit(status);  // what the library would do at an exit is none of the build's business
+  ::_exit(status);  // the library's actions at exit do not concern the build
 }

@@ -17,7 +17,7 @@ constexpr const char* kPureDetect =
     "detect() reads the machine through its Host alone; what changes by itself is a fact of set_volatile(), or none";
 constexpr std::size_t kShown = 4;
 
-/// One thing that a plugin may not depend on, made different.
+/// A changed value of one thing that a plugin must not depend on.
 struct Variant {
   std::string name;
   std::vector<std::string> environment;
@@ -31,7 +31,7 @@ std::vector<Variant> variants(const std::string& folder) {
           {"the variable HOSTNAME", {"HOSTNAME=elsewhere"}}};
 }
 
-/// The plan's actions that are not the same in both, or only in one: with the keys that differ.
+/// Returns the plan's actions that differ, or are only in one of the two: with the keys that differ.
 std::set<std::string> differing_actions(const TrialRun& one, const TrialRun& other,
                                         const std::vector<std::string>& components) {
   const auto by_name = [&](const TrialRun& run) {
@@ -55,7 +55,7 @@ std::set<std::string> differing_actions(const TrialRun& one, const TrialRun& oth
   return names;
 }
 
-/// "COMPONENT: NAME" of the facts that are not the same in both; volatile ones take no part.
+/// Returns "COMPONENT: NAME" of the facts that differ; ignores volatile ones.
 std::set<std::string> differing_facts(const TrialRun& one, const TrialRun& other,
                                       const std::vector<std::string>& components) {
   std::set<std::string> names;
@@ -82,7 +82,7 @@ std::string listing(const std::set<std::string>& names) {
   return first_few(std::vector<std::string>(names.begin(), names.end()), kShown);
 }
 
-/// What detect and plan come to under a variant of the environment.
+/// The results of detect and plan under a variant of the environment.
 struct Looked {
   std::set<std::string> facts;
   std::set<std::string> actions;

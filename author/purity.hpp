@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// author/purity.hpp - whether detect and plan depend on what they are given and on nothing else: both are run again, as
-// before and under another environment, and have to come to the same.
+// author/purity.hpp - checks that detect and plan depend only on their inputs: both are run again, in the same and in
+// other environments, and must give the same results.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace slipway::core {
 
-/// A fault of the plugin, for a finding.
+/// A violation by the plugin, for a finding.
 struct Impurity {
   std::string finding;  ///< "detect" or "plan"
   std::string text;
@@ -21,9 +21,9 @@ struct Impurity {
 
 struct PurityTrial {
   const Trial& host;                    ///< a fresh one; borrowed, and not changed
-  std::string folder;                   ///< absolute, the one that all roots lie in
+  std::string folder;                   ///< absolute, the parent of all roots
   std::vector<std::string> components;  ///< of the plugin
-  const TrialRun& detected;             ///< what the two find under the environment of the host
+  const TrialRun& detected;             ///< the results of both in the environment of the host
   const TrialRun& planned;
 };
 

@@ -90,7 +90,7 @@ Result<std::vector<std::string>> write_skeleton(const std::string& name, const s
   if (fs::exists(fs::symlink_status(folder, code)))
     return Error{
         ErrorCode::conflict, folder + " is there already", folder, "name another place with --to, or move it away", {}};
-  // Written beside and renamed, so that there is never half a plugin.
+  // Written under another name and renamed, so that a partial plugin is never visible.
   std::string made = folder + ".XXXXXX";
   if (::mkdtemp(made.data()) == nullptr) return system_error("make", folder, errno);
   Status written = write_all(made, name);

@@ -15,9 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kOutputLines = 6;  // of a failed run's messages that a finding repeats
+constexpr std::size_t kOutputLines = 6;  // of a failed run's messages, repeated in a finding
 
-/// The errors in the JSON that a run printed.
+/// Returns the errors in the JSON output of a run.
 std::string errors_in(const Json& result) {
   std::set<std::string> told;
   std::string text;
@@ -62,7 +62,7 @@ std::string failed_findings(const Json& components) {
 
 std::string output_of(const TrialRun& run) {
   const std::string errors = errors_in(run.result);
-  const std::string& all = errors.empty() ? run.messages : errors;  // what is printed besides says the same again
+  const std::string& all = errors.empty() ? run.messages : errors;  // the other output repeats them
   std::size_t begin = all.size();
   for (std::size_t lines = 0; begin > 0; --begin)
     if (all[begin - 1] == '\n' && ++lines > kOutputLines) break;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// author/trial.hpp - one scratch root, and the commands of slipway on it.
+// author/trial.hpp - one scratch root, and slipway's commands on it.
 #pragma once
 
 #include <map>
@@ -18,8 +18,8 @@ namespace slipway::core {
 class Trial {
  public:
   /// @param program      slipway-engine
-  /// @param environment  all of it, "NAME=VALUE"
-  /// @param sim          a simulated machine's profile; empty: the root is not a machine's
+  /// @param environment  the complete environment, "NAME=VALUE"
+  /// @param sim          a simulated machine's profile; empty: the root is not of a machine
   Trial(std::string program, std::vector<std::string> environment, std::string spec, std::string root, std::string sim)
       : program_(std::move(program)),
         environment_(std::move(environment)),
@@ -30,11 +30,11 @@ class Trial {
   const std::string& root() const { return root_; }
   const std::string& spec() const { return spec_; }
   Picture picture() const { return picture_of(root_); }
-  /// The same root under an environment in which these entries take the place of others of their names.
+  /// Returns the same root with an environment in which these entries replace others of the same names.
   Trial with(const std::vector<std::string>& entries) const;
-  /// The same root with another spec.
+  /// Returns the same root with another spec.
   Trial of_spec(const std::string& spec) const { return {program_, environment_, spec, root_, sim_}; }
-  /// The same root as another machine.
+  /// Returns the same root as another machine.
   Trial as_machine(const std::string& sim) const { return {program_, environment_, spec_, root_, sim}; }
 
   Result<TrialRun> detect() const { return run({"detect", "-f", spec_}); }
@@ -53,27 +53,27 @@ class Trial {
   std::string sim_;
 };
 
-/// An apply came as far as it can: others in the way and a reboot are no fault of the plugin.
+/// True when an apply succeeded as far as possible: a busy device and a pending reboot are not the plugin's fault.
 bool applied(const TrialRun& run);
 
-/// The last lines of what a run said and its errors, behind a colon; nothing when there are none.
+/// Returns the last lines of a run's messages and its errors, after a colon; empty when there are none.
 std::string output_of(const TrialRun& run);
 
-/// The findings that failed, each on a line after a newline. @param components  name to list of findings
+/// Returns the failed findings, each on a line after a newline. @param components  name to list of findings
 std::string failed_findings(const Json& components);
 
-/// What the actions of these components are in a plan's JSON form.
+/// The actions of these components, from a plan's JSON form.
 struct PlanItems {
-  std::map<std::string, std::size_t> of;       ///< how many each component of the plan has
-  std::map<std::string, std::string> why_not;  ///< of those that are not applicable, blocked or deferred
+  std::map<std::string, std::size_t> of;       ///< number of actions of each component of the plan
+  std::map<std::string, std::string> why_not;  ///< for components that are not applicable, blocked or deferred
   std::set<std::string> kinds;
   std::vector<std::string> files;  ///< targets of `file`
   std::vector<Json> actions;       ///< with "component"
 };
 PlanItems items_of(const Json& plan, const std::vector<std::string>& of);
 
-/// What a plan would change, each on a line after a newline, and how it differs from the plan before: in which keys of
-/// the action.
+/// Returns what a plan would change, each on a line after a newline, with the keys of the action that differ from the
+/// plan before.
 std::string open_changes(const Json& plan, const PlanItems& before, const std::vector<std::string>& of);
 
 }  // namespace slipway::core

@@ -31,16 +31,15 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kNamed = 4;
 
-/// Files of an image are hashed up to this size; larger ones are known by size and time.
+/// Files of an image are hashed up to this size; larger ones are compared by size and time.
 constexpr off_t kHashedBytes = off_t{64} << 20U;
 constexpr std::size_t kMostOfADatabase = std::size_t{1} << 20U;
 
-/// Where an apply leaves its log, which is not part of the comparison; an apply that was killed at its very end has
-/// none.
+/// Creates the folder of apply's log, which is not compared; an apply that was killed at its very end has no log.
 Status make_log_folder(const RootDir& root) { return make_folders(root, "/var/log"); }
 
-/// Users and groups that were made stay when a component is removed, as those of packages do, with what
-/// systemd-sysusers keeps of them. Those that were there before stay as they were.
+/// Users and groups made by a component stay after its removal, as those of packages do, with the files of
+/// systemd-sysusers. Those that existed before are unchanged.
 bool is_user_database(const std::string& path) {
   constexpr std::array<std::string_view, 4> kDatabases{"/etc/passwd", "/etc/group", "/etc/shadow", "/etc/gshadow"};
   return path == "/etc/.pwd.lock" || std::ranges::any_of(kDatabases, [&](const std::string_view file) {
@@ -48,7 +47,8 @@ bool is_user_database(const std::string& path) {
          });
 }
 
-/// The accounts of a picture's text: the name, and what comes before the third colon, with the mode before the first.
+/// Returns the accounts in a picture's text: the name, and the text before the third colon, with the mode before the
+/// first.
 std::set<std::string> accounts_in(const std::string& picture) {
   std::set<std::string> accounts;
   for (const std::string& line : lines_of(picture)) {
@@ -63,7 +63,7 @@ bool keeps_accounts(const std::string& before, const std::string& after) {
   return std::ranges::includes(accounts_in(after), accounts_in(before));
 }
 
-/// The log tells of an apply that was cut off, and of the one that took it up, as of two.
+/// The log has an interrupted apply and its completion as two entries.
 bool is_left_out(const std::string& inside) {
   return inside == "run" || inside == "var/lib/slipway" || inside == "var/log/slipway";
 }
@@ -123,7 +123,7 @@ Status copy_trial_root(const std::string& from, const std::string& folder) {
   if (::mkdir(folder.c_str(), 0755) != 0) return system_error("make", folder, errno);
   SLIPWAY_TRY(copy, run_trial({.argv = {"/bin/cp", "-a", "--", from + "/.", folder}, .environment = {}}));
   if (copy.exit_code != 0) return Error{ErrorCode::io, "the root could not be copied: " + copy.messages, from, {}, {}};
-  SLIPWAY_TRY(root, RootDir::open(folder));  // its links lead nowhere outside of it
+  SLIPWAY_TRY(root, RootDir::open(folder));  // its links do not lead out of it
   SLIPWAY_CHECK(make_log_folder(root));
   SLIPWAY_CHECK(read_picture(folder));
   return {};

@@ -9,23 +9,23 @@
 
 namespace slipway::core {
 
-/// Path to "type, mode, content or destination". slipway's own books and /run are left out.
+/// Path to "type, mode, content or destination". Leaves out slipway's own records and /run.
 using Picture = std::map<std::string, std::string>;
 
-/// Makes the folder a root with the few files that every distribution has. Errors: those of system_error().
+/// Turns the folder into a root with the few files that every distribution has. Errors: those of system_error().
 Status make_trial_root(const std::string& folder);
 
-/// Makes the folder a copy of a root: modes, owners, links and nodes as there. Errors: `io`, with what cp(1) said;
-/// those of walk_tree(): its folders are nested too deep.
+/// Copies a root into the folder, with modes, owners, links and nodes. Errors: `io`, with cp(1)'s message; those of
+/// walk_tree(): its folders are nested too deep.
 Status copy_trial_root(const std::string& from, const std::string& folder);
 
-/// Puts a file of somebody else's there, with the folders above it. @param path  absolute, inside the root
+/// Adds a foreign file there, with its parent folders. @param path  absolute, inside the root
 Status put_foreign_file(const std::string& folder, const std::string& path);
 
-/// Of what cannot be looked at, "/" with the reason.
+/// Returns the picture of a folder; for an unreadable one, only "/" with the reason.
 Picture picture_of(const std::string& folder);
 
-/// "made: A, B; gone: C; changed: D", the first few of each; empty when they are equal.
+/// Returns "made: A, B; gone: C; changed: D", the first few of each; empty when they are equal.
 std::string difference(const Picture& before, const Picture& after);
 
 }  // namespace slipway::core

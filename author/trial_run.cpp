@@ -9,7 +9,7 @@
 namespace slipway::core {
 namespace {
 
-/// Hands on the whole lines of a stream, and at its end what is left.
+/// Passes on the complete lines of a stream, and at its end the rest.
 class Lines {
  public:
   explicit Lines(std::function<void(const std::string& line)> take) : take_(std::move(take)) {}
@@ -29,7 +29,8 @@ class Lines {
   std::string rest_;
 };
 
-/// A line of standard output with -o jsonl: steps are counted, warnings kept, and what is no event is the result.
+/// Handles a line of standard output with -o jsonl: counts steps, keeps warnings, and takes a line that is not an event
+/// as the result.
 void take_output(const std::string& line, TrialRun& run) {
   const Json value = Json::parse(line, nullptr, false);
   if (!value.is_object()) return;
@@ -52,7 +53,7 @@ Result<TrialRun> run_trial(const TrialCommand& command) {
   const auto stop = [&] { return command.kill_at_step != 0 && run.steps >= command.kill_at_step; };
   SLIPWAY_TRY(heard, hear_program({.argv = command.argv, .environment = command.environment},
                                   {.limit = command.limit,
-                                   .to_last_writer = true,  // who is killed leaves nobody to the next command
+                                   .to_last_writer = true,  // the next command must not meet processes of a killed one
                                    .stop = stop,
                                    .on_output = [&](std::string_view part) { printed.add(part); },
                                    .on_errors = [&](std::string_view part) { messages.add(part); }}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// author/trial_run.hpp - runs slipway as a user does, and kills it in the middle when that is to be tried.
+// author/trial_run.hpp - runs slipway as a user does, and kills it midway on request.
 #pragma once
 
 #include <chrono>
@@ -14,15 +14,15 @@ namespace slipway::core {
 struct TrialRun {
   int exit_code = 0;     ///< 128 + signal when a signal ended it
   Json result;           ///< the JSON object that it printed; empty: none
-  std::string messages;  ///< what it said besides, for people
-  unsigned steps = 0;    ///< how many steps of an apply it announced
-  bool killed = false;   ///< by us, at the step that was asked for
+  std::string messages;  ///< its other output, for users
+  unsigned steps = 0;    ///< number of announced steps of an apply
+  bool killed = false;   ///< by this trial, at the requested step
 };
 
 struct TrialCommand {
   std::vector<std::string> argv;         ///< with "-o jsonl", so that steps can be counted
-  std::vector<std::string> environment;  ///< all of it, "NAME=VALUE"
-  unsigned kill_at_step = 0;             ///< SIGKILL as soon as it announces this step, counted from 1; 0: never
+  std::vector<std::string> environment;  ///< the complete environment, "NAME=VALUE"
+  unsigned kill_at_step = 0;             ///< SIGKILL at the announcement of this step, counted from 1; 0: never
   std::chrono::seconds limit{300};
 };
 

@@ -48,15 +48,15 @@ Result<int> print_names(const Options& options, TerminalUi& ui);
 Result<int> run_version(const Options& options, TerminalUi& ui);
 Result<int> run_help(const Options& options, TerminalUi& ui);
 
-/// `slipway NAME TOOL …`. @param words  everything after NAME
+/// Runs `slipway NAME TOOL …`. @param words  everything after NAME
 Result<int> run_tool(const Manifest& component, const std::vector<std::string>& words);
 
-// Shared by several commands.
+// Shared by several commands:
 
-/// The component that a command line names. Errors: `usage`, with the nearest one.
+/// Returns the component that a command line names. Errors: `usage`, with the nearest name.
 Result<const Manifest*> named_component(const Plugins& plugins, const std::string& name);
 
-/// The spec of a command: -f, else /etc/slipway/host.yaml in the root, else the generation in force.
+/// The spec of a command: -f, else /etc/slipway/host.yaml in the root, else the active generation.
 struct SpecAndLock {
   HostSpec spec;
   Lock lock;
@@ -64,58 +64,59 @@ struct SpecAndLock {
 };
 Result<SpecAndLock> load_spec(Session& session, const Options& options);
 
-/// The number of a generation as the command line has it; nothing where it is none.
+/// Returns the number of a generation given on the command line; nothing when it is not a number.
 std::optional<int> generation_number(const std::string& text);
 
-/// The kernels of a generation that is applied again, if they are several and the command line names none: each keeps
-/// its modules. One alone gives way to the kernel that runs.
+/// Sets the kernels of a generation that is applied again, if it has several and the command line names none: each
+/// keeps its modules. A single kernel is replaced by the running one.
 Status take_kernels(Session& session, const Generation& generation);
 
-/// Components that the command line names without an option are those of --only. Errors: `usage` there are both.
+/// Uses components that the command line names without an option as those of --only. Errors: `usage` when it has both.
 Status take_names(Options& options);
 
-/// What speaks for "/" being an image and no machine, where the command line does not say which; empty: it is clear.
+/// Returns the signs that "/" is an image and not a machine, when the command line does not say which; empty when it is
+/// clear.
 std::vector<std::string> doubts_about_machine(const Options& options);
 
 /// Opens the session with the spec's hardware word.
 Result<std::unique_ptr<Session>> open_session(const Options& options, TerminalUi& ui);
 
-/// What a plan or an apply is to be made of. Errors: `invalid` an option that has no effect on this root.
+/// Returns the options of a plan or an apply. Errors: `invalid` an option that has no effect on this root.
 Result<PlanOptions> plan_options(const Session& session, const Options& options, const Lock& lock);
 
-/// Where the log of the machine that acts is; SLIPWAY_LOG_DIR counts where environment_counts().
+/// Returns the folder of this machine's log; SLIPWAY_LOG_DIR counts where environment_counts().
 std::string log_folder(const Options& options);
-/// What the log says of this command.
+/// Returns the log's data about this command.
 ChangeRequest change_request(const Options& options);
 
-/// Opens the session and reads the spec, as an apply wants them.
+/// Opens the session and reads the spec for an apply.
 Result<ApplyAttempt> open_attempt(const Options& options, TerminalUi& ui);
 
-/// Prints a plan, and gives the exit code of one.
+/// Prints a plan, and returns its exit code.
 int show_plan(const PlannedRun& run, const Options& options);
 
-/// On a terminal, without --yes, shows the plan and asks about it; true where nobody is to be asked.
+/// On a terminal, without --yes, shows the plan and asks the user about it; else returns true.
 bool agreed(const PlannedRun& run, const Options& options);
-/// Says that nothing was changed, as it was not agreed to.
+/// Reports that nothing was changed because the user did not agree.
 int leave_unchanged(const Options& options);
 
-/// What apply, rollback and remove end in. With --dry-run only the plan is shown; on a terminal, without --yes, it is
-/// shown and asked about; then it is applied, this machine's log keeps it, and what it came to is printed.
+/// The common end of apply, rollback and remove. With --dry-run only shows the plan; on a terminal, without --yes,
+/// shows it and asks the user; then applies it, records it in this machine's log, and prints the result.
 Result<int> change_host(Session& session, const Options& options, const HostSpec& spec, const ApplyOptions& apply,
                         TerminalUi& ui);
 
-/// Prints what an apply came to, writes the lock, and gives the exit code.
+/// Prints the result of an apply, writes the lock, and returns the exit code.
 Result<int> finish_apply(const Options& options, const ApplyResult& result, TerminalUi& ui);
 
-/// Whether SLIPWAY_PLUGIN_PATH, SLIPWAY_NVML and their like choose what runs, and SLIPWAY_LOG_DIR where the log is.
-/// Whoever starts slipway decides that, but root on the live machine may have got the environment of an ordinary user
-/// (`sudo -E`): there they count only for a look and for what is started to try something out, and under the shipped
-/// units never.
+/// True when SLIPWAY_PLUGIN_PATH, SLIPWAY_NVML and similar variables may choose programs and libraries, and
+/// SLIPWAY_LOG_DIR the log's folder. Usually the caller decides. But root on the live machine may have got the
+/// environment of an ordinary user (`sudo -E`): there the variables count only for commands that change nothing and for
+/// trials, and never in the shipped units.
 bool environment_counts(const Options& options);
 
-/// To standard output. Whether all of it got there is what main() asks at the end.
+/// Writes to standard output. main() checks at the end that all output was written.
 void print(const std::string& text);
-/// For people: fits the terminal and has its colours, if standard output is one.
+/// Prints for a user: wrapped to the terminal's width and in colour, if standard output is a terminal.
 void print_wrapped(const Page& page);
 void print_wrapped(const std::string& text);
 

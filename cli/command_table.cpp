@@ -7,13 +7,13 @@
 namespace slipway::core {
 namespace {
 
-/// These, and those that say which machine or image it is about, and how it is logged.
+/// Returns these options, and those that select the machine or image and the log.
 std::vector<std::string> on_machine(std::vector<std::string> options) {
   options.insert(options.end(), {"root", "live", "image", "sim", "log-format"});
   return options;
 }
 
-/// These, and those of what looks at a host as components do.
+/// Returns these options, and those of commands that read a host as components do.
 std::vector<std::string> on_host(std::vector<std::string> options) {
   options.insert(options.end(), {"kernel", "cache"});
   return on_machine(std::move(options));
@@ -104,7 +104,7 @@ std::vector<Command> pkg_verbs() {
        .most_arguments = 1}};
 }
 
-/// The last ones are what the completions ask for while somebody types.
+/// The last commands serve the completions while a user types.
 std::vector<Command> completion_verbs() {
   const auto script = [](const std::string& shell, const std::string& purpose, CommandRun run,
                          const std::string& into) {

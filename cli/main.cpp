@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/main.cpp - slipway: finds the command, prints its error, exits with its code.
+// cli/main.cpp - slipway: runs the command, prints its error, and exits with its code.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -41,7 +41,7 @@ std::string help() {
          options_text(all_options());
 }
 
-/// `slipway plugin --help`
+/// Returns the text of `slipway plugin --help`.
 std::string verbs_help(const Command& command) {
   std::string text = "Usage: slipway " + command.usage + "\n\n" + command.purpose + "\n\n";
   for (const Command& verb : command.verbs)
@@ -56,7 +56,7 @@ std::vector<std::string> shown_names(const std::vector<Command>& known) {
   return names;
 }
 
-/// The names of plugins and of components with tools count as commands.
+/// Names of plugins and of components with tools also count as commands.
 Error unknown_command(const std::string& name, const Result<Plugins>& plugins) {
   std::vector<std::string> known = shown_names(commands());
   for (const std::string& each : plugins ? tool_names(*plugins) : std::vector<std::string>()) known.push_back(each);
@@ -68,7 +68,7 @@ Error unknown_command(const std::string& name, const Result<Plugins>& plugins) {
                {}};
 }
 
-/// The last line for a program that asked for JSON, however early the command ended.
+/// Writes the last line for a program that asked for JSON, even when the command ended early.
 Error told_to_programs(Error error, const std::vector<std::string>& words) {
   const std::string output = output_of(words);
   if (output != "text") print(json_text(envelope("Error", to_json(error)), output));
@@ -81,7 +81,7 @@ Result<int> run_tool_for_programs(const Manifest& manifest, const std::vector<st
   return told_to_programs(std::move(result).error(), {"-o", "json"});
 }
 
-/// `slipway PLUGIN COMPONENT …`, which is `slipway COMPONENT …`.
+/// Runs `slipway PLUGIN COMPONENT …` as `slipway COMPONENT …`.
 Result<int> run_plugin_tool(const PluginFile& plugin, const std::string& name, const std::vector<std::string>& words) {
   std::vector<std::string> known;
   for (const Manifest& manifest : plugin.components) {
@@ -170,7 +170,7 @@ Result<int> run_version(const Options& options, TerminalUi&) {
   return kExitDone;
 }
 
-/// `help plan` is `plan --help`, `help driver build` is `driver build --help`.
+/// Handles `help plan` like `plan --help`, and `help driver build` like `driver build --help`.
 Result<int> run_help(const Options& options, TerminalUi&) {
   const std::vector<std::string>& words = options.arguments;
   if (words.empty()) return print(help()), kExitDone;
@@ -191,12 +191,12 @@ Result<int> run_help(const Options& options, TerminalUi&) {
 
 namespace {
 
-/// The last that is logged: what the command failed with.
+/// Logs the error that the command ended with, as the last line.
 void report(const Error& error, const std::vector<std::string>& words) {
   TerminalUi({log_format_of(words), LogLevel::error}, false).failed({}, error, to_text(error));
 }
 
-/// What the command line asks for, and its exit status.
+/// Runs the command line, and returns its exit status.
 int answer(const std::vector<std::string>& words) {
   if (words.empty()) {
     print(help());
@@ -210,7 +210,7 @@ int answer(const std::vector<std::string>& words) {
   return exit_code(result.error());
 }
 
-/// Results that nobody got are no success.
+/// Returns an error status when the output could not be written.
 int with_output_checked(int status, const std::vector<std::string>& words) {
   const Status written = standard_output_status();
   if (written) return status;

@@ -17,9 +17,9 @@ namespace {
 constexpr std::chrono::milliseconds kDrawStep{100};
 constexpr std::chrono::seconds kWatchStep{1};
 constexpr std::chrono::seconds kLogStep{30};
-constexpr std::chrono::seconds kQuiet{1};  // then the line is another step's, if one has something to say
+constexpr std::chrono::seconds kQuiet{1};  // then another step may use the line
 
-/// Standard error is a terminal that knows how to clear a line.
+/// True when standard error is a terminal that can clear a line.
 bool can_draw() {
   const char* const terminal = std::getenv("TERM");
   return ::isatty(STDERR_FILENO) == 1 && (terminal == nullptr || std::string_view(terminal) != "dumb");
@@ -134,7 +134,7 @@ void TerminalUi::draw(Step& step, std::size_t columns) {
   const auto now = step.meter.last_time();
   const bool taken = drawn_ != nullptr && drawn_ != &step && now - drawn_->meter.last_time() < kQuiet;
   if (taken || (bar_shown_ && drawn_ == &step && now - step.told < kDrawStep)) return;
-  // A character in the last column would make some terminals begin a new line.
+  // A character in the last column would make some terminals start a new line.
   std::fprintf(stderr, "\r\033[K%s", step.meter.line(columns - 1).c_str());
   drawn_ = &step;
   step.told = now;

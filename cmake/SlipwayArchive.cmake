@@ -1,9 +1,9 @@
-# slipway-libarchive: libarchive, static where there is an archive of it: the shared one loads libxml2 and ICU, 36 MB of
-# libraries for formats that nothing here reads.
+# slipway-libarchive: libarchive, static if an archive of it is installed: the shared one loads libxml2 and ICU, 36 MB
+# of libraries for formats that slipway does not read.
 find_package(LibArchive REQUIRED)
 find_library(SLIPWAY_LIBARCHIVE_ARCHIVE NAMES libarchive.a)
 set(archive_libraries "")
-foreach(name z lzma zstd libbz2.so.1.0 liblz4.so.1 libacl.so.1 libnettle.so.8)  # of some there is nothing else where only libarchive is asked for
+foreach(name z lzma zstd libbz2.so.1.0 liblz4.so.1 libacl.so.1 libnettle.so.8)  # for some, only the shared library is installed with libarchive
   find_library(SLIPWAY_LIBARCHIVE_${name} NAMES ${name})
   list(APPEND archive_libraries ${SLIPWAY_LIBARCHIVE_${name}})
 endforeach()
@@ -12,7 +12,7 @@ if(SLIPWAY_LIBARCHIVE_ARCHIVE AND NOT archive_libraries MATCHES "NOTFOUND")
   find_package(OpenSSL REQUIRED COMPONENTS Crypto)
   target_include_directories(slipway-libarchive SYSTEM INTERFACE ${LibArchive_INCLUDE_DIRS})
   target_link_libraries(slipway-libarchive INTERFACE ${SLIPWAY_LIBARCHIVE_ARCHIVE} ${archive_libraries} OpenSSL::Crypto)
-  target_link_options(slipway-libarchive INTERFACE -Wl,--gc-sections)  # else what the formats need that nobody asks for
+  target_link_options(slipway-libarchive INTERFACE -Wl,--gc-sections)  # otherwise includes the code of unused formats
 else()
   target_link_libraries(slipway-libarchive INTERFACE LibArchive::LibArchive)
 endif()

@@ -1,6 +1,6 @@
-# slipway_share_headers: the same precompiled headers for all libraries that are compiled as most of slipway is, where the
-# build is one for speed (CMAKE_UNITY_BUILD): each of them would read json.hpp anew. A build without it shows missing
-# includes.
+# slipway_share_headers: the same precompiled headers for all libraries that are compiled with the common options, in a
+# build for speed (CMAKE_UNITY_BUILD): each of them would otherwise parse json.hpp again. A build without it shows
+# missing includes.
 if(CMAKE_UNITY_BUILD)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/shared_headers.cpp CONTENT "")
   foreach(visibility default hidden)
@@ -13,7 +13,7 @@ if(CMAKE_UNITY_BUILD)
   set_target_properties(slipway-headers-hidden PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 endif()
 
-# Does a target have sources of C++, the options of all, and none that the headers were not compiled with?
+# True when a target has C++ sources, the common options, and none that the headers were not compiled with.
 function(_slipway_may_share result target)
   set(${result} OFF PARENT_SCOPE)
   get_target_property(type ${target} TYPE)
@@ -26,7 +26,7 @@ function(_slipway_may_share result target)
   endif()
 endfunction()
 
-# slipway_share_headers(FOLDER): for the libraries of a folder and of those below.
+# slipway_share_headers(FOLDER): for the libraries of a folder and its subfolders.
 function(slipway_share_headers folder)
   get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
   foreach(target ${targets})
@@ -36,7 +36,7 @@ function(slipway_share_headers folder)
       if(NOT visibility)
         set(visibility default)
       endif()
-      set_property(TARGET ${target} PROPERTY PRECOMPILE_HEADERS)  # its own ones
+      set_property(TARGET ${target} PROPERTY PRECOMPILE_HEADERS)  # its own headers
       target_precompile_headers(${target} REUSE_FROM slipway-headers-${visibility})
     endif()
   endforeach()

@@ -1,14 +1,14 @@
-# slipway_add_plugin: a plugin from its sources and its manifest.
+# slipway_add_plugin: builds a plugin from its sources and its manifest.
 
-# One library with the plugin's note and nothing to be seen but its entry.
-# @param kind  what slipway-manifest calls it: library or service
+# Builds one library with the plugin's note that exports only its entry.
+# @param kind  slipway-manifest's name for it: library or service
 function(_slipway_plugin_library target note sources libraries kind manifest)
   add_library(${target} MODULE ${sources} ${note})
   target_link_libraries(${target} PRIVATE slipway::sdk ${libraries})
   set_target_properties(${target} PROPERTIES PREFIX "" CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
-  # The SDK is private to each plugin: nothing of it may be found by another one, or find another one's.
+  # The SDK is private to each plugin: no plugin may use another one's copy.
   target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script=${SLIPWAY_PLUGIN_EXPORTS})
-  if(NOT SLIPWAY_SANITIZE)  # the sanitizers' functions are the program's
+  if(NOT SLIPWAY_SANITIZE)  # the sanitizers' functions are in the program
     target_link_options(${target} PRIVATE -Wl,-z,defs)
   endif()
   if(SLIPWAY_CHECKS_MANIFESTS)
@@ -17,7 +17,8 @@ function(_slipway_plugin_library target note sources libraries kind manifest)
   endif()
 endfunction()
 
-# The program with a service, which nobody loads: at a fixed address, and only what is used of each library.
+# The program with a service, which no process loads as a library: at a fixed address, and with only the used parts of
+# each library.
 function(_slipway_service_program target note sources libraries)
   if(NOT TARGET slipway-service-main)
     message(FATAL_ERROR "SERVICE_PROGRAM is for plugins that are built with slipway; others have services in libraries")
@@ -32,15 +33,16 @@ endfunction()
 
 # slipway_add_plugin(NAME SOURCES file... MANIFEST file.yaml [LIBRARIES target...] [VERSION x.y.z]
 #                    [SERVICE_SOURCES file... [SERVICE_LIBRARIES target...] [SERVICE_PROGRAM]])
-# Builds NAME.so. The manifest (YAML, one document per component) goes into an ELF note, so that slipway reads it without
-# loading the plugin. VERSION is the plugin's own, else the project's. What is wrong with the manifest, or differs between it
-# and SLIPWAY_PLUGIN(), stops the build. The object library NAME-manifest has the manifest's keys and defaults: link tests with
-# it, and slipway::testing::spec_of() gives them specs as slipway does.
-# UNCHECKED leaves that out, for plugins that are wrong on purpose.
+# Builds NAME.so. The manifest (YAML, one document per component) goes into an ELF note, so that slipway reads it
+# without loading the plugin. VERSION is the plugin's own, else the project's. An error in the manifest, or a difference
+# between it and SLIPWAY_PLUGIN(), stops the build. The object library NAME-manifest has the manifest's keys and
+# defaults: link tests with it, and slipway::testing::spec_of() gives them specs as slipway does. UNCHECKED skips the
+# checks, for plugins that are wrong on purpose.
 # With SERVICE_SOURCES, the target NAME-service builds NAME.service.so into the same folder: the long-running part of
-# components whose manifest says `service: beside`, so that planning does not load what only the service needs.
-# With SERVICE_PROGRAM (`service: program`) it builds the program NAME-service instead, which can be linked with static
-# libraries that were not made for shared objects. Its main function is slipway's own, so this is for slipway's plugins.
+# components whose manifest says `service: beside`, so that planning does not load libraries that only the service
+# needs. With SERVICE_PROGRAM (`service: program`) it builds the program NAME-service instead, which can be linked with
+# static libraries that were not made for shared objects. Its main function is slipway's own, so this is for slipway's
+# plugins.
 function(slipway_add_plugin name)
   cmake_parse_arguments(ARG "SERVICE_PROGRAM;UNCHECKED" "MANIFEST;VERSION" "SOURCES;LIBRARIES;SERVICE_SOURCES;SERVICE_LIBRARIES" ${ARGN})
   if(NOT ARG_VERSION)
@@ -98,7 +100,7 @@ function(slipway_add_plugin name)
     add_dependencies(${name} ${name}-service)
   endif()
 endfunction()
-# slipway-manifest runs during the build, so it must be a program of the machine that builds.
+# slipway-manifest runs during the build, so it must be a program for the build machine.
 set(SLIPWAY_CHECKS_MANIFESTS ON)
 if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
   set(SLIPWAY_CHECKS_MANIFESTS OFF)

@@ -22,7 +22,7 @@ endif()
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 set(CMAKE_SYSROOT ${SLIPWAY_ARM64}/sysroot)
-# Libraries and packages come from the sysroot alone; programs (protoc, ccache) are those of this machine.
+# Libraries and packages come only from the sysroot; programs (protoc, ccache) are those of this machine.
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)

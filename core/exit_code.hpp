@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/exit_code.hpp - the exit statuses of the command slipway, whichever of its programs answers.
+// core/exit_code.hpp - the exit statuses of the command slipway, the same for all of its programs.
 #pragma once
 
 #include <slipway/error.hpp>
@@ -9,10 +9,10 @@ namespace slipway::core {
 /// Exit codes (docs/user-guide.md).
 enum ExitCode : int {
   kExitDone = 0,
-  kExitError = 1,    ///< any error; `verify`: something does not pass
+  kExitError = 1,    ///< any error; `verify`: a check fails
   kExitChanges = 2,  ///< `plan`: there are changes
-  kExitWaiting = 3,  ///< `apply`: somebody is in the way
-  kExitReboot = 4,   ///< `apply`: done but for a reboot
+  kExitWaiting = 3,  ///< `apply`: a device is in use, or a source does not answer
+  kExitReboot = 4,   ///< `apply`: complete except for a reboot
   kExitUsage = 64,   ///< EX_USAGE
   kExitLocked = 75,  ///< EX_TEMPFAIL: another slipway is at work on this root
 };

@@ -36,7 +36,7 @@ std::vector<std::string> command_of(const Json& build) {
   return argv;
 }
 
-/// Hands a text that comes in pieces on line by line, of each as much as a log's reader looks at.
+/// Passes a text that arrives in pieces on line by line, up to the length that a log's reader uses.
 class Lines {
  public:
   explicit Lines(const std::function<void(const std::string&)>& take) : take_(take) {}
@@ -57,7 +57,7 @@ class Lines {
   std::string line_;
 };
 
-/// Before anything is compiled: that takes minutes.
+/// Called before compiling, which takes minutes.
 Status check_keys(const Json& build) {
   for (const Json& file : build.value("collect", Json::array()))
     if (const std::string key = file.value("sign_key", ""); !key.empty())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sandbox/build_check.cpp - what a build needs of the root whose compiler it uses, looked for before it is begun.
+// sandbox/build_check.cpp - checks before a build that the root of its compiler has everything it needs.
 #include <algorithm>
 
 #include "sandbox/build.hpp"
@@ -45,7 +45,7 @@ Status check_build(const Json& build, const Host& host) {
     if (!host.exists(path)) return build_needs(build, path, host.root_folder());
   for (const std::string& program : programs_of(build))
     if (!has_program(host, program)) return build_needs(build, program, host.root_folder());
-  if (programs_of(build).empty()) return {};  // run_build() says what is wrong with that
+  if (programs_of(build).empty()) return {};  // run_build() reports that error
   if (!host.live() && !root_runs_here(host)) return needs_the_processor(host, programs_of(build).front());
   if (Status runs = check_in_root(host); !runs) {
     Error error = runs.error();

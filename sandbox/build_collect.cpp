@@ -80,7 +80,7 @@ class Collector {
                  {{"log", request_.log}}};
   }
 
-  /// Foreign sources could have made a FIFO of that name, or of it or of the folder a link that leads out of them.
+  /// Refuses anything except a regular file: the foreign source could have made a FIFO, or a link that leads out.
   Result<Fd> open_made(const Wanted& wanted) const { return open_regular(source_, directory_ + "/" + wanted.from); }
 
   Status check_file(const Wanted& wanted) const {
@@ -98,8 +98,8 @@ class Collector {
                       release_);
   }
 
-  /// By the root's own tool, where the build ran; its output goes to the log. A signature, which is appended, would be
-  /// taken away too: modules are signed after this.
+  /// Runs the root's own tool, where the build ran; its output goes to the log. Stripping would also remove an appended
+  /// signature: modules are signed after this.
   Status strip(const std::vector<std::string>& files) const {
     Sandbox sandbox = room_.sandbox();
     sandbox.argv = {"strip", "--strip-debug", "--"};
@@ -116,7 +116,7 @@ class Collector {
     return error;
   }
 
-  /// CONFIG_MODULE_SIG_HASH of the kernel, whose headers say it.
+  /// Returns CONFIG_MODULE_SIG_HASH of the kernel, from its headers.
   Result<std::string> signing_digest() const {
     constexpr std::string_view kOption = "CONFIG_MODULE_SIG_HASH=\"";
     const std::string path = "/lib/modules/" + release_ + "/build/.config";
@@ -132,8 +132,8 @@ class Collector {
     return std::string("sha256");
   }
 
-  /// A copy of the module, signed: an open file without a name. slipway signs it itself, since the key is nothing for
-  /// programs of the root.
+  /// Returns a signed copy of the module, an open file without a name. slipway signs it itself, since programs of the
+  /// root must not see the key.
   Result<Fd> signed_copy(const Wanted& wanted, int module, const std::string& beside) const {
     SLIPWAY_TRY(signer, ModuleSigner::open(wanted.sign_key, wanted.sign_cert));
     SLIPWAY_TRY(digest, signing_digest());
@@ -166,7 +166,7 @@ class Collector {
     return compress_file(wanted.compress, from.get(), file.get(), to.string());
   }
 
-  /// The same modes and, where there is an epoch, times in every copy.
+  /// Sets the same modes and, with an epoch, the same times in every copy.
   Status settle() const {
     std::vector<fs::path> paths{request_.into};
     for (const auto& entry : fs::recursive_directory_iterator(request_.into)) paths.push_back(entry.path());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is looked for is found by hand: a regular expression of the standard library calls itself for each character.
+// Searches by hand: a regular expression of the standard library recurses for each character.
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -20,7 +20,7 @@ bool is_of(std::string_view text, std::string_view characters) {
   return text.find_first_not_of(characters) == std::string_view::npos;
 }
 
-/// Takes ":12" off the end. False when there is none.
+/// Removes ":12" at the end. Returns false when there is none.
 bool drop_number(std::string_view& text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || colon + 1 == text.size() || !is_of(text.substr(colon + 1), kDigits))
@@ -29,7 +29,7 @@ bool drop_number(std::string_view& text) {
   return true;
 }
 
-/// "gcc", "x86-64-linux-gnu-gcc-12", "cc1plus"
+/// True for "gcc", "x86-64-linux-gnu-gcc-12", "cc1plus".
 bool is_compiler(std::string_view name) {
   if (name == "cc1" || name == "cc1plus") return true;
   const std::size_t cc = name.rfind("cc");
@@ -37,7 +37,7 @@ bool is_compiler(std::string_view name) {
          is_of(name.substr(0, cc), "abcdefghijklmnopqrstuvwxyz0123456789-");
 }
 
-/// "FILE:LINE:COLUMN: error: …", "gcc: fatal error: …"
+/// True for "FILE:LINE:COLUMN: error: …", "gcc: fatal error: …".
 bool is_compilers(std::string_view line) {
   if (line.empty()) return false;
   for (const std::string_view mark : {": error: ", ": fatal error: "})
@@ -49,7 +49,7 @@ bool is_compilers(std::string_view line) {
   return false;
 }
 
-/// "ld: …", "/usr/bin/ld.bfd: …", wherever it stands behind a slash
+/// True for "ld: …", "/usr/bin/ld.bfd: …", after any path.
 bool is_of_ld(std::string_view line) {
   for (std::size_t at = line.find(": "); at != std::string_view::npos; at = line.find(": ", at + 1)) {
     const std::string_view before = line.substr(0, at);
@@ -64,7 +64,7 @@ bool is_linkers(std::string_view line) {
          line.starts_with("ERROR: modpost: ") || is_of_ld(line);
 }
 
-/// "make[2]: *** …", "sh: x: not found"
+/// True for "make[2]: *** …", "sh: x: not found".
 bool is_makes(std::string_view line) {
   for (const std::string_view end : {": not found", ": command not found", ": No such file or directory"})
     if (line.ends_with(end)) return true;
@@ -78,7 +78,7 @@ bool is_makes(std::string_view line) {
   return name == "make" || name == "gmake";
 }
 
-/// What an error line looks like, the best kind first: a compiler's tells more than make's.
+/// The kinds of error lines, the best first: a compiler's line is more specific than make's.
 constexpr std::array kKinds{is_compilers, is_linkers, is_makes};
 
 std::string without_folder(std::string text, const std::string& folder) {
@@ -88,7 +88,7 @@ std::string without_folder(std::string text, const std::string& folder) {
   return text;
 }
 
-/// The line that begins there, without its end.
+/// Returns the line that begins there, without its line end.
 std::string_view line_at(std::string_view log, std::size_t begin) {
   return log.substr(begin, log.find('\n', begin) - begin);
 }
@@ -123,7 +123,7 @@ std::string context_of(std::string_view log, std::size_t begin) {
   return context;
 }
 
-/// Where the first line of the best kind begins.
+/// Returns the start of the first line of the best kind.
 std::size_t find_error(std::string_view log) {
   std::array<std::size_t, kKinds.size()> first;
   first.fill(std::string_view::npos);
@@ -153,8 +153,8 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
-/// Words that Kbuild prints before the file that it makes; NVIDIA's makefiles add the last for their checks of the
-/// kernel.
+/// True for words that Kbuild prints before the file that it makes; NVIDIA's makefiles add the last one for their
+/// checks of the kernel.
 bool is_kbuild_verb(std::string_view word) {
   constexpr std::array<std::string_view, 6> kVerbs{"CC", "LD", "AS", "AR", "MODPOST", "CONFTEST:"};
   return std::find(kVerbs.begin(), kVerbs.end(), word) != kVerbs.end();

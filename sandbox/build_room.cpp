@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Folders that the room has empty, or of its own.
+/// Folders that the sandbox has empty, or its own version of.
 constexpr std::array<std::string_view, 6> kNeverShown{"/tmp/", "/var/tmp/", "/run/", "/dev/", "/proc/", "/sys/"};
 
 bool is_folder(const std::string& path) {
@@ -31,7 +31,7 @@ bool is_folder(const std::string& path) {
   return fs::is_directory(fs::symlink_status(path, ignored));
 }
 
-/// As `date` prints it in the C locale: what kernel makefiles expect.
+/// Returns the time as `date` prints it in the C locale, which kernel makefiles expect.
 std::string timestamp(std::int64_t epoch) {
   const auto time = static_cast<std::time_t>(epoch);
   std::tm parts{};
@@ -59,20 +59,20 @@ std::vector<std::string> environment_of(const BuildRequest& request) {
   return list;
 }
 
-/// The layers over a folder of the root: what is ours, the headers' folders that are there, then the root's own.
+/// The layers over a folder of the root: ours, the existing folders of the headers, then the root's own.
 struct Layering {
   const BuildRequest& request;
   const RootDir& root;
 
-  /// Host path of a folder of the root, links followed inside it; empty when it is not there.
+  /// Returns the host path of a folder of the root, following links inside it; empty when it does not exist.
   std::string in_root(const std::string& path) const {
     const auto real = root.resolve(path);
     if (!real || !is_folder(root.folder() + *real)) return {};
     return root.folder() + *real;
   }
 
-  /// Folders of the headers tree; a link there (lib -> usr/lib) repeats what its target holds, and one of a package may
-  /// lead anywhere on this machine.
+  /// Adds folders of the headers tree, but no links: one in the tree (lib -> usr/lib) repeats its target, and one from
+  /// a package may lead anywhere on this machine.
   void add_headers(std::vector<std::string>& layers, const std::string& path) const {
     if (request.headers.empty()) return;
     const auto headers = RootDir::open(request.headers);
@@ -80,7 +80,7 @@ struct Layering {
     if (real && *real == path && is_folder(request.headers + path)) layers.push_back(request.headers + path);
   }
 
-  /// Modules and kernel tools: lib and usr/lib, which are one folder in a merged-/usr root.
+  /// Adds modules and kernel tools: lib and usr/lib, which are the same folder in a merged-/usr root.
   void add_libraries(std::vector<SandboxOverlay>& overlays) const {
     const std::string lib = in_root("/lib");
     const std::string usr_lib = in_root("/usr/lib");
@@ -98,7 +98,7 @@ struct Layering {
   }
 };
 
-/// The folder that the source is shown at: the root may have none of that name, and cannot be changed.
+/// Creates the folder to show the source at: the root may lack it, and cannot be changed.
 Status make_mount_points(const fs::path& folder) {
   std::error_code code;
   fs::create_directories(folder / "src" / fs::path(kBuildFolder).filename(), code);
@@ -123,7 +123,7 @@ Result<std::vector<SandboxOverlay>> overlays_of(const BuildRequest& request, con
   return overlays;
 }
 
-/// The keys that modules are signed with afterwards may lie in the root that compiles: an empty file is in their place.
+/// Hides the keys that sign the modules afterwards, which may be in the compiling root: an empty file replaces them.
 Status hide_keys(const BuildRequest& request, const std::string& empty, std::vector<SandboxBind>& binds) {
   const Fd file(::open(empty.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0400));
   if (!file) return system_error("create", empty, errno);
@@ -148,7 +148,7 @@ Result<BuildRoom> BuildRoom::open(const BuildRequest& request) {
   BuildRoom room;
   room.folder_ = request.source + ".slipway-build";
   std::error_code code;
-  SLIPWAY_CHECK(remove_tree(room.folder_));  // of a run that was killed
+  SLIPWAY_CHECK(remove_tree(room.folder_));  // left by a killed run
   fs::create_directories(room.folder_, code);
   if (code) return system_error("make the folder", room.folder_, code.value());
   const std::string source = room.source_folder();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sandbox/build_room.hpp - the scratch folder of a build, the sandbox that its programs run in, what comes out of it,
-// and what went wrong.
+// sandbox/build_room.hpp - the scratch folder of a build, its sandbox, the collection of its results, and the error
+// from its log.
 #pragma once
 
 #include <optional>
@@ -14,10 +14,10 @@
 
 namespace slipway::core {
 
-/// Where the source lies inside, always.
+/// The path of the source inside, always the same.
 constexpr const char* kBuildFolder = "/usr/src/slipway-build";
 
-/// On the disk beside the request's source while it lives.
+/// The build's folder, on the disk beside the request's source, removed with this object.
 class BuildRoom {
  public:
   /// Copies the source. Errors: `no_space`, `io`; `invalid` when the root has no /usr.
@@ -26,9 +26,9 @@ class BuildRoom {
   BuildRoom& operator=(BuildRoom&&) = delete;
   ~BuildRoom();
 
-  /// A sandbox in which the source is the one thing that can be written. argv, output and needs are left to the caller.
+  /// Returns a sandbox in which only the source is writable. The caller sets argv, output and needs.
   const Sandbox& sandbox() const { return sandbox_; }
-  /// Host path of the copy of the source. What lies there is the build's: it may be links to anywhere.
+  /// Returns the host path of the copy of the source. Its contents are the build's: links in it may lead anywhere.
   std::string source_folder() const { return folder_ + "/source"; }
 
  private:
@@ -37,26 +37,26 @@ class BuildRoom {
   Sandbox sandbox_;
 };
 
-/// Fills the folder `request.into` with what `collect` of the build names. Errors: `build_failed` when a file is not
-/// there, no module, or for another kernel; `not_found` without strip; `io`, `no_space`; those of ModuleSigner.
+/// Fills the folder `request.into` with the build's `collect` files. Errors: `build_failed` when a file is missing, is
+/// not a module, or is for another kernel; `not_found` without strip; `io`, `no_space`; those of ModuleSigner.
 Status collect_results(const BuildRequest& request, const BuildRoom& room);
 
 struct BuildProblem {
   std::string line;     ///< "nvidia/nv-pci.c:223:9: error: too few arguments to function 'f'"
-  std::string context;  ///< that line with what the compiler showed around it
-  /// build_failed; no_space or io (out of memory) for what another attempt may not meet
+  std::string context;  ///< that line with the compiler's output around it
+  /// build_failed; no_space or io (out of memory) for errors that may not happen in another attempt
   ErrorCode code = ErrorCode::build_failed;
 };
 
-/// How much of a line of a build's output is looked at; some tools print no ends of lines.
+/// The maximum length that is used of a line of a build's output; some tools print no line ends.
 constexpr std::size_t kLogLineBytes = 4096;
 
-/// The first error of a compiler; else of a linker or modpost; else of make. Nothing when none is recognised.
-/// Lines beyond kLogLineBytes are none. @param folder  where the source lay: taken off the front of paths
+/// Returns the first error of a compiler; else of a linker or modpost; else of make. Nothing when none is recognised.
+/// Lines beyond kLogLineBytes do not count. @param folder  the folder of the source: removed from paths
 std::optional<BuildProblem> find_problem(const std::string& log, const std::string& folder);
 
-/// The file that a line of make's output is about: "nvidia/nv.o" of "  CC [M]  FOLDER/nvidia/nv.o", "nv.c" of
-/// "gcc -c nv.c"; empty when it is about none.
+/// Returns the file that a line of make's output is about: "nvidia/nv.o" for "  CC [M]  FOLDER/nvidia/nv.o", "nv.c" for
+/// "gcc -c nv.c"; empty for any other line.
 std::string compiled_file(const std::string& line, const std::string& folder);
 
 }  // namespace slipway::core

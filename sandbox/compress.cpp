@@ -21,7 +21,7 @@ Error failed(const std::string& path, const std::string& why) {
   return Error{ErrorCode::io, "cannot compress " + path + ": " + why, path, {}, {}};
 }
 
-/// The next chunk; its size is 0 at the end.
+/// Reads the next chunk; its size is 0 at the end.
 Status read_chunk(int fd, std::vector<char>& chunk, const std::string& path) {
   chunk.resize(kChunkBytes);
   ssize_t got = 0;

@@ -23,7 +23,7 @@ constexpr std::array kProgramFolders{"/usr/sbin/", "/usr/bin/",        "/sbin/",
 constexpr std::chrono::seconds kListLimit{30};
 constexpr std::size_t kMostHeaders = 256;
 constexpr const char* kLinker = "ld.so";  // in kToolsFolder
-/// What programs open by name when they meet a compressed or signed file (kmod 34: dlopen(3)), so none lists them.
+/// Libraries that programs open by name for a compressed or signed file (kmod 34: dlopen(3)), and do not list.
 constexpr std::array kOpenedByName{"libzstd.so.1", "liblzma.so.5", "libz.so.1", "libcrypto.so.3"};
 
 Error cannot_take(const std::string& program, const std::string& why) {
@@ -35,10 +35,10 @@ Error cannot_take(const std::string& program, const std::string& why) {
                {}};
 }
 
-/// The program's ELF headers, as far as this processor's own programs have them.
+/// The parts of a program's ELF headers that matter, for programs of this processor.
 struct Head {
   bool is_elf = false;
-  std::string linker;  ///< empty: a static program
+  std::string linker;  ///< empty for a static program
 };
 
 Head head_of(const std::string& path) {
@@ -65,7 +65,7 @@ std::string real_path(const std::string& path) {
   return missing ? std::string() : real;
 }
 
-/// The first of the name that is a program, and not a script that starts NAME.real.
+/// Returns the first file of that name that is a program, and not a script that starts NAME.real.
 std::string path_of(const std::string& name) {
   std::string script;
   for (const char* folder : kProgramFolders)
@@ -77,7 +77,7 @@ std::string path_of(const std::string& name) {
   return script;
 }
 
-/// Collects libraries: what this machine's linker says that it would take for a program or library of this machine.
+/// Collects libraries: those that this machine's linker would load for a program or library of this machine.
 class Libraries {
  public:
   explicit Libraries(std::string linker) : linker_(std::move(linker)) {}
@@ -144,7 +144,7 @@ Result<HostProgram> find_host_program(const std::string& name) {
   SLIPWAY_CHECK(libraries.add_needed(path));
   SLIPWAY_CHECK(libraries.add_opened_by_name());
   program.start = {folder + kLinker, "--library-path", kToolsFolder, folder + name};
-  // What a root says of its own libraries is not for this program; musl's linker has no such file to read.
+  // A root's settings for its own libraries are not for this program; musl's linker has no such file to read.
   if (head.linker.find("ld-musl") == std::string::npos)
     program.start.insert(program.start.begin() + 1, "--inhibit-cache");
   for (SandboxBind& library : libraries.take()) program.files.push_back(std::move(library));

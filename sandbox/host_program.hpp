@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sandbox/host_program.hpp - a program of this machine with all that it needs to run where only the files of a foreign
-// root are: its linker and its libraries.
+// sandbox/host_program.hpp - a program of this machine with its linker and libraries, so that it runs where only the
+// files of a foreign root are visible.
 #pragma once
 
 #include <string>
@@ -13,14 +13,14 @@
 namespace slipway::core {
 
 struct HostProgram {
-  std::vector<std::string> start;  ///< the words before its arguments: what it is started by, in kToolsFolder
+  std::vector<std::string> start;  ///< the words before its arguments: the linker that starts it, in kToolsFolder
   std::vector<SandboxBind> files;  ///< for Sandbox::tools
 };
 
-/// @param name  of a file in one of this machine's usual folders, as machine_has_tool() finds it; a script that only
-///              starts NAME.real (Ubuntu's ldconfig) stands for that
-/// Errors: `not_found` no such program, or it lacks a library; `unsupported` it is of a kind that cannot be taken
-/// along.
+/// @param name  name of a file in one of this machine's usual folders, as machine_has_tool() finds it; for a script
+///              that only starts NAME.real (Ubuntu's ldconfig), NAME.real is used
+/// Errors: `not_found` no such program, or it lacks a library; `unsupported` a kind of program that cannot be shown in
+/// a foreign root.
 Result<HostProgram> find_host_program(const std::string& name);
 
 }  // namespace slipway::core

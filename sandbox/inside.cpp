@@ -39,18 +39,18 @@ constexpr rlim_t kOpenFiles = 65536;
   ::_exit(kNotStarted);
 }
 
-/// Of the namespaces that a program can do without, the errno of each that the kernel refused.
+/// The errno of each optional namespace that the kernel refused.
 struct Shared {
   int network = 0;   ///< then it gets no sockets
-  int messages = 0;  ///< System V and POSIX: then it gets none
+  int messages = 0;  ///< System V and POSIX: then it gets none of them
   int names = 0;     ///< then the machine keeps its own
 };
 
-/// What process 1 inside and the program need to know.
+/// The data for process 1 inside and for the program.
 struct Room {
   const Sandbox& request;
   Shared shared;
-  bool counted;  ///< all memory that the program takes, in whatever form
+  bool counted;  ///< all memory of the program is counted, of any kind
   int input;
   int output;
   int report;
@@ -64,17 +64,17 @@ bool unshare_all(Shared& shared) {
   return true;
 }
 
-/// A root's files have many owners, and a root's own tools set them.
+/// Keeps the powers over files: a root's files have many owners, and a root's own tools set them.
 Powers powers_of(const Room& room) {
   Powers kept{{CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_FSETID, CAP_SETGID, CAP_SETUID}};
   kept.network = room.request.local_sockets && room.shared.network == 0;
-  kept.other_sockets = false;  // kinds that no namespace holds, and for which the kernel would load modules
+  kept.other_sockets = false;  // kinds without a namespace, for which the kernel would load modules
   kept.memory_of_nobody = room.counted && room.shared.messages == 0;
   kept.smaller_programs = true;
   return kept;
 }
 
-/// Everything from there on, as close_range(2) does it from Linux 5.11 on.
+/// Marks all descriptors from there on, as close_range(2) does since Linux 5.11.
 void close_on_exec(int first) {
   if (::close_range(static_cast<unsigned>(first), ~0U, CLOSE_RANGE_CLOEXEC) == 0) return;
   const auto mark = [first](int fd) {
@@ -105,7 +105,7 @@ void limit(int resource, rlim_t most) {
   ::setrlimit(static_cast<__rlimit_resource>(resource), &now);
 }
 
-/// 1, which ends a dump to the program of a core_pattern as well; 0 does not.
+/// Sets the limit to 1, which also prevents a dump to the program of a core_pattern; 0 does not.
 void allow_no_core() {
   const rlimit core{1, 1};
   if (::setrlimit(RLIMIT_CORE, &core) != 0) limit(RLIMIT_CORE, 1);
@@ -137,7 +137,7 @@ void take_streams(const Room& room) {
   report_and_exit(room.report, SandboxReport::program, errno, request.argv.front());
 }
 
-/// The exit status of `child`; orphans that come to us as process 1 are reaped on the way.
+/// Returns the exit status of `child`; also reaps orphans, which become children of process 1.
 int wait_for(pid_t child) {
   for (;;) {
     int status = 0;
@@ -153,7 +153,7 @@ void note(int report, SandboxReport::Kind kind, const std::string& why) {
   (void)!::write(report, line.data(), line.size());
 }
 
-/// @return its pid, -1 when no process can be started. It tells in the report which namespaces it has not, and why.
+/// @return its pid, -1 when no process can be started. Reports which namespaces it lacks, and why.
 pid_t start_program(const Room& room, UserNamespace& users) {
   if (const int number = room.shared.network; number != 0)
     note(room.report, SandboxReport::without_network,
@@ -172,7 +172,7 @@ pid_t start_program(const Room& room, UserNamespace& users) {
   return again;
 }
 
-/// Process 1 of the new namespace: when it ends, the kernel kills all that is left in there.
+/// Runs as process 1 of the new namespace: when it ends, the kernel kills all its remaining processes.
 [[noreturn]] void be_first(const Room& room) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   ::umask(022);
@@ -196,9 +196,9 @@ pid_t start_program(const Room& room, UserNamespace& users) {
 
 void enter_sandbox(const Sandbox& request, const LimitedProcesses& group, int output, int report, int parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-  if (::getppid() != parent) ::_exit(kNotStarted);  // the caller died before that took effect
+  if (::getppid() != parent) ::_exit(kNotStarted);  // the caller ended before that took effect
   if (!group.join()) report_and_exit(report, SandboxReport::setup, errno, "join the group " + group.name());
-  ::setsid();  // Ctrl-C is for slipway to act on
+  ::setsid();  // only slipway reacts to Ctrl-C
   close_on_exec(kFirstInherited);
   Room room{request, {}, !group.needs_looks(), ::open("/dev/null", O_RDONLY | O_CLOEXEC), output, report};
   if (room.input < 0) report_and_exit(report, SandboxReport::setup, errno, "open /dev/null");

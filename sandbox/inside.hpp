@@ -8,8 +8,8 @@
 
 namespace slipway::core {
 
-/// What kept the program from being run, on its way through the report pipe: one letter, errno, text. Lines of
-/// `without_users` and `without_network` (a letter and why) come first, and keep nothing from being run.
+/// The error that prevented the program from running, in the form of the report pipe: one letter, errno, text. Lines of
+/// `without_users` and `without_network` (a letter and the reason) come first, and prevent nothing.
 struct SandboxReport {
   enum Kind : char {
     refused = 'r',
@@ -21,18 +21,18 @@ struct SandboxReport {
   };
   Kind kind = setup;
   int number = 0;    ///< errno
-  std::string text;  ///< what was tried
+  std::string text;  ///< the attempted step
 };
 
 /// Runs in a fork of the caller and never returns. Writes a report to `report` (close-on-exec) when the program could
 /// not be started; ends with its exit status, or 128 + signal.
-/// @param group   that it joins first
-/// @param output  what becomes standard output and error
+/// @param group   the group that it joins first
+/// @param output  becomes standard output and error
 [[noreturn]] void enter_sandbox(const Sandbox& request, const LimitedProcesses& group, int output, int report,
                                 int parent);
 
-/// Called in a mount namespace that nobody else uses, as process 1 of its process namespace. Afterwards "/" is the
-/// request's root. @return a report with empty text when all went well
+/// Called in a private mount namespace, as process 1 of its process namespace. Afterwards "/" is the request's root.
+/// @return a report with empty text on success
 SandboxReport make_sandbox_mounts(const Sandbox& request);
 
 }  // namespace slipway::core

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The format is that of Documentation/admin-guide/module-signing.rst and include/linux/module_signature.h.
+// The format is described in Documentation/admin-guide/module-signing.rst and include/linux/module_signature.h.
 #include "sandbox/module_signature.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ constexpr std::size_t kMostBytes = 1U << 20U;  // of a key, and of a certificate
 constexpr std::size_t kShownBytes = 40;
 constexpr std::string_view kEndMark = "~Module signature appended~\n";
 constexpr std::uint8_t kIdIsPkcs7 = 2;  // PKEY_ID_PKCS7
-/// Those that a kernel may name in CONFIG_MODULE_SIG_HASH.
+/// The values that a kernel may have in CONFIG_MODULE_SIG_HASH.
 constexpr std::array<std::string_view, 8> kDigests{"sha1",   "sha224",   "sha256",   "sha384",
                                                    "sha512", "sha3-256", "sha3-384", "sha3-512"};
 
@@ -33,7 +33,7 @@ using Key = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
 using Certificate = std::unique_ptr<X509, decltype(&X509_free)>;
 using SignedData = std::unique_ptr<CMS_ContentInfo, decltype(&CMS_ContentInfo_free)>;
 
-/// The text of a key, which is wiped when it is no longer needed.
+/// The text of a key, which is erased when it is no longer needed.
 class Secret {
  public:
   explicit Secret(std::string text) : text_(std::move(text)) {}
@@ -46,7 +46,7 @@ class Secret {
   std::string text_;
 };
 
-/// What OpenSSL says last, and nothing of it is left for the next error.
+/// Returns OpenSSL's last error, and clears its error queue.
 std::string reason() {
   std::array<char, 256> text{};
   ERR_error_string_n(ERR_peek_last_error(), text.data(), text.size());
@@ -54,7 +54,7 @@ std::string reason() {
   return text.data();
 }
 
-// A key with a pass phrase cannot be used unattended, so nobody is asked for one.
+// Refuses a key with a pass phrase: it cannot be used without a user.
 int no_pass_phrase(char*, int, int, void*) { return 0; }
 
 Bio reader_of(const std::string& text) {
@@ -93,14 +93,14 @@ Result<Certificate> read_certificate(const std::string& file) {
                {}};
 }
 
-/// struct module_signature: eight bytes, the length as a big-endian number of four, then the mark.
+/// Returns struct module_signature: eight bytes, the length as a big-endian number of four bytes, then the mark.
 std::string trailer(std::size_t signature_bytes) {
   std::string text{'\0', '\0', static_cast<char>(kIdIsPkcs7), '\0', '\0', '\0', '\0', '\0'};
   for (const unsigned shift : {24U, 16U, 8U, 0U}) text += static_cast<char>(signature_bytes >> shift & 0xFFU);
   return text.append(kEndMark);
 }
 
-/// OpenSSL takes what cannot be read for the end.
+/// Returns false on a read error, which OpenSSL would treat as the end of the file.
 bool read_to_end(int file) {
   struct stat info {};
   return ::fstat(file, &info) == 0 && ::lseek(file, 0, SEEK_CUR) == info.st_size;
@@ -151,7 +151,7 @@ Result<std::string> ModuleSigner::signature_of(int module, const std::string& di
         name,
         "look at CONFIG_MODULE_SIG_HASH in the kernel's .config",
         {}};
-  // No attributes: without the time of signing, equal modules have equal signatures.
+  // Without attributes: a signing time would make the signatures of equal modules different.
   constexpr unsigned kDetached = CMS_NOCERTS | CMS_PARTIAL | CMS_BINARY | CMS_DETACHED | CMS_STREAM;
   constexpr unsigned kSigner = CMS_NOCERTS | CMS_BINARY | CMS_NOSMIMECAP | CMS_NOATTR;
   const Bio bytes(BIO_new_fd(module, BIO_NOCLOSE), &BIO_free);

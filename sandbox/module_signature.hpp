@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sandbox/module_signature.hpp - signs kernel modules as the kernel's sign-file does, in slipway's own process: no
-// program of the root that a module is compiled in ever sees the key.
+// sandbox/module_signature.hpp - signs kernel modules like the kernel's sign-file, in slipway's own process: no program
+// of the compiling root ever sees the key.
 #pragma once
 
 #include <memory>
@@ -10,22 +10,23 @@
 
 namespace slipway::core {
 
-/// A private key and the certificate whose public half the kernel trusts.
+/// A private key and its certificate, whose public half the kernel trusts.
 class ModuleSigner {
  public:
   /// @param key          PEM, without a pass phrase
   /// @param certificate  PEM or DER
-  /// Errors: `not_found`, `denied`, `io`; `invalid` for what is not a regular file, key or certificate, and for a
-  /// certificate of another key; `unsupported` for a key in a token.
+  /// Errors: `not_found`, `denied`, `io`; `invalid` for a file that is not a regular file, key or certificate, and for
+  /// a certificate of another key; `unsupported` for a key in a token.
   static Result<ModuleSigner> open(const std::string& key, const std::string& certificate);
   ModuleSigner(ModuleSigner&&) noexcept;
   ~ModuleSigner();
 
-  /// What is appended to the module: a detached PKCS#7 signature of all bytes from the descriptor's position on, its
-  /// description (struct module_signature) and the mark at the end. Equal modules get equal ones, with a key of RSA.
+  /// Returns the data to append to the module: a detached PKCS#7 signature of all bytes from the descriptor's position
+  /// on, its description (struct module_signature) and the final mark. With an RSA key, equal modules get equal
+  /// signatures.
   /// @param digest  CONFIG_MODULE_SIG_HASH of the kernel: "sha256"
-  /// @param name    of the module, for messages
-  /// Errors: `unsupported` for a digest that is none of a kernel's; `io`.
+  /// @param name    the module's name, for messages
+  /// Errors: `unsupported` for a digest that no kernel uses; `io`.
   Result<std::string> signature_of(int module, const std::string& digest, const std::string& name) const;
 
  private:

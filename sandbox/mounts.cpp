@@ -25,7 +25,7 @@ namespace {
 constexpr std::array kStagingFolders{"/tmp", "/run", "/var/tmp", "/mnt"};
 constexpr std::array kEmptyFolders{"/tmp", "/var/tmp", "/run"};
 constexpr mode_t kEmptyFolderMode = 01777;
-constexpr std::uint64_t kBytesForAFile = 16384;  // on average: a file has a price of its own
+constexpr std::uint64_t kBytesForAFile = 16384;  // on average: a file itself costs memory too
 
 struct Device {
   const char* name;
@@ -35,7 +35,7 @@ struct Device {
 constexpr std::array kDevices{Device{"null", 3},   Device{"zero", 5},    Device{"full", 7},
                               Device{"random", 8}, Device{"urandom", 9}, Device{"tty", 0, 5}};
 
-/// The first thing that failed; later steps do nothing then.
+/// Keeps the first error; later steps then do nothing.
 class Mounts {
  public:
   explicit Mounts(const Sandbox& request) : request_(request) {}
@@ -46,7 +46,7 @@ class Mounts {
     mount_root();
     for (std::size_t i = 0; i < request_.overlays.size(); ++i) mount_overlay(i);
     mount_dev();
-    // Read-only: sysctls and sysrq-trigger are files that belong to root, whatever its capabilities.
+    // Read-only: sysctls and sysrq-trigger are files that belong to root, even without capabilities.
     mount_at("/proc", "proc", "proc", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr);
     mount_at("/sys", "tmpfs", "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "mode=0555");
     mount_empty_folders();
@@ -64,7 +64,7 @@ class Mounts {
     report_ = {refused ? SandboxReport::refused : SandboxReport::setup, errno, what};
   }
 
-  /// A name for a descriptor that mount(2) can follow even when something covers the path.
+  /// Returns a name for a descriptor that mount(2) can follow even when another mount covers the path.
   static std::string name_of(const Fd& fd) { return "/proc/self/fd/" + std::to_string(fd.get()); }
 
   Fd source(const std::string& path) {
@@ -74,8 +74,8 @@ class Mounts {
     return fd;
   }
 
-  /// What is mounted from now on is seen by nobody else. In a plain chroot, "/" is a folder somewhere in a mount, which
-  /// cannot be made private: the top of the same mounts is what the kernel gives who enters their namespace anew.
+  /// Hides the mounts from other namespaces. In a plain chroot, "/" is a folder somewhere in a mount, which cannot be
+  /// made private: entering the same namespace again gives the top of these mounts.
   void make_private() {
     if (failed()) return;
     const auto done = [] { return ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr); };
@@ -88,7 +88,7 @@ class Mounts {
     step("make the mounts private", failed() ? 0 : done());
   }
 
-  /// Before anything is covered: a root or source below /tmp is still to be found.
+  /// Called before anything is covered, so that a root or source below /tmp can still be found.
   void open_sources() {
     root_source_ = source(request_.root);
     for (const SandboxOverlay& overlay : request_.overlays)
@@ -130,21 +130,21 @@ class Mounts {
     step("limit what can be done in " + shown, errno == 0 ? 0 : -1);
   }
 
-  /// The place inside, links followed inside; none when it is not there.
+  /// Returns the path inside, following links inside; empty when it does not exist.
   std::optional<Fd> place(const std::string& path) const {
     auto found = root_->open_at(path, O_PATH);
     return found ? std::optional<Fd>(std::move(*found)) : std::nullopt;
   }
 
-  /// Folders that the root lacks are left out: whoever needs one says so in `needs`.
+  /// Skips folders that the root lacks: a caller that requires one adds it to `needs`.
   void mount_at(const std::string& path, const char* from, const char* type, unsigned long flags, const char* options) {
     if (failed()) return;
     const auto target = place(path);
     if (target) step("mount " + path, ::mount(from, name_of(*target).c_str(), type, flags, options));
   }
 
-  /// One file system, so that they have one limit: where that of memory is kept by looking, files in memory are not
-  /// seen.
+  /// Mounts them as one file system, so that they share one limit: files in memory are not counted when the memory
+  /// limit is enforced by checking.
   void mount_empty_folders() {
     if (failed()) return;
     const std::string all = staging_ + "/empty";
@@ -204,7 +204,7 @@ class Mounts {
     step("link /dev/stderr", ::symlinkat("/proc/self/fd/2", folder->get(), "stderr"));
   }
 
-  /// A node of its own where that is allowed, else this machine's shown there (containers without CAP_MKNOD).
+  /// Makes a node if allowed, else shows this machine's (in containers without CAP_MKNOD).
   void add_device(const Fd& folder, const Device& device, const Fd& node) {
     if (failed()) return;
     const dev_t number = makedev(device.major, device.minor);
@@ -224,7 +224,7 @@ class Mounts {
     step("enter " + request_.root, ::chdir(top.c_str()));
     if (::syscall(SYS_pivot_root, ".", ".") == 0) {
       step("leave the old root", ::umount2(".", MNT_DETACH));
-    } else {  // the old root is the kernel's initial one, which cannot be swapped
+    } else {  // the old root is the kernel's initial one, which cannot be replaced
       step("enter " + request_.root, ::chroot("."));
     }
     step("enter " + request_.root, ::chdir("/"));

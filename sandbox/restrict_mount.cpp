@@ -23,13 +23,13 @@ namespace {
 constexpr int kSetAttributes = 442;      // mount_setattr(2); newer than some C libraries
 constexpr unsigned kRecursive = 0x8000;  // AT_RECURSIVE
 
-/// One of /proc/self/mountinfo.
+/// One line of /proc/self/mountinfo.
 struct Mounted {
   std::string place;
   unsigned long flags = 0;
 };
 
-/// "\040" is a blank.
+/// Resolves escapes: "\040" is a blank.
 std::string without_escapes(const std::string& text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -52,7 +52,7 @@ constexpr std::array kMountFlags{Flag{"ro", MS_RDONLY},         Flag{"nosuid", M
                                  Flag{"noatime", MS_NOATIME},   Flag{"nodiratime", MS_NODIRATIME},
                                  Flag{"relatime", MS_RELATIME}, Flag{"nosymfollow", 0x100}};
 
-/// "ro,nosuid,relatime"
+/// Parses "ro,nosuid,relatime".
 unsigned long flags_of(const std::string& options) {
   unsigned long flags = 0;
   for (const std::string_view word : split<std::string_view>(options, ','))
@@ -61,7 +61,7 @@ unsigned long flags_of(const std::string& options) {
   return flags;
 }
 
-/// As the kernel names a place that may be given by a descriptor ("/proc/self/fd/7"). Empty: it has no name.
+/// Returns the kernel's name of a place that may be given by a descriptor ("/proc/self/fd/7"). Empty when it has none.
 std::string real_name(const std::string& place) {
   if (!place.starts_with("/proc/self/fd/")) return place;
   std::array<char, PATH_MAX> name{};
@@ -69,7 +69,7 @@ std::string real_name(const std::string& place) {
   return length > 0 ? std::string(name.data(), static_cast<std::size_t>(length)) : std::string();
 }
 
-/// At the place and below. Two mounts at one place are there twice.
+/// Returns the mounts at the place and below. Two mounts at one place are listed twice.
 std::vector<Mounted> mounts_below(const std::string& place) {
   std::vector<Mounted> found;
   std::ifstream lines("/proc/self/mountinfo");
@@ -94,7 +94,7 @@ int restrict_mount(const std::string& place, std::uint64_t attributes) {
   const unsigned long added = MS_NOSUID | ((attributes & MOUNT_ATTR_NODEV) != 0 ? MS_NODEV : 0) |
                               ((attributes & MOUNT_ATTR_RDONLY) != 0 ? MS_RDONLY : 0);
   const std::vector<Mounted> mounts = mounts_below(real_name(place));
-  if (mounts.empty()) return EPERM;  // what there is cannot be told
+  if (mounts.empty()) return EPERM;  // the mounts are unknown
   for (const Mounted& each : mounts)
     if (::mount("", each.place.c_str(), nullptr, MS_REMOUNT | MS_BIND | each.flags | added, nullptr) != 0) return errno;
   return 0;

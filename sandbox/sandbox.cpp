@@ -16,7 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kLookEvery{100};  ///< at what the processes use
+constexpr std::chrono::milliseconds kLookEvery{100};  ///< for checking the usage
 
 std::string mib(std::uint64_t bytes) { return std::to_string(bytes >> 20U) + " MiB"; }
 
@@ -24,7 +24,7 @@ const std::string& name_of(const Sandbox& request) {
   return request.name.empty() ? request.argv.front() : request.name;
 }
 
-/// What whoever is asking lacks for namespaces and mounts.
+/// Returns the remedy for the right that the user lacks for namespaces and mounts.
 std::string remedy_for_refusal() {
   const std::string container =
       "in a container, run slipway with CAP_SYS_ADMIN and without a seccomp or AppArmor profile that forbids mounts "
@@ -71,7 +71,7 @@ Error explain(const std::string& line, const Sandbox& request) {
                {}};
 }
 
-/// The forked child, seen from outside.
+/// The forked child, as the parent sees it.
 class Running {
  public:
   Running(const Sandbox& request, LimitedProcesses& group, pid_t pid, Fd output, Fd report)
@@ -91,7 +91,7 @@ class Running {
   }
 
  private:
-  /// Its end takes process 1 of the namespace along, and that takes all the others.
+  /// Ending it ends process 1 of the namespace, and with it all others.
   bool has_to_stop() {
     if (request_.cancel != nullptr && request_.cancel->load())
       stop_ = ErrorCode::cancelled;
@@ -130,7 +130,7 @@ class Running {
     return error;
   }
 
-  /// The lines that came before the report proper, and kept nothing from being run.
+  /// Reads the lines before the report itself, which did not prevent the program from running.
   void take_notes(SandboxEnd& end) {
     while (problem_.starts_with(SandboxReport::without_users) || problem_.starts_with(SandboxReport::without_network)) {
       const std::size_t line = std::min(problem_.find('\n'), problem_.size());
@@ -163,7 +163,7 @@ class Running {
       return end;
     }
     if (!problem_.empty()) return explain(problem_, request_);
-    if (status != 0) exceeded_ = group_.excess();  // a program that got along with less has not failed
+    if (status != 0) exceeded_ = group_.excess();  // a program that succeeded within the limits has not failed
     if (exceeded_ != ExceededLimit::none) return beyond_limit();
     return end;
   }

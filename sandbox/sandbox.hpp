@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// sandbox/sandbox.hpp - runs a program of a root in namespaces of its own: nothing that it does to mounts,
-// processes or the network is seen outside, and nothing of it is left when it ended.
+// sandbox/sandbox.hpp - runs a program of a root in its own namespaces: its changes to mounts, processes and the
+// network are not visible outside, and none of its processes remains after it has ended.
 //
-// Inside are the root's files, a fresh /proc, an empty /sys, empty /tmp, /var/tmp and /run in memory, and of /dev only
-// null, zero, full, random, urandom and tty. There is no network, and no socket but local ones where they are asked
-// for; the host's name is "slipway", the umask 022. The program has a user namespace of its own where the kernel grants
-// one: what it may do as root counts for files, and for nothing that belongs to the machine.
+// Inside are the root's files, a new /proc, an empty /sys, empty /tmp, /var/tmp and /run in memory, and in /dev only
+// null, zero, full, random, urandom and tty. There is no network, and there are no sockets except local ones on
+// request; the host's name is "slipway", the umask 022. The program has its own user namespace if the kernel allows it:
+// its rights as root then only apply to files, not to anything of the machine.
 #pragma once
 
 #include <atomic>
@@ -22,64 +22,64 @@
 
 namespace slipway::core {
 
-/// A folder or file of the host shown inside.
+/// A folder or file of the host to show inside.
 struct SandboxBind {
   std::string source;  ///< host path
-  std::string target;  ///< path inside; must be there
+  std::string target;  ///< path inside; must exist
   bool read_only = true;
 };
 
-/// Folders of the host laid over each other, read-only, the first on top (overlayfs).
+/// Folders of the host combined by overlayfs, read-only, the first on top.
 struct SandboxOverlay {
   std::vector<std::string> layers;  ///< host paths
-  std::string target;               ///< path inside; must be there
+  std::string target;               ///< path inside; must exist
 };
 
-/// Where `tools` are shown.
+/// The folder in which `tools` are shown.
 inline constexpr const char* kToolsFolder = "/.slipway";
 
-/// What all programs inside may use together, by the size of this machine: of its memory three quarters, and no more
-/// than 4 GiB and another for each processor; 512 processes and 16 more for each.
+/// Returns the limits for all programs inside together, depending on this machine: three quarters of its memory, and at
+/// most 4 GiB plus 1 GiB for each processor; 512 processes plus 16 for each processor.
 ProcessLimits sandbox_limits();
 
 struct Sandbox {
-  std::string root;        ///< host path of the folder that is "/" inside
-  bool read_only = false;  ///< the root, with everything mounted in it; else what is written there stays
+  std::string root;        ///< host path of the folder used as "/" inside
+  bool read_only = false;  ///< the root with everything mounted in it; otherwise changes stay
   std::vector<SandboxOverlay> overlays;
   std::vector<SandboxBind> binds;  ///< after the overlays, in this order
   /// Files of the host, each shown as kToolsFolder/TARGET, read-only and beside the root's tree: "/" is then a folder
   /// in memory that shows the folders and links at the root's top, and in which nothing else is made.
   std::vector<SandboxBind> tools;
-  std::vector<std::string> needs;        ///< paths that must be there inside (links followed)
-  bool prepare_only = false;             ///< all is made ready, and nothing of the root is run
+  std::vector<std::string> needs;        ///< paths that must exist inside (links followed)
+  bool prepare_only = false;             ///< prepares everything, and runs nothing of the root
   std::string directory = "/";           ///< working folder inside
   std::vector<std::string> argv;         ///< argv[0] is looked up in PATH of `environment`, inside
-  std::string name;                      ///< of the program in messages; empty: argv[0]
-  bool local_sockets = false;            ///< sockets of the Unix family may be made; without, none at all
-  std::vector<std::string> environment;  ///< all of it
+  std::string name;                      ///< the program's name in messages; empty: argv[0]
+  bool local_sockets = false;            ///< allows sockets of the Unix family; without it there are no sockets
+  std::vector<std::string> environment;  ///< the complete environment
   std::chrono::seconds limit{3600};
   ProcessLimits limits = sandbox_limits();
-  std::uint64_t output_bytes = 256U << 20U;  ///< that it may print
-  /// What the program prints, both streams together, as it comes.
+  std::uint64_t output_bytes = 256U << 20U;  ///< maximum output
+  /// Receives the program's output, both streams together, as it arrives.
   std::function<void(std::string_view)> on_output;
-  /// Set by another thread or a signal handler: everything is killed. May be null.
+  /// Set by another thread or a signal handler to kill everything. May be null.
   const std::atomic<bool>* cancel = nullptr;
 };
 
 struct SandboxEnd {
   int exit_status = 0;               ///< 0-255; 128 + signal when a signal ended it
-  std::string missing;               ///< the first of `needs` that is not there; then nothing was run
-  std::string no_user_namespace;     ///< why the program had none of its own; empty: it had one
-  std::string no_network_namespace;  ///< why not; then no sockets could be made. Empty: it had one
+  std::string missing;               ///< the first missing path of `needs`; then nothing was run
+  std::string no_user_namespace;     ///< why the program had no user namespace; empty: it had one
+  std::string no_network_namespace;  ///< why it had none, and so no sockets; empty: it had one
 };
 
-/// Waits until the program and all that it started have ended. Dies with the calling thread.
+/// Waits until the program and all its descendants have ended. Ends with the calling thread.
 /// Errors: `unsupported` when namespaces or mounts are not allowed here; `not_found` no such program inside;
-/// `timed_out`, `cancelled` after everything was killed; `io` when it was stopped, or failed, for want of memory or
-/// processes beyond the limits, or printed too much.
+/// `timed_out`, `cancelled` after everything was killed; `io` when it was stopped, or failed, because of the limits of
+/// memory or processes, or printed too much.
 Result<SandboxEnd> run_in_sandbox(const Sandbox& request);
 
-/// "PATH=…", "LC_ALL=C", "TZ=UTC", "HOME=/tmp", "TMPDIR=/tmp": what every program inside gets.
+/// Returns the environment of every program inside: "PATH=…", "LC_ALL=C", "TZ=UTC", "HOME=/tmp", "TMPDIR=/tmp".
 std::vector<std::string> sandbox_environment();
 
 }  // namespace slipway::core

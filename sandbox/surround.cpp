@@ -18,7 +18,7 @@
 namespace slipway::core {
 namespace {
 
-/// Each is a mount: what a root folder has of names is far less, and the kernel's limit far more.
+/// Each is a mount: a root folder has far fewer names, and the kernel's limit is far higher.
 constexpr std::size_t kMostNames = 1000;
 constexpr mode_t kFolderMode = 0755;
 constexpr std::array kAlwaysThere{"/dev", "/proc", "/tmp"};
@@ -32,7 +32,7 @@ bool show(const std::string& from, const std::string& at) {
   return ::mount(from.c_str(), at.c_str(), nullptr, MS_BIND | MS_REC, nullptr) == 0;
 }
 
-/// One name of the image. Files at the top of a root are nothing that a tool needs.
+/// Shows one name of the image. A tool does not need files at the top of a root.
 bool show_name(const std::filesystem::directory_entry& entry, const std::string& at) {
   std::error_code problem;
   if (entry.is_symlink(problem)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sandbox/surround.hpp - a room whose "/" is a foreign root and which holds programs of this machine beside its tree.
+// sandbox/surround.hpp - a sandbox with a foreign root as "/", and with programs of this machine beside its tree.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace slipway::core {
 
-/// A file to be shown, opened before anything was mounted.
+/// A file to show, opened before anything was mounted.
 struct OpenTool {
   std::string name;    ///< in kToolsFolder
-  std::string source;  ///< as mount(2) can follow it: "/proc/self/fd/7"
+  std::string source;  ///< in a form that mount(2) can follow: "/proc/self/fd/7"
 };
 
-/// Makes of the empty folder `top` in memory, read-only itself, a root folder that has the same names as `image`: its
-/// folders are shown with what is mounted in them, its links made anew. kToolsFolder is added, with the tools,
-/// read-only, and /dev, /proc and /tmp where the image has none of that name. So links of the image lead to places of
-/// the image, and nothing has to be in it for a tool of this machine to run.
-/// @return a report with empty text when all went well
+/// Turns the empty folder `top` in memory, itself read-only, into a root folder with the same names as `image`: shows
+/// its folders with the mounts in them, and makes its links again. Adds kToolsFolder with the tools, read-only, and
+/// /dev, /proc and /tmp if the image lacks them. So links of the image lead to places of the image, and the image needs
+/// no files for a tool of this machine to run.
+/// @return a report with empty text on success
 SandboxReport surround_root(const std::string& image, const std::string& top, const std::vector<OpenTool>& tools);
 
 }  // namespace slipway::core

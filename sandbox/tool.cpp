@@ -37,7 +37,7 @@ void keep_newest(std::string& output, std::string_view text) {
   if (output.size() > kKeptBytes) output.erase(0, output.size() - kKeptBytes);
 }
 
-/// "apt-get install kmod", by the package manager that a root has; empty: none that is known.
+/// Returns "apt-get install kmod", for the root's package manager; empty when it has no known one.
 std::string install_command(const Host& host, const std::string& package) {
   constexpr std::array kManagers{std::pair{"apt-get", "apt-get install "}, std::pair{"dnf", "dnf install "},
                                  std::pair{"zypper", "zypper install "}, std::pair{"pacman", "pacman -S "},
@@ -47,15 +47,15 @@ std::string install_command(const Host& host, const std::string& package) {
   return {};
 }
 
-/// "install kmod on this machine: `apt-get install kmod`"
+/// Returns "install kmod on this machine: `apt-get install kmod`".
 std::string install_words(const std::string& package, const std::string& place, const std::string& command) {
   return "install " + package + " " + place + (command.empty() ? "" : ": `" + command + "`");
 }
 
-/// An image that is "/", as RUN in a Dockerfile sees it: slipway itself is a program of that image.
+/// True for an image that is "/", as for RUN in a Dockerfile: slipway itself is a program of that image.
 bool is_where_we_are(const std::string& root) { return root == "/"; }
 
-/// Without namespaces, where the kernel refuses them: as the builder of the image would run it by hand.
+/// Runs it without namespaces, which the kernel refuses: as the builder of the image would run it by hand.
 Result<ToolEnd> run_as_it_is(const Sandbox& request) {
   std::vector<std::string> argv{"env", "-i"};
   argv.insert(argv.end(), request.environment.begin(), request.environment.end());
@@ -63,7 +63,7 @@ Result<ToolEnd> run_as_it_is(const Sandbox& request) {
   return run_here(argv, request.limit);
 }
 
-/// @param end  what is known of it before
+/// @param end  the part of the result that is already known
 Result<ToolEnd> run_tool(Sandbox& request, ToolEnd end) {
   request.on_output = [&](std::string_view text) { keep_newest(end.output, text); };
   SLIPWAY_TRY(ended, run_in_sandbox(request));
@@ -90,7 +90,7 @@ bool runs_here(const std::string& arch, const std::string& machine, const std::s
   bool enabled = false;
   for (std::string line; std::getline(format, line);) {
     enabled = enabled || line == "enabled";
-    // F: the emulator was opened when it was registered, so it is found from inside any root.
+    // F: the emulator was opened when it was registered, so it works inside any root.
     if (enabled && line.starts_with("flags: ") && line.find('F') != std::string::npos) return true;
   }
   return false;
@@ -123,7 +123,7 @@ Result<ToolEnd> run_in_root(const RootFs& root, const std::vector<std::string>& 
   request.root = root.root().folder();
   request.argv = argv;
   request.environment = sandbox_environment();
-  request.environment.emplace_back("DRACUT_NO_MKNOD=1");  // there are no device nodes to be made inside
+  request.environment.emplace_back("DRACUT_NO_MKNOD=1");  // no device nodes can be made inside
   if (const auto epoch = root.source_date_epoch())
     request.environment.push_back("SOURCE_DATE_EPOCH=" + std::to_string(*epoch));
   request.limit = limit;
@@ -144,7 +144,7 @@ Result<ToolEnd> run_beside(const RootFs& root, const std::vector<std::string>& a
   Sandbox request;
   request.root = folder;
   request.tools = std::move(program.files);
-  // What the root preloads is for its own programs; an empty file, or none, to this machine's linker.
+  // The root's preloads are for its own programs; this machine's linker gets an empty file, or none.
   constexpr const char* kPreload = "/etc/ld.so.preload";
   if (root.root().resolve(kPreload)) request.binds.push_back({"/dev/null", kPreload, true});
   request.name = "this machine's " + argv.front();
@@ -226,7 +226,7 @@ Error tool_missing(const Host& host, const std::string& tool, const std::string&
   const std::string root = host.root_folder();
   Error error{ErrorCode::not_found, {}, tool, {}, {}};
   if (host.live()) {
-    const bool outside = root != "/";  // in a container that acts on its machine
+    const bool outside = root != "/";  // in a container that works on its machine
     error.what = "cannot " + doing + ": " + (outside ? "the machine at " + root : "this machine") + " has no " + tool;
     error.next = install_words(package, outside ? "on the machine at " + root : "on this machine",
                                install_command(host, package));

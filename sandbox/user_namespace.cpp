@@ -19,13 +19,13 @@ namespace {
 
 constexpr std::size_t kLongestMap = 64U << 10U;
 
-/// What the child says: its number as the machine's /proc has it, or why there is no namespace.
+/// The child's message: its number in the machine's /proc, or the reason why there is no namespace.
 struct Answer {
   int number = 0;  ///< errno
   std::array<char, 24> process{};
 };
 
-/// The users of the namespace that this process is in, each as itself: "0 0 4294967295" on a machine.
+/// Returns a map of this process's namespace in which each user is itself: "0 0 4294967295" on a machine.
 std::string same_ids(const Fd& proc, const std::string& map) {
   const Fd file(::openat(proc.get(), ("self/" + map).c_str(), O_RDONLY | O_CLOEXEC));
   std::istringstream lines(file ? read_all(file.get(), map, kLongestMap).value_or("") : "");
@@ -92,8 +92,8 @@ bool UserNamespace::enter() const {
 
 UserNamespace::Outcome UserNamespace::map() {
   Answer answer;
-  to_parent_.write = Fd();                           // so that the child's death can be seen
-  if (!receive(to_parent_.read, answer)) return {};  // the child is dead, and its end says why
+  to_parent_.write = Fd();                           // so that the child's end is noticed
+  if (!receive(to_parent_.read, answer)) return {};  // the child has ended, and its exit status tells why
   if (answer.number == ENOENT) return {"there is no /proc to make a user namespace with", true};
   if (answer.number != 0) return {refusal(answer.number), true};
   int failed = 0;

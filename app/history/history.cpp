@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t kLongestFile = std::size_t{256} << 20U;
 
-/// All of the line or, as far as that can be had, none of it.
+/// Writes the whole line or, as far as possible, nothing.
 Status write_line(int file, const std::string& path, const std::string& line) {
   const off_t before = ::lseek(file, 0, SEEK_END);
   Status written = write_all(file, line, path);
@@ -48,7 +48,7 @@ Result<LockFile> lock_file(const std::string& folder, std::chrono::milliseconds 
   }
 }
 
-/// 0: there is none.
+/// Returns 0 when the file does not exist.
 ino_t inode_of(const std::string& path) {
   struct stat info {};
   return ::lstat(path.c_str(), &info) == 0 ? info.st_ino : 0;
@@ -80,7 +80,8 @@ Status History::append(const Json& event) const {
   fs::create_directories(fs::path(folder_).parent_path(), failed);  // containers may have no /var/log
   if (failed) return system_error("make the folder above", folder_, failed.value());
   if (::mkdir(folder_.c_str(), 0750) != 0 && errno != EEXIST) return system_error("make", folder_, errno);
-  // A file for us alone: anybody who may open a folder can lock that, and would keep an apply waiting.
+  // The lock is a file that only this user can open: any user who may open a folder can lock it, and could delay an
+  // apply.
   const auto lock = lock_file(folder_, limits_.wait);
   if (!lock) return lock.error();
   SLIPWAY_CHECK(make_room());
@@ -90,8 +91,8 @@ Status History::append(const Json& event) const {
   return write_line(newest.get(), file(0), (ends_a_line(newest.get()) ? "" : "\n") + canonical(event) + "\n");
 }
 
-// Readers take no lock, which is for who may write. Files change their names oldest first, so that one that did so
-// meanwhile has moved the newest as well, and all are read again.
+// Readers take no lock, since only writers can. Files are renamed oldest first, so if any was renamed meanwhile, the
+// newest was too, and all are read again.
 Result<std::vector<Json>> History::read() const {
   constexpr int kTries = 10;
   for (int tries = 1;; ++tries) {

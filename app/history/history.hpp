@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// app/history/history.hpp - what was done on this machine: a line of JSON for each event, in files of bounded size.
+// app/history/history.hpp - the log of this machine's applies: a line of JSON for each event, in files of limited size.
 //
-// FOLDER/history.jsonl is the newest; when it is full it becomes history.jsonl.1, that history.jsonl.2, and so on.
+// FOLDER/history.jsonl is the newest file; when it is full it becomes history.jsonl.1, that one history.jsonl.2, and so
+// on.
 #pragma once
 
 #include <chrono>
@@ -12,22 +13,22 @@
 
 namespace slipway::core {
 
-/// How much is kept.
+/// The limits of the log's size.
 struct HistoryLimits {
-  std::size_t file_bytes = 1 << 20;                           ///< a file that has reached this gets no further line
-  int files = 4;                                              ///< the newest included
-  std::chrono::milliseconds wait = std::chrono::seconds(10);  ///< for who else writes
+  std::size_t file_bytes = 1 << 20;                           ///< a file of at least this size gets no further line
+  int files = 4;                                              ///< including the newest
+  std::chrono::milliseconds wait = std::chrono::seconds(10);  ///< for another writer
 };
 
 class History {
  public:
   explicit History(std::string folder, HistoryLimits limits = {}) : folder_(std::move(folder)), limits_(limits) {}
 
-  /// Adds an event; makes the folder, for its owner and group alone. Several processes may do so at once.
-  /// Errors: `locked`; `conflict` others may write to the folder; those of the file system.
+  /// Adds an event; creates the folder for its owner and group only. Several processes may do this at once.
+  /// Errors: `locked`; `conflict` other users may write to the folder; those of the file system.
   Status append(const Json& event) const;
 
-  /// All events, oldest first. A line that was cut off is left out. Errors: `denied`, `io`; no file is not an error.
+  /// Returns all events, oldest first. Skips incomplete lines. Errors: `denied`, `io`; a missing file is not an error.
   Result<std::vector<Json>> read() const;
 
  private:

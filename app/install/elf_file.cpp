@@ -18,11 +18,11 @@ struct EndElf {
   void operator()(Elf* elf) const { elf_end(elf); }
 };
 
-// A library has some dozens of either.
+// A library has a few dozen of each.
 constexpr int kMostEntries = 4096;
 constexpr std::size_t kLongestName = 1024;
 
-/// Empty when the section has no text there, or one that cannot be a name.
+/// Returns the text; empty when there is none, or one that cannot be a name.
 std::string text_at(Elf* elf, const GElf_Shdr& section, std::size_t offset) {
   const char* const text = elf_strptr(elf, section.sh_link, offset);
   if (text == nullptr || ::strnlen(text, kLongestName) == kLongestName) return {};
@@ -41,7 +41,7 @@ void read_dynamic(Elf* elf, const GElf_Shdr& section, Elf_Data* data, ElfFile& f
     if (entry.d_tag == DT_NEEDED) file.needed.push_back(text_at(elf, section, entry.d_un.d_val));
 }
 
-/// The versions that are wanted of one library.
+/// Returns the symbol versions required of one library.
 std::set<std::string> wanted_of(Elf* elf, const GElf_Shdr& section, Elf_Data* data, int at) {
   std::set<std::string> versions;
   GElf_Vernaux version;
@@ -112,7 +112,7 @@ Result<OfferedLibrary> read_offered(int fd) {
   for (int i = 0; i < kMostEntries && copy(at, version); ++i) {
     Elf64_Verdaux name{};
     if (copy(at + version.vd_aux, name)) library.offered.insert(sections.text(section->sh_link, name.vda_name));
-    if (version.vd_next < sizeof version) break;  // the last one, or one that leads back
+    if (version.vd_next < sizeof version) break;  // the last one, or one that points backwards
     at += version.vd_next;
   }
   return library;

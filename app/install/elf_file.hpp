@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// app/install/elf_file.hpp - what an ELF file needs of shared libraries, and what it offers.
+// app/install/elf_file.hpp - reads which shared libraries an ELF file requires, and what it offers.
 #pragma once
 
 #include <map>
@@ -12,22 +12,22 @@
 namespace slipway::core {
 
 struct ElfFile {
-  unsigned machine = 0;                                 ///< EM_X86_64 and the like
+  unsigned machine = 0;                                 ///< such as EM_X86_64
   std::vector<std::string> needed;                      ///< names of libraries, as the loader looks for them
   std::map<std::string, std::set<std::string>> wanted;  ///< library to the versions of symbols: "GLIBC_2.34"
-  bool has_debug_parts = false;  ///< a symbol table or debug information, which strip(1) takes out
+  bool has_debug_parts = false;                         ///< a symbol table or debug information, which strip(1) removes
 };
 
-/// One of slipway's own or of this machine. @param content  all of the file. @param path  for messages
-/// Errors: `corrupt` when it begins like an ELF file and is none.
+/// Reads a file of slipway or of this machine. @param content  the whole file. @param path  for messages
+/// Errors: `corrupt` when it has the magic of an ELF file and is not valid.
 Result<ElfFile> read_elf(std::string& content, const std::string& path);
 
-/// What a library of a root, which the author of an image made, has for others.
+/// The symbol versions that a library of a root offers. The author of an image made the library.
 struct OfferedLibrary {
-  unsigned machine = 0;           ///< EM_X86_64 and the like
-  std::set<std::string> offered;  ///< as of ElfFile; 4096 at most
+  unsigned machine = 0;           ///< such as EM_X86_64
+  std::set<std::string> offered;  ///< as in ElfFile; at most 4096
 };
-/// Errors: `corrupt` it is not an ELF file, or has very many or very large parts.
+/// Errors: `corrupt` it is not an ELF file, or its parts are too many or too large.
 Result<OfferedLibrary> read_offered(int fd);
 
 bool is_elf(const std::string& content);

@@ -26,7 +26,7 @@ constexpr std::chrono::minutes kStripLimit{2};
 constexpr const char* kLibraries = "lib/slipway/libraries/";
 constexpr const char* kUnits = "lib/systemd/system/";
 
-/// A program, where it belongs, and the components of which one at least calls it; none: it is always there.
+/// A program, its folder, and the components of which at least one calls it; empty: always installed.
 struct Program {
   const char* folder;
   const char* name;
@@ -47,7 +47,7 @@ const std::vector<Program>& programs() {
 
 Result<std::string> content_of(const std::string& path) { return read_regular(path, kLargestProgram); }
 
-/// Reads programs and takes out of them what only debuggers read.
+/// Reads programs and strips debug information.
 class Stripper {
  public:
   Result<std::string> read(const std::string& path) {
@@ -77,14 +77,14 @@ class Stripper {
   std::optional<ScratchFolder> folder_;
 };
 
-/// In a portable folder a launcher stands in the place of each program that needs libraries.
+/// In a portable folder a launcher replaces each program that needs libraries.
 std::string program_path(const fs::path& prefix, const std::string& folder, const std::string& name) {
   for (const char* place : {"lib/slipway/programs", folder.c_str(), "bin"})
     if (const fs::path path = prefix / place / name; fs::is_regular_file(path)) return path.string();
   return {};
 }
 
-/// Those of a plugin's components that are asked for; none of them named: all.
+/// Returns the requested components of a plugin; all of them when none is named.
 std::vector<Manifest> chosen(const PluginFile& file, const std::vector<std::string>& components) {
   std::vector<Manifest> found;
   for (const Manifest& manifest : file.components)
@@ -110,8 +110,8 @@ Status add_programs(const fs::path& prefix, const std::set<std::string>& compone
   return {};
 }
 
-/// The plugin and what lies beside it: "gfd.so", "gfd.service.so", "gfd-service". The file of a service is left out
-/// where no component that is asked for has one.
+/// Adds the plugin and the files of its services: "gfd.so", "gfd.service.so", "gfd-service". Leaves a service's file
+/// out when no requested component has a service.
 Status add_plugin(const fs::path& prefix, const fs::path& plugin, bool with_service, Stripper& strip,
                   InstalledFiles& files) {
   const std::string stem = plugin.stem().string();
@@ -139,11 +139,11 @@ Status add_reference(const fs::path& prefix, InstalledFiles& files) {
 constexpr const char* kOwnUnits[] = {"slipway-apply.service", "slipway-ready.target", "slipway-verify.service"};
 
 Status add_units(const RootDir& root, const fs::path& prefix, InstalledFiles& files) {
-  if (!root.open_at(std::string("/usr/") + kUnits, O_PATH | O_DIRECTORY)) return {};  // it has no systemd
+  if (!root.open_at(std::string("/usr/") + kUnits, O_PATH | O_DIRECTORY)) return {};  // the root has no systemd
   for (const char* name : kOwnUnits) {
     const std::string unit = std::string(kUnits) + name;
     auto content = content_of((prefix / unit).string());
-    if (!content && content.error().code == ErrorCode::not_found) continue;  // installed for a root without systemd
+    if (!content && content.error().code == ErrorCode::not_found) continue;  // this slipway has no systemd units
     if (!content) return content.error();
     files.data[unit] = std::move(*content);
   }

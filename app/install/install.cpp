@@ -23,7 +23,7 @@ constexpr std::size_t kLargestUnit = 65536;
 constexpr unsigned kProgramMode = 0755;
 constexpr unsigned kDataMode = 0644;
 
-/// "0.1.0-0f3a…": other content gets another folder.
+/// Returns "0.1.0-0f3a…": different content gets a different folder.
 std::string folder_name(const InstalledFiles& files) {
   Sha256 sum;
   for (const FileContents* each : {&files.programs, &files.data})
@@ -31,7 +31,7 @@ std::string folder_name(const InstalledFiles& files) {
   return SLIPWAY_VERSION "-" + digest_hex(sum.digest()).substr(0, 12);
 }
 
-/// The name outside of the folder of what others look for there, to what the link says.
+/// Returns the links outside the folder by name, each with its target.
 std::map<std::string, std::string> links_of(const InstalledFiles& files) {
   std::map<std::string, std::string> links;
   for (const auto& [path, content] : files.programs)
@@ -39,7 +39,7 @@ std::map<std::string, std::string> links_of(const InstalledFiles& files) {
   return links;
 }
 
-/// The units, which are copies: `systemctl enable` follows a link, and would remember the folder of this version.
+/// Returns the units. They are copies: `systemctl enable` follows a link, and would record the folder of this version.
 FileContents units_of(const InstalledFiles& files) {
   FileContents units;
   for (const auto& [path, content] : files.data)
@@ -57,7 +57,7 @@ bool has_line(const std::string& text, const std::string& line) {
 /// reached first.
 std::string package_of(const RootDir& root, const std::string& path) {
   constexpr std::size_t kLargestList = std::size_t{8} << 20U;
-  std::size_t left = std::size_t{128} << 20U;  // of all lists; those of a large desktop have half of that
+  std::size_t left = std::size_t{128} << 20U;  // for all lists; those of a large desktop have half of that
   const auto lists = root.open_at("/var/lib/dpkg/info", O_RDONLY | O_DIRECTORY);
   const auto names =
       lists ? folder_names(lists->get(), "/var/lib/dpkg/info") : Result<std::vector<std::string>>(Error{});
@@ -89,7 +89,7 @@ Status check_free(const RootDir& root, const std::string& path, const std::strin
   return points_to == link ? Status{} : foreign_file(root, path);
 }
 
-/// A unit that is as the installation in use has it, or as this one will, is slipway's to replace.
+/// Checks that slipway may replace a unit: it equals that of the active installation, or of this one.
 Status check_unit_free(const RootDir& root, const std::string& path, const std::string& content) {
   if (!root.open_at(path, O_PATH | O_NOFOLLOW)) return {};
   const auto text = read_regular(root, path, content.size() + kLargestUnit, O_NOFOLLOW);
@@ -136,7 +136,7 @@ Status write_folder(RootFs& root, const std::string& folder, const InstalledFile
   return root.rename(kNew, folder);
 }
 
-/// Makes a link that is not as it should be. @return whether it did
+/// Makes a link unless it is correct already. @return true when it made one
 Result<bool> set_link(RootFs& root, const std::string& path, const std::string& points_to) {
   SLIPWAY_TRY(now, read_link_at(root.root(), path));
   if (now == points_to) return false;
@@ -145,7 +145,7 @@ Result<bool> set_link(RootFs& root, const std::string& path, const std::string& 
   return true;
 }
 
-/// What else is in the folder: what was in use before, and what a run that was cut off left.
+/// Removes everything else in the folder: the former installation, and the remains of an interrupted run.
 Status remove_former(RootFs& root, const std::string& kept) {
   SLIPWAY_TRY(folder, root.root().open_at(kInstalled, O_RDONLY | O_DIRECTORY));
   SLIPWAY_TRY(names, folder_names(folder.get(), kInstalled));

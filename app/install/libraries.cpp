@@ -24,7 +24,7 @@ constexpr std::array kFolders{"/usr/lib/x86_64-linux-gnu",
                               "/usr/lib",
                               "/lib"};
 
-/// What comes with the C library, in one package: it cannot be mixed.
+/// True for libraries of the C library's package: they cannot be mixed.
 bool is_of_c_library(const std::string& name) {
   constexpr std::array kNames{kCLibrary,        "libm.so.6",    "libdl.so.2",  "libpthread.so.0", "librt.so.1",
                               "libresolv.so.2", "libutil.so.1", "libanl.so.1", "libmvec.so.1"};
@@ -36,7 +36,7 @@ struct Library {
   OfferedLibrary has;
 };
 
-/// The first of that name for the processor in the usual folders; empty: there is none.
+/// Returns the first library of that name for the processor in the usual folders; empty when there is none.
 /// @param machine  0: any
 std::optional<Library> find_library(const RootDir& root, const std::string& name, unsigned machine,
                                     const std::string& first = {}) {
@@ -53,7 +53,7 @@ std::optional<Library> find_library(const RootDir& root, const std::string& name
   return std::nullopt;
 }
 
-/// A version that is wanted of the library and that it has not; empty: it has all.
+/// Returns a version that is required of the library and that it lacks; empty when it has all.
 std::string lacking(const ElfFile& user, const std::string& name, const OfferedLibrary& library) {
   const auto wanted = user.wanted.find(name);
   if (wanted != user.wanted.end())

@@ -48,7 +48,7 @@ std::string database_of(const Host& host) {
   return {};
 }
 
-/// Of the innermost folder above the state, or the state folder itself, that exists.
+/// Returns the file system of the state folder, or of the innermost existing folder above it.
 std::optional<std::pair<std::string, struct statvfs>> state_file_system(const Session& session) {
   const auto root = RootDir::open(session.host_config().root);
   if (!root) return std::nullopt;
@@ -86,7 +86,7 @@ Json kernel_facts(const Session& session) {
 }
 
 Json full_disk(const Session& session) {
-  constexpr std::uint64_t kLeastBytes = std::uint64_t{64} << 10U;  // the journal and a record or two
+  constexpr std::uint64_t kLeastBytes = std::uint64_t{64} << 10U;  // for the journal and a record or two
   const auto found = state_file_system(session);
   if (!found) return {};
   const auto& [path, info] = *found;
@@ -98,7 +98,7 @@ Json full_disk(const Session& session) {
             {"do", "remove files from it (`df " + path +
                        "` shows its size); `slipway gc` drops what slipway needs no "
                        "more"}};
-  if (info.f_files != 0 && info.f_ffree == 0)  // 0 of 0 where they are made as needed
+  if (info.f_files != 0 && info.f_ffree == 0)  // 0 of 0 when inodes are made as needed
     return {{"problem", subject + " has no inodes left, so no apply can work"},
             {"do", "remove files from it (`df -i " + path + "` shows its inodes)"}};
   return {};

@@ -11,9 +11,9 @@ namespace slipway::core {
 namespace {
 
 constexpr std::size_t kMostChanges = 16;
-constexpr std::size_t kMostEvents = 10'000;  // the author of a root may have written any number
+constexpr std::size_t kMostEvents = 10'000;  // the author of a root may have written any number of events
 
-/// The member of a value that others wrote; null where there is none. Nothing is copied: it may be large.
+/// Returns a member of untrusted JSON; null when there is none. Copies nothing, since the value may be large.
 const Json* at(const Json* value, std::string_view name) {
   if (value == nullptr || !value->is_object()) return nullptr;
   const auto found = value->find(name);
@@ -24,7 +24,7 @@ bool are_equal(const Json* one, const Json* other) {
   return one == nullptr || other == nullptr ? one == other : *one == *other;
 }
 
-/// The component is applied as the same in both.
+/// True when the component is applied in the same way in both.
 bool is_the_same(const Generation& one, const Generation& other, const std::string& component) {
   const auto section = [&](const Generation& each) { return at(at(at(&each.spec, "spec"), "components"), component); };
   const auto lock = [&](const Generation& each) { return at(at(&each.lock, "components"), component); };
@@ -32,10 +32,10 @@ bool is_the_same(const Generation& one, const Generation& other, const std::stri
          are_equal(at(&one.plugins, component), at(&other.plugins, component));
 }
 
-/// The state in which each component ended that an event names; nothing where it ended none.
+/// Returns the final state of each component that an event names; nothing for an event without results.
 std::optional<std::map<std::string, std::string>> states_of(const Json& event) {
   const Json* const components = at(&event, "components");
-  if (components == nullptr || !components->is_array()) return std::nullopt;  // it has only begun, or failed as a whole
+  if (components == nullptr || !components->is_array()) return std::nullopt;  // it is a beginning, or failed as a whole
   std::map<std::string, std::string> states;
   for (const Json& each : *components) {
     const Json* const name = at(&each, "name");
@@ -45,7 +45,7 @@ std::optional<std::map<std::string, std::string>> states_of(const Json& event) {
   return states;
 }
 
-/// The event is of an apply that passed the component over.
+/// True when the event is from an apply that did not include the component.
 bool passes_over(const Json& event, const std::string& component) {
   const Json* const only = at(&event, "only");
   return only != nullptr && only->is_array() && std::ranges::find(*only, Json(component)) == only->end();
@@ -70,7 +70,7 @@ std::map<std::string, std::string> applied_since(const StateDir& state, const Ge
 
 std::map<std::string, std::string> failing_since(const std::vector<Json>& events, const Json& failing) {
   std::map<std::string, std::string> since;
-  std::map<std::string, std::string> open;  // by component the state to look for
+  std::map<std::string, std::string> open;  // by component, the state to look for
   for (const auto& [name, record] : failing.items()) open[name] = record.value("state", "");
   std::size_t seen = 0;
   for (auto event = events.rbegin(); event != events.rend() && !open.empty() && seen < kMostEvents; ++event, ++seen) {
@@ -89,7 +89,7 @@ std::map<std::string, std::string> failing_since(const std::vector<Json>& events
 }
 
 Json put_back(const std::vector<Json>& events, const std::string& component, const std::string& boot_id) {
-  std::set<std::string> applies;  // the ids of those that began in this boot
+  std::set<std::string> applies;  // the ids of applies that began in this boot
   Json found;
   for (const Json& event : events) {
     const std::string id = canonical(event.value("id", Json()));

@@ -21,8 +21,7 @@ namespace slipway::core {
 namespace {
 
 constexpr std::string_view kJournalName = "journal.sqlite";
-constexpr const char* kJournalFiles[] = {"-wal", "-shm", "-journal",
-                                         ""};  // as long as there is the last, it is damaged
+constexpr const char* kJournalFiles[] = {"-wal", "-shm", "-journal", ""};  // damaged as long as the last one exists
 
 std::string path_of(const std::string& name) { return std::string(kStateDir) + "/" + name; }
 
@@ -30,8 +29,8 @@ bool is_there(Session& session, const std::string& path) {
   return session.root().root().open_at(path, O_PATH | O_NOFOLLOW).ok();
 }
 
-/// A free name: "/var/lib/slipway/damaged/components-driver.json.1". A long one is cut, so that there is room for what
-/// is added to it, and ends with its digest.
+/// Returns a free name: "/var/lib/slipway/damaged/components-driver.json.1". A long name is shortened, so that there is
+/// room for suffixes, and ends with its digest.
 std::string aside_of(Session& session, std::string name) {
   constexpr std::size_t kLongest = 200;
   constexpr std::size_t kPrefix = 100;
@@ -43,7 +42,7 @@ std::string aside_of(Session& session, std::string name) {
   return path();
 }
 
-/// What the triggers that are named today may have made.
+/// Returns the files that the presently named triggers may have made.
 std::string made_by_triggers(Session& session, const std::map<std::string, Ownership>& owned) {
   std::set<std::string> made;
   for (const auto& [name, ownership] : owned)
@@ -54,12 +53,12 @@ std::string made_by_triggers(Session& session, const std::map<std::string, Owner
   return made.empty() ? "files that triggers made" : listed({made.begin(), made.end()}, "and");
 }
 
-/// Slipway writes each file by a longer name first, so it has made no record with a name as long as that.
+/// Slipway first writes each file under a longer name, so a record with a name this long is not its own.
 bool is_too_long(const std::string& name) {
   return name.substr(name.rfind('/') + 1).size() + std::string_view(kNewSuffix).size() > NAME_MAX;
 }
 
-/// The generation that comes into force; 0: none.
+/// Returns the generation that becomes active; 0 when there is none.
 Result<int> newest_generation(const StateDir& state) {
   SLIPWAY_TRY(numbers, state.generations());
   return numbers.empty() ? 0 : numbers.back();
@@ -105,7 +104,7 @@ Result<Repair> repair_of(Session& session, const std::string& name, const std::s
   return repair;
 }
 
-/// The digests that records and an open journal refer to.
+/// Returns the digests that records and an open journal refer to.
 Result<std::set<std::string>> digests_in_use(Session& session, const std::map<std::string, Ownership>& owned,
                                              bool journal_is_damaged) {
   std::set<std::string> digests;
@@ -120,7 +119,7 @@ Result<std::set<std::string>> digests_in_use(Session& session, const std::map<st
   return digests;
 }
 
-/// Originals that nobody can name any more are kept: the next apply would drop them.
+/// Keeps originals without a readable owner: the next apply would drop them.
 Status add_ownerless(Session& session, const std::set<std::string>& digests, std::vector<Repair>& repairs) {
   SLIPWAY_TRY(paths, Originals(session.root()).unused(digests));
   for (const std::string& path : paths) {
@@ -133,7 +132,7 @@ Status add_ownerless(Session& session, const std::set<std::string>& digests, std
   return {};
 }
 
-/// The digests of the regular files that an image has or is. Keys of a merge hold values of others.
+/// Collects the digests of the regular files in an image. The keys of a merge contain values of other programs.
 void collect_files(const Image& image, std::set<std::string>& digests) {
   if (!image.is_object()) return;
   if (image.value("type", Json()) == "regular" && image.value("digest", Json()).is_string())
@@ -142,7 +141,7 @@ void collect_files(const Image& image, std::set<std::string>& digests) {
     if (name != "keys") collect_files(part, digests);
 }
 
-/// Originals that cannot be brought back, and who would have.
+/// Adds originals that cannot be restored, with the components that need them.
 Status add_originals(Session& session, const std::map<std::string, Ownership>& owned, std::vector<Repair>& repairs) {
   std::map<std::string, Ownership> records = owned;
   std::set<std::string> digests;
@@ -202,12 +201,13 @@ Result<std::vector<Repair>> find_repairs(Session& session) {
 
 namespace {
 
-/// Where something takes its place, a second name comes first: a crash leaves the damaged one where it is looked for.
+/// Sets a damaged file aside. When another file replaces it, it first gets a second name: after a crash the damaged
+/// file is still in its place.
 Status set_aside(Session& session, const std::string& path, const Repair& repair, const std::string& ending) {
   RootFs& root = session.root();
   const std::string aside = repair.aside + ending;
   SLIPWAY_CHECK(root.make_directory(path_of("damaged"), kStateMode));
-  const bool is_file = open_regular(root.root(), path, O_NOFOLLOW).ok();  // a folder has one name only
+  const bool is_file = open_regular(root.root(), path, O_NOFOLLOW).ok();  // a folder can have only one name
   SLIPWAY_CHECK(repair.text && is_file ? root.link_beside(path, aside) : root.rename(path, aside));
   root.note_changed(path.substr(0, path.rfind('/')));
   if (!repair.text) return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// app/repair/repair.hpp - files of a root's state that cannot be read: they are named, set aside, and made up for by
-// what the others say.
+// app/repair/repair.hpp - finds unreadable files of a root's state, sets them aside, and reconstructs what the other
+// files allow.
 #pragma once
 
 #include <map>
@@ -16,24 +16,24 @@ namespace slipway::core {
 
 struct Repair {
   std::string name;                      ///< in the state folder: "components/driver.json"
-  std::string problem;                   ///< what is wrong with it
-  std::string aside;                     ///< where it goes; empty: it is gone already
-  std::string outcome;                   ///< what takes its place, and what is lost
-  bool damaged = true;                   ///< else it is an original that nobody can name any more
-  std::optional<std::string> text = {};  ///< the content that takes its place
-  std::vector<Ownership> records = {};   ///< an original's: as they are without it
+  std::string problem;                   ///< the reason why it is damaged
+  std::string aside;                     ///< its new path; empty: the file is already missing
+  std::string outcome;                   ///< what replaces it, and what is lost
+  bool damaged = true;                   ///< false: an original whose owner is unknown
+  std::optional<std::string> text = {};  ///< the content that replaces it
+  std::vector<Ownership> records = {};   ///< for an original: the records without it
 
   std::string path() const { return std::string(kStateDir) + "/" + name; }
 };
 
-/// What is to be repaired, in the order in which that can be cut off anywhere and begun again; empty: nothing. Changes
-/// nothing in the root; the session goes around what is damaged from here on. Errors: those of StateDir::damage().
+/// Returns the repairs, in an order that may be interrupted at any point and started again; empty when there are none.
+/// Changes nothing in the root; from here on the session skips damaged files. Errors: those of StateDir::damage().
 Result<std::vector<Repair>> find_repairs(Session& session);
 
-/// Carries them out. For the holder of the root's lock, who has just found them.
+/// Carries out the repairs. For the holder of the root's lock, directly after finding them.
 Status carry_out(Session& session, const std::vector<Repair>& repairs);
 
-/// A failed finding `slipway.state` for each file that is damaged.
+/// Adds a failed finding `slipway.state` for each damaged file.
 Status add_damage(Session& session, std::map<std::string, Findings>& findings);
 
 }  // namespace slipway::core

@@ -18,7 +18,7 @@ int hex_digit(char c) {
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/// "p%40ss" as it is written elsewhere.
+/// Decodes "p%40ss" to its usual form.
 std::string percent_decoded(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -49,7 +49,7 @@ bool has_the_name_of_a_secret(const YamlNode& node) {
   });
 }
 
-/// @param named  has_the_name_of_a_secret() of its map
+/// @param named  the result of has_the_name_of_a_secret() for its map
 bool is_secret_entry(const YamlEntry& entry, bool named) {
   return is_secret_name(entry.key) || (named && is_key_of_a_value(entry.key));
 }
@@ -70,7 +70,7 @@ void Blotter::learn_secret(std::string_view secret) {
   };
   keep_with_password(secret);
   keep_with_password(percent_decoded(secret));
-  if (secret.find('\n') != std::string_view::npos)  // messages quote lines of it
+  if (secret.find('\n') != std::string_view::npos)  // messages may quote single lines of it
     for (const std::string_view line : lines_of<std::string_view>(secret)) keep(trimmed(line));
   const auto plain = base64_decoded(secret.substr(0, secret.find('=')));
   if (plain && is_printable(*plain)) keep_with_password(*plain);
@@ -131,7 +131,7 @@ void replace_all(const std::vector<SecretSpan>& spans, std::string& text) {
   text = fresh.append(text, at);
 }
 
-/// Written as it is, without quotes: nothing of it means something in YAML.
+/// True for text that may be unquoted: none of its characters has a meaning in YAML.
 bool is_plain(std::string_view text) {
   const auto plain = [](unsigned char c) {
     return std::isalnum(c) != 0 || std::string_view("_./+-").find(static_cast<char>(c)) != std::string_view::npos;
@@ -195,7 +195,7 @@ std::string Blotter::blot_text(std::string text) const {
 
 namespace {
 
-/// All of it stands under the name of a secret.
+/// Replaces the whole value, because its key is the name of a secret.
 Json blotted(const Json& value) {
   if (value.is_object() || value.is_array()) {
     Json copy = value;

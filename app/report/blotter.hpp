@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// app/report/blotter.hpp - blots secrets out of what is to be shown to others.
+// app/report/blotter.hpp - removes secrets from texts before other people see them.
 #pragma once
 
 #include <optional>
@@ -16,24 +16,23 @@
 
 namespace slipway::core {
 
-/// Knows secrets by the names they stand under ("password", "token", …) and by their form: passwords in URLs,
-/// Authorization headers, private keys, JSON web tokens, hooks of chat services. What was learned once is blotted
-/// wherever it stands.
+/// Recognizes secrets by their key ("password", "token", …) and by their form: passwords in URLs, Authorization
+/// headers, private keys, JSON web tokens, hooks of chat services. A secret found once is removed everywhere.
 class Blotter {
  public:
   static constexpr std::string_view kBlot = "[blotted out]";
 
-  /// Remembers the secrets in a text: JSON, TOML, environment or log lines.
+  /// Learns the secrets in a text: JSON, TOML, environment or log lines.
   void learn(std::string_view text);
-  /// The same of YAML, in whichever of its forms a value is written.
+  /// The same for YAML, in every notation of a value.
   void learn_yaml(std::string_view text);
-  /// Remembers one secret. Short ones are not: they would blot half of everything.
+  /// Learns one secret. Ignores short ones: they would remove half of the text.
   void learn_secret(std::string_view secret);
 
-  /// The text without secrets; JSON stays JSON. A note in its place when more secrets were learned than are kept.
+  /// Returns the text without secrets; JSON stays JSON. Returns a note instead when too many secrets were learned.
   std::string blot(std::string_view text) const;
-  /// The values of a YAML text without secrets, written anew, without comments. A note in the place of what is not
-  /// YAML: where a secret ends there is not known.
+  /// Returns the values of a YAML text without secrets, written anew, without comments. Returns a note instead of text
+  /// that is not YAML: the end of a secret is unknown there.
   std::string blot_yaml(std::string_view text) const;
 
  private:
@@ -42,16 +41,16 @@ class Blotter {
   void learn_node(const YamlNode& node, bool is_secret);
   void print_node(const YamlNode& node, std::size_t indent, bool is_secret, std::string& text) const;
   std::string blot_text(std::string text) const;
-  static constexpr std::size_t kMostBytes = std::size_t{2} << 20U;  ///< of all secrets that are kept
+  static constexpr std::size_t kMostBytes = std::size_t{2} << 20U;  ///< for all learned secrets
   std::set<std::string> secrets_;
   std::size_t bytes_ = 0;
   bool too_many_ = false;
-  mutable std::optional<SecretSearch> search_;  ///< of secrets_, made when it is needed
+  mutable std::optional<SecretSearch> search_;  ///< of secrets_, made on first use
 };
 
-/// In order, none inside another. Each line is looked at for itself, but for private keys (PEM) and blocks of YAML. The
-/// work grows with the length of the text alone, whatever its lines are.
-/// @param looked_at  takes how many characters were looked at, each as often as it was
+/// Returns secrets in order, none inside another. Looks at each line by itself, except for private keys (PEM) and
+/// blocks of YAML. The work is linear in the length of the text, for any lines.
+/// @param looked_at  receives the number of characters read, each counted as often as it was read
 std::vector<SecretSpan> find_secrets(std::string_view text, std::size_t* looked_at = nullptr);
 
 }  // namespace slipway::core

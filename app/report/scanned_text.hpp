@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// app/report/scanned_text.hpp - a text that is searched, with a count of the work.
+// app/report/scanned_text.hpp - a text to search, with a count of the work.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace slipway::core {
 
-/// Where nothing is found, the answer is `end`. A text may be one line of millions of words, so nothing that is done
-/// for each word may look at more than that word and what follows it up to the next.
+/// Functions return `end` when they find nothing. A text may be one line of millions of words, so the work for each
+/// word is limited to that word and the text up to the next one.
 class ScannedText {
  public:
   static constexpr std::string_view kBlanks = " \t\r";
@@ -36,7 +36,7 @@ class ScannedText {
     return stop;
   }
   std::size_t skip_blanks(std::size_t at, std::size_t end) { return first_not_of(kBlanks, at, end); }
-  /// Each word is searched for its end once, from wherever it is asked for.
+  /// Finds the end of each word once, whatever the starting position.
   std::size_t end_of_word(std::size_t at, std::size_t end) {
     if (at < word_begin_ || at > word_end_ || word_end_ > end) {
       word_begin_ = at;
@@ -45,7 +45,7 @@ class ScannedText {
     return word_end_;
   }
 
-  /// Characters, each as often as it was looked at.
+  /// Returns the number of characters read, each counted as often as it was read.
   std::size_t looked_at() const { return looked_at_; }
 
  private:
@@ -57,7 +57,7 @@ class ScannedText {
 
   std::string_view text_;
   std::size_t looked_at_ = 0;
-  std::size_t word_begin_ = 1;  ///< of the word whose end is known; after its end: of none
+  std::size_t word_begin_ = 1;  ///< of the word whose end is known; after its end: unknown
   std::size_t word_end_ = 0;
 };
 

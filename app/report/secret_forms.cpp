@@ -14,7 +14,7 @@ bool is_token_character(char c) {
          std::string_view("_-.+/=~").find(c) != std::string_view::npos;
 }
 
-/// By the letters that those who give them out begin them with.
+/// Recognizes tokens by the prefix that their issuer gives them.
 bool is_known_token(std::string_view word) {
   constexpr std::size_t kLettersBehind = 8;
   constexpr std::string_view kBeginnings[] = {
@@ -50,7 +50,7 @@ class LineForms {
     if (begin < end) found_.push_back({begin, end});
   }
 
-  /// "$6$SALT$HASH" (crypt(5)): who has it can try passwords without end.
+  /// Finds "$6$SALT$HASH" (crypt(5)): passwords can be tried against it without limit.
   void hashes() {
     constexpr std::size_t kShortestHash = 24;
     constexpr std::string_view kKinds[] = {"$1$", "$2a$", "$2b$", "$2y$",   "$5$",
@@ -65,7 +65,7 @@ class LineForms {
     }
   }
 
-  /// SCHEME://USER:PASSWORD@HOST
+  /// Finds SCHEME://USER:PASSWORD@HOST.
   void urls() {
     constexpr std::string_view kEndOfHost = "/?# \t\r\n\"'`<>";
     for (std::size_t at = begin_; (at = text_.find("://", at, end_)) < end_;) {
@@ -76,7 +76,7 @@ class LineForms {
     }
   }
 
-  /// Anyone who knows such a URL can post to that channel.
+  /// Finds URLs that let any caller post to a chat channel.
   void hooks() {
     for (const std::string_view host :
          {"hooks.slack.com", "discord.com/api/webhooks", "discordapp.com/api/webhooks", "webhook.office.com"}) {
@@ -90,7 +90,7 @@ class LineForms {
     }
   }
 
-  /// USER:PASSWORD@HOST without a scheme, as proxies have it; not NAME:TAG@sha256:DIGEST.
+  /// Finds USER:PASSWORD@HOST without a scheme, as in proxy settings; not NAME:TAG@sha256:DIGEST.
   void logins() {
     for (std::size_t at = begin_; at < end_;) {
       const std::size_t stop = text_.end_of_word(at, end_);
@@ -107,15 +107,15 @@ class LineForms {
     }
   }
 
-  /// Whether the program is named in this line before `at`. Each is looked for once.
+  /// True when the program is named in this line before `at`. Looks for each program once.
   bool calls(std::string_view program, std::size_t at) {
     const auto [known, is_new] = named_at_.try_emplace(program, 0);
     if (is_new) known->second = text_.find(program, begin_, end_);
     return known->second + program.size() <= at;
   }
 
-  /// The values of options that are passwords to known programs: `mysql -pPW`, `docker login -p PW`, `curl -u USER:PW`,
-  /// `skopeo copy --src-creds USER:PW`, `snmpget -c NAME`.
+  /// Finds values of options that are passwords of known programs: `mysql -pPW`, `docker login -p PW`, `curl -u
+  /// USER:PW`, `skopeo copy --src-creds USER:PW`, `snmpget -c NAME`.
   void option(std::size_t at, std::size_t after) {
     const std::string_view word = text_.part(at, after);
     if (word.starts_with("-p") && word.size() > 2 &&
@@ -138,7 +138,7 @@ class LineForms {
     if (stop >= next + shortest) add(next, stop);
   }
 
-  /// `Bearer …`, `Basic …`, `rocommunity …` of snmpd.conf, JSON web tokens, and those of known form.
+  /// Finds `Bearer …`, `Basic …`, `rocommunity …` of snmpd.conf, JSON web tokens, and tokens of known form.
   void words() {
     constexpr std::size_t kShortestToken = 6;
     constexpr std::size_t kLongestName = 12;
@@ -164,7 +164,7 @@ class LineForms {
   std::size_t begin_;
   std::size_t end_;
   std::vector<SecretSpan>& found_;
-  std::map<std::string_view, std::size_t> named_at_;  ///< where in the line a program is named first
+  std::map<std::string_view, std::size_t> named_at_;  ///< the first position of a program's name in the line
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ std::uint64_t step_of(std::uint32_t state, unsigned char byte) { return std::uin
 }  // namespace
 
 SecretSearch::SecretSearch(const std::set<std::string>& secrets) {
-  std::vector<std::vector<std::pair<std::uint32_t, unsigned char>>> by_depth;  // where each state is come from
+  std::vector<std::vector<std::pair<std::uint32_t, unsigned char>>> by_depth;  // the states that lead to each state
   std::vector<std::uint32_t> depth_first;
   for (const std::string& secret : secrets) {
     std::uint32_t state = 0;

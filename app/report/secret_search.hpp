@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// app/report/secret_search.hpp - finds where any of many secrets stands in a text, in one pass over it.
+// app/report/secret_search.hpp - finds all of many secrets in a text, in one pass over it.
 #pragma once
 
 #include <cstddef>
@@ -12,25 +12,25 @@
 
 namespace slipway::core {
 
-/// Where a secret stands in a text.
+/// The position of a secret in a text.
 struct SecretSpan {
   std::size_t begin = 0;
   std::size_t end = 0;
 };
 
-/// Aho and Corasick's automaton ("Efficient string matching", 1975): the time does not depend on how many secrets there
-/// are. Some 60 bytes of memory for each byte of them.
+/// Aho and Corasick's automaton ("Efficient string matching", 1975): the time does not depend on the number of secrets.
+/// Needs about 60 bytes of memory for each byte of them.
 class SecretSearch {
  public:
   explicit SecretSearch(const std::set<std::string>& secrets);
 
-  /// In order, none inside another; those that overlap are one.
+  /// Returns the positions in order, none inside another; merges those that overlap.
   std::vector<SecretSpan> find(std::string_view text) const;
 
  private:
   struct State {
-    std::uint32_t fallback = 0;  ///< the state of the longest end that also begins a secret
-    std::uint32_t longest = 0;   ///< bytes of the longest secret that ends here; 0: none does
+    std::uint32_t fallback = 0;  ///< the state of the longest suffix that is a prefix of a secret
+    std::uint32_t longest = 0;   ///< bytes of the longest secret that ends here; 0: none
   };
   std::uint32_t next(std::uint32_t state, unsigned char byte) const;
 

@@ -68,7 +68,8 @@ class Finder {
     }
   }
 
-  /// `NAME: value`, `"NAME": "value"`, `NAME=value`, `--NAME value`, `"--NAME", "value"`, `name: NAME, value: value`.
+  /// Finds `NAME: value`, `"NAME": "value"`, `NAME=value`, `--NAME value`, `"--NAME", "value"`, `name: NAME, value:
+  /// value`.
   void named_values(std::size_t begin, std::size_t end) {
     std::string_view before;
     for (std::size_t at = begin; at < end;) {
@@ -88,7 +89,7 @@ class Finder {
     }
   }
 
-  /// @return whether something stands there that may be a value
+  /// @return true when there is something that may be a value
   bool value_of(std::size_t name, std::size_t after, std::size_t end) {
     const bool is_option = text_[name] == '-';
     const std::size_t at = text_.first_that_is_not(is_before_a_value, after, end);
@@ -121,7 +122,7 @@ class Finder {
     return text_.part(at, std::min(at + kExport.size(), end)) == kExport ? at + kExport.size() : at;
   }
 
-  /// @param escaped  the quotes are those of a text inside a quoted text: \"
+  /// @param escaped  the quotes are escaped, as in a text inside a quoted text: \"
   std::size_t closing_quote(std::size_t quote, std::size_t end, bool escaped) {
     if (!escaped && text_[quote] == '\'') return text_.find("'", quote + 1, end);
     for (std::size_t at = quote + 1; (at = text_.first_of("\"\\", at, end)) < end;) {
@@ -132,7 +133,7 @@ class Finder {
     return end;
   }
 
-  /// The lines below that are indented more: a block of YAML, or a list. Once for each line.
+  /// Adds the lines below that are indented more: a block of YAML, or a list. Once for each line.
   void deeper_lines(std::size_t end) {
     if (std::exchange(has_deeper_lines_, true)) return;
     const std::size_t indent = indent_of(line_);
@@ -146,7 +147,7 @@ class Finder {
       at = stop + 1;
     }
     add(end + 1, std::min(last, text_.size()));
-    next_line_ = std::max(next_line_, at);  // all of them are blotted out, so none is looked at for itself
+    next_line_ = std::max(next_line_, at);  // all of them are removed, so they are not searched
   }
 
   std::size_t indent_of(std::size_t line) { return text_.first_not_of(" \t", line, text_.size()) - line; }
@@ -158,7 +159,7 @@ class Finder {
   std::size_t next_line_ = 0;
   bool has_deeper_lines_ = false;
   unsigned named_lines_ =
-      0;  ///< so many lines, this one with them, may still have the value of a secret that was named
+      0;  ///< number of lines, including this one, that may contain the value of the last named secret
 };
 
 }  // namespace

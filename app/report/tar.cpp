@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kBlock = 512;
 
-/// As POSIX.1-2017 (pax, "ustar Interchange Format") has it.
+/// The layout from POSIX.1-2017 (pax, "ustar Interchange Format").
 struct Header {
   char name[100];
   char mode[8];
@@ -35,7 +35,7 @@ void put(char* field, std::size_t width, std::uint64_t number) {
   std::snprintf(field, width, "%0*llo", static_cast<int>(width - 1), static_cast<unsigned long long>(number));
 }
 
-/// Splits a path that is longer than `name` at a slash. @return false: it does not fit
+/// Splits a path that is longer than `name` at a slash. @return false when it is too long
 bool put_path(Header& header, const std::string& path) {
   constexpr std::size_t kLongest = sizeof(Header::name);
   std::size_t slash = 0;

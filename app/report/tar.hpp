@@ -10,7 +10,8 @@
 
 namespace slipway::core {
 
-/// The bytes of a tar file with these files, below a folder of that name. @param mtime  of all, seconds since 1970
+/// Returns the bytes of a tar file with these files, in a folder of that name. @param mtime  for all files, seconds
+/// since 1970
 /// Errors: `invalid` for a path that is too long for the format (255 bytes, each name 100).
 Result<std::string> tar_of(const std::string& folder, const std::map<std::string, std::string>& files,
                            std::int64_t mtime);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// artifact/io/byte_source.hpp - bytes that are read once, from front to back: a blob in a file or in a bundle.
+// artifact/io/byte_source.hpp - bytes that are read once, in order: a blob in a file or in a bundle.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@ namespace slipway::artifact {
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  /// Fills (part of) `into`, at least one byte; 0 at the end. Errors: as the system says.
+  /// Fills (part of) `into`, at least one byte; returns 0 at the end. Errors: those of the system.
   virtual Result<std::size_t> read(std::span<std::byte> into) = 0;
 };
 
-/// A file from its present offset on. `name` stands for it in errors.
+/// A file from its present offset on. Errors call it `name`.
 class FileSource final : public ByteSource {
  public:
   FileSource(Fd fd, std::string name) : fd_(std::move(fd)), name_(std::move(name)) {}
@@ -31,7 +31,7 @@ class FileSource final : public ByteSource {
   std::string name_;
 };
 
-/// Opens a file and tells the kernel that it will be read from front to back.
+/// Opens a file and tells the kernel that it will be read in order.
 Result<std::unique_ptr<ByteSource>> open_file_source(const std::string& path);
 
 }  // namespace slipway::artifact

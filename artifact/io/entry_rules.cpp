@@ -9,10 +9,10 @@ namespace slipway::artifact {
 namespace {
 
 constexpr std::size_t kMaxPart = 255;   // NAME_MAX
-constexpr std::size_t kMaxPath = 4000;  // PATH_MAX, less what the store's own path needs
+constexpr std::size_t kMaxPath = 4000;  // PATH_MAX, minus the length of the store's own path
 constexpr std::ptrdiff_t kMaxDepth = 64;
 
-/// The names that a path consists of.
+/// Returns the names in a path.
 std::vector<std::string_view> names_in(std::string_view path) {
   std::vector<std::string_view> names = split<std::string_view>(path, '/');
   std::erase_if(names, [](std::string_view name) { return name.empty() || name == "."; });

@@ -30,7 +30,7 @@ Status make_directories(const std::string& path) {
     const std::string part = path.substr(0, end);
     if (::mkdir(part.c_str(), 0755) != 0 && errno != EEXIST) {
       struct stat existing {};
-      const int number = errno;  // EROFS and EACCES come before EEXIST on some filesystems
+      const int number = errno;  // EROFS and EACCES take precedence over EEXIST on some filesystems
       if (::stat(part.c_str(), &existing) != 0) return system_error("create the folder", part, number);
     }
     if (end == std::string::npos) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// artifact/io/file.hpp - files and trees: made, made durable, removed.
+// artifact/io/file.hpp - creates, syncs and removes files and trees.
 #pragma once
 
 #include <cstdint>
@@ -11,23 +11,23 @@
 
 namespace slipway::artifact {
 
-/// Makes a file for writing (mode 0644 under the umask). Errors: as the system says, also when something has the name,
-/// be it a link.
+/// Creates a file for writing (mode 0644 under the umask). Errors: those of the system, also when the name exists, even
+/// as a link.
 Result<Fd> create_file(const std::string& path);
 
-/// Makes the last rename inside `directory` durable.
+/// Syncs the last rename inside `directory` to the disk.
 Status sync_directory(const std::string& directory);
 
-/// Makes a folder and those above it (mode 0755).
+/// Creates a folder and those above it (mode 0755).
 Status make_directories(const std::string& path);
 
-/// Whether there is room for so many bytes more where an open file lies, beside a reserve for all other programs: a
+/// Checks that the file system of an open file has room for so many more bytes, plus a reserve for other programs: a
 /// twentieth of the file system, at most 1 GiB. Errors: `no_space`; `name` is for the message.
 Status check_room(int fd, std::uint64_t bytes, const std::string& name);
-/// How often that is asked again while a file is written: others write as well.
+/// The interval for checking again while a file is written: other programs write as well.
 inline constexpr std::uint64_t kBytesBetweenLooks = std::uint64_t{16} << 20U;
 
-/// Removes a tree without following links; nothing there is success.
+/// Removes a tree without following links; succeeds when there is none.
 Status remove_tree(const std::string& path);
 
 }  // namespace slipway::artifact

@@ -22,9 +22,9 @@ Progress::~Progress() {
 
 void Progress::add(std::uint64_t bytes) {
   done_ += bytes;
-  if (!reporter_.progress || (total_ != 0 && done_ >= total_)) return;  // the end is said once, by the destructor
+  if (!reporter_.progress || (total_ != 0 && done_ >= total_)) return;  // the destructor reports the end, once
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock) return;  // another thread is reporting just now
+  if (!lock) return;  // another thread is reporting
   const auto now = std::chrono::steady_clock::now();
   if (now < next_) return;
   next_ = now + kInterval;

@@ -11,7 +11,7 @@
 
 namespace slipway::artifact {
 
-/// Where messages go. Both may be called from several threads at once; an empty one is not called.
+/// Receives messages. Both functions may be called from several threads at once; an empty one is not called.
 struct Reporter {
   std::function<void(const std::string& level, const std::string& text)> log;  ///< level: "debug", "info", "warning"
   std::function<void(const std::string& label, std::uint64_t done, std::uint64_t total)> progress;
@@ -21,7 +21,7 @@ struct Reporter {
   }
 };
 
-/// Counts bytes and reports them, ten times a second at most, and once more at the end. Thread-safe.
+/// Counts bytes and reports them, at most ten times a second, and once more at the end. Thread-safe.
 class Progress {
  public:
   /// @param total  bytes to expect; 0 when unknown. The reporter must outlive this object.
@@ -31,9 +31,9 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void add(std::uint64_t bytes);
-  /// Bytes that were counted and have to come again.
+  /// Subtracts bytes that have to be transferred again.
   void take_back(std::uint64_t bytes) { done_ -= bytes; }
-  /// What was counted is all, whatever was to be expected: the last report says so.
+  /// The counted bytes are complete, whatever total was expected: the last report says so.
   void finish() { finished_ = true; }
   std::uint64_t done() const { return done_; }
 

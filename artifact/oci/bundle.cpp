@@ -46,7 +46,7 @@ Result<Reader> open_tar(const std::string& path) {
   return reader;
 }
 
-/// A few bytes of a sparse member could stand for terabytes, and whoever packs a layout has no use for them.
+/// Returns the error for a sparse member: a few bytes of it could stand for terabytes, and a layout does not need any.
 Error sparse(const std::string& member, const std::string& path) {
   return Error{.code = ErrorCode::invalid,
                .what = "the member " + printable(member) + " of " + path + " is packed as a sparse file",
@@ -54,7 +54,7 @@ Error sparse(const std::string& member, const std::string& path) {
                .next = "pack the layout without holes: `tar -C LAYOUT -cf FILE.tar .`"};
 }
 
-/// The next member's name; nothing after the last one.
+/// Returns the next member's name; nothing after the last one.
 Result<std::optional<std::string>> next_member(archive* reader, const std::string& path, std::uint64_t& size) {
   archive_entry* entry = nullptr;
   const int outcome = archive_read_next_header(reader, &entry);
@@ -65,7 +65,7 @@ Result<std::optional<std::string>> next_member(archive* reader, const std::strin
   return std::optional(member_name(entry));
 }
 
-/// One member of the tar file, read where it lies.
+/// One member of the tar file, read in place.
 class MemberSource final : public ByteSource {
  public:
   MemberSource(Reader reader, std::string path) : reader_(std::move(reader)), path_(std::move(path)) {}
@@ -144,7 +144,7 @@ Result<std::unique_ptr<Origin>> open_bundle(const std::string& path) {
   for (std::uint64_t size = 0;;) {
     SLIPWAY_TRY(member, next_member(reader.get(), path, size));
     if (!member) break;
-    if (size > whole) return sparse(*member, path);  // one hole alone is not counted as a sparse piece
+    if (size > whole) return sparse(*member, path);  // a single hole is not counted as a sparse piece
     sizes[*member] = size;
     if (member != "oci-layout" && member != "index.json") continue;
     std::string text(std::min(size, kMaxManifestBytes), '\0');

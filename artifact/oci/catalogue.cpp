@@ -11,11 +11,11 @@
 namespace slipway::artifact {
 namespace {
 
-/// A manifest still to be read.
+/// A manifest that has not been read yet.
 struct Node {
   Descriptor descriptor;
   std::string tag;
-  Json annotations = Json::object();  ///< of the descriptors on the way here
+  Json annotations = Json::object();  ///< of the descriptors that led here
   std::vector<std::string> above;
 };
 
@@ -90,7 +90,7 @@ class Walk {
     }
   }
 
-  // The same manifest may be reached by its own tag and by an index: its own tag counts, annotations add up.
+  // A manifest can be reached by its own tag and through an index: its own tag is used, annotations are merged.
   void keep(const Node& node, const Manifest& manifest) {
     Json annotations = node.annotations;
     annotations.update(manifest.annotations);

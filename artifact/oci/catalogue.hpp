@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// artifact/oci/catalogue.hpp - walks an origin's tags and indexes down to the manifests.
+// artifact/oci/catalogue.hpp - reads the manifests below an origin's tags and indexes.
 #pragma once
 
 #include <string>
@@ -13,29 +13,29 @@
 
 namespace slipway::artifact {
 
-/// Which part of a source is wanted. What the Source itself pins comes on top.
+/// Selects a part of a source. The digest pinned by the Source itself also applies.
 struct CatalogueQuery {
-  TagSelection tags;   ///< only these; ignored where a tag or a digest is given
-  std::string digest;  ///< only this manifest or index: what the lock names
+  TagSelection tags;   ///< only these; ignored when a tag or a digest is given
+  std::string digest;  ///< only this manifest or index, from the lock
 };
 
-/// One manifest with all that was said of it on the way down.
+/// One manifest with the annotations of all descriptors that led to it.
 struct Located {
   Entry entry;
   Json config;                     ///< descriptor
   std::vector<std::string> above;  ///< digests of the indexes that led here, outermost first
 };
 
-/// Reads all manifests, sorted by tag and digest, each digest once. Manifests that an index lists and the source lacks
-/// are left out with a warning, and so are types that slipway does not read, unless they were asked for by name.
-/// A digest that was asked for is reached from the source's own pinned digest, where it has one.
-/// @param unread  the names of the tags that the query left out; may be null
+/// Reads all manifests, sorted by tag and digest, each digest once. Skips with a warning manifests that an index lists
+/// and the source lacks, and types that slipway does not read, unless they were requested by name. When the source has
+/// a pinned digest, a requested digest must be reachable from it.
+/// @param unread  receives the names of the tags that the query left out; may be null
 /// Errors: `not_found`, `corrupt`, `invalid`, `unreachable`, `denied`.
 Result<std::vector<Located>> read_manifests(Origin& origin, const Source& source, const CatalogueQuery& query,
                                             const Reporter& reporter, std::vector<std::string>* unread = nullptr);
 
-/// What the source holds, for planning. `complete` is false when the query left something unread.
-/// Errors: those of read_manifests(); `denied` when nothing vouches for the source (trust.hpp).
+/// Returns the source's contents, for planning. `complete` is false when the query left something unread.
+/// Errors: those of read_manifests(); `denied` when no digest makes the source trusted (trust.hpp).
 Result<Catalogue> read_catalogue(Origin& origin, const Source& source, const CatalogueQuery& query,
                                  const Reporter& reporter);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// artifact/oci/descriptor.hpp - the OCI descriptor: what names a blob by type, digest and size.
+// artifact/oci/descriptor.hpp - the OCI descriptor, which identifies a blob by type, digest and size.
 #pragma once
 
 #include <cstdint>
@@ -16,25 +16,25 @@ struct Descriptor {
   std::string digest;
   std::uint64_t size = 0;
   Json annotations = Json::object();  ///< string to string
-  std::string artifact_type;          ///< only where the descriptor itself says it
+  std::string artifact_type;          ///< only when the descriptor itself has it
 
-  /// The annotation, or an empty string.
+  /// Returns the annotation, or an empty string.
   std::string annotation(const char* key) const;
 };
 
 Json to_json(const Descriptor& descriptor);
 
-/// Errors: `invalid` when digest or size are missing or malformed; `what` names the descriptor's place in messages.
+/// Errors: `invalid` when digest or size are missing or malformed; messages use `what` for the descriptor's place.
 Result<Descriptor> descriptor_from_json(const Json& value, const std::string& what);
 
-/// How the error messages call a layer: its role or title, and the beginning of its digest.
+/// Describes a layer for error messages: its role or title, and the start of its digest.
 std::string describe(const Descriptor& descriptor);
 
 namespace annotation {
 inline constexpr char kRefName[] = "org.opencontainers.image.ref.name";
 inline constexpr char kTitle[] = "org.opencontainers.image.title";
-inline constexpr char kLayerRole[] = "dev.slipway.layer";       ///< what a layer is for: "userspace", "modules", …
-inline constexpr char kLayerSize[] = "dev.slipway.layer.size";  ///< length of the layer's tar, not compressed, in bytes
+inline constexpr char kLayerRole[] = "dev.slipway.layer";       ///< the purpose of a layer: "userspace", "modules", …
+inline constexpr char kLayerSize[] = "dev.slipway.layer.size";  ///< length of the layer's uncompressed tar, in bytes
 }  // namespace annotation
 
 namespace media_type {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kMaxDepth = 64;
 
-/// Watches the parser: depth, and keys that stand twice in one object (two readers could take two different values).
+/// Watches the parser: depth, and duplicate keys in one object (two readers could use different values).
 struct Watch {
   std::string problem;
   std::vector<std::set<std::string>> keys;

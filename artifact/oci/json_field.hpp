@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// artifact/oci/json_field.hpp - reading JSON that came from outside: bounded in depth, and no surprise of type
-// throws.
+// artifact/oci/json_field.hpp - reads untrusted JSON: limited in depth, and without exceptions for unexpected types.
 #pragma once
 
 #include <string>
@@ -11,19 +10,18 @@
 
 namespace slipway::artifact {
 
-/// Parses a JSON text. `what` names it in errors ("manifest sha256:…").
+/// Parses a JSON text. Errors call it `what` ("manifest sha256:…").
 /// Errors: `invalid` when it is not JSON, is nested deeper than 64 levels, or an object has a key twice.
 Result<Json> parse_json(std::string_view text, const std::string& what);
 
-/// The string at `key`, or an empty one when there is none or it is of another type.
+/// Returns the string at `key`; empty when there is none or it has another type.
 std::string text_at(const Json& object, const char* key);
 
-/// The object or array at `key`, or an empty one when there is none or it is of another type. Lives as long as
-/// `object`.
+/// Returns the object or array at `key`; empty when there is none or it has another type. Valid as long as `object`.
 const Json& object_at(const Json& object, const char* key);
 const Json& array_at(const Json& object, const char* key);
 
-/// The true or false at `key`; false when there is none or it is of another type.
+/// Returns the boolean at `key`; false when there is none or it has another type.
 bool flag_at(const Json& object, const char* key);
 
 }  // namespace slipway::artifact

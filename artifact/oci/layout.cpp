@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OCI layout folders: read where they lie, nothing is copied.
+// OCI layout folders: read in place, nothing is copied.
 #include "artifact/oci/layout.hpp"
 
 #include <cerrno>
@@ -54,7 +54,7 @@ class LayoutOrigin final : public LocalOrigin {
   }
 };
 
-/// All of a blob that should be a manifest.
+/// Reads a whole blob that should be a manifest.
 Result<std::string> read_text(ByteSource& blob, const std::string& path) {
   std::string text(kMaxManifestBytes + 1, '\0');
   std::size_t used = 0;
@@ -115,7 +115,7 @@ Result<std::unique_ptr<Origin>> open_local(const Source& source) {
     return error;
   }
   if (S_ISDIR(existing.st_mode)) return open_layout(path);
-  SLIPWAY_CHECK(open_regular(path));  // libarchive would wait at a FIFO
+  SLIPWAY_CHECK(open_regular(path));  // libarchive would block on a FIFO
   return open_bundle(path);
 }
 

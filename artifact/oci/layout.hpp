@@ -14,7 +14,7 @@
 
 namespace slipway::artifact {
 
-/// What a layout as a folder and one as a file have in common.
+/// The common part of a layout as a folder and one as a file.
 class LocalOrigin : public Origin {
  public:
   LocalOrigin(std::string path, std::vector<TaggedRoot> roots) : path_(std::move(path)), roots_(std::move(roots)) {}
@@ -31,19 +31,21 @@ class LocalOrigin : public Origin {
   std::vector<TaggedRoot> roots_;
 };
 
-/// A folder with oci-layout, index.json and blobs/. Errors: `invalid` it is no layout; `unsupported` another version.
+/// Opens a folder with oci-layout, index.json and blobs/. Errors: `invalid` it is not a layout; `unsupported` another
+/// version.
 Result<std::unique_ptr<Origin>> open_layout(const std::string& path);
 
-/// An uncompressed tar file of such a folder. Blobs are read from inside it. Errors: `invalid` it is no such file.
+/// Opens an uncompressed tar file of such a folder. Blobs are read from inside it. Errors: `invalid` it is not such a
+/// file.
 Result<std::unique_ptr<Origin>> open_bundle(const std::string& path);
 
-/// Checks an `oci-layout` file. `path` names the layout in messages. Errors: `invalid`, `unsupported` another version.
+/// Checks an `oci-layout` file. Messages call the layout `path`. Errors: `invalid`, `unsupported` another version.
 Status check_layout_file(std::string_view text, const std::string& path);
 
-/// What `index.json` lists; a tag is the annotation org.opencontainers.image.ref.name, which is then taken out.
+/// Returns the list of `index.json`; a tag is the annotation org.opencontainers.image.ref.name, which is then removed.
 Result<std::vector<TaggedRoot>> parse_layout_index(std::string_view text, const std::string& path);
 
-/// Those with this tag, or of this selection; sorted by tag and digest.
+/// Returns those with this tag, or of this selection; sorted by tag and digest.
 /// Errors: `not_found` no such tag, with the nearest ones.
 Result<TaggedRoots> select_roots(const std::vector<TaggedRoot>& all, const std::string& tag,
                                  const TagSelection& selection, const std::string& source);

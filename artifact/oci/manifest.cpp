@@ -12,7 +12,7 @@ Error malformed(const std::string& name, const std::string& why) {
   return Error{.code = ErrorCode::invalid, .what = name + " " + why};
 }
 
-/// The media type without its parameters.
+/// Returns the media type without its parameters.
 std::string bare(const std::string& type) { return type.substr(0, type.find(';')); }
 
 bool is_index_type(const std::string& type) { return type == media_type::kIndex || type == media_type::kDockerList; }
@@ -20,7 +20,7 @@ bool is_manifest_type(const std::string& type) {
   return type == media_type::kManifest || type == media_type::kDockerManifest;
 }
 
-/// What the body is: as it says itself, as it was announced, or as its members show.
+/// Determines the body's type: from itself, from the announced type, or from its members.
 std::string type_of(const Json& body, const std::string& announced) {
   std::string own = bare(text_at(body, "mediaType"));
   if (!own.empty()) return own;
@@ -34,7 +34,7 @@ Status check_type(const Json& body, const std::string& type, const std::string& 
   if (!is_index_type(type) && !is_manifest_type(type))
     return Error{.code = ErrorCode::unsupported,
                  .what = name + " is of type " + type + ", which slipway does not read"};
-  // A body that can be read both ways could show one reader a package and another one something else.
+  // A body that can be read both ways could show one reader a package and another reader something else.
   if (body.contains("manifests") && body.contains("layers")) return malformed(name, "is both an index and a manifest");
   return {};
 }

@@ -20,7 +20,7 @@ Error nothing_vouches(Origin& origin, const Source& source) {
           "write `digest: sha256:…` beside the repository (compare it with what its publisher names), or "
           "`trust: unsigned`"};
   const auto roots = origin.roots(source.tag, {});
-  if (!roots) return error;  // the advice stands even when the source cannot be listed
+  if (!roots) return error;  // the advice is valid even when the source cannot be listed
   const std::vector<TaggedRoot>& all = roots->wanted;
   for (std::size_t i = 0; i < all.size() && i < kListed; ++i)
     error.details.emplace_back("holds", all[i].tag + " " + all[i].descriptor.digest);

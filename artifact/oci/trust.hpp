@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// artifact/oci/trust.hpp - what may be used: what a pinned digest names, or anything under `trust: unsigned`.
+// artifact/oci/trust.hpp - decides which content may be used: that of a pinned digest, or any with `trust: unsigned`.
 //
-// A digest vouches for the manifest it names, through an index for those it lists, and through a manifest for its
-// layers. The check is made twice: when a source is read for planning, so that the plan already says what is missing,
-// and for every layer before it is fetched or staged, which is what counts.
+// A trusted digest makes its manifest trusted, an index the manifests that it lists, and a manifest its layers. The
+// check is made twice: when a source is read for planning, so that the plan already reports what is missing, and for
+// every layer before it is fetched or staged, which is the decisive one.
 #pragma once
 
 #include <string>
@@ -15,12 +15,12 @@
 
 namespace slipway::artifact {
 
-/// Errors: `denied` when the source is not trusted and neither it nor `locked` pins a digest; lists what could be
-/// pinned.
+/// Errors: `denied` when the source is not trusted and neither it nor `locked` pins a digest; lists digests that could
+/// be pinned.
 Status require_pinned(Origin& origin, const Source& source, const std::string& locked);
 
-/// Every one of `layers` must be listed, with its size, by a manifest that the pinned digest leads to.
-/// @param locked  a digest that the lock names; the source's own digest goes before it
+/// Checks that each of `layers` is listed, with its size, by a manifest reachable from the pinned digest.
+/// @param locked  a digest from the lock; the source's own digest takes precedence
 /// Errors: `denied` as above, or naming the layer that is not listed; those of reading manifests.
 Status require_trusted(Origin& origin, const Source& source, const std::string& locked,
                        const std::vector<Descriptor>& layers, const Reporter& reporter);

@@ -13,7 +13,7 @@
 namespace slipway::artifact {
 namespace {
 
-/// The work of one build: each folder is packed once, however many manifests share it.
+/// The state of one build: each folder is packed once, even for several manifests.
 class PackageBuild {
  public:
   PackageBuild(Package package, LayoutWriter layout, std::int64_t mtime, const Reporter& reporter)
@@ -21,7 +21,7 @@ class PackageBuild {
 
   Result<Json> run(const std::vector<std::string>& more_tags) {
     std::vector<Descriptor> manifests;
-    std::set<std::string> replaced;  // digests that this build's own tags pointed at
+    std::set<std::string> replaced;  // digests that this build's own tags had before
     for (const PackageManifest& manifest : package_.manifests) {
       SLIPWAY_TRY(descriptor, add_manifest(manifest));
       if (!manifest.tag.empty()) {
@@ -82,7 +82,7 @@ class PackageBuild {
     return layout_.add_json(value, std::move(descriptor));
   }
 
-  /// The index under the package's tag: what it listed before, but for what is replaced, and the new manifests.
+  /// Adds the index under the package's tag: its former entries without the replaced ones, and the new manifests.
   Result<Descriptor> add_index(const std::vector<Descriptor>& manifests, const std::set<std::string>& replaced) {
     std::map<std::string, Json> listed;
     if (const std::string old = layout_.tagged(package_.tag); !old.empty()) {
@@ -110,7 +110,7 @@ class PackageBuild {
     return layout_.add_json(value, std::move(descriptor));
   }
 
-  /// A manifest without a tag is known by its annotations: one that says the same takes its place.
+  /// True when a manifest without a tag is built again: its annotations identify it.
   bool built_anew(const Json& entry) const {
     const Json annotations = object_at(entry, "annotations");
     return std::any_of(package_.manifests.begin(), package_.manifests.end(), [&](const PackageManifest& manifest) {

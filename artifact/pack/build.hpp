@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// artifact/pack/build.hpp - `pkg build`: a package folder into an OCI layout.
+// artifact/pack/build.hpp - `pkg build`: packs a package folder into an OCI layout.
 #pragma once
 
 #include <optional>
@@ -15,13 +15,13 @@ namespace slipway::artifact {
 
 struct BuildOptions {
   std::string directory;          ///< with package.yaml, absolute
-  std::string output;             ///< the layout folder, absolute; made when it is not there
+  std::string output;             ///< the layout folder, absolute; created if missing
   std::vector<std::string> tags;  ///< further tags for the index
   std::int64_t mtime = 0;         ///< of all entries: SOURCE_DATE_EPOCH, else 0
 };
 
-/// Packs the layers, writes the manifests and lists them under the package's tag. A layout that is there keeps what it
-/// has: a manifest with a tag of its own replaces only the one of that tag.
+/// Packs the layers, writes the manifests and lists them under the package's tag. An existing layout keeps its
+/// contents: a manifest with its own tag only replaces the one of that tag.
 /// @return {"digest": of the index, "tags": […], "layers": [digests]}
 Result<Json> build_package(const BuildOptions& options, const Reporter& reporter);
 

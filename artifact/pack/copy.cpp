@@ -10,7 +10,8 @@
 namespace slipway::artifact {
 namespace {
 
-/// What a manifest says of itself counts: a descriptor may lack the type, and a registry may add parameters to it.
+/// Completes a descriptor from the manifest itself: a descriptor may lack the type, and a registry may add parameters
+/// to it.
 Descriptor completed(Descriptor descriptor, const std::string& text, const Json& value) {
   const std::string told = descriptor.media_type.substr(0, descriptor.media_type.find(';'));
   const std::string own = text_at(value, "mediaType");
@@ -24,14 +25,14 @@ bool is_index(const Descriptor& descriptor) {
   return descriptor.media_type == media_type::kIndex || descriptor.media_type == media_type::kDockerList;
 }
 
-/// What was copied under a tag, or under its digest alone.
+/// An item that was copied under a tag, or by its digest only.
 struct CopiedRoot {
   std::string tag;
   std::string digest;
   bool is_index = false;
 };
 
-/// One copy: remembers what is over there already.
+/// One copy: remembers what the target already has.
 class Copy {
  public:
   Copy(Origin& from, Target& to) : from_(from), to_(to) {}
@@ -45,7 +46,7 @@ class Copy {
   std::uint64_t bytes() const { return bytes_; }
 
  private:
-  /// `depth` counts the indexes above it; a root has none.
+  /// `depth` is the number of indexes above it; 0 for a root.
   Status manifest(const Descriptor& listed, const std::string& tag, std::size_t depth) {
     const bool is_new = visited_.insert(listed.digest).second;
     if (!is_new && depth > 0) return {};
@@ -84,14 +85,14 @@ class Copy {
 
   Origin& from_;
   Target& to_;
-  std::set<std::string> visited_;  ///< manifests and indexes: what lists them twice has them copied once
+  std::set<std::string> visited_;  ///< manifests and indexes, so that each is copied only once
   std::set<std::string> seen_;     ///< blobs
   std::set<std::string> indexes_;
   std::vector<CopiedRoot> roots_;
   std::uint64_t bytes_ = 0;
 };
 
-/// What a spec is best pinned to: the last index, which lists everything of its version; else the last manifest.
+/// Returns the best digest to pin: the last index, which lists everything of its version; else the last manifest.
 std::string digest_to_pin(const std::vector<CopiedRoot>& roots) {
   const auto index = std::find_if(roots.rbegin(), roots.rend(), [](const CopiedRoot& root) { return root.is_index; });
   return index == roots.rend() ? roots.back().digest : index->digest;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// artifact/pack/copy.hpp - copies packages by tag: from a layout to a registry (push), from anywhere to a layout
+// artifact/pack/copy.hpp - copies packages by tag: from a layout to a registry (push), from any source to a layout
 // (pull).
 #pragma once
 
@@ -15,38 +15,39 @@
 
 namespace slipway::artifact {
 
-/// Where a package is copied to.
+/// The destination of a copy.
 class Target {
  public:
   virtual ~Target() = default;
-  /// Asked of each tag of `source` before anything is written. Errors: `invalid` this cannot be named so.
+  /// Checks each tag of `source` before anything is written. Errors: `invalid` the target does not allow this tag.
   virtual Status accepts(const std::string& tag, const std::string& source) const = 0;
   virtual Result<bool> has(const Descriptor& blob) = 0;
-  /// Takes a blob in; its digest is checked there.
+  /// Stores a blob; the target checks its digest.
   virtual Status put_blob(const Descriptor& blob, Origin& from) = 0;
-  /// Takes the bytes of a manifest or index in, under `tag` where that is not empty.
+  /// Stores the bytes of a manifest or index, under `tag` when that is not empty.
   virtual Status put_manifest(const Descriptor& manifest, const std::string& text, const std::string& tag) = 0;
-  /// What was put without a tag is to be found by whoever lists the target. A registry has no such list.
+  /// Lists a manifest that was stored without a tag. A registry has no such list.
   virtual Status list(const Descriptor& manifest) = 0;
   virtual Status finish() { return {}; }
 };
 
-/// A registry to write to. Errors: as for reading one.
+/// Opens a registry for writing. Errors: as for reading one.
 Result<std::unique_ptr<Target>> open_registry_target(const Source& source, const Reporter& reporter);
-/// A layout folder to write to; what is there stays.
+/// Opens a layout folder for writing; its contents stay.
 Result<std::unique_ptr<Target>> open_layout_target(const std::string& folder, const Reporter& reporter);
 
-/// A bundle file to write: a layout folder beside it, which becomes one file at the end. A file that is there is
-/// replaced then.
+/// Opens a bundle file for writing: a layout folder beside it, which is packed into one file at the end and then
+/// replaces an existing file.
 Result<std::unique_ptr<Target>> open_bundle_target(const std::string& file, const Reporter& reporter);
 
-/// Copies everything under these tags (all tags when there is none): blobs first, each once, then what lists them.
-/// @return {"digest": to be pinned, which is that of the last index, "tags": […], "roots": [{tag, digest, index}…],
-/// "bytes": copied}
-/// What a tag points at is taken as it is now; nothing pins it.
+/// Copies everything under these tags (all tags when there are none): blobs first, each once, then the manifests that
+/// list them.
+/// @return {"digest": to be pinned, that of the last index, "tags": […], "roots": [{tag, digest, index}…], "bytes":
+///         copied}
+/// Uses the present targets of the tags; no digest pins them.
 Result<Json> copy_tags(Origin& from, Target& to, const std::vector<std::string>& tags);
 
-/// Copies what has this digest, which is checked, and names it by these tags; a layout lists it without any as well.
+/// Copies the content of this digest, which is checked, and gives it these tags; a layout also lists it without any.
 Result<Json> copy_digest(Origin& from, Target& to, const std::string& digest, const std::vector<std::string>& tags);
 
 }  // namespace slipway::artifact

@@ -17,7 +17,7 @@ class LayoutTarget final : public Target {
  public:
   LayoutTarget(LayoutWriter layout, const Reporter& reporter) : layout_(std::move(layout)), reporter_(reporter) {}
 
-  /// A layout's tag is an annotation: any text will do.
+  /// A layout's tag is an annotation: any text is allowed.
   Status accepts(const std::string&, const std::string&) const override { return {}; }
 
   Result<bool> has(const Descriptor& blob) override { return layout_.has(blob.digest); }
@@ -72,7 +72,8 @@ class LayoutTarget final : public Target {
   const Reporter& reporter_;
 };
 
-/// Until finish() the layout lies in a folder beside the file, which nobody else can write to or foresee the name of.
+/// Until finish() the layout is in a folder beside the file, with an unpredictable name, that no other user can write
+/// to.
 class BundleTarget final : public Target {
  public:
   BundleTarget(std::string file, ScratchFolder scratch, std::unique_ptr<Target> layout, const Reporter& reporter)
@@ -90,7 +91,7 @@ class BundleTarget final : public Target {
 
   Status finish() override {
     SLIPWAY_CHECK(layout_->finish());
-    layout_.reset();  // takes its own temporary files away, which are not to be packed
+    layout_.reset();  // removes its own temporary files, which must not be packed
     const std::string finished = scratch_.path() + "/finished.tar";
     const auto tar = write_tar_layer(layout_in(scratch_), finished, {.compression = "none", .mtime = 0}, reporter_);
     if (!tar) return tar.error();

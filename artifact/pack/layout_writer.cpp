@@ -40,7 +40,7 @@ Result<Json> open_index(const std::string& folder) {
     SLIPWAY_TRY(layout, read_regular(folder + "/oci-layout", kJsonLimit));
     SLIPWAY_CHECK(check_layout_file(layout, folder));
   }
-  // With its index from the beginning: whatever ends the copy, the folder is a layout.
+  // Has its index from the start: the folder is a layout even when the copy is interrupted.
   if (!existing(folder + "/index.json")) {
     const Json index{{"schemaVersion", 2}, {"mediaType", media_type::kIndex}, {"manifests", Json::array()}};
     if (!is_layout) SLIPWAY_CHECK(put_file(folder + "/oci-layout", kLayoutText));

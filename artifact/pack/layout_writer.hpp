@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// artifact/pack/layout_writer.hpp - adds blobs and tags to an OCI layout folder; what is there stays.
+// artifact/pack/layout_writer.hpp - adds blobs and tags to an OCI layout folder; its contents stay.
 #pragma once
 
 #include <string>
@@ -12,30 +12,29 @@
 
 namespace slipway::artifact {
 
-/// A layout folder that is being written. index.json is replaced last, so a layout that was there stays whole until
-/// then.
+/// A layout folder being written. index.json is replaced last, so an existing layout stays complete until then.
 class LayoutWriter {
  public:
-  /// Makes the folder or opens the one that is there. Errors: `invalid` when it is something else.
+  /// Creates the folder or opens an existing one. Errors: `invalid` when it is something else.
   static Result<LayoutWriter> open(const std::string& folder);
 
-  /// Where one file after the other is made on the layout's filesystem, to be given to adopt(). What is not goes with
-  /// this object, or with a killed process.
+  /// Returns the path for making files, one after the other, on the layout's filesystem, to pass to adopt(). A file
+  /// that is not adopted is removed with this object, or after a killed process.
   std::string scratch_file() const { return scratch_.path() + "/blob"; }
-  /// Takes a finished blob in under its digest.
+  /// Moves a finished blob to its place by digest.
   Status adopt(const std::string& file, const std::string& digest) const;
   /// Adds a JSON blob. `descriptor` needs only media type, annotations and artifact type.
   Result<Descriptor> add_json(const Json& value, Descriptor descriptor) const;
 
-  /// Adds a manifest as it came, byte for byte.
+  /// Adds the unchanged bytes of a manifest.
   Status add_text(const std::string& text, const std::string& digest) const;
   bool has(const std::string& digest) const;
 
-  /// The digest under a tag; empty where there is none.
+  /// Returns the digest of a tag; empty when there is none.
   std::string tagged(const std::string& tag) const;
-  /// A JSON blob of this layout. Errors: `corrupt` when it is missing or no JSON.
+  /// Returns a JSON blob of this layout. Errors: `corrupt` when it is missing or not JSON.
   Result<Json> json_blob(const std::string& digest) const;
-  /// Points a tag at a blob, instead of what it pointed at.
+  /// Sets a tag to a blob, replacing its former target.
   void set_tag(const std::string& tag, const Descriptor& descriptor);
   /// Lists a blob without a tag, once.
   void list(const Descriptor& descriptor);
@@ -51,7 +50,7 @@ class LayoutWriter {
   ScratchFolder scratch_;
 };
 
-/// The descriptor of the empty config (image-spec 1.1).
+/// Returns the descriptor of the empty config (image-spec 1.1).
 Descriptor empty_config();
 
 }  // namespace slipway::artifact

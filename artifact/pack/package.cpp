@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kFileLimit = 1 << 20;
 constexpr std::array kCompressions{"zstd", "gzip", "xz", "none"};
 
-/// Thrown inside this file only: a place in package.yaml and what is wrong there.
+/// Thrown inside this file only: a position in package.yaml and its error.
 struct Wrong {
   YAML::Mark mark;
   std::string what;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// artifact/pack/package.hpp - a package folder: package.yaml and the folders that become layers.
+// artifact/pack/package.hpp - a package folder: package.yaml and the folders of its layers.
 //
 // docs/package-format.md describes package.yaml.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace slipway::artifact {
 
-/// One layer of a manifest, taken from a folder beside package.yaml.
+/// One layer of a manifest, packed from a folder beside package.yaml.
 struct PackageLayer {
   std::string directory;  ///< relative to package.yaml
   std::string media_type;
@@ -22,15 +22,15 @@ struct PackageLayer {
 };
 
 struct PackageManifest {
-  std::string tag;  ///< its own; empty: only the index's
+  std::string tag;  ///< its own; empty: it is only in the index
   std::map<std::string, std::string> annotations;
   std::vector<PackageLayer> layers;
 };
 
 struct Package {
-  std::string folder;  ///< of package.yaml, absolute
+  std::string folder;  ///< the folder of package.yaml, absolute
   std::string artifact_type;
-  std::string tag;  ///< of the index that lists the manifests
+  std::string tag;  ///< the tag of the index that lists the manifests
   std::map<std::string, std::string> annotations;
   std::vector<PackageManifest> manifests;
 };
@@ -38,8 +38,8 @@ struct Package {
 /// Reads FOLDER/package.yaml. Errors: `not_found`, or `invalid` with file:line:column and what was expected.
 Result<Package> read_package(const std::string& folder);
 
-/// A text as a tag: '+', which tags cannot hold, becomes '_'. Errors: `invalid` for what is not a tag even so
-/// (distribution-spec 1.1: [a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}).
+/// Converts a text to a tag: '+', which tags must not contain, becomes '_'. Errors: `invalid` when the result is not a
+/// tag (distribution-spec 1.1: [a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}).
 Result<std::string> to_tag(const std::string& text);
 
 }  // namespace slipway::artifact

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kBufferBytes = 1 << 18;
 
-/// Where the compressed bytes go: a file and its hash.
+/// The destination of the compressed bytes: a file and its hash.
 struct Sink {
   Fd file;
   std::string name;
@@ -56,7 +56,7 @@ Error archive_error(archive* writer, const std::string& path) {
       .where = path};
 }
 
-/// libarchive's filter of that name, with settings under which equal input gives equal bytes.
+/// Adds libarchive's filter of that name, with settings that give equal bytes for equal input.
 int add_filter(archive* writer, const std::string& compression) {
   if (compression == "zstd") {
     const int added = archive_write_add_filter_zstd(writer);
@@ -107,7 +107,7 @@ Status append_content(archive* writer, const std::string& path, std::uint64_t si
   return {};
 }
 
-/// What would be refused when it is unpacked is not packed.
+/// Refuses entries that unpacking would refuse.
 Status check_entry(const fs::path& path, const std::string& name, const struct stat& info) {
   Status fits;
   if (const auto clean = clean_entry_name(name); !clean) fits = clean.error();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// artifact/pack/tar_layer.hpp - a folder as a compressed tar, the same bytes for the same content.
+// artifact/pack/tar_layer.hpp - packs a folder into a compressed tar, the same bytes for the same content.
 //
-// Entries are sorted by path; owner root:root, modes 0755 and 0644, one mtime for all. What has no place in a layer
-// (devices, sockets) is refused.
+// Entries are sorted by path; owner root:root, modes 0755 and 0644, one mtime for all. Files that a layer cannot
+// contain (devices, sockets) are refused.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,7 @@ struct TarOptions {
   std::int64_t mtime = 0;   ///< seconds
 };
 
-/// Packs `folder` into the new file `output`. Errors: `not_found`, `unsupported` for a device or the like, `no_space`,
-/// …
+/// Packs `folder` into the new file `output`. Errors: `not_found`, `unsupported` for a device or similar, `no_space`, …
 Result<TarLayer> write_tar_layer(const std::string& folder, const std::string& output, const TarOptions& options,
                                  const Reporter& reporter);
 

@@ -39,11 +39,11 @@ Result<Fd> BlobCache::lock_partial(const std::string& digest) const {
   SLIPWAY_CHECK(make_directories(blobs()));
   const std::string path = partial_path_of(digest);
   while (true) {
-    Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));  // who may open it may lock it
+    Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));  // a user who may open it may lock it
     if (!fd) return system_error("create", path, errno);
     while (::flock(fd.get(), LOCK_EX) != 0)
       if (errno != EINTR) return system_error("lock", path, errno);
-    // Whoever held the lock may have finished the file, which then has another name.
+    // The lock's former holder may have completed the file, which then has another name.
     struct stat locked {};
     struct stat named {};
     if (::fstat(fd.get(), &locked) != 0) return system_error("read", path, errno);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // artifact/registry/cache.hpp - the content-addressed cache: CACHE/blobs/sha256/HEX, complete blobs and manifests.
 //
-// A file of that name is complete; what is still on its way is HEX.partial beside it, locked by whoever fills it.
+// A file of that name is complete; an incomplete one is HEX.partial beside it, locked by the process that fills it.
 #pragma once
 
 #include <optional>
@@ -21,17 +21,17 @@ class BlobCache {
   std::string path_of(const std::string& digest) const;
   std::string partial_path_of(const std::string& digest) const { return path_of(digest) + ".partial"; }
 
-  /// Whether a complete file of the right size is there. Its content is checked by whoever reads it.
+  /// True when a complete file of the right size exists. The reader checks its content.
   bool has(const Descriptor& blob) const;
 
-  /// A manifest with this digest; nothing when it is not there or turned out to be damaged (it is removed then).
+  /// Returns a manifest with this digest; nothing when it is missing or damaged (it is then removed).
   std::optional<std::string> manifest(const Descriptor& descriptor) const;
-  /// Errors: as the system says.
+  /// Errors: those of the system.
   Status keep_manifest(const std::string& digest, std::string_view bytes) const;
 
-  /// Opens the partial file to append to, and waits for the lock on it.
+  /// Opens the partial file for appending, and waits for its lock.
   Result<Fd> lock_partial(const std::string& digest) const;
-  /// Forces the partial file to the disk and gives it its name.
+  /// Syncs the partial file to the disk and gives it its final name.
   Status complete(int fd, const std::string& digest) const;
 
   void drop(const std::string& digest) const;

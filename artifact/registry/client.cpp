@@ -13,18 +13,18 @@ bool is_redirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-/// The host that answers for the name: Docker Hub's registry has another one.
+/// Returns the API host for a registry's name: Docker Hub has a different one.
 std::string api_authority(const Reference& reference) {
   return reference.host == "docker.io" ? "registry-1.docker.io" : reference.authority();
 }
 
-/// Says how often it was tried, when it was more than once.
+/// Adds the number of attempts when there were several.
 Error after_attempts(Error error, const Retry& attempts) {
   if (attempts.made() > 1) error.details.emplace_back("tried", std::to_string(attempts.made()) + " times");
   return error;
 }
 
-/// A registry on loopback is asked with TLS and without: where nothing answers, it is neither.
+/// Returns the error for a registry on loopback that answers neither with TLS nor without.
 Error without_scheme(Error error) {
   constexpr std::string_view kScheme = "https://";
   for (std::string* const text : {&error.what, &error.where})
@@ -59,7 +59,7 @@ Result<std::unique_ptr<RegistryClient>> RegistryClient::open(const Source& sourc
   SLIPWAY_TRY(http, HttpClient::create(http_settings));
   std::unique_ptr<RegistryClient> client(
       new RegistryClient(source, reporter, settings, std::move(reference), std::move(http)));
-  // A private CA means that TLS is meant.
+  // A private CA means that TLS is wanted.
   if (source.ca_file.empty()) SLIPWAY_CHECK(client->find_scheme());
   return client;
 }
@@ -76,7 +76,7 @@ Status RegistryClient::find_scheme() {
     const auto answer = http_->send({.method = "GET", .url = base_ + "/v2/", .deadline = deadline()});
     answered_ = answered_ || answer;
     if (answer) return {};
-    if (answer.error().code == ErrorCode::unsupported) break;  // something answers, but not in TLS
+    if (answer.error().code == ErrorCode::unsupported) break;  // a server answers, but not with TLS
     if (!is_worth_retrying(answer.error()) || !may_try_again(attempts))
       return after_attempts(without_scheme(answer.error()), attempts);
   }
@@ -99,16 +99,16 @@ Status RegistryClient::may_send(const std::string& url) const {
                .next = "have the registry name an https address, or allow it with `insecure: true`"};
 }
 
-// Redirects are followed by hand, because the Authorization header must not go to another host.
+// Follows redirects itself, because the Authorization header must not be sent to another host.
 Result<HttpResponse> RegistryClient::send_once(HttpRequest request) {
   const std::vector<std::string> own_headers = request.headers;
-  const bool transfers = request.sink || request.upload != nullptr;  // it may take long, and goes on while bytes come
+  const bool transfers = request.sink || request.upload != nullptr;  // may take long, and continues while bytes arrive
   if (request.sink)
     request.sink = [this, sink = std::move(request.sink)](const HttpResponse& head, std::span<const std::byte> bytes) {
       answered_ = true;
       return sink(head, bytes);
     };
-  const bool may_be_repeated = request.upload == nullptr;  // a body that streamed away is gone: its sender starts over
+  const bool may_be_repeated = request.upload == nullptr;  // a streamed body is gone: its sender starts over
   bool renewed = false;
   for (int redirects = 0;;) {
     if (std::chrono::steady_clock::now() >= end_) return out_of_time(request.url, settings_.http.longest);

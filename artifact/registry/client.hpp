@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // artifact/registry/client.hpp - requests to one repository of one registry: scheme, login, redirects, retries; and
-// blobs brought into the cache.
+// downloads of blobs to the cache.
 //
 // Source: OCI distribution-spec 1.1.
 #pragma once
@@ -30,43 +30,44 @@ namespace slipway::artifact {
 struct ClientSettings {
   HttpSettings http;
   RetryPolicy retry;
-  bool push = false;  ///< ask for the right to write as well
+  bool push = false;  ///< also request write access
 };
 
-/// Thread-safe. The caller may hold a lock while it waits, so time is bounded: the client gives a registry up that has
-/// not answered at all within `http.silence`, and every request after `http.longest` fails.
+/// Thread-safe. The caller may hold a lock while it waits, so time is limited: requests to a registry that has not
+/// answered at all within `http.silence` fail, and so does every request after `http.longest`.
 class RegistryClient {
  public:
-  /// TLS, except under `insecure: true`; a registry on this machine is asked which of the two it speaks.
+  /// Uses TLS, except with `insecure: true`; for a registry on this machine, finds out which one it speaks.
   /// Errors: `invalid` the repository's name; `unreachable`, `denied`, … of the first request.
   static Result<std::unique_ptr<RegistryClient>> open(const Source& source, const Reporter& reporter,
                                                       const ClientSettings& settings);
 
   const Reference& reference() const { return reference_; }
-  /// The URL of something below the repository: path "manifests/latest".
+  /// Returns the URL of a path below the repository, such as "manifests/latest".
   std::string url(const std::string& path) const;
 
-  /// One attempt: login and redirects included. Any status but 401 and redirects is a result; a streamed upload that
-  /// met a 401 is answered with it after the login was renewed.
+  /// Makes one attempt, including login and redirects. Every status except 401 and redirects is a result; a streamed
+  /// upload that got a 401 returns it after the login was renewed.
   /// Errors: `denied`; `unreachable`, `timed_out` (worth retrying); the sink's.
   Result<HttpResponse> send_once(HttpRequest request);
 
-  /// Tries again after broken connections and statuses that mean "later". `make` builds the request of each attempt,
-  /// at `retry`'s pace. After the last attempt the answer or error is returned as it came.
+  /// Retries after broken connections and temporary statuses. `make` builds the request of each attempt, at the pace of
+  /// `retry`. Returns the answer or error of the last attempt.
   Result<HttpResponse> send(const std::function<Result<HttpRequest>()>& make);
   Result<HttpResponse> send(const HttpRequest& request) {
     return send([&request]() -> Result<HttpRequest> { return request; });
   }
 
   Retry retry() const { return Retry(settings_.retry); }
-  /// Waits, where another attempt is to be made: not for a registry that has said nothing within `http.silence`.
+  /// Waits before another attempt if there is one: not for a registry that has not answered within `http.silence`.
   bool may_try_again(Retry& attempts, std::optional<std::chrono::seconds> asked = {}) const;
-  /// When a transfer of so many bytes that begins now is to be over, however often it is taken up again.
+  /// Returns the deadline for a transfer of so many bytes that starts now, including all resumed attempts.
   std::chrono::steady_clock::time_point deadline_for(std::uint64_t bytes) const {
     return std::min(end_, std::chrono::steady_clock::now() + time_for(settings_.http, bytes));
   }
 
-  /// Whether something may go to a URL that the registry named. Errors: `denied` no TLS where TLS is due.
+  /// Checks that data may be sent to a URL from the registry. Errors: `denied` the URL has no TLS where TLS is
+  /// required.
   Status may_send(const std::string& url) const;
 
  private:
@@ -79,7 +80,7 @@ class RegistryClient {
 
   Reporter reporter_;
   ClientSettings settings_;
-  std::chrono::steady_clock::time_point end_;        ///< of everything
+  std::chrono::steady_clock::time_point end_;        ///< for everything
   std::chrono::steady_clock::time_point answer_by_;  ///< for the first answer
   std::atomic<bool> answered_ = false;
   Reference reference_;
@@ -91,11 +92,11 @@ class RegistryClient {
   std::set<std::string> warned_;
 };
 
-/// Downloads what is missing of `blob`, checks size and digest, and completes it. Waits for another process that is
-/// bringing the same blob. Nothing is done when the cache has it.
+/// Downloads the missing part of `blob`, checks size and digest, and completes it. Waits for another process that
+/// downloads the same blob. Does nothing when the cache has it.
 /// @return  bytes that came over the network
 /// Errors: `not_found` the repository lacks it; `corrupt` wrong digest or size (the partial file is removed);
-/// `unreachable` the attempts are used up (the partial file stays for the next time); `denied`, `no_space`, `io`.
+/// `unreachable` all attempts failed (the partial file stays for the next time); `denied`, `no_space`, `io`.
 Result<std::uint64_t> download(RegistryClient& client, const BlobCache& cache, const Descriptor& blob,
                                Progress& progress);
 

@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kRehashBytes = 256UL << 10;
 
-/// One blob on its way: the partial file, and the hash over what it holds.
+/// The download of one blob: the partial file, and the hash of its content.
 class Download {
  public:
   Download(RegistryClient& client, const BlobCache& cache, const Descriptor& blob, Progress& progress, Fd file)
@@ -35,7 +35,7 @@ class Download {
     const bool resumed = have_ > 0;
     SLIPWAY_CHECK(receive());
     std::string digest = hash_.digest();
-    if (digest != blob_.digest && resumed) {  // the part from before may be the damaged one
+    if (digest != blob_.digest && resumed) {  // the part from an earlier attempt may be damaged
       SLIPWAY_CHECK(start_over());
       SLIPWAY_CHECK(receive());
       digest = hash_.digest();
@@ -46,7 +46,7 @@ class Download {
   }
 
  private:
-  /// Hashes what an earlier attempt left.
+  /// Hashes the bytes of an earlier attempt.
   Status take_up() {
     std::vector<std::byte> buffer(kRehashBytes);
     while (true) {
@@ -69,7 +69,7 @@ class Download {
     return {};
   }
 
-  /// A registry decides what size its manifest declares. What was received goes, so that it does not fill the disk.
+  /// A registry decides which size its manifest declares. Deletes the received part, so that it does not fill the disk.
   Status check_space() {
     next_look_ = have_ + kBytesBetweenLooks;
     const Status room = check_room(file_.get(), blob_.size - have_, name_);
@@ -109,7 +109,7 @@ class Download {
     return request;
   }
 
-  /// A 200 begins at the front whatever was asked for; a 206 must begin where the file ends.
+  /// A 200 always starts at the beginning; a 206 must start where the file ends.
   Status check_start(const HttpResponse& head) {
     if (head.status == 200) return have_ > 0 ? start_over() : Status();
     const std::string wanted = "bytes " + std::to_string(have_) + "-";
@@ -203,9 +203,9 @@ class Download {
   Sha256 hash_;
   std::uint64_t have_ = 0;
   std::uint64_t received_ = 0;
-  std::uint64_t next_look_ = 0;  ///< at the free space, when the file is so long
+  std::uint64_t next_look_ = 0;  ///< file size at which to check the free space again
   Clock::time_point begin_ = Clock::now();
-  Clock::time_point deadline_ = client_.deadline_for(blob_.size);  ///< starting over included
+  Clock::time_point deadline_ = client_.deadline_for(blob_.size);  ///< includes starting over
 };
 
 }  // namespace
@@ -214,7 +214,7 @@ Result<std::uint64_t> download(RegistryClient& client, const BlobCache& cache, c
                                Progress& progress) {
   if (cache.has(blob)) return std::uint64_t{0};
   SLIPWAY_TRY(file, cache.lock_partial(blob.digest));
-  if (cache.has(blob)) {  // another process brought it while this one waited
+  if (cache.has(blob)) {  // another process downloaded it while this one waited
     cache.drop_partial(blob.digest);
     return std::uint64_t{0};
   }

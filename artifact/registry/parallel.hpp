@@ -12,10 +12,10 @@
 
 namespace slipway::artifact {
 
-inline constexpr std::size_t kTransfers = 4;  ///< at a time: enough to fill a link, few enough to be a polite client
+inline constexpr std::size_t kTransfers = 4;  ///< at a time: enough to use a whole link, few enough for a registry
 
 /// Calls task(i) for each i below `count`, on at most `kTransfers` threads, and waits for all of them. A task that
-/// answers false keeps further ones from starting. What a task throws is thrown on.
+/// returns false prevents further ones from starting. Rethrows exceptions of a task.
 template <class Task>
 void for_each_in_parallel(std::size_t count, const Task& task) {
   std::atomic<std::size_t> next = 0;

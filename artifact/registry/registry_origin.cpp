@@ -129,7 +129,7 @@ class RegistryOrigin final : public Origin {
     return {};
   }
 
-  /// What a tag points at: one HEAD, or the manifest itself where the registry does not tell the digest.
+  /// Returns a tag's target: one HEAD, or the manifest itself when the registry does not tell the digest.
   Result<Descriptor> resolve(const std::string& tag) {
     SLIPWAY_TRY(head, client_->send(manifest_request(*client_, "HEAD", tag)));
     if (head.status != 200) return refusal(head, "read tag " + tag + " of " + client_->reference().name);
@@ -165,7 +165,7 @@ class RegistryOrigin final : public Origin {
     return std::move(response.body);
   }
 
-  /// The cache only saves time here, so that a cache that cannot be written is no reason to fail.
+  /// The cache only saves time here: an error of writing to it is ignored.
   void keep(const std::string& digest, const std::string& bytes) {
     const Status kept = cache_.keep_manifest(digest, bytes);
     if (!kept && context_.reporter.log) context_.reporter.log("debug", kept.error().what);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kUploadAttempts = 3;
 
-/// A blob that counts itself while it is read.
+/// Counts a blob's bytes while it is read.
 class CountedSource final : public ByteSource {
  public:
   CountedSource(ByteSource& source, Progress& progress) : source_(source), progress_(progress) {}
@@ -28,7 +28,7 @@ class CountedSource final : public ByteSource {
   Progress& progress_;
 };
 
-/// A manifest's own word for its type becomes a header: a line break in it would begin another request.
+/// Checks a manifest's own media type, which becomes a header: a line break in it would begin another request.
 Status check_media_type(const Descriptor& manifest) {
   const std::string& type = manifest.media_type;
   const auto is_plain = [](unsigned char letter) { return letter >= 0x20 && letter < 0x7f; };
@@ -54,7 +54,7 @@ class RegistryTarget final : public Target {
     return refusal(answer, "ask for blob " + blob.digest);
   }
 
-  /// The session is opened anew for each attempt: what was streamed away cannot be sent again.
+  /// Opens a new session for each attempt: a streamed body cannot be sent again.
   Status put_blob(const Descriptor& blob, Origin& from) override {
     Status last;
     for (int attempt = 0; attempt < kUploadAttempts; ++attempt) {

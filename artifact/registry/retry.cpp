@@ -14,7 +14,7 @@ namespace slipway::artifact {
 bool Retry::again(std::optional<std::chrono::seconds> asked) {
   if (made_ >= policy_.attempts || asked > policy_.longest_pause) return false;
   ++made_;
-  // Up to a quarter more, so that a rack of nodes does not come back all at once.
+  // Adds up to a quarter, so that a rack of nodes does not retry all at once.
   thread_local std::minstd_rand random{std::random_device{}()};
   const auto extra = std::chrono::milliseconds(random() % static_cast<unsigned long>(pause_.count() / 4 + 1));
   const auto wanted = asked ? std::chrono::milliseconds(*asked) : pause_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// artifact/registry/retry.hpp - how often, and after what pause, a failed exchange is tried again.
+// artifact/registry/retry.hpp - the number of attempts for a failed exchange, and the pauses between them.
 #pragma once
 
 #include <chrono>
@@ -10,9 +10,9 @@
 namespace slipway::artifact {
 
 struct RetryPolicy {
-  int attempts = 5;                            ///< in all, the first one included
+  int attempts = 5;                            ///< in total, including the first one
   std::chrono::milliseconds first_pause{500};  ///< doubled each time
-  std::chrono::seconds longest_pause{60};      ///< a Retry-After beyond it is not waited for
+  std::chrono::seconds longest_pause{60};      ///< a longer Retry-After is not waited for
 };
 
 /// Counts the attempts of one request.
@@ -20,11 +20,11 @@ class Retry {
  public:
   explicit Retry(const RetryPolicy& policy) : policy_(policy), pause_(policy.first_pause) {}
 
-  /// Waits if another attempt is to be made. `asked` is what the server wants to be waited for.
-  /// @return  false when the attempts are used up, or the server asks for more patience than there is
+  /// Waits before another attempt. `asked` is the pause that the server requests.
+  /// @return  false when all attempts are used, or the server requests too long a pause
   bool again(std::optional<std::chrono::seconds> asked = {});
 
-  /// Something was achieved: the count begins anew.
+  /// Restarts the count after progress was made.
   void reset();
   int made() const { return made_; }
 
@@ -34,10 +34,10 @@ class Retry {
   int made_ = 1;
 };
 
-/// The Retry-After header (seconds, or a date), if there is a sensible one.
+/// Returns the Retry-After header (seconds, or a date), if it is valid.
 std::optional<std::chrono::seconds> retry_after(const HttpResponse& response);
 
-/// Whether an answer means "later": 408, 429 and all of 5xx but 501 and 505.
+/// True when a status is temporary: 408, 429 and all of 5xx except 501 and 505.
 bool is_temporary(int status);
 
 }  // namespace slipway::artifact

@@ -65,7 +65,7 @@ Result<std::vector<std::string>> list_tags(RegistryClient& client) {
     for (const Json& item : array_at(body, "tags"))
       if (item.is_string() && is_tag(item.get<std::string>())) tags.push_back(item);
     const std::string next = resolve_url(url, next_link(response));
-    // Another host's page could only be a mistake or a trap.
+    // A page on another host is an error or an attack.
     if (next_link(response).empty() || next == url || origin_of_url(next) != origin_of_url(url)) break;
     url = next;
   }

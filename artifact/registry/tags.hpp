@@ -11,19 +11,20 @@
 
 namespace slipway::artifact {
 
-/// All tags, sorted. Errors: `not_found` there is no such repository; `invalid` the answer is malformed; the client's.
+/// Returns all tags, sorted. Errors: `not_found` there is no such repository; `invalid` the answer is malformed; the
+/// client's.
 Result<std::vector<std::string>> list_tags(RegistryClient& client);
 
-/// Whether it is a tag: at most 128 letters, digits, '_', '.' and '-', not beginning with '.' or '-'.
+/// True for a tag: at most 128 letters, digits, '_', '.' and '-', not beginning with '.' or '-'.
 bool is_tag(std::string_view text);
 
-/// A tag that goes into a URL. `where` is what names it. Errors: `invalid` it is not a tag.
+/// Checks a tag for a URL. `where` is the place that names it. Errors: `invalid` it is not a tag.
 Status check_tag(std::string_view tag, const std::string& where);
 
-/// Whether a tag belongs to another artifact (signatures and attestations of cosign, the referrers fallback).
+/// True when a tag belongs to another artifact (signatures and attestations of cosign, the referrers fallback).
 bool is_companion_tag(std::string_view tag);
 
-/// The URL of a `Link: <…>; rel="next"` header, as it stands there; empty where there is none.
+/// Returns the URL of a `Link: <…>; rel="next"` header, unchanged; empty when there is none.
 std::string next_link(const HttpResponse& response);
 
 }  // namespace slipway::artifact

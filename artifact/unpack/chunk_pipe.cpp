@@ -4,7 +4,7 @@
 namespace slipway::artifact {
 
 ChunkPipe::ChunkPipe(std::size_t chunks, std::size_t chunk_bytes) : ring_(chunks), chunk_bytes_(chunk_bytes) {
-  // Not cleared: pages that a short layer never fills are never touched.
+  // Not cleared, so that pages unused by a short layer are never touched.
   for (Chunk& chunk : ring_) chunk.bytes = std::make_unique_for_overwrite<std::byte[]>(chunk_bytes_);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// artifact/unpack/chunk_pipe.hpp - hands buffers of bytes from one thread to another without copying them.
+// artifact/unpack/chunk_pipe.hpp - passes buffers of bytes from one thread to another without copying them.
 #pragma once
 
 #include <condition_variable>
@@ -19,18 +19,18 @@ class ChunkPipe {
  public:
   ChunkPipe(std::size_t chunks, std::size_t chunk_bytes);
 
-  /// Producer: an empty buffer to fill; an empty span once the consumer has given up.
+  /// Producer: returns an empty buffer to fill; an empty span once the consumer has given up.
   std::span<std::byte> acquire();
   /// Producer: `size` bytes of the acquired buffer are ready.
   void commit(std::size_t size);
-  /// Producer: nothing more comes; `error` says why when that is not the end of the data.
+  /// Producer: there is no more data; `error` is the reason when this is not the end.
   void finish(std::optional<Error> error = {});
 
-  /// Consumer: the next bytes, valid until the next call; an empty span after the last ones.
+  /// Consumer: returns the next bytes, valid until the next call; an empty span after the last ones.
   std::span<const std::byte> next();
-  /// Consumer: why the data ended early; asked after next() gave nothing.
+  /// Consumer: the reason why the data ended early, after next() returned nothing.
   const std::optional<Error>& error() const { return error_; }
-  /// Consumer: wants nothing more; the producer's acquire() answers an empty span from now on.
+  /// Consumer: needs no more data; the producer's acquire() returns an empty span from now on.
   void give_up();
 
  private:
@@ -43,8 +43,8 @@ class ChunkPipe {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::size_t written_ = 0;  ///< chunks committed since the start
-  std::size_t read_ = 0;     ///< chunks given back since the start
-  bool taken_ = false;       ///< the consumer looks at chunk read_
+  std::size_t read_ = 0;     ///< chunks returned since the start
+  bool taken_ = false;       ///< the consumer is using chunk read_
   bool finished_ = false;
   bool given_up_ = false;
   std::optional<Error> error_;

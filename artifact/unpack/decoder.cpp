@@ -20,12 +20,12 @@ Error damaged(Compression compression, const std::string& why) {
                .what = "its " + std::string(to_string(compression)) + " data is damaged: " + why};
 }
 
-/// The chunks of the input, beginning with one that was taken already.
+/// The chunks of the input, starting with one that was already taken.
 class Input {
  public:
   Input(std::span<const std::byte> first, ChunkPipe& pipe) : first_(first), pipe_(pipe) {}
   std::span<const std::byte> next() { return first_.empty() ? pipe_.next() : std::exchange(first_, {}); }
-  /// Reads on to the end, so that the hash over the input covers all of it; what went wrong with the input itself.
+  /// Reads to the end, so that the hash covers the whole input; returns the input's own error.
   std::optional<Error> drain() {
     while (!pipe_.next().empty()) {
     }
@@ -37,12 +37,12 @@ class Input {
   ChunkPipe& pipe_;
 };
 
-/// The chunks of the output, each filled to the brim, within a limit on their sum.
+/// The chunks of the output, each filled completely, with a limit on their sum.
 class Output {
  public:
   Output(ChunkPipe& pipe, std::uint64_t limit) : pipe_(pipe), limit_(limit) {}
 
-  /// Room to write to; empty when the consumer has given up.
+  /// Returns a buffer to write to; empty when the consumer has given up.
   std::span<std::byte> room() {
     if (chunk_.empty()) chunk_ = pipe_.acquire();
     return chunk_.subspan(used_);
@@ -76,7 +76,7 @@ Status decode_zstd(Input& input, Output& output) {
   std::size_t state = 0;  // 0: at the end of a frame
   for (auto bytes = input.next(); !bytes.empty(); bytes = input.next()) {
     ZSTD_inBuffer in{bytes.data(), bytes.size(), 0};
-    bool full = false;  // the last call filled its room, so that the decoder may hold more
+    bool full = false;  // the last call filled its buffer, so that the decoder may have more
     while (in.pos < in.size || (full && state != 0)) {
       const auto room = output.room();
       if (room.empty()) return {};
@@ -109,7 +109,7 @@ Status copy_out(std::span<const std::byte> bytes, Output& output) {
   return {};
 }
 
-// libarchive's filters, one at a time: its automatic detection would also stack them and run programs.
+// Uses one libarchive filter at a time: automatic detection would also stack filters and run programs.
 Status decode_by_libarchive(Compression compression, Input& input, Output& output) {
   const std::unique_ptr<archive, decltype(&archive_read_free)> reader(archive_read_new(), &archive_read_free);
   archive_read_append_filter(reader.get(), compression == Compression::gzip ? ARCHIVE_FILTER_GZIP : ARCHIVE_FILTER_XZ);
@@ -153,7 +153,7 @@ void decode(Compression compression, std::span<const std::byte> first, ChunkPipe
   Output out(output, limit);
   Status done = compression == Compression::zstd ? decode_zstd(in, out) : decode_by_libarchive(compression, in, out);
   out.flush();
-  std::optional<Error> problem = in.drain();  // a wrong digest explains damaged data, and not the other way round
+  std::optional<Error> problem = in.drain();  // a wrong digest explains damaged data, not vice versa
   if (!problem && !done) problem = done.error();
   output.finish(std::move(problem));
 }

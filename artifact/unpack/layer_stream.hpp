@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// artifact/unpack/layer_stream.hpp - a layer's tar as it decompresses, its digest checked on the way.
+// artifact/unpack/layer_stream.hpp - decompresses a layer's tar while checking its digest.
 //
-// Three threads, so that reading and hashing, decompressing, and the caller's writing overlap. Holds about 6 MiB of
+// Three threads, so that reading and hashing, decompressing, and the caller's writing overlap. Uses about 6 MiB of
 // buffers besides the decoder's own window (8 MiB at zstd's usual levels).
 #pragma once
 
@@ -25,18 +25,18 @@ namespace slipway::artifact {
 class LayerStream {
  public:
   /// @param blob   the compressed bytes; must have the digest and size of `layer`
-  /// @param limit  how many bytes may come out
+  /// @param limit  the maximum number of decompressed bytes
   LayerStream(std::unique_ptr<ByteSource> blob, Descriptor layer, std::uint64_t limit);
   ~LayerStream();
   LayerStream(const LayerStream&) = delete;
   LayerStream& operator=(const LayerStream&) = delete;
 
-  /// The next decompressed bytes, valid until the next call; an empty span at the end, good or bad.
+  /// Returns the next decompressed bytes, valid until the next call; an empty span at the end or after an error.
   std::span<const std::byte> next();
 
-  /// Reads what is left and tells whether the blob was what it should be.
-  /// Errors: `corrupt` wrong size or digest; `invalid` damaged compression; `denied` over the limit; as the system
-  /// says.
+  /// Reads the rest and checks the blob.
+  /// Errors: `corrupt` wrong size or digest; `invalid` damaged compression; `denied` over the limit; those of the
+  /// system.
   Status finish();
 
  private:

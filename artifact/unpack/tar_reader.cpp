@@ -11,7 +11,7 @@
 namespace slipway::artifact {
 namespace {
 
-/// libarchive turns the UTF-8 of pax headers into the thread's locale, which has to be UTF-8 as well for that to work.
+/// libarchive converts the UTF-8 of pax headers to the thread's locale, which therefore must be UTF-8 too.
 class Utf8Names {
  public:
   Utf8Names() : utf8_(::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)) {
@@ -115,7 +115,7 @@ Result<std::optional<TarEntry>> TarReader::next() {
   archive_entry* raw = nullptr;
   const int outcome = archive_read_next_header(reader_.get(), &raw);
   if (outcome == ARCHIVE_EOF) return std::optional<TarEntry>();
-  if (outcome != ARCHIVE_OK) return damaged();  // a warning too: an entry that is not wholly understood is refused
+  if (outcome != ARCHIVE_OK) return damaged();  // a warning too: an entry that is not completely understood is refused
   return std::optional(entry_from(raw));
 }
 

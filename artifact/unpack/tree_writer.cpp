@@ -34,7 +34,7 @@ bool is_empty_folder(int fd) {
   return count <= 2;  // "." and ".."
 }
 
-/// The error of making a name: one that is there already is the layer's fault, anything else the system's.
+/// Returns the error of creating a name: an existing name is the layer's fault, anything else the system's.
 Error creation_error(const std::string& path, int number) {
   if (number == EEXIST) return refuse("its name is there already: a layer may hold each name once");
   return system_error("create", path, number);
@@ -57,7 +57,7 @@ Status NewFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes)
 Status NewFile::finish(std::uint64_t size, std::uint32_t mode, EntryTime time) {
   if (end_ < size && ::ftruncate(fd_.get(), static_cast<off_t>(size)) != 0)  // a hole at the end of a sparse file
     return system_error("write", name_, errno);
-  // The final sync then finds most of the bytes on their way to the disk.
+  // The final sync then finds most of the bytes already being written.
   if (size >= kWriteBackFrom) ::sync_file_range(fd_.get(), 0, 0, SYNC_FILE_RANGE_WRITE);
   if (::geteuid() == 0 && ::fchown(fd_.get(), 0, 0) != 0) return system_error("set the owner of", name_, errno);
   const auto times = times_of(time);
@@ -158,7 +158,7 @@ Status TreeWriter::add_hard_link(const std::string& name, const std::string& tar
   struct stat existing {};
   if (::fstatat(from_parent, from.c_str(), &existing, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(existing.st_mode))
     return refuse("it is a hard link to '" + printable(target) + "', which is not a file of this layer");
-  // Walking to the new name closes folders, so the old one's is held on its own.
+  // Walking to the new name closes folders, so the old one's is kept separately.
   const Fd source(::fcntl(from_parent, F_DUPFD_CLOEXEC, 0));
   SLIPWAY_TRY(parent, open_parent(name));
   if (::linkat(source.get(), from.c_str(), parent, last_part(name).c_str(), 0) != 0)
@@ -172,7 +172,7 @@ Status TreeWriter::finish() {
       if (!open_folder(folder, false))
         return refuse("entry '" + printable(link.name) + "': the link (to " + printable(link.target) +
                       ") goes back out of '" + printable(folder) + "', which is not a folder of this layer");
-  // Deepest first: a folder that its owner cannot enter any more must not hide the ones in it.
+  // Deepest first: a folder that its owner can no longer enter must not hide those inside it.
   for (auto item = folders_.rbegin(); item != folders_.rend(); ++item) {  // NOLINT(modernize-loop-convert): backwards
     const auto& [name, folder] = *item;
     SLIPWAY_TRY(fd, open_folder(name, false));

@@ -27,7 +27,7 @@ std::optional<std::uint64_t> announced_size(const Descriptor& layer) {
   return size;
 }
 
-/// Carries entries from the tar into the tree.
+/// Copies entries from the tar into the tree.
 class Unpacker {
  public:
   Unpacker(LayerStream& stream, TreeWriter& tree, const UnpackOptions& options, std::uint64_t limit, Progress& progress)
@@ -106,7 +106,7 @@ class Unpacker {
   std::uint64_t entries_ = 0;
 };
 
-/// Says so before gigabytes are written in vain.
+/// Fails before gigabytes are written in vain.
 Status check_free_space(const Descriptor& layer, const std::string& into) {
   const std::optional<std::uint64_t> needed = announced_size(layer);
   struct statvfs existing {};
@@ -119,7 +119,7 @@ Status check_free_space(const Descriptor& layer, const std::string& into) {
   return error;
 }
 
-/// Adds what the layer is and where it came from.
+/// Adds the layer and its source to an error.
 Error in_context(Error error, const Descriptor& layer, const UnpackOptions& options) {
   const bool layers_fault = error.where.empty();
   error.details.insert(error.details.begin(), {"layer", describe(layer) + " of " + options.source});
@@ -141,7 +141,7 @@ Result<Unpacked> unpack_into(TreeWriter& tree, std::unique_ptr<ByteSource> blob,
   Progress progress(reporter, "unpack " + describe(layer), announced_size(layer).value_or(0));
   Unpacker unpacker(stream, tree, options, limit, progress);
   const Status unpacked = unpacker.run();
-  // A hostile entry is refused at once; for anything else the digest tells whether the bytes were right to begin with.
+  // A hostile entry is refused at once; for other errors the digest tells whether the bytes were correct.
   if (!unpacked && unpacked.error().code != ErrorCode::invalid) return unpacked.error();
   SLIPWAY_CHECK(stream.finish());
   if (!unpacked) return unpacked.error();

@@ -21,10 +21,10 @@
 namespace slipway {
 namespace {
 
-/// By name, since a C library may know fewer than the kernel. One that libseccomp does not know either is not refused:
-/// a program that asks for it by its number has no more than the capabilities that are left.
+/// By name, since a C library may know fewer system calls than the kernel. One that libseccomp does not know either is
+/// not refused: a program that calls it by its number has only the remaining capabilities.
 constexpr const char* kRefused[] = {
-    // files by handle: past every mount and root folder
+    // files by handle, which bypass mounts and root folders
     "open_by_handle_at", "name_to_handle_at",
     // mounts and namespaces
     "mount", "umount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "fsopen", "fsmount", "fsconfig",
@@ -39,16 +39,17 @@ constexpr const char* kRefused[] = {
     // clocks and names of the machine
     "settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "stime", "sethostname", "setdomainname"};
 
-/// Programs have another way where these are not there: clone3's flags are in memory, where a filter cannot look.
+/// These are reported as missing, and programs have another way: clone3's flags are in memory, where a filter cannot
+/// look.
 constexpr const char* kNotThere[] = {"clone3", "io_uring_setup", "io_uring_enter", "io_uring_register"};
 
 constexpr const char* kProgramCalls[] = {"execve", "execveat"};
-/// What ends or slows other processes. Whoever starts programs may need it for those.
+/// Calls that end or slow other processes. A process that starts programs may need them.
 constexpr const char* kOnOthers[] = {
     "tkill",      "rt_sigqueueinfo", "rt_tgsigqueueinfo",  "pidfd_send_signal", "process_mrelease", "setpriority",
     "ioprio_set", "sched_setparam",  "sched_setscheduler", "sched_setattr",     "sched_setaffinity"};
 
-/// `ipc` is the way of some processors to all of System V: which part is asked for can be said in more than one way.
+/// `ipc` is the entry to all of System V on some processors: it has more than one way to name the requested part.
 constexpr const char* kMemoryOfNobody[] = {
     "memfd_create", "memfd_secret", "ipc",        "shmget",  "shmat",  "msgget", "msgsnd", "msgrcv",
     "semget",       "semop",        "semtimedop", "mq_open", "shmctl", "semctl", "msgctl", "mq_unlink"};
@@ -58,7 +59,7 @@ constexpr const char* kNetworkCalls[] = {"socket", "socketpair", "connect", "bin
 constexpr unsigned kNewNamespaces =
     CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
 
-/// The first step that fails is kept.
+/// Keeps the first error.
 class Filter {
  public:
   Filter() : context_(seccomp_init(SCMP_ACT_ALLOW), &seccomp_release) {
@@ -70,19 +71,19 @@ class Filter {
     if (call != __NR_SCMP_ERROR) add(number, call, {});
   }
 
-  /// The same rules for what the kernel runs of the processor's 32-bit kind.
+  /// Applies the same rules to the processor's 32-bit programs, if the kernel runs them.
   void cover_smaller_programs() {
     if (error_ == 0 && seccomp_arch_native() == SCMP_ARCH_X86_64)
       error_ = seccomp_arch_add(context_.get(), SCMP_ARCH_X86);
   }
 
-  /// Where an argument, as far as the mask goes, has that value.
+  /// Refuses a call when an argument, under the mask, has that value.
   void refuse_where(const char* name, unsigned argument, std::uint64_t mask, std::uint64_t value, int number = EPERM) {
     const int call = seccomp_syscall_resolve_name(name);
     if (call != __NR_SCMP_ERROR) add(number, call, {SCMP_CMP64(argument, SCMP_CMP_MASKED_EQ, mask, value)});
   }
 
-  /// Where an argument has another value.
+  /// Refuses a call unless an argument has that value.
   void refuse_unless(const char* name, unsigned argument, std::uint64_t value, int number = EPERM) {
     const int call = seccomp_syscall_resolve_name(name);
     if (call != __NR_SCMP_ERROR) add(number, call, {SCMP_CMP64(argument, SCMP_CMP_NE, value)});
@@ -98,7 +99,7 @@ class Filter {
     if (error_ != 0) return;
     const int added = seccomp_rule_add_array(context_.get(), SCMP_ACT_ERRNO(static_cast<unsigned>(number)), call,
                                              static_cast<unsigned>(where.size()), where.begin());
-    // Of another processor alone: there it is nothing.
+    // The call exists only on another processor: nothing to do here.
     if (added != 0 && added != -EDOM && added != -EFAULT) error_ = added;
   }
 
@@ -106,13 +107,13 @@ class Filter {
   int error_ = 0;
 };
 
-/// Nobody but this process gets its signals, limits and priorities.
+/// Limits signals, limits and priorities to this process.
 void leave_others_alone(Filter& filter) {
   for (const char* name : kOnOthers) filter.refuse(name);
   const auto own = static_cast<std::uint64_t>(::getpid());
   for (const char* name : {"kill", "tgkill"}) filter.refuse_unless(name, 0, own);  // abort() and raise() need one
-  filter.refuse_unless("prlimit64", 0, 0);                                         // as getrlimit() says "this one"
-  // The kernel signals, with any number, whom a descriptor is said to belong to.
+  filter.refuse_unless("prlimit64", 0, 0);                                         // getrlimit() names this process so
+  // The kernel sends signals of any number to the owner set for a descriptor.
   for (const char* name : {"fcntl", "fcntl64"})
     for (const unsigned command : {unsigned{F_SETOWN}, unsigned{F_SETOWN_EX}, unsigned{F_SETSIG}})
       filter.refuse_where(name, 1, ~std::uint32_t{0}, command);
@@ -120,15 +121,15 @@ void leave_others_alone(Filter& filter) {
     filter.refuse_where("ioctl", 1, ~std::uint32_t{0}, command);
 }
 
-/// Whoever is root may tell many of them what to do.
+/// Local services may trust a process that runs as root.
 void keep_from_local_services(Filter& filter) {
   const auto refuse = [&](const char* name, unsigned argument, std::uint64_t mask, int value) {
     filter.refuse_where(name, argument, mask, static_cast<std::uint64_t>(value), EAFNOSUPPORT);
   };
-  constexpr int kFamilies = 64;  // more than there are; of all of them, these three are the network's
+  constexpr int kFamilies = 64;  // more than exist; these three are the only network families
   for (int family = 0; family < kFamilies; ++family)
     if (family != AF_INET && family != AF_INET6 && family != AF_NETLINK) refuse("socket", 0, ~std::uint32_t{0}, family);
-  // One of a pair is connected, and stays so: but these kinds can be connected anew.
+  // A connected pair stays connected, except for these kinds, which can be connected again.
   constexpr std::uint64_t kKind = 0xf;
   refuse("socketpair", 1, kKind, SOCK_DGRAM);
   refuse("socketpair", 1, kKind, SOCK_RAW);
@@ -161,7 +162,7 @@ int load_filter(const Powers& powers) {
 }
 
 bool drop_capabilities(const std::vector<int>& keep) {
-  ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);  // no such thing before Linux 4.3
+  ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);  // does not exist before Linux 4.3
   std::array<__user_cap_data_struct, 2> kept{};
   for (unsigned long capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability) {
     if (std::ranges::find(keep, static_cast<int>(capability)) != keep.end()) continue;

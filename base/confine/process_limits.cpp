@@ -30,7 +30,7 @@ std::string content(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// From its beginning, whenever it was opened. /proc and cgroups have no large files.
+/// Reads a file from its start. /proc and cgroups have no large files.
 std::string content(const Fd& file) {
   std::string text;
   std::array<char, 4096> part;
@@ -44,7 +44,7 @@ Fd open_in(const Fd& folder, const std::string& path, int flags = O_RDONLY) {
   return Fd(::openat(folder.get(), path.c_str(), flags | O_CLOEXEC));
 }
 
-/// The numbers that are names in a folder.
+/// Returns the numbers that are names in a folder.
 std::vector<pid_t> numbers_in(Fd folder) {
   std::vector<pid_t> numbers;
   if (!folder) return numbers;
@@ -61,7 +61,7 @@ bool put(const std::string& file, const std::string& text) {
   return fd && ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
-/// The number after a word at the beginning of a line.
+/// Returns the number after a word at the start of a line.
 std::uint64_t number_after(const std::string& text, const std::string& word) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);)
@@ -77,7 +77,7 @@ bool has_word(const std::string& list, std::string_view word, char separator) {
   return false;
 }
 
-/// A folder of cgroups that this process is in, and what it controls: names with commas, none for cgroup2.
+/// A cgroup folder of this process, and its controllers: names with commas, empty for cgroup2.
 struct OwnGroup {
   std::string folder;
   std::string controllers;
@@ -106,7 +106,7 @@ std::vector<Mount> cgroup_mounts() {
   return mounts;
 }
 
-/// Where this process's groups are to be seen: a container may have a part of the tree mounted, or none.
+/// Returns the visible groups of this process: a container may have a part of the tree mounted, or none.
 std::vector<OwnGroup> own_groups() {
   std::vector<OwnGroup> groups;
   const std::vector<Mount> mounts = cgroup_mounts();
@@ -136,8 +136,8 @@ std::vector<OwnGroup> own_groups() {
   return groups;
 }
 
-/// ".4026531836": the PID namespace in which this process's number counts, as the end of a group's name. A container
-/// and its host may see the same groups, and neither knows the other's processes.
+/// Returns ".4026531836", this process's PID namespace, as the suffix of a group's name. A container and its host may
+/// see the same groups, and neither sees the other's processes.
 const std::string& namespace_ending() {
   static const std::string ending = [] {
     std::error_code problem;
@@ -149,16 +149,16 @@ const std::string& namespace_ending() {
   return ending;
 }
 
-/// The slipway in the name of a group, if it is one of ours: "slipway-room-17-1.4026531836" is 17's.
+/// Returns the process that owns a group made by slipway: 17 for "slipway-room-17-1.4026531836".
 pid_t owner_of(const std::string& name) {
-  const std::string& ending = namespace_ending();  // empty: nobody knows whose numbers count
+  const std::string& ending = namespace_ending();  // empty: the namespace is unknown
   if (!name.starts_with(kPrefix) || ending.empty() || !name.ends_with(ending)) return 0;
   const std::size_t last = name.rfind('-');
   const std::size_t before = last == 0 ? std::string::npos : name.rfind('-', last - 1);
   return before == std::string::npos || before < kPrefix.size() - 1 ? 0 : std::atoi(name.c_str() + before + 1);
 }
 
-/// Groups that a slipway which was killed could not remove any more. One with a process in it stays: rmdir refuses.
+/// Removes groups that a killed slipway left. A group with a process stays: rmdir fails.
 void sweep(const std::string& folder) {
   std::error_code problem;
   for (std::filesystem::directory_iterator entry(folder, problem), end; !problem && entry != end;
@@ -180,13 +180,13 @@ struct Stat {
   std::uint64_t threads = 0;
 };
 
-/// All processes that can be seen.
+/// Returns all visible processes.
 std::vector<Stat> all_processes(const Fd& proc) {
   std::vector<Stat> all;
   for (const pid_t process : numbers_in(open_in(proc, ".", O_RDONLY | O_DIRECTORY))) {
     Stat stat{.process = process};
     const std::string text = content(open_in(proc, std::to_string(process) + "/stat"));
-    const std::size_t name_end = text.rfind(')');  // the name may hold blanks and brackets
+    const std::size_t name_end = text.rfind(')');  // the name may contain blanks and brackets
     if (name_end == std::string::npos) continue;
     std::istringstream rest(text.substr(name_end + 1));
     std::string field;
@@ -198,7 +198,7 @@ std::vector<Stat> all_processes(const Fd& proc) {
   return all;
 }
 
-/// As the kernel lists them. @return the number of threads of the process
+/// Adds children in the kernel's order. @return the number of threads of the process
 std::uint64_t add_children(const Fd& proc, pid_t process, std::vector<pid_t>& children) {
   const std::string tasks = std::to_string(process) + "/task";
   const std::vector<pid_t> threads = numbers_in(open_in(proc, tasks, O_RDONLY | O_DIRECTORY));
@@ -209,21 +209,21 @@ std::uint64_t add_children(const Fd& proc, pid_t process, std::vector<pid_t>& ch
   return threads.size();
 }
 
-/// Of its own, or shared with others without a file: nothing else limits either.
+/// Counts private memory, and memory shared without a file: nothing else limits these.
 std::uint64_t own_memory(const Fd& proc, pid_t process) {
   const std::string status = content(open_in(proc, std::to_string(process) + "/status"));
   constexpr std::uint64_t kKib = 1024;
   return (number_after(status, "RssAnon:") + number_after(status, "RssShmem:")) * kKib;
 }
 
-/// What a process and its descendants use now.
+/// The present usage of a process and its descendants.
 struct Usage {
-  std::uint64_t memory_bytes = 0;  ///< memory of their own: files that they map are not counted
-  std::uint64_t processes = 0;     ///< with threads
+  std::uint64_t memory_bytes = 0;  ///< private memory: mapped files are not counted
+  std::uint64_t processes = 0;     ///< including threads
 };
 
 Usage usage_of(const Fd& proc, pid_t process) {
-  // With CONFIG_PROC_CHILDREN; else every process has to be looked at.
+  // Exists only with CONFIG_PROC_CHILDREN; else every process has to be checked.
   const bool listed = ::faccessat(proc.get(), "thread-self/children", F_OK, 0) == 0;
   const std::vector<Stat> all = listed ? std::vector<Stat>() : all_processes(proc);
   std::vector<pid_t> members{process};
@@ -240,9 +240,9 @@ Usage usage_of(const Fd& proc, pid_t process) {
   return usage;
 }
 
-/// Lets the group's children have limits. Refused as a whole where the group has processes of its own and is not the
-/// topmost, as memory is then not to be handed down. pids alone would be taken, and make the group a threaded domain
-/// whose other children nobody can enter (cgroups(7), "Thread mode"): so never without memory.
+/// Delegates controllers to the group's children. The kernel refuses this for a group that has processes of its own and
+/// is not the topmost, since memory cannot be delegated then. It would accept pids alone, and make the group a threaded
+/// domain whose other children no process can enter (cgroups(7), "Thread mode"): so never without memory.
 void hand_down(const std::string& folder) {
   std::string controllers = content(folder + "/cgroup.controllers");
   if (controllers.ends_with('\n')) controllers.pop_back();
@@ -263,7 +263,7 @@ LimitedProcesses::LimitedProcesses(const std::string& kind, const ProcessLimits&
 LimitedProcesses::~LimitedProcesses() {
   members_.clear();
   cgroup2_ = Fd();
-  // A group is busy until its last process is no more, which comes a little after its end was seen.
+  // A group is busy until its last process is gone, which is a little after its end was seen.
   constexpr auto kPatience = std::chrono::seconds(2);
   const auto end = std::chrono::steady_clock::now() + kPatience;
   for (const Fd& above : above_)
@@ -290,7 +290,7 @@ void LimitedProcesses::make() {
       Fd opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
       if (!opened || ::faccessat(opened.get(), "cgroup.kill", W_OK, 0) != 0) continue;
       hand_down(group.folder);
-      // "domain invalid": no process can go into it. It is removed with the others.
+      // "domain invalid": no process can enter it. It is removed with the others.
       const std::string type = content(folder + "/cgroup.type");
       if (!type.empty() && type != "domain\n") continue;
       cgroup2_ = std::move(opened);
@@ -311,7 +311,7 @@ void LimitedProcesses::limit_group(const std::string& folder, bool second_versio
   }
   if (!second_version && counts && has_word(controllers, "memory", ',') &&
       put(folder + "/memory.limit_in_bytes", memory)) {
-    (void)put(folder + "/memory.memsw.limit_in_bytes", memory);  // not there without accounting of swap
+    (void)put(folder + "/memory.memsw.limit_in_bytes", memory);  // missing when swap is not accounted
     memory_events_ = Fd(::open((folder + "/memory.oom_control").c_str(), O_RDONLY | O_CLOEXEC));
   }
   if (limits_.processes > 0 && put(folder + "/pids.max", std::to_string(limits_.processes)))
@@ -325,8 +325,8 @@ bool LimitedProcesses::join() const noexcept {
 
 void LimitedProcesses::add(pid_t process) {
   const std::string number = std::to_string(process);
-  // To move a process takes milliseconds on some kernels: one that was started in the cgroup2 folder is there. That
-  // hierarchy has the number 0, which comes last in /proc, so its group is the last of ours.
+  // Moving a process takes milliseconds on some kernels: a process started in the cgroup2 folder is already there. That
+  // hierarchy has the number 0, which is last in /proc, so its group is the last one here.
   const bool started_inside =
       cgroup2_ && content("/proc/" + number + "/cgroup").find("/" + name_ + "\n") != std::string::npos;
   const std::size_t outside = members_.size() - (started_inside ? 1 : 0);

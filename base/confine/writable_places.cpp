@@ -23,7 +23,7 @@ constexpr std::uint64_t kTruncate = 1U << 14U;        // LANDLOCK_ACCESS_FS_TRUN
 constexpr std::uint64_t kAbstractSockets = 1U << 0U;  // LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET, since version 6
 constexpr std::uint64_t kSignals = 1U << 1U;          // LANDLOCK_SCOPE_SIGNAL, since version 6
 
-/// landlock_ruleset_attr of version 6. Older kernels take it as well, as long as what they do not know is 0.
+/// landlock_ruleset_attr of version 6. Older kernels accept it as long as members unknown to them are 0.
 struct Ruleset {
   std::uint64_t handled_access_fs;
   std::uint64_t handled_access_net;

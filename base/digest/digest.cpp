@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenSSL's plain SHA-256: 20 KB with its assembly where it is linked statically. EVP needs all of libcrypto, 5 MB in
-// each image, and the first use of it sets all of that up, a millisecond of each start.
+// Uses OpenSSL's plain SHA-256: 20 KB with its assembly when linked statically. EVP needs all of libcrypto, 5 MB in
+// each image, and its first use initializes all of that, a millisecond at each start.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "base/digest/digest.hpp"
 

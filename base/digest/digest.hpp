@@ -19,7 +19,7 @@ class Sha256 {
   Sha256();
   void update(std::string_view bytes);
   void update(std::span<const std::byte> bytes);
-  /// "sha256:" + 64 lower-case hex digits of all that was given; starts afresh afterwards.
+  /// Returns "sha256:" + 64 lower-case hex digits of all data so far; starts anew afterwards.
   std::string digest();
 
  private:
@@ -32,7 +32,7 @@ class Sha256 {
 std::string digest_of(std::string_view bytes);
 /// Reads from the descriptor's position to the end. Errors: `io`; `name` is for the message.
 Result<std::string> digest_of_file(int fd, std::string_view name);
-/// The 64 hex digits of a digest; empty when `digest` is none.
+/// Returns the 64 hex digits of a digest; empty when `digest` is not a digest.
 std::string digest_hex(std::string_view digest);
 
 }  // namespace slipway

@@ -19,7 +19,7 @@ Error corrupt(const char* why) { return Error{.code = ErrorCode::corrupt, .what 
 bool is_elf(const Elf64_Ehdr& header) { return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0; }
 
 unsigned machine_of(const Elf64_Ehdr& header) {
-  const unsigned little = header.e_machine;  // at the same place in a file of 32 bits
+  const unsigned little = header.e_machine;  // at the same offset in a 32-bit file
   return header.e_ident[EI_DATA] == ELFDATA2MSB ? (little >> 8U) | ((little & 0xFFU) << 8U) : little;
 }
 
@@ -46,7 +46,7 @@ Result<ElfSections> ElfSections::read_table(Read read) {
   ElfSections sections;
   sections.machine_ = machine_of(header);
   if (header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_shnum != 0) {
-    // More than 65,279 sections are counted elsewhere, with 0 here: neither a library nor a module has so many.
+    // More than 65,279 sections are counted elsewhere, with 0 here: no library or module has so many.
     if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shnum >= SHN_LORESERVE)
       return corrupt("its table of sections is broken");
     sections.all_.resize(header.e_shnum);
@@ -72,7 +72,7 @@ const Elf64_Shdr* ElfSections::named(std::uint32_t type, std::string_view name) 
 Result<std::string> ElfSections::content(const Elf64_Shdr& section, std::size_t most_bytes) const {
   if (section.sh_type == SHT_NOBITS || (section.sh_flags & SHF_COMPRESSED) != 0 || section.sh_size > most_bytes)
     return corrupt("one of its sections is too large, or compressed");
-  if (section.sh_size == 0) return std::string();  // wherever it says that it is
+  if (section.sh_size == 0) return std::string();  // at any offset
   std::string bytes(section.sh_size, '\0');
   if (!read_(bytes.data(), bytes.size(), section.sh_offset)) return corrupt("one of its sections is cut off");
   return bytes;

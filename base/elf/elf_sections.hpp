@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/elf/elf_sections.hpp - sections of an ELF file that the author of an image or a compiler of an image
-// wrote, and that may say anything of itself.
+// base/elf/elf_sections.hpp - sections of an untrusted ELF file, written by the author of an image or a
+// compiler in it.
 //
-// libelf trusts such a file: it takes memory for as many sections as the file names, and unpacks a compressed section
-// of 4 MiB to 4 GiB. Here the table of sections is read, at most 4 MiB, and then what is asked for, up to a limit.
+// libelf trusts such a file: it allocates memory for as many sections as the file names, and unpacks a compressed
+// section of 4 MiB to 4 GiB. This reader reads the table of sections, at most 4 MiB, and then the requested sections,
+// up to a limit.
 #pragma once
 
 #include <cstddef>
@@ -21,28 +22,28 @@ namespace slipway {
 
 class ElfSections {
  public:
-  /// Of an open file, which stays open as long as this is used. Errors: `corrupt` it is not an ELF file.
+  /// Reads an open file, which must stay open as long as this is used. Errors: `corrupt` it is not an ELF file.
   static Result<ElfSections> of_file(int fd);
-  /// Of all the bytes of a file, which have to stay as long as this is used. Errors: as of_file().
+  /// Reads all the bytes of a file, which must stay as long as this is used. Errors: as of_file().
   static Result<ElfSections> of_bytes(std::string_view bytes);
 
-  /// EM_X86_64 and the like.
+  /// Returns the machine type, such as EM_X86_64.
   unsigned machine() const { return machine_; }
-  /// Without those of a file for processors of 32 bits or of the other byte order.
+  /// Returns all sections; none of a file for 32-bit processors or of the other byte order.
   const std::vector<Elf64_Shdr>& all() const { return all_; }
-  /// The first section of that type; nullptr: there is none.
+  /// Returns the first section of that type; nullptr when there is none.
   const Elf64_Shdr* of_type(std::uint32_t type) const;
-  /// The first section of that type and name; nullptr: there is none.
+  /// Returns the first section of that type and name; nullptr when there is none.
   const Elf64_Shdr* named(std::uint32_t type, std::string_view name) const;
 
-  /// The bytes of a section. Errors: `corrupt` it has more than `most_bytes`, is compressed, or the file has no such
-  /// bytes.
+  /// Returns the bytes of a section. Errors: `corrupt` it has more than `most_bytes`, is compressed, or lies outside
+  /// the file.
   Result<std::string> content(const Elf64_Shdr& section, std::size_t most_bytes) const;
-  /// A text of the table of texts that has this index; empty: there is none, or it is longer than 255 bytes.
+  /// Returns the text at that offset of a string table; empty when there is none, or it is longer than 255 bytes.
   std::string text(std::size_t table, std::uint64_t offset) const;
 
  private:
-  /// Reads that many bytes from there. @return false: the file has not so many
+  /// Reads that many bytes at the offset. @return false when the file is too short
   using Read = std::function<bool(char* into, std::size_t size, std::uint64_t offset)>;
   static Result<ElfSections> read_table(Read read);
 

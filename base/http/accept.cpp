@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which form of the metrics a client would rather have (RFC 9110, 12.5.1), as far as there are two of them.
+// Chooses the form of the metrics that a client prefers (RFC 9110, 12.5.1), when there are two.
 #include <algorithm>
 #include <string>
 
@@ -13,7 +13,7 @@ std::string_view trimmed(std::string_view text) {
   return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
 }
 
-/// "q=0.75" in thousandths; without it, and where it is none, 1000.
+/// Returns "q=0.75" in thousandths; 1000 when it is missing or invalid.
 unsigned weight_of(std::string_view parameter) {
   constexpr unsigned kAll = 1000;
   if (!parameter.starts_with("q=") || parameter.size() < 3) return kAll;
@@ -42,7 +42,7 @@ bool prefers_openmetrics(std::string_view accept) {
       range.remove_prefix(range.find(';') + 1);
       const std::string_view parameter = trimmed(range.substr(0, range.find(';')));
       if (parameter.starts_with("q=")) weight = weight_of(parameter);
-      // A version that nobody here writes is another type.
+      // A version that this program does not write is another type.
       const bool of_text = type == "text/plain";
       if (parameter.starts_with("version=") && parameter != (of_text ? "version=0.0.4" : "version=1.0.0")) weight = 0;
     }

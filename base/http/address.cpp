@@ -109,7 +109,7 @@ Result<Fd> listen_on(const HttpSettings& settings) {
   SLIPWAY_TRY(where, parse(settings));
   const bool all = settings.address == "::";
   Fd fd(::socket(where.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
-  // Every address of a kernel without IPv6 is those of IPv4. Any other address stands for itself alone.
+  // On a kernel without IPv6, all addresses are the IPv4 ones. Any other address is only itself.
   if (!fd && errno == EAFNOSUPPORT && all) {
     where = all_of_four(settings.port);
     fd = Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));

@@ -13,7 +13,7 @@
 namespace slipway {
 namespace {
 
-/// In a time that says nothing of where they differ.
+/// Compares in a time that does not depend on the first difference.
 bool equal(const std::string& one, const std::string& other) {
   if (one.size() != other.size()) return false;
   unsigned different = 0;
@@ -21,19 +21,19 @@ bool equal(const std::string& one, const std::string& other) {
   return different == 0;
 }
 
-// A second's worth of work may be used at once: some tries of a short while, and the share in the long run.
+// A second of work may be used at once: a few attempts in a short time, and the share in the long run.
 constexpr int kShareOfMany = 8;
 constexpr int kShareOfAPeer = 8;
-// No try counts for more, so that a process that was stopped in the midst of one does not refuse all for hours.
+// No attempt counts for more, so that a process that was stopped during one does not refuse all clients for hours.
 constexpr std::chrono::seconds kLongestTry{2};
 
-/// Whoever is on a link has as many addresses there as they like.
+/// A host on a link can have any number of addresses there.
 std::string guesser_of(const std::string& peer) {
   const bool of_link = peer.starts_with("fe") && !peer.ends_with("/64");
   return of_link ? "the link" : peer;
 }
 
-/// Makes room for one more: what was last seen before `oldest` goes, else the one that was seen longest ago.
+/// Makes room for one entry: removes those last seen before `oldest`, else the one seen longest ago.
 template <class Map, class When>
 void make_room(Map& map, const std::string& key, BasicAuth::Clock::time_point oldest, When when) {
   if (map.size() < BasicAuth::kMostPeers || map.contains(key)) return;
@@ -58,8 +58,8 @@ BasicAuth::BasicAuth(std::map<std::string, std::string> users, Hasher hasher, st
 BasicAuth::Try BasicAuth::bcrypt(const std::string& password, const std::string& hash) {
   const auto start = Clock::now();
   const auto data = std::make_unique<crypt_data>();
-  // libxcrypt's own call: it has no result for what it cannot hash, where crypt_r() gives a text for that. Sanitizers
-  // put a function of theirs before crypt_r(), with which the linker leaves libcrypt out.
+  // libxcrypt's own function: it returns no result for what it cannot hash, where crypt_r() returns a text. Sanitizers
+  // intercept crypt_r(), and the linker then leaves libcrypt out.
   const char* const made = ::crypt_rn(password.c_str(), hash.c_str(), data.get(), sizeof(crypt_data));
   return {made != nullptr && equal(made, hash), Clock::now() - start};
 }
@@ -105,7 +105,7 @@ void BasicAuth::remember_wrong(const std::string& peer, Clock::duration spent, C
 
 BasicAuth::Share BasicAuth::share_of(const std::string& peer, Clock::time_point now) {
   if (const auto wrong = peers_.find(peer); wrong != peers_.end() && now - wrong->second.guessed < kRemembered) {
-    wrong->second.guessed = now;  // while it goes on, it does not become one of the others
+    wrong->second.guessed = now;  // an active guesser is not forgotten
     return of_wrong;
   }
   const auto network = networks_.find(network_of(peer));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/http/basic_auth.hpp - who may read: names and passwords against bcrypt hashes, with few tries.
+// base/http/basic_auth.hpp - checks names and passwords against bcrypt hashes, with few attempts.
 #pragma once
 
 #include <array>
@@ -11,24 +11,24 @@
 
 namespace slipway {
 
-/// Who was right, which a service keeps while its listener starts anew with another certificate. For one listener at a
-/// time.
+/// Clients with a correct password. A service keeps this while its listener restarts with another certificate. For one
+/// listener at a time.
 struct KnownClients {
   struct User {
-    std::string hash;  ///< that the password was right for
+    std::string hash;  ///< the hash that the password matched
     std::string password;
   };
   std::map<std::string, User> users;
-  std::map<std::string, std::chrono::steady_clock::time_point> peers;  ///< when they were right last
+  std::map<std::string, std::chrono::steady_clock::time_point> peers;  ///< the time of their last correct password
 };
 
-/// For one thread. To try a password that was not right before costs up to a quarter of a second, in which nobody else
-/// is answered. So tries are rationed by the time that they took. There are four shares of an eighth each: for peers
-/// that were right before; for those that were wrong lately; for others of a network with several that were wrong
-/// lately; for all others. One peer has an eighth at most. Whoever guesses keeps nobody out who comes from another
-/// address and network (addresses of a link, fe80::/10, are one here), nobody whose password was right once, and nobody
-/// with a new password who comes from where an earlier one was right. There is no ration of a name: with it, whoever
-/// knows a name would keep its owner out.
+/// For one thread. Trying a password that was not correct before costs up to a quarter of a second, during which no
+/// other client is answered. So attempts are rationed by the time that they took. There are four shares of an eighth
+/// each: for peers that were correct before; for peers that were wrong recently; for other peers of a network with
+/// several that were wrong recently; for all others. One peer gets at most an eighth. A guesser cannot lock out a peer
+/// from another address and network (link-local addresses, fe80::/10, count as one here), a peer with a password that
+/// was correct once, or a peer with a new password at an address where an earlier one was correct. There is no ration
+/// per name: with one, anyone who knows a name could lock its owner out.
 class BasicAuth {
  public:
   using Clock = std::chrono::steady_clock;
@@ -41,21 +41,21 @@ class BasicAuth {
   using Hasher = std::function<Try(const std::string& password, const std::string& hash)>;
   static Try bcrypt(const std::string& password, const std::string& hash);
 
-  static constexpr int kTriesPerSecond = 4;               ///< of a peer, where hashes are cheap
-  static constexpr std::chrono::minutes kRemembered{10};  ///< that a peer was wrong
-  static constexpr std::size_t kMostPeers = 4096;         ///< of each kind that are remembered
-  static constexpr unsigned kGuessersOfANetwork = 8;      ///< with as many lately its other peers share a ration
+  static constexpr int kTriesPerSecond = 4;               ///< per peer, when hashes are cheap
+  static constexpr std::chrono::minutes kRemembered{10};  ///< how long a wrong peer is remembered
+  static constexpr std::size_t kMostPeers = 4096;         ///< remembered peers of each kind
+  static constexpr unsigned kGuessersOfANetwork = 8;      ///< with this many recently, its other peers share a ration
   static constexpr std::size_t kMostBytes = 256;          ///< of a name, and of a password
 
-  /// @param known  who was right before; null: nobody
+  /// @param known  clients with a correct password; null: none
   explicit BasicAuth(std::map<std::string, std::string> users, Hasher hasher = bcrypt,
                      std::shared_ptr<KnownClients> known = {});
   bool wanted() const { return !users_.empty(); }
-  /// @param peer  whose tries count together, as of peer_of(); so do those of all peers of a link (fe80::/10)
+  /// @param peer  from peer_of(): attempts are counted per peer; all peers of a link (fe80::/10) count together
   Answer check(const std::string& peer, const std::string& user, const std::string& password, Clock::time_point now);
 
  private:
-  /// Fills with what is put in, and empties as time goes.
+  /// Fills with the time used, and empties over time.
   struct Ration {
     Clock::time_point used_up_to{};
     bool left(Clock::time_point now) const { return used_up_to - now < std::chrono::seconds(1); }
@@ -63,7 +63,7 @@ class BasicAuth {
   };
   struct Peer {
     Ration ration;
-    Clock::time_point guessed;  ///< the last time that it asked with what was not known to be right
+    Clock::time_point guessed;  ///< the time of its last request with an unknown password
   };
 
   struct Network {
@@ -73,10 +73,11 @@ class BasicAuth {
   enum Share { of_right, of_wrong, of_network, of_others };
   static constexpr std::size_t kShares = of_others + 1;
 
-  /// Of a name that is not there: that of one which is, always the same, so that no time tells which names there are.
+  /// Returns the hash of a user. For an unknown name, always the same one, so that the time does not reveal which names
+  /// exist.
   const std::string& hash_of(const std::string& user) const;
   bool was_right(const std::string& user, const std::string& password) const;
-  /// @param peer  one that was not right before
+  /// @param peer  a peer that was not correct before
   Share share_of(const std::string& peer, Clock::time_point now);
   Answer answer_right(const std::string& peer, Clock::time_point now);
   void remember_wrong(const std::string& peer, Clock::duration spent, Clock::time_point now);
@@ -85,8 +86,8 @@ class BasicAuth {
   Hasher hasher_;
   std::shared_ptr<KnownClients> known_;
   std::string secret_;                       ///< all hashes
-  std::map<std::string, Peer> peers_;        ///< that were wrong lately
-  std::map<std::string, Network> networks_;  ///< of those
+  std::map<std::string, Peer> peers_;        ///< peers that were wrong recently
+  std::map<std::string, Network> networks_;  ///< their networks
   std::array<Ration, kShares> shares_;
 };
 

@@ -45,7 +45,7 @@ Connections::Connection* Connections::oldest_of(const std::string& peer) {
   return oldest;
 }
 
-/// Of those that have equally many, the one whose oldest connection is the oldest.
+/// Among peers with equally many, returns the one whose oldest connection is the oldest.
 std::string Connections::greediest() const {
   std::map<std::string, std::size_t> counts;
   for (const Connection& each : connections_)

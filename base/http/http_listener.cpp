@@ -30,17 +30,17 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr unsigned kIdleSeconds = 5;
-constexpr int kTickMs = 250;                                    // while there are connections, whose time is limited
-constexpr unsigned kRoom = 4 * HttpListener::kMostConnections;  // libmicrohttpd's own limit: those that go are in it
+constexpr int kTickMs = 250;                                    // while there are connections, which have a time limit
+constexpr unsigned kRoom = 4 * HttpListener::kMostConnections;  // libmicrohttpd's own limit, with those being closed
 
 using Headers = std::map<std::string, std::string>;
 
-/// Holds its share of the text for as long as it is being sent.
+/// Holds a reference to the text while it is being sent.
 MHD_Response* response_of(const HttpText& text) {
   auto kept = std::make_unique<HttpText>(text);
   MHD_Response* const response = MHD_create_response_from_buffer_with_free_callback_cls(
       text->size(), const_cast<char*>(text->data()), [](void* own) { delete static_cast<HttpText*>(own); }, kept.get());
-  if (response != nullptr) (void)kept.release();  // goes with the response
+  if (response != nullptr) (void)kept.release();  // freed with the response
   return response;
 }
 
@@ -105,7 +105,7 @@ class Microhttpd final : public HttpListener {
   Microhttpd(const Microhttpd&) = delete;
   Microhttpd& operator=(const Microhttpd&) = delete;
 
-  /// A thread of its own runs it and ends connections, so that nothing here needs a lock.
+  /// The daemon's own thread also ends connections, so that no lock is needed here.
   bool start(Fd listening) {
     stopped_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!stopped_) return false;
@@ -129,7 +129,7 @@ class Microhttpd final : public HttpListener {
     sockaddr_in6 bound{};
     socklen_t length = sizeof bound;
     ::getsockname(listening.get(), reinterpret_cast<sockaddr*>(&bound), &length);
-    port_ = ntohs(bound.sin6_port);  // at the same place as in an IPv4 address
+    port_ = ntohs(bound.sin6_port);  // at the same offset in an IPv4 address
     (void)listening.release();       // the daemon closes it
     thread_ = std::jthread([this](const std::stop_token& stop) {
       while (!stop.stop_requested()) {
@@ -170,13 +170,13 @@ class Microhttpd final : public HttpListener {
         Clock::now());
   }
 
-  /// As it was taken up; null: libmicrohttpd has lost it.
+  /// Returns the connection's entry; null when libmicrohttpd has lost it.
   static Connections::Connection* taken_up(MHD_Connection* connection) {
     const auto* const own = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     return own == nullptr ? nullptr : static_cast<Connections::Connection*>(own->socket_context);
   }
 
-  /// The client has the certificate that is asked for.
+  /// True when the client has the required certificate.
   bool is_trusted(MHD_Connection* connection) const {
     if (config_.client_auth == ClientAuth::none) return true;
     const auto* const info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
@@ -210,7 +210,7 @@ class Microhttpd final : public HttpListener {
       return slipway::send(to, status, type, text, self.config_.headers);
     };
     const char* const host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
-    if (host != nullptr && !is_own_name(host, self.names_))  // no browser leaves it out
+    if (host != nullptr && !is_own_name(host, self.names_))  // every browser sends it
       return send(connection, MHD_HTTP_MISDIRECTED_REQUEST, "text/plain",
                   "ask by an address, or under a name of this machine: `host_names` in its spec names others\n");
     if (!self.is_trusted(connection))
@@ -248,7 +248,7 @@ class Microhttpd final : public HttpListener {
   BasicAuth auth_;
   Connections connections_{{kMostConnections, kMostOfAPeer, kLongest}, [](int fd) { ::shutdown(fd, SHUT_RDWR); }};
   MHD_Daemon* daemon_ = nullptr;
-  Fd stopped_;  ///< can be read once the thread is to end
+  Fd stopped_;  ///< readable when the thread has to end
   std::uint16_t port_ = 0;
   std::jthread thread_;
 };

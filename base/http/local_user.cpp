@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which user of this machine is at the other end of a connection, as the kernel knows it (sock_diag(7)).
+// Finds the user of this machine at the other end of a connection, from the kernel (sock_diag(7)).
 #include <array>
 #include <cstddef>
 #include <cstring>
@@ -16,7 +16,7 @@
 namespace slipway {
 namespace {
 
-/// The socket whose own address is `own` and whose peer is `other`; both are IPv4, or both are IPv6.
+/// Names the socket with the local address `own` and the peer `other`; both are IPv4, or both are IPv6.
 struct Question {
   nlmsghdr header{};
   inet_diag_req_v2 wanted{};
@@ -26,10 +26,10 @@ struct End {
   int family = AF_UNSPEC;
   in_port_t port = 0;
   std::array<std::byte, sizeof(in6_addr)> address{};
-  unsigned interface = 0;  ///< of a link's address
+  unsigned interface = 0;  ///< for a link-local address
 };
 
-/// An IPv4 address is the same where IPv6 carries it.
+/// Converts an IPv4 address inside IPv6 to plain IPv4.
 End end_of(const sockaddr* address) {
   End end;
   if (address->sa_family == AF_INET) {
@@ -86,13 +86,13 @@ std::optional<unsigned> local_user_of(const sockaddr* client, const sockaddr* li
     inet_diag_msg socket;
     std::array<std::byte, 4096> further;
   } answer{};
-  const ssize_t got = ::recv(kernel.get(), &answer, sizeof answer, MSG_DONTWAIT);  // the kernel has answered in send()
+  const ssize_t got = ::recv(kernel.get(), &answer, sizeof answer, MSG_DONTWAIT);  // the kernel answered during send()
   constexpr std::size_t kLeast = offsetof(decltype(answer), further);
   if (got < static_cast<ssize_t>(kLeast) || answer.header.nlmsg_type != SOCK_DIAG_BY_FAMILY) return std::nullopt;
-  // Where no such connection is here, the kernel answers with a socket that listens on that port for every address: of
-  // a client elsewhere that chose the port of sshd, or of Prometheus.
+  // When there is no such connection here, the kernel answers with a socket that listens on that port for every
+  // address: the client is elsewhere and chose the port of sshd, or of Prometheus.
   if (answer.socket.id.idiag_dport != other.port) return std::nullopt;
-  // One that its process has closed belongs to nobody, and root's number stands there.
+  // A socket closed by its process has no owner, but shows root's number.
   if (answer.socket.idiag_inode == 0) return std::nullopt;
   return answer.socket.idiag_uid;
 }

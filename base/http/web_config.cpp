@@ -20,12 +20,12 @@ namespace {
 constexpr std::size_t kMostBytes = 256 << 10;
 constexpr std::size_t kMostUsers = 256;
 constexpr yaml::Limits kLimits{.bytes = kMostBytes, .values = 2048, .scalars = kMostBytes, .depth = 8};
-constexpr int kFewestRounds = 4;  // bcrypt has none with fewer
-constexpr int kMostRounds = 12;   // a quarter of a second for each try, in which nobody else is answered
+constexpr int kFewestRounds = 4;  // bcrypt requires at least this many
+constexpr int kMostRounds = 12;   // a quarter of a second for each attempt, during which no other client is answered
 
 std::int64_t nanoseconds(const timespec& time) { return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec; }
 
-/// @param folder  "/" for `path`
+/// @param folder  used as "/" for `path`
 FileState state_of(const std::string& folder, const std::string& path) {
   struct stat info {};
   const auto root = RootDir::open(folder);
@@ -59,7 +59,7 @@ class Reader {
     } catch (const YAML::Exception& problem) {
       return wrong(problem.mark, "", "the web-config file " + yaml::problem_text(problem), "write it as YAML");
     }
-    // An emptied or cut-off file must not open what a whole one protects.
+    // An emptied or truncated file must not open what the complete file protects.
     if (config_.certificate.empty() && config_.users.empty())
       return Error{ErrorCode::invalid,
                    "the web-config file asks for neither TLS nor passwords",
@@ -74,7 +74,7 @@ class Reader {
     return Error{ErrorCode::invalid, what, yaml::place(path_, mark) + (key.empty() ? "" : "  " + key), next, {}};
   }
 
-  /// @param known  the keys that there are; empty: any
+  /// @param known  the known keys; empty: any
   Status each(const YAML::Node& map, const std::string& above, const std::vector<std::string>& known,
               const std::function<Status(const std::string&, const YAML::Node&)>& take) const {
     if (!map.IsMap()) return wrong(map.Mark(), above, "a map is expected here", "write `key: value` lines");
@@ -128,7 +128,7 @@ class Reader {
     return {};
   }
 
-  /// @param narrows  what of the two versions leaves only one
+  /// @param narrows  the version to which this key limits TLS
   Status take_version(const YAML::Node& value, const std::string& key, bool& only, const char* narrows,
                       const char* other) const {
     only = value.Scalar() == narrows;
@@ -158,7 +158,7 @@ class Reader {
                 });
   }
 
-  /// Those that exporter-toolkit knows.
+  /// Accepts the headers that exporter-toolkit knows.
   Status take_headers(const YAML::Node& section, const std::string& above) {
     return each(section, above,
                 {"Content-Security-Policy", "Strict-Transport-Security", "X-Content-Type-Options", "X-Frame-Options",
@@ -175,7 +175,7 @@ class Reader {
   }
 
   Status take_file(const std::string& name, bool is_private, std::string& text) {
-    const auto file = (std::filesystem::path(path_).parent_path() / name).string();  // an absolute one stays
+    const auto file = (std::filesystem::path(path_).parent_path() / name).string();  // an absolute path stays
     SLIPWAY_TRY(read, read_file_(file, is_private));
     text = std::move(read);
     return {};
@@ -187,7 +187,7 @@ class Reader {
       const std::string key = std::string(kSection) + "." + user;
       const std::string hash = value.IsScalar() ? value.Scalar() : "";
       const bool named = !user.empty() && user.find(':') == std::string::npos;
-      // The hash itself is not text for a log.
+      // The hash itself must not be in a log.
       if (!named || !is_bcrypt(hash))
         return wrong(value.Mark(), key, "a user's name and the bcrypt hash of a password are expected here",
                      "`htpasswd -nBC 10 USER` makes both");
@@ -203,7 +203,7 @@ class Reader {
     return {};
   }
 
-  /// "$2b$10$" and 53 letters.
+  /// True for "$2b$10$" and 53 letters.
   static bool is_bcrypt(const std::string& hash) {
     constexpr std::string_view kLetters = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     const auto digit = [](char c) { return c >= '0' && c <= '9'; };
@@ -228,7 +228,7 @@ bool WebConfig::changed() const {
 Result<WebConfig> read_web_config(const std::string& path, const std::string& root) {
   std::vector<FileState> files;
   auto config = read_web_config(path, [&](const std::string& file, bool has_secret) -> Result<std::string> {
-    files.push_back(state_of(root, file));  // whoever changes the file while it is read changes it after this state
+    files.push_back(state_of(root, file));  // a change of the file during reading comes after this state
     SLIPWAY_TRY(folder, RootDir::open(root));
     return has_secret ? read_private(folder, file, kMostBytes) : read_trusted(folder, file, kMostBytes);
   });

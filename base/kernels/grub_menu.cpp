@@ -38,7 +38,7 @@ std::vector<std::string> words_of(std::string_view line) {
   return words;
 }
 
-/// `menuentry TITLE … ID {`: the id is what follows $menuentry_id_option, or --id.
+/// Reads `menuentry TITLE … ID {`: the id comes after $menuentry_id_option, or --id.
 GrubEntry entry_of(const std::vector<std::string>& words) {
   GrubEntry entry;
   entry.is_submenu = words.front() == "submenu";
@@ -48,8 +48,8 @@ GrubEntry entry_of(const std::vector<std::string>& words) {
   return entry;
 }
 
-/// Reads the lines one after another. Only the braces of entries and submenus count: functions of grub-mkconfig's head
-/// hold no `linux` line.
+/// Reads line by line. Counts only the braces of entries and submenus: the functions at the start of grub-mkconfig's
+/// output have no `linux` line.
 class GrubReader {
  public:
   explicit GrubReader(GrubMenu& menu) : menu_(menu) {}

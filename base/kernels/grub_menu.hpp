@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/kernels/grub_menu.hpp - the menu of a grub.cfg as grub-mkconfig writes it: entries, and which is
-// the default.
+// base/kernels/grub_menu.hpp - the menu in a grub.cfg written by grub-mkconfig: its entries and its
+// default.
 #pragma once
 
 #include <optional>
@@ -13,25 +13,25 @@ namespace slipway {
 struct GrubEntry {
   std::string title;
   std::string id;       ///< after $menuentry_id_option; may be empty
-  std::string release;  ///< of its `linux` line; empty: it boots no Linux kernel of a known name
+  std::string release;  ///< from its `linux` line; empty: it boots no Linux kernel with a known name
   bool is_submenu = false;
-  std::vector<GrubEntry> entries;  ///< of a submenu
+  std::vector<GrubEntry> entries;  ///< the entries of a submenu
 };
 
 struct GrubMenu {
   std::vector<GrubEntry> entries;
-  std::string fallback;          ///< the default where grubenv names none: "0", a title, an id, or "A>B" of a submenu
+  std::string fallback;          ///< the default when grubenv names none: "0", a title, an id, or "A>B" for a submenu
   bool takes_saved = false;      ///< the default is grubenv's saved_entry
-  bool takes_next_once = false;  ///< grubenv's next_entry goes before it
-  bool has_foreign = false;      ///< entries come from elsewhere (blscfg), so the menu is not all here
+  bool takes_next_once = false;  ///< grubenv's next_entry has precedence
+  bool has_foreign = false;      ///< some entries come from elsewhere (blscfg), so the menu is incomplete
 };
 
 GrubMenu parse_grub_menu(std::string_view grub_cfg);
 
-/// The entry that a default names: an index, a title or an id, with '>' between the levels; nothing when there is none.
+/// Returns the entry of a default: an index, a title or an id, with '>' between the levels; nothing when there is none.
 std::optional<GrubEntry> grub_entry(const GrubMenu& menu, std::string_view name);
 
-/// "vmlinuz-6.1.0-50-amd64" in a path gives "6.1.0-50-amd64"; empty when it is no such path.
+/// Returns "6.1.0-50-amd64" for a path with "vmlinuz-6.1.0-50-amd64"; empty for any other path.
 std::string release_of_image(std::string_view path);
 
 }  // namespace slipway

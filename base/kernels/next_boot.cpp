@@ -14,7 +14,7 @@
 namespace slipway {
 namespace {
 
-// Whoever made the root wrote these files, and a privileged command reads them.
+// The author of the root wrote these files, and a privileged command reads them.
 constexpr std::size_t kMenuLimit = 1U << 20;
 constexpr std::size_t kEntryLimit = 16U << 10;
 constexpr std::size_t kMostEntries = 256;
@@ -22,7 +22,7 @@ constexpr std::size_t kLongestRelease = 128;
 constexpr const char* kSystemdBootFolders[] = {"/boot/loader", "/efi/loader", "/boot/efi/loader"};
 constexpr const char* kGrubFolders[] = {"/boot/grub", "/boot/grub2"};
 
-/// The first word of each line, and the rest of it: loader.conf and the entries of systemd-boot.
+/// Returns the first word of each line with the rest of it: loader.conf and the entries of systemd-boot.
 std::map<std::string, std::string> settings_in(std::string_view text) {
   std::map<std::string, std::string> settings;
   for (const std::string_view whole : lines_of<std::string_view>(text)) {
@@ -34,7 +34,7 @@ std::map<std::string, std::string> settings_in(std::string_view text) {
   return settings;
 }
 
-/// grubenv: "NAME=value" lines.
+/// Reads grubenv: "NAME=value" lines.
 std::string grub_variable(const Host& host, const std::string& folder, const std::string& name) {
   const std::string text = "\n" + host.read(folder + "/grubenv").value_or("");
   const auto at = text.find("\n" + name + "=");
@@ -44,11 +44,11 @@ std::string grub_variable(const Host& host, const std::string& folder, const std
 }
 
 struct Loaded {
-  std::string name;  ///< of the entry's file, without ".conf"
+  std::string name;  ///< name of the entry's file, without ".conf"
   std::string release;
 };
 
-/// "m-6.1.0" of "m-6.1.0+3-1": the tries that are left, and those that failed, are no part of the name (Boot Loader
+/// Returns "m-6.1.0" for "m-6.1.0+3-1": the remaining and failed attempts are not part of the name (Boot Loader
 /// Specification, boot counting).
 std::string without_counter(const std::string& name) {
   const auto plus = name.rfind('+');
@@ -57,7 +57,7 @@ std::string without_counter(const std::string& name) {
   return counts ? name.substr(0, plus) : name;
 }
 
-/// The entries of systemd-boot, the newest kernel first, as its menu has them.
+/// Returns the entries of systemd-boot, the newest kernel first, in the order of its menu.
 std::vector<Loaded> systemd_entries(const Host& host, const std::string& folder) {
   std::vector<Loaded> entries;
   for (const auto& file : host.list(folder + "/entries").value_or(std::vector<std::string>{})) {
@@ -118,13 +118,13 @@ std::optional<NextBoot> by_grub(const Host& host) {
     const GrubMenu menu = parse_grub_menu(*text);
     if (menu.has_foreign) return NextBoot{{}, folder + "/grub.cfg takes its entries from elsewhere (blscfg)"};
     if (menu.entries.empty())
-      continue;  // on the EFI partition it only names another file; an image that is being made has none yet
+      continue;  // on the EFI partition it only names another file; an unfinished image has none yet
     return by_grub_menu(host, folder, menu);
   }
   return std::nullopt;
 }
 
-/// What this user may not read may say otherwise than a link or the newest kernel.
+/// A file that this user may not read may name another kernel than a link or the newest kernel.
 std::optional<NextBoot> hidden(const Host& host) {
   std::vector<std::string> files;
   for (const std::string folder : kSystemdBootFolders) files.push_back(folder + "/loader.conf");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/log/event.hpp - one event of the log, before it has a form.
+// base/log/event.hpp - one event of the log, before it is formatted.
 #pragma once
 
 #include <optional>
@@ -11,20 +11,20 @@
 
 namespace slipway::core {
 
-/// From what is always shown to what is shown only when asked for.
+/// From levels that are always shown to those shown only on request.
 enum class LogLevel { error, warning, info, debug };
 
 struct LogEvent {
   LogLevel level = LogLevel::info;
   std::string component;          ///< empty: slipway itself
   std::string phase;              ///< "detect", "plan", "switch", "service", …; empty: none
-  std::optional<int> generation;  ///< in force in the root; empty: none, or not known yet
-  std::string message;            ///< may hold bytes of others: each form escapes what is not plain text
-  std::string block;              ///< of an error: the same for people, in several lines
-  Json error;                     ///< of an error: as to_json() has it; else null
+  std::optional<int> generation;  ///< active in the root; empty: none, or not known yet
+  std::string message;            ///< may contain untrusted bytes: each form escapes what is not plain text
+  std::string block;              ///< for an error: its text for users, in several lines
+  Json error;                     ///< for an error: the result of to_json(); else null
 };
 
-/// @param block  the error for people, as to_text() or more
+/// @param block  the error for users, from to_text() or longer
 inline LogEvent event_of(const Error& error, std::string block) {
   return {LogLevel::error, {}, {}, {}, error.what, std::move(block), to_json(error)};
 }

@@ -29,7 +29,7 @@ void add_field(std::string& entry, const char* name, const std::string& value) {
   entry += value + "\n";
 }
 
-/// The journal keeps values as they are, and its readers print them: lines stay, what moves a cursor does not.
+/// The journal stores values unchanged, and its readers print them: keeps line ends, escapes bytes that move a cursor.
 std::string message_of(const LogEvent& event) {
   std::string text = event.block;
   if (text.empty()) text = (event.component.empty() ? "" : event.component + ": ") + event.message;

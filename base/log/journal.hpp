@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/log/journal.hpp - systemd's journal, spoken to by its native protocol (systemd.io/JOURNAL_NATIVE_PROTOCOL).
+// base/log/journal.hpp - writes to systemd's journal with its native protocol (systemd.io/JOURNAL_NATIVE_PROTOCOL).
 #pragma once
 
 #include <string>
@@ -10,18 +10,19 @@
 
 namespace slipway::core {
 
-/// An entry as it goes over the socket: a field a line, NAME=VALUE; a value with line ends by its length.
+/// Returns an entry in the socket's form: a field per line, NAME=VALUE; a value with line ends is preceded by its
+/// length.
 std::string journal_entry(const LogEvent& event);
 
-/// Whether a descriptor is the journal's: $JOURNAL_STREAM has its device and inode (systemd.exec(5)).
+/// True when a descriptor is connected to the journal: $JOURNAL_STREAM has its device and inode (systemd.exec(5)).
 /// @param stream  the variable's value; null: not set
 bool is_journal(int descriptor, const char* stream);
 
 class SystemdJournal {
  public:
-  /// @param socket  of journald, a path
+  /// @param socket  path of journald's socket
   explicit SystemdJournal(std::string socket);
-  /// @return false: the entry is not in the journal, since nobody listens or it is too long for a datagram
+  /// @return false: the entry is not in the journal, since no process listens or it is too long for a datagram
   bool send(const LogEvent& event) const;
 
  private:

@@ -11,7 +11,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Length of the UTF-8 character at the head of the text; 0: there is none.
+/// Returns the length of the UTF-8 character at the start of the text; 0 when it is invalid.
 std::size_t character_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
@@ -25,8 +25,8 @@ std::size_t character_length(std::string_view text) {
   return overlong || outside ? 0 : length;
 }
 
-/// C0, DEL, and C1, which some terminals obey although it comes as UTF-8; what ends a line or turns the direction of
-/// reading in Unicode (U+2028 to U+202E, U+2066 to U+2069).
+/// True for C0, DEL, and C1, which some terminals obey although it is encoded as UTF-8; and for characters that end a
+/// line or change the direction of reading in Unicode (U+2028 to U+202E, U+2066 to U+2069).
 bool is_control(std::string_view character) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
   const unsigned char first = byte(0);

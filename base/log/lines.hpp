@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/log/lines.hpp - an event of the log as text: for people, for programs, and for systemd when its journal is not
-// there.
+// base/log/lines.hpp - an event of the log as text: for users, for programs, and for systemd when its journal is
+// missing.
 #pragma once
 
 #include <chrono>
@@ -11,23 +11,23 @@
 
 namespace slipway::core {
 
-/// The text with control characters and bytes that are no UTF-8 as escapes (\n, \x1b), so that it is one line and moves
-/// no cursor. With `lines`, its line ends and tabs stay.
+/// Returns the text with control characters and bytes that are not UTF-8 as escapes (\n, \x1b), so that it is one line
+/// and moves no cursor. With `lines`, keeps its line ends and tabs.
 std::string printable(std::string_view text, bool lines = false);
 
-/// "mig: warning: what happened", without a line end. An error is its block.
+/// Returns "mig: warning: what happened", without a line end. For an error, returns its block.
 std::string text_line(const LogEvent& event);
 
-/// Where a text_line() says the level ("warning:", "error:"), for its colour; empty: nowhere.
+/// Returns the level in a text_line() ("warning:", "error:"), for its colour; empty when the line does not name it.
 std::string_view level_mark(LogLevel level);
 
-/// One JSON object in ASCII, without a line end (docs/user-guide.md, "Log on standard error").
+/// Returns one JSON object in ASCII, without a line end (docs/user-guide.md, "Log on standard error").
 std::string json_line(const LogEvent& event, std::chrono::system_clock::time_point time);
 
 /// syslog(3)'s number of the level.
 int syslog_priority(LogLevel level);
 
-/// "<4>mig: what happened" without a line end, as systemd reads standard error (sd-daemon(3)).
+/// Returns "<4>mig: what happened" without a line end, the form that systemd reads from standard error (sd-daemon(3)).
 std::string priority_line(const LogEvent& event);
 
 }  // namespace slipway::core

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one file that includes spdlog, and fmt with it: as headers, since `slipway` is static.
+// The only file that includes spdlog and fmt: as headers, since `slipway` is static.
 #define FMT_HEADER_ONLY 1
 #include "base/log/log.hpp"
 
@@ -19,8 +19,8 @@
 namespace slipway::core {
 namespace {
 
-/// The event that this thread has handed to spdlog, whose messages carry no fields of ours (as spdlog's own mdc does in
-/// later versions). Formatters and sinks run in the thread that logs.
+/// The event that this thread has passed to spdlog, whose messages have no further fields (spdlog's own mdc, in later
+/// versions, works the same way). Formatters and sinks run in the thread that logs.
 thread_local const LogEvent* t_event = nullptr;
 
 spdlog::level::level_enum level_of(LogLevel level) {
@@ -47,7 +47,7 @@ class JsonLines final : public spdlog::formatter {
   std::unique_ptr<spdlog::formatter> clone() const override { return std::make_unique<JsonLines>(); }
 };
 
-/// Lines for people; what has the level's colour is the word that says it, and a debug line as a whole.
+/// Lines for users; the level's word is coloured, and a debug line is coloured as a whole.
 class TextLines final : public spdlog::formatter {
  public:
   explicit TextLines(std::function<std::string(const std::string&)> fit) : fit_(std::move(fit)) {}

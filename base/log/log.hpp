@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/log/log.hpp - the log of slipway's programs: whoever writes an event need not know where its line goes.
+// base/log/log.hpp - the log of slipway's programs: the code that writes an event does not choose where its line goes.
 #pragma once
 
 #include <cstdlib>
@@ -11,17 +11,17 @@
 
 namespace slipway::core {
 
-/// The surroundings of a log; a test has others.
+/// The environment of a log; tests use their own.
 struct LogPlace {
   std::string journal_socket = "/run/systemd/journal/socket";
   const char* journal_stream = std::getenv("JOURNAL_STREAM");
-  /// Breaks a text for people where the terminal ends; empty: lines stay whole.
+  /// Wraps a text for users at the terminal's width; empty: lines stay whole.
   std::function<std::string(const std::string& text)> fit = {};
 };
 
-/// Writes to standard error: lines for people, in colour on a terminal unless NO_COLOR is set (no-color.org), or JSON.
-/// Where standard error is systemd's journal, and JSON was not asked for, an event is an entry there with its fields;
-/// one that the journal does not take is a line on standard error after all. Thread-safe.
+/// Writes to standard error: lines for users, in colour on a terminal unless NO_COLOR is set (no-color.org), or JSON.
+/// When standard error is systemd's journal, and JSON was not requested, an event is a journal entry with fields; an
+/// event that the journal does not accept is a line on standard error. Thread-safe.
 class Log {
  public:
   explicit Log(const LogSettings& settings, const LogPlace& place = {});
@@ -30,7 +30,7 @@ class Log {
   ~Log();
 
   bool shows(LogLevel level) const;
-  /// Nothing, when the settings' level leaves it out.
+  /// Does nothing when the settings' level excludes the event.
   void write(const LogEvent& event);
 
  private:

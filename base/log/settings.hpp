@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/log/settings.hpp - how much is logged, and in which form: --log-format, -v and SLIPWAY_LOG.
+// base/log/settings.hpp - the level and the form of the log: --log-format, -v and SLIPWAY_LOG.
 #pragma once
 
 #include <string>
@@ -19,13 +19,13 @@ struct LogSettings {
   bool operator==(const LogSettings&) const = default;
 };
 
-/// @param format   behind --log-format; empty: not given
-/// @param verbose  -v was given, which is worth more than the variable
+/// @param format   the value of --log-format; empty: not given
+/// @param verbose  -v was given, which takes precedence over the variable
 /// @param variable the value of SLIPWAY_LOG; null or empty: not set
-/// Errors: `invalid`, for exit code 64, with the option or the variable and the words that it may have.
+/// Errors: `invalid`, for exit code 64, with the option or the variable and its allowed values.
 Result<LogSettings> read_log_settings(const std::string& format, bool verbose, const char* variable);
 
-/// The form that these words ask for, before anybody has found them right.
+/// Returns the requested form, before the words are checked.
 LogFormat log_format_of(const std::vector<std::string>& words);
 
 }  // namespace slipway::core

@@ -11,17 +11,17 @@ namespace {
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::size_t kContext = 80;
 constexpr std::size_t kMostTries = 64;    ///< each costs a parse
-constexpr std::size_t kLeastContext = 8;  ///< fewer bytes say nothing about a place
+constexpr std::size_t kLeastContext = 8;  ///< fewer bytes do not identify a place
 constexpr std::size_t kMostRecords = 1000;
 constexpr std::size_t kMostParsed = std::size_t{128} << 20U;  ///< bytes, seconds of work
 
 using Change = std::function<Result<std::vector<Splice>>(const Document&)>;
 
-/// A text in one of the formats, and how its lines end.
+/// A text in one of the formats, and its kind of line ends.
 struct File {
   std::string format;
   std::string path;
-  mutable std::size_t left = kMostParsed;  ///< that read() may parse
+  mutable std::size_t left = kMostParsed;  ///< bytes that read() may still parse
 
   Result<std::unique_ptr<Document>> read(const std::string& bytes) const {
     if (bytes.size() > left)
@@ -39,7 +39,7 @@ struct File {
   static std::string without_mark(const std::string& bytes) { return bytes.substr(mark_size(bytes)); }
 };
 
-/// New text ends its lines as the file does.
+/// Ends the lines of new text as the file does.
 std::string with_line_ends(const std::string& text, const std::string& bytes) {
   const std::size_t newline = bytes.find('\n');
   const bool dos = newline != std::string::npos && newline > 0 && bytes[newline - 1] == '\r';
@@ -51,7 +51,7 @@ std::string with_line_ends(const std::string& text, const std::string& bytes) {
   return result;
 }
 
-/// Several splices as one that spans them.
+/// Combines several splices into one that spans them.
 Splice spanning(const std::string& bytes, std::vector<Splice> splices) {
   Splice all{splices.front().begin, splices.front().end, {}};
   for (const Splice& splice : splices) {
@@ -66,7 +66,7 @@ Splice spanning(const std::string& bytes, std::vector<Splice> splices) {
   return all;
 }
 
-/// The document with one key set, objects on the way being made.
+/// Returns the document with one key set; creates objects on the way.
 Json with(Json document, const Key& key, const Json& value) {
   Json* at = &document;
   for (const std::string& name : key) {
@@ -77,7 +77,7 @@ Json with(Json document, const Key& key, const Json& value) {
   return document;
 }
 
-/// The document without a key.
+/// Returns the document without a key.
 Json without(Json document, const Key& key) {
   Json* at = &document;
   for (std::size_t i = 0; i + 1 < key.size(); ++i) {
@@ -88,7 +88,7 @@ Json without(Json document, const Key& key) {
   return document;
 }
 
-/// Equal, but that objects on the way to `key` which became empty may be gone, or be empty ("a:" in YAML).
+/// True when equal, except that objects on the way to `key` that became empty may be missing or empty ("a:" in YAML).
 bool says(const Json& found, Json wanted, const Key& key) {
   for (std::size_t depth = key.size(); depth > 0; --depth) {
     if (found == wanted) return true;
@@ -101,7 +101,7 @@ bool says(const Json& found, Json wanted, const Key& key) {
   return found == wanted;
 }
 
-/// Makes one change, no value taking the key away, and makes sure that it did what was meant.
+/// Makes one change (without a value, removes the key), and checks that it had the intended effect.
 Result<Splice> change(const File& file, const std::string& bytes, const Key& key, const std::optional<Json>& value) {
   SLIPWAY_TRY(document, file.read(bytes));
   auto splices = value ? document->set(key, *value) : document->erase(key);
@@ -138,7 +138,7 @@ Error leads_through_a_value(const File& file, const Key& key, std::size_t depth,
                {}};
 }
 
-/// The neighbourhood of an edit, to find it again when other parts of the file have moved.
+/// Records the surroundings of an edit, to find it again when other parts of the file have moved.
 Json edit_record(const std::string& bytes, const Splice& splice) {
   const std::size_t before = std::min(splice.begin, kContext);
   return Json{{"before", bytes.substr(splice.begin - before, before)},
@@ -171,8 +171,8 @@ Status set_one(const File& file, const DesiredKey& desired, Edited& edited) {
   return {};
 }
 
-/// What the document is to say once a record is undone: the former value, or nothing, and no object that was made for
-/// it and is empty now.
+/// Returns the document after a record is undone: with the former value, or none, and without objects that were made
+/// for it and are empty now.
 Json undone_value(const Json& document, const KeyRecord& record) {
   const Key key = record["key"];
   if (record.contains("was")) return with(document, key, record["was"]);
@@ -188,13 +188,13 @@ Json undone_value(const Json& document, const KeyRecord& record) {
   return result;
 }
 
-/// Where an edit's text may be: with both its neighbours, with one of them, or by itself.
+/// A possible place of an edit's text: with both neighbours, with one of them, or by itself.
 struct Place {
   std::string left;
   std::string right;
 
-  /// A neighbour shorter than what is recorded reaches to the begin or the end of the file. Where both together are
-  /// too short to tell one place from another, they must do so still.
+  /// A recorded neighbour that is shorter than usual reaches to the start or the end of the file. When both together
+  /// are too short to identify a place, they must still do so.
   bool fits(const std::string& bytes, std::size_t at, std::size_t size) const {
     const bool alone = left.empty() && right.empty();
     if (alone || left.size() + right.size() >= kLeastContext) return true;
@@ -202,8 +202,8 @@ struct Place {
   }
 };
 
-/// The edit taken back where its text is found again; the more of the surroundings agree, the better. What tells the
-/// right place from others that look alike is what the document says afterwards.
+/// Undoes the edit where its text is found again, preferring the place with the most similar surroundings. The document
+/// after the change shows which of several similar places is right.
 std::optional<std::string> reversed(const File& file, const std::string& bytes, const KeyRecord& record,
                                     const Json& wanted) {
   const Json& edit = record["edit"];
@@ -227,7 +227,7 @@ std::optional<std::string> reversed(const File& file, const std::string& bytes, 
   return std::nullopt;
 }
 
-/// The former value, written as it was where that can be, else anew.
+/// Restores the former value, in its former text if possible.
 Result<std::string> set_back(const File& file, const std::string& bytes, const KeyRecord& record, const Json& wanted) {
   const Key key = record["key"];
   SLIPWAY_TRY(document, file.read(bytes));
@@ -245,7 +245,7 @@ Result<std::string> set_back(const File& file, const std::string& bytes, const K
   return spliced(bytes, {splice});
 }
 
-/// Takes the outermost object that only held ours away, else the key itself.
+/// Removes the outermost object that contained only our values, else the key itself.
 Result<std::string> take_out(const File& file, const std::string& bytes, const KeyRecord& record, const Json& wanted) {
   Key key = record["key"];
   while (key.size() > 1) {
@@ -257,7 +257,7 @@ Result<std::string> take_out(const File& file, const std::string& bytes, const K
   return spliced(bytes, {splice});
 }
 
-/// @param document  what the bytes say, and where the record's key holds ours
+/// @param document  the value of the bytes, in which the record's key has our value
 Result<std::string> undo_one(const File& file, const std::string& bytes, const Json& document,
                              const KeyRecord& record) {
   const Json wanted = undone_value(document, record);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/merge/json_fault.hpp - why a text is not JSON that can be read, and where: for messages about
+// base/merge/json_fault.hpp - finds the error in a text that is not readable JSON, for messages about
 // users' files.
 #pragma once
 
@@ -13,11 +13,11 @@
 namespace slipway::merge {
 
 struct JsonFault {
-  std::size_t offset_bytes = 0;  ///< of the first byte that is wrong
+  std::size_t offset_bytes = 0;  ///< of the first wrong byte
   std::string why;
 };
 
-/// Reads a text and keeps nothing but what is wrong with it.
+/// Parses a text and keeps only its error.
 class JsonFaultFinder final : public nlohmann::json_sax<Json> {
  public:
   bool null() override { return true; }
@@ -47,11 +47,11 @@ class JsonFaultFinder final : public nlohmann::json_sax<Json> {
   std::optional<JsonFault> fault_;
 };
 
-/// Finds also what Json::parse() throws other errors than parse_error for: a number that no double holds, a nesting
-/// that would overflow the stack (kMaxJsonDepth). Nothing: Json::parse() takes the text.
+/// Also finds texts for which Json::parse() throws errors other than parse_error: a number that fits no double, a
+/// nesting that would overflow the stack (kMaxJsonDepth). Nothing when Json::parse() accepts the text.
 inline std::optional<JsonFault> find_json_fault(std::string_view text) {
   if (nests_too_deep(text)) {
-    std::size_t good = 0;  // as many bytes nest no deeper
+    std::size_t good = 0;  // the first bytes, which do not nest deeper
     for (std::size_t step = text.size(); step > 0; step /= 2)
       while (good + step <= text.size() && !nests_too_deep(text.substr(0, good + step))) good += step;
     return JsonFault{good, "it nests deeper than " + std::to_string(kMaxJsonDepth) + " levels"};

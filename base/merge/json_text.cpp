@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/merge/json_text.cpp - JSON files. nlohmann-json says whether and what; a scan of text that is known to be
-// valid says where.
+// base/merge/json_text.cpp - edits JSON files. nlohmann-json checks and reads the text; a scan of the valid text finds
+// the positions.
 #include <map>
 
 #include "base/merge/document.hpp"
@@ -13,7 +13,7 @@ constexpr const char* kBlank = " \t\r\n";
 
 struct Member;
 
-/// A value's place, and for an object its members in order.
+/// A value's position, and for an object its members in order.
 struct Node {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -28,7 +28,7 @@ struct Member {
   Node value;
 };
 
-/// Walks over valid JSON. Arrays are stepped over: no key leads into them.
+/// Walks over valid JSON. Skips arrays: no key leads into them.
 class Scanner {
  public:
   explicit Scanner(const std::string& bytes) : bytes_(bytes) {}
@@ -47,7 +47,7 @@ class Scanner {
     ++at_;
   }
 
-  /// Over a list or a scalar, whatever is nested in it.
+  /// Skips a list or a scalar with everything inside it.
   void skip_value() {
     std::size_t depth = 0;
     do {
@@ -100,11 +100,11 @@ class Scanner {
   std::size_t at_ = 0;
 };
 
-/// How the file spaces things, taken from what stands next to the place of an edit.
+/// The file's style of spacing, taken from the text beside the edit.
 struct Style {
-  bool lines = false;       ///< members on lines of their own
-  std::string indent;       ///< of a member
-  std::string unit = "  ";  ///< what a deeper level adds
+  bool lines = false;       ///< members are on separate lines
+  std::string indent;       ///< the indent of a member
+  std::string unit = "  ";  ///< the additional indent of a deeper level
   std::string colon = ": ";
 };
 
@@ -112,7 +112,7 @@ std::string rendered(const Json& value, const Style& style) {
   if (!style.lines) {
     std::string text = value.dump();
     if (style.colon == ":" || !value.is_structured()) return text;
-    // The spacing of `"a": 1` for what is nested as well.
+    // Uses the spacing of `"a": 1` also for nested values.
     if (value.is_object()) {
       text = "{";
       for (const auto& [name, member] : value.items())
@@ -177,7 +177,7 @@ class JsonDocument final : public Document {
     return bytes_.substr(begin, std::min(bytes_.find_first_not_of(" \t", begin), bytes_.size()) - begin);
   }
 
-  /// What the first level of the document is indented by.
+  /// Returns the indent of the document's first level.
   std::string unit() const {
     if (root_.members.empty()) return "  ";
     const std::size_t first = root_.members.front().key_begin;
@@ -222,7 +222,7 @@ class JsonDocument final : public Document {
     const Member& last = object.members.back();
     const std::size_t gap = bytes_.find_last_not_of(kBlank, last.key_begin - 1) + 1;
     const bool only = object.members.size() == 1;
-    // With one member, the blank after the brace is no sign of how commas are followed.
+    // With one member, the blank after the brace does not tell what follows commas.
     const std::string between = style.lines ? "\n" + style.indent
                                 : only      ? (style.colon == ":" ? "" : " ")
                                             : bytes_.substr(gap, last.key_begin - gap);
@@ -234,7 +234,7 @@ class JsonDocument final : public Document {
   Node root_;
 };
 
-/// Notes names that an object has twice while nlohmann-json parses: it would keep the last without a word.
+/// Notes duplicate names in an object while nlohmann-json parses: it would silently keep the last one.
 struct Duplicates {
   std::vector<std::map<std::string, bool>> open;
   std::string found;

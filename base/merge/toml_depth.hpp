@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/merge/toml_depth.hpp - dotted keys that nest too deep: toml++ limits nested values, and makes a
-// table for each part of a key, whose depth would overflow the stack.
+// base/merge/toml_depth.hpp - finds dotted keys that nest too deep: toml++ limits nested values, but makes
+// a table for each part of a key, whose depth would overflow the stack.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace slipway::merge {
 
 inline constexpr std::size_t kMostKeyParts = 32;
 
-/// Steps over a string that begins at `at`, with one or three quotes. @return the byte behind it
+/// Skips a string that begins at `at`, with one or three quotes. @return the offset after it
 inline std::size_t skip_toml_string(std::string_view text, std::size_t at) {
   const char quote = text[at];
   const bool escapes = quote == '"';
@@ -26,14 +26,14 @@ inline std::size_t skip_toml_string(std::string_view text, std::size_t at) {
       return at + 1;
     } else if (text[at] == quote) {
       const std::size_t run = std::min(text.find_first_not_of(quote, at), text.size()) - at;
-      if (run >= 3) return at + std::min<std::size_t>(run, 5);  // up to two of them are content (TOML 1.0)
+      if (run >= 3) return at + std::min<std::size_t>(run, 5);  // up to two quotes belong to the content (TOML 1.0)
       at += run - 1;
     }
   }
   return text.size();
 }
 
-/// Where a key has too many parts; npos: none has.
+/// Returns the position of a key with too many parts; npos when there is none.
 inline std::size_t find_deep_toml_key(std::string_view text) {
   std::size_t dots = 0;
   for (std::size_t at = 0; at < text.size();) {

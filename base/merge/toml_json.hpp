@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/merge/toml_json.hpp - values of TOML as JSON, and JSON as values of TOML.
+// base/merge/toml_json.hpp - converts values of TOML to JSON, and JSON to values of TOML.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@
 
 namespace slipway::merge {
 
-/// @param other  gives the JSON of a date, a time or a number that is none, by its text
+/// @param other  returns the JSON for a date, a time, NaN or infinity, from its text
 template <class Other>
 Json json_from_toml(const toml::node& node, const Other& other) {
   if (const auto* table = node.as_table()) {
@@ -35,8 +35,8 @@ Json json_from_toml(const toml::node& node, const Other& other) {
   return other(text.str());
 }
 
-/// A basic string: what JSON escapes TOML escapes alike, but for \/ and surrogate pairs, which dump() does not make,
-/// and DEL, which TOML wants escaped.
+/// Writes a basic string: TOML has the same escapes as JSON, except for \/ and surrogate pairs, which dump() does not
+/// make, and DEL, which TOML requires to be escaped.
 inline std::string render_toml_text(const std::string& text) {
   std::string result;
   for (const char c : Json(text).dump(-1, ' ', false, Json::error_handler_t::replace))
@@ -44,7 +44,7 @@ inline std::string render_toml_text(const std::string& text) {
   return result;
 }
 
-/// Bare where that is allowed, else quoted.
+/// Writes a name, bare if allowed, else quoted.
 inline std::string render_toml_name(const std::string& name) {
   constexpr const char* kBare = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
   const bool bare = !name.empty() && name.find_first_not_of(kBare) == std::string::npos;

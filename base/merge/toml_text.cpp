@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/merge/toml_text.cpp - how one key of a TOML file is changed.
+// base/merge/toml_text.cpp - changes one key of a TOML file.
 #include <algorithm>
 
 #include "base/merge/document.hpp"
@@ -16,7 +16,7 @@ Error cannot(const Key& key, const std::string& why) {
   return Error{ErrorCode::unsupported, to_text(key) + " cannot be changed: " + why, {}, "change it by hand", {}};
 }
 
-/// The nodes on the way to a key, the root first, as far as they are there.
+/// Returns the existing nodes on the way to a key, the root first.
 std::vector<const TomlNode*> way_to(const TomlNode& root, const Key& key) {
   std::vector<const TomlNode*> way{&root};
   for (const std::string& name : key) {
@@ -27,7 +27,7 @@ std::vector<const TomlNode*> way_to(const TomlNode& root, const Key& key) {
   return way;
 }
 
-/// Ends of all values that stand in a table's own section: what has a header of its own is left out.
+/// Returns the end of the values in a table's own section: parts with a header of their own are not included.
 std::size_t last_end(const TomlNode& table) {
   std::size_t end = 0;
   for (const auto& [name, member] : table.members) {
@@ -70,7 +70,7 @@ class TomlDocument final : public Document {
   Result<Splices> erase(const Key& key) const override {
     const auto way = way_to(tree_.root, key);
     const TomlNode& node = *way[key.size()];
-    std::size_t top = key.size();  // the outermost name of a dotted key stands where the entry begins
+    std::size_t top = key.size();  // the outermost name of a dotted key starts the entry
     while (top > 1 && way[top - 1]->kind == TomlKind::dotted) --top;
     if (way[top - 1]->kind == TomlKind::inlined) return from_inline(*way[top - 1], node, *way[top]);
     Splices splices;
@@ -83,7 +83,7 @@ class TomlDocument final : public Document {
     const std::size_t newline = at == 0 ? std::string::npos : bytes_.rfind('\n', at - 1);
     return newline == std::string::npos ? 0 : newline + 1;
   }
-  /// Past the newline; the size of the text where there is none.
+  /// Returns the offset after the newline; the size of the text when there is none.
   std::size_t line_end(std::size_t at) const {
     const std::size_t newline = bytes_.find('\n', at);
     return newline == std::string::npos ? bytes_.size() : newline + 1;
@@ -93,7 +93,7 @@ class TomlDocument final : public Document {
     return bytes_.substr(begin, std::min(bytes_.find_first_not_of(" \t", begin), at) - begin);
   }
 
-  /// A line after the one that `after` is in; the text keeps its way of ending.
+  /// Inserts a line after the line of `after`; uses the text's kind of line end.
   Splice line_after(std::size_t after, const std::string& line) const {
     const std::size_t at = line_end(after);
     const bool ended = at > 0 && bytes_[at - 1] == '\n';
@@ -115,7 +115,7 @@ class TomlDocument final : public Document {
     return Splices{line_after(table.end, indent(table.begin) + line)};
   }
 
-  /// Where the entry that ends at `end` begins.
+  /// Returns the start of the entry that ends at `end`.
   static std::size_t entry_begin(const TomlNode& table, std::size_t end) {
     for (const auto& [name, member] : table.members) {
       if ((member.kind == TomlKind::value || member.kind == TomlKind::inlined) && member.end == end)
@@ -153,7 +153,7 @@ class TomlDocument final : public Document {
     return Splices{{last, last, ", " + entry}};
   }
 
-  /// The comma goes along: the one before, or for the first entry the one behind.
+  /// Also removes a comma: the one before, or for the first entry the one after.
   Result<Splices> from_inline(const TomlNode& table, const TomlNode& node, const TomlNode& top) const {
     if (node.kind == TomlKind::dotted) return cannot({}, "it is a dotted part of an inline table");
     const std::size_t before = bytes_.find_last_not_of(" \t", top_begin(top, node) - 1);
@@ -166,7 +166,7 @@ class TomlDocument final : public Document {
     return Splices{{table.begin + 1, table.end - 1, {}}};
   }
 
-  /// The first name of the dotted key that `node` is the value of: on its own line, or back from its own name.
+  /// Returns the start of the dotted key that has the value `node`: on its own line, or backwards from its own name.
   std::size_t top_begin(const TomlNode& top, const TomlNode& node) const {
     if (&top == &node) return node.key_begin;
     std::size_t at = node.key_begin;
@@ -179,7 +179,7 @@ class TomlDocument final : public Document {
     return at;
   }
 
-  /// Back over one name that ends at `last`.
+  /// Returns the start of the name that ends at `last`.
   std::size_t name_begin(std::size_t last) const {
     const char quote = bytes_[last];
     if (quote == '"' || quote == '\'') {
@@ -193,7 +193,7 @@ class TomlDocument final : public Document {
     return at;
   }
 
-  /// The lines of all entries and headers of a node.
+  /// Erases the lines of all entries and headers of a node.
   void erase_below(const TomlNode& node, Splices& splices) const {
     if (node.kind == TomlKind::value || node.kind == TomlKind::inlined) {
       std::size_t begin = line_begin(node.key_begin);
@@ -208,7 +208,7 @@ class TomlDocument final : public Document {
     for (const TomlNode& element : node.elements) erase_below(element, splices);
   }
 
-  /// A header goes with one empty line above it.
+  /// Includes one empty line above a header.
   std::size_t header_begin(const TomlNode& table) const {
     const std::size_t begin = line_begin(table.begin);
     if (begin == 0) return 0;

@@ -10,8 +10,8 @@ namespace {
 
 using TomlKind = TomlNode::Kind;
 
-/// Offsets of toml++'s positions: lines from 1, columns from 1 in code points. A line may be as long as the file, and
-/// have as many positions, so each is found from a mark that is near.
+/// Converts toml++'s positions to offsets: lines from 1, columns from 1 in code points. A line may be as long as the
+/// file and have as many positions, so each search starts at a near mark.
 class Places {
  public:
   explicit Places(const std::string& bytes) : bytes_(bytes) {
@@ -37,17 +37,17 @@ class Places {
 
  private:
   static constexpr std::size_t kBetweenMarks = 64;
-  /// A byte of UTF-8 that begins no code point.
+  /// True for a byte of UTF-8 that does not begin a code point.
   bool is_inside(std::size_t at) const {
     return at < bytes_.size() && (static_cast<unsigned char>(bytes_[at]) & 0xC0U) == 0x80;
   }
 
   const std::string& bytes_;
-  std::vector<std::size_t> lines_;  ///< the code points before each line
+  std::vector<std::size_t> lines_;  ///< the number of code points before each line
   std::vector<std::size_t> marks_;  ///< the offset of each 64th code point
 };
 
-/// A value that JSON does not have, as what nobody asks for: equal only to itself, and no object that a key leads into.
+/// Wraps a value that JSON does not have in a form that no spec uses: it equals only itself, and no key leads into it.
 Json wrapped(const std::string& text) { return Json::array({"\x01toml", text}); }
 
 class TomlBuilder {
@@ -77,7 +77,7 @@ class TomlBuilder {
     TomlNode made = build(member);
     made.key_begin = place_(name.source().begin);
     made.key_end = place_(name.source().end);
-    // The table [a.b] and the tables on the way to it have the same header: only the last name of it is defined there.
+    // The table [a.b] and the tables on the way to it have the same header, which defines only its last name.
     if (made.kind == TomlKind::headed && bytes_[next_sign(made.key_end)] == '.' && made.key_begin > made.begin &&
         made.key_begin < made.end)
       made.kind = TomlKind::implicit;

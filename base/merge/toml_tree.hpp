@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // base/merge/toml_tree.hpp - a TOML file as tables and values with their places in the text.
 //
-// toml++ gives the line and column of every value, key and header; what is made of them here is how each table came
-// about, because that decides how a key can be added to it.
+// toml++ gives the line and column of every value, key and header. This file derives how each table was defined,
+// because that decides how a key can be added to it.
 #pragma once
 
 #include <cstddef>
@@ -26,12 +26,12 @@ struct TomlNode {
     tables,    ///< [[a]]: a list of tables
   };
   Kind kind = Kind::value;
-  std::size_t key_begin = 0;  ///< of the name where it first occurs
+  std::size_t key_begin = 0;  ///< of the name's first occurrence
   std::size_t key_end = 0;
-  std::size_t begin = 0;  ///< value, inlined: of the value; headed: of the header, "[" to past "]"
+  std::size_t begin = 0;  ///< value, inlined: of the value; headed: of the header, from "[" to past "]"
   std::size_t end = 0;
   std::map<std::string, TomlNode> members;
-  std::vector<TomlNode> elements;  ///< of a list of tables
+  std::vector<TomlNode> elements;  ///< the elements of a list of tables
 
   bool is_table() const { return kind != Kind::value && kind != Kind::tables; }
 };
@@ -41,7 +41,7 @@ struct TomlTree {
   Json value;
 };
 
-/// Errors: `invalid` with the place.
+/// Errors: `invalid` with the position.
 Result<TomlTree> read_toml(const std::string& bytes, const std::string& path);
 
 }  // namespace slipway::merge

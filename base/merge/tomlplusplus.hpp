@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/merge/tomlplusplus.hpp - toml++ 3.3 for files of others: a mistake in one is reported, and nothing
-// else comes of it.
+// base/merge/tomlplusplus.hpp - includes toml++ 3.3 so that an error in an untrusted file is only
+// reported.
 #pragma once
 
-// toml++ asserts, or with NDEBUG lets the compiler assume, that "[" is followed by a key, and then looks and reports
-// what else is there. Only the report is wanted.
+// toml++ asserts, or with NDEBUG lets the compiler assume, that "[" is followed by a key, and then checks and reports
+// anything else. Only the report is wanted.
 #undef NDEBUG
 #define TOML_ASSERT(expression) static_cast<void>(0)
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 1
 #define TOML_HEADER_ONLY 1
 
-// Of a letter such as "ü" where white space may stand, toml++ lets the compiler assume that there is none. It is no
-// white space.
+// For a letter such as "ü" where white space may be, toml++ lets the compiler assume that this does not happen. It is
+// not white space.
 #include <toml++/impl/preprocessor.h>
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false

@@ -55,7 +55,7 @@ std::size_t YamlScan::quoted_end(std::size_t at) const {
   return kNowhere;
 }
 
-/// The end of a plain scalar's text on its first line.
+/// Returns the end of a plain scalar's text on its first line.
 std::size_t YamlScan::plain_stop(std::size_t begin, bool flow) const {
   const std::size_t stop = line_stop(begin);
   for (std::size_t at = begin; at < stop; ++at) {
@@ -101,7 +101,7 @@ std::size_t YamlScan::plain_end(std::size_t at, const std::string& text, bool fl
 
 std::size_t YamlScan::flow_end(std::size_t at) const {
   std::size_t depth = 0;
-  bool scalar_may_begin = true;  // a quote in the middle of a plain scalar is none
+  bool scalar_may_begin = true;  // a quote inside a plain scalar is an ordinary character
   while (at < bytes_.size()) {
     const char c = bytes_[at];
     if ((c == '"' || c == '\'') && scalar_may_begin) {
@@ -133,7 +133,7 @@ std::size_t YamlScan::block_end(std::size_t at, std::size_t indent) const {
     if (text >= stop) continue;
     const bool deeper = text - line > indent;
     const bool item = text - line == indent && bytes_[text] == '-' && (text + 1 >= stop || blank(bytes_[text + 1]));
-    if (!deeper && bytes_[text] == '#') continue;  // a comment ends nothing, wherever it stands
+    if (!deeper && bytes_[text] == '#') continue;  // a comment never ends a block
     if (!deeper && !(item && bytes_[at] == '-')) break;
     end = trimmed(line, stop);
   }

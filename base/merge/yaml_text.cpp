@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/merge/yaml_text.cpp - how one key of a YAML file is changed.
+// base/merge/yaml_text.cpp - changes one key of a YAML file.
 #include "base/merge/document.hpp"
 #include "base/merge/yaml_scan.hpp"
 #include "base/merge/yaml_tree.hpp"
@@ -27,7 +27,8 @@ const YamlNode* find(const YamlNode& map, const std::string& name) {
   return nullptr;
 }
 
-/// Members on lines of their own, each level deeper by kUnit; what is not a filled object goes on the key's line.
+/// Writes members on separate lines, each level indented by kUnit; anything except a non-empty object goes on the key's
+/// line.
 std::string block_lines(const std::string& name, const Json& value, std::size_t indent) {
   const std::string head = std::string(indent, ' ') + render_yaml(name) + ":";
   if (!value.is_object() || value.empty()) return head + " " + render_yaml(value) + "\n";
@@ -76,7 +77,8 @@ class YamlDocument final : public Document {
   }
 
  private:
-  /// Whole lines at the begin of a line, or at the end of a text whose last line does not end: that stays so.
+  /// Inserts whole lines at the start of a line, or at the end of a text whose last line has no newline, and then adds
+  /// none.
   Splice lines_at(std::size_t at, std::string lines) const {
     if (at > 0 && bytes_[at - 1] != '\n') {
       lines.pop_back();
@@ -85,8 +87,8 @@ class YamlDocument final : public Document {
     return {at, at, std::move(lines)};
   }
 
-  /// A value of its own on the key's line is replaced there; one on lines of its own gives way to one on the key's
-  /// line, comments between staying behind it.
+  /// Replaces a value on the key's line in place. A value on separate lines is replaced by one on the key's line;
+  /// comments in between stay after it.
   Result<Splices> replace(const YamlNode& node, const Json& value) const {
     const std::string text = render_yaml(value);
     if (node.kind == Kind::null && node.begin == node.end) return Splices{{node.colon_end, node.colon_end, " " + text}};
@@ -96,7 +98,7 @@ class YamlDocument final : public Document {
     return Splices{{node.colon_end, node.end, " " + text + gap}};
   }
 
-  /// Something below a key that has nothing yet.
+  /// Adds a name below a key that has no value yet.
   Result<Splices> fill(const YamlNode& node, const std::string& name, const Json& value) const {
     const bool own_line = scan_.skip_spaces(scan_.line_begin(node.key_begin)) == node.key_begin;
     if (node.begin != node.end || !own_line || !scan_.rest_is_empty(node.colon_end))

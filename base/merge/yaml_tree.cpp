@@ -19,7 +19,7 @@ class Builder {
  public:
   explicit Builder(const std::string& bytes) : bytes_(bytes), scan_(bytes) {}
 
-  /// The document's own map.
+  /// Returns the document's top-level map.
   YamlNode root(const YAML::Node& node) const {
     YamlNode made;
     made.begin = offset(node.Mark());
@@ -45,7 +45,7 @@ class Builder {
         made.kind = Kind::odd;
       map.members.push_back(std::move(made));
     }
-    if (map.kind == Kind::block_map && map.members.empty()) map.kind = Kind::odd;  // its keys are no texts
+    if (map.kind == Kind::block_map && map.members.empty()) map.kind = Kind::odd;  // its keys are not texts
   }
 
   static std::size_t first_key(const YAML::Node& node) { return offset(node.begin()->first.Mark()); }
@@ -68,7 +68,7 @@ class Builder {
     return made;
   }
 
-  /// What has an anchor, a tag or an alias is left alone; still it has an end, for what comes after it.
+  /// Leaves a node with an anchor, a tag or an alias unchanged, but finds its end for the nodes after it.
   YamlNode odd(YamlNode made, std::size_t text, bool flow) const {
     made.begin = text;
     made.end = flow ? text : scan_.block_end(text, scan_.column(made.key_begin));

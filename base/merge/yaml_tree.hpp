@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // base/merge/yaml_tree.hpp - a YAML file as maps and values with their places in the text.
 //
-// yaml-cpp says what the file means and where each node begins; where a node ends is found in the text from there.
+// yaml-cpp reads the file and gives the start of each node; the end of a node is found in the text from there.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct YamlNode {
   std::string name;
   std::size_t key_begin = 0;
   std::size_t colon_end = 0;  ///< past the colon after the key
-  std::size_t begin = 0;      ///< of the value; colon_end where there is none
+  std::size_t begin = 0;      ///< of the value; colon_end when there is none
   std::size_t end = 0;
   std::vector<YamlNode> members;
 

@@ -12,7 +12,7 @@ namespace {
 constexpr std::array kNulls{"", "~", "null", "Null", "NULL"};
 constexpr std::array kTrue{"true", "True", "TRUE"};
 constexpr std::array kFalse{"false", "False", "FALSE"};
-/// YAML 1.1 readers take these for booleans; they are quoted when written, and strings when read.
+/// YAML 1.1 readers read these as booleans; they are quoted when written, and strings when read.
 constexpr std::array kOldBooleans{"y", "n", "yes", "no", "on", "off"};
 
 template <class List>
@@ -27,7 +27,7 @@ bool whole(const std::string& text, Number& number, int base) {
   return problem == std::errc() && end == text.data() + text.size();
 }
 
-/// A plain scalar by the core schema.
+/// Reads a plain scalar by the core schema.
 Json plain(const std::string& text) {
   if (among(kNulls, text)) return nullptr;
   if (among(kTrue, text)) return true;
@@ -52,7 +52,7 @@ Json scalar(const YAML::Node& node) {
   return Json::array({"\x01yaml", tag, node.Scalar()});
 }
 
-/// Nobody takes it for anything but this string.
+/// True when every reader reads it as this string.
 bool safe_plain(const std::string& text) {
   if (text.empty() || !(std::isalpha(static_cast<unsigned char>(text[0])) || text[0] == '/' || text[0] == '_'))
     return false;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/modinfo/module_info.hpp - what a kernel module says of itself in its .modinfo section, as modinfo
-// shows it.
+// base/modinfo/module_info.hpp - reads a kernel module's .modinfo section, as modinfo does.
 #pragma once
 
 #include <functional>
@@ -12,14 +11,14 @@
 
 namespace slipway {
 
-/// "version", "vermagic", "license", "srcversion", "depends", …; of a key that is there several times, the first.
+/// "version", "vermagic", "license", "srcversion", "depends", …; the first value of a repeated key.
 using ModuleInfo = std::map<std::string, std::string, std::less<>>;
 
-/// Of a module's bytes, which are not compressed.
+/// Reads the uncompressed bytes of a module.
 /// Errors: `corrupt`; `what` is the reason: "it is not an ELF file", "it has no .modinfo section".
 Result<ModuleInfo> module_info_of(std::string_view bytes);
 
-/// Of an open file; as module_info_of().
+/// Reads an open file; as module_info_of().
 Result<ModuleInfo> module_info_of_file(int fd);
 
 }  // namespace slipway

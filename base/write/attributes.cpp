@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kAcl = "system.posix_acl_access";
 
-/// A name for the l*xattr calls, which have no "at" form: /proc/self/fd leads back to the folder that we hold.
+/// Returns a name for the l*xattr calls, which have no "at" form: it goes through /proc/self/fd to the open folder.
 std::string proc_path(int parent, const std::string& name) {
   return "/proc/self/fd/" + std::to_string(parent) + "/" + name;
 }
@@ -49,8 +49,8 @@ Attributes read_attributes(int parent, const std::string& name) {
   return found;
 }
 
-// fsetxattr(2) takes no descriptor of O_PATH. Only for those does the name in /proc count: who works inside a
-// container's root has that container's /proc.
+// fsetxattr(2) does not accept an O_PATH descriptor. Only those use the name in /proc: inside a container's root, a
+// process has that container's /proc.
 Status write_attributes(int fd, std::string_view path, const Attributes& wanted) {
   const std::string place = "/proc/self/fd/" + std::to_string(fd);
   for (const auto& [attribute, value] : wanted) {

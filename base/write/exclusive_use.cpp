@@ -10,7 +10,7 @@ namespace {
 constexpr const char* kLockFolder = "/run/slipway/lock";
 constexpr std::size_t kLongestName = 100;
 
-/// The names "root-…" are those of the locks that an apply takes of its root.
+/// The names "root-…" are for the locks that an apply takes on its root.
 bool is_name(const std::string& name) {
   const auto is_of_a_name = [](char letter) {
     return (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9') || letter == '-';

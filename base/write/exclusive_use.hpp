@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/write/exclusive_use.hpp - what a change of devices needs for itself alone: locks that the core, the
-// tools and the services share, and services that are quiet.
+// base/write/exclusive_use.hpp - exclusive use of devices for a change: locks shared by the core, the
+// tools and the services, and quiesced services.
 #pragma once
 
 #include <map>
@@ -16,19 +16,19 @@
 
 namespace slipway {
 
-/// Holds what the actions taken so far need, until end() or the end of the process. For one thread.
+/// Holds the locks and quiesced services of the actions so far, until end() or the end of the process. For one thread.
 class ExclusiveUse {
  public:
   static bool is_needed_for(const Action& action);
-  /// Takes the members `exclusives` and `quiesces_services` of a custom action, as far as they are not held already:
-  /// each exclusive as a lock /run/slipway/lock/NAME.lock, in sorted order. It waits for no lock.
-  /// @return done; or waiting, with the holder named, and nothing new is held then
-  /// Errors: `plugin_defect` a name that is none; `denied` for a user who may not ask a service; those of LockFile.
+  /// Takes the members `exclusives` and `quiesces_services` of a custom action, unless already held: each exclusive as
+  /// a lock /run/slipway/lock/NAME.lock, in sorted order. Does not wait for a lock.
+  /// @return done; or waiting, naming the holder; nothing new is held then
+  /// Errors: `plugin_defect` an invalid name; `denied` for a user without access to a service; those of LockFile.
   Result<Outcome> take(const Host& host, const Action& action);
   /// Releases everything; the services resume.
   void end();
 
-  /// Ends it where a block is left.
+  /// Calls end() when a block is left.
   class Scope {
    public:
     explicit Scope(ExclusiveUse& use) : use_(use) {}

@@ -25,7 +25,7 @@ constexpr mode_t kOthersWrite = 0022;
 constexpr std::size_t kMostLeft = 4096;
 const std::string kNote = "note ";  // no folder of an absolute path begins with it
 constexpr std::size_t kLongestNote = 1024;
-constexpr int kTries = 100;  // each is lost to a holder who removes the file, or its folder, at that very moment
+constexpr int kTries = 100;  // an attempt only fails when the holder removes the file or its folder at that moment
 
 std::string joined_path(const std::string& folder, const std::string& name) { return folder + "/" + name; }
 
@@ -74,7 +74,7 @@ std::string flock_holder(int fd) {
     std::string number, type, advisory, access, pid, place;
     words >> number >> type >> advisory >> access >> pid >> place;
     if (type != "FLOCK" || !place.ends_with(":" + inode) || pid == std::to_string(::getpid())) continue;
-    // Of several file systems with such an inode; btrfs and overlayfs have another device here than stat() tells.
+    // Several file systems may have such an inode; for btrfs and overlayfs the device here differs from that of stat().
     const bool is_this_device = place == device + inode;
     if (!holder.empty() && !is_this_device) continue;
     std::ifstream comm("/proc/" + pid + "/comm");
@@ -86,7 +86,7 @@ std::string flock_holder(int fd) {
   return holder;
 }
 
-/// Whether the file is locked now and still has its name; false: worth another try.
+/// Checks that the file is locked now and still has its name; false: try again.
 Result<bool> LockFile::try_once() {
   SLIPWAY_CHECK(make_folders(root_, folder_, &made_));
   auto folder = root_.open_at(folder_, O_RDONLY | O_DIRECTORY);
@@ -114,7 +114,7 @@ Result<bool> LockFile::try_once() {
   return true;
 }
 
-/// A killed holder left the file, and in it which folders it had made: they go with this one.
+/// A killed holder left the file with a list of the folders that it had made: they are removed with this one.
 void LockFile::take_over_made() {
   std::string left(kMostLeft, '\0');
   const ssize_t got = ::pread(file_.get(), left.data(), left.size(), 0);
@@ -123,10 +123,10 @@ void LockFile::take_over_made() {
   for (std::string line; std::getline(lines, line);)
     if ((folder_ + "/").starts_with(line + "/") && !line.empty()) made_.push_back(line);
   std::ranges::sort(made_, {}, &std::string::size);  // outermost first
-  (void)write_down({});                              // else they are left behind
+  (void)write_down({});                              // on failure they are left behind
 }
 
-/// The folders that were made, a line each, and the note.
+/// Writes the folders that were made, a line each, and the note.
 bool LockFile::write_down(const std::string& note) const {
   std::string text;
   for (const std::string& folder : made_) text += folder + "\n";
@@ -178,7 +178,7 @@ std::string LockFile::other_holder(const RootDir& root, const std::string& folde
   if (!found) return {};
   const std::string holder = flock_holder(found->get());
   if (holder.empty()) return {};
-  // The list has numbers of inodes, which another file system may have as well: who may open the file asks the lock.
+  // The list has inode numbers, which another file system may use as well: where the file can be opened, test the lock.
   const auto file = root.open_at(joined_path(folder, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   return file && ::flock(file->get(), LOCK_SH | LOCK_NB) == 0 ? std::string() : holder;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/write/lock_file.hpp - a lock that dies with its holder, on a file that nobody else can lock.
+// base/write/lock_file.hpp - a lock that ends with its holder, on a file that no other user can lock.
 //
-// flock(2) needs no more than a descriptor: whoever may open a folder or a file for reading can lock it and keep others
-// out. So the file is for its owner alone, and its folder is one in which nobody else makes or exchanges files.
+// flock(2) only needs a descriptor: any user who may open a folder or a file for reading can lock it. So only its owner
+// may open the file, and it is in a folder where no other user creates or replaces files.
 #pragma once
 
 #include <string>
@@ -13,29 +13,29 @@
 
 namespace slipway {
 
-/// The missing folders of that absolute path, each with mode 0755 under the umask; whoever makes one meanwhile is
-/// welcome. Errors: those of mkdir(2).
-/// @param made  gets those that were missing, outermost first; null: nobody asks
+/// Creates the missing folders of that absolute path, each with mode 0755 under the umask; another process may create
+/// one at the same time. Errors: those of mkdir(2).
+/// @param made  receives the folders that were missing, outermost first; may be null
 Status make_folders(const RootDir& root, const std::string& path, std::vector<std::string>* made = nullptr);
 
-/// A file FOLDER/NAME, mode 0600, locked for as long as this object, and the process, lives. It is removed at the end,
-/// with the folders that were made for it, by a killed holder too, unless somebody else has put something there.
+/// A file FOLDER/NAME, mode 0600, locked as long as this object and the process exist. At the end it is removed, with
+/// the folders that were made for it (also by a killed holder), unless another process has put something there.
 class LockFile {
  public:
   /// Errors: `locked`, at once, naming in the detail "held" the process that holds the lock; `conflict` when the folder
-  /// belongs to another user or others may write to it; those of mkdir(2) and open(2).
+  /// belongs to another user or other users may write to it; those of mkdir(2) and open(2).
   static Result<LockFile> take(const RootDir& root, const std::string& folder, const std::string& name);
   LockFile(LockFile&& other) noexcept = default;
   LockFile& operator=(LockFile&&) = delete;
   ~LockFile();
 
-  /// What the holder is about, for whoever may read the file; replaces what was noted before. One line.
+  /// Notes the holder's current work, for users who may read the file; replaces the former note. One line.
   void note(const std::string& line) const;
-  /// The note of whoever holds the lock now; empty: none, or this user may not read it.
+  /// Returns the note of the present holder; empty when there is none, or this user may not read it.
   static std::string noted(const RootDir& root, const std::string& folder, const std::string& name);
 
-  /// "slipway-engine (pid 12)": another process that holds the lock now; empty: none, or it cannot be told. Asks
-  /// for no right to open the file.
+  /// Returns another process that holds the lock, "slipway-engine (pid 12)"; empty when there is none or it is unknown.
+  /// Needs no permission to open the file.
   static std::string other_holder(const RootDir& root, const std::string& folder, const std::string& name);
 
  private:
@@ -51,10 +51,10 @@ class LockFile {
   std::string name_;
   std::vector<std::string> made_;  ///< folders, outermost first
   Fd place_;                       ///< the folder
-  Fd file_;                        ///< none until it is locked
+  Fd file_;                        ///< unset until it is locked
 };
 
-/// The process, other than this one, that holds a flock(2) on the inode of that descriptor (/proc/locks); empty: none.
+/// Returns another process that holds a flock(2) on the descriptor's inode (/proc/locks); empty when there is none.
 std::string flock_holder(int fd);
 
 }  // namespace slipway

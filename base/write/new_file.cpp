@@ -19,7 +19,7 @@ namespace slipway {
 namespace {
 
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
-/// The owner that a new file has anyway, for chown(2); some filesystems let nobody name any.
+/// For chown(2): keeps the owner that a new file gets anyway; some file systems allow no other.
 constexpr std::uint32_t kAsMade = ~std::uint32_t{0};
 
 std::array<timespec, 2> times(std::int64_t mtime_ns) {
@@ -27,7 +27,7 @@ std::array<timespec, 2> times(std::int64_t mtime_ns) {
   return {time, time};
 }
 
-/// By the descriptor alone: where others may write, the name may lead to another file by now.
+/// Uses only the descriptor: in a folder that other users may write to, the name may mean another file by now.
 Status complete(int fd, std::string_view path, const NewFile& wanted) {
   struct stat now {};
   if (::fstat(fd, &now) != 0) return system_error("look at", path, errno);
@@ -35,7 +35,7 @@ Status complete(int fd, std::string_view path, const NewFile& wanted) {
   const bool right = is_right(now.st_uid, wanted.uid) && is_right(now.st_gid, wanted.gid);
   if (!right && ::fchown(fd, wanted.uid, wanted.gid) != 0) return system_error("set the owner of", path, errno);
   SLIPWAY_CHECK(write_attributes(fd, path, wanted.attributes));
-  // After the owner, which clears setuid, and after the ACL, whose mask the group bits are.
+  // After the owner, which clears setuid, and after the ACL, whose mask is the group bits.
   if (::fchmod(fd, wanted.mode) != 0) return system_error("set the mode of", path, errno);
   if (::futimens(fd, times(wanted.mtime_ns).data()) != 0) return system_error("set the time of", path, errno);
   return {};

@@ -44,7 +44,7 @@ std::optional<PausedCommand> command_from_json(const Json& json) {
   const Json ended = json.value("endedMs", Json());
   if (!code.is_number_integer() || !ended.is_number_integer()) return std::nullopt;
   command.exit_code = code.get<int>();
-  // One in the future has not ended.
+  // A time in the future is invalid.
   const std::int64_t now = milliseconds_of(std::chrono::steady_clock::now());
   const std::int64_t when = ended.get<std::int64_t>();
   if (when < 0 || when > now) return std::nullopt;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr unsigned kPermissionBits = 07777;
 
-/// What the new file takes over of the former one.
+/// Returns the attributes that the new file copies from the former one.
 Result<NewFile> like(int parent, const std::string& name, const std::string& path) {
   NewFile wanted = NewFile::ours(0644);
   struct stat former {};
@@ -34,8 +34,8 @@ Result<NewFile> like(int parent, const std::string& name, const std::string& pat
   return wanted;
 }
 
-/// As the kernel does where fs.protected_symlinks is set: in a folder in which everybody may write, a link of another
-/// user than the folder's is not followed. (It is read by us, so that the kernel sees nothing of it.)
+/// Does what the kernel does with fs.protected_symlinks: in a folder where every user may write, it does not follow a
+/// link of a user other than the folder's owner. (This code reads the link, so the kernel does not check it.)
 Status check_link(const RootDir& root, const std::string& path) {
   const auto place = root.parent_of(path);
   struct stat folder {};

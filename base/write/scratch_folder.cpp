@@ -21,7 +21,7 @@
 namespace slipway {
 namespace {
 
-/// A reader of this process's pipes would wait for the keeper too.
+/// Otherwise a reader of this process's pipes would wait for the keeper too.
 void close_all_but(int kept) {
   DIR* const folder = ::opendir("/proc/self/fd");
   if (folder == nullptr) {
@@ -36,9 +36,9 @@ void close_all_but(int kept) {
   ::closedir(folder);
 }
 
-/// Waits for the end of the other process or of its use of the folder, and removes it.
+/// Waits until the other process ends or no longer uses the folder, and removes it.
 [[noreturn]] void keep(const std::string& path, int lifeline) {
-  ::setsid();  // a signal for the group of a terminal is none for this
+  ::setsid();  // a terminal's signal to its group must not end this process
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) ::signal(number, SIG_IGN);
   ::prctl(PR_SET_NAME, "slipway-scratch");
   close_all_but(lifeline);
@@ -55,7 +55,7 @@ void close_all_but(int kept) {
 Result<ScratchFolder> ScratchFolder::make(const std::string& parent, const std::string& name) {
   const std::string path = unique_name(parent + "/" + name);
   SLIPWAY_TRY(line, make_pipe());
-  // Before there is a folder: whenever this process is killed, somebody knows of it.
+  // Started before the folder exists, so that it is always removed when this process is killed.
   const pid_t keeper = ::fork();
   if (keeper < 0) return system_error("start a process that removes", path, errno);
   if (keeper == 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/write/scratch_folder.hpp - a folder for temporary files that goes with its process, however that
-// ends.
+// base/write/scratch_folder.hpp - a folder for temporary files that is removed with its process, however
+// that ends.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@
 
 namespace slipway {
 
-/// A small process beside this one removes the folder: when this object ends, and also when the whole process is
-/// killed, by SIGKILL too.
+/// A small process beside this one removes the folder: when this object is destroyed, and also when the whole process
+/// is killed, even by SIGKILL.
 class ScratchFolder {
  public:
-  /// `PARENT/NAME-…`, for its owner alone. Errors: of fork(2) and mkdir(2).
+  /// Makes `PARENT/NAME-…`, for its owner only. Errors: of fork(2) and mkdir(2).
   static Result<ScratchFolder> make(const std::string& parent, const std::string& name);
   ScratchFolder(ScratchFolder&& other) noexcept
       : path_(std::move(other.path_)), lifeline_(std::exchange(other.lifeline_, -1)), keeper_(other.keeper_) {}
@@ -29,7 +29,7 @@ class ScratchFolder {
   ScratchFolder(std::string path, int lifeline, pid_t keeper)
       : path_(std::move(path)), lifeline_(lifeline), keeper_(keeper) {}
   std::string path_;
-  int lifeline_;  ///< a pipe that nobody else has: its end tells the keeper that this process does not need the folder
+  int lifeline_;  ///< a pipe only of this process: when it closes, the keeper removes the folder
   pid_t keeper_;
 };
 

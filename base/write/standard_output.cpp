@@ -19,7 +19,7 @@ constexpr mode_t kUmask = 022;
 std::mutex output_mutex;
 int first_failure = 0;  // errno
 
-/// SIGPIPE is kept from this thread, whatever the program does about it, for as long as this lives.
+/// Blocks SIGPIPE for this thread, whatever the program does about it, as long as this exists.
 class WithoutSigpipe {
  public:
   WithoutSigpipe() {
@@ -44,13 +44,13 @@ class WithoutSigpipe {
   bool was_pending_ = false;
 };
 
-/// @return 0, or errno
+/// @return 0 or an errno
 int write_out(std::string_view text) {
   while (!text.empty()) {
     const ssize_t put = ::write(STDOUT_FILENO, text.data(), text.size());
     if (put >= 0) {
       text.remove_prefix(static_cast<std::size_t>(put));
-    } else if (errno == EAGAIN) {  // somebody else made it non-blocking
+    } else if (errno == EAGAIN) {  // another process made it non-blocking
       pollfd room{STDOUT_FILENO, POLLOUT, 0};
       ::poll(&room, 1, -1);
     } else if (errno != EINTR) {
@@ -64,11 +64,11 @@ int write_out(std::string_view text) {
 
 void begin_program() {
   ::umask(kUmask);
-  // Open for reading alone, standard output takes nothing: what is written to it fails, as it does when it is closed.
+  // Standard output opened for reading only: writing to it fails, as it does when it is closed.
   constexpr std::array kModes{O_RDONLY, O_RDONLY, O_WRONLY};
   for (int number = 0; number <= STDERR_FILENO; ++number)
     if (::fcntl(number, F_GETFD) < 0 && errno == EBADF)
-      (void)::open("/dev/null", kModes.at(static_cast<std::size_t>(number)));  // takes the lowest number that is free
+      (void)::open("/dev/null", kModes.at(static_cast<std::size_t>(number)));  // takes the lowest free number
 }
 
 void write_standard_output(std::string_view text) {

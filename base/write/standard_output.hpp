@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/write/standard_output.hpp - how a program begins, and its results: written at once, and never lost
-// without a word.
+// base/write/standard_output.hpp - the start of a program, and the output of its results: written at once,
+// with write errors reported.
 #pragma once
 
 #include <string_view>
@@ -9,20 +9,20 @@
 
 namespace slipway {
 
-/// What each program of slipway does before anything else.
+/// Does what each program of slipway has to do before anything else.
 ///
-/// Opens what is closed of standard input, output and error, so that no other file gets their numbers. Writing to a
-/// standard output that was closed stays an error.
+/// Opens standard input, output and error if they are closed, so that no other file gets their numbers. Writing to a
+/// standard output that was closed is still an error.
 ///
-/// Sets the one umask of slipway, 022, whoever starts it with whichever: what a plugin, a tool or a library writes by
-/// the way is the same everywhere. Files that are not for everybody get their mode where they are made.
+/// Sets slipway's umask, 022, independent of the caller's: files that a plugin, a tool or a library writes have the
+/// same mode everywhere. Files with a stricter mode get it when they are created.
 void begin_program();
 
-/// Writes to standard output. The first failure is kept for standard_output_status(), and all that comes after it is
-/// dropped, so that a pipe whose reader is gone ends no program midway. Several threads may write; a text stays whole.
+/// Writes to standard output. Keeps the first failure for standard_output_status(), and drops all later output, so that
+/// a closed pipe does not end a program midway. Several threads may write; each text stays whole.
 void write_standard_output(std::string_view text);
 
-/// What the exit status has to tell: everything was written, or why not.
+/// Returns the error of writing, for the exit status.
 Status standard_output_status();
 
 }  // namespace slipway

@@ -19,9 +19,9 @@ namespace {
 
 constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
-/// The first names of a folder, without "." and "..". @param most  so many; 0: all
+/// Returns the first names of a folder, without "." and "..". @param most  the maximum; 0: all
 Result<std::vector<std::string>> names_of(int folder, const std::string& path, std::size_t most) {
-  Fd own(::openat(folder, ".", kFolder));  // a position of its own
+  Fd own(::openat(folder, ".", kFolder));  // with its own position
   if (!own) return system_error("open", path, errno);
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(own.get()), &::closedir);
   if (!stream) return system_error("list", path, errno);
@@ -39,7 +39,7 @@ Result<std::vector<std::string>> names_of(int folder, const std::string& path, s
   return names;
 }
 
-/// A folder that is being walked.
+/// A folder being walked.
 struct Level {
   std::string name;
   struct stat info {};
@@ -54,12 +54,12 @@ Result<Level> level_of(Fd folder, std::string name, const struct stat& info, con
   return Level{std::move(name), info, std::move(folder), std::move(names)};
 }
 
-/// A folder that is being removed: its name in the one above, which is not open meanwhile.
+/// A folder being removed: its name in the parent, which is not open meanwhile.
 struct Removed {
   std::string name;
-  dev_t device = 0;  ///< of the folder above, with `inode`
+  dev_t device = 0;  ///< of the parent folder, with `inode`
   ino_t inode = 0;
-  std::vector<std::string> names;  ///< of the folder above: what is left of those that were read
+  std::vector<std::string> names;  ///< of the parent folder: the remaining names of those that were read
 };
 
 constexpr std::size_t kNamesAtOnce = 256;
@@ -68,7 +68,7 @@ class Removal {
  public:
   Removal(Fd top, std::string path) : at_(std::move(top)), path_(std::move(path)) {}
 
-  /// Removes what is in the folder.
+  /// Removes the contents of the folder.
   Status run() {
     struct stat info {};
     if (::fstat(at_.get(), &info) != 0) return system_error("look at", path_, errno);
@@ -93,7 +93,7 @@ class Removal {
     return system_error("remove", path_ + "/" + name, number);
   }
 
-  /// Removes the last name, or goes down into it.
+  /// Removes the last name, or enters it.
   Status remove_next() {
     std::string name = std::move(names_.back());
     names_.pop_back();
@@ -113,8 +113,8 @@ class Removal {
     return {};
   }
 
-  /// The folder is empty: it goes, from the one above. That is found by "..", and has to be the one from which the walk
-  /// came: somebody may have moved the folder meanwhile.
+  /// Removes the folder, which is empty, from its parent. The parent is opened by "..", and must be the one that the
+  /// walk came from: another process may have moved the folder meanwhile.
   Status go_up() {
     Removed& level = above_.back();
     Fd above(::openat(at_.get(), "..", kFolder));
@@ -165,7 +165,7 @@ Status walk_tree(int folder, const std::string& path, const TreeVisitor& visitor
     const std::string below = inside.empty() ? name : inside + "/" + name;
     struct stat info {};
     if (::fstatat(level.folder.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
-      if (errno == ENOENT) continue;  // it went away meanwhile
+      if (errno == ENOENT) continue;  // it disappeared meanwhile
       return system_error("look at", path + "/" + below, errno);
     }
     SLIPWAY_TRY(walks, visitor.enter({level.folder.get(), name, below, info}));
@@ -186,7 +186,7 @@ Status walk_tree(int folder, const std::string& path, const TreeVisitor& visitor
 }
 
 Status remove_tree(int parent, const std::string& name, const std::string& path) {
-  // In a read-only file system the kernel says EROFS before it looks whether there is such a name.
+  // In a read-only file system the kernel returns EROFS before it checks whether the name exists.
   struct stat info {};
   if (::fstatat(parent, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT) return {};
   if (::unlinkat(parent, name.c_str(), 0) == 0 || errno == ENOENT) return {};

@@ -9,7 +9,7 @@
 namespace slipway::core {
 namespace {
 
-/// Where yaml-cpp stopped: the line, and the last line before it that says anything.
+/// The place where yaml-cpp stopped: the line, and the last line with content before it.
 struct Scene {
   const TextLines& lines;
   int number;
@@ -46,7 +46,7 @@ YamlComplaint at_text(const Scene& scene, int number, std::string what, std::str
   return {scene.lines.position(number, static_cast<int>(width)), std::move(what), std::move(next)};
 }
 
-/// The last bracket in a text that has no partner.
+/// Returns the last unclosed bracket in a text.
 std::optional<std::size_t> open_bracket(std::string_view before) {
   int closed = 0;
   for (std::size_t at = before.size(); at-- > 0;) {
@@ -78,7 +78,7 @@ bool has_key(std::string_view line) {
   return line.find(": ") != std::string_view::npos || trimmed(line).ends_with(":");
 }
 
-/// "key:value", which YAML takes for one word. A URL or a time is none of that.
+/// True for "key:value", which YAML reads as one word. False for a URL or a time.
 bool lacks_space_after_colon(std::string_view line) {
   const std::size_t colon = line.find(':');
   return !has_key(line) && colon != std::string_view::npos && line.substr(colon, 3) != "://";

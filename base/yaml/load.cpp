@@ -12,7 +12,7 @@
 namespace slipway::yaml {
 namespace {
 
-/// A limit was passed.
+/// Thrown when a limit is exceeded.
 class TooMuch final : public YAML::Exception {
  public:
   using YAML::Exception::Exception;
@@ -23,7 +23,7 @@ struct Size {
   std::size_t scalars = 0;
 };
 
-/// Counts what a walk over the document will come to. Sizes stay below twice a limit, so that no sum overflows.
+/// Counts the values of a walk over the document. Sizes stay below twice a limit, so that no sum overflows.
 class Counter final : public YAML::EventHandler {
  public:
   explicit Counter(const Limits& limits) : limits_(limits) {}
@@ -89,7 +89,7 @@ class Counter final : public YAML::EventHandler {
 constexpr auto kAny = std::numeric_limits<std::size_t>::max();
 constexpr Limits kNoLimits{.bytes = kAny, .values = kAny, .scalars = kAny, .depth = kAny};
 
-/// Without the lines at the end that say nothing: empty ones, comments, --- and ....
+/// Returns the text without final lines that have no content: empty ones, comments, --- and ....
 std::string_view without_last_marks(std::string_view text) {
   for (;;) {
     const std::size_t end = text.find_last_not_of(" \t\r\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/yaml/tree.hpp - YAML text as a tree that remembers where everything stands and guesses no types.
+// base/yaml/tree.hpp - YAML text as a tree with the positions of all parts, and without guessed types.
 #pragma once
 
 #include <string>
@@ -11,18 +11,18 @@
 
 namespace slipway::core {
 
-/// A place in a text. Both count from 1, the column in characters; 0 means that there is no such place.
+/// A position in a text. Both count from 1, the column in characters; 0 means that there is no position.
 struct Position {
   int line = 0;
   int column = 0;
 };
 
-/// "file:line:column", or the file alone when there is no place.
+/// Returns "file:line:column", or only the file when there is no position.
 std::string to_text(const std::string& file, Position position);
 
 struct YamlEntry;
 
-/// A node with its aliases replaced by what they name. A scalar is the text as written: types come from a schema.
+/// A node with its aliases replaced by their values. A scalar is the text as written: types come from a schema.
 struct YamlNode {
   enum class Kind { null, scalar, list, map };
   Kind kind = Kind::null;
@@ -30,7 +30,7 @@ struct YamlNode {
   std::string text;                ///< of a scalar
   bool quoted = false;             ///< a scalar in quotes, in block form, or tagged !!str
   std::vector<YamlNode> items;     ///< of a list
-  std::vector<YamlEntry> entries;  ///< of a map, in the order written; no key stands twice
+  std::vector<YamlEntry> entries;  ///< of a map, in the order written; keys are unique
 
   const YamlEntry* find(std::string_view key) const;
 };
@@ -41,17 +41,18 @@ struct YamlEntry {
   YamlNode value;
 };
 
-/// Limits on what is read: an alias bomb or a core dump named as spec ends in an error, not in swap.
+/// Limits for reading: an alias bomb, or a core dump named as spec, ends in an error, not in swapping.
 inline constexpr std::size_t kYamlMaxBytes = 1 << 20;
-inline constexpr std::size_t kYamlMaxNodes = 100'000;         ///< aliases counted at what they expand to
+inline constexpr std::size_t kYamlMaxNodes = 100'000;         ///< aliases count with their expanded size
 inline constexpr std::size_t kYamlMaxTextBytes = 16U << 20U;  ///< all scalars, aliases expanded
 inline constexpr std::size_t kYamlMaxDepth = 64;
 
-/// All documents of a text; none for a text without content.
-/// Errors: `invalid`, with origin:line:column, in words (tabs, indentation, a key given twice, an open bracket, …).
+/// Returns all documents of a text; empty for a text without content.
+/// Errors: `invalid`, with origin:line:column and an explanation (tabs, indentation, a duplicate key, an open bracket,
+/// …).
 Result<std::vector<YamlNode>> read_yaml(std::string_view text, const std::string& origin);
 
-/// A JSON value as if it had been written in YAML; its nodes have no position.
+/// Converts a JSON value as if it had been written in YAML; its nodes have no position.
 YamlNode yaml_from_json(const Json& value);
 
 }  // namespace slipway::core

@@ -9,7 +9,8 @@ namespace {
 
 constexpr const char* kStringTag = "tag:yaml.org,2002:str";
 
-/// Where the quote stands of a scalar that begins at `at`, perhaps with an anchor or tag; npos when it has none.
+/// Returns the position of the quote of a scalar that begins at `at`, perhaps with an anchor or tag; npos when it is
+/// unquoted.
 std::size_t opening_quote(std::string_view text, std::size_t at) {
   while (at < text.size() && (text[at] == '&' || text[at] == '!')) {
     at = std::min(text.find_first_of(" \t\r\n", at), text.size());
@@ -40,8 +41,8 @@ void TreeBuilder::OnDocumentStart(const YAML::Mark& mark) {
   anchors_.clear();
   const int last_line = std::exchange(last_line_, std::max(last_line_, mark.line));
   if (documents_.empty()) return;
-  // yaml-cpp begins a new document wherever the old one cannot go on, and again and again where none can begin (",").
-  // YAML wants a line that says so.
+  // yaml-cpp starts a new document where the old one cannot continue, and again and again where none can start (",").
+  // YAML requires a line that starts one.
   for (int line = last_line + 1; line <= mark.line; ++line) {
     const std::string_view text = lines_.line(static_cast<std::size_t>(line));
     if (text.starts_with("---") || text.starts_with("...")) return;
@@ -99,14 +100,14 @@ void TreeBuilder::check_tag(const YAML::Mark& mark, const std::string& tag) cons
     stop(position(mark), "a tag (!…) stands here; the only one that is known is !!str", "remove the tag");
 }
 
-// yaml-cpp lets a quoted text that is never closed run to the end of the file.
+// yaml-cpp lets a quoted text without a closing quote extend to the end of the file.
 void TreeBuilder::check_closing_quote(const YAML::Mark& mark) const {
   const std::size_t quote = opening_quote(lines_.text(), lines_.offset(mark.line, mark.column));
   if (quote != std::string_view::npos && !quote_is_closed(lines_.text(), quote))
     stop(lines_.position_of(quote), "the quote that opens here is never closed", "add the closing quote");
 }
 
-// Inside brackets white space is free. Elsewhere a tab in the indentation is an error, also where yaml-cpp takes it.
+// White space inside brackets is free. Elsewhere a tab in the indentation is an error, even where yaml-cpp accepts it.
 void TreeBuilder::check_tabs(const YAML::Mark& mark) {
   last_line_ = std::max(last_line_, mark.line);
   if (mark.line < 0 || (!frames_.empty() && frames_.back().flow)) return;

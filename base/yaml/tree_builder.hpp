@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/yaml/tree_builder.hpp - builds the tree from yaml-cpp's events, which carry marks and show keys that
-// stand twice (yaml-cpp's own node builder drops the second in silence).
+// base/yaml/tree_builder.hpp - builds the tree from yaml-cpp's events, which have positions and duplicate keys
+// (yaml-cpp's own node builder silently drops the second one).
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace slipway::core {
 
-/// Thrown by the builder to end the parsing from inside an event.
+/// Thrown by the builder to stop parsing from inside an event.
 struct YamlStop {
   YamlComplaint complaint;
 };
@@ -39,12 +39,12 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnMapEnd() override { close(); }
 
  private:
-  /// A list or map that is being read.
+  /// A list or map being read.
   struct Frame {
     YamlNode node;
     YAML::anchor_t anchor = 0;
     bool flow = false;
-    bool has_key = false;  ///< of a map: the next node is this key's value
+    bool has_key = false;  ///< for a map: the next node is this key's value
     std::string key;
     Position key_position;
     std::map<std::string, Position> keys_seen;
@@ -66,7 +66,7 @@ class TreeBuilder final : public YAML::EventHandler {
   std::vector<YamlNode> documents_;
   std::vector<Frame> frames_;
   std::map<YAML::anchor_t, YamlNode> anchors_;
-  int last_line_ = -1;  ///< the last line that a node began on
+  int last_line_ = -1;  ///< the line where the last node began
   std::size_t nodes_ = 0;
   std::size_t text_bytes_ = 0;
 };

@@ -13,7 +13,7 @@
 namespace slipway::core {
 namespace {
 
-/// What is to be accepted, as a plan shows it, and the generation that says so.
+/// The edits to accept, as a plan shows them, and the generation that records them.
 struct Acceptance {
   PlannedRun run;
   Generation next;
@@ -40,7 +40,7 @@ Error nothing_to_accept(const std::string& path, bool owned, const std::vector<s
   return error;
 }
 
-/// An apply that was cut off may bring back another content.
+/// Fails after an interrupted apply, whose recovery may restore other content.
 Result<Generation> settled_generation(Session& session) {
   SLIPWAY_CHECK(session.state().check_format());
   const std::string at_work = RootLock::other_holder(session.host_config().root, session.host_config().live);
@@ -108,7 +108,7 @@ Result<Acceptance> plan_acceptance(Session& session, const std::vector<std::stri
   return acceptance;
 }
 
-/// The generation in force is written anew, with what is accepted besides: one rename decides whether it counts.
+/// Rewrites the active generation with the newly accepted edits, by one rename.
 Result<ApplyResult> accept(Session& session, const std::vector<std::string>& paths, const Generation& shown) {
   SLIPWAY_TRY(lock, RootLock::take(session.host_config().root, session.host_config().live));
   SLIPWAY_TRY(acceptance, plan_acceptance(session, paths));

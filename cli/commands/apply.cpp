@@ -20,14 +20,14 @@ namespace {
 
 constexpr std::size_t kLargestPlan = std::size_t{64} << 20U;
 
-/// The path as the file system has it, for a comparison.
+/// Resolves the path, for a comparison.
 std::string real_path(const std::string& path) {
   std::error_code code;
   const std::string real = std::filesystem::weakly_canonical(path, code).string();
   return code ? path : real;
 }
 
-/// A plan of slipway 0.1.0 has one, as a text.
+/// A plan of slipway 0.1.0 has one kernel, as a text.
 std::vector<std::string> saved_kernels(const Json& made_for) {
   const std::string kernel = made_for.value("kernel", "");
   return made_for.value("kernels", kernel.empty() ? std::vector<std::string>{} : std::vector<std::string>{kernel});
@@ -38,7 +38,7 @@ std::optional<std::vector<std::string>> saved_edits(const Json& made_for) {
   return made_for["replace_edits"].get<std::vector<std::string>>();
 }
 
-/// What the command line says beside a saved plan must be what the plan was made for.
+/// Checks that the command line beside a saved plan matches the options of the plan.
 Status check_saved_options(const Options& given, const Json& made_for) {
   const auto is_given = [&](const char* name) { return std::ranges::count(given.given, name) != 0; };
   const auto refuse = [](const std::string& option, const std::string& saved) {
@@ -70,7 +70,7 @@ Status check_saved_options(const Options& given, const Json& made_for) {
   return {};
 }
 
-/// A plan saved by `slipway plan -o json`: what it was made for becomes the options.
+/// Reads a plan saved by `slipway plan -o json` and takes its options.
 Result<Json> read_saved_plan(const std::string& file, Options& options) try {
   const std::string meant = "the path of an edit is named with a =: --replace-edits=" + file;
   const auto text = read_named(file, kLargestPlan);
@@ -108,7 +108,7 @@ Result<Json> read_saved_plan(const std::string& file, Options& options) try {
                {}};
 }
 
-/// Said before anything is changed, and not when all is done.
+/// Fails before anything is changed, not after all is done.
 Status check_lock_file(const Options& options) {
   if (options.lock.empty() || options.locked) return {};
   const auto folder = std::filesystem::absolute(options.lock).parent_path();

@@ -25,7 +25,7 @@ constexpr std::chrono::seconds kToolLimit{20};
 constexpr std::chrono::seconds kCommandLimit{120};
 constexpr std::chrono::minutes kAllCommands{5};
 
-/// What is read for a report, up to a number of files and bytes in all: an image may have any number of large ones.
+/// The files of a report, up to a number of files and a total size: an image may have any number of large ones.
 class Files {
  public:
   void add(const std::string& name, std::string text) {
@@ -37,9 +37,9 @@ class Files {
     if (left_out_.size() < kLongestList) left_out_ += name + "\n";
   }
   bool has_room() const { return left_ > 0 && texts_.size() < kMost; }
-  /// So many bytes of one more file are read at most.
+  /// Returns how many bytes of the next file may be read.
   std::size_t largest() const { return std::min(kLargestFile, left_); }
-  /// The files, with a list of those for which there was no room.
+  /// Returns the files, with a list of those for which there was no room.
   std::map<std::string, std::string> take() {
     if (!left_out_.empty())
       texts_["slipway/left-out.txt"] = "there was no room for these, or none for more:\n" + left_out_;
@@ -55,7 +55,7 @@ class Files {
   std::string left_out_;
 };
 
-/// The options that say which host this is about, as far as the other command takes them.
+/// Returns the options that select the host, as far as the other command accepts them.
 std::vector<std::string> host_words(const std::string& command, const Options& options) {
   const auto found = std::ranges::find(commands(), command, &Command::name);
   std::vector<std::string> words;
@@ -76,7 +76,8 @@ std::vector<std::string> host_words(const std::string& command, const Options& o
   return words;
 }
 
-/// What slipway itself says. Each command runs by itself, so that one that crashes leaves the others.
+/// Adds the output of slipway's own commands. Each runs in its own process, so that a crash of one does not affect the
+/// others.
 void add_commands(const Options& options, Files& files) {
   const std::vector<std::vector<std::string>> asked{{"version"},
                                                     {"plugin", "list", "-v"},
@@ -109,7 +110,7 @@ void add_file(const Host& host, const std::string& path, const std::string& name
   if (auto text = host.read(path, files.largest())) files.add(name, std::move(*text));
 }
 
-/// The files of a folder whose names end so.
+/// Adds the files of a folder whose names have this ending.
 void add_folder(const Host& host, const std::string& path, const std::string& ending, const std::string& name,
                 Files& files) {
   const auto entries = host.list(path);
@@ -145,7 +146,8 @@ void add_machine(const Host& host, Files& files) {
   files.add("machine/kernels.txt", kernels);
 }
 
-/// The units of others that components work with: those that wait for slipway-boot.service, as manifests declare.
+/// Returns other packages' units that components work with: those that wait for slipway-boot.service, from the
+/// manifests.
 std::set<std::string> units_of_others(const Plugins& plugins) {
   std::set<std::string> units;
   for (const auto& [path, plugin] : plugins.files)
@@ -154,7 +156,7 @@ std::set<std::string> units_of_others(const Plugins& plugins) {
   return units;
 }
 
-/// Units and what they logged; only where there is a running systemd.
+/// Adds units and their log messages; only when systemd is running.
 void add_units(const Host& host, const Plugins& plugins, Files& files) {
   if (!host.live()) return;
   std::vector<std::string> show{"systemctl", "show", "--no-pager",
@@ -172,7 +174,7 @@ void add_units(const Host& host, const Plugins& plugins, Files& files) {
   }
 }
 
-/// The secrets that this process could know: they must not be in what others print.
+/// Learns the secrets that this process may know: they must not be in the output of other programs.
 void learn_environment(Blotter& blotter) {
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string word = *variable;
@@ -201,7 +203,7 @@ std::string stamp(std::time_t now) {
   return text;
 }
 
-/// A new file, for its owner alone.
+/// Writes a new file that only its owner may read.
 Status write_new(const std::string& path, const std::string& bytes) {
   const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file) return system_error("make", path, errno);
@@ -216,7 +218,7 @@ Result<int> run_bugreport(const Options& given, TerminalUi& ui) {
   Options options = given;
   Files found;
   if (const auto doubts = doubts_about_machine(given); !doubts.empty()) {
-    options.session.live = true;  // nothing is changed here, and an image seldom has anybody to report of it
+    options.session.live = true;  // nothing is changed here, and an image is rarely reported about from inside
     const std::string note = "/ is taken for a machine that runs, though it looks like an image that is being built (" +
                              joined(doubts) + "): for an image, say `slipway bugreport --image`";
     ui.log(Ui::Level::warning, "", note);
@@ -228,12 +230,12 @@ Result<int> run_bugreport(const Options& given, TerminalUi& ui) {
   add_machine(host, found);
   add_units(host, session->plugins(), found);
   const std::string state(kStateDir);
-  // Not the journal and the originals: they have contents of files.
+  // Not the journal and the originals: they contain the contents of files.
   for (const char* name : {"format", "origin.json", "products.json", "failing.json"})
     add_file(host, state + "/" + name, std::string("state/") + name, found);
   add_folder(host, state + "/components", ".json", "state/components", found);
   add_folder(host, state + "/generations", ".json", "state/generations", found);
-  // By name: keys and passwords that a spec refers to may lie beside it.
+  // Only files of these names: keys and passwords that a spec refers to may be in the same folder.
   for (const char* name : {"host.yaml", "slipway.lock"})
     add_file(host, std::string("/etc/slipway/") + name, std::string("spec/") + name, found);
   add_folder(host, "/etc/slipway/host.d", ".yaml", "spec/host.d", found);

@@ -29,7 +29,7 @@ std::string question(const std::string& command) {
   return command == "remove" ? "Remove this?" : "Apply this?";
 }
 
-/// With --live somebody has answered what the next command would ask.
+/// Remembers --live as the answer to the question that the next command would ask.
 void remember_answer(const Session& session, const Options& options) {
   if (!options.session.live.value_or(false) || session.host_config().root != "/" || session.simulated() != nullptr)
     return;

@@ -5,15 +5,15 @@
 namespace slipway::core {
 namespace {
 
-/// A tool's command line as far as it is typed: component, tool and what follows, without the plugin's name in front,
-/// and with the component's where it was left out.
+/// Completes a tool's command line as typed so far: component, tool and arguments, without the plugin's name in front,
+/// and with the component's name added where it was left out.
 std::vector<std::string> without_plugin(const Plugins& plugins, std::vector<std::string> words) {
   if (!words.empty() && plugins.manifest(words[0]) == nullptr && plugin_of_name(plugins, words[0]) != nullptr)
     words.erase(words.begin());
   return with_component(plugins, std::move(words));
 }
 
-/// What may follow: the components of a plugin, the tools of a component.
+/// Prints possible next words: the components of a plugin, the tools of a component.
 void print_tools(const Plugins& plugins, const std::vector<std::string>& typed, TerminalUi& ui) {
   const std::vector<std::string> words = without_plugin(plugins, typed);
   if (typed.empty()) {
@@ -42,7 +42,7 @@ void print_options(const std::vector<CommandOption>& options) {
   }
 }
 
-/// The words of which an option takes one.
+/// Prints the words that an option accepts.
 void print_choices(const std::vector<CommandOption>& options, const std::string& name) {
   for (const CommandOption& option : options)
     if (long_name(option) == name || short_name(option) == name)
@@ -60,8 +60,8 @@ Result<int> print_manual_page(const Options&, TerminalUi& ui) {
   return kExitDone;
 }
 
-/// What the completions ask for while somebody types: `completion names KIND -- WORD…`, with the words before the one
-/// that is typed, of a tool's command line. Of another kind there are none.
+/// Prints words for the completions while a user types: `completion names KIND -- WORD…`, with the words of a tool's
+/// command line before the current one. Other kinds take no words.
 Result<int> print_names(const Options& options, TerminalUi& ui) {
   std::vector<std::string> words = options.arguments;
   const std::string kind = words.empty() ? "" : words.front();

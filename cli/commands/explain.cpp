@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kOutputSchema = "output";
 
-/// `slipway explain --schema [output]`
+/// Runs `slipway explain --schema [output]`.
 Result<int> print_schema(const Options& options) {
   if (!options.arguments.empty() && options.arguments.front() != kOutputSchema)
     return Error{ErrorCode::usage,
@@ -52,7 +52,7 @@ void print_components(const Plugins& plugins, const Options& options) {
 
 constexpr const char* kSpecWord = "spec";
 
-/// The keys of the spec besides the components, as if they were one's.
+/// Returns the spec's keys outside the components, in the form of a component.
 Manifest keys_of_spec() {
   Manifest manifest;
   manifest.component = kSpecWord;
@@ -73,7 +73,7 @@ Result<int> print_explanation(const Manifest& manifest, const std::string& key, 
   return kExitDone;
 }
 
-/// A manifest may name components that come with other plugins than those installed here.
+/// A manifest may name components of plugins that are not installed here.
 Manifest with_known_relations(Manifest manifest, const Plugins& plugins) {
   std::erase_if(manifest.after, [&](const std::string& name) {
     return std::ranges::none_of(plugins.component_to_path,

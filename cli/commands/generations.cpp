@@ -17,7 +17,7 @@ struct Row {
   Result<Generation> generation;
 };
 
-/// Of "generations/3.json".
+/// Returns 3 for "generations/3.json".
 std::optional<int> number_of_file(const std::string& name) {
   constexpr std::string_view kFolder = "generations/";
   constexpr std::string_view kEnding = ".json";
@@ -25,7 +25,7 @@ std::optional<int> number_of_file(const std::string& name) {
   return generation_number(name.substr(kFolder.size(), name.size() - kFolder.size() - kEnding.size()));
 }
 
-/// The generation before it, as a rollback would have it: of those that there are.
+/// Returns the generation that a rollback would return to, among those that exist.
 const Generation* one_before(const std::vector<Row>& rows, const Generation& generation) {
   const int wanted = generation.before != 0 ? generation.before : generation.number - 1;
   const Generation* found = nullptr;
@@ -54,7 +54,7 @@ Json to_row(const std::vector<Row>& rows, const Row& row) {
 
 Toned plain(const std::string& text) { return {Tone::plain, text}; }
 
-/// Lines of a generation: what it changed, and below that what is applied.
+/// Appends the lines of a generation: its changes, and below them its components.
 void append_rows(const Json& row, int in_force, std::vector<TableRow>& rows) {
   const int number = row.value("number", 0);
   const bool counts = number == in_force;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kColumnsOfAFile = 80;
 
-/// As `-o` asks.
+/// Returns the graph in the form that `-o` names.
 std::string in_form(const Graph& graph, const std::string& output) {
   if (output == "dot") return graph_dot(graph);
   if (output == "svg") return graph_svg(graph);

@@ -19,7 +19,7 @@ ExpectedGpus found_gpus(const Session& session) {
 
 }  // namespace
 
-// A component says in its facts what its section could be on this host: the fact "suggest", an object of spec keys.
+// A component can suggest its section for this host: the fact "suggest", an object of spec keys.
 Result<int> run_init(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(session, open_session(options, ui));
   std::vector<const Manifest*> manifests;

@@ -14,7 +14,7 @@
 namespace slipway::core {
 namespace {
 
-/// --only, else those of the spec, else all.
+/// Returns the components of --only, else those of the spec, else all.
 Result<std::vector<std::string>> chosen_components(const Options& options, const Plugins& plugins) {
   std::vector<std::string> components = options.only;
   if (components.empty() && !options.spec.empty()) {

@@ -13,7 +13,7 @@
 namespace slipway::core {
 namespace {
 
-/// Whoever made a root may have written anything into its log.
+/// Reads a text. The author of a root may have written any content into its log.
 std::string text_of(const Json& entry, const char* key) {
   const auto found = entry.find(key);
   return found != entry.end() && found->is_string() ? printable(found->get<std::string>()) : "";
@@ -29,7 +29,7 @@ std::string boot_id() {
   return id;
 }
 
-/// What has begun and not ended: its process is at work, or was cut off.
+/// Describes an entry that has begun and not ended: its process is running, or was interrupted.
 std::string without_end(const Json& entry, const std::string& this_boot) {
   const auto pid = entry.find("pid");
   const bool alive = !this_boot.empty() && pid != entry.end() && pid->is_number_integer() &&
@@ -37,18 +37,18 @@ std::string without_end(const Json& entry, const std::string& this_boot) {
   return alive ? "under way" : "cut off";
 }
 
-/// Adds what an end says (app/recorded_apply.cpp) to its beginning, whatever else is in it.
+/// Adds the members of an end (app/recorded_apply.cpp) to its beginning, whatever else they contain.
 void add_end(const Json& end, Json& entry) {
   for (const char* key : {"components", "error", "generation", "report", "result", "seconds"})
     if (const auto found = end.find(key); found != end.end()) entry[key] = *found;
   if (const std::string time = text_of(end, "time"); !time.empty()) entry["ended"] = time;
 }
 
-/// Beginnings and ends put together, oldest first; each beginning has one end.
-/// @param this_boot  empty: none of their processes is one of this machine
+/// Combines beginnings and ends, oldest first; each beginning has one end.
+/// @param this_boot  empty: none of the processes belongs to this machine
 std::vector<Json> entries_of(std::vector<Json> events, const std::string& this_boot) {
   std::vector<Json> entries;
-  std::map<std::string, std::size_t> open;  // beginnings without an end, by their ids
+  std::map<std::string, std::size_t> open;  // beginnings without an end, by id
   for (Json& event : events) {
     const std::string id = text_of(event, "id");
     const auto begun = open.find(id);
@@ -58,7 +58,7 @@ std::vector<Json> entries_of(std::vector<Json> events, const std::string& this_b
       continue;
     }
     if (event.value("event", Json()) == "begin" && !id.empty()) open[id] = entries.size();
-    entries.push_back(std::move(event));  // with no id it is all in one, of an image
+    entries.push_back(std::move(event));  // an event without an id is complete: it is from an image
   }
   for (Json& entry : entries) {
     if (!entry.contains("result")) entry["result"] = without_end(entry, this_boot);
@@ -103,7 +103,7 @@ std::string logged_text(const Json& entry) {
   return text.str();
 }
 
-/// The events of the root that --root names, else of this machine.
+/// Returns the events of the root that --root names, else of this machine.
 Result<std::vector<Json>> events_of(const Options& options, TerminalUi& ui) {
   if (options.session.root == "/") return History(log_folder(options)).read();
   SLIPWAY_TRY(root, RootDir::open(options.session.root));
@@ -115,7 +115,7 @@ Result<std::vector<Json>> events_of(const Options& options, TerminalUi& ui) {
   return events;
 }
 
-/// How many are asked for; all without an argument.
+/// Returns the requested number of entries; all without an argument.
 Result<std::size_t> wanted(const Options& options, std::size_t all) {
   if (options.arguments.empty()) return all;
   const std::string& text = options.arguments.front();

@@ -18,18 +18,19 @@
 namespace slipway::core {
 namespace {
 
-constexpr int kNotFound = 127;  // as a shell has it
+constexpr int kNotFound = 127;  // the shells' exit status for a missing command
 constexpr int kSignalled = 128;
 
 volatile std::sig_atomic_t running_command = 0;
 
-/// The terminal sends SIGINT and SIGQUIT to the command as well; others come to slipway alone.
+/// Passes a signal on. The terminal sends SIGINT and SIGQUIT to the command as well; other signals come only to
+/// slipway.
 void pass_on(int signal) {
   const pid_t command = running_command;
   if (command > 0) ::kill(command, signal);
 }
 
-/// While the command runs, a signal does not end slipway: the services would go on beside the command.
+/// While the command runs, a signal does not end slipway: the services would resume while the command is still running.
 class SignalsPassedOn {
  public:
   SignalsPassedOn() {
@@ -64,7 +65,7 @@ Result<int> run_command(const std::vector<std::string>& words) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
 }
 
-/// The services that listen in the root.
+/// Returns the services that listen in the root.
 std::vector<std::string> services_in(Session& session) {
   std::vector<std::string> names;
   for (const auto& [name, state] : ask_services(session))
@@ -81,8 +82,8 @@ void tell_that_none_runs(const Session& session, TerminalUi& ui) {
              "command");
 }
 
-/// For services that go by what became of their devices meanwhile. A root that does not run has none of them, and its
-/// /run/slipway would become a part of the image.
+/// Records the command for services that depend on what happened to their devices meanwhile. A root that does
+/// not run has no services, and its /run/slipway would become a part of the image.
 void record(Session& session, const std::vector<std::string>& words, int exit_code, TerminalUi& ui) {
   if (!session.host().live()) return;
   const auto root = RootDir::open(session.host().root_folder());
@@ -102,7 +103,8 @@ Result<int> run_pause(const Options& options, TerminalUi& ui) {
     tell_that_none_runs(*session, ui);
   else
     ui.log(Ui::Level::info, "", "pause " + listed(names, "and") + " …");
-  // The services go on when this ends, however slipway ends: they see that the connection is gone.
+  // The services resume when this object is destroyed or slipway ends in any way: they see that the connection is
+  // closed.
   const auto paused = QuiescedServices::quiesce(session->host());
   if (!paused) return paused.error();
   if (!names.empty()) ui.log(Ui::Level::info, "", "the services have released the GPUs");

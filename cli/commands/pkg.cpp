@@ -9,10 +9,10 @@ namespace {
 
 constexpr std::size_t kSchemeSize = sizeof("oci://") - 1;
 
-/// What a tag's index is good for, behind its digest.
+/// Explains the use of a tag's index, after its digest.
 constexpr const char* kIndexNote = "  index: a spec pins it with `digest:`\n";
 
-/// oci://HOST[:PORT]/NAME[:TAG][@DIGEST] in its parts, as people write them.
+/// Splits oci://HOST[:PORT]/NAME[:TAG][@DIGEST], as users write it, into its parts.
 Json split_reference(std::string word) {
   Json source;
   if (const std::size_t at = word.rfind('@'); at != std::string::npos) {
@@ -27,7 +27,7 @@ Json split_reference(std::string word) {
   return source;
 }
 
-/// A source as it stands on the command line: oci://…, or the path of a layout or bundle.
+/// Returns the source given on the command line: oci://…, or the path of a layout or bundle.
 Json source_of(const std::string& word, const Options& options) {
   Json source;
   if (word.starts_with("oci://")) {
@@ -58,7 +58,7 @@ Result<Json> push_request(const std::string& layout, const Options& options) {
   return Json{{"layout", std::filesystem::absolute(layout).string()}, {"source", source}, {"tags", options.tags}};
 }
 
-/// What the operation of the verb's name is asked.
+/// Returns the request for the operation of the verb's name.
 Result<Json> request_of(const Options& options, const std::string& cache) {
   const std::string& verb = options.command;
   const std::string& word = options.arguments.front();

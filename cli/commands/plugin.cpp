@@ -9,7 +9,7 @@
 namespace slipway::core {
 namespace {
 
-/// null: it has none.
+/// Returns null when there is no service.
 Json service_json(const PluginFile& file, const Manifest& manifest) {
   if (manifest.service == Manifest::ServiceIn::none) return nullptr;
   const auto service = service_file(file, manifest);
@@ -40,7 +40,7 @@ Result<Json> plugin_json(const PluginFile& file) {
 
 TableRow line(const std::string& text) { return {{Tone::plain, text}}; }
 
-/// A line for each component, and more of the file below them.
+/// Appends a line for each component, and details of the file below.
 Status append_plugin(const PluginFile& file, bool long_form, std::vector<TableRow>& rows) {
   for (const Manifest& manifest : file.components)
     rows.push_back(
@@ -101,7 +101,7 @@ Result<int> describe_plugin(const Options& options, TerminalUi&) {
 
 namespace {
 
-/// What slipway-author does for people who write plugins (author/main.cpp).
+/// Asks slipway-author, the helper for plugin developers (author/main.cpp).
 Result<Json> ask_author(const Json& wanted) {
   const CommandOutput ran = run_own_program("slipway-author", {canonical(wanted)}, {});
   const Json answer = parse_foreign(ran.out);
@@ -115,7 +115,7 @@ Result<Json> ask_author(const Json& wanted) {
   return answer;
 }
 
-/// Plugins of one component cannot be in force together.
+/// Checks the name: two plugins with the same component cannot be used together.
 Status name_is_free(const std::string& name) {
   SLIPWAY_TRY(plugins, discover_plugins(plugin_folders(true)));
   const auto path = plugins.component_to_path.find(name);

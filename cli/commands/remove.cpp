@@ -11,7 +11,7 @@
 namespace slipway::core {
 namespace {
 
-/// One that leaves all to a boot owns nothing in an image, and is applied there all the same.
+/// A component whose work is done at boot owns nothing in an image, and is applied there all the same.
 Status check_names(const std::vector<std::string>& names, const std::map<std::string, Ownership>& owned,
                    const Generation& applied) {
   std::vector<std::string> known;
@@ -29,16 +29,17 @@ Status check_names(const std::vector<std::string>& names, const std::map<std::st
   return {};
 }
 
-/// What a removal of all would leave behind for good, and one of these would not find.
+/// Fails for damage that would make a removal of everything leave files behind for good, or miss files of these
+/// components.
 /// @param names  empty: all
 Status check_records(const std::vector<std::string>& names, Session& session) {
-  SLIPWAY_TRY(repairs, find_repairs(session));  // it looks for damage once more
+  SLIPWAY_TRY(repairs, find_repairs(session));  // it checks for damage again
   for (const auto& [name, error] : session.state().left_out()) {
     bool is_named = false;
     for (const std::string& component : names) is_named = is_named || name == "components/" + component + ".json";
     if (is_named || (names.empty() && (name.starts_with("components/") || name == "products.json"))) return error;
   }
-  for (const Repair& repair : repairs)  // an original that one of them would bring back
+  for (const Repair& repair : repairs)  // an original that the removal would restore
     for (const Ownership& record : repair.records)
       if (names.empty() || std::ranges::count(names, record.component) != 0)
         return Error{ErrorCode::corrupt, repair.problem, repair.path(), std::string(kRepairAdvice), {}};
@@ -91,7 +92,7 @@ Result<int> run_remove(const Options& options, TerminalUi& ui) {
     }
   }
   session->set_hardware(spec.hardware);
-  // Where something else is damaged nothing but these is looked at.
+  // When other records are damaged, only these components are looked at.
   const auto only = session->state().left_out().empty() ? std::vector<std::string>{} : names;
   ApplyOptions apply{.plan = {.only = only, .lock = lock, .locked = options.locked}, .verify_failing = false};
   return change_host(*session, options, spec, apply, ui);

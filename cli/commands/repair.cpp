@@ -52,7 +52,7 @@ Result<int> run_repair(const Options& options, TerminalUi& ui) {
   const bool changes = !options.dry_run && !repairs.empty() && agreed(repairs, options);
   if (changes) {
     SLIPWAY_TRY(lock, RootLock::take(session->host_config().root, session->host_config().live));
-    SLIPWAY_TRY(found, find_repairs(*session));  // as it is now that nobody else changes it
+    SLIPWAY_TRY(found, find_repairs(*session));  // again, now that no other process changes it
     SLIPWAY_CHECK(carry_out(*session, found));
     repairs = std::move(found);
     (void)lock;

@@ -12,8 +12,8 @@
 namespace slipway::core {
 namespace {
 
-/// The number asked for, else the one before the generation in force: of those that there are still, where gc has
-/// dropped that.
+/// Returns the requested number, else the generation before the active one among those that still exist, since gc may
+/// have dropped some.
 Result<int> wanted_generation(const Options& options, const StateDir& state) {
   SLIPWAY_TRY(current, state.current());
   SLIPWAY_TRY(numbers, state.generations());
@@ -61,8 +61,7 @@ Error cannot_go_back(const std::map<std::string, Error>& unusable, const HostSpe
   return error;
 }
 
-/// The spec and the packages of a generation are recorded; what a plugin makes of them is the installed plugin's
-/// matter.
+/// The generation records its spec and packages; the plan is made by the installed plugin.
 Status warn_of_other_plugins(Session& session, const Generation& generation, const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(others, applied_by_other_plugins(session, generation, options.only));
   if (others.empty()) return {};

@@ -13,7 +13,7 @@
 namespace slipway::core {
 namespace {
 
-/// A component may have a service only with some values of its keys.
+/// Checks that the component has a service: some have one only with certain values of its keys.
 Status expect_service(const Manifest& manifest, const Json& section) {
   if (has_service(manifest, section)) return {};
   const auto shown = [](const auto& entry) { return entry.first + ": " + entry.second; };
@@ -24,7 +24,8 @@ Status expect_service(const Manifest& manifest, const Json& section) {
                {}};
 }
 
-/// The section and what else an apply leaves: of the spec, or with --boot what the apply that made the unit left.
+/// Returns the section and the other data of the service: from the spec, or with --boot from the file of the apply that
+/// made the unit.
 Result<Json> read_config(Session& session, const Options& options, const std::string& component) {
   if (options.boot) {
     SLIPWAY_TRY(left, read_service_file(session, component));
@@ -41,8 +42,8 @@ Result<Json> read_config(Session& session, const Options& options, const std::st
                {}};
 }
 
-/// systemd passes over a unit whose condition fails and says nothing more. So what is wrong counts as a device that is
-/// there: the service starts, and tells of it.
+/// systemd skips a unit whose condition fails, without a message. So an error counts as a present device: the service
+/// starts, and reports the error.
 bool may_start(const Options& options, TerminalUi& ui) {
   const auto session = open_session(options, ui);
   if (!session) return true;

@@ -29,7 +29,7 @@ constexpr const char* kDefaultSpec = "/etc/slipway/host.yaml";
 constexpr const char* kDefaultLock = "/etc/slipway/slipway.lock";
 constexpr const char* kLockBesideSpec = "slipway.lock";
 
-/// A file of the root that decides what is done there; nothing where there is none, or this user may not read it.
+/// Reads a file of the root that controls what is done there; nothing when there is none, or this user may not read it.
 Result<std::optional<std::string>> read_own(const RootDir& root, const char* path, std::size_t limit_bytes) {
   SLIPWAY_CHECK(check_only_ours(root, path));
   auto text = read_regular(root, path, limit_bytes);
@@ -46,7 +46,8 @@ std::string beside(const std::string& file, const std::string& name) {
   return slash == std::string::npos ? name : file.substr(0, slash + 1) + name;
 }
 
-/// --lock, else slipway.lock beside the spec, which -f names or the root has, else what the generation in force pins.
+/// Returns --lock, else slipway.lock beside the spec (of -f or the root's own), else the packages of the active
+/// generation.
 Result<Lock> load_lock(Session& session, const Options& options) {
   if (!options.lock.empty()) {
     const bool may_be_new = !options.locked && (options.command == "plan" || options.command == "apply");
@@ -89,7 +90,7 @@ Result<SpecAndLock> from_generation(Session& session) {
   return loaded;
 }
 
-/// What looks at devices, or changes things, has to know whether "/" is a machine or an image.
+/// Commands that read devices, or change things, must know whether "/" is a machine or an image.
 Status check_machine(const Options& options) {
   constexpr std::array<std::string_view, 9> kAsk{"detect", "plan",     "apply",  "verify", "doctor",
                                                  "remove", "rollback", "repair", "accept"};
@@ -98,7 +99,7 @@ Status check_machine(const Options& options) {
   return signs.empty() ? Status{} : Status(asks_for_image_or_live(signs));
 }
 
-/// Those that slipway would go by otherwise; what is said about its output counts all the same.
+/// Warns of variables that slipway would otherwise use; those about its output count all the same.
 void warn_of_ignored_variables(TerminalUi& ui) {
   constexpr std::string_view kOurs = "SLIPWAY_";
   constexpr std::array<std::string_view, 2> kHarmless{"SLIPWAY_LOG", "SLIPWAY_COLUMNS"};
@@ -112,14 +113,14 @@ void warn_of_ignored_variables(TerminalUi& ui) {
   }
 }
 
-/// What a stopped run has done already can be taken back: "run the same command again, or `slipway rollback 3`".
+/// Describes how to undo what a stopped run has already done: "run the same command again, or `slipway rollback 3`".
 std::string after_stop(const Options& options, int before, const std::string& again) {
   if (options.command != "apply" || before == 0) return again;
   const std::string back = "`slipway rollback " + std::to_string(before) + "`";
   return again + ", or " + advised(back, options.session) + " to go back to what was in force before";
 }
 
-/// The text with control characters as escapes, but for line ends, tabs, and the colours that a Page gives to words.
+/// Returns the text with control characters as escapes, except line ends, tabs, and the colours of a Page.
 std::string without_controls(std::string_view text) {
   constexpr std::string_view kBegin = "\x1b[";
   std::string clean;
@@ -137,7 +138,7 @@ std::string without_controls(std::string_view text) {
   return clean;
 }
 
-/// Each error once, and one for all components that a stop kept from being applied.
+/// Reports each error once, and one error for all components that a stop kept from being applied.
 void report_failed(const Options& options, const ApplyResult& result, TerminalUi& ui) {
   const PlannedRun& run = result.run;
   std::optional<Error> stop;
@@ -157,8 +158,8 @@ void report_failed(const Options& options, const ApplyResult& result, TerminalUi
   ui.failed({}, *stop, to_text(*stop));
 }
 
-/// The key of the first secret of a spec ("spec.components.driver.signing.key"), which it reads from a file or the
-/// environment; empty: none.
+/// Returns the key of the first secret in a spec ("spec.components.driver.signing.key"), which is read from a file or
+/// the environment; empty when there is none.
 std::string key_of_secret(const Json& value, const std::string& key) {
   if (value.is_object() && value.size() == 1 && (value.contains("file") || value.contains("env"))) return key;
   std::string found;
@@ -167,8 +168,8 @@ std::string key_of_secret(const Json& value, const std::string& key) {
   return found;
 }
 
-/// A root that is provisioned may be somebody else's image, whose spec would have modules signed with this machine's
-/// key.
+/// Refuses secrets: a root to provision may be another user's image, whose spec could have modules signed with this
+/// machine's key.
 Status has_no_secrets(const HostSpec& spec) {
   const std::string key = key_of_secret(spec.document.value("spec", Json::object()), "spec");
   if (key.empty()) return {};
@@ -220,7 +221,7 @@ bool environment_counts(const Options& options) {
 }
 
 Status take_kernels(Session& session, const Generation& generation) {
-  // A running machine goes on with the kernel that it runs; an image has none that runs.
+  // A running machine keeps its running kernel; an image has none.
   const bool counts = generation.kernels.size() > (session.host_config().live ? 1U : 0U);
   return counts && session.options().kernels.empty() ? session.set_kernels(generation.kernels) : Status{};
 }
@@ -307,12 +308,12 @@ Result<ApplyAttempt> open_attempt(const Options& options, TerminalUi& ui) {
   ApplyOptions apply;
   apply.plan = wanted;
   apply.awaits_sources = options.wait_for_source.has_value();
-  apply.plan.keeps_others = options.boot;  // what an apply has added, no boot takes away
+  apply.plan.keeps_others = options.boot;  // a boot removes no component that an apply has added
   apply.check = [edits = options.replace_edits](const PlannedRun& run) { return check_replaced(edits, run); };
   return ApplyAttempt{std::move(session), std::move(loaded.spec), std::move(apply)};
 }
 
-// What a manifest says may stand anywhere in a text. JSON has escapes of its own.
+// A manifest's description may be part of any text. JSON has its own escapes.
 void print(const std::string& text) {
   write_standard_output(text.starts_with('{') || text.starts_with('[') ? text : without_controls(text));
 }

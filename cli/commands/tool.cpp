@@ -35,7 +35,8 @@ Result<std::string> take_option(const std::string& name, std::vector<std::string
   return value;
 }
 
-/// A descriptor that a shell has opened for the command (`-f <(…)`) by a name that the worker can open as well.
+/// Rewrites a descriptor that a shell has opened for the command (`-f <(…)`) to a name that the worker can open as
+/// well.
 void name_own_descriptors(std::vector<std::string>& words) {
   constexpr std::string_view kOwn = "/dev/fd/";
   for (std::string& word : words) {
@@ -45,7 +46,7 @@ void name_own_descriptors(std::vector<std::string>& words) {
   }
 }
 
-/// Goes on as the program that is this tool.
+/// Executes the program that is this tool.
 Error become_tool(const std::string& name, std::vector<std::string> words) {
   const auto program = own_program(name);
   if (!program) return program.error();
@@ -53,7 +54,7 @@ Error become_tool(const std::string& name, std::vector<std::string> words) {
   return become(*program, words);
 }
 
-/// For a component whose plugin has no tools: those that are programs, or else what there is.
+/// For a component whose plugin has no tools: names the tools that are separate programs, or what else it has.
 std::string text_without_tools(const Manifest& component) {
   const std::string& name = component.component;
   std::string text = name + ": " + component.purpose + "\n\n";
@@ -83,7 +84,7 @@ Result<int> without_tools(const Manifest& component, const std::vector<std::stri
 }  // namespace
 
 Result<int> run_tool(const Manifest& manifest, const std::vector<std::string>& words) {
-  if (!words.empty())  // such a program has all options for itself, and no log of slipway's
+  if (!words.empty())  // such a program handles all options itself, and writes no log of slipway
     if (const auto program = manifest.tool_programs.find(words.front()); program != manifest.tool_programs.end())
       return become_tool(program->second, words);
   std::vector<std::string> rest = words;
@@ -96,7 +97,7 @@ Result<int> run_tool(const Manifest& manifest, const std::vector<std::string>& w
   SessionOptions options;
   SLIPWAY_TRY(sim, take_option("--sim", rest));
   options.sim = sim;
-  if (!options.sim.empty()) {  // with it, --root is where the simulated machine lives, and not the tool's own option
+  if (!options.sim.empty()) {  // then --root is the folder of the simulated machine, not an option of the tool
     SLIPWAY_TRY(root, take_option("--root", rest));
     if (!root.empty()) options.root = root;
   }

@@ -14,15 +14,15 @@
 namespace slipway::core {
 namespace {
 
-/// Services have only just started at a boot, and their first look at the GPUs may not be over. After it, kubelet and
-/// engines have only just started.
+/// At a boot, services have only just started, and their first check of the GPUs may not be complete. After the boot,
+/// kubelet and engines have only just started.
 constexpr std::chrono::seconds kSettleTime{10};
-/// How long another slipway may be at work: less than the unit's TimeoutStartSec.
+/// The time to wait for another slipway: less than the unit's TimeoutStartSec.
 constexpr std::chrono::minutes kChangeTime{5};
 constexpr std::chrono::seconds kLateSettleTime{120};
 constexpr std::chrono::seconds kLongestPause{15};
 constexpr std::chrono::seconds kLookAtFirstApply{2};
-/// kubelet is started again every ten seconds while it has no configuration: before a join.
+/// kubelet is restarted every ten seconds while it has no configuration: before a join.
 constexpr std::chrono::seconds kLookAtEngines{5};
 constexpr int kLooksWithoutAStart = 4;
 constexpr std::chrono::minutes kWaitForEngines{10};
@@ -31,7 +31,8 @@ bool all_pass(const std::map<std::string, Findings>& findings) {
   return std::ranges::all_of(findings, [](const auto& each) { return each.second.passed(); });
 }
 
-/// Another slipway is at work, such as slipway-cdi-refresh.service, which a boot starts when the driver is there.
+/// True while another slipway is at work, such as slipway-cdi-refresh.service, which a boot starts when the driver is
+/// there.
 bool is_being_changed(const std::map<std::string, Findings>& findings) {
   return std::ranges::any_of(findings, [](const auto& each) {
     return std::ranges::any_of(each.second.list(), [](const Finding& one) {
@@ -40,7 +41,8 @@ bool is_being_changed(const std::map<std::string, Findings>& findings) {
   });
 }
 
-/// At a boot, and after it, until nothing changes any more, and all pass or the time is over; else once.
+/// At a boot, and after it, verifies until nothing changes any more, and everything passes or the time is over; else
+/// once.
 Result<std::map<std::string, Findings>> verify_settled(Session& session, const HostSpec& spec, const Options& options,
                                                        TerminalUi& ui) {
   const auto settle_time = options.after_boot ? kLateSettleTime : kSettleTime;
@@ -59,7 +61,7 @@ Result<std::map<std::string, Findings>> verify_settled(Session& session, const H
   }
 }
 
-/// Whatever starts this may start again and again: then it is looked at once in a while, and not at each of its starts.
+/// The program that starts this may do so again and again: then verify runs only from time to time, not at each start.
 void wait_for_engines(const Session& session, const HostSpec& spec, TerminalUi& ui) {
   if (!has_systemd(session.host())) return;
   const auto end = std::chrono::steady_clock::now() + kWaitForEngines;
@@ -74,7 +76,7 @@ void wait_for_engines(const Session& session, const HostSpec& spec, TerminalUi& 
   }
 }
 
-/// At a boot before anything is applied, slipway-apply.service may be at work: what it comes to is verified.
+/// At a boot before the first apply, slipway-apply.service may be running: its result is verified.
 Result<std::unique_ptr<Session>> open_once_provisioned(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(session, open_session(options, ui));
   SLIPWAY_CHECK(session->state().go_around_damage());

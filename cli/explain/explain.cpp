@@ -18,7 +18,7 @@ using Type = SchemaKey::Type;
 constexpr std::size_t kLineWidth = 76;
 constexpr const char* kIndent = "    ";
 
-/// Words of a text in lines of at most kLineWidth, indented.
+/// Writes the words of a text in lines of at most kLineWidth, indented.
 void wrapped(std::ostream& out, const std::string& text) {
   std::istringstream words(text);
   std::string line, word;
@@ -73,7 +73,7 @@ void print_list(std::ostream& out, const char* label, const std::vector<std::str
   if (!names.empty()) out << "  " << label << ": " << listed(names, "and") << '\n';
 }
 
-/// The schema's keys: an object's own, those of the elements of a list or map, an artifact source's.
+/// Returns the schema's keys: those of an object, of the elements of a list or map, or of an artifact source.
 const std::map<std::string, SchemaKey>* keys_of(const SchemaKey& schema) {
   if (schema.type == Type::object) return &schema.keys;
   if (schema.type == Type::artifact_source) return &artifact_source_schema().keys;
@@ -93,7 +93,7 @@ Error no_such_key(const std::string& component, const std::string& path, const s
                {}};
 }
 
-/// The schema of a dotted key.
+/// Returns the schema of a dotted key.
 Result<const SchemaKey*> find_key(const Manifest& manifest, const std::string& key) {
   const SchemaKey* schema = &manifest.spec;
   std::string path;

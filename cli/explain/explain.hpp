@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/explain/explain.hpp - what a component's spec takes: for people, for programs, and as JSON Schema for editors.
+// cli/explain/explain.hpp - describes the keys of a component's spec: for users, for programs, and as JSON Schema for
+// editors.
 #pragma once
 
 #include <string>
@@ -12,18 +13,19 @@
 
 namespace slipway::core {
 
-/// The text of `slipway explain COMPONENT[.KEY]`. Errors: `not_found` with the nearest key.
+/// Returns the text of `slipway explain COMPONENT[.KEY]`. Errors: `not_found` with the nearest key.
 Result<std::string> explain(const Manifest& manifest, const std::string& key);
 /// The same for programs: {"component", "purpose", "provides", "requires", "after", "conflicts", "outputs", "keys":
 /// {NAME: {"type", "required", "help", "default", "example", "pattern", "values", "least", "most", "formerly",
 /// "deprecated", "items", "keys"}}}; of one key {"component", "key", "schema"}.
 Result<Json> explain_json(const Manifest& manifest, const std::string& key);
 
-/// Of a whole host.yaml with these components. It takes what `slipway plan` takes, as far as JSON Schema can say it; a
-/// number that YAML reads where a text is meant (version: 535) is let through although its pattern goes unchecked.
+/// Returns the schema of a whole host.yaml with these components. It accepts what `slipway plan` accepts, as far as
+/// JSON Schema can express it; it accepts a number where YAML text is expected (version: 535) without checking its
+/// pattern.
 Json host_json_schema(const std::vector<const Manifest*>& manifests);
 
-/// Of one key's value: of a component's section, or of what is below it.
+/// Returns the schema of one key's value: of a component's section, or of a part of it.
 Json json_schema(const SchemaKey& schema);
 
 }  // namespace slipway::core

@@ -13,14 +13,14 @@ using Type = SchemaKey::Type;
 
 constexpr const char* kDraft = "https://json-schema.org/draft/2020-12/schema";
 
-// As core/loader/schema/repository.cpp reads them.
+// The forms that core/loader/schema/repository.cpp accepts.
 constexpr const char* kRegistryPattern =
     R"(^oci://(\[[0-9a-fA-F:.%]+\]|[A-Za-z0-9_.-]+)(:[0-9]{1,5})?(/[a-z0-9]([a-z0-9._-]*[a-z0-9])?)+)"
     R"((:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(@sha256:[0-9a-f]{64})?$)";
 constexpr const char* kPathPattern = R"(^(?!~)(?!.*://)(?![^/:]+:[^/]*/).+$)";
 constexpr const char* kNoTilde = "^[^~]";
 
-/// Whether a text that YAML takes for something else can be what the pattern asks for.
+/// True when one of the texts, which YAML reads as another type, can match the pattern.
 bool may_be(const SchemaKey& schema, const std::vector<std::string>& texts) {
   return schema.pattern.empty() || std::any_of(texts.begin(), texts.end(), [&](const std::string& text) {
            return pattern_mismatch(text, schema.pattern).empty();
@@ -36,7 +36,7 @@ Json string_schema(const SchemaKey& schema) {
   return value;
 }
 
-/// YAML reads true as a boolean and 1 as a number, which a spec's enumeration takes as the words that they are.
+/// YAML reads true as a boolean and 1 as a number; a spec's enumeration accepts them as words.
 Json enumeration_schema(const SchemaKey& schema) {
   Json values = Json::array();
   for (const std::string& word : schema.values) {
@@ -47,13 +47,13 @@ Json enumeration_schema(const SchemaKey& schema) {
   return {{"enum", values}};
 }
 
-/// The numbers between which a number, or how many elements there are, has to be.
+/// Adds the limits of a number, or of the number of elements.
 void add_bounds(Json& value, const SchemaKey& schema, const char* least, const char* most) {
   if (schema.least) value[least] = *schema.least;
   if (schema.most) value[most] = *schema.most;
 }
 
-/// That one of the names of a key is there.
+/// Requires that one of a key's names is present.
 Json any_name_of(const std::string& name, const SchemaKey& schema) {
   Json any = Json::array({Json{{"required", {name}}}});
   for (const std::string& former : schema.formerly) any.push_back(Json{{"required", {former}}});
@@ -77,7 +77,7 @@ Json object_schema(const SchemaKey& schema) {
       renamed.push_back(any_name_of(name, child));
   }
   Json value{{"properties", properties}, {"additionalProperties", false}};
-  // "name:" with nothing behind it means "name: {}".
+  // "name:" without a value means "name: {}".
   value["type"] = required.empty() && renamed.empty() ? Json{"object", "null"} : Json("object");
   if (!required.empty()) value["required"] = required;
   if (!renamed.empty()) value["allOf"] = renamed;

@@ -21,7 +21,7 @@ constexpr std::size_t kLargestSection = std::size_t{16} << 20U;
 constexpr std::string_view kServiceProgram = "-service";
 constexpr std::string_view kServiceLibrary = ".service.so";
 
-/// What an apply left for the service, with the name of its file.
+/// The data that an apply left for the service, with the name of its file.
 struct Left {
   Json section;
   std::string file;
@@ -54,14 +54,14 @@ Result<Left> read_left(const RootDir& root, const std::string& component) {
   return left;
 }
 
-/// "gfd.so" of "gfd.service.so" and "gfd-service"; the plugin's own file is its own.
+/// Returns "gfd.so" for "gfd.service.so" and "gfd-service"; a plugin's own file for itself.
 std::string plugin_of(const std::string& file) {
   for (const std::string_view ending : {kServiceLibrary, kServiceProgram})
     if (file.ends_with(ending)) return file.substr(0, file.size() - ending.size()) + ".so";
   return file;
 }
 
-/// The file, when it holds the component and is of the same version as the plugin that planned.
+/// Returns the file when it contains the component and has the same version as the plugin that planned.
 std::optional<ServiceFile> find_file(const Left& left, const std::string& component) {
   const std::vector<std::string> folders = plugin_folders(false);
   if (folders.size() != 1) return std::nullopt;
@@ -92,7 +92,7 @@ std::optional<int> run_direct_service(const ServiceWords& words) {
   if (!root) return std::nullopt;
   const auto left = read_left(*root, words.component);
   const auto file = left ? find_file(*left, words.component) : std::nullopt;
-  // As in cli/commands/service.cpp: what is wrong is for the service to tell.
+  // As in cli/commands/service.cpp: the service itself reports an error.
   if (words.condition) return !left || has_device(left->all, "/sys") ? kExitDone : kExitError;
   if (!file) return std::nullopt;
   const ServiceOptions service{words.component, true, [&]() -> Result<ServiceConfig> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/front/direct_service.hpp - runs a component's service as its unit does, without the program that knows all
-// commands: what remains beside the service is then small.
+// cli/front/direct_service.hpp - runs a component's service as its unit does, without the program for all commands, so
+// that the process beside the service stays small.
 #pragma once
 
 #include <optional>
@@ -11,20 +11,20 @@
 
 namespace slipway::core {
 
-/// `slipway service NAME --boot`, taken apart.
+/// The parts of `slipway service NAME --boot`.
 struct ServiceWords {
   std::string component;
   std::string root = "/";
   LogSettings log;
-  bool condition = false;  ///< --condition: only whether its device is there
+  bool condition = false;  ///< --condition: only checks for its device
 };
 
-/// Runs the service with what the apply left for it (/etc/slipway/services/NAME.json).
-/// @return its exit status; empty when it cannot be run so, and the program for all commands is to say why
+/// Runs the service with the data that the apply left for it (/etc/slipway/services/NAME.json).
+/// @return its exit status; empty when this is not possible, and the program for all commands has to report the reason
 std::optional<int> run_direct_service(const ServiceWords& words);
 
-/// Empty when the command line is another one, or has an option that the program for all commands must look at, which
-/// also says what is wrong. @param level  the value of SLIPWAY_LOG; null: not set
+/// Parses the command line. Empty when it is another one, or has an option that the program for all commands must
+/// handle; that program also reports errors. @param level  the value of SLIPWAY_LOG; null: not set
 std::optional<ServiceWords> service_words(const std::vector<std::string>& words, const char* level);
 
 }  // namespace slipway::core

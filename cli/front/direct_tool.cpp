@@ -17,7 +17,7 @@ std::vector<std::string> after(const std::vector<std::string>& words, std::ptrdi
   return {words.begin() + count, words.end()};
 }
 
-/// The text up to the mark, taken off with it.
+/// Removes the text up to and including the mark, and returns the part before it.
 std::string_view cut(std::string_view& text, std::string_view mark) {
   const std::size_t end = std::min(text.find(mark), text.size());
   const std::string_view first = text.substr(0, end);
@@ -25,7 +25,7 @@ std::string_view cut(std::string_view& text, std::string_view mark) {
   return first;
 }
 
-/// What stands behind a key, "key: ", in the component's document of the manifest.
+/// Returns the value of a key, "key: ", in the component's document of the manifest.
 std::string_view value_of(std::string_view manifest, std::string_view component, std::string_view key) {
   bool named = false;
   std::string_view value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/front/handover.hpp - what program goes on in the place of this one: the note of a plugin file, and exec.
+// cli/front/handover.hpp - replaces this program by another one: the note of a plugin file, and exec.
 #pragma once
 
 #include <optional>
@@ -12,20 +12,21 @@
 
 namespace slipway::core {
 
-/// Replaces this program. @param words  its arguments, its own name first
-/// @return only when that failed
+/// Replaces this program. @param words  its arguments, starting with its name
+/// @return only on failure
 Error become(const std::string& program, const std::vector<std::string>& words);
 
 struct SafeNote {
-  std::string path;  ///< without links
+  std::string path;  ///< with links resolved
   PluginNote note;
 };
 
-/// The note of a file that nobody else may replace and that this slipway can run. Empty: whatever is wrong is left to
-/// the program for all commands, which says it in full.
+/// Returns the note of a file that no other user can replace and that this slipway can run. Empty on any error, which
+/// the program for all commands then reports in full.
 std::optional<SafeNote> read_safe_note(const std::string& path, ElfKind kind);
 
-/// The one plugin of a folder that holds the component. Empty: none does, or several, of which slipway itself tells.
+/// Returns the only plugin of a folder that has the component. Empty when there is none or several, which slipway
+/// itself reports.
 std::optional<SafeNote> find_holder(const std::string& folder, const std::string& component);
 
 }  // namespace slipway::core

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/front/launch.cpp - stands for a program of the portable folder: starts that program with the folder's own loader
-// and libraries (docs/portability.md). It is static and needs nothing of the machine but /proc.
+// cli/front/launch.cpp - the launcher for a program of the portable folder: starts it with the folder's own loader and
+// libraries (docs/portability.md). It is static and needs nothing of the machine except /proc.
 //
 // FOLDER/bin/NAME, or another place below FOLDER, becomes
 //   FOLDER/libexec/slipway/LOADER --library-path FOLDER/lib/slipway/libraries FOLDER/lib/slipway/programs/NAME WORD…
-// The libraries' folder is told by an argument, so that no program which is started from there inherits it.
+// The libraries' folder is passed as an argument, so that programs started from there do not inherit it.
 #include <cerrno>
 #include <climits>
 #include <cstdio>
@@ -31,7 +31,7 @@ std::string parent_of(const std::string& path) {
   return slash == std::string::npos ? "" : path.substr(0, slash);
 }
 
-/// The folder above `path` that has the loader; empty when there is none.
+/// Returns the folder above `path` that has the loader; empty when there is none.
 std::string folder_with_loader(const std::string& path) {
   for (std::string folder = parent_of(path); !folder.empty(); folder = parent_of(folder))
     if (::access((folder + kLoader).c_str(), X_OK) == 0) return folder;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/front/main.cpp - slipway: runs a service for its unit, or a plugin's tool where that is all there is to do, else
-// the program that knows all commands.
+// cli/front/main.cpp - slipway: runs a service for its unit, or a plugin's tool when that is enough, else executes the
+// program for all commands.
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -21,7 +21,7 @@
 namespace slipway::core {
 namespace {
 
-/// Starts the tool, when the plugin may be loaded and says how.
+/// Starts the tool when the plugin may be loaded and its manifest says how.
 void try_tool(const std::optional<SafeNote>& plugin, const ToolWords& words) {
   if (!plugin) return;
   const std::string& manifest = plugin->note.manifest;
@@ -40,10 +40,10 @@ void run_direct_tool(const std::vector<std::string>& words) {
   const std::vector<ToolWords> ways = tool_words(words);
   if (ways.empty() || std::getenv("SLIPWAY_LOG") != nullptr) return;
   const std::vector<std::string> folders = plugin_folders(true);
-  if (folders.size() != 1) return;  // which of several holds a component is for the other program to find out
+  if (folders.size() != 1) return;  // the other program finds out which of several folders has the component
   for (const ToolWords& way : ways)
     try_tool(read_safe_note(folders.front() + "/" + way.plugin + ".so", ElfKind::library), way);
-  // `slipway cdi generate`: the plugin has another name than its component.
+  // `slipway cdi generate`: the plugin's name differs from its component's.
   try_tool(find_holder(folders.front(), ways.front().component), ways.front());
 }
 

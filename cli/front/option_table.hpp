@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/front/option_table.hpp - the options that several of slipway's own commands take, each once.
+// cli/front/option_table.hpp - the options that several of slipway's own commands share.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace slipway::core {
 
 const std::vector<CommandOption>& all_options();
 
-/// Those of these names, in the order of all_options().
+/// Returns the options of these names, in the order of all_options().
 std::vector<CommandOption> options_named(const std::vector<std::string>& names);
 
 }  // namespace slipway::core

@@ -7,7 +7,7 @@ namespace slipway::core {
 
 std::optional<ServiceWords> service_words(const std::vector<std::string>& words, const char* level) {
   if (words.empty() || words[0] != "service") return std::nullopt;
-  // Nothing is downloaded here, so --cache says nothing.
+  // --cache has no effect, since nothing is downloaded here.
   const CommandTable line{.options = options_named({"boot", "condition", "verbose", "root", "log-format", "cache"}),
                           .most_arguments = 1};
   const auto read = read_words(line, {words.begin() + 1, words.end()});

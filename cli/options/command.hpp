@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/options/command.hpp - what a command is: its words, its options, and how they are read.
+// cli/options/command.hpp - the definition of a command: its words, its options, and their parsing.
 #pragma once
 
 #include <string>
@@ -14,31 +14,31 @@ namespace slipway::core {
 
 class TerminalUi;
 
-/// A command: its exit code, or the error that main prints.
+/// The function of a command: returns its exit code, or the error that main prints.
 using CommandRun = Result<int> (*)(const Options& options, TerminalUi& ui);
 
 struct Command {
-  std::string name;     ///< "plan"; that of a verb alone, "new"
-  std::string usage;    ///< what follows "slipway ": the name, for a verb behind its command's, and what it takes
-  std::string purpose;  ///< one line; empty: no help and no completion names it
-  CommandRun run = {};  ///< null: it has verbs
+  std::string name;     ///< "plan"; for a verb only "new"
+  std::string usage;    ///< the text after "slipway ": the name (for a verb after its command's) and the arguments
+  std::string purpose;  ///< one line; empty: hidden from help and completion
+  CommandRun run = {};  ///< null for a command with verbs
   std::vector<std::string> examples = {};
-  std::vector<std::string> options = {};        ///< shared ones, by long name; it takes --help and --verbose besides
-  std::vector<CommandOption> own_options = {};  ///< its alone, or in the place of a shared one of that name
-  std::size_t least_arguments = 0;              ///< words that are no options
+  std::vector<std::string> options = {};        ///< shared options, by long name; in addition to --help and --verbose
+  std::vector<CommandOption> own_options = {};  ///< options of its own, or replacements of shared ones of that name
+  std::size_t least_arguments = 0;              ///< words that are not options
   std::size_t most_arguments = 0;
   std::vector<Command> verbs = {};  ///< the next word is one of these
 };
 
 const std::vector<Command>& commands();
 
-/// The command of that name among those, or null.
+/// Returns the command of that name among those; null when there is none.
 const Command* find_command(const std::vector<Command>& known, std::string_view name);
 
-/// All options that a command takes.
+/// Returns all options of a command.
 std::vector<CommandOption> options_of(const Command& command);
 
-/// The table of a command's line, by which it is read and its help made.
+/// Returns the table for parsing a command's line and for its help.
 CommandTable line_of(const Command& command);
 
 /// Errors: `usage`.

@@ -20,7 +20,7 @@ bool is_release(const std::string& text) {
   });
 }
 
-/// "90s", "10m", "1h"; nothing where it is none, of no length, or more than anybody waits.
+/// Parses "90s", "10m", "1h"; nothing when it is not a duration, zero, or far too long.
 std::optional<std::chrono::seconds> duration_of(const std::string& text) {
   constexpr std::int64_t kMost = 1'000'000'000;  // thirty years
   std::int64_t count = 0;
@@ -33,7 +33,7 @@ std::optional<std::chrono::seconds> duration_of(const std::string& text) {
 }
 
 /// @param name   "wait" or "wait-for-source"
-/// @param limit  gets its duration, or kNoLimit
+/// @param limit  receives its duration, or kNoLimit
 Status read_wait(const CommandWords& read, const std::string& name, const Options& options,
                  std::optional<std::chrono::seconds>& limit) {
   if (!read.given(name)) return {};
@@ -82,7 +82,7 @@ Status check(const Options& options) {
       return Error{ErrorCode::usage, "--kernel names " + *kernel + " twice", "command line", "leave one out", {}};
   if (options.session.root.empty())
     return Error{ErrorCode::usage, "--root is empty", "command line", "name a folder; --root / is this machine", {}};
-  // Of a variable that is not set, as in --only "$NAMES": all components, or the real machine, is not what was meant.
+  // An unset variable, as in --only "$NAMES", must not select all components or the real machine.
   for (const auto& [name, is_empty] : {std::pair{"only", options.only.empty()}, {"sim", options.session.sim.empty()}})
     if (is_empty && std::ranges::count(options.given, name) != 0)
       return Error{ErrorCode::usage, std::string("--") + name + " is empty", "command line", "leave it out", {}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/options/options.hpp - the command line of slipway's own commands, read once.
+// cli/options/options.hpp - the parsed command line of slipway's own commands.
 #pragma once
 
 #include <chrono>
@@ -16,8 +16,8 @@
 namespace slipway::core {
 
 struct Options {
-  std::string command;                 ///< "plan", or of a verb "new"
-  std::vector<std::string> arguments;  ///< what is not an option
+  std::string command;                 ///< "plan", or for a verb "new"
+  std::vector<std::string> arguments;  ///< the words that are not options
   std::vector<std::string> given;      ///< the options on the command line, by long name
   std::string spec;                    ///< -f; empty: not given
   SessionOptions session;
@@ -32,8 +32,8 @@ struct Options {
   std::optional<std::chrono::seconds> wait;             ///< --wait, more than 0
   std::optional<std::chrono::seconds> wait_for_source;  ///< --wait-for-source, more than 0
   bool boot = false;
-  bool after_boot = false;  ///< of verify
-  /// The generation in force counts, whatever a spec says, and nothing of the environment: what units run.
+  bool after_boot = false;  ///< for verify
+  /// Uses the active generation, whatever a spec says, and nothing from the environment: for units.
   bool is_of_a_boot() const { return boot || after_boot; }
   bool image = false;  ///< --image; then session.live is false
   bool condition = false;
@@ -44,9 +44,9 @@ struct Options {
   bool schema = false;
   bool verbose = false;
   std::string log_format;  ///< --log-format; empty: not given
-  LogSettings log;         ///< of a command that logs: what --log-format, -v and SLIPWAY_LOG come to
+  LogSettings log;         ///< for a command that logs: the result of --log-format, -v and SLIPWAY_LOG
 
-  // pkg, init and the like
+  // for pkg, init and similar
   std::string destination;        ///< --to
   std::vector<std::string> tags;  ///< --tag
   bool insecure = false;
@@ -54,7 +54,7 @@ struct Options {
   std::string ca;     ///< --ca
 };
 
-/// The form of output that these words ask for, before anybody has found them right: "json", "jsonl", else "text".
+/// Returns the requested form of output before the words are checked: "json", "jsonl", else "text".
 std::string output_of(const std::vector<std::string>& words);
 
 }  // namespace slipway::core

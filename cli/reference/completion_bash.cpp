@@ -6,7 +6,7 @@
 namespace slipway::core {
 namespace {
 
-/// What completes an option's value.
+/// Returns the line that completes an option's value.
 std::string value_line(const CommandOption& option) {
   switch (value_kind(option)) {
     case ValueKind::words:
@@ -32,7 +32,7 @@ std::string option_names(const Command& command) {
   return names;
 }
 
-/// The branch of a case in which an option's value is completed. @param call  what stands before the option
+/// Returns the branch of a case that completes an option's value. @param call  the words before the option
 std::string value_case(const CommandOption& option, const std::string& call) {
   if (option.value.empty()) return {};
   const std::string also = option.letter == 0 ? "" : "'" + call + short_name(option) + "' | ";
@@ -40,7 +40,7 @@ std::string value_case(const CommandOption& option, const std::string& call) {
          "\n        return\n        ;;\n";
 }
 
-/// What completes a word that is not an option.
+/// Returns the line that completes a word that is not an option.
 std::string word_line(const Command& command) {
   switch (word_kind(command)) {
     case WordKind::none:

@@ -30,7 +30,7 @@ std::string value_words(const CommandOption& option) {
   return "";
 }
 
-/// One option of these command lines.
+/// Returns one option of these command lines.
 std::string option_line(const CommandOption& option, const std::vector<std::string>& calls) {
   const auto quoted = [](const std::string& call) { return "\"" + call + "\""; };
   return "complete -c slipway -n '__slipway_call " + joined(calls, " ", quoted) + "'" +
@@ -57,7 +57,7 @@ std::string option_lines() {
   return text;
 }
 
-/// What completes the words of a command line that are no options.
+/// Returns the lines that complete words that are not options.
 std::string word_lines() {
   std::string text;
   for (const Command& command : commands()) {

@@ -8,7 +8,7 @@ namespace {
 
 std::string zsh_quoted(const std::string& text) { return "'" + replaced(text, "'", "'\\''") + "'"; }
 
-/// For _arguments and _describe, where colons and brackets mean something.
+/// Escapes text for _arguments and _describe, where colons and brackets have a meaning.
 std::string zsh_plain(std::string text) {
   for (const char* mark : {"\\", ":", "[", "]"}) text = replaced(text, mark, std::string("\\") + mark);
   return text;
@@ -55,11 +55,11 @@ std::string word_action(const Command& command) {
   return "";
 }
 
-/// The branch of a case for one command line.
+/// Returns the branch of a case for one command line.
 std::string call_case(const Call& call) {
   std::string text = "    '" + call.words + "')\n      _arguments \\\n";
   for (const CommandOption& option : options_of(*call.command)) text += "        " + option_words(option) + " \\\n";
-  // The words of the call itself are arguments as well.
+  // The words of the call itself count as arguments.
   const std::string rest = word_action(*call.command);
   return text + "        " + zsh_quoted(rest.empty() ? "*: : " : rest) + "\n      ;;\n";
 }

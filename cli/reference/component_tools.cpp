@@ -20,7 +20,7 @@ ComponentTool tool_from_json(const std::string& component, const Json& value) {
   return tool;
 }
 
-/// Of such a tool, "slipway-top" for "top".
+/// True for a tool with a command of its own, "slipway-top" for "top".
 bool is_own_command(const std::string& tool, const std::string& program) { return program == "slipway-" + tool; }
 
 }  // namespace
@@ -63,7 +63,7 @@ std::vector<std::string> tool_names(const Plugins& plugins) {
 std::vector<ComponentTool> component_tools(const std::string& component, TerminalUi& ui) {
   std::vector<ComponentTool> tools;
   SessionOptions options;
-  options.own_environment = ::geteuid() == 0;  // a shell asks at each TAB: variables choose no plugins for root
+  options.own_environment = ::geteuid() == 0;  // a shell runs this at each TAB: for root, variables choose no plugins
   const auto session = Session::open(options, ui);
   if (!session) return tools;
   for (const auto& [name, path] : (*session)->plugins().component_to_path) {

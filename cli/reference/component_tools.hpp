@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/reference/component_tools.hpp - the tools of the components, as their plugins' own tables have them.
+// cli/reference/component_tools.hpp - the tools of the components, read from their plugins' tables.
 #pragma once
 
 #include <string>
@@ -13,23 +13,23 @@ struct ComponentTool {
   std::string component;
   std::string name;
   std::string purpose;
-  std::vector<CommandOption> options;  ///< without their help
+  std::vector<CommandOption> options;  ///< without --help
 };
 
-/// Asks the plugins; one that does not answer has none. @param component  only its tools; empty: those of all
+/// Asks the plugins; a plugin that does not answer has no tools. @param component  only its tools; empty: those of all
 std::vector<ComponentTool> component_tools(const std::string& component, TerminalUi& ui);
 
 bool has_tools(const Manifest& component);
 
-/// The plugin file of that name, "…/toolkit.so" for "toolkit"; null: there is none.
+/// Returns the plugin file of that name, "…/toolkit.so" for "toolkit"; null when there is none.
 const PluginFile* plugin_of_name(const Plugins& plugins, const std::string& name);
 
-/// `slipway top` for `slipway dcgm top`: a tool whose program is called slipway-TOOL is a command of its own.
-/// @return the words with the component in front; as they are where the first is no such tool
+/// Handles `slipway top` for `slipway dcgm top`: a tool whose program is called slipway-TOOL is its own command.
+/// @return the words with the component in front; unchanged when the first word is not such a tool
 std::vector<std::string> with_component(const Plugins& plugins, std::vector<std::string> words);
 
-/// The words that a tool's command line may begin with: components that have tools, plugins that
-/// hold one, and tools that are commands of their own.
+/// Returns the possible first words of a tool's command line: components that have tools, plugins that contain one, and
+/// tools with a command of their own.
 std::vector<std::string> tool_names(const Plugins& plugins);
 
 }  // namespace slipway::core

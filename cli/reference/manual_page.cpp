@@ -6,7 +6,7 @@
 namespace slipway::core {
 namespace {
 
-/// Text that troff prints as it stands: no requests, and dashes that can be copied.
+/// Escapes text so that troff prints it unchanged: no requests, and dashes that can be copied.
 std::string troff_plain(std::string text) {
   text = replaced(replaced(text, "\\", "\\e"), "-", "\\-");
   text = replaced(text, "…", "...");
@@ -119,7 +119,7 @@ constexpr const char* kSeeAlso = R"(.SH SEE ALSO
 .BR slipway\-sim (1)
 )";
 
-/// "; options: --file SPEC, --root DIR", behind what a command or tool is for.
+/// Returns "; options: --file SPEC, --root DIR", to follow the purpose of a command or tool.
 std::string options_line(const std::vector<CommandOption>& options) {
   const auto shown = [](const CommandOption& option) {
     return long_name(option) + (option.value.empty() ? "" : " " + option.value);
@@ -127,7 +127,7 @@ std::string options_line(const std::vector<CommandOption>& options) {
   return options.empty() ? "" : ";\n" + troff_plain("options: " + joined(options, ", ", shown));
 }
 
-/// @param before  what stands in front of the help: the command, where the option is its own
+/// @param before  text in front of the help: the command, when only it has the option
 std::string option_entry(const CommandOption& option, const std::string& before) {
   std::string text = ".TP\n.BR " + (option.letter == 0 ? "" : troff_plain(short_name(option)) + " \", \" ");
   text += troff_plain(long_name(option));

@@ -18,10 +18,10 @@ std::string zsh_completion();
 std::string fish_completion();
 
 struct ComponentTool;
-/// slipway(1), as troff source.
+/// Returns slipway(1) as troff source.
 std::string manual_page(const std::vector<ComponentTool>& tools);
 
-/// "--file", and "-f" where it has a letter.
+/// Returns "--file", and "-f" when the option has a letter.
 inline std::string long_name(const CommandOption& option) {
   return (option.name.size() == 1 ? "-" : "--") + option.name;
 }
@@ -29,12 +29,12 @@ inline std::string short_name(const CommandOption& option) {
   return option.letter == 0 ? "" : std::string{'-', option.letter};
 }
 
-/// What may stand behind an option, as a shell sees it.
+/// The kind of value that an option takes, for a shell's completion.
 enum class ValueKind { none, words, components, folder, profile, kernel, file };
 
-/// "text|json" is a choice of words; a name in capitals stands for something.
+/// "text|json" is a choice of words; a name in capitals is a placeholder.
 inline ValueKind value_kind(const CommandOption& option) {
-  if (option.value.empty() || may_lack_value(option)) return ValueKind::none;  // none of its own word
+  if (option.value.empty() || may_lack_value(option)) return ValueKind::none;  // not as a separate word
   if (!choices_of(option).empty()) return ValueKind::words;
   if (option.value == "A,B") return ValueKind::components;
   if (option.value == "DIR") return ValueKind::folder;
@@ -43,20 +43,20 @@ inline ValueKind value_kind(const CommandOption& option) {
   return ValueKind::file;
 }
 
-/// Every `from` of the text replaced.
+/// Returns the text with every `from` replaced.
 inline std::string replaced(std::string text, const std::string& from, const std::string& to) {
   for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
     text.replace(at, from.size(), to);
   return text;
 }
 
-/// "text json" of "text|json".
+/// Returns "text json" for "text|json".
 inline std::string words_of(const CommandOption& option) { return replaced(option.value, "|", " "); }
 
-/// A command or verb as it is called, "plan" and "plugin new", for all that a help names.
+/// A command or verb as typed, "plan" and "plugin new", for all that the help lists.
 struct Call {
   std::string words;
-  const Command* command;  ///< of commands(), for as long as the program runs
+  const Command* command;  ///< from commands(), valid as long as the program runs
 };
 
 inline std::vector<Call> all_calls() {
@@ -69,7 +69,7 @@ inline std::vector<Call> all_calls() {
   return calls;
 }
 
-/// "bash zsh": the verbs of a command.
+/// Returns "bash zsh": the verbs of a command.
 inline std::string verbs_of(const Command& command) {
   std::string names;
   for (const Command& verb : command.verbs)
@@ -77,10 +77,10 @@ inline std::string verbs_of(const Command& command) {
   return names;
 }
 
-/// "plan apply …": all commands.
+/// Returns "plan apply …": all commands.
 inline std::string command_names() { return joined(commands(), " ", &Command::name); }
 
-/// "plugin pkg …": those that have verbs.
+/// Returns "plugin pkg …": the commands that have verbs.
 inline std::vector<std::string> commands_with_verbs() {
   std::vector<std::string> names;
   for (const Command& command : commands())
@@ -88,7 +88,7 @@ inline std::vector<std::string> commands_with_verbs() {
   return names;
 }
 
-/// What follows a command beside its options.
+/// The kind of words that a command takes besides its options.
 enum class WordKind { none, components, services, commands, file };
 
 inline WordKind word_kind(const Command& command) {

@@ -22,7 +22,7 @@ void flatten(const Json& value, const std::string& key, Values& values) {
   }
 }
 
-/// "535.261.03 sha256:0f1e2d3c4b5a" of each package that a lock pins for a source.
+/// Returns "535.261.03 sha256:0f1e2d3c4b5a" for each package that a lock pins for a source.
 std::string packages_text(const Json& pinned) {
   constexpr std::size_t kShown = sizeof("sha256:") - 1 + 12;
   const auto text = [](const Json& entry, const char* name) {
@@ -36,7 +36,7 @@ std::string packages_text(const Json& pinned) {
   });
 }
 
-/// Nothing is copied: it may be large.
+/// Copies nothing, since the value may be large.
 const Json& object_at(const Json& value, const std::string& name) {
   static const Json kEmpty = Json::object();
   const auto found = value.find(name);
@@ -46,7 +46,7 @@ const Json& object_at(const Json& value, const std::string& name) {
 Values values_of(const Generation& generation, const std::string& component) {
   Values values;
   flatten(object_at(object_at(object_at(generation.spec, "spec"), "components"), component), "", values);
-  values.erase("");  // of an empty section
+  values.erase("");  // an empty section's entry
   const Json& locked = object_at(object_at(generation.lock, "components"), component);
   for (const auto& [key, pinned] : locked.items())
     if (pinned.is_object()) values["package " + key] = packages_text(pinned);
@@ -66,7 +66,7 @@ Values values_beside(const Generation& generation) {
   return values;
 }
 
-/// A secret is told to have changed, and not what it was.
+/// Shows that a secret has changed, but not its value.
 Json shown_of(const std::string& key, const Json& value) {
   return value.is_null() || !is_secret_key(key) ? value : Json("(not shown)");
 }

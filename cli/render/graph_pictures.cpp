@@ -13,11 +13,11 @@
 namespace slipway::core {
 namespace {
 
-// Lengths are pixels, and whole numbers, so that the same graph gives the same bytes everywhere.
-constexpr int kCharacter = 9;  // of a monospaced font of 14
+// Lengths are in whole pixels, so that the same graph gives the same bytes everywhere.
+constexpr int kCharacter = 9;  // for a monospaced font of 14
 constexpr int kBoxHeight = 32;
 constexpr int kBoxPadding = 14;
-constexpr int kWayHeight = 10;  // of an arrow that passes a column
+constexpr int kWayHeight = 10;  // for an arrow that passes a column
 constexpr int kRowGap = 16;
 constexpr int kColumnGap = 64;
 constexpr int kMargin = 16;
@@ -32,7 +32,7 @@ bool is_required(const Graph& graph, const std::string& name, const std::string&
   return std::ranges::count(graph.requires_.at(name), first) > 0;
 }
 
-/// The text inside quotes of Graphviz.
+/// Escapes text inside quotes of Graphviz.
 std::string dot_text(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
@@ -42,11 +42,11 @@ std::string dot_text(const std::string& text) {
   return escaped;
 }
 
-/// A place in a column: a component's box, or where an arrow to a later column passes.
+/// A place in a column: a component's box, or the passage of an arrow to a later column.
 struct Place {
   std::string name;  ///< empty: an arrow passes
   std::size_t column = 0;
-  std::vector<std::size_t> from = {};  ///< places of the column before that lead here
+  std::vector<std::size_t> from = {};  ///< places in the column before with arrows to this one
   int y = 0;                           ///< its middle
   int width() const { return name.empty() ? 0 : static_cast<int>(width_of(name)) * kCharacter + 2 * kBoxPadding; }
   int height() const { return name.empty() ? kWayHeight : kBoxHeight; }
@@ -57,12 +57,12 @@ struct Arrow {
   std::vector<std::size_t> places;  ///< from box to box
 };
 
-/// Where everything is. Arrows of one kind that leave one box share their way up to where they part.
+/// The positions of everything. Arrows of one kind that leave the same box share their path up to where they part.
 class Layout {
  public:
   explicit Layout(const Graph& graph) : graph_(graph) {
     for (const std::string& name : graph.order) add_box(name);
-    // Boxes first, in their order; among equals the sort below keeps to it.
+    // Boxes first, in their order; the sort below keeps the order among equals.
     for (const std::string& name : graph.order)
       for (const std::string& first : graph.before.at(name)) add_arrow(first, name);
     for (std::vector<std::size_t>& column : columns_) arrange(column);
@@ -112,7 +112,7 @@ class Layout {
     arrows_.push_back(std::move(arrow));
   }
 
-  /// From top to bottom, each near what leads to it.
+  /// Orders a column from top to bottom, each place near its predecessors.
   void arrange(std::vector<std::size_t>& column) {
     const auto height_of_sources = [&](std::size_t place) {
       const auto& from = places_[place].from;
@@ -180,7 +180,7 @@ void draw_box(const Layout& layout, const Place& box, std::ostream& svg) {
       << "\">" << xml_text(box.name) << "</text>\n";
 }
 
-/// The kinds of arrows that there are.
+/// Draws the legend of the kinds of arrows.
 void draw_legend(const Layout& layout, int y, std::ostream& svg) {
   int x = kMargin;
   for (const bool required : {true, false}) {

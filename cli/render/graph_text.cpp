@@ -35,7 +35,7 @@ std::string words_of(const Graph& graph, const std::string& name) {
   return words;
 }
 
-/// The rails: a component that others wait for has a column of its own, from its line down to the last that waits.
+/// The rails: a component that others wait for has its own column, from its line down to the last one that waits.
 class Rails {
  public:
   Rails(const Graph& graph, const Signs& signs) : graph_(graph), signs_(signs) {
@@ -49,11 +49,11 @@ class Rails {
 
   std::size_t width() const { return own_.empty() ? 0 : 2 * std::ranges::max(own_) + 1; }
 
-  /// The component's own mark, and lines from it to the rails of those that it waits for.
+  /// Draws the component's own mark, and lines from it to the rails of the components that it waits for.
   std::string line(std::size_t row) const {
     const std::string& name = graph_.order[row];
     std::string text;
-    bool joined = false;  // the line to the left-most of them has begun
+    bool joined = false;  // the line to the left-most rail has begun
     for (std::size_t column = 0; column < own_[row]; ++column) {
       const std::string& first = graph_.order[columns_[column].begins];
       const bool waits = holds(graph_.before.at(name), first);
@@ -69,7 +69,7 @@ class Rails {
     return text.append(signs_.own);
   }
 
-  /// What goes on below that line.
+  /// Draws the rails below that line.
   std::string below(std::size_t row) const {
     std::string text;
     for (const Column& column : columns_)
@@ -85,10 +85,10 @@ class Rails {
   const Signs& signs_;
   std::map<std::string, std::size_t> last_;  ///< the last line that waits for it
   std::vector<Column> columns_;
-  std::vector<std::size_t> own_;  ///< by line: the column of its own mark
+  std::vector<std::size_t> own_;  ///< by line: the column of the component's mark
 };
 
-/// The words in lines of at most that width; at least one.
+/// Splits the words into lines of at most that width; at least one line.
 std::vector<std::string> folded(const std::string& words, std::size_t width) {
   std::vector<std::string> lines(1);
   for (const auto& word : split_list(words, ' ')) {
@@ -120,7 +120,7 @@ std::string with_rails(const Graph& graph, const Rails& rails, std::size_t names
   return text;
 }
 
-/// What the marks mean that are there.
+/// Explains the marks that occur.
 std::string legend(const Graph& graph, const Signs& signs) {
   bool any_required = false, any_after = false;
   for (const auto& [name, first] : graph.before) {

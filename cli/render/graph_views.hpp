@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/render/graph_views.hpp - the order of the components for people: as text, for Graphviz, and as a picture.
+// cli/render/graph_views.hpp - shows the order of the components: as text, for Graphviz, and as a picture.
 #pragma once
 
 #include <cstddef>
@@ -9,19 +9,19 @@
 
 namespace slipway::core {
 
-/// A line for each component, in order, with a rail that runs down from it to those that wait for it; without the
-/// rails where they leave no room for words.
+/// Returns a line for each component, in order, with a rail that runs down from it to the components that wait for it.
+/// Leaves out the rails where they leave no room for words.
 ///
-/// @param columns  what no line is wider than, at least 40
-/// @param utf8     the terminal shows box-drawing characters; else all of it is ASCII
+/// @param columns  the maximum width of a line, at least 40
+/// @param utf8     the terminal shows box-drawing characters; else the text is ASCII
 std::string graph_text(const Graph& graph, std::size_t columns, bool utf8);
 
-/// Graphviz text: requires as full lines, after as dashed ones.
+/// Returns Graphviz text: requires as full lines, after as dashed ones.
 std::string graph_dot(const Graph& graph);
 
-/// An SVG file that needs no other, the same bytes for the same graph: a column of boxes for each step of the longest
-/// way from a component that waits for none; requires as full arrows, after as dashed ones. The background is
-/// transparent, and every colour can be read on white and on black.
+/// Returns a self-contained SVG file, the same bytes for the same graph: a column of boxes for each step of the longest
+/// path from a component that waits for none; requires as full arrows, after as dashed ones. The background is
+/// transparent, and every colour is readable on white and on black.
 std::string graph_svg(const Graph& graph);
 
 }  // namespace slipway::core

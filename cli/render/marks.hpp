@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/render/marks.hpp - what a Page has between its words: bytes that no printable text has.
+// cli/render/marks.hpp - control bytes inside a Page, which no printable text contains.
 #pragma once
 
 #include <cstddef>
@@ -8,19 +8,20 @@
 
 namespace slipway::core {
 
-inline constexpr char kToneMark = '\x0e';     ///< the tone's letter follows
-inline constexpr char kToneEnd = '\x0f';      ///< plain from here on
-inline constexpr char kHangingMark = '\x11';  ///< at the beginning of a line: the next character is a column
+inline constexpr char kToneMark = '\x0e';     ///< followed by the tone's letter
+inline constexpr char kToneEnd = '\x0f';      ///< back to plain
+inline constexpr char kHangingMark = '\x11';  ///< at the start of a line, followed by a character that encodes a column
 
-/// Where the line that begins goes on when it is broken.
+/// Sets the column at which the continuation of a broken line starts.
 std::string hanging_mark(std::size_t column);
 
 std::string without_marks(std::string_view marked);
 
-/// Columns of a terminal that it fills.
+/// Returns the number of terminal columns that it fills.
 std::size_t shown_width(std::string_view marked);
 
-/// The text with its lines broken, see wrapped(); marks of tones stay. @param columns  0: only the other marks go
+/// Returns the text with its lines broken, see wrapped(); keeps marks of tones. @param columns  0: only removes the
+/// other marks
 std::string broken_lines(const std::string& marked, std::size_t columns);
 
 }  // namespace slipway::core

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/render/page.hpp - a result for people: what others wrote is made printable in it, some words have a colour, and
-// lines are broken where the terminal ends.
+// cli/render/page.hpp - a result for users: escapes unprintable characters of untrusted texts, colours some words, and
+// wraps lines at the terminal's width.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace slipway::core {
 
-/// What a word means, which a terminal shows by a colour.
+/// The meaning of a word, which a terminal shows as a colour.
 enum class Tone : char { plain = 'p', good = 'g', attention = 'a', bad = 'b', faint = 'f', heading = 'h' };
 
 struct Toned {
@@ -23,14 +23,13 @@ using TableRow = std::vector<Toned>;
 class Page {
  public:
   Page() = default;
-  /// Lines; of each, control characters become escapes.
+  /// Adds lines, with control characters escaped in each.
   explicit Page(std::string_view text) { add_lines(text); }
 
-  /// A text that others may have written: control characters become escapes, line ends and tabs as well, so that it
-  /// forges no line.
+  /// Adds an untrusted text: escapes control characters including line ends and tabs, so that it cannot forge a line.
   Page& operator<<(std::string_view text);
   Page& operator<<(const std::string& text) { return *this << std::string_view(text); }
-  /// A text of the program's own, which may have line ends.
+  /// Adds a text of the program itself, which may have line ends.
   Page& operator<<(const char* text) { return add_lines(text); }
   Page& operator<<(char byte) { return add_lines({&byte, 1}); }
   Page& operator<<(int number) { return *this << std::to_string(number); }
@@ -38,18 +37,18 @@ class Page {
   Page& operator<<(const Toned& word);
   Page& operator<<(const Page& other);
 
-  /// Rows of cells that begin below each other, two blanks apart. Of a row with fewer cells the last one goes on into
-  /// the columns behind it, and a last cell that is too long goes on below where it began.
+  /// Adds rows of cells in aligned columns, two blanks apart. In a row with fewer cells the last one extends over the
+  /// remaining columns; a last cell that is too long is wrapped below its start.
   Page& table(const std::vector<TableRow>& rows, std::size_t indent = 0);
 
-  /// @param columns  of the terminal; 0: lines stay whole
+  /// @param columns  of the terminal; 0: lines are not wrapped
   /// @param colour   the terminal shows colours
   std::string text(std::size_t columns, bool colour) const;
 
  private:
   Page& add_lines(std::string_view text);
 
-  std::string marked_;  ///< printable text, with marks between that printable text cannot have
+  std::string marked_;  ///< printable text, with marks in between that it cannot contain
 };
 
 }  // namespace slipway::core

@@ -6,18 +6,18 @@
 namespace slipway::core {
 namespace {
 
-constexpr std::size_t kFewest = 3;  ///< that are told together
+constexpr std::size_t kFewest = 3;  ///< that are combined
 constexpr std::size_t kNamed = 4;
 
-/// What a line says of one thing that can be told together with others.
+/// The part of a line about one thing that can be combined with others.
 struct Told {
   std::string verb;
-  std::string folder;  ///< empty: it is in none
+  std::string folder;  ///< empty when it has none
   std::string name;
   const char* things;
 };
 
-/// Empty: it has a line of its own.
+/// Empty when the item needs its own line.
 std::optional<Told> told_of(const PlannedItem& item) {
   const std::string& text = item.check.summary;
   const std::size_t space = text.find(' ');
@@ -26,7 +26,7 @@ std::optional<Told> told_of(const PlannedItem& item) {
   Told told{text.substr(0, space), {}, text.substr(space + 1), "modules"};
   if (kind == "kernel-module" && told.verb == "load")
     return told.name == item.action.target() ? std::optional(told) : std::nullopt;
-  const bool link = told.verb == "link" && !told.name.ends_with(")");  // one that replaces another says so
+  const bool link = told.verb == "link" && !told.name.ends_with(")");  // a link that replaces another one says so
   if (!link && !(kind == "device-node" && told.verb == "create")) return std::nullopt;
   const std::string path = told.name.substr(0, told.name.find(' '));
   const std::size_t slash = path.rfind('/');

@@ -19,9 +19,9 @@ namespace {
 using std::chrono::milliseconds;
 using Seconds = std::chrono::duration<double>;
 
-constexpr milliseconds kWindow{4000};  // the rate is that of the time since
+constexpr milliseconds kWindow{4000};  // the rate is measured over this time
 constexpr milliseconds kSampleStep{100};
-constexpr milliseconds kLeastTime{500};  // before, a rate would be chance
+constexpr milliseconds kLeastTime{500};  // before this, a rate would be random
 constexpr double kLongestLeft = 100 * 3600.0;
 constexpr std::size_t kLeastLabel = 24;
 constexpr std::array<std::size_t, 3> kBarWidths{24, 12, 0};
@@ -32,7 +32,7 @@ std::string formatted(const char* format, double number) {
   return text.data();
 }
 
-/// A unit of bytes in which a number is short.
+/// A unit of bytes that makes a number short.
 struct Scale {
   double bytes;
   const char* name;
@@ -80,7 +80,7 @@ std::string bar(const Progress& progress, std::size_t width) {
   return "[" + std::string(filled, '#') + std::string(width - filled, '.') + "]";
 }
 
-/// "unpacked x" of "unpack x" and "unpacking x"; other labels are done.
+/// Returns "unpacked x" for "unpack x" and "unpacking x"; adds "done" to other labels.
 std::string told_as_done(const std::string& step) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kVerbs{{{"download", "downloaded"},
                                                                                         {"unpack", "unpacked"},
@@ -96,7 +96,7 @@ std::string told_as_done(const std::string& step) {
   return step + " done";
 }
 
-/// Where the characters of the text begin, and its end.
+/// Returns the positions where characters begin, and the text's end.
 std::vector<std::size_t> characters_of(const std::string& text) {
   std::vector<std::size_t> begins;
   for (std::size_t i = 0; i < text.size(); ++i)
@@ -119,7 +119,7 @@ std::string shortened(const std::string& text, std::size_t columns) {
 }
 
 void ProgressMeter::report(Progress progress, Time now) {
-  // What is less than before has to come again, or is another attempt.
+  // A smaller value means that the data is read again, or that this is another attempt.
   if (!first_ || progress.done < first_->done) first_ = Sample{now, progress.done};
   if (progress.done < last_.done) recent_.clear();
   if (recent_.empty() || now - recent_.back().time >= kSampleStep) recent_.push_back({now, progress.done});
@@ -150,7 +150,7 @@ std::string ProgressMeter::line(std::size_t columns) const {
   const std::string label = printable((component_.empty() ? "" : component_ + ": ") + last_.label);
   std::vector<std::string> parts = numbers();
   const std::size_t least = std::min(width_of(label), kLeastLabel);
-  // A narrower bar first, then none; then the time and the rate go.
+  // Uses a narrower bar first, then none; then leaves out the time and the rate.
   for (;;) {
     const std::string numbers = joined(parts, "  ");
     for (const std::size_t width : kBarWidths) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/render/progress_line.hpp - the progress of one step as a line for people: how much, how fast, how much longer.
+// cli/render/progress_line.hpp - the progress of one step as a line for users: amount, rate and remaining time.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@
 
 namespace slipway::core {
 
-/// What was reported of one step, and when. It asks no clock.
+/// The reports of one step with their times. It reads no clock.
 class ProgressMeter {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -23,18 +23,18 @@ class ProgressMeter {
 
   void report(Progress progress, Time now);
 
-  /// "driver: unpack x [####....] 120.0 of 345.0 MiB  98.2 MiB/s  3 s left", as of the last report.
+  /// Returns "driver: unpack x [####....] 120.0 of 345.0 MiB  98.2 MiB/s  3 s left", as of the last report.
   ///
-  /// The rate is that of the last few seconds; it and what follows from it are left out in the first half second. So
-  /// are parts for which there is no room, and the middle of a long label.
+  /// The rate is that of the last few seconds; it and the remaining time are left out in the first half second. Parts
+  /// for which there is no room are left out too, and so is the middle of a long label.
   ///
-  /// @param columns  what it is never wider than
+  /// @param columns  the maximum width
   std::string line(std::size_t columns) const;
 
-  /// The same for a log, without the component and a bar: "unpack x: 120.0 of 345.0 MiB, 98.2 MiB/s, 3 s left".
+  /// The same for a log, without the component and the bar: "unpack x: 120.0 of 345.0 MiB, 98.2 MiB/s, 3 s left".
   std::string standing() const;
 
-  /// What is left to say when it is done, without the component: "unpacked x: 345.0 MiB in 3.5 s, 98.2 MiB/s".
+  /// Returns the summary of a finished step, without the component: "unpacked x: 345.0 MiB in 3.5 s, 98.2 MiB/s".
   std::string summary() const;
 
   const Progress& last() const { return last_; }
@@ -45,22 +45,22 @@ class ProgressMeter {
     Time time;
     std::uint64_t done;
   };
-  /// How much, how fast, how much longer.
+  /// Returns amount, rate and remaining time.
   std::vector<std::string> numbers() const;
-  /// Per second, since that sample; nothing in the first half second.
+  /// Returns the rate per second since that sample; nothing in the first half second.
   std::optional<double> rate_since(const Sample& sample) const;
 
   std::string component_;
   Progress last_;
   Time last_time_;
   std::optional<Sample> first_;
-  std::deque<Sample> recent_;  ///< of the last few seconds
+  std::deque<Sample> recent_;  ///< from the last few seconds
 };
 
-/// What a label says before ": ", after which comes the part that is being worked on now: too much for a log.
+/// Returns the part of a label before ": ". The part after it is the current item: too much for a log.
 std::string step_of(const std::string& label);
 
-/// The text with its middle left out ("...") where it is wider.
+/// Returns the text with its middle replaced by "..." when it is wider.
 std::string shortened(const std::string& text, std::size_t columns);
 
 }  // namespace slipway::core

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/render/render.hpp - results for people and for programs.
+// cli/render/render.hpp - results for users and for programs.
 #pragma once
 
 #include <map>
@@ -16,42 +16,43 @@
 
 namespace slipway::core {
 
-/// `{"apiVersion": "slipway.dev/v1", "kind": KIND, …members}`
+/// Returns `{"apiVersion": "slipway.dev/v1", "kind": KIND, …members}`.
 Json envelope(const std::string& kind, Json members);
 
 Page plan_text(const PlannedRun& run, const Options& options);
-/// Also what `apply FILE` reads: "identity" is compared, "options" say what it was made for.
+/// The document that `apply FILE` reads: "identity" is compared, "options" are those of the plan.
 Json plan_json(const PlannedRun& run, const Options& options);
 
-/// A plan's warnings about the host as a whole.
+/// Appends a plan's warnings about the whole host.
 void append_warnings(Page& text, const Findings& warnings);
 
 Page apply_text(const ApplyResult& result, const std::string& root);
 Json apply_json(const ApplyResult& result);
 
-/// What is wrong by its cause, the worst first, then all other findings.
+/// Returns the problems by cause, the worst first, then all other findings.
 Page findings_text(const std::map<std::string, Findings>& findings);
-/// What is wrong, then what could not be tried, and how many things that are; what is well is only counted.
-/// @param whole  everything, with each text in full
+/// Returns the problems, then what could not be tested, with the number of each; passed findings are only counted.
+/// @param whole  all findings, each with its full text
 Page doctor_text(const std::map<std::string, Findings>& findings, bool whole);
 Json findings_json(const std::map<std::string, Findings>& findings);
 
 Tone tone_of(ComponentState state);
 
-/// An error's text with the component in front, and a spec key's position (file:line:column) where it has one.
+/// Returns an error's text with the component in front, and the position of a spec key (file:line:column) if it has
+/// one.
 std::string error_text(const Error& error, const std::string& component, const HostSpec* spec);
 
-/// The error of a component of the run; empty where it has none, or where one before it has the same one, which names
-/// all that it is about.
+/// Returns the error of a component of the run; empty when it has none, or when an earlier component has the same
+/// error, which names all components concerned.
 std::string error_text(const PlannedRun& run, const PlannedComponent& component);
 
-/// A note of a plan; with the file, line and column in front where it begins with a key of the spec ("spec.a.b: …").
+/// Returns a note of a plan; with file, line and column in front when it begins with a key of the spec ("spec.a.b: …").
 std::string note_text(const std::string& note, const HostSpec& spec);
 
-/// Writes a JSON result as `-o` asks: indented, or on one line.
+/// Returns a JSON result in the form of `-o`: indented, or on one line.
 std::string json_text(const Json& value, const std::string& output);
 
-/// output.schema.json of this folder.
+/// Returns output.schema.json of this folder.
 Json output_schema();
 
 }  // namespace slipway::core

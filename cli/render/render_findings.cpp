@@ -44,7 +44,7 @@ Page entry_text(const CauseEntry& entry, bool whole) {
   return page;
 }
 
-/// All findings, those of the entries and the others.
+/// All findings, those in entries and the others.
 struct Grouped {
   std::vector<CauseEntry> entries;
   std::vector<const Finding*> others;

@@ -14,7 +14,7 @@
 namespace slipway::core {
 namespace {
 
-/// A saved plan may be applied from another folder.
+/// Makes a path absolute: a saved plan may be applied from another folder.
 std::string absolute(const std::string& path) {
   std::error_code code;
   const auto whole = std::filesystem::absolute(path, code).lexically_normal();
@@ -60,7 +60,7 @@ std::string headline(const PlannedComponent& component) {
   }
 }
 
-/// What stands, and what is to be changed, is what a plan is for: only the rest has a colour.
+/// Only exceptional states have a colour: unchanged components and changes are a plan's normal content.
 Tone tone_of_plan(ComponentState state) { return tone_of(state) == Tone::good ? Tone::plain : tone_of(state); }
 
 void append_indented(Page& text, const std::string& block, const char* indent) {
@@ -69,7 +69,7 @@ void append_indented(Page& text, const std::string& block, const char* indent) {
 
 Tone tone_of_mark(char mark) { return mark == '+' ? Tone::good : mark == '-' ? Tone::bad : Tone::faint; }
 
-/// What a custom action shows of its change. In a line of nothing but marks ("==== ---- ++++") they have their colours.
+/// Appends the lines that a custom action shows of its change. A line of only marks ("==== ---- ++++") is coloured.
 void append_picture(Page& text, const std::string& picture) {
   for (const std::string& line : lines_of(picture)) {
     text << "    ";
@@ -84,7 +84,7 @@ void append_picture(Page& text, const std::string& picture) {
   }
 }
 
-/// It needs no change and did not work after the last apply.
+/// True when it needs no change and failed after the last apply.
 bool is_checked_again(const PlannedRun& run, const PlannedComponent& component) {
   return component.state == ComponentState::ready && run.failing.contains(component.name);
 }
@@ -106,7 +106,7 @@ void append_component(Page& text, const PlannedComponent& component, const Plann
   for (const PlanLine& line : plan_lines(component.items, verbose)) {
     const PlannedItem& item = *line.first;
     if (item.check.standing == Check::Standing::satisfied && !verbose) continue;
-    // What the action is there for is no reason to take it away.
+    // The reason for the action is not the reason for removing it.
     const Json because = item.removal ? Json() : item.action.value("because");
     text << "  " << mark(item) << ' ' << line.text;
     if (because.is_string()) text << "  " << Toned{Tone::faint, "# " + because.get<std::string>()};
@@ -129,7 +129,7 @@ void append_trigger(Page& text, const Trigger& trigger, const PlannedRun& run, b
   if (!tool.empty() && verbose) text << "      by " << tool << '\n';
 }
 
-/// By trigger: {"tool": what will be run} or {"skipped": why nothing will be}.
+/// By trigger: {"tool": the program to run} or {"skipped": the reason why none will run}.
 Json prospects_json(const PlannedRun& run) {
   Json all = Json::object();
   for (const auto& [trigger, prospect] : run.prospects) {
@@ -139,14 +139,14 @@ Json prospects_json(const PlannedRun& run) {
   return all;
 }
 
-/// A command as it is typed for the host of this plan.
+/// Returns a command as typed for the host of this plan.
 std::string typed(const std::string& command, const Options& options) {
   SessionOptions host = options.session;
   host.spec = options.spec;
   return advised(command, host);
 }
 
-/// Each edit that is kept, with the commands that replace it and that accept it.
+/// Returns each kept edit, with the commands that replace it and that accept it.
 Json edits_json(const PlannedRun& run, const Options& options) {
   Json all = Json::array();
   const auto bare = [&](const std::string& command) {
@@ -167,7 +167,7 @@ Json edits_json(const PlannedRun& run, const Options& options) {
   return all;
 }
 
-/// What the plan comes to, in a sentence; empty where its lines say it.
+/// Summarizes the plan in a sentence; empty when its lines are enough.
 std::string conclusion(const PlannedRun& run, const std::vector<std::string>& kept) {
   if (run.failed()) return "Not everything can be planned; see the errors above.\n";
   if (run.changes()) return {};

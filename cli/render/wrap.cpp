@@ -20,14 +20,14 @@ namespace slipway::core {
 namespace {
 
 constexpr std::size_t kNarrowest = 40;
-constexpr std::size_t kHanging = 4;  // below what stands behind a mark: "  + create …"
+constexpr std::size_t kHanging = 4;  // relative to the text after a mark: "  + create …"
 constexpr std::size_t kDeepestIndent = 12;
-constexpr std::size_t kFarthestColumn = 88;  // that a mark can say
+constexpr std::size_t kFarthestColumn = 88;  // the largest column that a mark can encode
 
-constexpr std::size_t kLongestCommand = 4096;   // in backquotes, in bytes: the author of a text may have made it of any
-constexpr std::size_t kMostBytesOfAColumn = 7;  // of a column: a character of UTF-8 and marks around it
+constexpr std::size_t kLongestCommand = 4096;   // in backquotes, in bytes: texts may have commands of any length
+constexpr std::size_t kMostBytesOfAColumn = 7;  // per column: a UTF-8 character and marks around it
 
-/// Stops where it is too long: the author of a text may have made it of any length.
+/// Stops when it is too long: the author of a text may have made it of any length.
 bool fits_in(std::string_view marked, std::size_t columns) {
   std::size_t width = 0;
   for (std::size_t at = 0; at < marked.size() && width <= columns; ++at)
@@ -38,8 +38,8 @@ bool fits_in(std::string_view marked, std::size_t columns) {
   return width <= columns;
 }
 
-/// Where the word ends that begins at `from`. A command in backquotes belongs together, however long it is: one that
-/// was broken could not be copied.
+/// Returns the end of the word that begins at `from`. A command in backquotes is one word of any length: a broken
+/// command could not be copied.
 std::size_t end_of_word(const std::string& line, std::size_t from) {
   const std::string_view rest = std::string_view(line).substr(from, kLongestCommand);
   bool in_command = false;
@@ -51,7 +51,7 @@ std::size_t end_of_word(const std::string& line, std::size_t from) {
   return is_all ? line.size() : std::min(line.find(' ', from), line.size());
 }
 
-/// How much of a word that is too long goes onto this line: up to its last slash that fits, else its last dot.
+/// Returns the part of a word that fits on this line: up to its last slash that fits, else its last dot.
 std::size_t fitting_part(std::string_view word, std::size_t room) {
   for (const char at : {'/', '.'}) {
     const std::size_t found = word.substr(0, room).rfind(at);
@@ -60,10 +60,10 @@ std::size_t fitting_part(std::string_view word, std::size_t room) {
   return 0;
 }
 
-/// One line that becomes several.
+/// Breaks one line into several.
 class Breaker {
  public:
-  /// @param hanging  the column where it goes on; 0: behind its own indent
+  /// @param hanging  the column of continuation lines; 0: after its own indent
   Breaker(const std::string& line, std::size_t columns, std::size_t hanging)
       : line_(line),
         columns_(columns),
@@ -178,7 +178,7 @@ std::string cut_at_word(const std::string& text, std::size_t most) {
   const std::size_t before = text.rfind(' ', most);
   std::size_t end = before != std::string::npos ? before : text.find(' ');
   if (end == std::string::npos) return text;
-  if (std::ranges::count(std::string_view(text).substr(0, end), '`') % 2 != 0) {  // in the middle of a command
+  if (std::ranges::count(std::string_view(text).substr(0, end), '`') % 2 != 0) {  // inside a command
     const std::size_t open = text.rfind('`', end);
     const std::size_t close = text.find('`', end);
     if (close == std::string::npos) return text.substr(0, end) + " …";

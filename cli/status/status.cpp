@@ -25,11 +25,11 @@
 namespace slipway::core {
 namespace {
 
-/// What the root's state has, read once.
+/// The root's state, read once.
 struct Known {
   std::map<std::string, Ownership> owned;
   std::optional<Generation> current;
-  std::optional<HostSpec> spec;  ///< of the generation
+  std::optional<HostSpec> spec;  ///< the generation's spec
   std::vector<int> generations;
   Json failing = Json::object();
   Unfinished unfinished;
@@ -61,9 +61,9 @@ Json damage_of(Session& session, const Known& known) {
   return damaged;
 }
 
-/// What this machine's log has on the root.
+/// Returns the entries of this machine's log about the root.
 std::vector<Json> logged_here(const Options& options, const std::string& root) {
-  std::set<std::string> others;  // events of other roots, by their ids; an end names no root
+  std::set<std::string> others;  // events of other roots, by id; an end names no root
   std::vector<Json> events = History(log_folder(options)).read().value_or({});
   for (const Json& event : events)
     if (event.value("event", Json()) == "begin" && event.value("root", Json()) != root)
@@ -72,7 +72,7 @@ std::vector<Json> logged_here(const Options& options, const std::string& root) {
   return events;
 }
 
-/// The log of the root; what cannot be read tells nothing.
+/// Returns the root's log; skips unreadable parts.
 std::vector<Json> events_of(const Session& session, const Options& options) {
   const HostConfig& host = session.host_config();
   if (host.live || host.root == "/") return logged_here(options, host.root);
@@ -80,7 +80,7 @@ std::vector<Json> events_of(const Session& session, const Options& options) {
   return root ? read_log_of(*root).value_or({}) : std::vector<Json>{};
 }
 
-/// Edits of what the component owns: those that are kept, and those that were accepted.
+/// Adds the edits of things that the component owns: kept and accepted ones.
 void add_edits(Session& session, const Ownership& ownership, const Json& accepted, Json& component) {
   std::vector<std::string> kept;
   std::vector<std::string> targets;
@@ -108,7 +108,7 @@ void add_owned(Session& session, const Known& known, Json& components) {
   }
 }
 
-/// Files that other programs generate anew, and that an apply of this component alone puts right each time.
+/// Adds files that other programs rewrite, and that an apply of only this component restores each time.
 void add_put_back(const Session& session, const Known& known, const std::vector<Json>& events, Json& components) {
   const std::string boot_id(trimmed(session.host().read("/proc/sys/kernel/random/boot_id").value_or("")));
   for (const auto& [name, ownership] : known.owned)
@@ -117,7 +117,7 @@ void add_put_back(const Session& session, const Known& known, const std::vector<
         components[name]["put_back"] = std::move(found);
 }
 
-/// What is applied and owns nothing here, as what leaves all to a boot of an image.
+/// Adds applied components that own nothing here, such as those of an image whose work is done at boot.
 void add_applied(const Known& known, Json& components) {
   if (!known.current) return;
   for (const auto& [name, plugin] : known.current->plugins.items())
@@ -136,7 +136,7 @@ void add_failing(const Known& known, const std::vector<Json>& events, Json& comp
   }
 }
 
-/// With how verify finds it: a service that does not run where nothing could start it is no failure.
+/// Returns the service's state with verify's result: a stopped service that nothing could start is not a failure.
 Json service_json(const Session& session, const std::string& name, const ServiceState& state) {
   Json service = to_json(state);
   const Finding finding = service_finding(session, name, state);
@@ -145,7 +145,7 @@ Json service_json(const Session& session, const std::string& name, const Service
   return service;
 }
 
-/// Components whose record cannot be read are there all the same.
+/// Adds components whose record cannot be read.
 void add_damaged(Session& session, Json& components) {
   constexpr std::string_view kFolder = "components/", kEnding = ".json";
   for (const auto& [file, error] : session.state().left_out())
@@ -153,7 +153,7 @@ void add_damaged(Session& session, Json& components) {
       components[file.substr(kFolder.size(), file.size() - kFolder.size() - kEnding.size())]["state"] = "damaged";
 }
 
-/// What is applied and cannot be looked at any more, nor brought about by a boot.
+/// Adds applied components without a plugin, which can be neither verified nor completed by a boot.
 void add_without_plugin(const Known& known, Json& components) {
   if (!known.spec) return;
   for (const auto& [name, error] : known.spec->unusable) {
@@ -188,8 +188,8 @@ Json components_of(Session& session, const Options& options, const Known& known)
   return components;
 }
 
-/// What verify finds of the GPUs that the spec expects; null where it expects none, or they cannot be counted yet.
-/// As verify does, this looks into the root's own spec first: where no GPU was found, there may be no generation.
+/// Returns verify's finding about the GPUs that the spec expects; null when it expects none, or they cannot be counted
+/// yet. Reads the root's own spec first, as verify does: when no GPU was found, there may be no generation.
 Json expectation_of(Session& session, const Options& options, const Known& known) {
   std::optional<HostSpec> spec = known.spec;
   if (auto own = load_spec(session, options)) spec = std::move(own->spec);
@@ -198,14 +198,15 @@ Json expectation_of(Session& session, const Options& options, const Known& known
   return {{"status", to_string(finding->status)}, {"text", finding->text}, {"remedy", finding->remedy}};
 }
 
-/// What `slipway apply` needs besides, where the root has no spec of its own: that of the last apply, if it is there.
+/// Returns the spec option that `slipway apply` needs when the root has no spec of its own: that of the last apply, if
+/// its file exists.
 std::string the_spec(const Host& host, const Known& known) {
   if (host.exists("/etc/slipway/host.yaml")) return "";
   const std::string last = known.current ? known.current->spec_file : "";
   return " -f " + (last.starts_with('/') && ::access(last.c_str(), R_OK) == 0 ? last : "SPEC");
 }
 
-/// What is to be done next, the most urgent first: {"problem", "do"}.
+/// The next steps for the user, the most urgent first: {"problem", "do"}.
 class NextSteps {
  public:
   NextSteps(Session& session, const Known& known, std::string next_kernel)
@@ -257,7 +258,7 @@ class NextSteps {
     steps_.push_back({{"problem", problem}, {"do", advised(remedy, session_.options())}});
   }
 
-  /// @param apply  as it is for a component that is applied as the generation has it
+  /// @param apply  the command for a component that is applied as in the generation
   void add_component(const std::string& name, const Json& component, std::string apply) {
     const std::string failed = failing_spec(component.value("failing", Json::object()));
     const std::string spec = failed.empty() ? spec_ : failed;
@@ -292,14 +293,14 @@ class NextSteps {
       lost_.push_back(name);
   }
 
-  /// What it says of itself is newer than how the last apply ended.
+  /// The service's own report is newer than the result of the last apply.
   bool service_works(const std::string& name) const {
     const auto service = known_.services.find(name);
     return service != known_.services.end() && service->second.is == ServiceState::Is::working &&
            service->second.reasons.empty();
   }
 
-  /// Its modules are for other kernels than the one that boots next.
+  /// Adds a step when its modules are for other kernels than the one that boots next.
   void add_next_boot(const std::string& name, const Ownership& ownership) {
     std::set<std::string> kernels;
     for (const Owned& item : ownership.items)
@@ -310,7 +311,7 @@ class NextSteps {
           "`slipway doctor " + name + "` says what to do");
   }
 
-  /// What services say of themselves has its remedies in the findings of doctor.
+  /// The remedies for problems that services report are in the findings of doctor.
   void add_reasons() {
     std::vector<std::string> reporting;
     for (const auto& [name, service] : known_.services)
@@ -324,7 +325,7 @@ class NextSteps {
   Session& session_;
   const Known& known_;
   std::string spec_;
-  std::string next_kernel_;  ///< that the boot loader takes; empty: it cannot be told
+  std::string next_kernel_;  ///< the boot loader's choice; empty: unknown
   std::vector<std::string> edited_;
   std::vector<std::string> lost_;
   Json steps_ = Json::array();

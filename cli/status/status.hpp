@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/status/status.hpp - `slipway status`: what is provisioned, how it is, and what is to be done next.
+// cli/status/status.hpp - `slipway status`: the applied components, their state, and the next steps.
 #pragma once
 
 #include <ctime>
@@ -11,11 +11,12 @@
 
 namespace slipway::core {
 
-/// The document `Status` (cli/render/output.schema.json). Damaged files of the state are gone around and named in it.
+/// Returns the document `Status` (cli/render/output.schema.json). Skips damaged files of the state and lists them in
+/// it.
 /// Errors: those of the state's folder.
 Result<Json> status_of(Session& session, const Options& options);
 
-/// The same for people, on one screen. @param now  for ages
+/// The same for users, on one screen. @param now  for ages
 Page status_page(const Json& status, std::time_t now);
 
 }  // namespace slipway::core

@@ -14,14 +14,14 @@ namespace slipway::core {
 namespace {
 
 constexpr std::size_t kMostKernels = 3;
-constexpr std::size_t kMostReasons = 3;  // of one service
+constexpr std::size_t kMostReasons = 3;  // for one service
 constexpr std::size_t kLongestRemark = 240;
 
 using Texts = std::vector<std::string>;
 
 Toned plain(const std::string& text) { return {Tone::plain, text}; }
 
-/// A file in the working folder by its name alone.
+/// Shows a file in the working folder by its name alone.
 std::string seen_from_here(const std::string& file) {
   std::error_code problem;
   const std::filesystem::path path(file);
@@ -29,7 +29,7 @@ std::string seen_from_here(const std::string& file) {
   return is_here ? path.filename().string() : file;
 }
 
-/// The parts that are not empty, with commas between.
+/// Joins the parts that are not empty, with commas.
 std::string listing(Texts parts) {
   std::erase(parts, "");
   return joined(parts, ", ");
@@ -53,7 +53,7 @@ std::string kernel_text(const Json& kernel) {
   return next.empty() || next == release ? text : text + "; " + next + " boots next";
 }
 
-/// @param simulated  a machine of --sim, on which a driver runs where its setting names one, whatever the root has
+/// @param simulated  a machine of --sim, on which the driver from its settings is running, whatever the root has
 std::string device_text(const Json& devices, bool simulated) {
   if (devices.empty()) return "none on the PCI bus";
   const auto driver_of = [](const Json& device) { return device.value("driver", ""); };
@@ -125,8 +125,8 @@ std::string outputs_text(const Json& outputs) {
   return joined(parts, ", ");
 }
 
-/// What there is to say of a component, a line for each.
-/// @param reported  the reasons of services so far: two of them may see the same, which is reported once
+/// Returns the remarks about a component, a line each.
+/// @param reported  the reasons of services so far: two services may report the same problem, which is shown once
 std::vector<Toned> remarks_of(const Json& component, std::set<std::string>& reported) {
   std::vector<Toned> remarks;
   if (const std::string outputs = outputs_text(component.value("outputs", Json::object())); !outputs.empty())

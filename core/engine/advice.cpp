@@ -10,10 +10,10 @@
 namespace slipway::core {
 namespace {
 
-/// Commands that act on a root, and which options they take beside those that name it.
+/// A command that acts on a root, and the options that it takes apart from those that name the root.
 struct RootCommand {
   std::string_view name;
-  bool needs_spec = false;  ///< the others have the generation in force
+  bool needs_spec = false;  ///< the other commands use the active generation
   bool takes_kernel = true;
   bool plans_units = false;  ///< takes --without-slipway
   bool takes_image = true;   ///< --image
@@ -38,7 +38,7 @@ constexpr std::array kCommands{RootCommand{"apply", true, true, true},
                                RootCommand{"service", true},
                                RootCommand{"pause", false, false, false, false}};
 
-/// What goes behind the command's name; `words` is all of the command as it was advised.
+/// Returns the options to add after the command's name; `words` is the whole command as advised.
 std::string options_for(const RootCommand& command, std::string_view words, const SessionOptions& options) {
   std::string text;
   const auto add = [&](const char* option, const std::string& value) {

@@ -41,7 +41,7 @@ std::vector<std::string> missing_of(const std::vector<PciDevice>& gpus, const Ex
   return missing;
 }
 
-/// "0000:18:00.0 is 10de:20b2" of each GPU of another product.
+/// Returns "0000:18:00.0 is 10de:20b2" for each GPU of another product.
 std::vector<std::string> others_of(const std::vector<PciDevice>& gpus, const ExpectedGpus& expected) {
   std::vector<std::string> others;
   for (const PciDevice& gpu : gpus)

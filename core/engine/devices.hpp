@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/devices.hpp - the PCI devices of a machine that plugins are for, and whether those that the spec expects
-// are there.
+// core/engine/devices.hpp - the PCI devices that the installed plugins serve, and the check for the devices that the
+// spec expects.
 #pragma once
 
 #include <map>
@@ -17,23 +17,24 @@
 
 namespace slipway::core {
 
-/// PCI functions that fit a `service_device` of an installed plugin, in bus order; none without a kernel's view.
+/// Returns the PCI functions that match a `service_device` of an installed plugin, in bus order; empty without a kernel
+/// view.
 std::vector<PciDevice> plugin_devices(const Session& session);
 
-/// Those of them that are GPUs (PCI class 03, display controllers), without virtual functions of SR-IOV.
+/// Returns those of them that are GPUs (PCI class 03, display controllers), without SR-IOV virtual functions.
 std::vector<PciDevice> gpus_on_bus(const Session& session);
 
 /// "10de:2330"
 std::string pci_id(const PciDevice& device);
 
-/// "slipway.expect": it fails when GPUs are missing from the PCI bus or do not answer, or one is of another product,
-/// and warns of more than expected; not exercised for a root that shows no devices. Nothing where the spec expects
-/// nothing.
+/// The finding "slipway.expect". It fails when GPUs are missing from the PCI bus, do not answer, or are a different
+/// product; it warns when there are more than expected; it is not exercised for a root that shows no devices. Empty
+/// when the spec has no expectation.
 /// @param silent  addresses of GPUs that are on the bus and do not answer, see silent_gpus()
 std::optional<Finding> check_expectation(const Session& session, const ExpectedGpus& expected,
                                          const std::set<std::string>& silent = {});
 
-/// Addresses of the GPUs that do not answer, as the causes of findings name them ("gpu/0000:65:00.0/lost").
+/// Returns the addresses of GPUs that do not answer, taken from the causes of findings ("gpu/0000:65:00.0/lost").
 std::set<std::string> silent_gpus(const std::map<std::string, Findings>& findings);
 
 }  // namespace slipway::core

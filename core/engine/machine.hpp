@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/machine.hpp - the machine or root that one command works on: what is seen of it, what is written there,
-// and what is recorded of it.
+// core/engine/machine.hpp - the machine or root that one command works on: reads its state, writes to it, and keeps its
+// records.
 #pragma once
 
 #include <memory>
@@ -24,14 +24,14 @@ struct SessionOptions {
   std::optional<bool> live;  ///< empty: live exactly when root is "/"; false: an image, even if its root is "/"
   std::vector<std::string> kernels = {};  ///< --kernel, each
   std::string sim;                        ///< --sim: profile name or file
-  std::string spec;                       ///< -f, for the words of remedies
-  std::string hardware;                   ///< of the spec; empty: by liveness
-  std::string cache;                      ///< downloads, build results; empty: /var/cache/slipway, the user's cache
-                                          ///< folder, or for an image that is "/" a folder that goes at the end
-  std::string time;                       ///< RFC 3339 in UTC: is noted with a generation; empty: none is
-  bool booting = false;                   ///< slipway-boot.service applies
-  bool without_slipway = false;           ///< --without-slipway was given, which commands that are advised repeat
-  bool own_environment = false;  ///< SLIPWAY_ variables choose no plugins or libraries: see environment_counts()
+  std::string spec;                       ///< -f, for the commands that remedies name
+  std::string hardware;                   ///< `hardware` of the spec; empty: depends on whether the root is live
+  std::string cache;  ///< downloads, build results; empty: /var/cache/slipway, the user's cache folder, or for an image
+                      ///< that is "/" a folder that is removed at the end
+  std::string time;   ///< RFC 3339 in UTC, recorded with a generation; empty: no time is recorded
+  bool booting = false;          ///< true when slipway-boot.service applies
+  bool without_slipway = false;  ///< --without-slipway was given, and advised commands repeat it
+  bool own_environment = false;  ///< ignores SLIPWAY_ variables that choose plugins or libraries
 };
 
 class Machine {
@@ -42,21 +42,21 @@ class Machine {
   RootFs& root() { return *root_; }
   StateDir& state() { return *state_; }
   SimulatedMachine* simulated() const { return simulated_.get(); }  ///< null without --sim
-  /// What workers get beyond this process's environment: where a simulated machine's devices are found.
+  /// Returns the variables for workers beyond this process's environment: where a simulated machine's devices are.
   std::vector<std::string> worker_environment() const {
     return simulated_ ? simulated_->environment() : std::vector<std::string>{};
   }
 
-  /// Fixes the spec's `hardware` word, which the command line's root decides where the spec is silent.
+  /// Sets the spec's `hardware` word. Where the spec has none, the command line's root decides.
   void set_hardware(const std::string& word);
-  /// The kernels of a generation that is applied again, where the command line names none.
+  /// Sets the kernels of a generation that is applied again, unless the command line names kernels.
   Status set_kernels(const std::vector<std::string>& releases);
-  /// The spec says `hardware: assume` in so many words.
+  /// True when the spec says `hardware: assume` explicitly.
   bool assumes_hardware() const { return assumes_hardware_; }
 
  protected:
   explicit Machine(SessionOptions options) : options_(std::move(options)) {}
-  /// @param ui  for what a simulated machine has to say; borrowed
+  /// @param ui  receives the messages of a simulated machine; borrowed
   Status open(Ui& ui);
 
  private:
@@ -72,7 +72,8 @@ class Machine {
   bool assumes_hardware_ = false;
 };
 
-/// SOURCE_DATE_EPOCH (reproducible-builds.org specification): seconds; empty when unset. Errors: `invalid` no number.
+/// SOURCE_DATE_EPOCH (reproducible-builds.org specification): seconds; empty when unset. Errors: `invalid` when it is
+/// not a number.
 Result<std::optional<std::int64_t>> source_date_epoch();
 
 /// The value of an environment variable; empty where it is not set.

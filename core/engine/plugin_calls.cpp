@@ -23,14 +23,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// /var/cache/slipway, or the user's cache folder.
+/// Returns /var/cache/slipway, or the user's cache folder.
 std::string default_cache() {
   if (::geteuid() == 0) return "/var/cache/slipway";
   if (const std::string xdg = environment("XDG_CACHE_HOME"); !xdg.empty()) return xdg + "/slipway";
   return environment("HOME") + "/.cache/slipway";
 }
 
-/// A worker gives up, once and for good, all that its place or source does not need: so each of those has its own.
+/// A worker drops all access that its component or source does not need, for good: so each of these has its own worker.
 std::string artifact_worker(const std::string& component, const std::string& op, const Json& request) {
   if (op == "stage" || op == "build") {
     const std::string into = request.value(op == "build" ? "output" : "into", "");
@@ -41,7 +41,7 @@ std::string artifact_worker(const std::string& component, const std::string& op,
   return "artifact/" + component + " from " + source_address(source) + (login.empty() ? "" : " with " + login);
 }
 
-/// What plugins say while a command is at work is for who asks for it, unless it is a warning: the steps tell the rest.
+/// Messages of plugins have level debug unless they are warnings: the steps describe the rest.
 Ui::Level level_of(const std::string& word) { return word == "warning" ? Ui::Level::warning : Ui::Level::debug; }
 
 }  // namespace
@@ -56,7 +56,8 @@ std::string helper_path(const std::string& name) {
 RunPage::RunPage() : memory_(::memfd_create("slipway-run", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
   constexpr off_t kBytes = 4096;
   if (memory_ && ::ftruncate(memory_.get(), kBytes) != 0) memory_ = Fd();
-  // A worker that made it shorter would end the others by SIGBUS. All of them write to it, so it has no seal for that.
+  // A worker that shortened it would end the others by SIGBUS. All of them write to it, so it is not sealed against
+  // writing.
   if (memory_ && ::fcntl(memory_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) memory_ = Fd();
 }
 
@@ -76,7 +77,7 @@ Status PluginCalls::open() {
                 (problem.next.empty() ? "" : "; to do: " + problem.next));
   cache_ = options.cache.empty() ? default_cache() : fs::absolute(options.cache).string();
   if (options.cache.empty() && machine_.host_config().root == "/" && !options.live.value_or(true)) {
-    // Nothing of a cache is left in the image.
+    // No part of a cache may stay in the image.
     SLIPWAY_TRY(folder, ScratchFolder::make(fs::temp_directory_path().string(), "slipway-cache"));
     cache_ = folder.path();
     passing_cache_.emplace(std::move(folder));
@@ -95,7 +96,8 @@ WorkerEvents PluginCalls::events(const std::string& component, const std::string
   events.output = [this](const std::string& text) {
     if (tool_output) tool_output(text);
   };
-  // Whoever answers could write anywhere as this process: so tools alone ask, and never what reads foreign archives.
+  // A tool that answers could write anywhere as this process: so only tools may ask, never a worker that reads
+  // archives.
   if (op == "tool")
     events.core = [this, component](const std::string& asked, const Json& request) {
       return core_call(component, asked, request);
@@ -138,7 +140,7 @@ Result<Json> PluginCalls::call(const std::string& component, const std::string& 
   auto reply = process->call(op, request, limit, events(component, op));
   if (!reply && (reply.error().code == ErrorCode::plugin_defect || reply.error().code == ErrorCode::timed_out)) {
     const std::scoped_lock lock(workers_mutex_);
-    workers_.erase(component);  // it is dead or not to be trusted any more; the next call starts afresh
+    workers_.erase(component);  // it has ended or cannot be trusted any more; the next call starts a new one
   }
   if (!reply) return advised_by_plugin(std::move(reply).error(), machine_);
   return reply;
@@ -147,7 +149,7 @@ Result<Json> PluginCalls::call(const std::string& component, const std::string& 
 Result<Json> PluginCalls::artifact(const std::string& component, const std::string& op, const Json& request) {
   SLIPWAY_TRY(process, worker(artifact_worker(component, op, request), helper_path("slipway-artifact.so")));
   WorkerEvents shown = events(component, op);
-  if (op == "catalogue" || op == "fetch") shown.cancel = &stop_flag();  // nothing of the root is in its hands
+  if (op == "catalogue" || op == "fetch") shown.cancel = &stop_flag();  // these do not change the root
   SLIPWAY_TRY(confined, process->call("confine", {{"op", op}, {"request", request}}, kDetectLimit, shown));
   const auto lacks = [&confined](const char* name) {
     return confined.is_object() && confined.value(name, Json()) == Json(false);
@@ -158,7 +160,7 @@ Result<Json> PluginCalls::artifact(const std::string& component, const std::stri
   const bool in_apply = op == "catalogue" || op == "fetch" || op == "stage";
   auto reply = process->call(op, request, in_apply ? kFetchLimit : kTransferLimit, shown);
   if (reply || shown.cancel == nullptr || reply.error().code != ErrorCode::timed_out) return reply;
-  Error silent = std::move(reply).error();  // as good as not there, and perhaps there later
+  Error silent = std::move(reply).error();  // it counts as missing now, and may answer later
   silent.code = ErrorCode::unreachable;
   return silent;
 }

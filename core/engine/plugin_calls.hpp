@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/plugin_calls.hpp - the plugins that there are, and the workers that run them.
+// core/engine/plugin_calls.hpp - the installed plugins, and the workers that run them.
 #pragma once
 
 #include <chrono>
@@ -26,16 +26,17 @@ inline constexpr std::chrono::seconds kPlanLimit{30};
 inline constexpr std::chrono::seconds kVerifyLimit{120};
 inline constexpr std::chrono::minutes kActionLimit{30};
 inline constexpr std::chrono::hours kTransferLimit{6};
-/// What an apply waits for while it holds its lock: an hour for a registry (artifact/registry/http.hpp), and the rest.
+/// The limit for a download while the apply holds its lock: an hour for a registry (artifact/registry/http.hpp), and
+/// the rest.
 inline constexpr std::chrono::minutes kFetchLimit{75};
 
-/// A page of memory, zeroes to begin with, that all workers of one command share: what one has found out need not be
-/// found out by the others. Not part of the SDK; slipway's own plugins use it alone.
+/// A page of memory, initially zero, that all workers of one command share, so that a result found by one worker serves
+/// the others. Not part of the SDK; only slipway's own plugins use it.
 class RunPage {
  public:
-  /// Without the memory for it there is none, and each worker finds out by itself.
+  /// Without memory for it there is no page, and each worker finds its results itself.
   RunPage();
-  /// "SLIPWAY_RUN_PAGE=FILE" for a worker's environment; an empty FILE: there is none.
+  /// "SLIPWAY_RUN_PAGE=FILE" for a worker's environment; FILE is empty when there is no page.
   std::string environment() const;
 
  private:
@@ -47,18 +48,18 @@ class PluginCalls {
   const Plugins& plugins() const { return plugins_; }
   const std::string& cache() const { return cache_; }
 
-  /// One operation of a component's plugin, in that component's worker (started when first asked).
+  /// Runs one operation of a component's plugin, in that component's worker (started at its first call).
   Result<Json> call(const std::string& component, const std::string& op, Json request, std::chrono::milliseconds limit);
-  /// One operation of the artifact worker.
+  /// Runs one operation of the artifact worker.
   Result<Json> artifact(const std::string& component, const std::string& op, const Json& request);
 
-  /// Tools write here; empty: standard output is not theirs.
+  /// Receives the output of tools; empty: tools may not write to standard output.
   std::function<void(const std::string& text)> tool_output;
-  bool hands_input_on = false;  ///< workers that are started from now on read what this process is given
-  ExclusiveUse exclusive_use;   ///< what the custom actions of one component hold
+  bool hands_input_on = false;  ///< workers started from now on inherit this process's standard input
+  ExclusiveUse exclusive_use;   ///< the devices that the custom actions of one component hold exclusively
 
  protected:
-  /// Both are borrowed.
+  /// Borrows both.
   PluginCalls(Machine& machine, Ui& ui) : machine_(machine), ui_(ui) {}
   ~PluginCalls() = default;
   /// Discovers plugins and finds the cache; starts no worker yet.
@@ -73,13 +74,14 @@ class PluginCalls {
   Ui& ui_;
   Plugins plugins_;
   std::string cache_;
-  std::optional<ScratchFolder> passing_cache_;  ///< the same when it is removed at the end
+  std::optional<ScratchFolder> passing_cache_;  ///< the cache when it is removed at the end
   RunPage page_;
   std::mutex workers_mutex_;
   std::map<std::string, std::unique_ptr<Worker>> workers_;
 };
 
-/// The folder that holds artifact plugins and helper programs: ../libexec/slipway of the program, or the build's bin.
+/// Returns the path of an artifact plugin or helper program: in ../libexec/slipway of the program, or in the build's
+/// bin.
 std::string helper_path(const std::string& name);
 
 }  // namespace slipway::core

@@ -27,12 +27,12 @@ std::string lock_name(int folder) {
   return "root-" + std::to_string(info.st_dev) + "-" + std::to_string(info.st_ino) + ".lock";
 }
 
-/// The root in whose /run the file is.
+/// Returns the root whose /run contains the file.
 Result<RootDir> place_of(const std::string& root, bool live) { return RootDir::open(live ? root : "/"); }
 
 bool is_image_of_slash(const std::string& root, bool live) { return root == "/" && !live; }
 
-/// No file can be made there, and nobody but the machine's owner can have caused that.
+/// True when the file cannot be created for a reason that only the machine's owner can have caused.
 bool cannot_be(const Error& error) {
   return error.code == ErrorCode::denied || error.code == ErrorCode::read_only || error.code == ErrorCode::not_found;
 }
@@ -49,7 +49,7 @@ Status lock_folder(const Fd& folder, const std::string& root) {
   return busy(root, holder.empty() ? decltype(Error::details){} : decltype(Error::details){{"held", holder}});
 }
 
-/// The root's state folder, locked; none where there is none, or others may open it and so lock it.
+/// Locks the root's state folder. Empty when there is none, or when other users may open it and so lock it.
 Result<Fd> lock_state(const std::string& root) {
   SLIPWAY_TRY(inside, RootDir::open(root));
   auto folder = inside.open_at(kStateDir, O_RDONLY | O_DIRECTORY);
@@ -101,7 +101,7 @@ std::string RootLock::other_holder(const std::string& root, bool live) {
   if (!folder || !place) return {};
   const std::string holder = LockFile::other_holder(*place, kLockFolder, lock_name(folder->get()));
   if (!holder.empty() || (::geteuid() == 0 && !is_image_of_slash(root, live))) return holder;
-  // As long as nobody is named, the lock is not asked: to have it for a moment would end an apply that begins then.
+  // While no holder is named, the lock is not tested: taking it for a moment would fail an apply that starts then.
   const std::string other = flock_holder(folder->get());
   return other.empty() || ::flock(folder->get(), LOCK_SH | LOCK_NB) == 0 ? std::string() : other;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/session.hpp - what one command works with: a machine, plugins, and who is told about it.
+// core/engine/session.hpp - the context of one command: a machine, plugins, and the Ui that it reports to.
 #pragma once
 
 #include <map>
@@ -22,7 +22,7 @@ class Session : public Machine, public PluginCalls {
     return session;
   }
   Ui& ui() { return ui_; }
-  /// Registries ("oci://host:port") that did not answer since the plan began, with the error: they are not asked again.
+  /// Registries ("oci://host:port") that did not answer since the plan began, with the error. They are not tried again.
   std::map<std::string, Error>& silent_registries() { return silent_registries_; }
 
  private:

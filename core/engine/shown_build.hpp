@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/shown_build.hpp - a compilation whose lines and files the user sees.
+// core/engine/shown_build.hpp - compiles while showing the compiler's lines and files to the user.
 #pragma once
 
 #include "core/engine/ui.hpp"
@@ -7,8 +7,8 @@
 
 namespace slipway::core {
 
-/// run_build(), with the compiler's lines as debug lines of the log, and the file that is compiled as progress. A
-/// signal that asks to stop ends it: stop_requested().
+/// Calls run_build(). Writes the compiler's lines to the log at level debug, and shows the file being compiled as
+/// progress. A stop signal ends it: stop_requested().
 Status run_build_shown(BuildRequest request, Ui& ui, const Subject& about);
 
 }  // namespace slipway::core

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/simulated_machine.hpp - a machine that is not there (--sim): a helper in a worker writes what its kernel
-// shows, and says what programs need in their environment to find its devices.
+// core/engine/simulated_machine.hpp - a simulated machine (--sim): a helper in a worker writes its kernel view, and
+// returns the environment in which programs find its devices.
 #pragma once
 
 #include <memory>
@@ -19,17 +19,17 @@ namespace slipway::core {
 class SimulatedMachine {
  public:
   /// @param profile  as --sim gives it
-  /// @param root     host path of the root; borrowed from no one
-  /// @param ui       for what the helper has to say; borrowed
-  /// Errors: `not_found` the helper is not installed, or there is no such profile; those of the helper.
+  /// @param root     host path of the root; copied
+  /// @param ui       receives the helper's messages; borrowed
+  /// Errors: `not_found` the helper or the profile is missing; those of the helper.
   static Result<std::unique_ptr<SimulatedMachine>> enter(const std::string& profile, const std::string& root, Ui& ui);
 
-  const std::string& folder() const { return scratch_.path(); }               ///< of this command alone
+  const std::string& folder() const { return scratch_.path(); }               ///< for this command only
   const std::string& kernel_view() const { return kernel_view_; }             ///< holds sys/, proc/ and dev/
-  const std::string& kernel_release() const { return kernel_release_; }       ///< that runs there
+  const std::string& kernel_release() const { return kernel_release_; }       ///< of the simulated kernel
   const std::vector<std::string>& environment() const { return variables_; }  ///< "NAME=VALUE"
 
-  /// Tells the helper that the root may hold other things by now. Called by any thread.
+  /// Tells the helper that the root may have changed. Called by any thread.
   void follow_root();
 
  private:

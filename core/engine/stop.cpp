@@ -12,7 +12,7 @@
 namespace slipway::core {
 namespace {
 
-// timeout(1) signals its process and then the group. Nobody presses a key again so soon.
+// timeout(1) signals its process and then the group. A user does not press a key again so soon.
 constexpr std::int64_t kSameRequestNs = 200'000'000;
 
 std::atomic<int> received{0};
@@ -36,7 +36,7 @@ void on_signal(int number) {
     stopping.store(true);
     ::alarm(stop_limit_s);
   } else if (number == SIGHUP && none == SIGHUP) {
-    // A terminal that closes tells its group and its shell, and that tells its jobs: it is the same one.
+    // A closing terminal signals its group and its shell, and the shell signals its jobs: these are one request.
   } else if (const std::int64_t first = received_at_ns.load(); first != 0 && now_ns() - first > kSameRequestNs) {
     ::_exit(128 + number);
   }

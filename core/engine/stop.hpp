@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/stop.hpp - SIGINT, SIGTERM and SIGHUP: the first asks the engine to finish the action and undo, the
-// second or a deadline ends it.
+// core/engine/stop.hpp - SIGINT, SIGTERM and SIGHUP: the first signal makes the engine finish the action and undo; the
+// second one, or a deadline, ends the process.
 #pragma once
 
 #include <atomic>
@@ -10,18 +10,18 @@
 
 namespace slipway::core {
 
-/// What is left of the 90 seconds after which systemd kills.
+/// The time limit, a little shorter than the 90 seconds after which systemd kills.
 inline constexpr std::chrono::seconds kStopLimit{80};
 
-/// Installs the handlers; a signal that is ignored (nohup) stays so. A second signal, or `limit` after the first, ends
-/// the process at once with 128 + the signal's number; the journal recovers. What a terminal that closes or timeout(1)
-/// sends twice is one signal. A reader of standard error that goes away
+/// Installs the handlers; a signal that is ignored (nohup) stays ignored. A second signal, or `limit` after the first,
+/// ends the process at once with 128 + the signal's number; the next run recovers from the journal. A signal that a
+/// closing terminal or timeout(1) sends twice counts as one. A reader of standard error that goes away ends nothing.
 /// ends nothing.
 void watch_stop_signals(std::chrono::seconds limit = kStopLimit);
 
-/// A signal came. Errors: `cancelled`, for SLIPWAY_CHECK between two actions.
+/// Fails after a stop signal. Errors: `cancelled`, for SLIPWAY_CHECK between two actions.
 Status stop_requested();
-/// Becomes true at that signal; for what is waited for within an action.
+/// Becomes true at that signal, for waits within an action.
 const std::atomic<bool>& stop_flag();
 
 }  // namespace slipway::core

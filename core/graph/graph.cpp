@@ -15,7 +15,7 @@ using Manifests = std::vector<const Manifest*>;
 
 std::string spec_key(const std::string& component) { return "spec.components." + component; }
 
-/// Every name and capability there is.
+/// Returns all names and capabilities.
 std::vector<std::string> names_of(const Manifests& known) {
   std::set<std::string> names;
   for (const Manifest* manifest : known) {
@@ -49,7 +49,7 @@ Error excluded(const Manifest& manifest, const std::string& name, const std::str
                {}};
 }
 
-/// Why `second` comes after `first`, for a cycle's details.
+/// Returns the reason why `second` comes after `first`, for a cycle's details.
 std::string reason(const Manifest& second, const std::string& first, const Manifests& components) {
   for (const auto& [word, list] : {std::pair{"requires", &second.requires_}, std::pair{"after", &second.after}})
     for (const std::string& name : *list)
@@ -72,7 +72,7 @@ Error cycle_error(const std::vector<std::string>& cycle, const std::map<std::str
   return error;
 }
 
-/// The edges into one component.
+/// Adds the edges into one component.
 Status connect(const Manifest& manifest, const Manifests& components, const Manifests& known, Graph& graph) {
   std::set<std::string> required;
   for (const std::string& name : manifest.requires_) {

@@ -13,29 +13,29 @@
 
 namespace slipway::core {
 
-/// The components of one spec in their one total order (topological, then by name).
+/// The components of one spec in a total order (topological, then by name).
 struct Graph {
   std::vector<std::string> order;
   std::map<std::string, std::vector<std::string>> requires_;  ///< component to the components it requires
-  std::map<std::string, std::vector<std::string>> before;  ///< component to those right before it: after and requires
+  std::map<std::string, std::vector<std::string>> before;  ///< component to its direct predecessors: after and requires
 };
 
-/// @param known  the components of all plugins: an unmet requirement then says which of them would meet it
-/// Errors: `invalid` a cycle (the path is shown), an unmet requirement (who could provide it), `conflict` two that
-/// exclude each other, or one component that is there twice.
+/// @param known  the components of all plugins: the error for an unmet requirement names those that would meet it
+/// Errors: `invalid` a cycle (its path is shown) or an unmet requirement (with possible providers), `conflict` two
+/// components that exclude each other, or a component that is listed twice
 Result<Graph> make_graph(const std::vector<const Manifest*>& components,
                          const std::vector<const Manifest*>& known = {});
 
-// What `after`, `requires` and `conflicts` mean by a name: the component of that name and all that provide it.
+// A name in `after`, `requires` or `conflicts` means the component of that name and all components that provide it.
 
-/// The name means this component.
+/// True when the name means this component.
 bool is_meant(const Manifest& component, const std::string& name);
 
-/// The components that `name` means to `asker`: never itself.
+/// Returns the components that `name` means to `asker`, without `asker` itself.
 std::set<std::string> meant_by(const std::string& name, const std::string& asker,
                                const std::vector<const Manifest*>& components);
 
-/// One of the names means this component.
+/// True when one of the names means this component.
 bool is_among(const Manifest& component, const std::vector<std::string>& names);
 
 }  // namespace slipway::core

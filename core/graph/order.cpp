@@ -34,7 +34,7 @@ Numbered numbered(const Predecessors& before) {
   return result;
 }
 
-/// The vertices of a shortest path from `start` back to it, inside its strong component.
+/// Returns the vertices of a shortest path from `start` back to it, inside its strong component.
 std::vector<Vertex> cycle_through(Vertex start, const Digraph& graph) {
   std::vector<Vertex> parent(boost::num_vertices(graph), start);
   boost::breadth_first_search(
@@ -63,7 +63,7 @@ std::vector<Vertex> cycle_through(Vertex start, const Digraph& graph) {
 std::vector<std::string> total_order(const Predecessors& before) {
   const Numbered components = numbered(before);
   std::vector<std::size_t> waiting_for(components.names.size());
-  std::set<Vertex> ready;  // numbers go by name, so the first one is the next by name
+  std::set<Vertex> ready;  // numbers follow the names, so the first one is the next by name
   for (Vertex vertex = 0; vertex < components.names.size(); ++vertex) {
     waiting_for[vertex] = boost::in_degree(vertex, components.graph);
     if (waiting_for[vertex] == 0) ready.insert(vertex);

@@ -55,7 +55,7 @@ Status copy_tree(const std::string& from, const std::string& to) {
   const Fd source(::open(from.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!source) return system_error("open", from, errno);
   if (::mkdir(to.c_str(), 0755) != 0) return system_error("make the folder", to, errno);
-  std::vector<Fd> open;  // the folders in which the walk is, as they are made
+  std::vector<Fd> open;  // the folders that the walk is in, as they are created
   open.emplace_back(::open(to.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!open.back()) return system_error("open", to, errno);
   const auto enter = [&](const TreeEntry& entry) -> Result<bool> {

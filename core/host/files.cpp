@@ -35,7 +35,7 @@ Status copy_all(int from, int to, std::string_view name) {
 }
 
 Result<std::vector<std::string>> folder_names(int folder, std::string_view path, std::size_t most_names) {
-  const int own = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // a position of its own
+  const int own = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // with its own position
   if (own < 0) return system_error("open", path, errno);
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(own), &::closedir);
   if (!stream) {
@@ -64,7 +64,7 @@ Result<std::vector<std::string>> folder_names(int folder, std::string_view path,
 Result<std::string> read_link_name(int folder, const std::string& name, const std::string& path) {
   std::string target(PATH_MAX, '\0');
   const ssize_t size = ::readlinkat(folder, name.c_str(), target.data(), target.size());
-  // EINVAL: no link; ENOENT: nothing
+  // EINVAL: not a link; ENOENT: nothing is there
   if (size < 0 && errno != EINVAL && errno != ENOENT) return system_error("read the link", path, errno);
   target.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
   return target;

@@ -22,7 +22,7 @@ constexpr unsigned kFileMode = 0600;
 
 std::string path_of(const std::string& hex) { return std::string(Originals::kFolder) + "/" + hex; }
 
-/// Slipway keeps no larger ones, so that it need not be read to its end.
+/// Slipway stores no larger ones, so that a larger file need not be read to its end.
 bool is_too_large(const Fd& file) {
   struct stat info {};
   return ::fstat(file.get(), &info) == 0 && info.st_size > Originals::kLargest;
@@ -64,7 +64,7 @@ Result<Fd> Originals::open(const std::string& digest) const {
 
 Result<std::vector<std::string>> Originals::unused(const std::set<std::string>& digests_in_use) const {
   std::vector<std::string> paths;
-  auto folder = root_.root().open_at(kFolder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);  // what a link leads to is no copy
+  auto folder = root_.root().open_at(kFolder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);  // never a folder behind a link
   if (!folder && folder.error().code == ErrorCode::not_found) return paths;
   if (!folder) return folder.error();
   SLIPWAY_TRY(names, folder_names(folder->get(), kFolder));

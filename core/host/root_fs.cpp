@@ -42,7 +42,7 @@ Error not_replaceable(std::string_view path, int number, const std::string& here
                  "move that folder away, then run the same command again",
                  {}};
   Error error = system_error("replace", path, number);
-  // Root may replace every file but those with such an attribute (rename(2), ioctl_iflags(2)).
+  // Root may replace every file except those with such an attribute (rename(2), ioctl_iflags(2)).
   if (number == EPERM && ::geteuid() == 0)
     error.next = "the file or its folder has the attribute immutable or append-only (`lsattr -d " + here +
                  "`): take it off with `chattr -i -a`, then run the same command again";
@@ -108,7 +108,7 @@ bool RootFs::is_mount_point(std::string_view path) const {
   return (info.stx_attributes_mask & info.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 }
 
-/// A path inside, as the person who named the root sees it.
+/// Returns a path inside as the user who named the root sees it.
 std::string RootFs::in_this_filesystem(std::string_view path) const {
   return (root_.folder() == "/" ? "" : root_.folder()) + std::string(path);
 }
@@ -119,10 +119,10 @@ Status RootFs::make_one_directory(const std::string& path, unsigned mode) {
   const auto& [parent, name] = *place;
   if (::mkdirat(parent.get(), name.c_str(), mode) != 0) {
     if (errno != EEXIST) return system_error("make the folder", in_this_filesystem(path), errno);
-    if (root_.open_at(path, O_PATH | O_DIRECTORY)) return {};  // another process was quicker
+    if (root_.open_at(path, O_PATH | O_DIRECTORY)) return {};  // another process has created it meanwhile
     return not_a_folder(path);
   }
-  // Whoever owns the folder above may have put a link in its place.
+  // The owner of the folder above may have put a link in its place.
   const Fd made(::openat(parent.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!made || ::fchmod(made.get(), mode) != 0) return system_error("set the mode of", path, errno);
   SLIPWAY_CHECK(set_owner(parent.get(), name, path, ::geteuid(), ::getegid()));
@@ -197,7 +197,7 @@ Status RootFs::link_beside(std::string_view path, std::string_view beside) {
   if (::linkat(from.first.get(), from.second.c_str(), to.first.get(), staged.c_str(), 0) != 0)
     return system_error("save a copy of", path, errno);
   SLIPWAY_CHECK(switch_in(beside));
-  return unstage(beside);  // rename(2) leaves both names when they are the same file already
+  return unstage(beside);  // rename(2) leaves both names when they are already the same file
 }
 
 Status RootFs::unstage(std::string_view path) {
@@ -218,7 +218,7 @@ Status RootFs::rename(std::string_view from, std::string_view to) {
   if (::renameat(source.first.get(), source.second.c_str(), target.first.get(), target.second.c_str()) != 0)
     return not_replaceable(to, errno, in_this_filesystem(to));
   changed(target.first.get(), folder_of(to));
-  // Folders below that were written to go by their new names from now on.
+  // Changed folders below have new names from now on.
   std::set<std::string> moved;
   for (const std::string& path : changed_directories_)
     if (path == from || path.starts_with(std::string(from) + "/")) moved.insert(path);
@@ -288,7 +288,7 @@ Status RootFs::settle_directory_times() {
   if (source_date_epoch_)
     for (const std::string& path : changed_directories_) {
       const auto folder = root_.open_at(path, O_RDONLY | O_DIRECTORY);
-      if (!folder) continue;  // gone again
+      if (!folder) continue;  // deleted meanwhile
       const timespec time{*source_date_epoch_, 0};
       const timespec both[] = {time, time};
       if (::futimens(folder->get(), both) != 0) return system_error("set the time of", path, errno);

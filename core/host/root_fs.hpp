@@ -21,54 +21,54 @@ namespace slipway::core {
 
 class RootFs {
  public:
-  /// @param source_date_epoch  mtime of everything that is written (seconds), and of folders that change; empty: now
+  /// @param source_date_epoch  mtime for written files and changed folders (seconds); empty: now
   RootFs(RootDir root, std::optional<std::int64_t> source_date_epoch);
 
   const RootDir& root() const { return root_; }
 
-  /// What is at `path` now, a PathImage. Regular files' contents are copied into the Originals
+  /// Returns the present state of `path`, a PathImage. Copies the contents of regular files into the Originals
   /// (core/host/originals.hpp).
   Result<Image> capture(std::string_view path);
-  /// Brings an image back; what is there now goes, except a folder that is not empty. Parents that were missing then
-  /// and are empty now go as well. What is as in the image already is not written. Repeatable. Errors: `corrupt` when
-  /// the original is gone; `conflict` when a folder that is not empty has taken the place of a file.
+  /// Restores an image and removes what is at the path now, except a folder that is not empty. Also removes parents
+  /// that did not exist in the image and are empty now. Writes nothing that equals the image already. Repeatable.
+  /// Errors: `corrupt` when the original is missing; `conflict` when a folder that is not empty replaces a file.
   Status restore(std::string_view path, const Image& image);
 
-  /// Writes PATH.slipway-new: content, mode and owner complete, not yet synced. Parents are made. A regular file that
-  /// is at PATH hands its extended attributes (SELinux label, ACL) on; the umask does not matter.
+  /// Writes PATH.slipway-new with content, mode and owner, not yet synced. Creates the parents. Copies the extended
+  /// attributes (SELinux label, ACL) of a regular file at PATH. The umask has no effect.
   Status stage_file(std::string_view path, std::string_view content, unsigned mode, unsigned uid, unsigned gid);
   Status stage_symlink(std::string_view path, std::string_view points_to);
-  /// Renames PATH.slipway-new to PATH. Errors: `conflict` for a file that something is mounted on, or a folder.
+  /// Renames PATH.slipway-new to PATH. Errors: `conflict` when PATH is a mount point or a folder.
   Status switch_in(std::string_view path);
-  /// PATH.slipway-new is there.
+  /// True when PATH.slipway-new exists.
   bool staged(std::string_view path) const;
-  /// Gives the file at `path` a second name in the same folder, `beside`; one of that name goes.
+  /// Gives the file at `path` a second name, `beside`, in the same folder; replaces a file of that name.
   Status link_beside(std::string_view path, std::string_view beside);
   /// Removes PATH.slipway-new if it is there.
   Status unstage(std::string_view path);
 
-  /// Renames a folder whose new name is not there yet; both lie in the same folder.
+  /// Renames a folder to a name that does not exist yet, in the same parent folder.
   Status rename(std::string_view from, std::string_view to);
-  Status make_directory(std::string_view path, unsigned mode);  ///< parents too; fine when it is there: mode is set
+  Status make_directory(std::string_view path, unsigned mode);  ///< parents too; an existing folder only gets the mode
   Status remove(std::string_view path);                         ///< a file, link or empty folder; fine when absent
   Status remove_tree(std::string_view path);
   Status make_node(std::string_view path, bool character, unsigned major, unsigned minor, unsigned mode,
                    unsigned uid = 0, unsigned gid = 0);
 
-  /// Somebody else (a tool, an unpacker) wrote into this folder: it takes part in sync and settle_directory_times.
+  /// Notes a folder that another program (a tool, an unpacker) wrote to, for sync() and settle_directory_times().
   void note_changed(std::string_view folder);
-  /// Something is mounted on the path itself, so it cannot be renamed over.
+  /// True when the path itself is a mount point, so that no file can be renamed over it.
   bool is_mount_point(std::string_view path) const;
 
-  /// syncfs(2) of the root and of every other filesystem that was written to: all that was written so far is on the
-  /// disk when this returns.
+  /// Calls syncfs(2) for the root and every other filesystem that was written to. On return, everything written so far
+  /// is on the disk.
   Status sync();
-  /// Sets the mtime of every folder that was changed, when there is a SOURCE_DATE_EPOCH.
+  /// Sets the mtime of every changed folder when there is a SOURCE_DATE_EPOCH.
   Status settle_directory_times();
-  /// Gives what a tool wrote the time of new files, when there is a SOURCE_DATE_EPOCH; fine when it is not there.
+  /// Sets the time of new files on a tool's output when there is a SOURCE_DATE_EPOCH. The file may be missing.
   Status settle_time(std::string_view path);
   std::optional<std::int64_t> source_date_epoch() const { return source_date_epoch_; }
-  /// The time for new files: SOURCE_DATE_EPOCH or now, nanoseconds since 1970.
+  /// The time for new files, SOURCE_DATE_EPOCH or now, in nanoseconds since 1970.
   std::int64_t now_ns() const;
 
  private:

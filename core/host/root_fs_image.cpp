@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/host/root_fs_image.cpp - what a path was like, taken and brought back.
+// core/host/root_fs_image.cpp - captures and restores the state of a path.
 #include <cerrno>
 #include <climits>
 
@@ -34,7 +34,7 @@ Result<Image> absent_image(const RootDir& root, std::string_view path) {
     if (existing) continue;
     const ErrorCode code = existing.error().code;
     const bool known = code == ErrorCode::not_found || code == ErrorCode::invalid || code == ErrorCode::conflict;
-    if (!known) return existing.error();  // it may well be there
+    if (!known) return existing.error();  // the parent may exist
     image.missing_parents.push_back(folder);
   }
   return to_json(image);
@@ -73,14 +73,14 @@ Result<PathImage> regular_image(RootFs& root, int parent, const std::string& nam
   return image;
 }
 
-/// A regular file has this content, by its digest. Errors: those of reading it.
+/// True when a regular file has this content, by its digest. Errors: those of reading it.
 Result<bool> has_content(int parent, const std::string& name, std::string_view path, const std::string& digest) {
   SLIPWAY_TRY(file, open_regular(parent, name, path, O_NOFOLLOW));
   SLIPWAY_TRY(now, digest_of_file(file.get(), std::string(path)));
   return now == digest;
 }
 
-/// What is at the name has this type, owner, time and attributes, and is the same link, file or device.
+/// True when the name has this type, owner, time and attributes, and is the same link, file or device.
 Result<bool> is_at(int parent, const std::string& name, std::string_view path, const PathImage& image) {
   struct stat info {};
   if (::fstatat(parent, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
@@ -100,7 +100,7 @@ Result<bool> is_at(int parent, const std::string& name, std::string_view path, c
   return image.type == "regular" ? has_content(parent, name, path, image.digest) : Result<bool>(true);
 }
 
-/// Why a folder that slipway made stays all the same: others put something into it, or another thing in its place.
+/// True when the error means that a folder made by slipway stays: it is not empty, or something else has its name.
 bool may_stay(int error) {
   return error == ENOTEMPTY || error == EEXIST || error == ENOENT || error == ENOTDIR || error == EBUSY;
 }
@@ -131,7 +131,7 @@ Result<Image> RootFs::capture(std::string_view path) {
   return to_json(image);
 }
 
-/// Nothing is to be restored, so that nothing is written: the file system may be read-only by now.
+/// True when there is nothing to restore. Then nothing is written: the file system may be read-only now.
 Result<bool> RootFs::is_as_recorded(std::string_view path, const PathImage& image) const {
   const auto place = root_.parent_of(path);
   if (!place) return place.error().code == ErrorCode::not_found ? Result<bool>(false) : place.error();
@@ -143,7 +143,7 @@ Status RootFs::restore(std::string_view path, const Image& recorded) {
   if (image.type == "absent") return restore_absent(path, image);
   SLIPWAY_TRY(unchanged, is_as_recorded(path, image));
   if (unchanged) {
-    changed_directories_.erase(std::string(path));  // its time is the one that it had
+    changed_directories_.erase(std::string(path));  // its time is unchanged
     return unstage(path);
   }
   if (image.type == "regular") return restore_regular(path, image);
@@ -177,7 +177,7 @@ Status RootFs::restore_absent(std::string_view path, const PathImage& image) {
   Status removed = remove(path);
   if (!removed) {
     const auto existing = root_.open_at(path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
-    if (existing) return {};  // a folder that others put something into stays
+    if (existing) return {};  // a folder with other files in it stays
     return removed;
   }
   const std::vector<std::string>& missing = image.missing_parents;
@@ -204,7 +204,7 @@ Status RootFs::restore_regular(std::string_view path, const PathImage& image) {
                                [&](int fd) { return copy_all(original.get(), fd, path); }));
   struct stat info {};
   if (::fstatat(parent.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode))
-    unlink_name(parent.get(), name, AT_REMOVEDIR);  // an empty one; else the rename below says so
+    unlink_name(parent.get(), name, AT_REMOVEDIR);  // removes an empty one; else the rename below fails
   return switch_in(path);
 }
 
@@ -218,7 +218,7 @@ Status RootFs::restore_directory(std::string_view path, const PathImage& image) 
   SLIPWAY_CHECK(write_attributes(folder.get(), path, wanted.attributes));
   if (::fchmodat(place.first.get(), place.second.c_str(), wanted.mode, 0) != 0)
     return system_error("set the mode of", path, errno);
-  changed_directories_.erase(std::string(path));  // its time is the one that it had
+  changed_directories_.erase(std::string(path));  // its time is unchanged
   return set_mtime(place.first.get(), place.second, path, wanted.mtime_ns);
 }
 

@@ -16,12 +16,12 @@
 namespace slipway::core {
 namespace {
 
-constexpr mode_t kJournalMode = 0600;  // it holds contents of files that only root may read
+constexpr mode_t kJournalMode = 0600;  // it contains the contents of files that only root may read
 constexpr int kOpenFlags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
 
 std::string folder_with_slash(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
 
-/// The kernel calls a filesystem full when its inodes are used up, too, of which `df` shows nothing.
+/// The kernel also reports a full filesystem when its inodes are used up, which `df` does not show.
 Error write_error(std::string_view doing, const std::string& path, int number) {
   Error error = system_error(doing, path, number);
   struct statvfs info {};
@@ -34,11 +34,11 @@ Error write_error(std::string_view doing, const std::string& path, int number) {
 }
 
 // A write-ahead log costs one flush for each commit, a rollback journal four. Exclusive locking needs no shared memory,
-// so that this works on every filesystem. The log is never folded into the main file, which stays empty: whichever of
-// the two a power cut leaves of a finished journal, it says nothing.
+// so that this works on every filesystem. The log is never merged into the main file, which stays empty: if a power cut
+// leaves only one of the two files of a finished journal, that one contains nothing.
 constexpr const char* kPragmas =
     "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0";
-// As SQLite keeps them, in the order of their names.
+// The tables as SQLite stores them, in the order of their names.
 constexpr std::string_view kAppliedTable = "CREATE TABLE applied(component TEXT PRIMARY KEY, entry TEXT NOT NULL)";
 constexpr std::string_view kOtherTables = R"(CREATE TABLE pending(id INTEGER PRIMARY KEY, trigger TEXT NOT NULL UNIQUE);
 CREATE TABLE sealed(component TEXT PRIMARY KEY, ownership TEXT NOT NULL);
@@ -46,7 +46,8 @@ CREATE TABLE step(
   id INTEGER PRIMARY KEY, component TEXT NOT NULL, action TEXT NOT NULL, image TEXT NOT NULL,
   removal INTEGER NOT NULL, done INTEGER NOT NULL DEFAULT 0))";
 
-/// As an apply writes it (applied_entry() of core/engine/apply/generations.hpp), or null. An image may bring another.
+/// True for an entry as an apply writes it (applied_entry() of core/engine/records/generations.hpp), or null. The
+/// journal of an image may contain anything else.
 bool is_entry(const Json& entry) {
   if (entry.is_null()) return true;
   const auto is_object = [&](const char* name) { return entry.contains(name) && entry[name].is_object(); };
@@ -57,7 +58,7 @@ bool is_entry(const Json& entry) {
          std::ranges::all_of(entry["kernels"], is_text);
 }
 
-/// A prepared statement with 1-based binds; finalised at the end of its life.
+/// A prepared statement with 1-based binds, finalised by the destructor.
 class Statement {
  public:
   Statement(sqlite3* db, std::string_view sql) {
@@ -93,21 +94,21 @@ class SqliteJournal final : public Journal {
   SqliteJournal& operator=(const SqliteJournal&) = delete;
   ~SqliteJournal() override { sqlite3_close(db_); }
 
-  /// Makes the tables. An image may bring a journal whose views have no end, whose columns are computed for hours, or
-  /// where many pages have the same one below: nothing is read of tables that are not ours, or of a damaged file.
+  /// Creates the tables. The journal of an image may contain endless views, columns that take hours to compute, or
+  /// pages that share a child page: data is read only from slipway's own tables in an undamaged file.
   Status prepare(bool makes) {
     SLIPWAY_CHECK(execute(kPragmas));
     const std::string others(kOtherTables);
     const std::string all = std::string(kAppliedTable) + ";\n" + others;
     if (makes && is_empty()) SLIPWAY_CHECK(execute(("BEGIN;" + others + ";COMMIT").c_str()));
-    if (schema() == others) SLIPWAY_CHECK(execute(kAppliedTable.data()));  // state format 2 had none
+    if (schema() == others) SLIPWAY_CHECK(execute(kAppliedTable.data()));  // state format 2 had no such table
     Statement check(db_, "PRAGMA quick_check(1)");
     if ((schema() != all && !(is_empty() && !makes)) || check.step() != SQLITE_ROW || check.text(0) != "ok")
       return error("open");
     return {};
   }
 
-  /// Nothing was ever written to it, or a cut kept that from the disk.
+  /// True when nothing was ever written to it, or a power cut lost the write.
   bool is_empty() const { return schema().empty() && sqlite3_errcode(db_) == SQLITE_OK; }
 
   Status intend(std::vector<Step>& steps, const std::vector<std::string>& triggers) override {
@@ -126,11 +127,11 @@ class SqliteJournal final : public Journal {
     return execute("COMMIT");
   }
 
-  // No barrier here: undoing a step that was not done after all is harmless, so losing this mark costs nothing.
+  // No sync here: undoing a step that was not done is harmless, so losing this mark costs nothing.
   Status done(std::int64_t step) override {
     SLIPWAY_CHECK(execute("PRAGMA synchronous=OFF"));
     Statement update(db_, "UPDATE step SET done=1 WHERE id=?");
-    const Status result = carried_out(update.bind(1, step));  // before the next call hides what went wrong
+    const Status result = carried_out(update.bind(1, step));  // before the next call replaces the error
     SLIPWAY_CHECK(execute("PRAGMA synchronous=FULL"));
     return result;
   }
@@ -238,7 +239,7 @@ class SqliteJournal final : public Journal {
                    {}};
     if (code == SQLITE_FULL) return write_error(doing, path_, ENOSPC);
     if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN) return write_error(doing, path_, why_not_writable());
-    const bool foreign = code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE;  // it could be read
+    const bool foreign = code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE;  // the file was readable
     const bool broken = foreign || code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
     return Error{broken ? ErrorCode::corrupt : ErrorCode::io,
                  "cannot " + std::string(doing) + " the journal of applies: " +
@@ -259,8 +260,8 @@ class SqliteJournal final : public Journal {
   Status execute(const char* sql) {
     return sqlite3_exec(db_, sql, nullptr, nullptr, nullptr) == SQLITE_OK ? Status{} : Status{error("write to")};
   }
-  /// SQLite calls a file read-only that this user may not write, and a file that it could not make missing. The kernel
-  /// tells one from the other.
+  /// Returns an errno for the reason. SQLite reports a file that this user may not write as read-only, and a file that
+  /// it could not create as missing.
   int why_not_writable() const {
     for (const std::string& path : {path_, folder_with_slash(path_)})
       if (::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0 && errno != ENOENT) return errno;

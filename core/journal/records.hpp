@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/journal/records.hpp - what is recorded of a root, and how that reads as JSON: who owns what, what was applied,
-// and what triggers made.
+// core/journal/records.hpp - the records of a root and their JSON form: what each component owns, what was applied, and
+// which files triggers made.
 #pragma once
 
 #include <map>
@@ -13,40 +13,40 @@
 
 namespace slipway::core {
 
-/// One action that was carried out and is still held.
+/// One action that was carried out and is still in place.
 struct Owned {
   Action action;                   ///< as planned
-  Image original;                  ///< what was there before slipway: removal brings it back
-  Json record;                     ///< ActionKind::fingerprint() right after it was done
-  Json replaced = Json::object();  ///< edits that were replaced: {GENERATION: image}, back with a rollback to it
+  Image original;                  ///< the state before slipway, which removal restores
+  Json record;                     ///< ActionKind::fingerprint() right after the action
+  Json replaced = Json::object();  ///< replaced edits: {GENERATION: image}; a rollback to it restores them
   std::string key() const { return action.kind() + " " + action.target(); }
 };
 
-/// Everything that one component holds in this root.
+/// Everything that one component owns in this root.
 struct Ownership {
   std::string component;
-  int order = 0;  ///< place in the order of the apply that made it: removal goes backwards
+  int order = 0;  ///< position in the order of the apply that made it: removal goes backwards
   std::vector<Owned> items;
   Json outputs = Json::object();
-  bool lost = false;  ///< what it holds was in a record that was damaged: an apply takes over what is as it plans
+  bool lost = false;  ///< its record was damaged: an apply takes over things that already match the plan
   const Owned* find(const std::string& key) const;
 };
 
-/// Null: the component holds nothing.
+/// Null when the component owns nothing.
 const Ownership* owned_by(const std::string& component, const std::map<std::string, Ownership>& owned);
 
 Json to_json(const Ownership& ownership);
 Ownership ownership_from_json(const Json& value);
 
-/// What is applied in a root, by component, each as it was when its own turn went well: enough to apply it anew.
+/// The applied state of a root, by component, each as of its last success: enough to apply it again.
 struct Generation {
   int number = 0;
-  int before = 0;                 ///< the one that a rollback from here goes to; 0: none, or not recorded
+  int before = 0;                 ///< the generation that a rollback from this one returns to; 0: none, or not recorded
   std::string time;               ///< when it was applied, RFC 3339 in UTC; empty: an image without SOURCE_DATE_EPOCH
   Json spec;                      ///< the host spec as written, with absolute paths
-  std::string spec_file;          ///< where it came from; of an image the name alone
-  Json lock;                      ///< core/engine/plan/lockfile.hpp
-  Json plugins = Json::object();  ///< component to {version, digest}; only of those that are applied
+  std::string spec_file;          ///< the file of the spec; for an image the name without its folder
+  Json lock;                      ///< core/engine/model/lockfile.hpp
+  Json plugins = Json::object();  ///< component to {version, digest}; only for applied components
   std::vector<std::string> kernels = {};   ///< --kernel, each, when it was given
   std::vector<std::string> left_out = {};  ///< components of the spec that are not applied, sorted
   Json accepted = Json::object();          ///< edits: {COMPONENT: {ITEM: …}}, see core/engine/plan/edits.hpp
@@ -55,15 +55,15 @@ struct Generation {
 Json to_json(const Generation& generation);
 Generation generation_from_json(const Json& value);
 
-/// What goes with the last component that names it: a file that a trigger made where there was none, or a store of
-/// layers.
+/// A thing that is removed with the last component that names it: a file that a trigger made and that did not exist
+/// before, or a store of layers.
 struct Product {
-  std::string trigger;  ///< empty: it is a store's
-  std::string store;    ///< its name; empty: it is a trigger's
+  std::string trigger;  ///< empty for a store
+  std::string store;    ///< the store's name; empty for a trigger's file
   Image original;
 };
 
-/// {PATH: {"trigger", "original"}}, and of a store {PATH: {"trigger": "", "store", "original"}}.
+/// {PATH: {"trigger", "original"}}, and for a store {PATH: {"trigger": "", "store", "original"}}.
 Json to_json(const std::map<std::string, Product>& products);
 std::map<std::string, Product> products_from_json(const Json& value);
 

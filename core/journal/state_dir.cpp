@@ -35,11 +35,11 @@ std::string state_path(std::string_view rest) { return std::string(kStateDir) + 
 std::string component_file(const std::string& name) { return "components/" + name + ".json"; }
 std::string generation_file(int number) { return "generations/" + std::to_string(number) + ".json"; }
 
-constexpr std::size_t kMaxStateBytes = 16 << 20;  // a record of a driver with all its links has some 100 KiB
-constexpr std::size_t kMostNames = 1000;          // of components, and of records
-constexpr int kLastGeneration = 1'000'000'000;    // numbers go on behind it
+constexpr std::size_t kMaxStateBytes = 16 << 20;  // a driver's record with all its links has about 100 KiB
+constexpr std::size_t kMostNames = 1000;          // for components, and for records
+constexpr int kLastGeneration = 1'000'000'000;    // numbering may continue after it
 
-/// What cannot be read as what it should be, so that setting it aside is no loss.
+/// True for a file with invalid content: nothing is lost when it is set aside.
 bool is_damage(const Error& error) {
   return error.code == ErrorCode::corrupt || error.code == ErrorCode::invalid || error.code == ErrorCode::io;
 }
@@ -64,7 +64,8 @@ Result<Json> read_json(const RootDir& root, const std::string& path) {
   return value;
 }
 
-/// As slipway writes it. Errors: those of read_json(); `corrupt` a member is of another type.
+/// Reads a member in the form that slipway writes. Errors: those of read_json(); `corrupt` for a member of another
+/// type.
 template <class T>
 Result<T> read_record(const RootDir& root, const std::string& path, T (*made_of)(const Json&)) try {
   SLIPWAY_TRY(value, read_json(root, path));
@@ -92,7 +93,7 @@ struct Member {
   Is is;
 };
 
-/// An object whose members, as far as they are named here, are of their types.
+/// True for an object whose listed members have the right types.
 template <std::size_t N>
 bool fits(const Json& value, const Member (&members)[N]) {
   return value.is_object() && std::ranges::all_of(members, [&](const Member& member) {
@@ -101,7 +102,8 @@ bool fits(const Json& value, const Member (&members)[N]) {
          });
 }
 
-/// What kinds of actions read of an action, a record and an image (sdk/slipway/action.hpp, core/action).
+/// The members of an action, a record and an image that the kinds of actions read (sdk/slipway/action.hpp,
+/// core/action).
 constexpr Member kOfActions[]{{"content", is_text},  {"owner", is_text},       {"group", is_text},
                               {"on_drift", is_text}, {"points_to", is_text},   {"format", is_text},
                               {"because", is_text},  {"mode", is_number},      {"minor", is_number},
@@ -115,7 +117,7 @@ constexpr Member kOfFailures[]{{"state", is_text},       {"error", is_text},    
                                {"do", is_text}};
 constexpr Member kOfFindings[]{{"name", is_text}, {"text", is_text}, {"remedy", is_text}, {"status", is_text}};
 
-/// Of nobody when one of its members is not as slipway writes it.
+/// Returns an ownership without a component when a member has a form that slipway does not write.
 Ownership whole_ownership(const Json& value) {
   Ownership owned = ownership_from_json(value);
   for (const Owned& item : owned.items)
@@ -155,7 +157,7 @@ bool is_failure(const Json& value) {
 
 Image image_of(const Json& value) { return to_json(path_image_from_json(value)); }
 
-/// The names in a state folder without their ".json", sorted; none when the folder is missing.
+/// Returns the names in a state folder without their ".json", sorted; empty when the folder is missing.
 Result<std::vector<std::string>> names_in(const RootDir& root, const std::string& folder) {
   auto fd = root.open_at(folder, O_RDONLY | O_DIRECTORY);
   if (!fd && fd.error().code == ErrorCode::not_found) return std::vector<std::string>{};
@@ -173,7 +175,7 @@ Result<std::vector<std::string>> names_in(const RootDir& root, const std::string
   return names;
 }
 
-/// An image's author may have left any number of records: all of them are in memory at once.
+/// The author of an image may have left any number of records, and all of them are loaded into memory at once.
 Status check_size(const RootDir& root, const std::string& folder, const std::vector<std::string>& names) {
   std::uint64_t bytes = 0;
   for (const std::string& name : names) {
@@ -200,7 +202,7 @@ std::optional<int> to_number(const std::string& text) {
 
 /// The file `format`: "3 0.1.0\n".
 struct WrittenFormat {
-  int number = 0;  ///< 0: not to be read
+  int number = 0;  ///< 0: unreadable
   std::string version;
 };
 
@@ -253,7 +255,7 @@ Status StateDir::check_format() const {
 Result<std::map<std::string, Error>> StateDir::damage() const {
   std::map<std::string, Error> found;
   if (closed_) return found;
-  const auto is_dangling = [&](std::string_view name) {  // a link to nothing, which is in the way all the same
+  const auto is_dangling = [&](std::string_view name) {  // a link to nothing, which also is in the way
     return root_.root().open_at(state_path(name), O_PATH | O_NOFOLLOW).ok();
   };
   const auto look = [&](std::string_view name, const auto& read) -> Status {
@@ -283,7 +285,7 @@ Result<std::map<std::string, Error>> StateDir::damage() const {
 
 Status StateDir::check_whole() const {
   SLIPWAY_TRY(found, damage());
-  for (const auto& [name, error] : found)  // that of the generation in force is one of `current` as well
+  for (const auto& [name, error] : found)  // an error of the active generation counts for `current` as well
     if (!leaves_out(name) && (name == kCurrent || !name.starts_with("generations/"))) return error;
   return {};
 }
@@ -325,7 +327,7 @@ Status StateDir::write_json(const std::string& name, const Json& value) {
 
 Status StateDir::drop(std::string_view name) { return leaves_out(name) ? Status{} : root_.remove(state_path(name)); }
 
-/// The new name gets its content on the disk first: a power cut must not leave an empty file of that name.
+/// The new file gets its content on the disk before its name: a power cut must not leave an empty file of that name.
 Status StateDir::write_text(const std::string& path, const std::string& text) {
   SLIPWAY_CHECK(root_.stage_file(path, text, 0600, 0, 0));
   SLIPWAY_CHECK(root_.sync());
@@ -333,7 +335,7 @@ Status StateDir::write_text(const std::string& path, const std::string& text) {
 }
 
 Status StateDir::keep_private() {
-  if (!check_format()) return {};  // it is not ours to change
+  if (!check_format()) return {};  // a later slipway's folder is not changed
   const auto folder = root_.root().open_at(kStateDir, O_RDONLY | O_DIRECTORY);
   struct stat info {};
   if (!folder || ::fstat(folder->get(), &info) != 0 || (info.st_mode & kPermissionBits) == kStateMode) return {};
@@ -342,7 +344,7 @@ Status StateDir::keep_private() {
 }
 
 Status StateDir::prepare() {
-  SLIPWAY_CHECK(check_only_ours(root_.root(), kStateDir));  // else what is written now would not be believed later
+  SLIPWAY_CHECK(check_only_ours(root_.root(), kStateDir));  // else the data written now would not be trusted later
   SLIPWAY_CHECK(keep_private());
   if (exists()) {
     SLIPWAY_CHECK(check_format());
@@ -351,12 +353,12 @@ Status StateDir::prepare() {
     return found.number == kFormat && found.version == kWriter ? Status{}
                                                                : write_text(state_path(kFormatFile), own_format());
   }
-  SLIPWAY_CHECK(leave());  // what an earlier try has begun
+  SLIPWAY_CHECK(leave());  // completes an earlier attempt
   SLIPWAY_TRY(origin, root_.capture(kStateDir));
   if (!is_absent(origin)) return write_text(state_path(kFormatFile), own_format());
   const Status begun = bring_state_folder(
       root_, origin, {{std::string(kOrigin), pretty(origin)}, {std::string(kFormatFile), own_format()}});
-  if (!begun) (void)sweep_folders(root_, kStateDir).ok();  // the first error is the one to tell
+  if (!begun) (void)sweep_folders(root_, kStateDir).ok();  // the first error is the one to report
   return begun;
 }
 
@@ -448,7 +450,7 @@ Status StateDir::forget_generation(int number) { return root_.remove(state_path(
 Status StateDir::forget_current() { return drop(kCurrent); }
 
 Status StateDir::tidy() {
-  if (!left_out_.empty()) return {};  // nobody knows which originals belong to what cannot be read
+  if (!left_out_.empty()) return {};  // the originals of unreadable records are unknown
   SLIPWAY_TRY(all, ownerships());
   std::set<std::string> digests;
   for (const auto& [name, ownership] : all)
@@ -467,7 +469,7 @@ Status StateDir::leave() {
   SLIPWAY_TRY(left, products());
   if (!all.empty() || !left.empty() || std::ranges::count(entries, kJournal) != 0) return {};
   const auto read = origin();
-  // One that is there and cannot be read today still says which folders above are to go as well.
+  // An unreadable origin still tells which folders above are removed as well.
   if (!read && read.error().code != ErrorCode::not_found && read.error().code != ErrorCode::corrupt)
     return read.error();
   SLIPWAY_CHECK(take_state_folder(root_, read.value_or(Json::object())));
@@ -476,9 +478,9 @@ Status StateDir::leave() {
 
 namespace {
 
-/// A rollback journal that ends so names another one, which SQLite would open and remove wherever it is (SQLite's file
-/// format, "The Rollback Journal"; its pager's readSuperJournal()). Slipway attaches no database, so its own never
-/// does.
+/// A rollback journal with such an ending names another journal, which SQLite would open and delete at any path
+/// (SQLite's file format, "The Rollback Journal"; its pager's readSuperJournal()). Slipway attaches no database, so its
+/// own journal never has this ending.
 Status names_no_other(const Fd& file, const std::string& path) {
   constexpr std::string_view kEnd("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
   struct stat info {};
@@ -491,13 +493,13 @@ Status names_no_other(const Fd& file, const std::string& path) {
   return damaged(path, "a journal that names a file elsewhere");
 }
 
-/// SQLite's log begins with a number of its own ("The WAL File Format"), else it is read as if it were empty. Zeros may
-/// be what a power cut left of one in which the tables were made, and nothing was intended.
+/// SQLite's log starts with its own number ("The WAL File Format"); otherwise SQLite treats it as empty. Zeros may be
+/// left by a power cut while the tables were being created, before any step was recorded.
 bool is_no_log(const Fd& file, off_t size) {
   constexpr off_t kTablesAlone = 32 + 7 * (24 + 4096);
   std::array<unsigned char, 4> begin{};
   if (::pread(file.get(), begin.data(), begin.size(), 0) != static_cast<ssize_t>(begin.size())) return false;
-  begin[3] |= 1U;  // the order of the bytes in its checksums
+  begin[3] |= 1U;  // the byte order of its checksums
   const bool is_empty = begin == std::array<unsigned char, 4>{0, 0, 0, 1} && size <= kTablesAlone;
   return !is_empty && begin != std::array<unsigned char, 4>{0x37, 0x7f, 0x06, 0x83};
 }
@@ -514,8 +516,8 @@ Status StateDir::check_journal() const {
     if (file) SLIPWAY_CHECK(names_no_other(*file, path));
     struct stat info {};
     if (!file || ::fstat(file->get(), &info) != 0) continue;
-    // SQLite removes the log beside an empty file, and with it all that an apply has to undo. A rollback journal there
-    // is what a kill left of the making: it ends before the first step is written.
+    // SQLite deletes the log beside an empty file, and with it all that an apply has to undo. A rollback journal there
+    // is left from a kill while the tables were being created: it is complete before the first step is written.
     const bool is_log = *ending != '\0' && ending != std::string_view("-journal");
     if (is_log && size == 0 && info.st_size > 0) return damaged(path, "a log without its journal");
     if (ending == std::string_view("-wal") && is_no_log(*file, info.st_size)) return damaged(path, "no journal's log");

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/journal/state_dir.hpp - the durable state of a root: who owns what, and which generations there were.
+// core/journal/state_dir.hpp - the durable state of a root: what each component owns, and the generations.
 //
 // Layout below /var/lib/slipway, all of it canonical JSON without inode numbers:
-//   format               "3 0.1.0\n": its number, refused when later, and who wrote last. 1 had no writer, 2 no
-//                         generations by component: both become 3
-//   origin.json          the image of this folder before there was one: which parents go again with it
+//   format               "3 0.1.0\n": its number (a later one is refused) and the version that wrote last. 1 had no
+//                        version, 2 no generations by component: both become 3
+//   origin.json          the image of this folder before it existed: the parents that are removed with it
 //   components/NAME.json  what component NAME owns, see Ownership (core/journal/records.hpp)
-//   generations/N.json    see Generation, whose `time` is a clock's on a running machine; `current` holds the N in
-//   force products.json        files that triggers made where there was none, and stores that are to be dropped
-//   failing.json         components that did not work when they were last applied (core/engine/apply/failing.hpp)
+//   generations/N.json    see Generation, whose `time` is a clock's on a running machine; `current` holds the active N
+//   products.json        files that triggers made and that did not exist before, and stores that are to be dropped
+//   failing.json         components that failed in their last apply (core/engine/records/failing.hpp)
 //   originals/SHA256      contents of files that were replaced (core/host/root_fs.hpp)
-//   damaged/NAME.N        what `slipway repair` set aside (app/repair/repair.hpp)
-//   journal.sqlite        only while an apply is under way (core/journal/journal.hpp)
+//   damaged/NAME.N        files that `slipway repair` set aside (app/repair/repair.hpp)
+//   journal.sqlite        only while an apply runs or after one was interrupted (core/journal/journal.hpp)
 #pragma once
 
 #include <map>
@@ -26,83 +26,85 @@
 
 namespace slipway::core {
 
-/// The folder of the state, inside the root. It is for its owner alone: records and the journal have contents of files
-/// that not everybody may read.
+/// The folder of the state, inside the root. Only its owner may open it: records and the journal contain contents of
+/// files that not every user may read.
 inline constexpr std::string_view kStateDir = "/var/lib/slipway";
 inline constexpr unsigned kStateMode = 0700;
 
 inline constexpr std::string_view kRepairAdvice =
     "run `slipway repair`: it sets that file aside and makes up for it as far as that can be done";
 
-/// Reads and writes the state of one root, as long as nobody but root and the caller could have written it: else all
-/// that reads is `denied`, as an image's own user must not decide what root brings back there. Writes are atomic, also
-/// in a power cut (temporary name, sync, rename); that they have reached the disk is for the caller to see to.
+/// Reads and writes the state of one root. Every read is `denied` when users other than root and the caller could have
+/// written the state, since the user of an image must not decide what root restores there. Writes are atomic, also in a
+/// power cut (temporary name, sync, rename); the caller makes sure that they have reached the disk.
 class StateDir {
  public:
   explicit StateDir(RootFs& root) : root_(root) {}
 
-  /// There is any state at all.
+  /// True when there is any state.
   bool exists() const;
-  /// Neither the state folder exists nor what a failed removal left of it.
+  /// True when neither the state folder nor the remains of a failed removal exist.
   bool is_gone() const;
-  /// Errors: `unsupported` when a later slipway wrote it, naming that; `corrupt`.
+  /// Errors: `unsupported` when a later slipway wrote it (the error names its version); `corrupt`.
   Status check_format() const;
-  static std::string own_format();  ///< as the file has it
+  static std::string own_format();  ///< the content of `format`
 
-  /// Every file that cannot be read as what it should be, by its name in the folder, and why; not the journal and the
-  /// originals. `generations/current` is one of them when what it leads to is. Errors: `denied`, `unsupported`.
+  /// Returns every unreadable or invalid file by its name in the folder, with the reason; not the journal and the
+  /// originals. Includes `generations/current` when the generation it names is damaged. Errors: `denied`,
+  /// `unsupported`.
   Result<std::map<std::string, Error>> damage() const;
-  /// Errors: those of damage(), and the first file of it that an apply would act on.
+  /// Errors: those of damage(), and its first file that an apply would use.
   Status check_whole() const;
-  /// From here on what is damaged now reads as if it were not there and stays as it is: for commands that look, and
-  /// for removals of something else.
+  /// From now on files that are damaged now count as missing, and stay unchanged. For commands that only read, and for
+  /// the removal of other components.
   Status go_around_damage();
   const std::map<std::string, Error>& left_out() const { return left_out_; }
-  /// From here on a folder that this user may not open reads as if there were none: for commands that look, and say so.
+  /// From now on a folder that this user may not open counts as missing. For commands that only read, and that report
+  /// this.
   void go_without_closed();
-  /// There is such a folder, and its records are left out.
+  /// True when there is such a folder, so that its records are left out.
   bool is_closed() const { return closed_; }
-  /// Any whose name begins so.
+  /// True when a left-out file has a name that begins like this.
   bool leaves_out(std::string_view begin) const;
-  /// What was there before the folder. Errors: `not_found` the folder was.
+  /// Returns the state before the folder existed. Errors: `not_found` the folder existed before slipway.
   Result<Image> origin() const;
 
-  /// Closes the folder to other users, where an earlier slipway or somebody else left it open.
+  /// Closes the folder to other users when an earlier slipway or another program left it open.
   Status keep_private();
 
-  /// Makes the folder, or brings an earlier format up to this one. Called before the journal is opened.
+  /// Creates the folder, or converts an earlier format to this one. Called before the journal is opened.
   Status prepare();
 
   Result<std::map<std::string, Ownership>> ownerships() const;
   Status write(const Ownership& ownership);
   Status forget(const std::string& component);
 
-  /// By path, see Product.
+  /// Returns products by path, see Product.
   Result<std::map<std::string, Product>> products() const;
   Status write_products(const std::map<std::string, Product>& products);
 
-  /// Components that did not work when they were last applied: {NAME: …}; empty without such.
+  /// Components that failed in their last apply: {NAME: …}; empty when there are none.
   Result<Json> failing() const;
   Status write_failing(const Json& failing);
 
   Result<std::vector<int>> generations() const;
   Result<Generation> generation(int number) const;
-  /// The generation in force; nothing where there is none.
+  /// Returns the active generation; empty when there is none.
   Result<std::optional<Generation>> current() const;
-  /// Writes it and makes it the one in force.
+  /// Writes a generation and makes it the active one.
   Status write_current(const Generation& generation);
   Status forget_generation(int number);
   Status forget_current();
 
-  /// Removes originals that nobody refers to.
+  /// Removes originals that no record refers to.
   Status tidy();
-  /// Removes the folder once nothing is owned and no journal is there any more, in one step.
+  /// Removes the folder in one step, once no component owns anything and there is no journal.
   Status leave();
 
-  /// Whether what the journal says may be done: it is a file, and nobody but root and the caller could have written
-  /// it. Errors: `denied`, `invalid`. Fine where there is none.
+  /// Checks that the journal may be trusted: it is a regular file that only root or the caller could have written.
+  /// Errors: `denied`, `invalid`. Succeeds when there is no journal.
   Status check_journal() const;
-  /// Path of the journal on this machine (root's folder and the resolved state folder).
+  /// Returns the journal's path on this machine (the root's folder and the resolved state folder).
   std::string journal_path() const;
 
  private:

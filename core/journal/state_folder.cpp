@@ -13,17 +13,17 @@ namespace {
 
 constexpr std::string_view kAside = ".slipway-state";
 
-/// The name beside a folder by which it comes and goes.
+/// Returns the temporary name beside a folder.
 std::string aside(const std::string& folder) { return folder.substr(0, folder.rfind('/') + 1) + std::string(kAside); }
 
-/// The state folder and those above it that were missing, outermost first.
+/// Returns the state folder and those above it that did not exist, outermost first.
 std::vector<std::string> own_folders(const Image& origin) {
   std::vector<std::string> all = path_image_from_json(origin).missing_parents;
   all.emplace_back(kStateDir);
   return all;
 }
 
-/// A folder and those above it, outermost first.
+/// Returns a folder and those above it, outermost first.
 std::vector<std::string> down_to(std::string_view folder) {
   std::vector<std::string> all = folders_above(folder);
   all.emplace_back(folder);
@@ -64,8 +64,8 @@ Status bring_state_folder(RootFs& root, const Image& origin, const std::map<std:
 }
 
 Status take_folders(RootFs& root, const std::vector<std::string>& own) {
-  // Only the way down to the folder may be in what goes at once. A folder that cannot be read is no reason to leave it
-  // behind: once the folder is gone, nobody knows any more whose it was.
+  // The part that is removed at once may contain only the path to the folder. A folder that cannot be read is removed
+  // too: once the state folder is gone, there is no record that slipway made it.
   std::size_t outermost = own.size() - 1;
   while (outermost > 0) {
     SLIPWAY_TRY(alone, holds_only_one(root, own[outermost - 1]));

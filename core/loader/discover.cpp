@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The *.so of a folder by name; what keeps it from being listed goes into `problems`.
+/// Returns the *.so files of a folder by name; adds the reason to `problems` when it cannot be listed.
 std::vector<std::string> shared_objects(const std::string& folder, std::vector<Error>& problems) {
   std::vector<std::string> paths;
   std::error_code problem;

@@ -9,8 +9,8 @@
 
 namespace slipway::core {
 
-/// The digest of the file at a path, read when it is first asked for: hashing all plugins takes longer than most
-/// commands. Copies share what is known; safe to use from several threads.
+/// The digest of the file at a path, computed at the first get(): hashing all plugins takes longer than most commands.
+/// Copies share the result; thread-safe.
 class FileDigest {
  public:
   FileDigest() = default;

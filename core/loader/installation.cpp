@@ -12,7 +12,7 @@ namespace slipway::core {
 
 namespace {
 
-/// The running program: in a portable folder the loader that was started with it, in libexec/slipway/.
+/// Returns the running program: in a portable folder the loader that was started with it, in libexec/slipway/.
 std::filesystem::path running() {
   std::error_code problem;
   return std::filesystem::read_symlink("/proc/self/exe", problem);
@@ -34,7 +34,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kVariable = "SLIPWAY_PLUGIN_PATH";
 
-/// ../lib/slipway/plugins beside the running program, so that an unpacked archive or a build tree works as it is.
+/// Returns ../lib/slipway/plugins beside the running program, so that an unpacked archive or a build tree works as it
+/// is.
 std::string folder_beside_program() {
   std::error_code problem;
   const fs::path folder = own_prefix() / "lib" / "slipway" / "plugins";

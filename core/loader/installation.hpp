@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/loader/installation.hpp - where this slipway is installed, and the folders that its plugins are in.
+// core/loader/installation.hpp - the path of this slipway's installation, and the folders of its plugins.
 #pragma once
 
 #include <filesystem>
@@ -8,19 +8,20 @@
 
 namespace slipway::core {
 
-/// The folder above bin/ or libexec/slipway/ that the running program is in: "/usr", or a build folder, or wherever an
-/// archive was unpacked. Empty when /proc does not tell.
+/// Returns the folder above bin/ or libexec/slipway/ of the running program: "/usr", a build folder, or the folder of
+/// an unpacked archive. Empty when /proc does not tell.
 std::filesystem::path own_prefix();
 
-/// Whether this program was started by a loader that slipway brought along: it is part of a portable folder
-/// (docs/portability.md), which may be anywhere, and is its own installation.
+/// True when a loader that comes with slipway started this program. It is then part of a portable folder
+/// (docs/portability.md), which may be anywhere and is its own installation.
 bool is_portable();
 
-/// Where plugins are looked for: $SLIPWAY_PLUGIN_PATH (colon-separated; as root only when `trust_environment`), else
-/// the installed folder, found relative to the running program (../lib/slipway/plugins), else the compiled-in one.
+/// Returns the folders to search for plugins: $SLIPWAY_PLUGIN_PATH (colon-separated; as root only when
+/// `trust_environment`), else the installed folder relative to the running program (../lib/slipway/plugins), else the
+/// compiled-in one.
 std::vector<std::string> plugin_folders(bool trust_environment);
 
-/// The last two of these: where the plugins of an installation are, whatever the environment says.
+/// The last two of these: the plugins of an installation, independent of the environment.
 std::string installed_plugin_folder();
 
 }  // namespace slipway::core

@@ -15,7 +15,7 @@ namespace {
 using Type = SchemaKey::Type;
 
 constexpr const char* kSectionsKey = "sections";
-constexpr int kMostTasks = 4194304;  // the most processes that Linux has
+constexpr int kMostTasks = 4194304;  // the maximum number of processes in Linux
 
 SchemaKey word_key(std::string pattern, std::string expects, std::string example) {
   SchemaKey word;
@@ -30,7 +30,7 @@ SchemaKey name_key() {
   return word_key("[a-z][a-z0-9-]{0,39}", "lower-case letters, digits and - (at most 40), a letter first", "driver");
 }
 
-/// A program of slipway's own, so that no path can stand there.
+/// The name of a slipway program, without a path.
 SchemaKey program_key() {
   return word_key("slipway-[a-z0-9-]{1,60}", "slipway-NAME, a program in slipway's libexec",
                   "slipway-runtime-configure");
@@ -62,7 +62,7 @@ SchemaKey sections_key() {
   return sections;
 }
 
-/// What a service's unit lets it have.
+/// The access that a service's unit grants it.
 SchemaKey needs_key() {
   constexpr const char* kKeys = R"(
 memory: {type: string, pattern: '[1-9][0-9]{0,5}[MG]', expects: a number and M or G, example: 256M}
@@ -85,7 +85,7 @@ writable_code: {type: boolean}
   return *own_schema(kKeys, "service_needs");
 }
 
-/// What may stand in a manifest's document.
+/// The schema of a manifest's document.
 const SchemaKey& manifest_schema() {
   static const SchemaKey schema = [] {
     SchemaKey document;
@@ -168,7 +168,7 @@ void check_self(const YamlNode& node, const Manifest& manifest, SchemaCheck& che
         check.problems.add(node.position, name, "component '" + name + "' requires, follows or excludes itself");
 }
 
-/// It reads only sections that are complete when its turn comes, and has no key of the same name itself.
+/// Checks that it reads only sections that are complete when it is planned, and has no key of the same name itself.
 void check_sections(const YamlNode& node, const Manifest& manifest, SchemaCheck& check) {
   const YamlEntry* const entry = node.find(kSectionsKey);
   if (entry == nullptr) return;
@@ -181,7 +181,7 @@ void check_sections(const YamlNode& node, const Manifest& manifest, SchemaCheck&
                        "the spec has a key `sections` as well, in whose place the other sections are handed over");
 }
 
-/// "sections.a.b" is a key of another component's section that it reads.
+/// True when "sections.a.b" is a key of another component's section that it reads.
 bool is_in_sections(const Manifest& manifest, const std::string& key) {
   const std::vector<std::string> parts = split(key, '.');
   if (parts.size() < 3 || parts[0] != kSectionsKey) return false;
@@ -189,7 +189,7 @@ bool is_in_sections(const Manifest& manifest, const std::string& key) {
   return found != manifest.sections.end() && std::ranges::count(found->second, parts[2]) != 0;
 }
 
-/// "a.b" is a key of the spec that can hold a text.
+/// True when "a.b" is a key of the spec that can contain text.
 bool is_text(const SchemaKey& object, const std::string& key) {
   const auto found = object.keys.find(key.substr(0, key.find('.')));
   if (found == object.keys.end()) return false;
@@ -201,7 +201,7 @@ bool is_text(const SchemaKey& object, const std::string& key) {
   return schema.type == Type::map || is_text(schema, key.substr(dot + 1));
 }
 
-/// A number of tasks that systemd limits by, and paths that stand in keys of the spec.
+/// Checks the number of tasks, which systemd limits, and the paths, which keys of the spec contain.
 void check_needs(const YamlNode& node, const Manifest& manifest, SchemaCheck& check) {
   const YamlEntry* const entry = node.find("service_needs");
   if (entry == nullptr) return;
@@ -221,7 +221,7 @@ void check_needs(const YamlNode& node, const Manifest& manifest, SchemaCheck& ch
                              "the spec has no key " + key->str() + " with a text for the path " + path);
 }
 
-/// Both are about a service; the first about units as well.
+/// Checks two keys that need a service; the first one also needs units.
 void check_service_unit(const YamlNode& node, const Manifest& manifest, SchemaCheck& check) {
   for (const char* key : {"service_before", "service_hands_over"})
     if (const YamlEntry* const entry = node.find(key);
@@ -232,7 +232,7 @@ void check_service_unit(const YamlNode& node, const Manifest& manifest, SchemaCh
     check.problems.add(before->value.position, "service_before", "`boot_before` names no units that it could be about");
 }
 
-/// Only values that the spec can have, of keys that it has.
+/// Accepts only keys and values that the spec can have.
 void check_condition(const YamlNode& node, const Manifest& manifest, SchemaCheck& check) {
   const YamlEntry* const entry = node.find("service_if");
   if (entry == nullptr) return;

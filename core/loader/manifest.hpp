@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/loader/manifest.hpp - what a plugin's manifest says of one component, without loading the plugin.
+// core/loader/manifest.hpp - reads a plugin's manifest, which describes its components, without loading the plugin.
 #pragma once
 
 #include <map>
@@ -18,33 +18,33 @@ namespace slipway::core {
 struct Manifest {
   std::string component;
   std::string purpose;
-  std::vector<std::string> after;              ///< names or capabilities: order only, when they are in the spec
+  std::vector<std::string> after;              ///< names or capabilities: order only, and only for those in the spec
   std::vector<std::string> requires_;          ///< names or capabilities that must be in the spec, and ready
   std::vector<std::string> provides;           ///< capabilities, besides its own name
   std::vector<std::string> conflicts;          ///< names or capabilities that may not be in the same spec
   std::map<std::string, std::string> outputs;  ///< name to type ("string", "integer", "boolean")
-  std::map<std::string, std::vector<std::string>> sections;  ///< keys of other components' sections that it reads
+  std::map<std::string, std::vector<std::string>> sections;  ///< keys that it reads of other components' sections
   bool has_tools = false;                                    ///< `tools: true`: answers the operation "tool"
   std::map<std::string, std::string> tool_programs;  ///< further tools, each a program of its own: tool to program
   enum class ServiceIn { none, plugin, beside, program };
   ServiceIn service = ServiceIn::none;            ///< its long-running part: in the plugin itself, or beside it in
-                                                  ///< NAME.service.so, or NAME-service
-  std::map<std::string, std::string> service_if;  ///< values of its spec's keys that all hold where it has the service
-  Json service_needs = Json::object();            ///< what its unit lets the service have (docs/manifest.md)
-  bool says_needs = false;                        ///< it is there, if empty
-  std::string service_device;  ///< the service has no use without a device of this modalias, a glob; empty: none
-  std::vector<std::string> boot_before;   ///< units that wait until slipway-boot.service is through with it
+                                                  ///< NAME.service.so or NAME-service
+  std::map<std::string, std::string> service_if;  ///< the service exists only with these values of the spec's keys
+  Json service_needs = Json::object();            ///< the access that its unit grants the service (docs/manifest.md)
+  bool says_needs = false;                        ///< the key is present, even if empty
+  std::string service_device;  ///< the service is useless without a device that this modalias glob matches; empty: none
+  std::vector<std::string> boot_before;   ///< units that wait until slipway-boot.service is done with it
   std::vector<std::string> verify_after;  ///< units that slipway-verify.service waits for at a boot
-  bool service_before = false;            ///< the service's unit comes before those of `boot_before`, too
-  bool service_hands_over = false;        ///< two of the service may run at once while one takes over from the other
+  bool service_before = false;            ///< the service's unit also starts before those of `boot_before`
+  bool service_hands_over = false;        ///< two processes of it may run at once during a handover
   bool unlimited_memory = false;          ///< `memory: unlimited`: its workers may use any amount
   SchemaKey spec;                         ///< an object
 };
 
-/// A component with that section has a service: one is declared, and `service_if` holds.
+/// True when a component with that section has a service: the manifest declares one, and `service_if` holds.
 bool has_service(const Manifest& component, const Json& section);
 
-/// Parses a manifest: YAML, one document per component. `origin` (a file name) goes into messages.
+/// Parses a manifest: YAML, one document per component. Messages name `origin` (a file name).
 /// Errors: `invalid`, with origin:line:column and what was expected.
 Result<std::vector<Manifest>> parse_manifests(std::string_view yaml, const std::string& origin);
 

@@ -52,7 +52,7 @@ Status check_machine(Elf* elf, const std::string& path, ElfKind kind) {
   return {};
 }
 
-/// The description of slipway's note among the notes of one segment or section.
+/// Returns the description of slipway's note among the notes of one segment or section.
 std::optional<std::string> find_note(Elf_Data* data) {
   if (data == nullptr || data->d_buf == nullptr) return std::nullopt;
   const std::string_view bytes(static_cast<const char*>(data->d_buf), data->d_size);
@@ -82,7 +82,7 @@ std::optional<std::string> find_in_segments(Elf* elf) {
   return std::nullopt;
 }
 
-/// A linker script may leave a note section without its segment.
+/// Looks in the sections: a linker script may leave a note section without its segment.
 std::optional<std::string> find_in_sections(Elf* elf) {
   for (Elf_Scn* section = elf_nextscn(elf, nullptr); section != nullptr; section = elf_nextscn(elf, section)) {
     GElf_Shdr header;
@@ -140,7 +140,7 @@ Status check_protocol(const PluginNote& note, const std::string& path) {
 Result<PluginNote> read_plugin_note(int fd, const std::string& path, ElfKind kind) {
   if (elf_version(EV_CURRENT) == EV_NONE)
     return Error{ErrorCode::internal, "libelf is older than its header", path, "reinstall libelf", {}};
-  const ElfHandle elf(elf_begin(fd, ELF_C_READ, nullptr));  // read, not mapped: a file cut short meanwhile is no SIGBUS
+  const ElfHandle elf(elf_begin(fd, ELF_C_READ, nullptr));  // not mapped: a truncated file would cause SIGBUS
   if (!elf) return invalid(path, "is not an ELF file", "plugins are shared objects: check how it was built or copied");
   SLIPWAY_CHECK(check_machine(elf.get(), path, kind));
   auto description = find_in_segments(elf.get());

@@ -16,15 +16,15 @@ struct PluginNote {
   std::string manifest;
 };
 
-/// What the file must be. A program may be one that can lie anywhere, and is then a shared object as well.
+/// The required type of the file. A position-independent program is a shared object as well.
 enum class ElfKind { library, program };
 
-/// Reads the note of an open file; nothing is mapped or run. The file's bytes may be anything.
-/// Errors: `invalid` when it is nothing of that kind for this machine, has no note of slipway's, or a broken one.
+/// Reads the note of an open file without mapping or running it. The file may contain any bytes.
+/// Errors: `invalid` when it is not of that kind for this machine, has no slipway note, or a broken one.
 Result<PluginNote> read_plugin_note(int fd, const std::string& path, ElfKind kind = ElfKind::library);
 
-/// A plugin runs under the same major and the same or a later minor (sdk/slipway/abi.h).
-/// Errors: `unsupported`, saying what to do.
+/// Checks that a plugin has the same major protocol and the same or an earlier minor (sdk/slipway/abi.h).
+/// Errors: `unsupported`, with what to do.
 Status check_protocol(const PluginNote& note, const std::string& path);
 
 }  // namespace slipway::core

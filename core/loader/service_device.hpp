@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/loader/service_device.hpp - whether the device is there without which a service has no use.
+// core/loader/service_device.hpp - finds the device without which a service is useless.
 #pragma once
 
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace slipway::core {
 
-/// A device of the bus has a modalias that the glob `device` of a service's file fits ("pci:v000010DE*"); a file
-/// without one asks for none. @param sys  the folder that is /sys
+/// True when a device's modalias matches the glob `device` of a service's file ("pci:v000010DE*"), or the file has no
+/// such key.
+/// @param sys  the folder used as /sys
 bool has_device(const Json& service_file, const std::string& sys);
 
 }  // namespace slipway::core

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/service/between_changes.cpp - a service begins while nobody changes a device: it would hold what the change
-// needs for itself, and would not have been asked for quiet, since it was not there yet.
+// core/service/between_changes.cpp - delays a service while another process changes a device: the service would hold
+// the device that the change needs, and could not be quiesced before its socket exists.
 
 #include <chrono>
 #include <memory>
@@ -17,7 +17,7 @@
 namespace slipway::core {
 namespace {
 
-constexpr const char* kLockFolder = "/run/slipway/lock";  // as ExclusiveUse::take() has it
+constexpr const char* kLockFolder = "/run/slipway/lock";  // the folder that ExclusiveUse::take() uses
 constexpr std::chrono::milliseconds kLook{100};
 constexpr unsigned kLooksPerWord = 50;
 
@@ -25,10 +25,10 @@ struct Close {
   void operator()(DIR* folder) const { ::closedir(folder); }
 };
 
-/// The locks of an apply's root are named root-…: an apply may start services itself.
+/// The locks of an apply's root have the prefix root-: an apply may start services itself.
 bool is_of_a_device(std::string_view name) { return name.ends_with(".lock") && !name.starts_with("root-"); }
 
-/// Who changes a device now: "slipway-engine (pid 4711)"; empty: nobody.
+/// Returns the process that changes a device now, "slipway-engine (pid 4711)"; empty when there is none.
 std::string who_changes_a_device(const RootDir& root) {
   auto opened = root.open_at(kLockFolder, O_RDONLY | O_DIRECTORY);
   if (!opened) return {};
@@ -62,7 +62,7 @@ Result<ControlSocket> open_between_changes(const RootDir& root, const std::strin
   for (;;) {
     wait_for_the_end_of_changes(root, notify, started);
     auto control = ControlSocket::open(root, component);
-    // Who has begun before there was a socket has not asked; who begins from now on will.
+    // A change that began before the socket existed has not quiesced the service; one that begins later will.
     if (!control || who_changes_a_device(root).empty()) return control;
   }
 }

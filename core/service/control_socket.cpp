@@ -33,7 +33,7 @@ Result<Fd> listen_at(const std::string& path) {
   Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return system_error("make", path, errno);
   ::unlink(path.c_str());
-  // Linux gives the name the mode that the descriptor has when it is bound: nobody else can connect before it is right.
+  // Linux gives the name the mode of the descriptor at bind time: no other user can connect before the mode is right.
   if (::fchmod(fd.get(), 0600) != 0 ||
       ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       ::listen(fd.get(), kClients) != 0)
@@ -57,7 +57,7 @@ Result<ControlSocket> ControlSocket::open(const RootDir& root, const std::string
   control.lock_.emplace(std::move(*lock));
   SLIPWAY_TRY(folder, root.open_at(kControlFolder, O_RDONLY | O_DIRECTORY));
   control.folder_ = std::move(folder);
-  // Through the descriptor: a socket's path may have 108 bytes, and no link may lead out of the root.
+  // The path goes through the descriptor: a socket's path has at most 108 bytes, and no link may lead out of the root.
   control.path_ = "/proc/self/fd/" + std::to_string(control.folder_.get()) + "/" + name + ".sock";
   SLIPWAY_TRY(listening, listen_at(control.path_));
   control.listening_ = std::move(listening);
@@ -122,7 +122,7 @@ void ControlSocket::end(int client) {
 void ControlSocket::answer(int client, const Json& value) {
   if (!clients_.contains(client)) return;
   const std::string line = canonical(value) + "\n";
-  // Answers are short and few: a client that does not take them is given up, by its own fault.
+  // Answers are short and few: a client that does not read them is disconnected.
   if (::send(client, line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size())) end(client);
 }
 

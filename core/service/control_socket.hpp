@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/service/control_socket.hpp - the socket on which a service is asked to be quiet: /run/slipway/service/NAME.sock.
+// core/service/control_socket.hpp - the socket for requests to a service, such as quiesce:
+// /run/slipway/service/NAME.sock.
 //
-// A stream of lines, a JSON object each. To the service: {"op": "quiesce"}, {"op": "resume"} or {"op": "status"}. From
-// it: {"ok": true, …}, or {"ok": false, "error": {…}}. Who has quiesced it holds it quiet until it resumes or ends.
+// Each line is a JSON object. Requests: {"op": "quiesce"}, {"op": "resume"} or {"op": "status"}. Answers: {"ok": true,
+// …}, or {"ok": false, "error": {…}}. The service stays quiesced until the client that quiesced it resumes it or
+// disconnects.
 #pragma once
 
 #include <chrono>
@@ -24,21 +26,21 @@ class Notify;
 
 class ControlSocket {
  public:
-  /// A line came that is a JSON object with an `op`.
+  /// Called for a line that is a JSON object with an `op`.
   std::function<void(int client, const std::string& op)> on_request;
-  /// The connection has ended.
+  /// Called when the connection has ended.
   std::function<void(int client)> on_gone;
 
   /// Takes the service's name in this root, and listens. Only root (or the same user) may connect.
-  /// Errors: `locked` the service runs already; system errors.
+  /// Errors: `locked` the service is already running; system errors.
   static Result<ControlSocket> open(const RootDir& root, const std::string& name);
   ControlSocket(ControlSocket&&) = default;
   ControlSocket& operator=(ControlSocket&&) = delete;
   ~ControlSocket();
 
-  /// A descriptor that can be read when handle() has something to do.
+  /// Returns a descriptor that is readable when handle() has work.
   int fd() const { return poll_.get(); }
-  /// Does what there is to do, without waiting.
+  /// Handles all pending events without waiting.
   void handle();
   void answer(int client, const Json& value);
 
@@ -48,7 +50,7 @@ class ControlSocket {
   void read_from(int client);
   void end(int client);
 
-  std::string path_;  ///< through the descriptor of its folder
+  std::string path_;  ///< goes through the descriptor of its folder
   std::optional<LockFile> lock_;
   Fd folder_;
   Fd listening_;
@@ -60,9 +62,9 @@ class ControlSocket {
   std::map<int, Client> clients_;
 };
 
-/// Opens the service's socket once nobody changes a device in that root: waits for as long as somebody does, which
-/// systemd is told. Who begins a change after that finds the socket, and asks for quiet.
-/// @param started  systemd is told then that the service has started, even if it waits on; empty: it is not
+/// Opens the service's socket once no process changes a device in that root. While it waits, it tells systemd why. A
+/// change that begins later finds the socket and quiesces the service.
+/// @param started  when systemd is told that the service has started, even if it still waits; empty: not told
 /// Errors: those of ControlSocket::open().
 Result<ControlSocket> open_between_changes(const RootDir& root, const std::string& component, const Notify& notify,
                                            std::optional<std::chrono::steady_clock::time_point> started);

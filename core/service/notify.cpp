@@ -28,7 +28,7 @@ std::string monotonic_us() {
   return std::to_string(static_cast<std::int64_t>(now.tv_sec) * 1'000'000 + now.tv_nsec / 1000);
 }
 
-/// As sd_watchdog_enabled(3) reads it: a third of the time, and only when this process is the one that is watched.
+/// Follows sd_watchdog_enabled(3): a third of the time, and only when this process is the one that is watched.
 std::optional<std::chrono::milliseconds> third_of_watchdog() {
   const std::string watched = taken_from_environment("WATCHDOG_PID");
   const std::string text = taken_from_environment("WATCHDOG_USEC");
@@ -62,7 +62,7 @@ void Notify::waits(const std::string& why) const {
   say("EXTEND_TIMEOUT_USEC=60000000");
 }
 
-/// What cannot be said is not worth an end: systemd finds out by its own limits.
+/// A failed message does not end the service: systemd notices by its own limits.
 void Notify::say(const std::string& text) const {
   sockaddr_un address{};
   if (socket_.empty() || socket_.size() >= sizeof address.sun_path) return;

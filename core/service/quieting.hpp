@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/service/quieting.hpp - who holds a service quiet, and what that asks of it next.
+// core/service/quieting.hpp - tracks the clients that have quiesced a service, and the requests that this needs.
 #pragma once
 
 #include <functional>
@@ -11,24 +11,25 @@
 
 namespace slipway::core {
 
-/// A service is quiet while somebody holds it so. One question to it at a time; who waits is answered when it is quiet.
+/// A service is quiesced while at least one client holds it. The service gets one request at a time; waiting clients
+/// are answered once it is quiesced.
 class Quieting {
  public:
   std::function<void(const char* op)> ask;                    ///< "service.quiesce" or "service.resume"
-  std::function<void(int client, const Json& value)> answer;  ///< to who asked
-  std::function<void(const Error& error)> failed;             ///< it could not be resumed
+  std::function<void(int client, const Json& value)> answer;  ///< answers the client
+  std::function<void(const Error& error)> failed;             ///< resuming failed
 
   void hold(int client);
-  /// The client wants no more quiet, or is gone.
+  /// The client has released the service or disconnected.
   void release(int client);
-  /// The service answered what it was asked last.
+  /// The service has answered the last request.
   void answered(const Status& status);
-  /// It takes too long: who waits is told so.
+  /// The service takes too long: waiting clients get this error.
   void gave_up(const Error& error);
 
   bool asked() const { return asked_; }
   bool quiet() const { return quiet_; }
-  /// Nobody holds it, and it works.
+  /// True when no client holds the service and it is working.
   bool idle() const { return holders_.empty() && !quiet_ && !asked_; }
   std::size_t holders() const { return holders_.size(); }
 
@@ -37,7 +38,7 @@ class Quieting {
   void refuse(const Error& error);
 
   std::set<int> holders_;
-  std::set<int> waiting_;  ///< holders that were not answered yet
+  std::set<int> waiting_;  ///< holders that have not been answered yet
   bool quiet_ = false;
   bool asked_ = false;
   bool asked_for_quiet_ = false;

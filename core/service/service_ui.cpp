@@ -19,7 +19,7 @@ void ServiceUi::log(Level level, const Subject& about, const std::string& text) 
                          : level == Level::info  ? LogLevel::info
                                                  : LogLevel::debug;
   if (!log_.shows(shown)) return;
-  // Read for each line: an apply makes another one while the service goes on.
+  // Read for each line: an apply makes a new generation while the service runs.
   log_.write({shown, about.component, about.phase, generation_in_force(root_), advise_ ? advise_(text) : text, {}, {}});
 }
 

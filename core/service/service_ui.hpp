@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/service/service_ui.hpp - what a service says goes to the log, with the generation that is in force.
+// core/service/service_ui.hpp - writes a service's messages to the log, with the active generation.
 #pragma once
 
 #include <functional>
@@ -14,19 +14,19 @@
 
 namespace slipway::core {
 
-/// The number of the generation that is in force in a root, as the state there has it; empty: none.
+/// Returns the number of the active generation of a root, read from its state; empty when there is none.
 std::optional<int> generation_in_force(const RootDir& root);
 
 class ServiceUi final : public Ui {
  public:
   /// @param root  outlives this object
-  /// @param advise  gives the commands in a text the options of the root; empty: they stay as the service names them
+  /// @param advise  adds the options of the root to the commands in a text; empty: the commands stay as they are
   ServiceUi(const LogSettings& settings, const RootDir& root, std::function<std::string(std::string)> advise = {})
       : log_(settings), root_(root), advise_(std::move(advise)) {}
   void log(Level level, const Subject& about, const std::string& text) override;
   void progress(const std::string&, const Progress&) override {}
   void step(const Subject& about, const std::string& text) override { log(Level::info, about, text); }
-  /// Why the service has ended.
+  /// Logs the error that ended the service.
   void failed(const std::string& component, const Error& error);
 
  private:

@@ -30,15 +30,16 @@ using std::chrono::seconds;
 
 constexpr seconds kStopLimit{20};
 constexpr seconds kQuiesceLimit{30};
-/// How often to check the devices and folders that the unit grants. Folders are watched; /proc/devices cannot be.
+/// The interval for checking the devices and folders that the unit grants. Folders are watched; /proc/devices cannot
+/// be.
 constexpr seconds kLookAtGranted{10};
-/// Units that come after it wait no longer than that.
+/// The time after which units that wait for the service start anyway.
 constexpr seconds kHoldUpLimit{10};
 constexpr std::size_t kMostReasonsKept = 64;
 
 using Clock = std::chrono::steady_clock;
 
-/// Which file is at a path; all zero: none.
+/// Identifies the file at a path; all zero when there is none.
 struct FileStamp {
   dev_t device = 0;
   ino_t inode = 0;
@@ -72,7 +73,7 @@ Result<Fd> open_signals() {
 
 class Supervisor {
  public:
-  /// @param started  until then units may wait for it; empty: none does
+  /// @param started  until this time units may wait for the service; empty: none waits
   Supervisor(const ServiceOptions& options, const RootDir& root, Ui& ui, Notify notify, ControlSocket control,
              std::optional<Clock::time_point> started)
       : options_(options),
@@ -118,31 +119,31 @@ class Supervisor {
   struct Given {
     Json section, host;
   };
-  Given running_;                ///< what it was begun with; config_ may be newer
-  std::optional<Given> worked_;  ///< what it was last ready with
+  Given running_;                ///< its configuration at the start; config_ may be newer
+  std::optional<Given> worked_;  ///< the last configuration with which it was ready
   std::unique_ptr<Worker> worker_;
-  std::unique_ptr<Worker> former_;  ///< goes on until the new one is ready
-  FileStamp file_;                  ///< that the worker was started from
-  std::vector<Fd> sockets_;         ///< from systemd, for each worker
+  std::unique_ptr<Worker> former_;  ///< runs until the new one is ready
+  FileStamp file_;                  ///< the file that the worker was started from
+  std::vector<Fd> sockets_;         ///< from systemd, passed to each worker
   std::optional<Clock::time_point> started_;
   Fd start_timer_;
   Fd signals_;
-  Fd timer_;          ///< the limit of a question that is open
-  Fd granted_timer_;  ///< the next look at what the unit gives
+  Fd timer_;          ///< the limit of an open request
+  Fd granted_timer_;  ///< the next check of what the unit grants
   Fd poll_;
   std::uint64_t open_question_ = 0;
-  std::optional<Granted> granted_;            ///< what its unit gives; none without one
-  std::optional<FileWatch> granted_folders_;  ///< those of it that it writes to
+  std::optional<Granted> granted_;            ///< the access that its unit grants; empty without a unit
+  std::optional<FileWatch> granted_folders_;  ///< the granted folders that it writes to
   std::string status_;
   std::vector<std::string> reasons_;
-  std::string refused_;  ///< what is wrong with a newer spec than the one that it works with
+  std::string refused_;  ///< the problem of a newer spec that it does not use
   bool works_ = false;
   bool stopping_ = false;
   bool reloading_ = false;
-  bool hands_over_ = false;       ///< to a new worker, while this one goes on
+  bool hands_over_ = false;       ///< to a new worker, while this one keeps running
   bool replaces_ = false;         ///< by a new worker, once this one has ended
-  bool reload_wanted_ = false;    ///< as soon as nobody holds it quiet
-  std::optional<Error> because_;  ///< why it was ended at once
+  bool reload_wanted_ = false;    ///< reload as soon as no client holds it quiesced
+  std::optional<Error> because_;  ///< the reason why it was ended at once
 };
 
 Status Supervisor::open() {
@@ -192,7 +193,7 @@ Status Supervisor::limit_start() {
   return watch(start_timer_.get());
 }
 
-/// Whatever it waits for: a driver that hangs must not hold others up.
+/// Tells systemd that the service has started, ready or not: a hanging driver must not delay other units.
 void Supervisor::count_as_started() {
   if (works_ || stopping_) return;
   log(Ui::Level::warning, "is not ready yet; the units that come after it are not held up any longer");
@@ -201,7 +202,7 @@ void Supervisor::count_as_started() {
 
 Status Supervisor::run() {
   for (;;) {
-    reasons_.clear();  // a service that begins anew says them anew
+    reasons_.clear();  // a service that starts again reports them again
     running_ = {config_.section, config_.host};
     Json request{{"component", options_.component}, {"spec", running_.section}, {"host", running_.host}};
     if (const auto every = notify_.alive_every()) request["alive_ms"] = every->count();
@@ -224,12 +225,12 @@ Status Supervisor::run() {
   }
 }
 
-/// The service did not take what it was to run with. Else its worker is gone, or the plugin is not to be trusted.
+/// True when the service rejected its configuration. Otherwise its worker has ended, or the plugin cannot be trusted.
 bool Supervisor::refuses(const Error& why) {
   return why.code != ErrorCode::plugin_defect && why.code != ErrorCode::timed_out;
 }
 
-/// What only the component finds wrong in a new spec does not end a service that worked with the former one.
+/// Returns to the former spec when the component itself rejects a new one: a service that worked keeps running.
 bool Supervisor::goes_back(const Error& why) {
   if (!worked_ || (worked_->section == running_.section && worked_->host == running_.host)) return false;
   refused_ = "the new spec is refused, going on with the former one: " + why.what +
@@ -302,7 +303,7 @@ void Supervisor::handle_signals() {
 
 void Supervisor::handle_request(int client, const std::string& op) {
   if (op == "quiesce") {
-    former_.reset();  // it cannot be asked any more, and has the driver open: quiet it is only once it has ended
+    former_.reset();  // it cannot be asked any more and has the driver open: it is quiesced only once it has ended
     return quieting_.hold(client);
   }
   if (op == "status") return control_.answer(client, state());
@@ -346,7 +347,7 @@ void Supervisor::told(std::uint64_t id, const Result<Json>& answer) {
   if (reload_wanted_ && quieting_.idle()) begin_reload();
 }
 
-/// Ending its process is the surest way of letting go of a driver; systemd starts it afresh.
+/// Ends the process, the surest way to release a driver; systemd restarts it.
 void Supervisor::took_too_long() {
   const Error error{ErrorCode::timed_out,
                     "the service of " + options_.component + " did not stand still within 30 s, and is ended",
@@ -372,7 +373,7 @@ void Supervisor::stop() {
   worker_->end_within(kStopLimit);
 }
 
-/// The folders tell of changes themselves; where they cannot be watched, the timer is enough.
+/// Watches the granted folders; where that is not possible, the timer is enough.
 Status Supervisor::watch_granted() {
   if (config_.device_classes.empty() && config_.writes.empty()) return {};
   granted_.emplace(config_.device_classes, config_.writes, root_,
@@ -382,7 +383,7 @@ Status Supervisor::watch_granted() {
   const itimerspec every{{kLookAtGranted.count(), 0}, {kLookAtGranted.count(), 0}};
   ::timerfd_settime(granted_timer_.get(), 0, &every, nullptr);
   SLIPWAY_CHECK(watch(granted_timer_.get()));
-  // As Granted looks at them: by this process' own root, not by the root that the service is for.
+  // Uses this process' own root, as Granted does, not the root that the service is for.
   SLIPWAY_TRY(own_root, RootDir::open("/"));
   auto folders = FileWatch::open(std::move(own_root), config_.writes);
   if (!folders) return {};
@@ -398,7 +399,7 @@ Status Supervisor::watch(int fd) const {
   return {};
 }
 
-/// What the unit gives is that of its start: systemd, which starts it afresh, gives what there is now.
+/// Ends the service when the access granted at its start has changed: systemd restarts it with what exists now.
 void Supervisor::look_at_what_it_has() {
   if (!granted_ || stopping_ || !quieting_.idle()) return;
   const std::string lost = granted_->lost();
@@ -421,7 +422,7 @@ void Supervisor::reload() {
   config_.section = std::move(config->section);
   config_.host = std::move(config->host);
   config_.hands_over = config->hands_over;
-  if (reloading_) return;  // it begins with what was just read
+  if (reloading_) return;  // it starts with the configuration that was just read
   reload_wanted_ = true;
   if (quieting_.idle())
     begin_reload();

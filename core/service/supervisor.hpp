@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/service/supervisor.hpp - runs one component's service: its worker, its signals, its control socket, systemd.
+// core/service/supervisor.hpp - runs one component's service: its worker, signals, control socket, and reports to
+// systemd.
 #pragma once
 
 #include <functional>
@@ -15,38 +16,38 @@
 
 namespace slipway::core {
 
-/// What a service is run with.
+/// The configuration of a service.
 struct ServiceConfig {
   ServiceFile file;
-  Json section;                          ///< of the component, checked
+  Json section;                          ///< the component's section, already checked
   Json host;                             ///< HostConfig
-  std::vector<std::string> environment;  ///< further entries for the worker; that of the start counts
-  // Of the start, what its unit gives it:
+  std::vector<std::string> environment;  ///< further variables for the worker; only those from the start are used
+  // Granted by its unit; only the values from the start are used:
   std::vector<std::string> device_classes;  ///< globs of the devices that it may open
   std::vector<std::string> writes;          ///< the folders that it may write to
-  bool holds_up = false;                    ///< other units start once it is ready
-  // Of the newest reading:
-  bool hands_over = false;  ///< a new one may run beside it, and then takes its place
+  bool holds_up = false;                    ///< other units wait until it is ready
+  // Read again at each reload:
+  bool hands_over = false;  ///< a new process may run beside the old one before it replaces it
 };
 
-/// The texts of a list in what an apply left for a service ("device_classes", "writes"); none where there is no list.
+/// Returns the texts of a list in the service's file ("device_classes", "writes"); empty when there is no such list.
 std::vector<std::string> texts_in(const Json& left, const char* key);
 
 struct ServiceOptions {
   std::string component;
-  bool own_environment = false;  ///< the environment chooses no libraries
-  /// Asked at the start and at each SIGHUP. An error then leaves the service as it is.
+  bool own_environment = false;  ///< ignores SLIPWAY_ variables that choose libraries
+  /// Reads the configuration, at the start and at each SIGHUP. After an error the service stays as it is.
   std::function<Result<ServiceConfig>()> read;
 };
 
-/// Begins once nobody changes a device (open_between_changes()), and runs until SIGTERM or SIGINT. SIGHUP: the config
-/// is read again and the service run with it. One per process: it blocks these signals. It ends, to be started afresh,
-/// when it has lost what its unit gave it (granted.hpp). The plugin is in a worker of its own, which dies with this
-/// process and with which it ends. A service that holds up other units counts as started after 10 s, ready or not.
-/// SIGHUP after the service's file was replaced: the new one takes its place, and where it `hands_over`, without a gap:
-/// the running one ends when the new one is ready. Errors: `locked` the service runs already; the service's own;
-/// `plugin_defect` it crashed, or ended by itself; `timed_out` it did not stop within 20 s, or did not stand still
-/// within 30 s.
+/// Starts once no process changes a device (open_between_changes()), and runs until SIGTERM or SIGINT. SIGHUP reads the
+/// configuration again and applies it. Use one per process: it blocks these signals. It ends, so that systemd restarts
+/// it, when it has lost access that its unit granted (granted.hpp). The plugin is in its own worker, which ends
+/// together with this process. A service that other units wait for counts as started after 10 s, ready or not. A SIGHUP
+/// after the service's file was replaced starts the new one in its place; with `hands_over` there is no gap: the old
+/// one ends when the new one is ready. Errors: `locked` the service is already running; the service's own;
+/// `plugin_defect` it crashed, or ended by itself; `timed_out` it did not stop within 20 s, or did not quiesce within
+/// 30 s.
 Status run_supervised(const ServiceOptions& options, const RootDir& root, Ui& ui);
 
 }  // namespace slipway::core

@@ -22,7 +22,7 @@ const YamlNode* components_of(const YamlNode& document) {
   return components != nullptr ? &components->value : nullptr;
 }
 
-/// What slipway's own components lack where the variable names other folders alone.
+/// Returns a remark about slipway's own components that are missing when the variable names only other folders.
 std::string remark_on_folders(const Plugins& plugins) {
   const char* const variable = std::getenv("SLIPWAY_PLUGIN_PATH");
   const std::string installed = installed_plugin_folder();
@@ -43,17 +43,17 @@ void unknown_component(const YamlEntry& entry, const Plugins& plugins, SchemaChe
                      "unknown component '" + entry.key + "'" + did_you_mean(entry.key, known), next);
 }
 
-/// What the plugins are held against, besides their schemas.
+/// The inputs for checking a spec, besides the schemas.
 struct Reading {
   const Plugins& plugins;
   const Json& applied;     ///< component to {version, digest}
-  bool is_record = false;  ///< the document is what was applied: a section that does not fit is nobody's mistake
+  bool is_record = false;  ///< the document is a record: an invalid section is not a user's error
 
   bool was_applied(const std::string& component) const { return applied.is_object() && applied.contains(component); }
   std::string version_of(const std::string& component) const { return applied[component].value("version", ""); }
 };
 
-/// A component may be unknown because its plugin could not be read.
+/// Adds the problems of unreadable plugins: a component may be unknown because of them.
 Error with_plugin_problems(Error error, const Plugins& plugins) {
   for (std::size_t i = 0; i < std::min(plugins.problems.size(), kShownPlugins); ++i)
     error.details.emplace_back("plugin", plugins.problems[i].what + " (" + plugins.problems[i].where + ")");
@@ -83,7 +83,7 @@ Error takes_it_no_more(const std::string& component, Error error, const Reading&
   return error;
 }
 
-/// Checks each section against its plugin's schema and fills it.
+/// Checks each section against its plugin's schema and fills in defaults.
 void read_components(const YamlNode& components, const Reading& reading, const std::string& folder, HostSpec& spec,
                      SchemaCheck& check) {
   for (const YamlEntry& entry : components.entries) {
@@ -105,13 +105,13 @@ void read_components(const YamlNode& components, const Reading& reading, const s
       continue;
     }
     if (!own.remarks.empty()) spec.remarks[entry.key] = own.remarks;
-    if (!check.problems.none()) continue;  // what is partial is not filled
+    if (!check.problems.none()) continue;  // a partial value is not filled in
     spec.document["spec"]["components"][entry.key] = absolute_value(written, manifest->spec, folder);
     spec.components[entry.key] = complete_value(written, manifest->spec, folder);
   }
 }
 
-/// What manifests have components read of others' sections, as those were written.
+/// Adds the parts of other components' sections that manifests let a component read, as written.
 void add_sections(const Plugins& plugins, HostSpec& spec) {
   const std::map<std::string, Json> own = spec.components;
   for (auto& [name, section] : spec.components)
@@ -181,7 +181,7 @@ Result<HostSpec> host_spec_from_json(const Json& document, const std::string& fi
 }
 
 std::string HostSpec::position(const std::string& key) const {
-  std::string at;  // plugins write the first of a list as [0], and positions have it as .0
+  std::string at;  // plugins write the first element of a list as [0], positions as .0
   for (const char c : key.starts_with(kSpecPrefix) ? key.substr(kSpecPrefix.size()) : key)
     if (c != ']') at += c == '[' ? '.' : c;
   while (!at.empty()) {

@@ -15,7 +15,7 @@ using Type = SchemaKey::Type;
 
 constexpr std::size_t kCommentWidth = 110;
 
-/// Control characters may not stand in YAML, not even in a comment.
+/// Replaces control characters, which YAML does not allow, not even in a comment.
 std::string printable(std::string text) {
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 0x20 || c == '\x7F') c = ' ';
@@ -41,7 +41,7 @@ bool fits(const Json& value, const SchemaKey& schema, const std::string& name) {
   return check.problems.none();
 }
 
-/// A sentence or two about a key: its help, and the values of an enumeration.
+/// Describes a key in a sentence or two: its help, and the values of an enumeration.
 std::string about(const SchemaKey& schema) {
   if (schema.type != Type::enumeration) return schema.help;
   return schema.help + (schema.help.empty() ? "" : " ") + "Values: " + listed(schema.values, "or") + ".";
@@ -70,7 +70,7 @@ void print_component(std::ostream& out, const Manifest& manifest, const Json& su
   const std::string indent = "      ";
   for (const bool required : {true, false})
     for (const auto& [name, schema] : manifest.spec.keys)
-      if (schema.required == required && (required || schema.deprecated.empty()))  // a first spec has what will stay
+      if (schema.required == required && (required || schema.deprecated.empty()))  // a first spec has no deprecated key
         print_key(out, indent, name, schema, suggested.is_object() ? suggested.value(name, Json()) : Json());
 }
 

@@ -24,7 +24,7 @@ Error wrong(ErrorCode code, const std::string& file, Position position, std::str
   return Error{code, std::move(what), to_text(file, position), std::move(next), {}};
 }
 
-/// The number of "slipway.dev/v2"; 0 for anything else.
+/// Returns the number of "slipway.dev/v2"; 0 for anything else.
 std::int64_t version_of(const std::string& api_version) {
   if (!api_version.starts_with(kGroup) || api_version.substr(kGroup.size(), 1) != "v") return 0;
   return parse_integer(api_version.substr(kGroup.size() + 1)).value_or(0);

@@ -33,7 +33,7 @@ Result<Fd> open_spec(const std::string& file) {
   return fd;
 }
 
-/// At most one byte more than a YAML text may have, which is then refused in words.
+/// Reads at most one byte more than a YAML text may have; such a text is refused with an explanation.
 Result<std::string> read_all(const Fd& fd, const std::string& file) {
   std::string text;
   std::array<char, 16384> buffer{};

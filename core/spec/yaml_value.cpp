@@ -13,7 +13,7 @@ namespace {
 
 using Type = SchemaKey::Type;
 
-/// A word that YAML of any version takes for a text.
+/// True for a word that every version of YAML reads as text.
 bool is_plain(const std::string& text) {
   if (text.empty() || text.size() > 80 || other_boolean(text) || text == "null" || text == "Null" || text == "NULL")
     return false;
@@ -28,7 +28,7 @@ std::string text_yaml(const std::string& text) {
   if (is_plain(text)) return text;
   std::string quoted = canonical(Json(text));
   for (std::size_t at = quoted.find('\x7F'); at != std::string::npos; at = quoted.find('\x7F', at))
-    quoted.replace(at, 1, "\\u007f");  // JSON allows it as it is, YAML does not
+    quoted.replace(at, 1, "\\u007f");  // JSON allows it unescaped, YAML does not
   return quoted;
 }
 

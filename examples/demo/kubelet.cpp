@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// demo-kubelet KUBELET_ROOT STATUS_FILE: the part of kubelet that device plugins meet, on a machine that has none.
+// demo-kubelet KUBELET_ROOT STATUS_FILE: the part of kubelet for device plugins, on a machine without kubelet.
 //
-// Device plugins register at KUBELET_ROOT/device-plugins/kubelet.sock and list their devices. What kubelet would make
-// of the lists for the node's status stands in STATUS_FILE, and in kubelet's own checkpoint. SIGTERM ends it.
+// Device plugins register at KUBELET_ROOT/device-plugins/kubelet.sock and list their devices. STATUS_FILE gets what
+// kubelet would put into the node's status from these lists, and kubelet's own checkpoint gets it too. SIGTERM ends it.
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -20,16 +20,16 @@
 namespace {
 
 namespace fs = std::filesystem;
-using Devices = std::map<std::string, bool>;  // by id: healthy?
+using Devices = std::map<std::string, bool>;  // by id: true for a healthy device
 
-/// Replaces a file in one step, so that nobody reads half of it.
+/// Replaces a file in one step, so that no reader sees a partial file.
 void replace(const fs::path& file, const std::string& text) {
   const fs::path fresh = file.string() + ".new";
   std::ofstream(fresh) << text;
   fs::rename(fresh, file);
 }
 
-/// As kubelet does when it starts: whoever had registered before has to do so again.
+/// Empties the folder, as kubelet does at its start: device plugins that registered before must register again.
 void empty_folder(const fs::path& folder) {
   fs::create_directories(folder);
   std::vector<fs::path> files;
@@ -82,7 +82,7 @@ class Kubelet final : public v1beta1::Registration::Service {
     tell();
   }
 
-  /// Without a stream nobody can say that they are well.
+  /// Without a stream, no plugin can report its devices as healthy.
   void lose(const std::string& resource) {
     const std::lock_guard lock(mutex_);
     for (auto& [id, healthy] : resources_[resource]) healthy = false;
@@ -125,7 +125,7 @@ int main(int count, char** words) {
     std::fputs("Usage: demo-kubelet KUBELET_ROOT STATUS_FILE\n", stderr);
     return 64;
   }
-  sigset_t ends;  // blocked before there are threads, which inherit that
+  sigset_t ends;  // blocked before threads are started, which inherit the mask
   sigemptyset(&ends);
   for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&ends, number);
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);

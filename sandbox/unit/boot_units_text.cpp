@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sandbox/unit/boot_units_text.cpp - the units of a boot: the apply that finishes it, the verify of what that has made,
-// and the target that is reached when this passes.
+// sandbox/unit/boot_units_text.cpp - the units of a boot: the apply that completes it, the verify of the result, and
+// the target that is reached when this passes.
 #include <slipway/text.hpp>
 
 #include "sandbox/unit/unit_text.hpp"
@@ -63,9 +63,9 @@ WantedBy=multi-user.target
 )";
 }
 
-// An assertion where the boot unit has a condition: a unit that a condition passes over counts as started, and the
-// target would be reached without a look. Without default dependencies nothing waits for the verify, but what is
-// ordered behind it.
+// An assertion instead of the boot unit's condition: a unit that a condition skips counts as started, and the target
+// would be reached without a verify. Without default dependencies nothing waits for the verify except units ordered
+// after it.
 std::string verify_unit_text(const std::string& program, const std::vector<std::string>& after, bool first) {
   return R"([Unit]
 Description=slipway: verify what this boot has made
@@ -112,8 +112,8 @@ SystemCallFilter=@system-service
 )";
 }
 
-// Units that are not on the machine start nothing, and nothing waits for them. It is not active afterwards, so that
-// each start of an engine or of kubelet starts it again; and what starts them does not wait for it to end.
+// Units that are missing on the machine start nothing, and nothing waits for them. It is not active afterwards, so that
+// each start of an engine or of kubelet starts it again; and the units that start it do not wait for it to end.
 std::string late_verify_unit_text(const std::string& program, const std::vector<std::string>& services,
                                   const std::vector<std::string>& engines) {
   return R"([Unit]

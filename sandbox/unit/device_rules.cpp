@@ -16,7 +16,7 @@
 namespace slipway::core {
 namespace {
 
-/// access(2) asks the cgroup's rules as well, and opens nothing.
+/// Uses access(2), which also checks the cgroup's rules, and opens nothing.
 std::string closed_node_in(const std::string& folder, const std::set<unsigned>& majors, bool deeper) {
   std::error_code problem;
   struct stat around {};
@@ -41,7 +41,7 @@ std::string device_numbers(const std::vector<std::string>& classes, const std::s
   std::string numbers;
   std::ifstream in(list);
   std::string number;
-  for (std::string name; in >> number >> name && number != "Block";)  // "Block devices:" ends the characters' list
+  for (std::string name; in >> number >> name && number != "Block";)  // "Block devices:" ends the character devices
     if (std::ranges::any_of(classes, [&](const auto& glob) { return ::fnmatch(glob.c_str(), name.c_str(), 0) == 0; }))
       numbers += number + " " + name + "\n";
   return numbers;

@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kDeviceList = "/proc/devices";
 constexpr std::size_t kLargestMark = 4096;
 
-/// errno of what keeps us from writing there; 0: nothing.
+/// Returns the errno that prevents writing there; 0 when writing works.
 int writing_fails(const std::string& folder) { return ::access(folder.c_str(), W_OK) == 0 ? 0 : errno; }
 
 }  // namespace
@@ -52,7 +52,7 @@ std::string Granted::lost_device() {
   const std::string node = closed_node(numbers_, "/dev");
   if (node.empty()) return {};
   const auto before = read_regular(root_, mark_, kLargestMark);
-  if (before && *before == numbers_) return {};  // a fresh start did not help: somebody wants it closed
+  if (before && *before == numbers_) return {};  // a restart did not help: the administrator wants it closed
   if (!replace_file(root_, mark_, numbers_)) return {};
   return node + " got its number while the service started, starting again to be allowed to open it";
 }

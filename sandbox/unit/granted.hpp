@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sandbox/unit/granted.hpp - whether a service still has what its unit gave it: the devices and the folders of the
-// machine as it was when systemd started the service.
+// sandbox/unit/granted.hpp - checks that a service still has the access that its unit granted: the devices and folders
+// of the machine when systemd started the service.
 #pragma once
 
 #include <map>
@@ -11,15 +11,16 @@
 
 namespace slipway::core {
 
-/// Looks at what systemd fixes at the start: the numbers of devices in the cgroup's rules, and the folders that are
-/// mounted for writing. One that is removed and made again is read-only for the service, for good.
+/// Checks what systemd fixes at the start: the numbers of devices in the cgroup's rules, and the folders that are
+/// mounted for writing. A folder that is removed and created again stays read-only for the service.
 class Granted {
  public:
-  /// @param mark  a file of the root; it keeps until the next boot why the service was started afresh for a closed node
+  /// @param mark  a file of the root; it records until the next boot that the service was restarted because of a closed
+  ///              node
   Granted(std::vector<std::string> device_classes, const std::vector<std::string>& folders, RootDir root,
           std::string mark);
-  /// Why the service has to be started afresh, for the log; empty: all is as it was. Each cause is named once: what
-  /// was no better at the start is none, and a node that a fresh start did not open is none either.
+  /// Returns the reason for restarting the service, for the log; empty when nothing has changed. Reports each reason
+  /// once: not for access that was already missing at the start, and not for a node that a restart did not open.
   std::string lost();
 
  private:
@@ -27,7 +28,7 @@ class Granted {
   std::string lost_device();
 
   std::vector<std::string> device_classes_;
-  std::map<std::string, int> folders_;  ///< to errno of access(2) at the start
+  std::map<std::string, int> folders_;  ///< folder to the errno of access(2) at the start
   RootDir root_;
   std::string mark_;
   std::string numbers_;

@@ -10,7 +10,7 @@
 namespace slipway::core {
 namespace {
 
-/// Where slipway's own services meet: control sockets, locks, state that a boot ends.
+/// The folder shared by slipway's own services: control sockets, locks, state that a boot ends.
 constexpr const char* kOwnFolder = "/run/slipway";
 constexpr const char* kMemory = "256M";
 constexpr unsigned kTasks = 64;
@@ -25,7 +25,7 @@ std::vector<std::string> texts_of(const Json& needs, const char* key) {
 
 bool has(const Json& needs, const char* key) { return needs.is_object() && needs.contains(key) && needs[key] == true; }
 
-/// The text at "a.b" of a section; nothing where it is not given, or is not text.
+/// Returns the text at "a.b" of a section; nothing when it is missing, or is not text.
 std::optional<std::string> text_at(const Json& section, const std::string& key) {
   const Json* value = &section;
   for (const std::string& part : split(key, '.')) {
@@ -36,17 +36,17 @@ std::optional<std::string> text_at(const Json& section, const std::string& key) 
   return value->get<std::string>();
 }
 
-/// It ends a line of a unit, or is more than people see of it.
+/// True for a control character: it may end a line of a unit, or hide a part of it.
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
-/// Of a setting that is one text, to the end of its line: % begins a specifier, and a \ at the end goes on.
+/// Escapes a setting that is one text, to the end of its line: % begins a specifier, and a final \ continues the line.
 std::string unit_line(const std::string& text) {
   std::string line;
   for (const char c : text) line += c == '%' ? "%%" : std::string(1, is_control(c) || c == '\\' ? ' ' : c);
   return line;
 }
 
-/// "{directory}/x" with the keys of the section in place; nothing when one is not given.
+/// Returns "{directory}/x" with the section's keys filled in; nothing when one is missing.
 std::optional<std::string> filled(const std::string& pattern, const Json& section) {
   std::string path;
   for (std::size_t at = 0; at < pattern.size();) {
@@ -64,14 +64,14 @@ std::optional<std::string> filled(const std::string& pattern, const Json& sectio
   return clean;
 }
 
-/// One of the paths lies in one of the folders.
+/// True when one of the paths is in one of the folders.
 bool any_below(const std::vector<std::string>& paths, const std::vector<std::string>& folders) {
   return std::ranges::any_of(paths, [&](const std::string& path) {
     return std::ranges::any_of(folders, [&](const std::string& folder) { return (path + "/").starts_with(folder); });
   });
 }
 
-/// People's folders are not there for a service, unless it has to do with something in them.
+/// Hides users' folders from a service, unless it needs a path in them.
 std::string private_lines(const ServiceUnit& unit, const std::vector<std::string>& writes) {
   std::vector<std::string> used = needed_paths(unit.needs.value("reads", Json()), unit.section);
   used.push_back(unit.program);
@@ -93,7 +93,7 @@ std::string families_line(const Json& needs) {
          (families.size() == 1 ? "PrivateNetwork=yes\n" : "");
 }
 
-/// CAP_SYSLOG is of no use but for the kernel's log.
+/// CAP_SYSLOG is only useful for the kernel's log.
 bool reads_kernel_log(const Json& needs) {
   const std::vector<std::string> capabilities = texts_of(needs, "capabilities");
   return std::find(capabilities.begin(), capabilities.end(), "CAP_SYSLOG") != capabilities.end();
@@ -106,7 +106,8 @@ std::string devices_lines(const Json& needs) {
   return lines;
 }
 
-/// A word of a command line, where systemd would put a variable for `$` too (systemd.service(5), "Command lines").
+/// Returns a word of a command line, in which systemd would also replace variables with `$` (systemd.service(5),
+/// "Command lines").
 std::string command_word(const std::string& path) {
   std::string word = unit_word(path);
   for (std::size_t at = 0; (at = word.find('$', at)) != std::string::npos; at += 2) word.insert(at, 1, '$');
@@ -120,7 +121,7 @@ std::string limits_of(const ServiceUnit& unit) {
   calls.insert(calls.begin(), "@system-service");
   std::vector<std::string> words;
   for (const std::string& path : writes) words.push_back(command_word(path));
-  std::vector<std::string> optional;  // at ExecCondition= they may be missing, and who cannot have one says so itself
+  std::vector<std::string> optional;  // optional at ExecCondition=; the service reports a missing one
   for (const std::string& path : writes) optional.push_back(unit_word("-" + path));
   return "# Folders that it writes to are made first: it sees everything else read-only.\nExecStartPre=-+mkdir -p -- " +
          joined(words, " ") + "\nReadWritePaths=" + joined(optional, " ") +

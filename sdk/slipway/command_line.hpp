@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdk/slipway/command_line.hpp - a command line as a table: what reads the words also makes the help of it.
+// sdk/slipway/command_line.hpp - a command line as a table: it is used to parse the words and to print the help.
 #pragma once
 
 #include <functional>
@@ -15,74 +15,74 @@
 namespace slipway {
 
 /// An option: "--output FILE", "--output=FILE", "-o FILE", "-oFILE". A flag has no value, or one of Go's words for true
-/// and false behind a "=".
+/// and false after "=".
 struct CommandOption {
   std::string name;  ///< "output"; a single letter is an option without a long name
-  /// "FILE"; "text|json": one of these words, when it begins with a small letter; "[=FILE]": it may be left out, reads
-  /// as "" then, and is never the next word; empty: a flag
+  /// "FILE"; "text|json": one of these words, when it begins with a small letter; "[=FILE]": optional, reads as "" when
+  /// left out, and is never the next word; empty: a flag
   std::string value = {};
-  std::string help = {};                    ///< empty: no help and no completion names it
-  char letter = 0;                          ///< 'o'; 0: none
-  std::vector<std::string> variables = {};  ///< of the environment: the first that is set stands for the option
+  std::string help = {};                    ///< empty: hidden from help and completion
+  char letter = 0;                          ///< 'o'; 0: no short form
+  std::vector<std::string> variables = {};  ///< environment variables: the first one that is set replaces the option
   std::vector<std::string> aliases = {};    ///< further long names
   bool repeats = false;                     ///< may be given several times
-  bool required = false;                    ///< a command line without it is wrong
+  bool required = false;                    ///< a command line without it is an error
 };
 
 inline constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
 
 struct CommandTable {
   std::string call = {};   ///< "slipway driver build"
-  std::string usage = {};  ///< what follows it in the help's first line: "[options] FILE…"
-  std::string about = {};  ///< the help's sentences; lines are broken
-  std::string notes = {};  ///< what stands below the options
+  std::string usage = {};  ///< text after it in the help's first line: "[options] FILE…"
+  std::string about = {};  ///< the help's sentences; wrapped when printed
+  std::string notes = {};  ///< text below the options
   std::vector<CommandOption> options = {};
-  std::size_t least_arguments = 0;  ///< words that are no options
+  std::size_t least_arguments = 0;  ///< words that are not options
   std::size_t most_arguments = 0;
   std::vector<std::string> examples = {};  ///< whole command lines
-  bool last_counts = false;      ///< an option that is given again takes the place of the earlier one: no mistake
-  bool empty_variables = false;  ///< a variable that is set to nothing stands for its option as well
+  bool last_counts = false;                ///< an option given again replaces the earlier value: no error
+  bool empty_variables = false;            ///< a variable set to an empty text also replaces its option
 
-  /// Of code `usage`; it points to the help.
+  /// Returns an error of code `usage` that points to the help.
   Error wrong(std::string what) const;
 };
 
-/// What the words of a command line say.
+/// The parsed words of a command line.
 struct CommandWords {
   std::map<std::string, std::vector<std::string>, std::less<>> values;  ///< by name; a flag's is "true" or "false"
   std::vector<std::string> arguments;
-  bool help = false;  ///< --help or -h is among them; then nothing else was read
+  bool help = false;  ///< --help or -h is among the words; then nothing else was parsed
 
   bool given(std::string_view name) const { return values.contains(name); }
-  /// The last value.
+  /// Returns the last value.
   std::string text(std::string_view name, std::string_view otherwise = {}) const;
   bool flag(std::string_view name, bool otherwise = false) const;
-  /// All values.
+  /// Returns all values.
   std::vector<std::string> texts(std::string_view name) const;
-  /// All values, each a list with commas.
+  /// Returns all values, each split at commas.
   std::vector<std::string> list(std::string_view name) const;
 };
 
-/// The value of an environment variable; nothing when it is not set.
+/// Returns the value of an environment variable; nothing when it is not set.
 using Variables = std::function<std::optional<std::string>(const std::string& name)>;
 std::optional<std::string> process_variable(const std::string& name);
 
-/// It has a value only behind a "=", and need not.
+/// True when its value is optional, and only given after "=".
 bool may_lack_value(const CommandOption& option);
 
-/// Errors: `usage`, naming the nearest option where there is one.
+/// Errors: `usage`, naming the nearest option if there is one.
 Result<CommandWords> read_words(const CommandTable& table, const std::vector<std::string>& words,
                                 const Variables& variables = process_variable);
 
-/// Whether --help or -h is among the words.
+/// True when --help or -h is among the words.
 bool asks_for_help(const std::vector<std::string>& words);
 
-/// "text" and "json" of "text|json"; none when the value is no choice.
+/// Returns "text" and "json" for "text|json"; empty when the value is not a choice.
 std::vector<std::string> choices_of(const CommandOption& option);
 
-/// What `CALL --help` prints.
+/// Returns the text that `CALL --help` prints.
 std::string help_text(const CommandTable& table);
-/// The options of it, a line or more for each.
+/// Returns its part about the options, a line or more for each.
 std::string options_text(const std::vector<CommandOption>& options);
 
 }  // namespace slipway

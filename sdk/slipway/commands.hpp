@@ -15,23 +15,23 @@
 
 namespace slipway {
 
-/// What a running tool may use besides the Host.
+/// The means that a running tool may use besides the Host.
 class ToolIo {
  public:
   virtual ~ToolIo() = default;
-  /// Text for the user's standard output.
+  /// Writes text to the user's standard output.
   virtual void print(std::string_view text) = 0;
-  /// A line for the log (standard error), which is shown with -v.
+  /// Logs a line (to standard error), which is shown with -v.
   virtual void log(std::string_view text) = 0;
-  /// A line on standard error that everybody is to see.
+  /// Writes a line to standard error that is always shown.
   virtual void warn(std::string_view text) { log(text); }
-  /// Progress of one named step, in bytes; `total` is 0 while it is not known, and equals `done` at the end.
+  /// Reports the progress of one named step, in bytes; `total` is 0 while it is unknown, and equals `done` at the end.
   virtual void progress(std::string_view label, std::uint64_t done, std::uint64_t total) = 0;
-  /// Asks the core for one of its own abilities:
+  /// Calls an operation of the core:
   ///   "pkg.build"  {directory, output, tags}  packs a package folder into an OCI layout (docs/package-format.md)
   ///   "build.run"  {build, source: DIR, root, headers?: DIR, into: DIR}  compiles as for an unpack action
-  ///   "build.check"  {root}  whether programs of that root may be run here as build.run runs them: else `unsupported`
-  /// Errors: those of the ability; `unsupported` when this slipway does not have it.
+  ///   "build.check"  {root}  whether programs of that root can run here as build.run runs them: else `unsupported`
+  /// Errors: those of the operation; `unsupported` when this slipway does not have it.
   virtual Result<Json> core(std::string_view op, const Json& request) = 0;
 };
 
@@ -51,7 +51,7 @@ class Commands {
                           ToolIo& io) const = 0;
 };
 
-/// A tool as a table: its words are read, and its help is printed, from `line`.
+/// A tool as a table: `line` is used to parse its words and to print its help.
 struct Tool {
   std::string name;     ///< "build"
   std::string purpose;  ///< one sentence
@@ -59,13 +59,13 @@ struct Tool {
   std::function<Result<int>(const CommandWords& words, const Host& host, ToolIo& io)> run;
 };
 
-/// What slipway itself takes for every tool that a plugin runs, wherever it stands among the tool's own words. The tool
-/// never sees these options; its help and the completions list them.
+/// Returns the options that slipway itself takes for every tool that a plugin runs, at any place among the tool's own
+/// words. The tool never gets these options; its help and the completions list them.
 const std::vector<CommandOption>& options_before_tools();
 
 class ToolTable : public Commands {
  public:
-  /// A tool's line that leaves `call`, `usage` or `about` out has "slipway COMPONENT TOOL", "[options]", the purpose.
+  /// A tool's line without `call`, `usage` or `about` gets "slipway COMPONENT TOOL", "[options]", the purpose.
   ToolTable(const std::string& component, std::vector<Tool> tools);
   std::vector<ToolInfo> list() const override;
   Result<int> run(std::string_view tool, const std::vector<std::string>& arguments, const Host& host,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdk/slipway/component.hpp - what a plugin implements. It says what should be; the core makes it so.
+// sdk/slipway/component.hpp - the class that a plugin implements. It returns the desired state; the core establishes
+// it.
 #pragma once
 
 #include <memory>
@@ -20,39 +21,40 @@ class Commands;
 class Importer;
 class Service;
 
-/// One component. Called from one thread; keeps nothing between calls, since each run is a fresh process.
+/// One component. Called from one thread; stores nothing between calls, since each run is a new process.
 class Component {
  public:
   virtual ~Component() = default;
 
-  /// What there is now: reads only, live things only, no network. By default there is nothing to know.
+  /// Returns facts about the present state: reads only, only the live state, no network. By default there are none.
   virtual Result<Facts> detect(const Spec& spec, const Host& host) const;
-  /// The component's whole desired state. Pure: the same three always give the same plan.
+  /// Returns the component's complete desired state. Pure: the same three inputs always give the same plan.
   virtual Result<Plan> plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const = 0;
-  /// Is it really working? Reads only; may run a probe. By default it says nothing, and only what slipway verifies of
-  /// every component is known: that all it planned is as it was left, and that its service runs.
+  /// Checks that it really works. Reads only; may run a probe. By default only slipway's own checks are made:
+  /// everything planned is unchanged, and the service runs.
   virtual Result<Findings> verify(const Spec& spec, const Host& host) const;
 
-  /// Known failure patterns that are there now, each with its remedy: for `slipway doctor`, besides verify(). Reads
-  /// only. Names start with the component's ("driver.uvm-nodes"); what is not there is not mentioned.
+  /// Returns known failure patterns that are present now, each with its remedy: for `slipway doctor`, in addition to
+  /// verify(). Reads only. Names start with the component's name ("driver.uvm-nodes"); absent patterns are not
+  /// mentioned.
   virtual Result<Findings> diagnose(const Spec& spec, const Host& host) const;
-  /// Does this custom action hold already? Only asked of components that plan custom actions.
+  /// Returns true when this custom action is already done. Only called for components that plan custom actions.
   virtual Result<bool> check(const Action& action, const Host& host) const;
-  /// Whether a custom action with `exclusives` or `quiesces_services` may begin, before these are taken: `waiting` and
-  /// errors disturb nobody then. Changes nothing itself. By default it may.
+  /// Checks whether a custom action with `exclusives` or `quiesces_services` may begin, before these are locked and
+  /// quiesced, so that `waiting` and errors disturb no service. Changes nothing itself. By default it may begin.
   virtual Result<Outcome> preflight(const Action& action, const Host& host) const;
-  /// Does one custom action. Decides nothing anew, and may be called again after a crash.
+  /// Does one custom action. Makes no new decisions, and may be called again after a crash.
   virtual Result<Outcome> apply(const Action& action, const Host& host) const;
 
-  /// Tools for people: `slipway NAME TOOL …`.
+  /// Tools for users: `slipway NAME TOOL …`.
   virtual const Commands* commands() const { return nullptr; }
-  /// Maps its own section of a foreign kind (ClusterPolicy) to its spec.
+  /// Converts its own section of a foreign kind (ClusterPolicy) to its spec.
   virtual const Importer* importer() const { return nullptr; }
-  /// A long-running part: `slipway service NAME`. The manifest says `service`. Owned by the component.
+  /// The long-running part: `slipway service NAME`. The manifest has `service`. Owned by the component.
   virtual Service* service() { return nullptr; }
 };
 
-/// The component of a service's own library (`service: beside`): it has the service T and nothing else.
+/// The component in a service's own library (`service: beside`): it only has the service T.
 template <class T>
 class ServiceOnly final : public Component {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdk/slipway/facts.hpp - what detect() found: live things only, never secrets, never clock times.
+// sdk/slipway/facts.hpp - the facts that detect() found: only the live state, never secrets, never clock times.
 #pragma once
 
 #include <cstdint>
@@ -13,28 +13,29 @@
 
 namespace slipway {
 
-/// Named findings of one detect(). Names are dotted paths ("kernel.release"); values are JSON.
+/// Named facts from one detect(). Names are dotted paths ("kernel.release"); values are JSON.
 class Facts {
  public:
   Facts() = default;
 
-  /// The component has nothing to manage on this host; `why` is shown. Its plan is then not asked for.
+  /// The component has nothing to manage on this host; `why` is shown to the user. Its plan() is then not called.
   static Facts not_applicable(std::string why);
 
   bool applicable() const { return applicable_; }
   const std::string& why_not() const { return why_not_; }
 
   void set(std::string_view name, Json value);
-  /// Like set(), for a value that may change by itself between two looks (counters, pids): it takes no part in the
-  /// comparison that tells an unstable plan.
+  /// Like set(), for a value that may change by itself between two reads (counters, pids): it is ignored in the
+  /// comparison that detects an unstable plan.
   void set_volatile(std::string_view name, Json value);
 
-  /// A value is there and is not null.
+  /// True when the value exists and is not null.
   bool has(std::string_view name) const { return !value(name).is_null(); }
   std::string text(std::string_view name) const;
   bool flag(std::string_view name) const;
   std::vector<std::string> texts(std::string_view name) const;
-  /// The value of that name, or inside one ("gpu.count" of "gpu": {"count": 8}); null where there is none.
+  /// Returns the value of that name, or a value inside one ("gpu.count" of "gpu": {"count": 8}); null when there is
+  /// none.
   Json value(std::string_view name) const;
 
   const Json& values() const { return values_; }
@@ -51,7 +52,7 @@ class Facts {
 
 /// {"applicable": bool, "why": text?, "values": {…}, "volatile": [names]?}; `values` is flat: each key is a whole name.
 Json to_json(const Facts& facts);
-/// Errors: `plugin_defect` when the value has not that form.
+/// Errors: `plugin_defect` when the value has another form.
 Result<Facts> facts_from_json(const Json& value);
 
 }  // namespace slipway

@@ -23,11 +23,11 @@ class Fd {
 
   int get() const { return number_; }
   explicit operator bool() const { return number_ >= 0; }
-  /// Gives the descriptor up without closing it.
+  /// Returns the descriptor without closing it, and no longer owns it.
   int release() { return std::exchange(number_, -1); }
-  /// Closes the descriptor and takes another one in its place.
+  /// Closes the descriptor and owns another one instead.
   void reset(int number = -1) {
-    const int saved = errno;  // a descriptor that goes out of scope must not hide why it does
+    const int saved = errno;  // closing a descriptor must not change errno for the caller
     if (number_ >= 0) ::close(number_);
     errno = saved;
     number_ = number;

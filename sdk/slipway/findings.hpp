@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdk/slipway/findings.hpp - what verify() found out, one sentence each.
+// sdk/slipway/findings.hpp - the results of verify(), one sentence each.
 #pragma once
 
 #include <string>
@@ -14,15 +14,14 @@ namespace slipway {
 class Host;
 
 struct Finding {
-  /// `not_applicable`: there is nothing to check here (no such hardware). `not_exercised`: it could not be tried.
+  /// `not_applicable`: there is nothing to check here (no such hardware). `not_exercised`: the check could not be made.
   enum class Status { pass, fail, warning, not_applicable, not_exercised };
   Status status = Status::pass;
   std::string name;    ///< dotted, stable: "driver.modules"
-  std::string text;    ///< what was seen
+  std::string text;    ///< the observation
   std::string remedy;  ///< what to do; empty when it passes
-  /// What it comes from: the name of another finding ("driver.plan"), or the thing that is broken
-  /// ("gpu/0000:65:00.0"), which findings of several components may share. They are shown as one entry with one remedy.
-  /// Empty: it stands for itself.
+  /// The cause: the name of another finding ("driver.plan"), or the broken thing ("gpu/0000:65:00.0"), which findings
+  /// of several components may share. They are shown as one entry with one remedy. Empty: the finding is its own cause.
   std::string cause = {};
 };
 
@@ -34,7 +33,7 @@ class Findings {
   void fail(std::string name, std::string text, std::string remedy, std::string cause = {}) {
     add({Finding::Status::fail, std::move(name), std::move(text), std::move(remedy), std::move(cause)});
   }
-  /// Something that works, and that somebody should look at all the same.
+  /// Adds something that works, and that the user should look at all the same.
   void warning(std::string name, std::string text, std::string remedy, std::string cause = {}) {
     add({Finding::Status::warning, std::move(name), std::move(text), std::move(remedy), std::move(cause)});
   }
@@ -44,14 +43,14 @@ class Findings {
   void not_exercised(std::string name, std::string why) {
     add({Finding::Status::not_exercised, std::move(name), std::move(why), {}});
   }
-  /// pass() with what was `seen` when it holds, else fail() with what is `wrong`.
+  /// Adds pass() with the observation `seen` when it holds, else fail() with the problem `wrong`.
   void expect(std::string name, bool holds, std::string seen, std::string wrong, std::string remedy) {
     holds ? pass(std::move(name), std::move(seen)) : fail(std::move(name), std::move(wrong), std::move(remedy));
   }
-  /// Whether the root is a running machine's: for what only such a one can show. Else that is not_exercised().
+  /// True for the root of a running machine, which some checks need. Otherwise adds not_exercised().
   bool on_live_machine(const Host& host, std::string name);
   const std::vector<Finding>& list() const { return list_; }
-  /// No finding failed.
+  /// True when no finding failed.
   bool passed() const;
 
  private:
@@ -62,7 +61,7 @@ std::string_view to_string(Finding::Status status);
 /// [{"status": "pass", "name": …, "text": …, "remedy": …?, "cause": …?}]; the statuses are spelled with "-":
 /// "not-applicable".
 Json to_json(const Findings& findings);
-/// Errors: `plugin_defect` when the value has not that form.
+/// Errors: `plugin_defect` when the value has another form.
 Result<Findings> findings_from_json(const Json& value);
 
 }  // namespace slipway

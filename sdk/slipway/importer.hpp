@@ -17,11 +17,11 @@ class Importer {
   virtual ~Importer() = default;
 
   struct Section {
-    Json spec;                          ///< the component's spec that amounts to the same; null: not wanted there
-    std::vector<std::string> warnings;  ///< keys that have no counterpart, each named
+    Json spec;                          ///< the equivalent spec of the component; null: the document does not want it
+    std::vector<std::string> warnings;  ///< keys that have no counterpart, each by name
   };
   /// @param api_version,kind  of the whole foreign document ("nvidia.com/v1", "ClusterPolicy")
-  /// Errors: `unsupported` for a kind that it does not know.
+  /// Errors: `unsupported` for an unknown kind.
   virtual Result<Section> import(std::string_view api_version, std::string_view kind, const Json& document) const = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdk/slipway/inputs.hpp - what plan() may lean on besides its own facts.
+// sdk/slipway/inputs.hpp - the inputs of plan() besides its own facts.
 #pragma once
 
 #include <optional>
@@ -15,38 +15,38 @@ namespace slipway {
 /// One manifest of an artifact source (OCI image-spec 1.1).
 struct CatalogueEntry {
   std::string digest;         ///< of the manifest, "sha256:…"
-  std::string tag;            ///< where it was found
+  std::string tag;            ///< the tag that refers to it
   std::string artifact_type;  ///< for example "application/vnd.slipway.driver.v1"
   Json annotations;           ///< string to string
   Json layers;                ///< descriptors: {mediaType, digest, size, annotations}
 
   std::string annotation(std::string_view key) const;
-  /// The layer whose annotation `dev.slipway.layer` is `role`; null where there is none.
+  /// Returns the layer whose annotation `dev.slipway.layer` is `role`; null when there is none.
   Json layer(std::string_view role) const;
 };
 
-/// What an artifact source named in the spec holds.
+/// The contents of an artifact source named in the spec.
 struct Catalogue {
   std::string source;    ///< the repository, for messages
-  bool complete = true;  ///< false: lock and cache only. Answer `needs_catalogue` when that does not decide the plan
+  bool complete = true;  ///< false: only lock and cache. Answer `needs_catalogue` when that is not enough for the plan
   std::vector<CatalogueEntry> entries;
-  std::vector<std::string> unread = {};  ///< tags that the source has as well, whose entries were not read; sorted
+  std::vector<std::string> unread = {};  ///< further tags of the source, whose entries were not read; sorted
 };
 
-/// What plan() answers instead of a plain `needs_catalogue` when some tags of a source will do, since each entry of a
-/// registry costs a request. Asked again, the catalogue has the entries of all tags that begin with a prefix asked for
-/// so far (what has no tag counts as asked for), `unread` names the others, and `complete` says that there are none.
-/// Without a prefix: the names alone.
+/// Returned by plan() instead of a plain `needs_catalogue` when some tags of a source are enough, since each entry of a
+/// registry costs a request. When plan() is called again, the catalogue has the entries of all tags with a prefix
+/// requested so far (entries without a tag count as requested), `unread` names the others, and `complete` is true when
+/// there are none. Without a prefix: only the names.
 Error needs_tags(const Catalogue& catalogue, const std::vector<std::string>& prefixes);
 
-/// What the machine that is planned for is like, as far as the command line and the core fix it.
+/// The properties of the target machine, as far as the command line and the core determine them.
 struct Target {
-  std::string kernel_release;  ///< empty when it could not be told; `kernel_problem` then says why
+  std::string kernel_release;  ///< empty when it is unknown; `kernel_problem` then has the reason
   Json kernel_problem;         ///< an error object, or null
-  bool live = false;           ///< plan for this running machine; else for a root filesystem
-  std::string arch;            ///< as `uname -m` says it: "x86_64", "aarch64"
+  bool live = false;           ///< the plan is for this running machine; else for a root filesystem
+  std::string arch;            ///< in the form of `uname -m`: "x86_64", "aarch64"
   std::string hardware;        ///< "assume", "require" or "detect" (the spec's `hardware`, or its default)
-  std::string slipway = "/usr/bin/slipway";  ///< inside the root: the program that units start, if it is there or not
+  std::string slipway = "/usr/bin/slipway";  ///< inside the root: the program that units start, which may not exist yet
 };
 
 /// Everything that plan() may read. The same spec, facts and inputs always give the same plan. As JSON:
@@ -58,9 +58,11 @@ class Inputs {
   explicit Inputs(Json value = Json::object());
 
   const Target& target() const { return target_; }
-  /// An output of a component that this one requires or comes after ("driver", "driver_root"); null when it has none.
+  /// Returns an output of a component that this one requires or comes after ("driver", "driver_root"); null when it has
+  /// none.
   Json output(std::string_view component, std::string_view name) const;
-  /// The catalogue of the artifact source at a spec key ("source"). Errors: `not_found` when the spec names none there.
+  /// Returns the catalogue of the artifact source at a spec key ("source"). Errors: `not_found` when the spec has none
+  /// there.
   Result<Catalogue> catalogue(std::string_view spec_key) const;
 
  private:

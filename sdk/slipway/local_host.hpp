@@ -11,27 +11,27 @@
 
 namespace slipway {
 
-/// Where a host is and how it may be touched.
+/// The location of a host, and the permitted access to it.
 struct HostConfig {
-  std::string root = "/";   ///< folder that is "/" for every path
+  std::string root = "/";   ///< folder used as "/" for every path
   bool live = false;        ///< this kernel and init system are the root's own
-  std::string kernel_view;  ///< folder that holds sys/, proc/ and dev/; empty: none, or when live the root if /proc is
+  std::string kernel_view;  ///< folder with sys/, proc/ and dev/; empty: none, or when live the root if /proc is
                             ///< mounted there, else "/"
-  std::string kernel;       ///< the release asked for with --kernel; empty: not asked for
+  std::string kernel;       ///< the release given with --kernel; empty: not given
   std::string hardware;     ///< "assume", "require" or "detect"
-  std::vector<std::string> further_kernels = {};  ///< asked for with --kernel besides `kernel`
+  std::vector<std::string> further_kernels = {};  ///< further releases given with --kernel
   bool booting = false;                           ///< slipway-boot.service applies
 };
 
-/// The host of a tool that was not told where it works: this machine. Where SLIPWAY_SIM and SLIPWAY_NVML name the state
-/// and the library of a simulated machine, that one, which is not live; the kernel's view stays this machine's.
+/// Returns the host of a tool without a host option: this machine. When SLIPWAY_SIM and SLIPWAY_NVML name the state and
+/// the library of a simulated machine, that one, which is not live; the kernel view stays this machine's.
 HostConfig host_of_tools();
 
 Json to_json(const HostConfig& config);
 HostConfig host_config_from_json(const Json& value);
 
-/// A link that leads from the root into /proc, /sys or /dev is followed inside the root only, and the other way round.
-/// Errors: `not_found` or `invalid` when the root or the kernel's view is not a folder.
+/// Opens a host. Links from the root into /proc, /sys or /dev are followed inside the root only, and vice versa.
+/// Errors: `not_found` or `invalid` when the root or the kernel view is not a folder.
 Result<std::unique_ptr<Host>> open_host(const HostConfig& config);
 
 }  // namespace slipway

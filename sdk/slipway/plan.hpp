@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdk/slipway/plan.hpp - a component's whole desired state, as an ordered list of actions.
+// sdk/slipway/plan.hpp - a component's complete desired state, as an ordered list of actions.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace slipway {
 
-/// Everything that must hold, satisfied or not, in the order it has to come about. The empty plan removes the
-/// component.
+/// Everything that the component needs, satisfied or not, in the order in which it has to be done. An empty plan
+/// removes the component.
 class Plan {
  public:
   /// Returns the added action, for `.because()` and `.triggers()`.
   Action& add(Action action) { return actions_.emplace_back(std::move(action)); }
-  /// What components that require this one may read (declared in the manifest's `outputs`).
+  /// Sets a value that components which require this one may read (declared in the manifest's `outputs`).
   void output(std::string name, Json value) { outputs_[std::move(name)] = std::move(value); }
-  /// A sentence for people that goes with the plan: a warning, a choice that was made and why.
+  /// Adds a sentence for the user to the plan: a warning, or the reason of a choice.
   void note(std::string text) { notes_.push_back(std::move(text)); }
 
   const std::vector<Action>& actions() const { return actions_; }
@@ -33,15 +33,15 @@ class Plan {
 
 /// {"actions": […], "outputs": {…}, "notes": […]}
 Json to_json(const Plan& plan);
-/// Errors: `plugin_defect` when the value has not that form; unknown kinds of action are the core's question.
+/// Errors: `plugin_defect` when the value has another form; the core checks the kinds of actions.
 Result<Plan> plan_from_json(const Json& value);
 
-/// How a custom action ended.
+/// The result of a custom action.
 struct Outcome {
   enum class Kind { done, already_done, waiting, reboot_required };
   Kind kind = Kind::done;
   std::string reason;                ///< for `waiting` and `reboot_required`
-  std::vector<std::string> holders;  ///< for `waiting`: who is in the way
+  std::vector<std::string> holders;  ///< for `waiting`: the processes that hold the device
 
   static Outcome done() { return {}; }
   static Outcome already_done() { return {Kind::already_done, {}, {}}; }
@@ -53,7 +53,7 @@ struct Outcome {
 
 /// {"kind": "done|already-done|waiting|reboot-required", "reason": text?, "holders": [texts]?}
 Json to_json(const Outcome& outcome);
-/// Errors: `plugin_defect` when the value has not that form.
+/// Errors: `plugin_defect` when the value has another form.
 Result<Outcome> outcome_from_json(const Json& value);
 
 }  // namespace slipway

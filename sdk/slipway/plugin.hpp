@@ -14,10 +14,10 @@
 
 namespace slipway {
 
-/// Makes a component, and knows what its class can do.
+/// Makes a component, and knows which functions its class has.
 struct ComponentFactory {
   std::function<std::unique_ptr<Component>()> make;
-  bool checks = true;   ///< it has a check() of its own for custom actions
+  bool checks = true;   ///< it has its own check() for custom actions
   bool applies = true;  ///< and an apply()
 };
 
@@ -30,7 +30,7 @@ int open_plugin(const ComponentFactories& factories, const slipway_services* ser
 template <class T>
 std::pair<const std::string, ComponentFactory> component(std::string name) {
   ComponentFactory factory{[] { return std::make_unique<T>(); }};
-  if constexpr (requires { &T::check; })  // not where a class keeps it private: then it has one
+  if constexpr (requires { &T::check; })  // a class with a private check() has one
     factory.checks = !std::is_same_v<decltype(&T::check), decltype(&Component::check)>;
   if constexpr (requires { &T::apply; })
     factory.applies = !std::is_same_v<decltype(&T::apply), decltype(&Component::apply)>;
@@ -39,7 +39,7 @@ std::pair<const std::string, ComponentFactory> component(std::string name) {
 
 }  // namespace slipway
 
-/// Once per plugin: `SLIPWAY_PLUGIN(slipway::component<Driver>("driver"))`. The manifest goes in by CMake.
+/// Once per plugin: `SLIPWAY_PLUGIN(slipway::component<Driver>("driver"))`. CMake adds the manifest.
 #define SLIPWAY_PLUGIN(...)                                                                                    \
   extern "C" __attribute__((visibility("default"))) int slipway_plugin_open(const slipway_services* services,  \
                                                                             slipway_plugin* plugin) noexcept { \

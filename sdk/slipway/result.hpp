@@ -11,11 +11,11 @@
 
 namespace slipway {
 
-/// Throws std::logic_error with the text of an error that nobody looked at.
+/// Throws std::logic_error with the text of an error that the caller did not handle.
 [[noreturn]] void throw_unread(const Error& error);
 
-/// A T, or the Error that kept it from being made. Converts from either. Reading the wrong side is a programming error:
-/// value() then throws std::logic_error with the error's text.
+/// A T, or the Error that prevented it. Converts from either. Reading the wrong side is a programming error: value()
+/// then throws std::logic_error with the error's text.
 template <class T>
 class [[nodiscard]] Result {
  public:

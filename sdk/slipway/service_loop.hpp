@@ -16,8 +16,8 @@
 
 namespace slipway {
 
-/// One loop, in the thread of Service::run(). The other calls may come from any thread. While nothing happens and
-/// nothing is due, the loop sleeps: it has no rhythm of its own.
+/// One loop, in the thread of Service::run(). The other calls may come from any thread. While nothing happens and no
+/// pass is due, the loop sleeps without waking up.
 ///
 ///   Status run(…) override {
 ///     return loop_.run(stop, io, {.interval = 60s, .pass = [&] { … io.ready(); … }, .release = [&] { nvml.release();
@@ -32,24 +32,24 @@ class ServiceLoop {
   struct Work {
     std::optional<std::chrono::milliseconds> interval;  ///< from the end of a pass to the next; empty: only when woken
     std::function<Status()> pass;                       ///< an error ends the loop
-    std::function<void()> release;                      ///< before the loop stands still, and at its end
-    std::function<void()> while_quiet;                  ///< then once a second; may not use the driver; empty: nothing
-    /// Asked after each pass, in the place of `interval`: when the next one is due; none: only when woken.
+    std::function<void()> release;                      ///< called before the loop pauses, and at its end
+    std::function<void()> while_quiet;  ///< called once a second during the pause, without the driver; may be empty
+    /// Called after each pass, instead of using `interval`: returns when the next one is due; empty: only when woken.
     std::function<std::optional<Clock::time_point>()> next;
-    /// Asked after each pass: descriptors, borrowed until the next pass, which comes as soon as one of them can be
-    /// read. The pass has to read what is there, else the next one comes at once.
+    /// Called after each pass: returns descriptors, borrowed until the next pass, which starts as soon as one of them
+    /// is readable. The pass must read the available data, else the next one starts at once.
     std::function<std::vector<int>()> descriptors;
   };
 
   ServiceLoop();
 
-  /// The first pass comes at once, then one when it is due, after wake() and resume(), and when a descriptor can be
-  /// read. Says alive() as often as ServiceIo::alive_every() asks, and when something else than time brings a pass.
-  /// Returns when stop is requested, or with the error of a pass.
+  /// Starts the first pass at once, and then one when it is due, after wake() and resume(), and when a descriptor is
+  /// readable. Calls alive() as often as ServiceIo::alive_every() requires, and when a pass starts for another reason
+  /// than time. Returns when stop is requested, or with the error of a pass.
   Status run(const std::stop_token& stop, ServiceIo& io, const Work& work);
-  /// A pass soon, also when one is under way. Waits for nothing: any thread may call it, holding any lock.
+  /// Starts a pass soon, also during another one. Does not block: any thread may call it, holding any lock.
   void wake();
-  /// Returns after release(), when the loop stands still. Errors: `cancelled` the loop has ended.
+  /// Returns after release(), when the loop has paused. Errors: `cancelled` the loop has ended.
   Status quiesce();
   Status resume();
 
@@ -62,11 +62,11 @@ class ServiceLoop {
   void say_alive(ServiceIo& io);
   void interrupt() const;
 
-  Fd interrupted_;  ///< an eventfd: ends the sleep
+  Fd interrupted_;  ///< an eventfd that ends the sleep
   std::mutex mutex_;
   std::condition_variable changed_;  ///< for quiesce()
   Clock::time_point alive_said_;
-  Clock::time_point last_event_;  ///< a pass began for one
+  Clock::time_point last_event_;  ///< the start of the last pass for an event
   bool ended_ = false;
   std::atomic<bool> woken_ = false;
   bool quiet_wanted_ = false;

@@ -12,10 +12,10 @@
 
 namespace slipway {
 
-/// The section as the core hands it on: every key is known and of its declared type, defaults are filled in.
-/// Keys with dots reach into objects ("source.repository"). Reading a key that is not there gives the empty value; one
-/// that the manifest does not even have is a defect of the plugin, and throws std::logic_error where that is known; so
-/// does reading a value as another type than it has, such as text() of a number.
+/// The section as the core passes it on: every key is known and of its declared type, defaults are filled in. Keys with
+/// dots reach into objects ("source.repository"). Reading a missing key gives the empty value. Reading a key that the
+/// manifest does not have is a defect of the plugin, and throws std::logic_error where that is known; so does reading a
+/// value as another type, such as text() of a number.
 class Spec {
  public:
   explicit Spec(Json section = Json::object()) : section_(std::move(section)) {}
@@ -28,10 +28,10 @@ class Spec {
   bool flag(std::string_view key) const;
   std::int64_t number(std::string_view key) const;
   std::vector<std::string> texts(std::string_view key) const;
-  /// The keys of another component's section that the manifest has this one read (`sections`). Nothing where the host
-  /// spec lacks that component.
+  /// Returns the keys of another component's section that the manifest lets this one read (`sections`). Nothing when
+  /// the host spec lacks that component.
   std::optional<Spec> section_of(std::string_view component) const;
-  /// The raw value, null where the key is missing.
+  /// Returns the raw value, null when the key is missing.
   Json value(std::string_view key) const;
   const Json& json() const { return section_; }
 

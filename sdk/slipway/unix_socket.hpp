@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdk/slipway/unix_socket.hpp - connects to the sockets of daemons of the host, slipway's own services among them.
+// sdk/slipway/unix_socket.hpp - connects to the sockets of the host's daemons, including slipway's own services.
 #pragma once
 
 #include <string>
@@ -10,28 +10,28 @@
 
 namespace slipway {
 
-/// Where each service of slipway listens, on COMPONENT.sock.
+/// The folder in which each service of slipway listens, on COMPONENT.sock.
 inline constexpr const char* kControlFolder = "/run/slipway/service";
 
-/// A connection to a stream socket, which does not block; no link leads out of the root.
+/// Returns a non-blocking connection to a stream socket; no link leads out of the root.
 /// Errors: `not_found` there is no such path, or the host borrows its root (Host::borrows_root()); `denied` this user
-/// may not; `busy` it has no room for one more; `unreachable` nobody listens, as at a socket whose program is gone;
-/// others of socket(2) and connect(2).
+/// has no access; `busy` its queue is full; `unreachable` no process listens, as when its program has ended; others of
+/// socket(2) and connect(2).
 Result<Fd> connect_to(const Host& host, const std::string& socket);
 Result<Fd> connect_to(const RootDir& root, const std::string& socket);
 
-/// The service of that component runs in this root: what it wrote is about the present. Also true where this user may
-/// not ask it.
+/// True when the service of that component runs in this root, so that its files are up to date. Also true when this
+/// user has no access to it.
 bool service_runs(const Host& host, const std::string& component);
 
 /// The services that run in a root, quiesced through their control sockets while a device is changed. They resume when
-/// this object, or the process, ends.
+/// this object is destroyed or the process ends.
 class QuiescedServices {
  public:
-  /// Asks all of them at once and returns when each has released the driver, at the latest after 35 s. A service that
+  /// Asks all of them at once and returns when each has released the driver, after 35 s at the latest. A service that
   /// ends meanwhile has released it as well.
-  /// Errors: `busy` one did not release it, naming the service; `denied` one may be asked by another user only. Those
-  /// that are quiet by then resume.
+  /// Errors: `busy` one did not release it, naming the service; `denied` one accepts another user only. The services
+  /// that are already quiesced then resume.
   static Result<QuiescedServices> quiesce(const Host& host);
 
  private:

@@ -33,7 +33,7 @@ Status run(const Action& action, const Host& host, std::string_view member) {
                .where = action.target()};
 }
 
-/// The same action with other data; nothing where there is none.
+/// Returns the same action with other data; nothing when there is none.
 std::optional<Action> with_data(const Action& action, std::string_view member) {
   Json data = action.value(member);
   if (data.is_null()) return std::nullopt;
@@ -43,7 +43,7 @@ std::optional<Action> with_data(const Action& action, std::string_view member) {
   return Action(std::move(other));
 }
 
-/// One thing of a plan, and the host that it is done to.
+/// One action of a plan, and the host to carry it out on.
 class Carrier {
  public:
   Carrier(const Component& component, FakeHost& host) : component_(component), host_(host) {}
@@ -81,7 +81,7 @@ class Carrier {
   Result<std::string> run_exec(const Action& action) {
     if (words(action, "check").empty() || words(action, "argv").empty())
       return defect(action, "needs both a program and a check that tells whether it is done");
-    // The check's own program may come with what is done.
+    // The action may install the check's own program.
     const auto before = succeeds(host_, words(action, "check"));
     if (before && *before) return std::string("holds");
     SLIPWAY_CHECK(run(action, host_, "argv"));

@@ -58,7 +58,7 @@ FakeHost& FakeHost::link(const std::string& path, const std::string& points_to) 
 }
 
 FakeHost& FakeHost::device(const std::string& path, unsigned major, unsigned minor, unsigned mode, bool opens) {
-  file(path, "");  // so that it is listed; making a real node needs privileges
+  file(path, "");  // so that it is listed; making a real node requires privileges
   const FileInfo info{
       .type = FileInfo::Type::character_device, .mode = mode, .device_major = major, .device_minor = minor};
   devices_[path] = {info, opens};
@@ -214,7 +214,7 @@ Result<ProcessOutput> FakeHost::run(const std::vector<std::string>& argv, std::c
   ran_.push_back(argv);
   const auto found = programs_.find(argv);
   if (found != programs_.end()) {
-    const auto effect = found->second;  // which may record another answer for the same program
+    const auto effect = found->second;  // the effect may record another answer for the same program
     return effect();
   }
   return Error{.code = ErrorCode::not_found,

@@ -28,7 +28,7 @@ struct FreeUrl {
   void operator()(CURLU* url) const { curl_url_cleanup(url); }
 };
 
-/// What the callbacks of one exchange work on.
+/// The state of one exchange, for its callbacks.
 struct Exchange {
   const HttpRequest& request;
   HttpResponse response;
@@ -44,7 +44,7 @@ std::size_t on_header(char* data, std::size_t, std::size_t size, void* context) 
   const std::string_view line(data, size);
   exchange.header_bytes += size;
   if (exchange.header_bytes > kMaxHeaderBytes) return 0;
-  if (line.starts_with("HTTP/")) {  // a new answer begins: the one before was "100 Continue" or the like
+  if (line.starts_with("HTTP/")) {  // a new answer begins: the one before was "100 Continue" or similar
     exchange.response.headers.clear();
     const std::size_t space = line.find(' ');
     exchange.response.status =
@@ -86,7 +86,7 @@ std::size_t on_upload(char* data, std::size_t, std::size_t size, void* context) 
   return CURL_READFUNC_ABORT;
 }
 
-/// The system's CAs with the private one: libcurl would take the one instead of the other.
+/// Returns the system's CAs with the private one: libcurl would otherwise use only one of them.
 Result<std::string> ca_bundle_with(const std::string& ca_file) {
   auto own = read_regular(ca_file, kMaxCaBytes);
   if (!own) {
@@ -105,7 +105,8 @@ Result<std::string> ca_bundle_with(const std::string& ca_file) {
   return known.value_or("") + "\n" + *own;
 }
 
-/// Until the limit or the request's deadline, at least 1: 0 stands for no limit, as more than libcurl counts to would.
+/// Returns the time until the limit or the request's deadline, at least 1, since 0 means no limit, and at most
+/// libcurl's maximum.
 long milliseconds_for(const HttpRequest& request, std::chrono::milliseconds limit) {
   constexpr std::chrono::milliseconds kMost = std::chrono::hours(24 * 8);
   const auto left =
@@ -170,7 +171,7 @@ struct HttpClient::Handle {
     set_method(exchange);
   }
 
-  /// "1200 bytes in 31 s (38 bytes/s)" of the transfer that has just ended; empty when no byte came or went.
+  /// Returns "1200 bytes in 31 s (38 bytes/s)" for the last transfer; empty when no byte was transferred.
   std::string rate() const {
     curl_off_t down = 0;
     curl_off_t up = 0;
@@ -215,7 +216,7 @@ Result<std::unique_ptr<HttpClient>> HttpClient::create(const HttpSettings& setti
   static std::once_flag once;
   std::call_once(once, [] {
     curl_global_init(CURL_GLOBAL_DEFAULT);
-    std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes without MSG_NOSIGNAL, and CURLOPT_NOSIGNAL leaves that to us
+    std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes without MSG_NOSIGNAL, and libcurl leaves SIGPIPE to us
   });
   std::string bundle;
   if (!settings.ca_file.empty()) {
@@ -243,7 +244,7 @@ Result<HttpResponse> HttpClient::send(const HttpRequest& request) {
   Exchange exchange{.request = request, .response = {}, .max_body_bytes = settings_.max_body_bytes, .error = {}};
   exchange.response.url = request.url;
   handle->prepare(exchange, settings_, ca_bundle_);
-  curl_slist* raw = curl_slist_append(nullptr, "Expect:");  // no wait for "100 Continue" before an upload
+  curl_slist* raw = curl_slist_append(nullptr, "Expect:");  // does not wait for "100 Continue" before an upload
   for (const std::string& header : request.headers) raw = curl_slist_append(raw, header.c_str());
   const std::unique_ptr<curl_slist, FreeList> headers(raw);
   handle->set(CURLOPT_HTTPHEADER, headers.get());

@@ -14,17 +14,17 @@
 namespace slipway::artifact {
 namespace {
 
-/// "https://registry:5000" without path and query, which may hold a signature.
+/// Returns "https://registry:5000" without path and query, which may contain a signature.
 std::string server_of(const std::string& url) {
   const std::string server = origin_of_url(url);
   return server.empty() ? url : server;
 }
 
-/// The proxy variable that applies to the URL, as "https_proxy=http://proxy:3128" without a password; or nothing.
+/// Returns the proxy variable for the URL, "https_proxy=http://proxy:3128" without a password; or nothing.
 std::string proxy_for(const std::string& url) {
   if (is_loopback_host(host_of_url(url))) return {};
   const bool tls = url.starts_with("https:");
-  // As libcurl has it: HTTP_PROXY in capitals does not count.
+  // The same as in libcurl: HTTP_PROXY in capitals is ignored.
   for (const char* name : {tls ? "https_proxy" : "http_proxy", tls ? "HTTPS_PROXY" : "", "all_proxy", "ALL_PROXY"}) {
     const char* value = *name != '\0' ? std::getenv(name) : nullptr;
     if (value == nullptr || *value == '\0') continue;
@@ -45,7 +45,7 @@ struct Reading {
   std::string next;
 };
 
-// What another attempt a moment later does not change.
+// Problems that another attempt a moment later does not solve.
 constexpr const char* kNoName = "its name does not resolve (DNS)";
 constexpr const char* kNoProxyName = "the proxy's name does not resolve (DNS)";
 constexpr const char* kOutOfTime = "it is too slow: the time for all that is wanted of it is over";
@@ -68,7 +68,7 @@ Reading read_code(int code, int os_error) {
     case CURLE_PEER_FAILED_VERIFICATION:
       return {ErrorCode::denied, "its TLS certificate is not trusted",
               "let `ca` name the PEM file of the CA that signed it, and the host be the one it is made out for"};
-    case CURLE_SSL_CACERT_BADFILE:  // no TLS either: a registry on loopback is then asked without
+    case CURLE_SSL_CACERT_BADFILE:  // no TLS either: a registry on loopback is then contacted without
       return {ErrorCode::unsupported, "this machine has no certificates of authorities",
               "install ca-certificates, or let `ca` name the PEM file of the CA that signed the registry's"};
     case CURLE_SSL_CONNECT_ERROR:
@@ -105,7 +105,7 @@ std::string advice_for_status(int status) {
   }
 }
 
-/// What the registry says itself: "CODE: message" of each error it lists.
+/// Returns the registry's own message: "CODE: message" of each error in its answer.
 std::string own_words(const HttpResponse& response) {
   const auto body = parse_json(response.body, "the answer");
   const auto shown = [](const Json& item) { return text_at(item, "code") + ": " + text_at(item, "message"); };

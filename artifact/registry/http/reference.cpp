@@ -26,7 +26,7 @@ bool is_port(std::string_view port) {
   return !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// One part of a name: runs of letters and digits, joined by ".", "_", "__" or dashes.
+/// True for one part of a name: runs of letters and digits, joined by ".", "_", "__" or dashes.
 bool is_name_part(std::string_view part) {
   while (true) {
     const std::size_t run = std::min(part.find_first_not_of(kLower), part.size());

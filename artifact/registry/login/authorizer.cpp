@@ -16,7 +16,7 @@ std::string parameter(const Challenge& challenge, const char* name) {
   return found == challenge.parameters.end() ? std::string() : found->second;
 }
 
-/// The challenge that slipway can answer best among those of a response.
+/// Returns the challenge of a response that slipway can answer best.
 std::optional<Challenge> best_challenge(const HttpResponse& response) {
   std::optional<Challenge> basic;
   const auto [begin, end] = response.headers.equal_range("www-authenticate");
@@ -32,7 +32,7 @@ std::string basic_header(const Credentials& credentials) {
   return "Authorization: Basic " + base64_encoded(credentials.user + ":" + credentials.password);
 }
 
-/// What a token is made of; anything else could smuggle in another header.
+/// True when the text has only characters of a token; others could add another header.
 bool is_token(const std::string& text) {
   return !text.empty() &&
          std::all_of(text.begin(), text.end(), [](unsigned char letter) { return letter > 0x20 && letter < 0x7f; });
@@ -94,7 +94,7 @@ Result<std::string> Authorizer::token_for(const Challenge& challenge) {
 }
 
 Result<HttpResponse> Authorizer::ask_for_token(const Challenge& challenge, const std::string& realm) {
-  // What the registry asks for, unless that is less than what is about to be done.
+  // Uses the registry's scope, unless it is less than the next request needs.
   const std::string asked = parameter(challenge, "scope");
   const std::string scope = asked.empty() || scope_.ends_with(",push") ? scope_ : asked;
   const std::string service = parameter(challenge, "service");

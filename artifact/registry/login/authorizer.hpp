@@ -17,25 +17,25 @@
 
 namespace slipway::artifact {
 
-/// A WWW-Authenticate header, taken apart.
+/// The parts of a WWW-Authenticate header.
 struct Challenge {
   std::string scheme;                             ///< in lower case: "bearer", "basic"
   std::map<std::string, std::string> parameters;  ///< names in lower case: realm, service, scope, error
 };
 Challenge parse_challenge(const std::string& header);
 
-/// Thread-safe. The credentials are looked up when the registry first asks for them, not before.
+/// Thread-safe. Looks up the credentials when the registry first requires them, not before.
 class Authorizer {
  public:
-  /// @param may_send  whether credentials may go to this URL (a token service's); else the error why not
+  /// @param may_send  checks that credentials may be sent to this URL (a token service's); else returns the reason
   Authorizer(HttpClient& http, Reference reference, std::string auth_file, std::string scope,
              std::function<Status(const std::string& url)> may_send);
 
-  /// "Authorization: …", or empty as long as nobody asked for it.
+  /// Returns "Authorization: …"; empty until the registry requires it.
   std::string header() const;
 
-  /// After a 401: gets a new header. `used` is the one that was refused; when another thread has renewed it meanwhile,
-  /// that one's is kept.
+  /// Gets a new header after a 401. `used` is the refused header; if another thread has renewed it meanwhile, that one
+  /// is kept.
   /// Errors: `denied` no login, or a wrong one; those of reaching the token service.
   Status renew(const HttpResponse& refused, const std::string& used);
 

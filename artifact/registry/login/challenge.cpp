@@ -23,7 +23,7 @@ std::string take_until(std::string_view& text, std::string_view letters) {
   return taken;
 }
 
-/// A quoted string with its escapes undone; `text` begins after the opening quote.
+/// Reads a quoted string and resolves its escapes; `text` begins after the opening quote.
 std::string take_quoted(std::string_view& text) {
   std::string value;
   while (!text.empty() && text.front() != '"') {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// docker-credential-NAME: a program that is told a server on its standard input and prints user and secret as JSON.
+// Runs docker-credential-NAME: a program that reads a server from standard input and prints user and secret as JSON.
 #include <utility>
 
 #include <unistd.h>

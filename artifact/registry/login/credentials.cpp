@@ -39,7 +39,7 @@ bool is_docker_hub(const Reference& reference) {
          reference.host == "registry-1.docker.io";
 }
 
-/// A key of `auths` without scheme and the "/v1/" or "/v2/" that older tools wrote.
+/// Returns a key of `auths` without scheme and the "/v1/" or "/v2/" that older tools wrote.
 std::string plain_key(std::string key) {
   if (const std::size_t scheme = key.find("://"); scheme != std::string::npos) key.erase(0, scheme + 3);
   for (const char* version : {"/v1/", "/v2/", "/v1", "/v2", "/"})
@@ -47,7 +47,7 @@ std::string plain_key(std::string key) {
   return key;
 }
 
-/// How well a key fits: the length of the part of the repository that it names; 0 when it is another one's.
+/// Returns how well a key fits: the length of the part of the repository that it names; 0 when it is for another one.
 std::size_t fit(const std::string& raw_key, const Reference& reference) {
   const std::string key = plain_key(raw_key);
   if (is_docker_hub(reference) && (key == "index.docker.io" || key == "docker.io")) return key.size();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process that knows one repository's login, for the one that talks to the registry. It is asked by one byte, and
-// answers with one line of JSON.
+// A process that finds one repository's login, for the process that contacts the registry. A request is one byte, and
+// the answer is one line of JSON.
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -24,9 +24,9 @@ namespace {
 constexpr std::size_t kMaxLine = 1UL << 20;
 
 struct Keeper {
-  std::mutex mutex;  ///< one question at a time
-  std::string of;    ///< whose login it knows
-  Fd line;           ///< none: there is no keeper
+  std::mutex mutex;  ///< one request at a time
+  std::string of;    ///< whose login it has
+  Fd line;           ///< unset: there is no keeper
 };
 
 Keeper& keeper() {
@@ -57,7 +57,7 @@ Result<std::optional<Credentials>> login_from(const Json& answer) {
                                    .found_in = text_at(answer, "found_in")});
 }
 
-/// Looks once: a helper may ask somebody for a password.
+/// Looks up the login only once: a helper may ask the user for a password.
 [[noreturn]] void answer_until_the_end(const Fd& line, const Reference& reference, const std::string& auth_file) {
   std::string answer;
   for (char question = 0; ::read(line.get(), &question, 1) == 1;) {
@@ -67,7 +67,7 @@ Result<std::optional<Credentials>> login_from(const Json& answer) {
   ::_exit(0);
 }
 
-/// Nothing but its line and what it prints to: the worker's connection to slipway ends when the worker does.
+/// Closes everything except its line and its output: the worker's connection to slipway must end with the worker.
 void leave_only(const Fd& line) {
   constexpr int kFirst = STDERR_FILENO + 1;
   const int kept = line.get();

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // core/action/file/device_node.cpp - kind `device-node`: a character device in /dev, and /dev/char/MAJOR:MINOR -> it.
 //
-// The rules are those that vendors' own helpers follow: a node of the right type and number is left alone but for its
-// mode, a wrong one is made anew, and the link is there in any case, since the device cgroup of a container looks
-// devices up by it.
+// The rules are those of vendors' own helpers: a node of the right type and number is left alone except for its mode, a
+// wrong one is made anew, and the link is made in any case, since the device cgroup of a container finds devices by it.
 #include <optional>
 
 #include "core/action/action_kind.hpp"
@@ -14,13 +13,13 @@ namespace {
 
 struct Node {
   std::string path;
-  std::optional<unsigned> major;  ///< none while the driver that has it is not loaded
+  std::optional<unsigned> major;  ///< empty while the driver that has it is not loaded
   std::string major_of;
   unsigned minor = 0;
   unsigned mode = 0666;
-  std::optional<Error> no_owner;  ///< its user or group is not there; a trigger may make it before it is needed
-  std::optional<Owner> owner;     ///< none: root when it is made, and whoever it belongs to by then
-  std::string owner_names;        ///< "root:render", as the plan has them; empty likewise
+  std::optional<Error> no_owner;  ///< its user or group does not exist; a trigger may create it before it is needed
+  std::optional<Owner> owner;     ///< empty: root for a new node, unchanged for an existing one
+  std::string owner_names;        ///< "root:render", as in the plan; empty likewise
 
   std::string number() const { return std::to_string(*major) + ":" + std::to_string(minor); }
 };
@@ -57,7 +56,7 @@ std::string link_path(unsigned major, unsigned minor) {
   return "/dev/char/" + std::to_string(major) + ":" + std::to_string(minor);
 }
 
-/// "../acme0", "../acme-caps/acme-cap1": as udev writes it.
+/// "../acme0", "../acme-caps/acme-cap1": the form that udev writes.
 std::string link_target(const std::string& path) { return ".." + path.substr(std::string_view("/dev").size()); }
 
 bool right_device(const Node& node, const PathState& now) {

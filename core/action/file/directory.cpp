@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/file/directory.cpp - kind `directory`: a folder. What is in it belongs to others.
+// core/action/file/directory.cpp - kind `directory`: a folder. Its contents are not slipway's.
 #include "core/action/action_kind.hpp"
 #include "core/action/file/plain_file.hpp"
 
@@ -22,7 +22,7 @@ class DirectoryKind final : public ActionKind {
     return "remove the folder " + action.target() + " if it is empty";
   }
 
-  /// Many may need the same folder.
+  /// Several components may need the same folder.
   std::vector<Claim> claims(const Action& action) const override {
     return {{action.target(), {}, true, "directory " + action.target()}};
   }
@@ -53,11 +53,11 @@ class DirectoryKind final : public ActionKind {
   }
 
   Status restore(const Action& action, const Image& image, ActionContext& context) const override {
-    if (image.value("type", "") == "symlink") return {};  // it led to a folder already, and still does
+    if (image.value("type", "") == "symlink") return {};  // it was already a link to a folder, and still is
     return context.root.restore(action.target(), image);
   }
 
-  Image without_original(const Image& image) const override { return image; }  // it may have been there
+  Image without_original(const Image& image) const override { return image; }  // the folder may have existed before
 
   Result<Json> fingerprint(const Action& action, ActionContext& context) const override {
     SLIPWAY_TRY(now, folder_at(context.host, action.target()));

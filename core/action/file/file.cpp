@@ -112,7 +112,7 @@ class FileKind final : public ActionKind {
     return fingerprint_of(state);
   }
 
-  /// `on_drift: replace`, and what is there is neither what slipway wrote nor what it is to write.
+  /// True with `on_drift: replace` when the present content was not written by slipway and is not the desired one.
   Result<bool> saves_an_edit(const Action& action, ActionContext& context) const {
     if (action.text("on_drift") != "replace") return false;
     SLIPWAY_TRY(desired, desired_file(action, context.host));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/file/merge.cpp - kind `merge`: keys in a file that belongs to somebody else.
+// core/action/file/merge.cpp - kind `merge`: sets keys in a file that belongs to another program or to the user.
 //
 // Image: {"path": the file behind all links, "file": its image, "keys": records of merge/edit.hpp, "result": digest of
-// the file with the keys set}. As long as the file is that result, undoing brings the former bytes back; once others
-// changed it, each key that still holds ours goes back by itself.
+// the file with the keys set}. While the file equals that result, undoing restores the former bytes. Once another
+// program has changed it, undoing restores each key that still has slipway's value.
 #include <algorithm>
 
 #include <unistd.h>
@@ -38,15 +38,15 @@ Json keys_of(const Json& image_or_record) {
   return image_or_record.is_object() ? image_or_record.value("keys", Json::array()) : Json::array();
 }
 
-/// The file now, and as it is to be.
+/// The present file, and the desired one.
 struct Work {
   std::string path;  ///< behind all links
   std::string format;
   PathState now;
   std::vector<DesiredKey> desired_keys;
-  std::vector<Key> kept;       ///< keys that somebody else changed since
-  Json edits = Json::array();  ///< of these: {"key", "value"}, null where the key is gone
-  std::vector<Key> changed;    ///< keys that are set, removed or given up
+  std::vector<Key> kept;       ///< keys that another program changed since
+  Json edits = Json::array();  ///< of those keys: {"key", "value"}, null where the key is gone
+  std::vector<Key> changed;    ///< keys that are set, removed or restored
   std::vector<KeyRecord> records;
   std::string bytes;  ///< the result
 
@@ -54,7 +54,7 @@ struct Work {
   unsigned mode() const { return now.absent ? 0644 : now.info.mode; }
 };
 
-/// Keys of an earlier action that this one no longer lists go back to what they were.
+/// Restores the keys of an earlier action that this one no longer lists.
 Status give_up(Work& work, const ActionContext& context) {
   std::vector<KeyRecord> stale;
   for (const KeyRecord& record : keys_of(context.original)) {
@@ -124,7 +124,7 @@ Status write(const Work& work, RootFs& root) {
   return root.stage_file(work.path, work.bytes, work.mode(), uid, gid);
 }
 
-/// A key's record of two applies as one: what was there before the first, and what the last made of it.
+/// Combines a key's records of two applies: its state before the first, and the value that the last one wrote.
 KeyRecord join_records(const KeyRecord& first, const KeyRecord& later) {
   if (!first.contains("edit")) return later;
   KeyRecord joined = first;
@@ -187,7 +187,7 @@ class MergeKind final : public ActionKind {
       return Outcome::already_done();
     }
     SLIPWAY_TRY(staged, look_at(context.host, work.path + kNewSuffix, true));
-    if (staged.absent || staged.content != work.bytes) {  // somebody wrote the file since it was staged
+    if (staged.absent || staged.content != work.bytes) {  // another program wrote the file since it was staged
       SLIPWAY_CHECK(write(work, context.root));
       SLIPWAY_CHECK(context.root.sync());
     }
@@ -223,13 +223,13 @@ class MergeKind final : public ActionKind {
       const KeyRecord* former = find_record(records, record["key"].get<Key>());
       joined["keys"].push_back(former == nullptr ? record : join_records(*former, record));
     }
-    // Between the two applies somebody else wrote the file: then its former bytes are not ours to bring back.
+    // Another program wrote the file between the two applies, so its former bytes must not be restored.
     const Json captured = later.value("file", Json::object());
     if (captured.value("digest", "") != first.value("result", "-")) joined["result"] = "";
     return joined;
   }
 
-  /// Keys go back one by one, and the file as a whole never does.
+  /// Restores single keys, never the whole file.
   Image without_original(const Image& image) const override {
     Image without = image;
     without["result"] = "lost";
@@ -247,7 +247,7 @@ class MergeKind final : public ActionKind {
       if (merge::holds(document, desired.key, desired.value))
         keys.push_back({{"key", desired.key}, {"value", desired.value}});
       else if (kept != nullptr)
-        keys.push_back(*kept);  // somebody's edit that was kept stays one
+        keys.push_back(*kept);  // a kept edit stays kept
     }
     return Json{{"keys", keys}};
   }
@@ -259,7 +259,7 @@ class MergeKind final : public ActionKind {
           if (KeyRecord& key = (*holder)["keys"][i]; key["key"] == edited["key"]) key[member] = edited["value"];
   }
 
-  /// Components share a file, not a key.
+  /// Components may share a file, but not a key.
   std::vector<Claim> claims(const Action& action) const override {
     std::vector<Claim> keys;
     const auto desired_keys = merge::desired_keys_of(action.value("set"));

@@ -21,7 +21,7 @@ std::optional<std::uint32_t> number(std::string_view text) {
   return value;
 }
 
-/// The third field of the line whose first is `name` (passwd(5), group(5)).
+/// Returns the third field of the line whose first field is `name` (passwd(5), group(5)).
 std::optional<std::uint32_t> id_in(std::string_view database, std::string_view name) {
   for (const std::string_view line : lines_of<std::string_view>(database)) {
     if (!line.starts_with(name) || line.substr(name.size(), 1) != ":") continue;
@@ -43,8 +43,8 @@ Result<std::uint32_t> find_id(const Host& host, const std::string& name, const c
                {}};
 }
 
-/// A user who may not give files away works on a root of their own. Looking at somebody else's, they see what that one
-/// would plan.
+/// A user without the right to change owners works on the user's own root. On a root of another user, the plan is the
+/// one that its owner would get.
 bool gives_nothing_away(const Host& host) {
   if (::geteuid() == 0) return false;
   const auto top = host.info("/");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/file/plain_file.hpp - a regular file with a wanted content, mode and owner: judged, and put in place.
+// core/action/file/plain_file.hpp - compares a regular file with its desired content, mode and owner, and writes it.
 //
-// Shared by the kinds that write whole files (file, systemd-unit) or rewrite them (merge).
+// Used by the kinds that write whole files (file, systemd-unit) or rewrite them (merge).
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@
 
 namespace slipway::core {
 
-/// What a path is and, for a regular file, what is in it.
+/// The type of a path and, for a regular file, its content.
 struct PathState {
   bool absent = true;
-  FileInfo info;        ///< when it is not absent
-  std::string content;  ///< of a regular file, when it was asked for; of a link what it points to
+  FileInfo info;        ///< valid unless the path is absent
+  std::string content;  ///< of a regular file, when it was requested; of a link its target
 
   bool is(FileInfo::Type type) const { return !absent && info.type == type; }
 };
 
-/// Errors: `denied`, `io`; absence is not an error.
+/// Errors: `denied`, `io`. An absent path is not an error.
 Result<PathState> look_at(const Host& host, const std::string& path, bool with_content);
 
 struct PlainFile {
@@ -39,20 +39,20 @@ struct PlainFile {
 /// {"digest", "mode", "uid", "gid"} of a regular file, {"points_to"} of a link; else null.
 Json fingerprint_of(const PathState& state);
 
-/// Judges a path against its desired state. `record` is the fingerprint of when slipway wrote it last, null when it
-/// never did.
+/// Compares a path with its desired state. `record` is the fingerprint from slipway's last write; null when it never
+/// wrote the file.
 Check judge(const PlainFile& desired, const PathState& now, const Json& record);
 
-/// A diff for people; empty when either text may not be read by everybody, so may hold a secret.
+/// A diff to show to users. Empty when not every user may read both texts, because they may contain a secret.
 std::string diff_for_people(const std::string& path, const PathState& now, const std::string& content, unsigned mode);
 
 /// "0644"
 std::string octal(unsigned mode);
 
-/// Something that is neither absent nor what the kind makes: what is there and what to do.
+/// Returns the error for a path that is neither absent nor of the desired type. It names what is there and what to do.
 Error in_the_way(const std::string& path, FileInfo::Type type, const std::string& wanted);
 
-/// A file that something is mounted on.
+/// Returns the error for a file that is a mount point.
 Error mounted(const std::string& path);
 
 struct Owner {
@@ -61,9 +61,9 @@ struct Owner {
   bool operator==(const Owner&) const = default;
 };
 
-/// Names or numbers, looked up in the root's own /etc/passwd and /etc/group; "root" is 0 even where these are missing.
-/// Without the right to give files away (not run as root) everything belongs to whoever runs slipway, as with tar, on a
-/// root of their own; somebody else's root is looked at as its owner would.
+/// Looks names or numbers up in the root's own /etc/passwd and /etc/group; "root" is 0 even where these are missing.
+/// Without the right to change owners (not run as root), everything belongs to the calling user, as with tar, when the
+/// root is the user's own. A root of another user is compared as its owner would see it.
 /// Errors: `not_found`, naming the user or group.
 Result<Owner> find_owner(const Host& host, const std::string& user, const std::string& group);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/file/remove.cpp - kind `remove`: a file, link or empty folder that must not be there.
+// core/action/file/remove.cpp - kind `remove`: a file, link or empty folder that must not exist.
 #include "core/action/action_kind.hpp"
 #include "core/action/file/plain_file.hpp"
 
@@ -33,7 +33,7 @@ class RemoveKind final : public ActionKind {
 
   Result<Json> fingerprint(const Action&, ActionContext&) const override { return Json{{"absent", true}}; }
 
-  /// Somebody put something there again: that is theirs, and newer than what was removed.
+  /// True when the path exists again: the new file is a user's, and newer than the removed one.
   Result<bool> drifted(const Action& action, ActionContext& context) const override {
     SLIPWAY_TRY(now, look_at(context.host, action.target(), false));
     return !now.absent;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/file/service_file.cpp - kind `service-file`: a file that the component's service writes while it runs.
-// All that an apply does is to remember what was there before, so that removal can bring it back.
+// core/action/file/service_file.cpp - kind `service-file`: a file that the component's service writes while it runs. An
+// apply only records the state before, so that removal can restore it.
 #include <filesystem>
 
 #include "core/action/action_kind.hpp"
@@ -27,7 +27,7 @@ class ServiceFileKind final : public ActionKind {
     return Outcome::done();
   }
 
-  /// What the service writes says nothing of what slipway did.
+  /// The service's output does not depend on the apply, so the fingerprint has no content.
   Result<Json> fingerprint(const Action&, ActionContext&) const override { return Json{{"writer", "service"}}; }
 };
 

@@ -6,7 +6,7 @@
 namespace slipway::core {
 namespace {
 
-/// What a link at the path points to; null when there is nothing. Errors: those of looking.
+/// Returns the target of a link at the path; null when nothing is there. Errors: those of reading it.
 Result<Json> link_at(const Host& host, const std::string& path) {
   SLIPWAY_TRY(state, look_at(host, path, false));
   if (!state.is(FileInfo::Type::symlink)) return Json(nullptr);

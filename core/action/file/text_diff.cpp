@@ -12,14 +12,14 @@ namespace {
 using Lines = std::vector<std::string_view>;
 
 constexpr std::size_t kContext = 3;
-/// Beyond this many differing lines the search is given up and the whole middle is shown as replaced.
+/// Beyond this many differing lines the search ends, and the whole middle is shown as replaced.
 constexpr int kSearchDepth = 600;
 
-/// One line of the result: ' ' kept, '-' gone, '+' new.
+/// One line of the result: ' ' kept, '-' removed, '+' new.
 struct Step {
   char mark;
-  std::size_t before;  ///< index in the old text (for '+': where it goes)
-  std::size_t after;   ///< index in the new text (for '-': where it was)
+  std::size_t before;  ///< index in the old text (for '+': the line it is inserted before)
+  std::size_t after;   ///< index in the new text (for '-': the line it was before)
 };
 
 std::vector<Step> replace_all(std::size_t before, std::size_t after) {
@@ -29,7 +29,7 @@ std::vector<Step> replace_all(std::size_t before, std::size_t after) {
   return steps;
 }
 
-/// Walks the recorded frontiers of shortest_edit() back from the end.
+/// Walks back from the end through the frontiers that shortest_edit() recorded.
 std::vector<Step> walk_back(const std::vector<std::vector<int>>& trace, int n, int m, int offset) {
   std::vector<Step> steps;
   int x = n;
@@ -98,7 +98,7 @@ std::string range(std::size_t start, std::size_t count) {
   return count == 1 ? first : first + "," + std::to_string(count);
 }
 
-/// The end of the hunk that begins at `begin`: where more than twice the context has no change.
+/// Returns the end of the hunk that starts at `begin`: the first place with more than twice the context unchanged.
 std::size_t hunk_end(const std::vector<Step>& steps, std::size_t begin) {
   std::size_t last_change = begin;
   for (std::size_t i = begin; i < steps.size() && i <= last_change + 2 * kContext; ++i)

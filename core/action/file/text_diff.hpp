@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/file/text_diff.hpp - what a change does to a text, as a unified diff for people.
+// core/action/file/text_diff.hpp - shows the change of a text as a unified diff.
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,7 @@ namespace slipway::core {
 namespace {
 
 constexpr std::size_t kMostMessages = 40;
-constexpr int kMostRecords = 4096;  // a program that goes on writing there does not hold this up
+constexpr int kMostRecords = 4096;  // so that a program that keeps writing there cannot delay this
 
 Fd open_log(const RootDir& root) {
   auto in_root = root.open_at("/dev/kmsg", O_RDONLY | O_NONBLOCK);
@@ -29,10 +29,10 @@ KernelLog::KernelLog(const RootDir& root) : log_(open_log(root)) {
 
 std::vector<std::string> KernelLog::news() {
   std::vector<std::string> messages;
-  std::array<char, 8192> bytes;  // the longest that the kernel gives
+  std::array<char, 8192> bytes;  // the longest record that the kernel returns
   for (int i = 0; log_ && i < kMostRecords && messages.size() < kMostMessages; ++i) {
     const ssize_t got = ::read(log_.get(), bytes.data(), bytes.size());
-    if (got < 0 && (errno == EINTR || errno == EPIPE)) continue;  // EPIPE: some were overwritten, the next is there
+    if (got < 0 && (errno == EINTR || errno == EPIPE)) continue;  // EPIPE: some records were overwritten
     if (got <= 0) break;
     const std::string_view record(bytes.data(), static_cast<std::size_t>(got));
     if (const auto message = kernel_message(record.substr(0, record.find('\n')))) messages.emplace_back(*message);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/module/kernel_log.hpp - what the kernel says while something is tried (/dev/kmsg).
+// core/action/module/kernel_log.hpp - reads the kernel's messages during an operation (/dev/kmsg).
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace slipway::core {
 
-/// Remembers where the kernel's log ends when it is made.
+/// Remembers the end of the kernel's log at construction.
 class KernelLog {
  public:
   explicit KernelLog(const RootDir& root);
 
-  /// The kernel's own messages since then, oldest first, at most 40; empty where the log may not be read.
+  /// Returns the kernel's own messages since then, oldest first, at most 40. Empty when the log may not be read.
   std::vector<std::string> news();
 
  private:

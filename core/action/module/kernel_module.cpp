@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // core/action/module/kernel_module.cpp - kind `kernel-module`: a module that must be loaded, with its dependencies.
 //
-// Where the action names a version and another one is loaded, the module and those on top of it are replaced, provided
-// that nobody uses them; else the new one has to wait for a reboot.
+// When the action names a version and another one is loaded, the module and those that depend on it are replaced,
+// provided that they are not in use; else the new version waits for a reboot.
 
 #include <slipway/text.hpp>
 
@@ -17,29 +17,29 @@ std::string options_of(const Action& action) {
   return joined(action.value("parameters"), " ", [](const Json& parameter) { return parameter.get<std::string>(); });
 }
 
-/// What is loaded under this name, and what stands on it.
+/// The module loaded under this name, and the modules that depend on it.
 struct Loaded {
   bool present = false;
-  std::string version;              ///< empty: it names none
+  std::string version;              ///< empty when the module has no version
   std::vector<std::string> on_top;  ///< in the order in which they can be unloaded
 
   static Loaded look(const Host& host, const std::string& name) {
     if (!host.module_loaded(name)) return {};
     return {true, loaded_version(host, name), modules_on_top(host, name)};
   }
-  /// Modules that name no version cannot be told apart.
+  /// Modules without a version cannot be distinguished.
   bool is(const std::string& wanted) const {
     return present && (wanted.empty() || version.empty() || version == wanted);
   }
 };
 
-/// The module, after those on top of it.
+/// Unloads the modules that depend on it, then the module.
 Status unload(const ModuleLoader& loader, const std::string& name, const Loaded& now) {
   for (const std::string& module : now.on_top) SLIPWAY_CHECK(loader.unload(module));
   return loader.unload(name);
 }
 
-/// The module, then those that had been on top of it.
+/// Loads the module, then those that depended on it before.
 Status load(const ModuleLoader& loader, const std::string& name, const std::string& options, const Loaded& former) {
   SLIPWAY_CHECK(loader.load(name, options));
   for (auto module = former.on_top.rbegin(); module != former.on_top.rend(); ++module)
@@ -103,7 +103,7 @@ class KernelModuleKind final : public ActionKind {
                  {}};
   }
 
-  /// One that was loaded before stays: reinstate() brings the former one back once its files are there again.
+  /// Leaves a module that was loaded before; reinstate() loads the former version once its files are restored.
   Status restore(const Action& action, const Image& image, ActionContext& context) const override {
     const std::string name = action.target();
     if (image.value("loaded", false) || !context.host.live() || !context.host.module_loaded(name)) return {};

@@ -21,7 +21,7 @@ bool has_message(const std::vector<std::string>& messages, const char* words) {
                      [&](const std::string& line) { return line.find(words) != std::string::npos; });
 }
 
-/// The kernel compares whole names as it spells them, with "_".
+/// The kernel compares whole names in its own spelling, with "_".
 bool is_blacklisted(std::string module, const std::string& command_line) {
   std::replace(module.begin(), module.end(), '-', '_');
   constexpr std::string_view kParameter = "module_blacklist=";

@@ -19,12 +19,12 @@ constexpr std::chrono::seconds kInstallLimit{120};
 using Module = std::unique_ptr<kmod_module, decltype(&kmod_module_unref)>;
 using ModuleList = std::unique_ptr<kmod_list, decltype(&kmod_module_unref_list)>;
 
-/// The host path of a path inside the root.
+/// Returns the host path of a path inside the root.
 std::string outside(const ActionContext& context, const std::string& path) {
   return context.root.root().folder() + context.host.resolve(path).value_or(path);
 }
 
-/// What is loaded goes into the kernel that runs, whichever was planned for.
+/// Modules are loaded into the running kernel, even when the plan is for another one.
 Result<std::string> running_release(const Host& host) {
   std::string release = host.attribute("/proc/sys/kernel/osrelease");
   return release.empty() ? host.kernel_release() : Result<std::string>(std::move(release));
@@ -32,10 +32,10 @@ Result<std::string> running_release(const Host& host) {
 
 struct Attempt {
   const Host& host;
-  std::string followed;  ///< the line of modprobe.d that was followed instead of loading a module; empty: none
+  std::string followed;  ///< the line of modprobe.d that was followed instead of loading a module; empty when none was
 };
 
-/// An `install` line of modprobe.d: a shell command instead of loading, run where the root's programs run.
+/// Runs an `install` line of modprobe.d: a shell command instead of loading, run where the root's programs run.
 int run_install(kmod_module* module, const char* command, void* data) {
   auto& attempt = *static_cast<Attempt*>(data);
   attempt.followed = std::string("install ") + kmod_module_get_name(module) + " " + command;
@@ -43,14 +43,14 @@ int run_install(kmod_module* module, const char* command, void* data) {
   return end && end->status == 0 ? 0 : -EIO;
 }
 
-/// "alias acme off", where the module found is called otherwise and is not there; empty: it is no alias.
+/// Returns "alias acme off" when the module found has another name and no file; empty when the name is not an alias.
 std::string alias_line(std::string name, const kmod_module* found) {
   std::replace(name.begin(), name.end(), '-', '_');
   const std::string is = kmod_module_get_name(found);
   return is == name || kmod_module_get_path(found) != nullptr ? "" : "alias " + name + " " + is;
 }
 
-/// 0 or an errno.
+/// Returns 0 or an errno.
 int insert(kmod_ctx* kmod, const std::string& name, const std::string& options, Attempt& attempt) {
   kmod_list* found = nullptr;
   const int looked = kmod_module_new_from_lookup(kmod, name.c_str(), &found);

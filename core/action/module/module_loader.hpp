@@ -11,16 +11,16 @@ struct kmod_ctx;
 
 namespace slipway::core {
 
-/// Modules and modprobe configuration of a live root, as they are when it is opened.
+/// The modules and modprobe configuration of a live root, as they were when it was opened.
 class ModuleLoader {
  public:
   static Result<ModuleLoader> open(const ActionContext& context);
 
-  /// With what it depends on; nothing happens when it is loaded already.
+  /// Loads a module and its dependencies; does nothing when it is loaded already.
   /// @param options  parameters as insmod takes them, "a=1 b=2"
-  /// Errors: what the kernel said (load_failure()).
+  /// Errors: the kernel's message (load_failure()).
   Status load(const std::string& name, const std::string& options) const;
-  /// That module alone; nothing happens when it is not loaded. Errors: `busy` with who holds it, `io`.
+  /// Unloads that module alone; does nothing when it is not loaded. Errors: `busy`, naming its users; `io`.
   Status unload(const std::string& name) const;
 
  private:

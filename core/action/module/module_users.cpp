@@ -18,7 +18,7 @@ std::vector<std::string> holders_of(const Host& host, const std::string& name) {
   return holders;
 }
 
-/// The kernel knows no cycles of holders.
+/// The kernel has no cycles of holders.
 void add_on_top(const Host& host, const std::string& name, std::vector<std::string>& order) {
   for (const std::string& holder : holders_of(host, name)) {
     if (std::find(order.begin(), order.end(), holder) != order.end()) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/program/custom.cpp - kind `custom`: the component's own work, through its check() and apply().
+// core/action/program/custom.cpp - kind `custom`: the component's own action, done by its check() and apply().
 #include <algorithm>
 
 #include "core/action/action_kind.hpp"
@@ -15,7 +15,7 @@ Error no_component(const Action& action) {
                {}};
 }
 
-/// The same action with other data; nothing where the component gave none.
+/// Returns the same action with other data; nothing when the component gave no data.
 std::optional<Action> with_data(const Action& action, const Json& data) {
   if (data.is_null()) return std::nullopt;
   Json other = action.json();
@@ -42,7 +42,7 @@ class CustomKind final : public ActionKind {
     const std::size_t end = std::min(shown.find('\n'), shown.size());
     check.summary = shown.substr(0, end);
     check.diff = shown.substr(std::min(end + 1, shown.size()));
-    if (!context.host.has_kernel_view()) {  // it works on devices, and there are none to see
+    if (!context.host.has_kernel_view()) {  // it works on devices, and none are visible
       check.standing = Check::Standing::at_boot;
       return check;
     }
@@ -64,7 +64,7 @@ class CustomKind final : public ActionKind {
   }
 
   Status restore(const Action& action, const Image& image, ActionContext& context) const override {
-    // What it was before the first change counts, not what it was before the last.
+    // The state before the first change counts, not the state before the last one.
     const auto inverse = with_data(action, image.value("inverse", action.value("inverse")));
     if (image.value("already", false)) return {};
     return undo(action, inverse, context);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/program/exec.cpp - kind `exec`: a program that makes something hold, guarded by one that tells whether it
-// does.
+// core/action/program/exec.cpp - kind `exec`: a program that establishes a state, guarded by one that checks for it.
 #include <slipway/text.hpp>
 
 #include "core/action/action_kind.hpp"
@@ -17,7 +16,7 @@ std::vector<std::string> words(const Action& action, const char* member) {
   return value.is_array() ? value.get<std::vector<std::string>>() : std::vector<std::string>{};
 }
 
-/// Does it hold? Asked of the action's own `check`.
+/// Runs the action's `check`, and returns true when the state is established.
 Result<bool> holds(const Action& action, const Host& host) {
   SLIPWAY_TRY(end, run_live(host, words(action, "check"), kCheckLimit));
   return end.status == 0;
@@ -49,7 +48,7 @@ class ExecKind final : public ActionKind {
       return check;
     }
     const auto done = holds(action, context.host);
-    // The program may come with an earlier action of the same plan, and what cannot be asked does not hold yet.
+    // An earlier action of the same plan may install the program; until then the state is not established.
     if (!done && done.error().code != ErrorCode::not_found) return done.error();
     if (done && *done) check.standing = Check::Standing::satisfied;
     return check;

@@ -22,7 +22,7 @@ Error bad_name(const std::string& name, const std::string& why) {
                {}};
 }
 
-/// Relative, and every part of it a name.
+/// True when the path is relative and every part of it is a name.
 bool is_path_within(const std::string& path) {
   std::string_view rest = path;
   for (;;) {
@@ -34,7 +34,7 @@ bool is_path_within(const std::string& path) {
   }
 }
 
-/// The names in a store that `current` leads to.
+/// Returns the names in a store that `current` refers to.
 Result<std::set<std::string>> names_in_use(const RootFs& root, const std::string& store, const std::string& set) {
   std::set<std::string> used{"current", set};
   SLIPWAY_TRY(links, links_below(root.root(), store + "/" + set));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/store/store.hpp - where layers lie (/usr/lib/slipway/store/NAME), and lists of trees with checksums.
+// core/action/store/store.hpp - the folder of layers (/usr/lib/slipway/store/NAME), and lists of trees with checksums.
 //
 //   sha256-HEX/        one layer's content; HEX is layer_key()
-//   sha256-HEX.files   what is in it, see tree_list.hpp
+//   sha256-HEX.files   the list of its files, see tree_list.hpp
 //   set-HEX/AS         a relative link to a layer's folder; HEX is of the canonical list of {"as", "folder"}
-//   current            a link to the set that counts: the one thing that a switch changes
+//   current            a link to the active set: the only thing that a switch changes
 //   .staging-…         not complete yet
 //
 // One canonical JSON object per line, sorted by path: {"mode", "path", "type": "directory|regular|symlink|other"} and
@@ -27,28 +27,29 @@ namespace slipway::core {
 /// "/usr/lib/slipway/store/NAME"
 std::string store_folder(const std::string& name);
 
-/// What makes a layer's content, "sha256:…": the descriptor's digest; for a build, of the build and of its source.
+/// Identifies a layer's content, "sha256:…": the descriptor's digest; for a build, a digest of the build and its
+/// source.
 std::string layer_key(const Json& layer);
 /// The folder of a layer in its store: "sha256-HEX".
 std::string layer_folder(const Json& layer);
 
-/// The links of a set, `as` to layer folder. Errors: `invalid` for names that would leave the store or collide.
+/// Returns the links of a set, `as` to layer folder. Errors: `invalid` for names that would leave the store or collide.
 Result<std::map<std::string, std::string>> layer_links(const Json& layers);
-/// "set-HEX" of layer_links().
+/// The name "set-HEX" of the links that layer_links() returns.
 std::string set_folder(const std::map<std::string, std::string>& links);
 
-/// What drop_unused_layers() would remove, as paths. Nothing for a name that is not a single path component, as a
-/// record of others may have it, and where the store itself is a link.
+/// Returns the paths that drop_unused_layers() would remove. Empty when the name is not a single path component (a
+/// record may have been tampered with) and when the store itself is a link.
 Result<std::vector<std::string>> unused_layers(const RootFs& root, const std::string& name);
 
-/// Removes what `current` of this store does not lead to: former layers, sets and what a crash left half done. For the
-/// engine, after success. Where there is no `current`, the whole store goes.
+/// Removes everything that the store's `current` does not refer to: former layers, former sets and remains of a crash.
+/// The engine calls it after success. Without `current`, removes the whole store.
 Status drop_unused_layers(RootFs& root, const std::string& name);
 
 /// Walks and hashes everything below; several files at a time. Errors: `io`, `denied`.
 Result<std::string> list_tree(const RootDir& folder);
 
-/// How a tree differs from its list, one sentence for each path: changed, missing, or more than was listed.
+/// Describes how a tree differs from its list, one sentence per path: changed, missing, or not in the list.
 std::vector<std::string> compare_lists(const std::string& wanted, const std::string& found);
 
 }  // namespace slipway::core

@@ -41,7 +41,7 @@ Result<Json> json_of(const TreeEntry& found) {
   return entry;
 }
 
-/// Fills in the digests of all files, several threads sharing the list.
+/// Fills in the digests of all files, with several threads.
 Status hash_files(const RootDir& folder, Entries& entries) {
   std::atomic<std::size_t> next{0};
   std::mutex lock;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/store/unpack.cpp - kind `unpack`: layers in the store, and `current` leading to exactly these.
+// core/action/store/unpack.cpp - kind `unpack`: layers in the store, and a link `current` to exactly these.
 #include <set>
 
 #include <fcntl.h>
@@ -31,7 +31,7 @@ std::string size_text(const Json& layer) {
   return " (" + number.substr(0, number.find('.') + 2) + " MiB)";
 }
 
-/// One store as the action wants it.
+/// One store as the action needs it.
 struct Store {
   std::string folder;
   Json layers;
@@ -42,7 +42,7 @@ struct Store {
   std::string staging(const std::string& name) const { return folder + "/.staging-" + name; }
   std::string current() const { return path("current"); }
 
-  /// The layers whose folders are not there, each once.
+  /// Returns each layer whose folder is missing, once.
   std::vector<Json> missing(RootFs& root) const {
     std::set<std::string> seen;
     std::vector<Json> list;
@@ -126,7 +126,8 @@ class UnpackKind final : public ActionKind {
     return context.root.unstage(store.current());
   }
 
-  /// The folders get their names only here, after the engine's sync: one that has its name is complete on the disk.
+  /// Renames the folders to their final names only after the engine's sync: a folder with its final name is complete on
+  /// the disk.
   Result<Outcome> perform(const Action& action, ActionContext& context) const override {
     SLIPWAY_TRY(store, store_of(action));
     std::vector<std::string> names{store.set};
@@ -158,7 +159,8 @@ class UnpackKind final : public ActionKind {
                  {}};
   }
 
-  /// The layers stay until the removal counts (drop_unused_layers): a crash before that leads back to them.
+  /// Keeps the layers until the removal is committed (drop_unused_layers): after a crash before that, the
+  /// restored link leads to them.
   Status take_away(const Action& action, const Image& original, ActionContext& context) const override {
     return context.root.restore(store_folder(action.target()) + "/current", original);
   }
@@ -203,7 +205,7 @@ class UnpackKind final : public ActionKind {
 
   static Result<std::string> list_of(RootFs& root, const std::string& path) {
     auto real = root.root().resolve(path);
-    if (!real) return std::string();  // then all that is listed is missing
+    if (!real) return std::string();  // then everything listed is missing
     SLIPWAY_TRY(tree, RootDir::open(root.root().folder() + *real));
     return list_tree(tree);
   }

@@ -15,10 +15,10 @@ constexpr const char* kProperties =
 constexpr std::chrono::seconds kLookLimit{30};
 constexpr std::chrono::seconds kJobLimit{300};
 constexpr std::chrono::milliseconds kLookEvery{200};
-constexpr int kLooksToSettle = 5;  ///< a service that crashes at once is found out within a second
-constexpr int kLooksToStart = 50;  ///< 10 s for "activating" to end, where starting did not wait for it
+constexpr int kLooksToSettle = 5;  ///< finds a service that crashes at once within a second
+constexpr int kLooksToStart = 50;  ///< 10 s for "activating" to end, when starting did not wait for it
 
-/// The unit's newest journal lines; empty when the journal cannot be read.
+/// Returns the unit's newest journal lines; empty when the journal cannot be read.
 std::string journal_of(const Host& host, const std::string& unit) {
   const auto lines = run_live(host, {"journalctl", "-u", unit, "-n", "20", "--no-pager", "-o", "cat"}, kLookLimit);
   return lines && lines->status == 0 ? last_lines(lines->output, 20) : std::string();
@@ -59,9 +59,9 @@ Result<UnitState> unit_state(const Host& host, const std::string& unit) {
   UnitState state{values["LoadState"], values["ActiveState"], values["SubState"], values["Result"], values["MainPID"]};
   state.can_reload = values["CanReload"] == "yes";
   state.needs_daemon_reload = values["NeedDaemonReload"] == "yes";
-  const std::string job = values["Job"];  // its number
+  const std::string job = values["Job"];  // the job's number
   state.queued = state.active == "inactive" && !job.empty() && job != "0";
-  // Also before it was ever looked at, the result of its conditions is "no".
+  // Before the conditions were ever checked, their result is "no" too.
   const std::string looked = values["ConditionTimestampMonotonic"];
   const bool has_condition_unmet = values["ConditionResult"] == "no" && !looked.empty() && looked != "0";
   state.skipped = state.active == "inactive" && (state.result == "exec-condition" || has_condition_unmet);
@@ -91,8 +91,8 @@ Status expect_active(const Host& host, const std::string& unit) {
     const bool starting = state.active == "activating" && looks < kLooksToStart;
     if (!starting && !state.running()) return not_active(host, unit, state);
     good = starting || (good > 0 && state.main_pid != pid) ? 0 : good + 1;
-    if (looks >= 2 * kLooksToStart) return not_active(host, unit, state);  // it keeps dying and coming back
-    if (good > 0 && state.main_pid == "0") return {};  // a oneshot that remains active: there is nothing to die
+    if (looks >= 2 * kLooksToStart) return not_active(host, unit, state);  // it keeps crashing and restarting
+    if (good > 0 && state.main_pid == "0") return {};  // a oneshot that remains active has no process that could crash
     pid = state.main_pid;
     if (good < kLooksToSettle) std::this_thread::sleep_for(kLookEvery);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/systemd/systemd.hpp - asks and tells the live machine's systemd, through its own systemctl.
+// core/action/systemd/systemd.hpp - queries and controls the live machine's systemd, through its own systemctl.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace slipway::core {
 
-/// What `systemctl show` says of a unit.
+/// The state of a unit as `systemctl show` reports it.
 struct UnitState {
   std::string load;      ///< LoadState: loaded, not-found, masked, bad-setting
   std::string active;    ///< ActiveState: active, inactive, failed, activating, deactivating, reloading
@@ -20,24 +20,24 @@ struct UnitState {
   std::string main_pid;  ///< "0" when there is none
   bool can_reload = false;
   bool needs_daemon_reload = false;
-  bool has_run = false;  ///< a oneshot that ran through and does not remain active
-  bool skipped = false;  ///< one of its conditions passed it over: it is not for this machine as it is
-  bool queued = false;   ///< systemd is about to start it: at a boot, behind what it comes after
+  bool has_run = false;  ///< a oneshot unit that has finished and does not stay active
+  bool skipped = false;  ///< systemd skipped it because one of its conditions is not met on this machine
+  bool queued = false;   ///< systemd will start it later during the boot, after the units that it is ordered after
 
   bool running() const { return active == "active" || active == "reloading"; }
 };
 
-/// systemd is the init system of the live machine (sd_booted(3)).
+/// True when systemd is the init system of the live machine (sd_booted(3)).
 bool has_systemd(const Host& host);
 
-/// Errors: `not_found` the machine runs systemd, and has no systemctl to tell it something.
+/// Errors: `not_found` when the machine runs systemd but has no systemctl.
 Status check_systemctl(const Host& host);
 /// Errors: the status and output of systemctl.
 Result<UnitState> unit_state(const Host& host, const std::string& unit);
 /// Runs `systemctl VERB UNIT`; an empty unit for verbs without one. Errors: as tool_failed(), with the unit's journal.
 Status systemctl(const Host& host, const std::string& verb, const std::string& unit);
-/// Waits until the unit is active and stays so for a second, or its condition has passed it over. Errors: how it is
-/// instead, with its last journal lines.
+/// Waits until the unit has been active for a second, or its condition has skipped it. Errors: the unit's actual state,
+/// with its last journal lines.
 Status expect_active(const Host& host, const std::string& unit);
 
 }  // namespace slipway::core

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/trigger/depmod.cpp - trigger `depmod:RELEASE`: what modprobe knows of a kernel's modules.
+// core/action/trigger/depmod.cpp - trigger `depmod:RELEASE`: updates modprobe's lists of a kernel's modules.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -23,16 +23,16 @@ namespace {
 constexpr std::chrono::seconds kDepmodLimit{300};
 constexpr const char* kDepmod = "depmod";
 constexpr std::array kFiles{"alias",   "alias.bin", "builtin.alias.bin", "builtin.bin", "dep",    "dep.bin",
-                            "devname", "softdep",   "symbols",           "symbols.bin", "weakdep"};  // of kmod 33
+                            "devname", "softdep",   "symbols",           "symbols.bin", "weakdep"};  // files of kmod 33
 
 std::string folder_of(const std::string& release) { return "/lib/modules/" + release; }
 
-/// The root's own can be run here.
+/// True when the root's own depmod can run here.
 bool has_own(const Host& host) { return root_has_tool(host, kDepmod) && root_runs_here(host); }
 
-/// An ordinary user's depmod runs without a sandbox and takes absolute links for its own: where a root's folder of
-/// modules is one, has one, or is reached by one, it would read and write what the root decides of the user's files.
-/// `build` and `source` it does not follow. Errors: `invalid`.
+/// Rejects roots with links in the folder of modules. The depmod of an ordinary user runs without a sandbox and
+/// resolves absolute links on this machine: a link at, in or above that folder would let the root choose which of the
+/// user's files it reads and writes. depmod does not follow `build` and `source`. Errors: `invalid`.
 Status check_links(const std::string& release, const RootDir& root) {
   const auto inside = root.resolve(folder_of(release));
   if (::geteuid() == 0 || root.folder() == "/" || !inside) return {};
@@ -60,7 +60,7 @@ Status check_links(const std::string& release, const RootDir& root) {
 }
 
 Result<ToolEnd> run_offline(const std::string& release, ActionContext& context) {
-  // The root's own may know more of its kernel.
+  // The root's own depmod may support more of its kernel.
   if (has_own(context.host)) {
     auto end = run_in_root(context.root, {kDepmod, "-a", release}, kDepmodLimit);
     if (end || end.error().code != ErrorCode::unsupported || !machine_has_tool(kDepmod)) return end;
@@ -69,8 +69,9 @@ Result<ToolEnd> run_offline(const std::string& release, ActionContext& context) 
   return run_beside(context.root, {kDepmod, "-a", release}, "-b", kDepmodLimit);
 }
 
-/// "modules.dep.17.123456.1700000000": depmod writes each list under such a name first, with its process id and the
-/// time (kmod, depmod.c), and renames it. @return the process id; 0: it is another file
+/// Returns the process id of the depmod that is writing this file, "modules.dep.17.123456.1700000000"; 0 when it is
+/// another file. depmod writes each list under such a name first, with its process id and the time (kmod, depmod.c),
+/// and renames it.
 pid_t writer_of(std::string_view name) {
   constexpr std::string_view kBegin = "modules.";
   if (!name.starts_with(kBegin)) return 0;
@@ -86,8 +87,7 @@ pid_t writer_of(std::string_view name) {
   return problem == std::errc{} && std::count(end, name.end(), '.') == 2 ? writer : 0;
 }
 
-/// Removes what a depmod that was killed had begun to write. One of another program may be at work on a running
-/// machine.
+/// Removes the unfinished lists of a depmod that was killed. On a running machine, another depmod may be writing some.
 Status remove_unfinished_lists(const std::string& release, ActionContext& context) {
   const std::string folder = folder_of(release);
   SLIPWAY_TRY(opened, context.root.root().open_at(folder, O_RDONLY | O_DIRECTORY));
@@ -103,7 +103,7 @@ Status remove_unfinished_lists(const std::string& release, ActionContext& contex
   return {};
 }
 
-/// depmod ends with status 0 even when it could not read a module, or a folder of modules.
+/// Returns depmod's complaints. It exits with 0 even when it could not read a module, or a folder of modules.
 std::string complaint(const ToolEnd& end) {
   for (const std::string word : {"depmod: ERROR: ", "depmod: FATAL: "})
     if (const std::size_t at = end.output.find(word); at != std::string::npos)
@@ -111,7 +111,7 @@ std::string complaint(const ToolEnd& end) {
   return {};
 }
 
-/// The modules that depmod could read are listed all the same.
+/// Returns the error for a list that lacks the modules that depmod could not read.
 Error incomplete_list(const ToolEnd& end, const std::string& release) {
   Error error = tool_failed(end, "listing the modules of kernel " + release, {});
   error.what = "not every module of kernel " + release + " could be listed for modprobe: " + complaint(end);

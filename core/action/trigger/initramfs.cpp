@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/trigger/initramfs.cpp - trigger `initramfs:RELEASE`: the initial root of a kernel, made anew by the
-// system's own tool.
+// core/action/trigger/initramfs.cpp - trigger `initramfs:RELEASE`: rebuilds the initrd of a kernel with the system's
+// own tool.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -24,7 +24,7 @@ Error making_failed(const ToolEnd& end, const std::string& release, const Initrd
   return error;
 }
 
-/// In an image all files have the time of SOURCE_DATE_EPOCH.
+/// In an image all files get the time of SOURCE_DATE_EPOCH.
 Status settle_times(const std::string& release, const InitrdWork& work, ActionContext& context) {
   for (const std::string& image : work.images) SLIPWAY_CHECK(context.root.settle_time(image));
   for (const std::string folder : {"/var/lib/initramfs-tools", "/var/lib/dracut"}) {

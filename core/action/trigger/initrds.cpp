@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/trigger/initrds.cpp - where roots keep the initrds of a kernel, and the commands that make them anew.
+// core/action/trigger/initrds.cpp - finds the initrds of a kernel, and the commands that rebuild them.
 #include <algorithm>
 
 #include <slipway/text.hpp>
@@ -11,7 +11,7 @@ namespace slipway::core {
 namespace {
 
 constexpr std::size_t kShownFiles = 4;
-constexpr std::size_t kMostImages = 16;  // each costs a run of dracut; a root has one for each of its boot folders
+constexpr std::size_t kMostImages = 16;  // each needs a run of dracut; a root has one for each of its boot folders
 
 std::string debian_image(const std::string& release) { return "/boot/initrd.img-" + release; }
 
@@ -19,8 +19,8 @@ std::vector<std::string> names_in(const Host& host, const std::string& folder) {
   return host.list(folder).value_or(std::vector<std::string>{});
 }
 
-/// The initrds of this kernel: in /boot, beside the kernel's modules (OSTree, bootc), and in folders of the Boot Loader
-/// Specification, TOKEN/RELEASE/initrd.
+/// Returns the initrds of this kernel: in /boot, beside the kernel's modules (OSTree, bootc), and in folders of the
+/// Boot Loader Specification, TOKEN/RELEASE/initrd.
 std::vector<std::string> images_of(const Host& host, const std::string& release) {
   std::vector<std::string> images;
   for (const std::string& path :
@@ -35,7 +35,7 @@ std::vector<std::string> images_of(const Host& host, const std::string& release)
   return images;
 }
 
-/// Unified kernel images of this kernel: each has an initrd inside.
+/// Returns the unified kernel images of this kernel: each contains an initrd.
 std::vector<std::string> unified_images_of(const Host& host, const std::string& release) {
   std::vector<std::string> images;
   for (const std::string folder : {"/boot/EFI/Linux", "/efi/EFI/Linux", "/boot/efi/EFI/Linux"})
@@ -44,7 +44,7 @@ std::vector<std::string> unified_images_of(const Host& host, const std::string& 
   return images;
 }
 
-/// Named after the kernel's package, not after its release: "/boot/initramfs-linux.img".
+/// Returns images named after the kernel's package, not its release: "/boot/initramfs-linux.img".
 std::vector<std::string> mkinitcpio_images(const Host& host) {
   std::vector<std::string> images;
   for (const std::string& name : names_in(host, "/boot"))
@@ -72,7 +72,7 @@ InitrdWork by_dracut(const Host& host, const std::string& release) {
   }
   for (const std::string& image : work.images) {
     std::vector<std::string> argv{"dracut", "--force", "--kver", release};
-    // What hardware this machine has says nothing about the one that will boot the image.
+    // The hardware of this machine says nothing about the machine that will boot the image.
     if (!host.live()) argv.insert(argv.end(), {"--no-hostonly", "--reproducible"});
     argv.push_back(image);
     work.commands.push_back(std::move(argv));
@@ -92,7 +92,7 @@ InitrdWork by_update_initramfs(const Host& host, const std::string& release) {
   return work;
 }
 
-/// mkinitcpio takes its modules from the machine that it runs on, by its hook autodetect.
+/// mkinitcpio takes its modules from the machine that it runs on, through its hook autodetect.
 InitrdWork by_mkinitcpio(const Host& host) {
   const std::vector<std::string> images = mkinitcpio_images(host);
   if (images.empty() && names_in(host, "/etc/mkinitcpio.d").empty()) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/trigger/ldconfig.cpp - trigger `ldconfig`: the run-time linker's cache of libraries.
+// core/action/trigger/ldconfig.cpp - trigger `ldconfig`: updates the run-time linker's cache of libraries.
 #include <algorithm>
 
 #include <slipway/text.hpp>
@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::chrono::seconds kLdconfigLimit{300};
 constexpr const char* kCache = "/etc/ld.so.cache";
-/// Holds inode numbers and change times, so it would make each copy of a root differ.
+/// Contains inode numbers and change times, which would make every copy of a root different.
 constexpr const char* kAuxiliary = "/var/cache/ldconfig/aux-cache";
 
-/// Programs there are started by glibc's linker, which looks for libraries in the cache: an empty root has none.
+/// True when glibc's linker, which uses the cache, starts the root's programs; an empty root has none.
 bool reads_cache(const Host& host) {
   const auto is_glibc = [&](const std::string& folder) {
     const auto names = host.list(folder);
@@ -31,11 +31,11 @@ std::string why_no_cache(const Host& host) {
          " has no linker of glibc that would read ld.so.cache, and there is no ldconfig";
 }
 
-/// The root's own can be run here.
+/// True when the root's own ldconfig can run here.
 bool has_own_ldconfig(const Host& host) { return root_has_tool(host, "ldconfig") && root_runs_here(host); }
 
 Result<ToolEnd> run_offline(ActionContext& context) {
-  // -v names the links that were made. Links are made as usual (no -X): an unpacked library may come without.
+  // -v prints the links that were made. Links are made as usual (no -X): an unpacked library may come without them.
   if (has_own_ldconfig(context.host)) {
     auto end = run_in_root(context.root, {"ldconfig", "-v"}, kLdconfigLimit);
     if (end || end.error().code != ErrorCode::unsupported || !machine_has_tool("ldconfig")) return end;
@@ -43,7 +43,7 @@ Result<ToolEnd> run_offline(ActionContext& context) {
   return run_beside(context.root, {"ldconfig", "-v"}, "-r", kLdconfigLimit);
 }
 
-/// Links that ldconfig made ("\tlibx.so.1 -> libx.so.1.2 (changed)" below "/folder: (from …)") get the epoch too.
+/// Sets the epoch also on links that ldconfig made ("\tlibx.so.1 -> libx.so.1.2 (changed)" below "/folder: (from …)").
 Status settle_links(const std::string& output, RootFs& root) {
   std::string folder;
   for (const std::string& line : lines_of(output)) {

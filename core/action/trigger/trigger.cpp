@@ -9,7 +9,7 @@
 namespace slipway::core {
 namespace {
 
-/// What there is to know of one kind of trigger.
+/// The properties of one kind of trigger.
 struct Known {
   Trigger::Kind kind;
   std::string_view word;
@@ -31,10 +31,10 @@ constexpr std::array kKnown{
 };
 
 const Known& known(Kind kind) {
-  return *std::ranges::find(kKnown, kind, &Known::kind);  // nobody asks for an unknown one
+  return *std::ranges::find(kKnown, kind, &Known::kind);  // callers only pass known kinds
 }
 
-/// A kernel release or unit name: never an option, never a path.
+/// True for a kernel release or unit name: never an option, never a path.
 bool is_plain_name(const std::string& argument) {
   return !argument.empty() && argument[0] != '-' && argument[0] != '.' &&
          argument.find_first_of("/ \t\n\"'\\;&|$`") == std::string::npos;

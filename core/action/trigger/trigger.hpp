@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/trigger/trigger.hpp - work that is pending once something changed: ldconfig, depmod, initramfs,
-// daemon-reload, restarts. A trigger says itself when it is run and whom it interrupts.
+// core/action/trigger/trigger.hpp - work that is pending after a change: ldconfig, depmod, initramfs, daemon-reload,
+// restarts. A trigger knows when it has to run and which unit it interrupts.
 #pragma once
 
 #include <compare>
@@ -12,55 +12,55 @@
 
 namespace slipway::core {
 
-/// How the run of a trigger went.
+/// The result of running a trigger.
 struct TriggerRun {
-  bool done = true;  ///< false: skipped (the root has no such tool and none can stand in)
-  std::string why;   ///< why it was skipped, or which files it left as they are and why; empty: it did all its work
-  std::string text;  ///< what was run, for the log
+  bool done = true;  ///< false: skipped (neither the root nor this machine has the tool)
+  std::string why;   ///< why it was skipped, or which files it left as they are and why; empty: it completed
+  std::string text;  ///< the command that was run, for the log
 };
 
-/// What the run of a trigger will come to, as far as it can be told before the change that needs it.
+/// The expected result of a trigger, as far as it can be known before the change that needs it.
 struct Prospect {
-  std::string tool;     ///< what will be run: "depmod of this machine"; empty: nothing, or systemd is told
-  std::string skipped;  ///< why there will be nothing to run, or which files will stay as they are and why
+  std::string tool;     ///< the tool that will run: "depmod of this machine"; empty: none, or systemd does it
+  std::string skipped;  ///< why no tool will run, or which files will stay as they are and why
 };
 
 struct Trigger {
   enum class Kind { unknown, sysusers, udev, ldconfig, depmod, initramfs, daemon_reload, restart, reload };
   Kind kind = Kind::unknown;
-  std::string argument;  ///< a kernel's release, a subsystem or a unit, for kinds that have one; of an unknown one the
-                         ///< whole text
+  std::string argument;  ///< a kernel release, a subsystem or a unit, for kinds that have one; the whole text of an
+                         ///< unknown trigger
 
   Trigger(Kind of, std::string about) : kind(of), argument(std::move(about)) {}
-  /// As actions, the journal and records name it: "sysusers", "udev:SUBSYSTEM", "ldconfig", "depmod:RELEASE",
-  /// "initramfs:RELEASE", "daemon-reload", "restart:UNIT", "reload:UNIT".
+  /// Parses the form that actions, the journal and records use: "sysusers", "udev:SUBSYSTEM", "ldconfig",
+  /// "depmod:RELEASE", "initramfs:RELEASE", "daemon-reload", "restart:UNIT", "reload:UNIT".
   explicit Trigger(const std::string& text);
   std::string text() const;
   auto operator<=>(const Trigger&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 takes it for 0
 
-  /// Errors: `invalid` for what is not a trigger.
+  /// Errors: `invalid` when it is not a trigger.
   Status check() const;
-  /// Modules and units need it: it is run before they are set to work. All others wait for the end of the apply.
+  /// True when modules and units need it, so that it runs before they are started. All others run at the end of the
+  /// apply.
   bool precedes_activation() const;
-  /// It interrupts its unit, so that who asks whether the service is back waits for it.
+  /// True when it interrupts its unit. A check that a service is back waits until it has run.
   bool interrupts() const { return kind == Kind::restart || kind == Kind::reload; }
 
-  /// Looks for the program when the trigger is planned, so that nothing is changed where none is there.
-  /// Errors: `not_found` nobody has the tool that the change needs; `unsupported` it is the root's own, and that cannot
-  /// be run here: it is for another processor, or private namespaces are not allowed.
+  /// Looks for the program when the trigger is planned, so that nothing is changed when it is missing.
+  /// Errors: `not_found` neither the root nor this machine has the tool; `unsupported` the root's own tool cannot run
+  /// here: it is for another processor, or private namespaces are not allowed.
   Result<Prospect> foresee(const Host& host) const;
-  /// Runs it. In a root that is not live: depmod -b, ldconfig -r, systemctl --root of this machine, or the root's own
-  /// tools in private namespaces (initramfs). Repeatable. Errors: the tool's exit status and last lines, and what to
-  /// do.
+  /// Runs it. For an offline root: depmod -b, ldconfig -r and systemctl --root of this machine, or the root's own tools
+  /// in private namespaces (initramfs). Repeatable. Errors: the tool's exit status and last lines, and what to do.
   Result<TriggerRun> run(ActionContext& context) const;
-  /// The files that its run writes ("/etc/ld.so.cache"): what was not there before any of our triggers goes again when
-  /// the last component that named it is removed.
+  /// Returns the files that it writes ("/etc/ld.so.cache"). A file that did not exist before slipway's triggers is
+  /// removed together with the last component that named the trigger.
   std::vector<std::string> products(const Host& host) const;
 };
 
-/// Those that an action names.
+/// Returns the triggers that an action names.
 std::vector<Trigger> triggers_of(const Action& action);
-/// text() of each, as the journal has them.
+/// Returns text() of each, the form used in the journal.
 std::vector<std::string> texts_of(const std::vector<Trigger>& triggers);
 
 }  // namespace slipway::core

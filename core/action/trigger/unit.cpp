@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/trigger/unit.cpp - triggers `daemon-reload`, `restart:UNIT` and `reload:UNIT`: only a running machine has
-// something to reload.
+// core/action/trigger/unit.cpp - triggers `daemon-reload`, `restart:UNIT` and `reload:UNIT`, which only a running
+// machine needs.
 #include "core/action/systemd/systemd.hpp"
 #include "core/action/trigger/triggers.hpp"
 
 namespace slipway::core {
 namespace {
 
-/// Why there is nothing to tell; empty when there is.
+/// Returns the reason why there is no systemd to tell; empty when there is one.
 std::string nobody_to_tell(const Host& host) {
   if (!host.live()) return "the root is not running; everything is read when it boots";
   if (!has_systemd(host)) return "this machine does not run systemd";
   return {};
 }
 
-/// Why this unit needs nothing; empty when it runs, or failed and may work now.
+/// Returns the reason why this unit needs nothing; empty when it runs, or has failed and may work now.
 Result<std::string> nothing_to_do(const Host& host, const std::string& unit) {
   if (std::string why = nobody_to_tell(host); !why.empty()) return why;
   SLIPWAY_TRY(state, unit_state(host, unit));
@@ -40,7 +40,7 @@ Result<TriggerRun> run_daemon_reload(const std::string& /*none*/, ActionContext&
 Result<TriggerRun> run_restart(const std::string& unit, ActionContext& context) {
   SLIPWAY_TRY(why, nothing_to_do(context.host, unit));
   if (!why.empty()) return skipped(why);
-  // One that was started often of late, or failed too often, is not started again before its count is cleared.
+  // systemd does not start a unit that was started or has failed too often, before its count is reset.
   SLIPWAY_CHECK(systemctl(context.host, "reset-failed", unit));
   SLIPWAY_CHECK(systemctl(context.host, "restart", unit));
   SLIPWAY_CHECK(expect_active(context.host, unit));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/trigger/users_and_devices.cpp - triggers `sysusers`, which makes the users and groups of sysusers.d, and
-// `udev:SUBSYSTEM`, by which udev reads its rules again and applies them to the devices that are there.
+// core/action/trigger/users_and_devices.cpp - triggers `sysusers`, which creates the users and groups of sysusers.d,
+// and `udev:SUBSYSTEM`, which makes udev read its rules again and apply them to the existing devices.
 //
 // Users and groups stay when the component that named them is removed, as those of packages do: files may belong to
-// them, and the next user of a number that was freed would own those.
+// them, and would belong to the next user that gets the same number.
 #include "core/action/trigger/triggers.hpp"
 #include "sandbox/tool.hpp"
 

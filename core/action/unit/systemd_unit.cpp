@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // core/action/unit/systemd_unit.cpp - kind `systemd-unit`: a unit that is enabled and, on a running machine, started.
 //
-// The links that enabling means are made by us, the same in every root; systemd is only told to reload, start and stop.
+// Slipway itself makes the links of an enabled unit, the same in every root. systemd only reloads, starts and stops
+// units.
 #include <algorithm>
 
 #include <slipway/text.hpp>
@@ -18,34 +19,34 @@ namespace {
 using Standing = Check::Standing;
 using Links = std::map<std::string, std::string>;
 
-/// What the action asks for, and what of it is not so.
+/// The desired state of the unit, and its differences from the present one.
 struct Unit {
   std::string name;
   std::string file;     ///< path of its file; empty when the root has none yet
-  bool writes = false;  ///< the action brings the file's content
-  PlainFile desired;    ///< when it does
+  bool writes = false;  ///< the action provides the file's content
+  PlainFile desired;    ///< valid when it does
   bool enabled = true;
   bool started = true;
-  bool stopped = false;  ///< it must not run: somebody else does its work
-  Links links;           ///< of an enabled unit
+  bool stopped = false;  ///< it must not run, because another service replaces it
+  Links links;           ///< the links of an enabled unit
 
-  Check file_check;                  ///< satisfied when the action brings no file
-  std::vector<std::string> missing;  ///< links to be made
-  std::vector<std::string> surplus;  ///< links to be taken away
-  bool live = false;                 ///< there is a systemd to talk to
+  Check file_check;                  ///< satisfied when the action provides no file
+  std::vector<std::string> missing;  ///< links to create
+  std::vector<std::string> surplus;  ///< links to remove
+  bool live = false;                 ///< there is a running systemd
   UnitState state;                   ///< when live
 };
 
-/// Nobody has to start it.
+/// True when the unit does not have to be started.
 bool runs(const UnitState& state) { return state.running() || state.has_run || state.queued || state.skipped; }
 
-/// It runs and must not; one that is about to be restarted counts.
+/// True when the unit runs and must not. A unit that is about to be restarted counts as running.
 bool stops_now(const Unit& unit) {
   return unit.live && unit.stopped && !unit.state.active.empty() && unit.state.active != "inactive" &&
          unit.state.active != "failed";
 }
 
-/// A link is right when it is named right: systemd looks at no more than the names.
+/// Only the link's name matters: systemd looks at nothing else.
 bool link_there(const Host& host, const std::string& path) { return host.read_link(path).ok(); }
 
 std::vector<std::string> former_links(const Json& record) {
@@ -187,7 +188,7 @@ class SystemdUnitKind final : public ActionKind {
     return joined;
   }
 
-  /// A unit that slipway brings; one of somebody else's may have been enabled before.
+  /// Returns the image for a unit file of slipway's own; another unit may have been enabled before.
   Image without_original(const Image& image) const override {
     if (!image.contains("file")) return image;
     Json links = image.value("links", Json::object());
@@ -240,7 +241,7 @@ class SystemdUnitKind final : public ActionKind {
     if (file.is_object()) SLIPWAY_CHECK(context.root.restore(unit_path(action), file));
     if (!unit.live) return {};
     SLIPWAY_CHECK(systemctl(context.host, "daemon-reload", ""));
-    if (unit.file.empty()) return {};  // its package has gone since
+    if (unit.file.empty()) return {};  // its package was removed meanwhile
     if (!image.value("active", false)) return had_file ? Status{} : forget_failure(unit.name, context.host);
     return systemctl(context.host, unit.writes ? "restart" : "start", unit.name);
   }
@@ -259,7 +260,7 @@ class SystemdUnitKind final : public ActionKind {
 
   void adopt(const Json& edit, Json& record, Image&) const override { record["file"] = edit; }
 
-  /// The unit, and its file when the action brings it.
+  /// Claims the unit, and its file when the action provides it.
   std::vector<Claim> claims(const Action& action) const override {
     auto all = ActionKind::claims(action);
     if (!action.text("content").empty()) all.push_back({unit_path(action), {}, false, "file " + unit_path(action)});
@@ -274,12 +275,12 @@ class SystemdUnitKind final : public ActionKind {
   }
 
  private:
-  /// Where an action that brings a unit's file puts it.
+  /// Returns the path of a unit file that an action provides.
   static std::string unit_path(const Action& action) {
     return std::string(kUnitFolder) + "/" + unit_file_name(action.target());
   }
 
-  /// A link of an earlier action: what was at its path before comes back.
+  /// Restores what was at the path of an earlier action's link.
   static Status give_up(const std::string& path, ActionContext& context) {
     if (context.original.is_object() && context.original.contains("links") && context.original["links"].contains(path))
       return context.root.restore(path, context.original["links"][path]);
@@ -291,7 +292,7 @@ class SystemdUnitKind final : public ActionKind {
     if (changed || unit.state.needs_daemon_reload) SLIPWAY_CHECK(systemctl(host, "daemon-reload", ""));
     if (stops_now(unit)) return systemctl(host, "stop", unit.name);
     if (!unit.started) return {};
-    // slipway-boot.service would wait for a service that comes after it.
+    // slipway-boot.service would wait for a service that is ordered after it.
     if (unit.state.queued) return {};
     const bool restarted_later =
         std::ranges::count(triggers_of(action), Trigger(Trigger::Kind::restart, unit.name)) > 0;
@@ -302,13 +303,13 @@ class SystemdUnitKind final : public ActionKind {
     return state.has_run ? Status{} : expect_active(host, unit.name);
   }
 
-  /// systemd keeps a unit that failed in its lists, even when its file is gone.
+  /// systemd keeps a failed unit in its lists, even when its file is gone.
   static Status forget_failure(const std::string& name, const Host& host) {
     SLIPWAY_TRY(state, unit_state(host, name));
     return state.active == "failed" ? systemctl(host, "reset-failed", name) : Status{};
   }
 
-  /// It was not running before, as far as is known: seen, or from its not having been there or enabled.
+  /// True when the unit was probably not running before: it was seen inactive, was not enabled, or did not exist.
   static bool stops(const Image& image, bool had_file) {
     if (image.contains("active")) return !image.value("active", false);
     const Json links = image.value("links", Json::object());

@@ -15,7 +15,7 @@ using Links = std::map<std::string, std::string>;
 constexpr std::array kSearched{"/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
                                "/usr/lib/systemd/system", "/lib/systemd/system"};
 
-/// The lines of a unit file, continued ones joined, comments and empty ones left out.
+/// Returns the lines of a unit file: continued ones joined, comments and empty ones left out.
 std::vector<std::string> logical_lines(const std::string& text) {
   std::vector<std::string> lines;
   std::string whole;
@@ -34,14 +34,14 @@ std::vector<std::string> logical_lines(const std::string& text) {
   return lines;
 }
 
-/// A list that adds up over lines; an empty value starts it anew.
+/// Adds words to a list that spans several lines; an empty value clears it.
 void add_words(std::vector<std::string>& list, const std::string& value) {
   if (value.empty()) list.clear();
   std::istringstream words(value);
   for (std::string word; words >> word;) list.push_back(word);
 }
 
-/// "a", "b", ".service" of "a@b.service"; without an "@" the instance is empty.
+/// The parts "a", "b", ".service" of "a@b.service"; the instance is empty without an "@".
 struct UnitName {
   std::string prefix;
   std::string instance;
@@ -61,7 +61,7 @@ struct UnitName {
   std::string full() const { return prefix + (templated ? "@" + instance : "") + suffix; }
 };
 
-/// The specifiers of systemd.unit(5) that [Install] sections use.
+/// Expands the specifiers of systemd.unit(5) that [Install] sections use.
 std::string expand(const std::string& text, const UnitName& unit) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/unit/unit_file.hpp - what enabling a systemd unit means: the links that its [Install] section asks for.
+// core/action/unit/unit_file.hpp - the links that enabling a systemd unit creates, from its [Install] section.
 //
 // Source of the rules: systemd.unit(5), "[Install] Section Options", and systemctl(1), `enable`.
 #pragma once
@@ -26,15 +26,16 @@ struct InstallSection {
 
 InstallSection parse_install(const std::string& unit_file);
 
-/// The name of the file that defines a unit: "a@b.service" is defined by "a@.service".
+/// The name of the file that defines a unit: "a@.service" defines "a@b.service".
 std::string unit_file_name(const std::string& unit);
-/// Where the root has the file of a unit, searched as systemd does; empty when it has none.
+/// Returns the path of a unit's file in the root, searched as systemd does; empty when the root has none.
 std::string find_unit_file(const Host& host, const std::string& unit);
-/// The unit was masked by its administrator: a link to /dev/null or an empty file in /etc/systemd/system.
+/// True when the administrator masked the unit: /etc/systemd/system has a link to /dev/null or an empty file for it.
 bool unit_masked(const Host& host, const std::string& unit);
 
-/// Every link of an enabled unit and where it points, units that it names with Also= included.
-/// @param file     path of the unit's file, @param content  of it
+/// Returns every link of an enabled unit with its target, including units named with Also=.
+/// @param file     path of the unit's file
+/// @param content  its content
 std::map<std::string, std::string> enablement_links(const Host& host, const std::string& unit, const std::string& file,
                                                     const std::string& content);
 

@@ -35,7 +35,7 @@ Status recover(ApplyRun& apply, const HostSpec& spec) {
   return {};
 }
 
-/// Nothing is changed. What did not work before is looked at again all the same.
+/// Ends an apply without changes. Components that failed before are checked again.
 Status keep_generation(ApplyRun& apply) {
   look_at_failing(apply);
   SLIPWAY_CHECK(remember_failing(apply));
@@ -44,7 +44,7 @@ Status keep_generation(ApplyRun& apply) {
   return {};
 }
 
-/// For as long as it lives, who looks at the lock is told what is being done.
+/// While it exists, the lock's note describes the current work to other processes.
 class Told {
  public:
   Told(Ui& ui, const RootLock& lock) : ui_(ui) {
@@ -64,7 +64,7 @@ class Told {
   Ui& ui_;
 };
 
-/// Every change belongs to a component that has failed already, so the root stays as it is.
+/// True when every change belongs to a component that has already failed, so that the root stays as it is.
 bool nothing_can_be_done(const PlannedRun& run) {
   return !run.recovery && run.pending.empty() && run.failed() &&
          std::ranges::none_of(run.components, [](const PlannedComponent& component) {
@@ -89,11 +89,11 @@ Status run_apply(ApplyRun& apply, const HostSpec& spec) {
   apply.failing = run.failing;
   const bool is_new = generation_is_new(session, apply.recording, run);
   if (!apply.journal && !run.changes() && !is_new) {
-    SLIPWAY_CHECK(session.state().leave());  // where a crash kept the last removal from doing that
+    SLIPWAY_CHECK(session.state().leave());  // a crash may have kept the last removal from doing that
     if (session.state().exists()) SLIPWAY_CHECK(record_outputs(session, run));
     return keep_generation(apply);
   }
-  for (PlannedComponent& component : run.components) {  // all of it, before anything is changed
+  for (PlannedComponent& component : run.components) {  // all downloads, before anything is changed
     if (const Status fetched = fetch_layers(session, component); !fetched) fail(component, fetched.error());
     await_source(apply, component);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/apply/apply.hpp - makes a plan so: fetch, then component by component, then the pending triggers, then
-// the check.
+// core/engine/apply/apply.hpp - applies a plan: downloads, changes each component in turn, runs the pending triggers,
+// and verifies.
 #pragma once
 
 #include <functional>
@@ -16,23 +16,24 @@ namespace slipway::core {
 
 struct ApplyOptions {
   PlanOptions plan;
-  int target = 0;                                       ///< the generation that a rollback goes to; 0: it is none
-  std::function<Status(const PlannedRun&)> check = {};  ///< may refuse the plan; empty: all are right
-  bool awaits_sources = false;  ///< an artifact source that does not answer is waited for, and is no failure
-  bool verify_failing = true;   ///< also of what needs no change: did it not work before, does it now?
+  int target = 0;  ///< the generation that a rollback returns to; 0: this is not a rollback
+  std::function<Status(const PlannedRun&)> check = {};  ///< may refuse the plan; empty: every plan is accepted
+  bool awaits_sources = false;  ///< waits for an artifact source that does not answer, instead of failing
+  bool verify_failing = true;   ///< also verifies unchanged components, before and after
 };
 
 struct ApplyResult {
-  PlannedRun run;                            ///< with the states that the components ended in
+  PlannedRun run;                            ///< with the final states of the components
   std::map<std::string, Findings> findings;  ///< verify() of each component that changed or was failing
-  std::vector<std::string> report;           ///< what else happened: recovery, skipped triggers
-  int generation = 0;                        ///< in force now
-  int before = 0;                            ///< in force before it; 0: none
-  bool changed = false;                      ///< anything was done at all
-  std::optional<Error> error;                ///< of the apply as a whole (a pending trigger that could not be run)
+  std::vector<std::string> report;           ///< other events: recovery, skipped triggers
+  int generation = 0;                        ///< active now
+  int before = 0;                            ///< active before; 0: none
+  bool changed = false;                      ///< whether anything was changed
+  std::optional<Error> error;                ///< the error of the whole apply (a pending trigger that could not be run)
 };
 
-/// Applies a spec. Component failures stand in the run; an Error is for what stops everything before any change.
+/// Applies a spec. Failures of components are in the result's run; an Error means that the apply ended before any
+/// change.
 Result<ApplyResult> apply_run(Session& session, const HostSpec& spec, const ApplyOptions& options);
 
 }  // namespace slipway::core

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/apply/apply_run.hpp - one apply under way, and its parts, a file for each.
+// core/engine/apply/apply_run.hpp - the state of a running apply, and its parts, one file each.
 #pragma once
 
 #include <memory>
@@ -17,42 +17,43 @@ struct ApplyRun {
   const ApplyOptions& options;
   ApplyResult& result;
   std::unique_ptr<Journal> journal = {};
-  Json failing = Json::object();  ///< what did not work after earlier applies
-  bool cut_off = false;           ///< an earlier apply may not have come to verify
-  Recording recording = {};       ///< what is applied before it; going_back: what worked and does not now
+  Json failing = Json::object();  ///< failures that remained after earlier applies
+  bool cut_off = false;           ///< an earlier apply may have ended before it verified
+  Recording recording = {};       ///< the state applied before; going_back: components that now fail
 };
 
-/// All of it, but for what goes back.
+/// Runs everything except going back.
 Status run_apply(ApplyRun& apply, const HostSpec& spec);
 
-// change.cpp: the turn of one component.
+// change.cpp: changes one component.
 
-/// Downloads everything that it will unpack.
+/// Downloads all layers that the component will unpack.
 Status fetch_layers(Session& session, const PlannedComponent& component);
-/// A component whose source does not answer waits for it, where the apply does.
+/// Makes a component wait for its source when the source does not answer and the apply waits for sources.
 void await_source(const ApplyRun& apply, PlannedComponent& component);
 void change_component(ApplyRun& apply, PlannedComponent& component);
 void leave_to_no_boot(PlannedComponent& component);
 
-// look.cpp: whether what was changed is stable and works.
+// look.cpp: checks that the changes are stable and work.
 
-/// Plans a component that was changed anew, and verifies it.
+/// Plans a changed component again, and verifies it.
 void look_again(ApplyRun& apply, PlannedComponent& component);
-/// Verifies those that did not work after an earlier apply, and all after one that was cut off before it came to that.
+/// Verifies the components that failed after an earlier apply; all components after an apply that ended before
+/// verifying.
 void look_at_failing(ApplyRun& apply);
 Status remember_failing(const ApplyRun& apply);
-/// Its files are in place; only verify() is not content. The generation is in force all the same.
+/// True when its files are in place and only verify() failed. The generation becomes active all the same.
 bool has_only_findings(const PlannedComponent& component);
 
-// going_back.cpp: what does not work goes back to what it was.
+// going_back.cpp: returns failing components to their previous state.
 
 void find_what_goes_back(ApplyRun& apply);
-/// Brings the components back to what the generation in force has, and says so. That they failed stays remembered.
+/// Returns the components to their state in the active generation, and reports it. The record of their failure stays.
 Status go_back(ApplyRun& apply);
 
-// closing.cpp: what comes after the components.
+// closing.cpp: the work after the components.
 
-/// Triggers, verify, the second look, the generation, the end of the journal.
+/// Runs triggers, verifies, looks for unstable changes, records the generation and ends the journal.
 void settle_accounts(ApplyRun& apply);
 
 }  // namespace slipway::core

@@ -41,26 +41,27 @@ bool blocked(const ApplyRun& apply, PlannedComponent& component) {
   return false;
 }
 
-/// Its place among all components of the spec, from 1, whichever of them this run looks at; a removal goes backwards.
+/// Returns its position among all components of the spec, from 1, including those outside this run; removals go
+/// backwards.
 int order_of(const PlannedRun& run, const PlannedComponent& component) {
   return static_cast<int>(std::ranges::find(run.order, component.name) - run.order.begin()) + 1;
 }
 
-/// The first that it comes after and that is in one of these states; null: there is none.
+/// Returns the first component that it comes after and that is in one of these states; null when there is none.
 const PlannedComponent* one_before(const ApplyRun& apply, const PlannedComponent& component, States states) {
   for (const PlannedComponent& other : apply.result.run.components)
     if (is_one_of(other.state, states) && comes_after(apply.session, component.name, other.name)) return &other;
   return nullptr;
 }
 
-/// One before it was changed in this run, as one that waits may be in part: what its plan leaned on may be another
-/// thing now.
+/// True when an earlier component was changed in this run, perhaps only partly when it waits. The plan of this one may
+/// then be outdated.
 bool follows_a_change(const ApplyRun& apply, const PlannedComponent& component) {
   const States changed{ComponentState::changed, ComponentState::reboot_required, ComponentState::waiting};
   return !component.leaving && one_before(apply, component, changed) != nullptr;
 }
 
-/// It cannot be planned because one before it waits or needs a reboot: its turn comes with the next apply.
+/// Makes a component that cannot be planned wait for the next apply, because an earlier one waits or needs a reboot.
 void wait_with_others(const ApplyRun& apply, PlannedComponent& component) {
   if (component.error->code != ErrorCode::not_found && component.error->code != ErrorCode::conflict) return;
   const auto* other = one_before(apply, component, {ComponentState::reboot_required, ComponentState::waiting});
@@ -82,7 +83,7 @@ void plan_again(ApplyRun& apply, PlannedComponent& component) {
   if (const Status fetched = fetch_layers(apply.session, component); !fetched) fail(component, fetched.error());
 }
 
-/// A boot has nothing to finish when every component of the spec failed.
+/// True when every component of the spec has failed, so that a boot has nothing to complete.
 bool boot_is_pointless(const PlannedRun& run, const PlannedComponent& component) {
   return component.name == kBootComponent && !component.leaving && component.record_is_new() &&
          std::ranges::none_of(run.components, [](const PlannedComponent& other) {
@@ -91,7 +92,8 @@ bool boot_is_pointless(const PlannedRun& run, const PlannedComponent& component)
          });
 }
 
-/// What could not be removed is there at the next boot as well.
+/// True when the boot unit would be removed too early: a component that could not be removed is still there at the next
+/// boot.
 bool leaves_too_early(const PlannedRun& run, const PlannedComponent& component) {
   return component.name == kBootComponent && component.leaving &&
          std::ranges::any_of(run.components,

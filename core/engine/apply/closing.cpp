@@ -11,7 +11,7 @@
 namespace slipway::core {
 namespace {
 
-/// The journal goes last: whatever is cut off before is taken up by the next run.
+/// Ends the journal last: after an earlier interruption the next run continues.
 Status end_journal(ApplyRun& apply) {
   RootFs& root = apply.session.root();
   SLIPWAY_CHECK(root.settle_directory_times());
@@ -23,7 +23,7 @@ Status end_journal(ApplyRun& apply) {
   return root.sync();
 }
 
-/// Layers that nobody leads to any more: of former generations, of what was removed, of what was undone.
+/// Removes layers that are no longer used: of former generations, of removed components, and of undone changes.
 Status drop_layers(ApplyRun& apply) {
   for (const PlannedComponent& component : apply.result.run.components)
     for (const PlannedItem& item : component.items)
@@ -32,7 +32,7 @@ Status drop_layers(ApplyRun& apply) {
   return {};
 }
 
-/// @param done  all pending triggers have run: else the journal stays, and the next run takes it up
+/// @param done  all pending triggers have run; otherwise the journal stays for the next run
 Status close(ApplyRun& apply, bool done) {
   Session& session = apply.session;
   SLIPWAY_TRY(steps, apply.journal->open_steps());
@@ -42,7 +42,7 @@ Status close(ApplyRun& apply, bool done) {
   SLIPWAY_CHECK(record_outputs(session, apply.result.run));
   SLIPWAY_CHECK(remember_failing(apply));
   SLIPWAY_CHECK(session.root().sync());
-  // What the journal still has to undo may need every original and layer, and so may the way back.
+  // The steps that still have to be undone, and going back, may need every original and layer.
   if (!steps.empty()) return session.root().sync();
   if (apply.recording.going_back.empty()) {
     SLIPWAY_CHECK(drop_layers(apply));
@@ -54,8 +54,8 @@ Status close(ApplyRun& apply, bool done) {
 }  // namespace
 
 void settle_accounts(ApplyRun& apply) {
-  // Who names a trigger stands in the records, so without them no trigger is run: the next apply has the journal for
-  // it.
+  // The records say which components name a trigger. Without them no trigger is run, and the next apply takes it from
+  // the journal.
   if (Status written = write_down_committed(apply.session, *apply.journal); !written) {
     apply.result.error = std::move(written).error();
     return;

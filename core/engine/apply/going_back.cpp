@@ -6,12 +6,12 @@
 namespace slipway::core {
 namespace {
 
-/// What an earlier apply could not change, or took back, worked as it was.
+/// True when the component did not work before. One that an earlier apply could not change, or restored, was working.
 bool did_not_work(const ApplyRun& apply, const std::string& name) {
   return apply.failing.contains(name) && apply.failing[name].contains("findings");
 }
 
-/// Applies the generation in force anew, for these components alone.
+/// Applies the active generation again, for these components only.
 Result<ApplyResult> apply_former(Session& session, const Generation& former, const HostSpec& spec,
                                  const std::vector<std::string>& names) {
   SLIPWAY_TRY(lock, Lock::from_json(former.lock, "generation " + std::to_string(former.number)));
@@ -28,7 +28,7 @@ Result<ApplyResult> apply_former(Session& session, const Generation& former, con
   return result;
 }
 
-/// The same for the kernels and the hardware of that generation, which the run that failed may have had others of.
+/// The same with that generation's kernels and hardware, which may differ from those of the run that failed.
 Result<ApplyResult> apply_former_as_then(Session& session, const Generation& former,
                                          const std::vector<std::string>& names, const HostSpec& now) {
   SLIPWAY_TRY(spec, spec_of(former, session.plugins()));
@@ -48,8 +48,8 @@ bool still_fails(const ApplyResult& back, const std::string& name) {
 
 }  // namespace
 
-/// There has to be something to go back to, and it has to be something else. What failed before the change fails for
-/// another reason than the change.
+/// Finds the components that go back: there must be an earlier state, and it must be different. A component that failed
+/// before the change did not fail because of it.
 void find_what_goes_back(ApplyRun& apply) {
   const PlannedRun& run = apply.result.run;
   Recording& recording = apply.recording;

@@ -16,8 +16,8 @@ namespace {
 constexpr std::chrono::seconds kSettleTime{10};
 constexpr std::chrono::milliseconds kSettleStep{500};
 
-/// What does not work while one before it needs a reboot, or waits for its source, is expected to work after that: it
-/// has not failed.
+/// Returns an earlier component that needs a reboot or waits for its source. A component that does not work is then
+/// expected to work after that, and has not failed.
 const PlannedComponent* unfinished_before(const ApplyRun& apply, const PlannedComponent& component) {
   for (const PlannedComponent& other : apply.result.run.components)
     if ((other.state == ComponentState::reboot_required || other.awaits_source) &&
@@ -26,14 +26,15 @@ const PlannedComponent* unfinished_before(const ApplyRun& apply, const PlannedCo
   return nullptr;
 }
 
-/// What no change of the component has brought about, and going back would not cure.
+/// True for a finding that no change of the component has caused, and that going back would not fix.
 bool is_of_the_machine(const std::string& component, const Finding& finding) {
   return finding.name == component + std::string(kNextBoot) || finding.name == component + std::string(kLost) ||
          finding.cause.starts_with(kMachineCause);
 }
 
-/// What the next boot will lack is a warning of an apply: else a driver that works would go back for a kernel that is
-/// installed and does not run. So is a GPU that does not answer, and a program that the machine needs besides.
+/// Turns findings about the next boot into warnings of an apply: else a working driver would be replaced because of a
+/// kernel that is installed but not running. The same for a GPU that does not answer, and for a program that the
+/// machine lacks.
 Findings of_now(const std::string& component, const Findings& findings) {
   Findings all;
   for (Finding finding : findings.list()) {
@@ -60,7 +61,7 @@ void verify(ApplyRun& apply, PlannedComponent& component, const std::string& wor
   apply.result.findings[component.name] = std::move(*findings);
 }
 
-/// How an action of a new plan differs from the one that was carried out.
+/// Describes how an action of a new plan differs from the one that was carried out.
 std::string how_it_differs(const PlannedComponent& planned, const PlannedItem& again) {
   const auto before = std::ranges::find(planned.items, again.key(), &PlannedItem::key);
   if (before == planned.items.end()) return "the plan that was carried out had no such action";
@@ -69,14 +70,14 @@ std::string how_it_differs(const PlannedComponent& planned, const PlannedItem& a
                          : changes;
 }
 
-/// Plans the component anew: nothing may be left to do.
+/// Plans the component again and fails when there is anything left to do.
 Status check_stable(ApplyRun& apply, const PlannedComponent& component) {
   const auto deadline = std::chrono::steady_clock::now() + kSettleTime;
   for (;;) {
     SLIPWAY_TRY(owned, apply.session.state().ownerships());
     PlanOptions options = apply.options.plan;
     options.lock = apply.result.run.lock;
-    options.replace_edits.reset();  // an edit of this very moment is kept
+    options.replace_edits.reset();  // an edit made since then is kept
     Lock lock = options.lock;
     const PlannedComponent again =
         plan_component(apply.session, apply.result.run, component.name, owned_by(component.name, owned), options, lock);
@@ -113,7 +114,7 @@ void look_at_failing(ApplyRun& apply) {
       verify(apply, component, "it still does not work: ");
 }
 
-/// A run that has changed nothing leaves no trace of a component that was never here.
+/// Records failures. A run without changes records nothing about a component that was never installed.
 Status remember_failing(const ApplyRun& apply) {
   StateDir& state = apply.session.state();
   const std::optional<Generation>& base = apply.recording.base;
@@ -123,7 +124,7 @@ Status remember_failing(const ApplyRun& apply) {
     const bool was_here = owned.contains(component.name) || (base && base->plugins.contains(component.name));
     if (!apply.result.changed && !was_here && !apply.failing.contains(component.name)) after.erase(component.name);
   }
-  // No generation names it where nothing of it came about. A component that this run did not look at keeps its own.
+  // No generation names a component of which nothing was installed. A component outside this run keeps its record.
   if (const std::string& spec = apply.session.options().spec; !spec.empty())
     for (const PlannedComponent& component : apply.result.run.components)
       if (after.contains(component.name) && is_unsettled(component))

@@ -6,7 +6,7 @@ namespace {
 
 constexpr const char* kMember = "missing_parents";  // of a PathImage
 
-/// Kinds nest images in their own: a device node and its link.
+/// Some kinds nest images in their own: a device node and its link.
 void collect(const Json& image, std::set<std::string>& folders) {
   if (!image.is_object()) return;
   for (const auto& [name, value] : image.items()) {

@@ -22,7 +22,7 @@ std::set<std::string> named_triggers(const std::map<std::string, Ownership>& own
   return names;
 }
 
-/// @param still_pending  triggers that the next apply runs: what they make stays noted until then
+/// @param still_pending  triggers that the next apply runs: their files stay recorded until then
 Status drop_products(Session& session, const std::set<std::string>& still_pending) {
   SLIPWAY_TRY(products, session.state().products());
   if (products.empty()) return {};
@@ -41,7 +41,7 @@ Status drop_products(Session& session, const std::set<std::string>& still_pendin
   return left.size() == products.size() ? Status{} : session.state().write_products(left);
 }
 
-/// Triggers by why they were skipped, each in the order of its first one.
+/// Triggers by the reason why they were skipped, each in the order of its first one.
 using Skipped = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
 void note_skipped(const std::string& trigger, const std::string& why, Skipped& skipped) {
@@ -54,7 +54,7 @@ void note_skipped(const std::string& trigger, const std::string& why, Skipped& s
 
 Status run_pending(Session& session, Journal& journal, std::vector<std::string>& report) {
   SLIPWAY_TRY(pending, journal.pending());
-  // A removal names them in the opposite order, and dracut fails where modules.dep lists what is gone.
+  // A removal names them in the opposite order, and dracut fails when modules.dep lists missing modules.
   std::stable_partition(pending.begin(), pending.end(),
                         [](const std::string& text) { return Trigger(text).precedes_activation(); });
   ComponentLayers layers(session, "slipway", {});
@@ -79,7 +79,7 @@ Status run_pending(Session& session, Journal& journal, std::vector<std::string>&
   }
   for (const auto& [why, triggers] : skipped)
     report.push_back(listed(triggers, "and") + (triggers.size() == 1 ? " was" : " were") + " skipped: " + why);
-  // Tools write without a sync. What they wrote is on the disk before anything says that they need not run again.
+  // Tools write without a sync. Their output is on the disk before the journal says that they need not run again.
   if (!done.empty()) SLIPWAY_CHECK(session.root().sync());
   for (const std::string& trigger : done) SLIPWAY_CHECK(journal.done(trigger));
   SLIPWAY_CHECK(drop_products(session, still_pending));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/apply/pending.hpp - runs the triggers that are pending at the end of an apply, and takes their products
-// away again.
+// core/engine/apply/pending.hpp - runs the triggers that are pending at the end of an apply, and removes files that
+// only removed triggers made.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace slipway::core {
 
-/// Runs all pending triggers, in the order in which they were first named. What was skipped is named in `report`. A
-/// product of a trigger that no component names any more, and that was not there before, goes. Errors: the first
+/// Runs all pending triggers, in the order in which they were first named. Adds skipped triggers to `report`. Deletes
+/// the file of a trigger that no component names any more, unless the file existed before slipway. Errors: the first
 /// trigger that failed; it stays pending, and the next apply tries again.
 Status run_pending(Session& session, Journal& journal, std::vector<std::string>& report);
 

@@ -12,7 +12,8 @@
 namespace slipway::core {
 namespace {
 
-/// What was at the step's path before slipway, and edits that were replaced there; nothing when nothing of it is held.
+/// Returns the contents known for the step's path: from before slipway, and of replaced edits. Empty when no record has
+/// it.
 std::vector<Image> known_images(const std::map<std::string, Ownership>& owned, const Step& step) {
   const Ownership* ownership = owned_by(step.component, owned);
   const Owned* earlier =
@@ -22,7 +23,7 @@ std::vector<Image> known_images(const std::map<std::string, Ownership>& owned, c
   return images;
 }
 
-/// @param report  gets a line when somebody else changed the file since: it stays
+/// @param report  receives a line when another program has changed the file since: it stays
 Status undo_step(Session& session, const Step& step, const std::vector<Image>& known,
                  std::vector<std::string>& report) {
   ComponentLayers layers(session, step.component, {});
@@ -38,7 +39,7 @@ Status undo_step(Session& session, const Step& step, const std::vector<Image>& k
   return edited ? Status{} : kind->restore(step.action, step.image, context);
 }
 
-/// A trigger that has run for the files of these steps has to run again for those that come back.
+/// Makes triggers that have run for the files of these steps pending again, for the restored files.
 Status owe_again(Journal& journal, const std::vector<Step>& steps) {
   std::vector<Trigger> triggers;
   for (const Step& step : steps) std::ranges::copy(triggers_of(step.action), std::back_inserter(triggers));

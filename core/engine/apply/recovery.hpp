@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/apply/recovery.hpp - how what an apply that was cut off has left behind is put right.
+// core/engine/apply/recovery.hpp - cleans up after an apply that was interrupted.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,9 @@
 
 namespace slipway::core {
 
-/// Opens the root's journal. A cut-off apply's open steps are undone, newest first; the ownership of components that
-/// were complete is written; what is pending stays pending.
-/// @return the journal, and what was put right, a sentence each
+/// Opens the root's journal. Undoes the open steps of an interrupted apply, newest first; records the ownership of
+/// components that were complete; keeps pending triggers pending.
+/// @return the journal, and a sentence for each thing that was cleaned up
 struct Recovered {
   std::unique_ptr<Journal> journal;
   std::vector<std::string> report;

@@ -16,7 +16,7 @@ bool has(const std::vector<std::string>& texts, const Trigger& trigger) {
   return std::ranges::count(texts, trigger.text()) > 0;
 }
 
-/// The action as the root keeps it: whether this run had a lock must make no difference between two equal roots.
+/// Returns the action as it is recorded in the root: two equal roots must not differ because one run had a lock.
 Action kept_action(const Action& action) {
   Json kept = action.json();
   if (const auto layers = kept.find("layers"); layers != kept.end() && layers->is_array())
@@ -73,14 +73,15 @@ Status Transaction::intend() {
   SLIPWAY_TRY(pending, journal_.pending());
   pending_before_ = pending;
   SLIPWAY_CHECK(capture_products(triggers));
-  SLIPWAY_CHECK(session_.root().sync());  // the originals are on the disk before the journal names them
+  SLIPWAY_CHECK(session_.root().sync());  // the originals must be on the disk before the journal names them
   return journal_.intend(steps_, texts_of(triggers));
 }
 
 Status Transaction::capture_products(const std::vector<Trigger>& triggers) {
   SLIPWAY_TRY(products, session_.state().products());
   const std::size_t before = products.size();
-  // Stores that are to go are noted like products: whoever ends this apply, or takes it up after a crash, drops them.
+  // Stores that will be removed are recorded like products: this apply drops them at its end, or the next one after a
+  // crash.
   for (const PlannedItem* item : changing_)
     if (const std::string store = item->kind->store(item->action); item->removal && !store.empty())
       products[store_folder(store)] = {"", store, item->original};
@@ -119,8 +120,9 @@ Status Transaction::take_away() {
   return {};
 }
 
-/// Restarts that have to be done before this item: the component's own action finds those done that are named by what
-/// comes before it in the plan, so that it can tell whether the service is back, while all of it can still be undone.
+/// Returns the restarts that have to be done before this item. The component's own action relies on the restarts that
+/// earlier items of the plan name, so that it can check whether the service is back while everything can still be
+/// undone.
 std::vector<Trigger> Transaction::restarts_before(const PlannedItem& item) const {
   std::vector<Trigger> restarts;
   if (item.removal || !item.kind->waits_for_restarts()) return restarts;
@@ -133,9 +135,9 @@ std::vector<Trigger> Transaction::restarts_before(const PlannedItem& item) const
   return restarts;
 }
 
-/// The last look before a change: what was edited since the plan was made is kept, as it would have been then.
-/// Errors: `conflict` for a file that the plan was to replace whatever it held: it holds another thing by now, which
-/// nobody has kept.
+/// Checks once more before a change: a file that was edited since the plan was made is kept, as if the plan had seen
+/// it. Errors: `conflict` for a file that the plan was to replace with any content, and whose present content is not
+/// recorded anywhere.
 Result<bool> Transaction::keeps_an_edit(PlannedItem& item, const Image& image) {
   const ActionKind& kind = *item.kind;
   ActionContext now = context(item);
@@ -152,7 +154,7 @@ Result<bool> Transaction::keeps_an_edit(PlannedItem& item, const Image& image) {
       return Error{
           ErrorCode::conflict, kept_words(item.action), item.action.target(), "run the same command again", {}};
   }
-  if (kept && item.replaces) {  // another edit than the one that was to be replaced
+  if (kept && item.replaces) {  // it was edited again after the plan was made
     item.record = item.kept_record;
     item.replaced.erase(in_force_);
     item.replaces.reset();
@@ -168,8 +170,8 @@ void Transaction::keep(PlannedItem& item) {
   session_.ui().log(Ui::Level::warning, planned_.name, kept_words(item.action));
 }
 
-/// The pending restart and reload of a unit that this item is about to start: it will read all files as they are by
-/// then. None when it is at work already.
+/// Returns the pending restart and reload of a unit that this item is about to start, since it will then read all files
+/// anyway. Empty when the unit is already running.
 Result<std::vector<Trigger>> Transaction::made_needless(const PlannedItem& item) const {
   const std::string unit = item.kind->starts(item.action);
   std::vector<Trigger> needless;
@@ -179,7 +181,7 @@ Result<std::vector<Trigger>> Transaction::made_needless(const PlannedItem& item)
     if (const Trigger trigger(kind, unit); has(pending, trigger)) needless.push_back(trigger);
   if (needless.empty()) return needless;
   SLIPWAY_TRY(state, unit_state(session_.host(), unit));
-  const bool down = state.active == "inactive" || state.active == "failed";  // one that is just starting may have read
+  const bool down = state.active == "inactive" || state.active == "failed";  // one that is starting may have read them
   return down ? needless : std::vector<Trigger>();
 }
 
@@ -201,7 +203,7 @@ Status Transaction::perform(ActionKind::Phase phase, bool late) {
     SLIPWAY_TRY(needless, made_needless(item));
     SLIPWAY_TRY(outcome, item.kind->perform(item.action, now));
     SLIPWAY_TRY(written, item.kind->written(item.action, now));
-    if (!written.is_null()) item.record = written;  // what others write from now on is theirs
+    if (!written.is_null()) item.record = written;  // later changes belong to the program that made them
     SLIPWAY_CHECK(journal_.done(steps_[i].id));
     for (const Trigger& trigger : needless) {
       SLIPWAY_CHECK(journal_.done(trigger.text()));
@@ -212,18 +214,18 @@ Status Transaction::perform(ActionKind::Phase phase, bool late) {
       continue;
     }
     outcome_ = outcome;
-    return {};  // what comes after it in the plan builds on it
+    return {};  // later items of the plan depend on it
   }
   return {};
 }
 
-/// What held when the plan was made and does not any more, now that others were set to work: the node of a driver that
-/// got another number when its module was replaced.
+/// Performs items that were satisfied when the plan was made and no longer are, after other items were activated: for
+/// example the node of a driver that got another number when its module was replaced.
 Status Transaction::activate_the_rest(bool late) {
   if (is_put_off()) return {};
   for (PlannedItem& item : planned_.items) {
     if (item.removal || item.changes() || item.kind->phase() != ActionKind::Phase::activate) continue;
-    if (planned_.recorded.contains(item.key())) continue;  // the component could not say whether it is wanted
+    if (planned_.recorded.contains(item.key())) continue;  // the component could not say whether it is needed
     if (restarts_before(item).empty() == late) continue;
     ActionContext now = context(item);
     SLIPWAY_TRY(check, item.kind->check(item.action, now));
@@ -243,7 +245,7 @@ Status Transaction::activate_the_rest(bool late) {
 }
 
 Status Transaction::run_before_activation() {
-  // Offline nothing is set to work.
+  // Offline nothing is activated.
   const bool activates =
       session_.host_config().live && std::any_of(changing_.begin(), changing_.end(), [](const PlannedItem* item) {
         return !item->removal && item->kind->phase() == ActionKind::Phase::activate;
@@ -251,22 +253,22 @@ Status Transaction::run_before_activation() {
   SLIPWAY_TRY(pending, journal_.pending());
   for (const std::string& text : pending) {
     const Trigger trigger(text);
-    // To the users and groups of this component belong files of those that come after it.
+    // Files of later components belong to the users and groups of this one.
     if (trigger.kind != Trigger::Kind::sysusers && !(activates && trigger.precedes_activation())) continue;
     session_.ui().step({planned_.name, "activate"}, text);
     ActionContext now = make_context(session_, planned_.name, layers_, {});
     SLIPWAY_TRY(ran, trigger.run(now));
     ran_.insert(trigger);
-    if (!ran.done) continue;                // one that was skipped is reported at the end
-    SLIPWAY_CHECK(session_.root().sync());  // tools write without one
-    // Other components may name it again later in this apply; intend() then makes it pending anew.
+    if (!ran.done) continue;                // a skipped trigger is reported at the end
+    SLIPWAY_CHECK(session_.root().sync());  // tools write without a sync
+    // Other components may name it again later in this apply; intend() then makes it pending again.
     SLIPWAY_CHECK(journal_.done(text));
   }
   return {};
 }
 
-/// Those that an action of this component waits for; the others run at the end of the apply. One that fails was
-/// tried all the same: undo() runs it once more, for the files that are back by then.
+/// Runs the restarts that an action of this component waits for; the others run at the end of the apply. A restart that
+/// fails counts as tried: undo() runs it once more, for the restored files.
 Status Transaction::run_restarts() {
   if (!session_.host_config().live) return {};
   SLIPWAY_TRY(pending, journal_.pending());
@@ -277,7 +279,7 @@ Status Transaction::run_restarts() {
       ran_.insert(trigger);
       ActionContext now = make_context(session_, planned_.name, layers_, {});
       SLIPWAY_TRY(ran, trigger.run(now));
-      if (ran.done) SLIPWAY_CHECK(journal_.done(trigger.text()));  // one that was skipped is reported at the end
+      if (ran.done) SLIPWAY_CHECK(journal_.done(trigger.text()));  // a skipped trigger is reported at the end
     }
   }
   return {};
@@ -304,7 +306,7 @@ Status Transaction::check_all() {
     }
     if (is_put_off()) continue;
     SLIPWAY_TRY(check, item->kind->check(item->action, now));
-    if (check.standing == Check::Standing::drift_kept) {  // of keys and units, what was kept before is so still
+    if (check.standing == Check::Standing::drift_kept) {  // for keys and units, edits that were kept before stay kept
       if (!written.is_null()) keep(*item);
       continue;
     }
@@ -324,11 +326,11 @@ Result<Ownership> Transaction::ownership() {
   owned.order = order_;
   owned.outputs = planned_.plan.outputs();
   for (const PlannedItem& item : planned_.items) {
-    if (item.removal) continue;  // taken away, or a user's by now
+    if (item.removal) continue;  // removed, or a user's now
     if (item.check.standing == Check::Standing::at_boot) continue;
     Image original = item.original;
     Json record = item.record;
-    if (record.is_null()) {  // it held already, without us: nothing to bring back, nothing of ours to remember
+    if (record.is_null()) {  // it was there before slipway: there is nothing to restore or to record
       ActionContext now = context(item);
       SLIPWAY_TRY(image, item.kind->capture(item.action, now));
       SLIPWAY_TRY(fingerprint, item.kind->fingerprint(item.action, now));
@@ -350,8 +352,8 @@ Result<Ownership> Transaction::commit(const Json& applied) {
   return owned;
 }
 
-/// From here on it counts, so nothing is undone any more: what fails here is made up for by the next run, since the
-/// journal still has it.
+/// Records the component. From here on its change is committed and nothing is undone: after a failure the next run
+/// completes it from the journal.
 Status Transaction::write_down(const Ownership& owned) {
   SLIPWAY_CHECK(owned.items.empty() ? session_.state().forget(planned_.name) : session_.state().write(owned));
   SLIPWAY_CHECK(session_.root().sync());

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/apply/transaction.hpp - the changes of one component, all of them or none: stage, switch, activate,
-// check.
+// core/engine/apply/transaction.hpp - changes one component, completely or not at all: stage, switch, activate, check.
 #pragma once
 
 #include <map>
@@ -16,16 +15,16 @@
 
 namespace slipway::core {
 
-/// Carries out one planned component. Before the first change the journal has what was there; when anything fails up to
-/// and including the check, all of it is brought back.
+/// Carries out one planned component. Writes the previous state to the journal before the first change. When any step
+/// fails, the check included, it restores all of it.
 class Transaction {
  public:
   Transaction(Session& session, Journal& journal, PlannedComponent& planned, int order,
               std::map<std::string, Json> sources);
 
-  /// @param applied  what the component is applied as once this is done; null when it leaves
-  /// @return how the last custom action ended: `waiting` and `reboot_required` are no errors.
-  /// Errors: the first one met; `details` says what could not be brought back, if anything.
+  /// @param applied  the applied entry of the component once this is done; null when the component is removed
+  /// @return the result of the last custom action: `waiting` and `reboot_required` are not errors.
+  /// Errors: the first failure; `details` lists what could not be restored.
   Result<Outcome> run(const Json& applied);
 
  private:
@@ -51,7 +50,7 @@ class Transaction {
   Status restore_one(const PlannedItem& item, const Image& image, Error& cause);
   void settle_triggers(Error& cause);
   void reinstate_all(Error& cause);
-  /// The rest of the activation waits: for a reboot, or for somebody to release the device.
+  /// True when the rest of the activation waits for a reboot, or for a process to release the device.
   bool is_put_off() const;
   ActionContext context(const PlannedItem& item);
   std::vector<Trigger> pending_triggers() const;
@@ -62,18 +61,19 @@ class Transaction {
   int order_;
   ComponentLayers layers_;
   std::vector<PlannedItem*> changing_;       ///< in the order of the steps
-  std::vector<Step> steps_;                  ///< one for each of changing_
+  std::vector<Step> steps_;                  ///< one step for each element of changing_
   std::vector<std::string> pending_before_;  ///< triggers that were pending already when this began
-  std::string in_force_;                     ///< the generation before, to whose rollback replaced edits come back
-  std::set<Trigger> ran_;                    ///< triggers that have run, or were tried, before the end
+  std::string in_force_;   ///< the generation active before: a rollback to it brings replaced edits back
+  std::set<Trigger> ran_;  ///< triggers that ran, or were tried, before the end
   Outcome outcome_ = Outcome::done();
 };
 
-/// The folders that slipway made for what it owns now.
+/// Returns the folders that slipway made for the things it owns now.
 std::set<std::string> made_folders(const std::map<std::string, Ownership>& owned);
 
-/// Something new in a folder that an earlier apply made: that folder goes with it as well, once it is empty.
-/// @param image  what the item's kind captured; images of paths other than "absent" stay as they are
+/// Handles a new thing in a folder that an earlier apply made: removing the thing also removes that folder once it is
+/// empty.
+/// @param image  the image that the item's kind captured; images of paths other than "absent" stay as they are
 void add_made_parents(Image& image, const PlannedItem& item, const std::set<std::string>& made);
 
 }  // namespace slipway::core

@@ -35,8 +35,8 @@ void Transaction::restore_all(Error& cause) {
   }
 }
 
-/// What a trigger made of the files that are gone again has to be made anew, at once where modules and units need it;
-/// a trigger that has not run yet has nothing to do any more.
+/// Runs triggers again for files that were removed again, at once where modules and units need them. A trigger that has
+/// not run yet is no longer needed.
 void Transaction::settle_triggers(Error& cause) {
   for (const Trigger& trigger : pending_triggers()) {
     const std::string text = trigger.text();
@@ -69,7 +69,7 @@ Error Transaction::undo(Error cause) {
   session_.ui().step({planned_.name, "undo"}, "undoing what was done");
   restore_all(cause);
   if (const Status synced = session_.root().sync(); !synced) return cause;
-  // What could not be restored stays in the journal: the next apply tries again.
+  // Steps that could not be undone stay in the journal: the next apply tries again.
   if (!is_complete(cause)) return cause;
   settle_triggers(cause);
   reinstate_all(cause);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/model/component_state.hpp - where a component stands after a command.
+// core/engine/model/component_state.hpp - the state of a component after a command.
 #pragma once
 
 #include <string_view>
@@ -7,14 +7,14 @@
 namespace slipway::core {
 
 enum class ComponentState {
-  ready,            ///< everything holds, nothing had to be done
-  changed,          ///< everything holds now (apply), or would be changed (plan)
-  removed,          ///< was taken away (apply), or would be (plan)
-  deferred,         ///< an input does not exist yet: it is planned when its turn comes
+  ready,            ///< everything is as planned, nothing had to be done
+  changed,          ///< everything is as planned now (apply), or would be changed (plan)
+  removed,          ///< removed (apply), or would be removed (plan)
+  deferred,         ///< an input does not exist yet: planned when its turn comes
   blocked,          ///< a component that it requires failed
-  not_applicable,   ///< no such hardware here
-  waiting,          ///< somebody is in the way; apply comes back later
-  reboot_required,  ///< done but for a reboot
+  not_applicable,   ///< the machine has no such hardware
+  waiting,          ///< a device is in use, or a source does not answer; apply tries again later
+  reboot_required,  ///< complete except for a reboot
   failed,
 };
 

@@ -35,7 +35,7 @@ const PlannedComponent* PlannedRun::find(const std::string& name) const {
 }
 
 PlannedComponent* PlannedRun::find(const std::string& name) {
-  return const_cast<PlannedComponent*>(std::as_const(*this).find(name));  // this run is not constant
+  return const_cast<PlannedComponent*>(std::as_const(*this).find(name));  // this object is not const
 }
 
 }  // namespace slipway::core

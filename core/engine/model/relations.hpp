@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/model/relations.hpp - what components have to do with each other: the same thing wanted twice, and typed
-// outputs for those that come after.
+// core/engine/model/relations.hpp - relations between components: two claims on the same thing, and typed outputs that
+// later components use.
 #pragma once
 
 #include <map>
@@ -13,23 +13,23 @@
 
 namespace slipway::core {
 
-/// Fails every component of the run that claims what another one claims, or what a component holds of which no plan is
-/// known: one that the run does not look at (`--only`), or that failed. Paths are compared as the root's links, and
-/// those that the plans make, lead to them: /lib/x and /usr/lib/x are one where /lib is a link to usr/lib. A component
-/// that had the thing already, by an earlier apply, keeps it: then the other one alone fails.
-/// @param owned  what was applied before
+/// Fails every component of the run that claims a thing claimed by another component of the run, or held by a component
+/// without a known plan: one outside the run (`--only`), or one that failed. Paths are resolved through the root's
+/// links and those in the plans: /lib/x and /usr/lib/x are the same where /lib is a link to usr/lib. A component that
+/// already holds the thing from an earlier apply keeps it; only the other one fails then.
+/// @param owned  the records of earlier applies
 void find_clashes(PlannedRun& run, const std::map<std::string, Ownership>& owned, const Session& session);
 
-/// The same for a component that was planned at its turn: against all others of the run.
+/// The same for one component that is planned in its turn: compared with all others of the run.
 std::optional<Error> clash_of(const PlannedComponent& planned, const PlannedRun& run,
                               const std::map<std::string, Ownership>& owned, const Session& session);
 
-/// {COMPONENT: {NAME: value}} of every component that is planned before `name`; of one that this run leaves out, what
-/// it gave when it was applied.
+/// Returns {COMPONENT: {NAME: value}} of every component that is planned before `name`. For a component outside this
+/// run, its outputs from its last apply.
 Json outputs_before(const PlannedRun& run, const std::string& name);
 
-/// Writes down what components give that needed no change, so that a later `--only` can hand it on. Those that were
-/// changed have it in their record already.
+/// Records the outputs of unchanged components, so that a later `--only` can use them. The record of a changed
+/// component has them already.
 Status record_outputs(Session& session, const PlannedRun& run);
 
 /// Errors: `plugin_defect` for an output that the manifest does not declare or of another type.

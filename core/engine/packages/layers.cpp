@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What is compiled in the cache: gone at the end, whatever it holds.
+/// The folder for compiling in the cache; removed with all its contents at the end.
 class SourceFolder {
  public:
   explicit SourceFolder(fs::path path) : path_(std::move(path)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/packages/layers.hpp - gets the layers of unpack actions: from the artifact worker, or compiled.
+// core/engine/packages/layers.hpp - provides the layers of unpack actions: from the artifact worker, or compiled.
 #pragma once
 
 #include <map>
@@ -12,15 +12,15 @@ namespace slipway::core {
 
 /// The LayerStager of one component.
 ///
-/// A build's failure is remembered in the cache (builds/KEY.json, by layer_key(): source and build), so that the next
-/// plan says so before anything changes; its whole output stays beside it (builds/KEY.log).
+/// Records a build's failure in the cache (builds/KEY.json, by layer_key(): source and build), so that the next plan
+/// reports it before anything changes. The build's full output is beside it (builds/KEY.log).
 class ComponentLayers final : public LayerStager {
  public:
   /// @param sources  spec key to artifact source (JSON), as the component's spec names them
   ComponentLayers(Session& session, std::string component, std::map<std::string, Json> sources)
       : session_(session), component_(std::move(component)), sources_(std::move(sources)) {}
 
-  /// Downloads what `layer` needs into the cache; nothing to do for a layout or what is there already.
+  /// Downloads the data for `layer` into the cache. Does nothing for a layout or for data that is cached already.
   Status fetch(const Json& layers);
 
   Status stage(const Json& layer, const std::string& into) override;

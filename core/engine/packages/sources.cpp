@@ -35,7 +35,7 @@ void collect(const SchemaKey& object, const Json& section, const std::string& pa
   }
 }
 
-/// A folder as people would name it from where they are; anything else as it stands in the spec.
+/// Shows a folder relative to the user's working directory; anything else as in the spec.
 std::string shown(const std::string& repository) {
   if (!repository.starts_with('/')) return repository;
   std::error_code problem;
@@ -45,13 +45,14 @@ std::string shown(const std::string& repository) {
   return near.starts_with("..") ? path.string() : near;
 }
 
-/// "oci://host:port" of a repository; any other address whole.
+/// Returns "oci://host:port" of a repository; any other address unchanged.
 std::string registry_of(const std::string& repository) {
   const std::size_t scheme = repository.find("://");
   return scheme == std::string::npos ? repository : repository.substr(0, repository.find('/', scheme + 3));
 }
 
-/// Each component may name the same registry, and one that is silent costs its whole limit each time it is asked.
+/// Asks each silent registry only once: several components may name it, and each request would take its full time
+/// limit.
 Result<Json> ask_for_catalogue(Session& session, const std::string& component, const std::string& repository,
                                const Json& request) {
   const std::string registry = registry_of(repository);
@@ -72,7 +73,7 @@ std::map<std::string, NamedSource> named_sources(const Manifest& manifest, const
 }
 
 bool CatalogueReading::widen(const Error& needs_catalogue) {
-  constexpr std::size_t kMostPrefixes = 1000;  // a plugin that never has enough ends
+  constexpr std::size_t kMostPrefixes = 1000;  // ends a plugin that keeps asking for more
   if (part_ == Part::all || prefixes_.size() > kMostPrefixes) return false;
   bool by_tags = false;
   bool grew = part_ == Part::lock;
@@ -104,7 +105,7 @@ Result<Json> read_catalogues(Session& session, const std::string& component,
     else if (!named.tag_prefix.empty())
       request["tag_prefixes"] = Json::array({named.tag_prefix});
     SLIPWAY_TRY(catalogue, ask_for_catalogue(session, component, repository, request));
-    if (all) catalogue["complete"] = true;  // a tag prefix of the manifest says that the others do not matter
+    if (all) catalogue["complete"] = true;  // the manifest's tag prefix says that the other tags do not matter
     catalogues[key] = catalogue;
   }
   return catalogues;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/packages/sources.hpp - the artifact sources that a component's spec names, and what they hold.
+// core/engine/packages/sources.hpp - the artifact sources that a component's spec names, and their contents.
 #pragma once
 
 #include <map>
@@ -11,24 +11,25 @@
 
 namespace slipway::core {
 
-/// An artifact source of a spec: its value as JSON, and the tags that matter.
+/// An artifact source of a spec: its value as JSON, and the relevant tags.
 struct NamedSource {
   Json source;
   std::string tag_prefix;
 };
 
-/// The sources of a section by dotted spec key, found through the schema's keys of type artifact-source.
+/// Returns the sources of a section by dotted spec key. The schema's keys of type artifact-source tell where they are.
 std::map<std::string, NamedSource> named_sources(const Manifest& manifest, const Json& section);
 
-/// How much of its sources a plugin is shown: the lock's part first, and more each time it answers `needs_catalogue`.
+/// Tracks how much of its sources a plugin has seen: first the lock's part, then more after each `needs_catalogue`.
 class CatalogueReading {
  public:
-  /// Takes in what the answer asks for (needs_tags() of the SDK; else everything). False: it was shown that already.
+  /// Adds what the answer asks for (needs_tags() of the SDK; else everything). Returns false when the plugin has seen
+  /// that already.
   bool widen(const Error& needs_catalogue);
 
   enum class Part { lock, tags, all };
   Part part() const { return part_; }
-  /// For Part::tags.
+  /// The tag prefixes for Part::tags.
   const std::set<std::string>& tag_prefixes() const { return prefixes_; }
 
  private:
@@ -36,12 +37,13 @@ class CatalogueReading {
   std::set<std::string> prefixes_;
 };
 
-/// The catalogues for plan(): {KEY: {source, complete, entries, unread}}, by the artifact worker, or of the lock alone.
+/// Returns the catalogues for plan(): {KEY: {source, complete, entries, unread}}, read by the artifact worker or from
+/// the lock alone.
 Result<Json> read_catalogues(Session& session, const std::string& component,
                              const std::map<std::string, NamedSource>& sources, const Lock& lock,
                              const CatalogueReading& reading);
 
-/// The sources without where they stand.
+/// Returns the sources without their positions in the spec.
 std::map<std::string, Json> plain_sources(const std::map<std::string, NamedSource>& named);
 
 }  // namespace slipway::core

@@ -19,7 +19,7 @@ Json target_of(const Session& session) {
           {"slipway", unit_program(session)}};
 }
 
-/// Marks every layer whose manifest the lock or a digest in the spec pins, and notes it in the new lock.
+/// Marks every layer whose manifest is pinned by the lock or by a digest in the spec, and notes it in the new lock.
 void pin_layers(Plan& plan, const std::string& component, const std::map<std::string, NamedSource>& sources,
                 const Json& catalogues, const Lock& old_lock, Lock& lock) {
   std::map<std::string, std::map<std::string, Json>> used;  // by spec key, then digest
@@ -64,7 +64,7 @@ std::string source_words(const Json& source) {
   return source_address(source) + (keys.empty() ? "" : ", with " + listed(keys, "and"));
 }
 
-/// A lock counts only for the source that it was made with, so that another address means another choice.
+/// Checks that the lock was made with the same sources: another address means a new choice.
 Status compare_with_lock(const Asking& asking, const std::map<std::string, NamedSource>& sources) {
   for (const auto& [key, named] : sources) {
     const auto other = asking.options.lock.other_source(asking.name, key, named.source);
@@ -102,7 +102,7 @@ Result<Plan> ask_for_plan(const Asking& asking, const std::map<std::string, Name
     if (asks_for_more) {
       Error error = reply.error();
       error.code = ErrorCode::not_found;
-      error.details.clear();  // for slipway, not for people
+      error.details.clear();  // they are for slipway, not for users
       if (asking.options.locked)
         error.next =
             "run `slipway apply` once without --locked: with --lock FILE it writes into the lock what is missing";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/plan/ask.hpp - asks a component's plugin for its plan, with as much of the catalogues as it needs.
+// core/engine/plan/ask.hpp - requests a plan from a component's plugin, with as much of the catalogues as it needs.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace slipway::core {
 
-/// What an ask for a plan needs besides the facts.
+/// The inputs of a plan request besides the facts.
 struct Asking {
   Session& session;
   const std::string& name;
@@ -20,8 +20,9 @@ struct Asking {
   const PlanOptions& options;
 };
 
-/// @param lock  gets what the plan has chosen. Errors: those of the plugin and of the sources; `conflict` the lock
-/// names other packages; `not_found` the lock has too few of them
+/// @param lock  receives the packages that the plan chose
+/// Errors: those of the plugin and of the sources; `conflict` the lock names other packages; `not_found` the lock has
+/// too few packages
 Result<Plan> ask_for_plan(const Asking& asking, const std::map<std::string, NamedSource>& sources, Lock& lock);
 
 }  // namespace slipway::core

@@ -13,16 +13,16 @@
 namespace slipway::core {
 namespace {
 
-constexpr int kMostLinks = 40;  // that one path may lead through, as in Linux
+constexpr int kMostLinks = 40;  // that one path may go through, as in Linux
 
-/// A component with something that it claims.
+/// A component with a thing that it claims.
 struct Claimant {
   std::string component;
-  bool holds = false;  ///< from an earlier apply; this run does not plan it
+  bool holds = false;  ///< from an earlier apply; the component is outside this run
   Claim claim;
 };
 
-/// "/usr/lib/slipway/plugins/acme.so (1.2.0)": where a component comes from.
+/// Returns the plugin that a component comes from: "/usr/lib/slipway/plugins/acme.so (1.2.0)".
 std::string origin_of(const std::string& component, const Plugins& plugins) {
   if (component == kBootComponent) return "slipway itself";
   if (!plugins.component_to_path.contains(component)) return "its plugin is not installed";
@@ -50,13 +50,13 @@ std::vector<Claim> claims_of(const PlannedComponent& planned) {
   return all;
 }
 
-/// What is planned of it says what it will hold. A deferred one is asked at its turn.
+/// True when the component has a plan, which names its claims. A deferred component is checked in its turn.
 bool is_planned(const PlannedComponent& component) {
   return !component.error && component.state != ComponentState::blocked &&
          component.state != ComponentState::not_applicable;
 }
 
-/// Follows the links on the way to a path: the root's, and those that plans are about to make.
+/// Follows the links on the way to a path: the root's, and those that the plans will make.
 class Links {
  public:
   explicit Links(const Host& host) : host_(host) {}
@@ -67,7 +67,7 @@ class Links {
         planned_[follow(item.action.target())] = item.action.text("points_to");
   }
 
-  /// The last name is not followed: it is what most actions make.
+  /// Does not follow the last name: most actions create it.
   std::string follow(const std::string& path) const {
     std::string way = path;
     for (int links = 0; links < kMostLinks; ++links) {
@@ -78,7 +78,7 @@ class Links {
     return way;
   }
 
-  /// The last name is followed as well, as often as it is a link.
+  /// Follows the last name as well, as long as it is a link.
   std::string follow_whole(const std::string& path) const {
     std::string way = follow(path);
     for (int links = 0; links < kMostLinks; ++links) {
@@ -90,18 +90,18 @@ class Links {
   }
 
  private:
-  /// Where the link at a path leads; empty: there is none.
+  /// Returns the target of the link at a path; empty when there is none.
   std::string target_at(const std::string& path) const {
     const auto planned = planned_.find(path);
     return planned != planned_.end() ? planned->second : link_at(path);
   }
 
-  /// The target of the link at a path, as a path of the root.
+  /// Returns the target of the link at a path, as a path of the root.
   static std::string resolved(const std::string& link, const std::string& to) {
     return without_dots(to.starts_with('/') ? to : link + "/../" + to);
   }
 
-  /// The path with the first link on its way replaced by where that leads; nothing: there is none.
+  /// Returns the path with the first link on its way replaced by its target; nothing when there is none.
   std::optional<std::string> past_first_link(const std::string& path) const {
     for (const std::string& folder : folders_above(path)) {
       const std::string to = target_at(folder);
@@ -116,7 +116,7 @@ class Links {
     return links_[folder] = host_.read_link(folder).value_or("");
   }
 
-  /// ".." takes a name away: what stands before it is not a link any more.
+  /// Resolves "..": the names before it are no longer links.
   static std::string without_dots(const std::string& path) {
     std::vector<std::string> names;
     for (const std::string& part : split<std::string>(path, '/')) {
@@ -130,15 +130,15 @@ class Links {
 
   const Host& host_;
   std::map<std::string, std::string> planned_;        ///< by path
-  mutable std::map<std::string, std::string> links_;  ///< by path; empty: no link there
+  mutable std::map<std::string, std::string> links_;  ///< by path; empty: not a link
 };
 
-/// Who wants what, by target.
+/// The claims of all components, by target.
 class Claims {
  public:
   Claims(const Links& links, const Plugins& plugins) : links_(links), plugins_(plugins) {}
 
-  /// What was applied as this component's: it keeps that, and another component that claims it is refused.
+  /// Adds the claims of a component's last apply: it keeps them, and other components with the same claim are refused.
   void add_applied(const Ownership& ownership) {
     for (const Claim& claim : claims_of(ownership)) applied_.insert(applied_key(ownership.component, claim));
   }
@@ -155,7 +155,7 @@ class Claims {
     for (const Claim& claim : claims_of(component)) add(component.name, false, claim);
   }
 
-  /// What the component wants and another one wants or holds; the error is for the first.
+  /// Returns the error of a component that claims a thing that another one claims or holds.
   std::optional<Error> clash(const PlannedComponent& planned) const {
     for (const Claim& claim : claims_of(planned))
       for (const std::string& target : targets_of(claim))
@@ -192,12 +192,12 @@ class Claims {
     return applied_.contains(applied_key(component, claim));
   }
 
-  /// The component had it before the other one came.
+  /// True when the component had the thing before the other one claimed it.
   bool keeps(const std::string& name, const Claim& claim, const Claimant& other) const {
     return was_applied(name, claim) && !other.holds && !was_applied(other.component, other.claim);
   }
 
-  /// The path that the claim names; where that is a link which is followed, also what it leads to.
+  /// Returns the path that the claim names, and its target when it is a link that is followed.
   std::vector<std::string> targets_of(const Claim& claim) const {
     if (!claim.target.starts_with('/')) return {claim.target};
     std::vector<std::string> targets{links_.follow(claim.target)};
@@ -245,7 +245,7 @@ void add_what_was_applied(Claims& claims, const PlannedRun& run, const std::map<
   }
 }
 
-/// One component that names one file by two ways would write it twice.
+/// Returns an error when one component names the same file by two paths: it would write it twice.
 std::optional<Error> named_twice(const PlannedComponent& planned, const Links& links) {
   std::map<std::string, std::string> seen;
   for (const Claim& claim : claims_of(planned)) {

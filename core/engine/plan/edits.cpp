@@ -9,7 +9,7 @@
 namespace slipway::core {
 namespace {
 
-/// Words for people and triggers are no part of what an action asks for.
+/// Returns what an action asks for, without descriptions and triggers.
 Json asked_for(const Action& action) {
   Json wanted = action.json();
   for (const char* member : {"because", "triggers"}) wanted.erase(member);

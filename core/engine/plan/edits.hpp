@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/plan/edits.hpp - what becomes of somebody's edit of what slipway left: it is kept, unless it was
-// accepted, is to be replaced, or comes back with a rollback.
+// core/engine/plan/edits.hpp - decides about a user's edit of something slipway wrote: it is kept, unless the user
+// accepted it, asked to replace it, or a rollback brings it back.
 #pragma once
 
 #include "core/engine/plan/planner.hpp"
 
 namespace slipway::core {
 
-/// People name the file, or a link to it.
+/// True when `path`, which users give as the file or as a link to it, means the file that was edited.
 bool is_about(const std::string& path, const Action& action, const Edit& edit);
 
-/// " (mode 4755, uid 1000)" of a file that others than root may write to, or that runs with its owner's rights; else
-/// empty. @param state  an edit's, or an image
+/// Describes unusual access, " (mode 4755, uid 1000)", of a file that users other than root may write, or that runs
+/// with its owner's rights; else empty.
+/// @param state  the state of an edit, or an image
 std::string access_words(const Json& state);
 
-/// What a generation's `accepted` holds of an item, {"of": digest of what the action asks for, "edit"}: it counts as
-/// long as the same is asked for.
+/// Returns the entry for an item in a generation's `accepted`: {"of": digest of the action's desired state, "edit"}. It
+/// is valid as long as the desired state is the same.
 Json acceptance(const Action& action, const Edit& edit);
 
-/// An edit that was accepted is what slipway left.
+/// Treats an accepted edit as slipway's own work.
 /// @param accepted  the component's part of a generation's `accepted`
 void settle_accepted(Check& check, const Action& action, const Json& accepted);
 
-/// The removal of an item takes an edit along that was accepted.
+/// Makes the removal of an item include the edit that was accepted.
 Status take_along(PlannedItem& removal, PlannedComponent& planned, ActionContext& context);
 
-/// Settles what people decided about an edit of an owned item that was checked: it may become another change by that.
-/// @param planned  its component; acceptances that count no longer go
+/// Applies the user's decision about an edit of an owned item; the decision can turn the item into a different change.
+/// @param planned  its component; acceptances that are no longer valid are deleted
 Status decide(PlannedItem& item, const Owned& earlier, PlannedComponent& planned, const PlanOptions& options,
               ActionContext& context);
 

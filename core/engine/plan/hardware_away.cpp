@@ -23,7 +23,7 @@ bool needs_hardware(const Action& action) {
                              [&](const char* folder) { return target.starts_with(folder); });
 }
 
-/// A reboot that a former plan wanted is not wanted any more where this one changes files alone.
+/// True for an action that only waits for a reboot: not needed when this plan changes only files.
 bool only_waits(const Action& action) { return action.json().value("only_waits", false); }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/plan/hardware_away.hpp - components whose hardware cannot be seen: what can be planned of those that are
-// installed, and the error of those that cannot be left out.
+// core/engine/plan/hardware_away.hpp - components whose hardware is not visible: plans what is possible for installed
+// ones, and reports an error for those that must not be skipped.
 #pragma once
 
 #include <string>
@@ -11,30 +11,30 @@
 
 namespace slipway::core {
 
-/// The component is installed, and the run asks for something else of it than what is in force: a rollback, or a spec
-/// that was changed. Its files have to follow, whether its hardware is there or not.
-/// @param owned  what is recorded of it; null: nothing
+/// True when the component is installed and the run asks for something other than the active generation: a rollback, or
+/// a changed spec. Its files have to follow even when its hardware is missing.
+/// @param owned  the component's record; null: none
 bool asks_for_other_files(const PlannedRun& run, const std::string& component, const Ownership* owned);
 
-/// The plan, made as if the hardware were there, for a machine that does not have it now: what outlives a boot stands
-/// in it. Everything else (modules, device nodes, the component's own actions, files below /run) stays as it is
-/// recorded, but for what only waits for a reboot.
+/// Returns the part of a plan that survives a boot; the plan was made as if the missing hardware were present.
+/// Everything else (modules, device nodes, the component's own actions, files below /run) stays as recorded, except for
+/// work that only waits for a reboot.
 Plan without_hardware(const Plan& plan, const Ownership& owned, const std::string& why_away);
 
-/// What to do where no device can be seen in an image.
+/// The remedy when no device is visible in an image.
 inline constexpr const char* kAssumeHardware =
     "write `hardware: assume`, or leave the key out, which is the same in an image; `expect` in the spec makes a "
     "machine "
     "that boots it without its GPUs fail its verify";
 
-/// What to do where components have nothing here, and the spec says `hardware: require`.
+/// The remedy when components have no hardware here and the spec says `hardware: require`.
 std::string require_remedy(const Session& session, const std::vector<std::string>& components);
 
-/// Where the hardware is taken for granted, what the spec asks for is installed or fails: it is never left out
-/// silently.
+/// Returns the error for components that cannot be installed although the spec says that the hardware exists. They are
+/// installed or fail; they are never skipped silently.
 Error not_installable(const Session& session, const std::vector<std::string>& components, const Facts& facts);
 
-/// Components that cannot be installed for the same reason get one error, which names all of them.
+/// Gives components that cannot be installed for the same reason one error that names all of them.
 void name_all_not_installable(const Session& session, PlannedRun& run);
 
 }  // namespace slipway::core

@@ -29,7 +29,7 @@ Status check_actions(const std::string& component, const Plan& plan) {
   return {};
 }
 
-/// What the component cannot say now is what is recorded of it (sdk/slipway/action/as_recorded.hpp).
+/// Replaces actions that the component cannot plan now with their records (sdk/slipway/action/as_recorded.hpp).
 void put_recorded(PlannedComponent& planned, const Ownership* owned) {
   if (std::ranges::none_of(planned.plan.actions(), action::is_as_recorded)) return;
   Plan settled;
@@ -59,7 +59,7 @@ void put_recorded(PlannedComponent& planned, const Ownership* owned) {
   planned.plan = std::move(settled);
 }
 
-/// Everything owned that the plan does not list any more, newest first.
+/// Adds removals for everything owned that the plan does not list any more, newest first.
 Status add_removals(Session& session, PlannedComponent& planned, const Ownership* owned, LayerStager& layers) {
   if (owned == nullptr) return {};
   for (auto item = owned->items.rbegin(); item != owned->items.rend(); ++item) {  // NOLINT(modernize-loop-convert)
@@ -111,8 +111,8 @@ Status add_desired(Session& session, PlannedComponent& planned, const Ownership*
   return {};
 }
 
-/// The programs that the triggers will need are looked for before anything is changed. A removal does without them:
-/// what they would make anew is gone, or as stale as it would be after a removal by hand.
+/// Looks for the programs that the triggers will need before anything is changed. A removal works without them: their
+/// output is removed too, or as outdated as after a removal by hand.
 Status foresee_triggers(const Session& session, PlannedComponent& planned) {
   std::optional<Error> first;
   for (const bool removal : {false, true})

@@ -18,7 +18,7 @@ Json outputs_before(const PlannedRun& run, const std::string& name) {
   Json all = run.handed_on;
   for (const PlannedComponent& component : run.components) {
     if (component.name == name) break;
-    // What could not be judged or changed stays as it was applied, and its outputs with it.
+    // A component that could not be checked or changed stays as applied, with its outputs.
     const bool stays = component.state == ComponentState::failed || component.state == ComponentState::blocked;
     if (component.leaving) continue;
     all[component.name] =

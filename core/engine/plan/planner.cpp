@@ -56,7 +56,7 @@ PlannedComponent plan_boot_unit(Session& session, const PlannedRun& run, const s
   return planned;
 }
 
-/// Those that leave, in reverse of the order in which they came; the boot unit last, since it is for all of them.
+/// Plans the removals, in reverse of the order of installation; the boot unit last, since it serves all of them.
 void plan_leavers(Session& session, PlannedRun& run, const std::map<std::string, Ownership>& owned,
                   const std::function<bool(const std::string&)>& looked_at,
                   const std::function<bool(const std::string&)>& stays) {
@@ -68,8 +68,8 @@ void plan_leavers(Session& session, PlannedRun& run, const std::map<std::string,
   for (const Ownership* ownership : leavers) run.components.push_back(plan_leaving(session, *ownership, run));
 }
 
-/// Manifests without content for components whose plugin is missing. What they provided is not recorded, so they are
-/// assumed to provide every capability that the spec's other components require and that is missing.
+/// Returns empty manifests for components whose plugin is missing. Their capabilities are not recorded, so they are
+/// assumed to provide every missing capability that the spec's other components require.
 std::vector<Manifest> placeholders(const Session& session, const HostSpec& spec) {
   std::vector<Manifest> missing;
   for (const auto& [name, error] : spec.unusable) {
@@ -86,14 +86,14 @@ std::vector<Manifest> placeholders(const Session& session, const HostSpec& spec)
   return missing;
 }
 
-/// @param others  what stays as it is beside the spec's components: nothing that it requires may leave
+/// @param others  installed components that stay besides the spec's: nothing that they require may be removed
 Result<Graph> graph_of(const Session& session, const HostSpec& spec, const std::vector<std::string>& others) {
   const std::vector<Manifest> missing = placeholders(session, spec);
   std::vector<const Manifest*> manifests;
   for (const Manifest& manifest : missing) manifests.push_back(&manifest);
   for (const auto& [name, section] : spec.components)
     if (const Manifest* manifest = session.plugins().manifest(name)) manifests.push_back(manifest);
-  for (const std::string& name : spec.left_out)  // what others require is known, if not there yet
+  for (const std::string& name : spec.left_out)  // components required by others are known, if not installed yet
     if (const Manifest* manifest = session.plugins().manifest(name)) manifests.push_back(manifest);
   for (const std::string& name : others)
     if (const Manifest* manifest = session.plugins().manifest(name); !spec.left_out.contains(name) && manifest)
@@ -101,7 +101,7 @@ Result<Graph> graph_of(const Session& session, const HostSpec& spec, const std::
   return make_graph(manifests);
 }
 
-/// Starts the workers and asks for the facts of all components side by side.
+/// Starts the workers and gets the facts of all components in parallel.
 std::map<std::string, Result<Facts>> detect_all(Session& session, const HostSpec& spec,
                                                 const std::vector<std::string>& names) {
   std::map<std::string, std::future<Result<Facts>>> pending;
@@ -116,7 +116,7 @@ std::map<std::string, Result<Facts>> detect_all(Session& session, const HostSpec
   return facts;
 }
 
-/// Why a component cannot be planned now, because of those that it requires; true when it was settled here.
+/// Returns true when a component cannot be planned now because of those that it requires, after setting its state.
 bool settle_by_requirements(PlannedComponent& planned, PlannedRun& run, const Graph& graph) {
   const auto required = graph.requires_.find(planned.name);
   if (required == graph.requires_.end()) return false;
@@ -138,7 +138,7 @@ bool settle_by_requirements(PlannedComponent& planned, PlannedRun& run, const Gr
   return false;
 }
 
-/// What keeps a component from being planned may be what one before it is about to make: then its turn decides.
+/// Defers a component that cannot be planned, when an earlier one may make what it lacks.
 void defer_behind_changes(const Session& session, PlannedComponent& planned, const PlannedRun& run) {
   if (planned.state != ComponentState::failed || !planned.error) return;
   if (planned.error->code != ErrorCode::not_found && planned.error->code != ErrorCode::conflict) return;
@@ -153,7 +153,8 @@ void defer_behind_changes(const Session& session, PlannedComponent& planned, con
   }
 }
 
-/// What it is planned from is what the devices are now. Services are quiesced for a change of devices.
+/// Marks a component that is planned from the devices, when an earlier one changes them. Services are quiesced for
+/// that.
 void follow_devices(const Session& session, PlannedComponent& planned, const PlannedRun& run) {
   const auto changes_devices = [](const PlannedItem& item) {
     return item.changes() && !item.removal && item.action.json().value("quiesces_services", false);
@@ -163,8 +164,8 @@ void follow_devices(const Session& session, PlannedComponent& planned, const Pla
       planned.follows = other.name;
 }
 
-/// A secret in a variable is named by the plan, and refused where the variable is not set: an apply would find out
-/// halfway. A boot has no variables of the user's, and what needs them there says so itself.
+/// Names the variables of secrets in the plan, and refuses it when one is not set: otherwise an apply would fail
+/// halfway. A boot does not have the user's variables, and a component that needs them then reports it itself.
 Status name_variables(const Session& session, const Manifest& manifest, PlannedComponent& planned) {
   for (const NamedSecret& secret : secrets_of(planned.section, manifest.spec)) {
     if (secret.variable.empty() || session.host_config().booting) continue;
@@ -218,7 +219,7 @@ void plan_from_facts(Session& session, PlannedComponent& planned, const PlannedR
   planned.reason.clear();
 }
 
-/// What the plan of no component says, and an apply that ends well would not.
+/// Adds warnings that no component's plan contains, about an apply that would succeed with a surprising result.
 void add_warnings(const Session& session, const std::vector<std::string>& names, PlannedRun& run) {
   const auto warn = [&](Finding finding) {
     finding.status = Finding::Status::warning;
@@ -262,7 +263,7 @@ bool comes_after(const Session& session, const std::string& component, const std
   return is_among(*before, manifest->after) || is_among(*before, manifest->requires_);
 }
 
-/// A component of an SDK from before there was a preflight has nothing to say.
+/// A component built with an SDK without preflight has nothing to report.
 static Result<Outcome> preflight(Session& session, const std::string& component, const Action& action) {
   const auto reply = session.call(component, "preflight",
                                   {{"action", action.json()}, {"host", to_json(session.host_config())}}, kVerifyLimit);
@@ -301,7 +302,7 @@ Result<Facts> detect_component(Session& session, const std::string& name, const 
                                const std::string& hardware) {
   Json host = to_json(session.host_config());
   if (!hardware.empty()) host["hardware"] = hardware;
-  // The component says what it lacks as it does where it may be left out; that this is an error is for the core to say.
+  // The component reports missing hardware as if it could be left out; the core decides that this is an error.
   if (session.host_config().hardware == "require") host["hardware"] = "detect";
   SLIPWAY_TRY(reply, session.call(name, "detect", {{"spec", section}, {"host", std::move(host)}}, kDetectLimit));
   return facts_from_json(reply);

@@ -14,7 +14,7 @@
 namespace slipway::core {
 namespace {
 
-/// The innermost folder above the path that exists, opened without reading it.
+/// Opens the innermost existing folder above the path, without reading it.
 Result<Fd> folder_above(const RootDir& root, const std::string& path) {
   const auto above = folders_above(path);
   for (auto folder = above.rbegin(); folder != above.rend(); ++folder) {
@@ -30,7 +30,7 @@ bool is_read_only(const RootDir& root, const std::string& path) {
   return folder && ::fstatvfs(folder->get(), &info) == 0 && (info.f_flag & ST_RDONLY) != 0;
 }
 
-/// The paths that a change writes to before anything is set to work.
+/// Returns the paths that a change writes to before anything is activated.
 std::set<std::string> paths_written(const PlannedItem& item) {
   std::set<std::string> paths;
   if (item.kind->phase() != ActionKind::Phase::switch_in) return paths;

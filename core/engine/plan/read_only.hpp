@@ -9,8 +9,8 @@
 
 namespace slipway::core {
 
-/// Fails when a change of the component writes to a folder whose file system is mounted read-only. Nothing is written
-/// to find out. Errors: `read_only` with the first such path; details name the others.
+/// Fails when a change of the component writes to a folder on a file system that is mounted read-only. Finds out
+/// without writing. Errors: `read_only` with the first such path; details name the others.
 Status check_writable(Session& session, const PlannedComponent& planned);
 
 }  // namespace slipway::core

@@ -69,7 +69,7 @@ Json failing_after(const Json& before, const PlannedRun& run, const std::map<std
     const auto found = findings.find(component.name);
     if (is_unsettled(component))
       after[component.name] = failing_record(component, found == findings.end() ? nullptr : &found->second);
-    // A component that was left as it was and not verified may fail as before; the boot unit has no verify().
+    // A component that was unchanged and not verified may still fail as before; the boot unit has no verify().
     else if (component.state != ComponentState::ready || found != findings.end() || component.name == kBootComponent)
       after.erase(component.name);
   }

@@ -14,13 +14,13 @@
 namespace slipway::core {
 namespace {
 
-using Entries = std::map<std::string, Json>;  ///< by component: applied_entry(), null for what was removed
+using Entries = std::map<std::string, Json>;  ///< by component: applied_entry(), null for removed components
 
 bool is_applied(const Generation& generation, const std::string& component) {
   return generation.plugins.contains(component);
 }
 
-/// A document without its components' sections.
+/// Returns a document without its components' sections.
 Json frame_of(Json document) {
   document["spec"]["components"] = Json::object();
   return document;
@@ -57,7 +57,7 @@ void take(Generation& generation, const std::string& component) {
   std::erase(generation.left_out, component);
 }
 
-/// What the state folder has, with paths that mean the same from everywhere: earlier formats kept them as written.
+/// Reads the active generation from the state folder, with absolute paths: earlier formats kept them as written.
 Result<std::optional<Generation>> stored_generation(Session& session) {
   SLIPWAY_TRY(current, session.state().current());
   if (!current) return std::optional<Generation>{};
@@ -73,17 +73,17 @@ Result<Entries> entries_of_journal(Session& session, Journal* journal) {
                         RootLock::other_holder(session.host_config().root, session.host_config().live).empty();
   if (!readable) return Entries{};
   if (!session.state().check_journal()) return Entries{};
-  const auto opened = look_at_journal(path);  // one that is damaged, status and plan tell of
+  const auto opened = look_at_journal(path);  // status and plan report a damaged one
   return opened && *opened ? (*opened)->applied() : Result<Entries>(Entries{});
 }
 
-/// It did what it should, or is to be finished by a later apply: from now on it is what the run's spec says.
+/// True when the component is done, or a later apply will complete it: its entry is then that of the run's spec.
 bool is_settled(const PlannedComponent& component) {
   const bool failed = component.error || component.state == ComponentState::blocked || component.awaits_source;
-  return !failed;  // one that only verify() is not content with has its files in place
+  return !failed;  // its files are in place when only verify() failed
 }
 
-/// Everything of the spec that is in no generation yet.
+/// Lists all components of the spec that are in no generation yet.
 void name_left_out(Generation& generation, const Json& document) {
   std::set<std::string> names;
   const Json none = Json::object();
@@ -96,14 +96,14 @@ void name_left_out(Generation& generation, const Json& document) {
   generation.left_out.assign(names.begin(), names.end());
 }
 
-/// What stays accepted of a component that this run has looked at: what it could not plan stays all so.
+/// Returns the accepted edits of a component in this run. One that could not be planned keeps all of them.
 Json accepted_after(const PlannedRun& run, const PlannedComponent& component) {
   const bool is_planned = component.leaving || !component.items.empty();
   return is_planned ? component.accepted : run.accepted.value(component.name, Json::object());
 }
 
-/// Those of the generation that hold nothing here, as what leaves all to a boot, and that the spec does not have any
-/// more: nothing of them is planned, so that no component of the run tells that they leave.
+/// Removes components from the generation that own nothing here (such as one whose work is done at boot) and that are
+/// no longer in the spec. They have no plan, so no component of the run records their removal.
 void take_what_holds_nothing(Generation& generation, const PlannedRun& run) {
   std::vector<std::string> leaving;
   for (const auto& [name, plugin] : generation.plugins.items())
@@ -113,8 +113,9 @@ void take_what_holds_nothing(Generation& generation, const PlannedRun& run) {
   for (const std::string& name : leaving) take(generation, name);
 }
 
-/// What is applied once the run is over. Where all that it looked at stays as it was, so does the rest of the spec.
-/// @param committed  in this run or one that was cut off before it, see Journal::applied()
+/// Returns what is applied after the run. When every component of the run stays as it was, so does the rest of the
+/// spec.
+/// @param committed  in this run or an interrupted one before it, see Journal::applied()
 Result<Generation> generation_of(Session& session, const Recording& recording, const PlannedRun& run,
                                  const Entries& committed) {
   Generation generation = recording.base.value_or(Generation{});
@@ -133,7 +134,7 @@ Result<Generation> generation_of(Session& session, const Recording& recording, c
       generation.spec["spec"]["components"][name] = sections.value(name, Json::object());
     generation.spec_file = kept_spec_file(session, run.spec.file);
   }
-  // What stays may be for other kernels than this run.
+  // The unchanged components may be for other kernels than those of this run.
   if (whole && std::ranges::none_of(run.components, stays)) generation.kernels.clear();
   for (const PlannedComponent& component : run.components) {
     if (stays(component)) continue;
@@ -157,7 +158,7 @@ void forget_left_out(Generation& generation) {
   generation.left_out.clear();
 }
 
-/// An edit gave way to what is asked for, and it stays so.
+/// True when an edit was replaced by the desired content for good.
 bool has_replaced_edits(const Recording& recording, const PlannedRun& run) {
   return std::ranges::any_of(run.components, [&](const PlannedComponent& component) {
     return !component.error && std::ranges::count(recording.going_back, component.name) == 0 &&
@@ -165,7 +166,7 @@ bool has_replaced_edits(const Recording& recording, const PlannedRun& run) {
   });
 }
 
-/// Whether `b` has applied what `a` has. A run that names no kernel takes the one it is on.
+/// True when both generations have the same content. A run without --kernel uses the running kernel.
 bool same(Generation a, Generation b, bool with_plugins = true) {
   forget_left_out(a);
   forget_left_out(b);
@@ -178,14 +179,14 @@ bool same(Generation a, Generation b, bool with_plugins = true) {
   return to_json(a) == to_json(b);
 }
 
-/// A rollback comes to its target where all of it worked; else the generation in force stays, unless parts of it
+/// True when a rollback reached its target: all of it worked. Otherwise the active generation stays, unless parts of it
 /// changed.
 bool comes_to_target(const Recording& recording, const PlannedRun& run, const Generation& current) {
   return recording.target != 0 && recording.target != current.number && !run.partial && !run.failed();
 }
 
-/// The number for a generation that is to come into force.
-/// @param next  gets the number, and the one before it
+/// Determines the number for a new active generation.
+/// @param next  receives the number, and that of the generation before
 Status number_generation(Session& session, const std::optional<Generation>& current, int target, Generation& next) {
   SLIPWAY_TRY(numbers, session.state().generations());
   const int last = numbers.empty() ? 0 : numbers.back();
@@ -195,7 +196,7 @@ Status number_generation(Session& session, const std::optional<Generation>& curr
     SLIPWAY_TRY(wanted, session.state().generation(target));
     next.before = wanted.before;
     if (same(wanted, next, false)) {
-      wanted.plugins = next.plugins;  // those that it was applied by now
+      wanted.plugins = next.plugins;  // the plugins that applied it this time
       next = std::move(wanted);
     }
   } else if (last > next.before) {  // left by a crash, or by a rollback from it
@@ -277,7 +278,7 @@ bool generation_is_new(Session& session, const Recording& recording, const Plann
 Result<int> record_generation(Session& session, const Recording& recording, const PlannedRun& run, Journal& journal) {
   StateDir& state = session.state();
   SLIPWAY_TRY(committed, journal.applied());
-  if (state.leaves_out("generations/current")) return 0;  // a removal goes around it
+  if (state.leaves_out("generations/current")) return 0;  // a removal works without it
   SLIPWAY_TRY(next, generation_of(session, recording, run, committed));
   SLIPWAY_TRY(current, stored_generation(session));
   if (next.plugins.empty()) {

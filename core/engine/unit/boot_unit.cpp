@@ -17,7 +17,7 @@ constexpr const char* kLateVerifyUnit = "slipway-verify-late.service";
 constexpr const char* kApplyUnit = "slipway-apply.service";
 constexpr const char* kReadyTarget = "slipway-ready.target";
 
-/// The units that components of the spec come before: container engines, and what uses these.
+/// Returns the units that the spec's components start before: container engines, and services that use these.
 std::vector<std::string> engine_units(const Session& session, const HostSpec& spec) {
   std::set<std::string> units;
   for (const auto& [name, section] : spec.components)
@@ -26,7 +26,7 @@ std::vector<std::string> engine_units(const Session& session, const HostSpec& sp
   return {units.begin(), units.end()};
 }
 
-/// The units of the spec's services, whose states are part of a verify, and what its components name
+/// Returns the units of the spec's services, whose states are part of a verify, and those that its components name
 /// (`verify_after`).
 std::vector<std::string> units_to_verify(const Session& session, const HostSpec& spec) {
   std::vector<std::string> units;
@@ -41,7 +41,7 @@ std::vector<std::string> units_to_verify(const Session& session, const HostSpec&
   return units;
 }
 
-/// "NAME has failed, its result is exit-code"; empty: it has not, or there is none.
+/// Returns "NAME has failed, its result is exit-code"; empty when it has not failed or does not exist.
 std::string failure_of(const Host& host, const std::string& unit) {
   if (!has_systemd(host) || !host.exists("/etc/systemd/system/" + unit)) return {};
   const auto state = unit_state(host, unit);
@@ -49,11 +49,11 @@ std::string failure_of(const Host& host, const std::string& unit) {
   return unit + " has failed" + (state->result.empty() ? "" : ", its result is " + state->result);
 }
 
-/// Where packages and `slipway install` put plugins, which are those that count at a boot.
+/// The plugin folders of packages and of `slipway install`, which are used at a boot.
 constexpr const char* kPluginFolders[] = {"/usr/lib/slipway/installed/current/lib/slipway/plugins",
                                           "/usr/lib/slipway/plugins"};
 
-/// The root's own slipway has the plugin of each component. Elsewhere than in these folders it is not looked for.
+/// Checks that the root's own slipway has the plugin of each component, in these folders only.
 Status check_plugins(const Session& session, const HostSpec& spec) {
   const Host& host = session.host();
   const auto has = [&](const std::string& name) {

@@ -9,7 +9,7 @@ namespace {
 
 std::string section_file(const std::string& component) { return "/etc/slipway/services/" + component + ".json"; }
 
-/// What udev starts, and what the unit asks first; empty: the service runs on every machine.
+/// Returns the device for the udev rule and the unit's condition; empty when the service runs on every machine.
 std::string device_of(const Session& session, const Manifest& manifest) {
   return session.assumes_hardware() ? std::string() : manifest.service_device;
 }
@@ -44,7 +44,7 @@ Status add_service_unit(Session& session, const Manifest& manifest, const Json& 
   const std::vector<std::string> before = manifest.service_before ? manifest.boot_before : std::vector<std::string>();
   if (!before.empty()) left["before"] = before;
   if (manifest.service_hands_over) left["hands_over"] = true;
-  const unsigned mode = has_secret(section) ? 0600 : 0644;  // everybody may read what is in it else
+  const unsigned mode = has_secret(section) ? 0600 : 0644;  // without a secret every user may read it
   plan.add(action::file({.path = section_file(manifest.component), .content = pretty(left), .mode = mode}))
       .because("what the service is run with")
       .triggers({"reload:" + unit});

@@ -16,13 +16,13 @@ bool is_wrong(const Finding& finding) {
   return finding.status == Finding::Status::fail || finding.status == Finding::Status::warning;
 }
 
-/// "gpu/0000:65:00.0" of "gpu/0000:65:00.0/lost".
+/// Returns "gpu/0000:65:00.0" for "gpu/0000:65:00.0/lost".
 std::string thing_of(const std::string& path) {
   const std::size_t kind = path.find('/');
   return kind == std::string::npos ? path : path.substr(0, path.find('/', kind + 1));
 }
 
-/// Of a path; what another finding is the cause of is deeper than any.
+/// Returns the depth of a path; a cause that is another finding is deeper than any path.
 std::size_t depth_of(const std::string& cause) {
   constexpr std::size_t kOfAFinding = 100;
   const auto depth = static_cast<std::size_t>(std::ranges::count(cause, '/'));
@@ -33,14 +33,14 @@ constexpr const char* kService = ".service";
 
 std::string component_of(const Finding& finding) { return finding.name.substr(0, finding.name.find('.')); }
 
-/// What the other finding says of its subject ("GPU 3: XID 79") stands in the report of the service.
+/// True when the service's report contains the other finding's statement about its subject ("GPU 3: XID 79").
 bool reports(const Finding& service, const Finding& other) {
   const std::size_t subject = other.text.find(": ");
   const std::string what = subject == std::string::npos ? other.text : other.text.substr(subject + 2);
   return !what.empty() && service.text.find(what) != std::string::npos;
 }
 
-/// All findings of all components, and the first of each name that is wrong, one that fails before one that warns.
+/// All findings of all components, and for each name the first one that is wrong: one that fails before one that warns.
 class Causes {
  public:
   using Origin = std::pair<std::string, const Finding*>;
@@ -55,7 +55,7 @@ class Causes {
   }
   const std::vector<const Finding*>& all() const { return all_; }
 
-  /// What leads to the finding in the end: a thing, or else a finding. The other one is empty.
+  /// Returns the root cause of the finding: a thing or a finding; the other member is empty.
   Origin origin(const Finding* finding) const {
     std::set<const Finding*> seen;
     while (!finding->cause.empty() && seen.insert(finding).second) {
@@ -67,11 +67,11 @@ class Causes {
     return {"", finding};
   }
 
-  /// The same for each of the things that it comes of: a service reports all that is wrong with its GPUs at once.
+  /// The same for all of its causes: a service reports all problems of its GPUs at once.
   std::vector<Origin> origins(const Finding* finding) const {
     std::vector<Origin> found{origin(finding)};
     if (finding->cause.empty() || finding->name != component_of(*finding) + kService) return found;
-    const bool is_cut = finding->text.ends_with(" more");  // then those of the same name count as well
+    const bool is_cut = finding->text.ends_with(" more");  // then findings of the same name count as well
     for (const Finding* each : all_) {
       if (each == finding || !is_wrong(*each) || component_of(*each) != component_of(*finding)) continue;
       if (!reports(*finding, *each) && !(is_cut && each->name == finding->cause)) continue;
@@ -86,8 +86,8 @@ class Causes {
   std::map<std::string, const Finding*> by_name_;
 };
 
-/// Of several findings about a thing, the one whose remedy is shown. What is only a consequence of a symptom leads
-/// where there is nothing else.
+/// True when `one` is the better finding about a thing: its remedy is shown. A consequence of a symptom is shown only
+/// when there is nothing else.
 bool leads(const Finding& one, const Finding& other) {
   constexpr std::size_t kSymptom = 2;  // "gpu/0000:65:00.0/lost"
   const auto rank = [](const Finding& finding) {
@@ -100,15 +100,16 @@ bool leads(const Finding& one, const Finding& other) {
 constexpr const char* kOwned = ".owned";
 constexpr const char* kVerify = ".verify";  // the component's checks ended with an error
 
-/// An apply for what runs now would cure it; what the next boot will lack is another matter.
+/// True when an apply for the running system would fix it. Findings about the next boot are not included.
 bool is_cured_by_apply(const Finding& finding) {
   return advises_apply(finding.remedy) && !finding.name.ends_with(kNextBoot);
 }
 
-/// The last apply is done but for a reboot.
+/// True when the last apply is complete except for a reboot.
 bool awaits_reboot(const Finding& finding) { return is_wrong(finding) && finding.remedy == kReboot; }
 
-/// What leads the findings of a component that an apply, or the reboot that is due, would cure; null: nothing does.
+/// Returns the finding that leads a component's findings that an apply, or a pending reboot, would fix; null when none
+/// does.
 const Finding* leader_of(const std::string& component, const Findings& findings) {
   for (const Finding& finding : findings.list())
     if (finding.name == component + ".apply" && awaits_reboot(finding)) return &finding;
@@ -116,8 +117,8 @@ const Finding* leader_of(const std::string& component, const Findings& findings)
     for (const Finding& finding : findings.list())
       if (finding.status == Finding::Status::fail && finding.name == component + end) return &finding;
   for (const Finding& finding : findings.list()) {
-    // The state of before is in force, and what is wrong with it the apply that failed would have cured. One that waits
-    // tells less than the component does of what it waits for.
+    // The former state is active, and the failed apply would have fixed what is wrong with it. The finding of a
+    // component that waits says less than the component's finding about what it waits for.
     if (finding.status == Finding::Status::warning && finding.name == component + ".apply" &&
         !finding.text.starts_with(kLeftWaiting))
       return &finding;
@@ -126,7 +127,7 @@ const Finding* leader_of(const std::string& component, const Findings& findings)
   return nullptr;
 }
 
-/// The component's own finding about what is not as slipway left it; empty when it has no such finding.
+/// Returns the component's own finding about things that differ from slipway's record; empty when there is none.
 std::string explains(const Finding& owned, const Findings& findings) {
   const bool is_own_work = owned.text.starts_with(kOwnWorkDiffers);
   const auto is_about_it = [&](const Finding& finding) {
@@ -160,7 +161,7 @@ std::string tells_of_the_place(const Finding& general, const Findings& findings)
   return {};
 }
 
-/// The finding of a component that says what to do about what its service only reports.
+/// Returns the component's finding that has the remedy for a problem that its service only reports.
 std::string told_by(const Finding& service, const Findings& findings) {
   for (const auto status : {Finding::Status::fail, Finding::Status::warning})
     for (const Finding& finding : findings.list())
@@ -168,7 +169,7 @@ std::string told_by(const Finding& service, const Findings& findings) {
   return {};
 }
 
-/// What an apply cures is on its way while one runs.
+/// Marks findings that a running apply will fix.
 Findings leave_to_apply(const Findings& findings) {
   Findings later;
   for (Finding finding : findings.list()) {
@@ -226,7 +227,7 @@ std::vector<CauseEntry> entries_of(const std::map<std::string, Findings>& findin
     const Finding* head = origin.second;
     for (const Finding* each : group)
       if (origin.second == nullptr && (head == nullptr || leads(*each, *head))) head = each;
-    if (!is_wrong(*head)) continue;  // nothing is wrong with the thing
+    if (!is_wrong(*head)) continue;  // nothing is wrong with it
     entries.push_back({head, {}});
     for (const Finding* each : group)
       if (each != head) entries.back().consequences.push_back(each);

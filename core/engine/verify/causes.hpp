@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/verify/causes.hpp - findings by their cause, for verify and doctor: one entry for each cause, with what
-// comes of it.
+// core/engine/verify/causes.hpp - groups findings by their cause, for verify and doctor: one entry for each cause, with
+// its consequences.
 //
-// Finding::cause names another finding, or a thing by its path ("gpu/0000:65:00.0"). What stands deeper in a path comes
-// of what is above it: a finding about "gpu/0000:65:00.0/lost" is a consequence of one about "gpu/0000:65:00.0", and
-// one about "gpu/0000:65:00.0/lost/labels" of both.
+// Finding::cause names another finding, or a thing by its path ("gpu/0000:65:00.0"). A deeper path is a consequence of
+// the paths above it: a finding about "gpu/0000:65:00.0/lost" is a consequence of one about "gpu/0000:65:00.0", and one
+// about "gpu/0000:65:00.0/lost/labels" of both.
 #pragma once
 
 #include <map>
@@ -15,39 +15,41 @@
 
 namespace slipway::core {
 
-/// The finding of a running apply, and of one that was cut off.
+/// The finding about an apply that is running, and about one that was interrupted.
 inline constexpr const char* kApplyFinding = "slipway.apply";
-/// How the finding NAME.apply begins of a component that waits for what is in the way.
+/// The beginning of the finding NAME.apply about a component that waits for another process.
 inline constexpr const char* kLeftWaiting = "the last apply left it waiting";
-/// The remedy of a component whose last apply is done but for a reboot.
+/// The remedy for a component whose last apply is complete except for a reboot.
 inline constexpr const char* kReboot = "reboot";
 
-/// What the finding `.owned` says of a component's own work, which the component's findings explain.
+/// The beginning of the finding `.owned` about a component's own actions, which the component's findings explain.
 inline constexpr const char* kOwnWorkDiffers = "not as slipway left it: ";
 
-/// Borrows from the findings that it was made of.
+/// Borrows from the findings that it was made from.
 struct CauseEntry {
-  const Finding* head;                       ///< fails or warns; its remedy is the one for all
-  std::vector<const Finding*> consequences;  ///< in the order of the components; one of several causes is one of each
-  Finding::Status worst() const;             ///< fail where any of them fails
+  const Finding* head;                       ///< fails or warns; its remedy covers the whole entry
+  std::vector<const Finding*> consequences;  ///< in the order of the components; listed under each of its causes
+  Finding::Status worst() const;             ///< fail when any of them fails
 };
 
-/// What fails or warns, and what was not tried because of it: a running apply first, then what fails, then by the
-/// number of consequences.
+/// Returns entries for the findings that fail or warn, and those not exercised because of them: a running apply first,
+/// then failures, then by number of consequences.
 std::vector<CauseEntry> entries_of(const std::map<std::string, Findings>& findings);
 
-/// Names the causes that follow from the findings themselves:
-/// - a component that cannot be planned, or that the last apply left undone, is the cause of what an apply would cure
-///   in it; where it cannot be planned, no finding of it advises an apply any more;
-/// - so are edits that an apply keeps;
-/// - otherwise that something is not as slipway left it comes of the component's own finding about the same;
-/// - a file that stops the component's checks comes of the component's own finding about the same place in it;
-/// - what a service reports comes of the finding of its component that has the same text, and says what to do;
-/// - while an apply runs, what an apply cures is on its way: it is not exercised.
+/// Sets the causes that follow from the findings themselves:
+/// - a component that cannot be planned, or that the last apply left incomplete, is the cause of its findings that an
+///   apply would fix; when it cannot be planned, its findings no longer advise an apply;
+/// - the same holds for edits that an apply keeps;
+/// - otherwise the finding that a thing differs from slipway's record is a consequence of the component's own finding
+///   about it;
+/// - a file that stops the component's checks is a consequence of the component's own finding about the same place in
+/// it;
+/// - a service's report is a consequence of its component's finding that has the same text and a remedy;
+/// - while an apply runs, findings that it will fix are not exercised.
 /// @param apply_runs  another slipway changes the root now
 void name_causes(std::map<std::string, Findings>& findings, bool apply_runs);
 
-/// Something is on its way by an apply that runs, so that it cannot be judged yet.
+/// True when a running apply will change something, so that it cannot be judged yet.
 bool awaits_apply(const std::map<std::string, Findings>& findings);
 
 }  // namespace slipway::core

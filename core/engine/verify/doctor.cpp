@@ -12,7 +12,7 @@
 namespace slipway::core {
 namespace {
 
-/// Plugins of an older slipway know no patterns.
+/// Plugins built for an older slipway have no patterns.
 Findings diagnose_component(Session& session, const std::string& name, const Json& section) {
   Findings findings;
   auto reply =
@@ -39,7 +39,7 @@ Findings merged(const Findings& verified, const Findings& patterns) {
   return all;
 }
 
-/// A registry that does not answer stops no running machine.
+/// A registry that does not answer does not stop a running machine.
 Finding plan_problem(const std::string& name, const Error& error) {
   const bool later = error.code == ErrorCode::unreachable;
   std::string text = what_and_file(error);
@@ -48,7 +48,7 @@ Finding plan_problem(const std::string& name, const Error& error) {
   return {later ? Finding::Status::warning : Finding::Status::fail, name + ".plan", text, error.next};
 }
 
-/// What stops a plan is often what verify has failed on.
+/// True when verify has already failed on the problem that stops the plan.
 bool says_already(const Findings& findings, const Finding& problem) {
   return std::ranges::any_of(findings.list(), [&](const Finding& each) {
     return each.status == Finding::Status::fail && each.text == problem.text;
@@ -68,8 +68,8 @@ Result<std::map<std::string, Findings>> doctor_run(Session& session, const HostS
   }
   session.ui().looking({});
   SLIPWAY_TRY(unfinished, read_unfinished(session));
-  if (unfinished.damaged || !session.state().left_out().empty()) return all;  // there is no plan without these
-  std::vector<std::string> names = options.only;  // what the last apply left out has no plan
+  if (unfinished.damaged || !session.state().left_out().empty()) return all;  // without these there is no plan
+  std::vector<std::string> names = options.only;  // a component that the last apply left out has no plan
   std::erase_if(names, [&spec](const std::string& name) { return !spec.has(name); });
   if (names.empty() && !options.only.empty()) return all;
   session.ui().looking("plan …");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/verify/doctor.hpp - what is wrong here, and what helps: verify, known failure patterns, and what stops a
+// core/engine/verify/doctor.hpp - finds problems and their remedies: verify, known failure patterns, and errors of the
 // plan.
 #pragma once
 
@@ -20,8 +20,8 @@ struct DoctorOptions {
   Lock lock;
 };
 
-/// For every component of the spec: what verify finds, its plugin's known failure patterns (which take the place of a
-/// finding of verify's of the same name), and why it cannot be planned, if so. Changes nothing.
+/// Returns for every component of the spec the findings of verify, its plugin's known failure patterns (which replace
+/// findings of verify with the same name), and the reason when it cannot be planned. Changes nothing.
 Result<std::map<std::string, Findings>> doctor_run(Session& session, const HostSpec& spec,
                                                    const DoctorOptions& options);
 

@@ -53,14 +53,14 @@ ServiceState read_answer(const std::string& line) {
   return state;
 }
 
-/// A service names commands as they are typed on its own machine.
+/// Adapts the commands that a service names to this root's options.
 ServiceState advised_in(const SessionOptions& options, ServiceState state) {
   state.status = advised(std::move(state.status), options);
   for (std::string& reason : state.reasons) reason = advised(std::move(reason), options);
   return state;
 }
 
-/// One question under way.
+/// One open request.
 class Question {
  public:
   Question(const Host& host, const std::string& component) {
@@ -72,7 +72,7 @@ class Question {
     if (connected && ::send(socket_.get(), kQuestion.data(), kQuestion.size(), MSG_NOSIGNAL) < 0) end(Is::silent);
   }
   int fd() const { return state_ ? -1 : socket_.get(); }
-  /// Takes what there is of the answer.
+  /// Reads the available part of the answer.
   void read() {
     std::array<char, 4096> part;
     const ssize_t got = ::recv(socket_.get(), part.data(), part.size(), 0);
@@ -103,7 +103,7 @@ class Question {
   std::optional<ServiceState> state_;
 };
 
-/// Until all have answered or the time is over.
+/// Waits until all have answered or the time is over.
 void wait_for(std::map<std::string, Question>& questions, Clock::time_point end) {
   for (;;) {
     std::vector<pollfd> wanted;
@@ -121,7 +121,7 @@ void wait_for(std::map<std::string, Question>& questions, Clock::time_point end)
   }
 }
 
-/// systemd starts the units of services here: else only people do.
+/// True when systemd starts the units of services here; otherwise only users do.
 bool is_started_here(const Session& session) {
   return has_systemd(session.host()) && session.host().exists(unit_program(session));
 }
@@ -132,7 +132,7 @@ std::string why_not_started(const Session& session, const std::string& unit) {
   return "the root has no " + unit_program(session) + " for " + unit + ": install slipway there";
 }
 
-/// A service that has no use without a device does not start on a running machine that has none.
+/// True when a service waits for its device: it does not start on a running machine without it.
 bool waits_for_device(const Session& session, const std::string& component) {
   const auto left = session.host().live() ? read_service_file(session, component) : Result<Json>(Json::object());
   return left && !has_device(*left, "/sys");
@@ -206,7 +206,7 @@ Finding service_finding(const Session& session, const std::string& component, co
   const bool started = is_started_here(session);
   Finding finding{Status::fail, component + ".service", "the service " + to_text(state), {}};
   if (state.is == Is::working || state.is == Is::quiet) {
-    // What a service reports while it paused for an apply is that it stands still.
+    // While a service is quiesced for an apply, its report says only that.
     const bool reports = state.is == Is::working && !state.reasons.empty();
     finding.status = reports ? Status::warning : Status::pass;
     finding.text = reports ? "the service works, and reports: " + reasons_text(state.reasons) : to_text(state);
@@ -219,7 +219,7 @@ Finding service_finding(const Session& session, const std::string& component, co
   } else if (state.is == Is::absent && !started) {
     finding.status = Status::not_exercised;
     finding.text = why_not_started(session, unit);
-  } else if (state.is == Is::died && !started) {  // somebody had started it by hand
+  } else if (state.is == Is::died && !started) {  // a user had started it by hand
     finding.remedy = "start it again: `slipway service " + component + "`";
     if (!session.host().has_kernel_view()) finding.status = Status::not_exercised;
   } else {

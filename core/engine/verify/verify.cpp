@@ -23,28 +23,28 @@
 namespace slipway::core {
 namespace {
 
-/// The component's own work is not done, and its finding about the last apply says so.
+/// True when the component's own actions are not complete, and its finding about the last apply says so.
 bool is_on_its_way(const Json& record) {
   const std::string state = record.value("state", "");
   return state == to_string(ComponentState::waiting) || state == to_string(ComponentState::reboot_required) ||
          (state == to_string(ComponentState::failed) && !record.contains("findings"));
 }
 
-/// What is not as it was left. The summary of a component's own work tells the change that was made then.
+/// Describes a difference from slipway's record. The summary of a custom action would describe its last change.
 std::string text_of(const Owned& item, const Check& check) {
   if (check.problem) return check.problem->what;
   if (item.action.kind() == "custom") return kOwnWorkDiffers + item.action.target();
   return check.summary.empty() ? item.key() + " differs" : "an apply would " + check.summary;
 }
 
-/// One finding for all that a component owns: it is as it was left, or what is not.
+/// Returns one finding for all that a component owns: unchanged, or the differences.
 /// @param later  see is_on_its_way()
 Result<Finding> check_owned(Session& session, const Ownership& owned, const Json& accepted, bool deep, bool later) {
   ComponentLayers layers(session, owned.component, {});
   std::string problems;
-  bool plan = false;               // an apply puts it right
-  bool inside = false;             // a difference that a plan does not look for: inside of what was unpacked
-  std::vector<std::string> edits;  // which an apply leaves
+  bool plan = false;               // an apply fixes it
+  bool inside = false;             // a difference inside an unpacked tree, which a plan does not look for
+  std::vector<std::string> edits;  // edits that an apply keeps
   const auto note = [&](const std::string& text) { problems += (problems.empty() ? "" : "; ") + text; };
   for (const Owned& item : owned.items) {
     SLIPWAY_TRY(kind, action_kind(item.action.kind()));
@@ -78,7 +78,8 @@ Result<Finding> check_owned(Session& session, const Ownership& owned, const Json
   return Finding{Finding::Status::fail, name, problems, advised(joined(remedies, "; "), session.options())};
 }
 
-/// A component that an apply leaves out, since there is nothing for it here, has nothing to be verified either.
+/// Returns a finding for a component that an apply leaves out because it has nothing to do here: there is nothing to
+/// verify.
 std::optional<Finding> has_nothing_here(Session& session, const std::string& name, const Json& section, bool is_owned) {
   const auto facts = detect_component(session, name, section);
   if (!facts || facts->applicable()) return std::nullopt;
@@ -96,7 +97,7 @@ std::optional<Finding> has_nothing_here(Session& session, const std::string& nam
 constexpr const char* kLookAtBoot =
     "look at `journalctl -u slipway-boot.service`, then run it again: `systemctl restart slipway-boot.service`";
 
-/// What the units of this boot have come to.
+/// Adds the results of this boot's units.
 void add_boot(const Session& session, std::map<std::string, Findings>& all) {
   const bool booting = session.host_config().booting;
   const auto status = booting ? Finding::Status::fail : Finding::Status::warning;  // a boot that failed is not ready
@@ -112,8 +113,7 @@ void add_boot(const Session& session, std::map<std::string, Findings>& all) {
     all["slipway"].add({Finding::Status::warning, "slipway.apply-unit", problem, kStartApplyUnitAgain});
 }
 
-/// The components that the spec describes as the generation in force does: what an apply that failed would have changed
-/// was taken back for them.
+/// Returns the components that the spec describes as the active generation does: a failed apply has restored them.
 std::set<std::string> as_in_force(const Session& session, const HostSpec& spec, const Generation& current) {
   std::set<std::string> names;
   const auto in_force = spec_of(current, session.plugins());
@@ -126,7 +126,7 @@ std::set<std::string> as_in_force(const Session& session, const HostSpec& spec, 
   return names;
 }
 
-/// The keys of a section that two specs have otherwise: "source.digest, version".
+/// Returns the keys of a section that differ between two specs: "source.digest, version".
 std::string other_keys(const Json& wanted, const Json& applied, const std::string& before = "") {
   std::set<std::string> names;
   for (const Json* section : {&wanted, &applied})
@@ -142,7 +142,7 @@ std::string other_keys(const Json& wanted, const Json& applied, const std::strin
   return joined(other, ", ");
 }
 
-/// With -f, the spec may be one that was never applied: what of it no finding of the component's compares is said here.
+/// With -f, the spec may never have been applied. Adds its differences that no finding of the component covers.
 void add_differences(const Session& session, const HostSpec& spec, const Generation& current, const Json& failing,
                      const std::function<bool(const std::string&)>& looked_at, std::map<std::string, Findings>& all) {
   if (session.options().spec.empty()) return;
@@ -159,8 +159,8 @@ void add_differences(const Session& session, const HostSpec& spec, const Generat
   }
 }
 
-/// How the last apply ended for the component, where that is not for verify to find out anew.
-/// @param is_in_force  what is verified is not what that apply wanted, but what was there before and works or does not
+/// Returns the result of the component's last apply, where verify cannot determine it itself.
+/// @param is_in_force  the verified state is not what that apply wanted, but the state before it
 /// @param is_here      something was applied before
 Finding last_apply(const Session& session, const HostSpec& spec, const std::string& name, const Json& record,
                    bool is_in_force, bool is_here) {
@@ -169,13 +169,13 @@ Finding last_apply(const Session& session, const HostSpec& spec, const std::stri
         Finding::Status::fail, name + ".removal", "it could not be removed: " + failing_text(record),
         advised("run `slipway remove " + name + "` again, or `slipway apply` to keep it", session.options())};
   const std::string state = record.value("state", "");
-  const bool is_left_out = spec.left_out.contains(name);  // of the generation, which is the spec that has it
+  const bool is_left_out = spec.left_out.contains(name);  // of the generation, which is the spec that contains it
   const bool ended_badly = state == "failed" || state == "blocked";
-  // What a job holds up is on its way; of what waits for its source, nothing is here.
+  // A component held up by a job will follow; of one that waits for its source, nothing is installed.
   const bool is_unreachable = record.value("unreachable", false);
   const bool never_came = state == "waiting" && (!is_here || is_unreachable);
   const bool failed = (ended_badly || never_came) && !is_in_force;
-  const bool is_named = !session.options().spec.empty();  // so that advised() adds it
+  const bool is_named = !session.options().spec.empty();  // advised() then adds it
   const std::string file = is_named ? "" : failing_spec(record);
   const std::string again = "`slipway apply" + file + (is_unreachable ? " --wait-for-source`" : "`");
   const std::string told = record.value("do", "");  // with the options of that apply
@@ -190,21 +190,22 @@ Finding last_apply(const Session& session, const HostSpec& spec, const std::stri
                  record.contains("blocked_by") ? record.value("blocked_by", "") + ".apply" : ""};
 }
 
-/// Nothing of a component without a plugin can be verified.
+/// Returns the finding for a component without a plugin: nothing of it can be verified.
 Finding unusable_finding(const Session& session, const std::string& name, const Error& error) {
   const auto shown = [](const auto& detail) { return "; " + detail.first + ": " + detail.second; };
   return {Finding::Status::fail, name + ".plugin", error.what + joined(error.details, "", shown),
           advised(error.next, session.options())};
 }
 
-/// What a component has made cannot be looked at: its plugin, which knows its own actions, is gone or crashes.
+/// Returns the finding for a component that cannot be checked: its plugin, which knows its own actions, is missing or
+/// crashes.
 Finding unchecked_finding(const Session& session, const HostSpec& spec, const std::string& name, const Error& error) {
   return {Finding::Status::fail, name + ".owned", "what it has made could not be checked: " + what_and_file(error),
           advised(error.next, session.options()), spec.unusable.contains(name) ? name + ".plugin" : ""};
 }
 
-/// What no component can tell: an apply that was cut off has left changes half done, or what is to follow them.
-/// @return  another slipway is at work
+/// Adds findings that no component can report: an interrupted apply has left changes half done, or pending triggers.
+/// @return  true when another slipway is at work
 Result<bool> add_unfinished(Session& session, std::map<std::string, Findings>& all) {
   SLIPWAY_TRY(unfinished, read_unfinished(session));
   const auto& options = session.options();
@@ -255,10 +256,10 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
   std::set<std::string> in_force;
   if (!failing.empty() && current) in_force = as_in_force(session, spec, *current);
   if (current) add_differences(session, spec, *current, failing, looked_at, all);
-  const auto is_here = [&](const std::string& name) {  // where it had nothing to do, it holds nothing
+  const auto is_here = [&](const std::string& name) {  // a component that had nothing to do owns nothing
     return owned.contains(name) || (current && current->plugins.contains(name));
   };
-  // Also of one that was left out, so that neither the spec in force nor any record has it.
+  // This includes components that were left out, so that neither the active spec nor any record has them.
   for (const auto& [name, record] : failing.items())
     if (looked_at(name) && !spec.unusable.contains(name) &&
         !(record.contains("findings") && spec.components.contains(name)))
@@ -272,7 +273,7 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
     if (auto finding = has_nothing_here(session, name, section, owned.contains(name))) {
       const bool is_owned = finding->status == Finding::Status::warning;
       all[name].add(std::move(*finding));
-      // What is installed is looked at all the same: an image is verified where it is booted for a test, without a GPU.
+      // Installed components are verified all the same: an image may be booted for a test, without a GPU.
       if (!is_owned) continue;
     } else if (const auto service = services.find(name);
                service != services.end() && has_service(*session.plugins().manifest(name), section)) {
@@ -284,7 +285,7 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
       continue;
     }
     for (const Finding& finding : findings->list()) all[name].add(finding);
-    // Where hardware comes and goes, the component's own findings say whether it misses anything.
+    // Where hardware comes and goes, the component's own findings say whether it lacks anything.
     const bool says_nothing = findings->list().empty();
     const bool unknown = session.state().leaves_out("components/" + name + ".json");
     if (!is_here(name) && !unknown && (says_nothing || session.host_config().hardware != "detect"))

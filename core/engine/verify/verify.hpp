@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/verify/verify.hpp - is it really working? What the core holds, and what each component says.
+// core/engine/verify/verify.hpp - checks that everything works: the core's records, and each component's own verify().
 #pragma once
 
 #include <map>
@@ -12,18 +12,18 @@
 
 namespace slipway::core {
 
-/// The end of the name of a finding about a component that has nothing to do on this host: "driver.applies".
+/// The suffix of a finding about a component that has nothing to do on this host: "driver.applies".
 inline constexpr std::string_view kApplies = ".applies";
 
-/// The end of the name of a finding about what the next boot will lack: "driver.next-boot". It fails a verify, and what
-/// an apply has changed works all the same.
+/// The suffix of a finding about things that the next boot will lack: "driver.next-boot". It fails a verify, but not
+/// the component that an apply has changed.
 inline constexpr std::string_view kNextBoot = ".next-boot";
-/// The end of the name of a component's finding about devices that do not answer. The others can be used.
+/// The suffix of a component's finding about devices that do not answer. The other devices can be used.
 inline constexpr std::string_view kLost = ".lost";
-/// The beginning of the cause of findings about what the machine lacks beside the component: "machine/NAME".
+/// The prefix of the cause of findings about what the machine lacks apart from the component: "machine/NAME".
 inline constexpr std::string_view kMachineCause = "machine/";
 
-/// The component's own verify(). Changes nothing.
+/// Runs the component's own verify(). Changes nothing.
 Result<Findings> verify_component(Session& session, const std::string& name, const Json& section);
 
 struct VerifyOptions {
@@ -31,8 +31,8 @@ struct VerifyOptions {
   bool deep = false;  ///< hash every file
 };
 
-/// For every component of the spec that this root has: that what it owns is as it was left, that its service runs, then
-/// verify().
+/// Checks for every component of the spec that this root has: its files and settings are unchanged, its service runs,
+/// and its verify() passes.
 Result<std::map<std::string, Findings>> verify_run(Session& session, const HostSpec& spec,
                                                    const VerifyOptions& options);
 

@@ -26,9 +26,9 @@ void mismatch(const YamlNode& node, const SchemaKey& schema, const std::string& 
                      advice_for(node, schema, key));
 }
 
-/// In words that the manifest has for it; the pattern itself is shown only where there are no better ones.
+/// Describes the mismatch with the manifest's `expects`; shows the pattern itself only when there is none.
 std::string no_fit(YamlNode node, const SchemaKey& schema, const std::string& why) {
-  node.quoted = false;  // which makes no difference to a text
+  node.quoted = false;  // quotes do not matter for text
   if (!schema.expects.empty()) return "expected " + schema.expects + ", found " + found(node);
   return found(node) + " " + (schema.example.empty() ? why : "does not have the form that is expected here");
 }
@@ -41,7 +41,7 @@ Json check_string(const YamlNode& node, const SchemaKey& schema, const std::stri
   return node.text;
 }
 
-/// A number, or how many elements there are, within the bounds of the schema.
+/// Checks that a number, or a number of elements, is within the limits of the schema.
 void check_bounds(std::int64_t number, const YamlNode& node, const SchemaKey& schema, const std::string& key,
                   SchemaCheck& check) {
   if (number >= schema.least.value_or(number) && number <= schema.most.value_or(number)) return;
@@ -134,7 +134,7 @@ Json check_map(const YamlNode& node, const SchemaKey& schema, const std::string&
   return map;
 }
 
-/// A key that is there under a mistyped name is reported once, as that.
+/// True when the key is present under a mistyped name, which is reported once.
 bool is_mistyped(const YamlNode& node, const std::string& name) {
   return std::any_of(node.entries.begin(), node.entries.end(),
                      [&](const YamlEntry& entry) { return nearest_word(entry.key, {name}) == name; });
@@ -150,7 +150,7 @@ void check_required(const YamlNode& node, const SchemaKey& schema, const std::st
   }
 }
 
-/// The key of that name, or that had it.
+/// Finds the key of that name, or of that former name.
 std::map<std::string, SchemaKey>::const_iterator find_key(const SchemaKey& schema, const std::string& name) {
   const auto child = schema.keys.find(name);
   if (child != schema.keys.end()) return child;
@@ -162,7 +162,7 @@ Json check_object(const YamlNode& node, const SchemaKey& schema, const std::stri
   std::vector<std::string> known;
   for (const auto& [name, child] : schema.keys) known.push_back(name);
   Json object = Json::object();
-  std::map<std::string, std::string> named_by;  // the word that the spec has for a key
+  std::map<std::string, std::string> named_by;  // the name that the spec uses for a key
   for (const YamlEntry& entry : node.entries) {
     const auto child = find_key(schema, entry.key);
     if (child == schema.keys.end()) {
@@ -201,7 +201,7 @@ Json untyped_scalar(const YamlNode& node) {
   return node.text;
 }
 
-/// Of what is in a value without a schema: its plugin finds mistakes in it.
+/// Adds the positions in a value without a schema: its plugin reports errors in it.
 void add_positions(const YamlNode& node, const std::string& key, SchemaCheck& check) {
   for (std::size_t i = 0; i < node.items.size(); ++i) {
     const std::string item_key = below(key, std::to_string(i));

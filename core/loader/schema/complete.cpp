@@ -10,7 +10,7 @@ namespace {
 
 using Type = SchemaKey::Type;
 
-/// ".." stays as it is: behind a symlink it means something else than its lexical form.
+/// Keeps "..": behind a symlink it means something other than its lexical form.
 std::string absolute_path(const std::string& path, const std::string& folder) {
   const std::filesystem::path joined = std::filesystem::path(folder) / path;
   const bool climbs = std::find(joined.begin(), joined.end(), std::filesystem::path("..")) != joined.end();
@@ -36,7 +36,7 @@ Json complete_object(const Json& written, const SchemaKey& schema, const std::st
   return object;
 }
 
-/// The repository of an artifact source: a folder's path is made absolute, an address stays.
+/// Returns the repository of an artifact source: makes a folder's path absolute, leaves an address unchanged.
 std::string absolute_repository(const std::string& text, const std::string& folder) {
   return text.starts_with("oci://") ? text : absolute_path(text, folder);
 }

@@ -19,7 +19,7 @@ SchemaKey of_type(Type type) {
   return schema;
 }
 
-/// What may stand in a key's schema. `default` and `example` are checked against the type that it gives.
+/// The schema of a key's schema. `default` and `example` are checked against the type that it has.
 const SchemaKey& schema_of_schemas() {
   static const SchemaKey schema = [] {
     SchemaKey object = of_type(Type::object);
@@ -46,7 +46,7 @@ Type type_from_name(const std::string& name) {
   return found == names.end() ? Type::any : static_cast<Type>(found - names.begin());
 }
 
-/// One schema as it is read: the node, its dotted key, and where problems go.
+/// One schema being read: the node, its dotted key, and the list for problems.
 struct Reading {
   const YamlNode& node;
   const std::string& key;
@@ -121,7 +121,7 @@ bool is_key_name(const std::string& name) {
                      [](unsigned char c) { return c < 0x80 && (std::isalnum(c) != 0 || c == '_' || c == '-'); });
 }
 
-/// Every "{name}" of a tag prefix is a key beside it.
+/// Checks that every "{name}" of a tag prefix is a key beside it.
 void check_tag_prefix(const YamlEntry& entry, const std::map<std::string, SchemaKey>& siblings, const std::string& key,
                       const std::string& prefix, SchemaCheck& check) {
   for (std::size_t open = prefix.find('{'); open != std::string::npos; open = prefix.find('{', open + 1)) {

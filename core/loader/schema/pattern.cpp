@@ -10,10 +10,10 @@ namespace {
 constexpr std::size_t kLongestText = 1024;
 constexpr std::size_t kLongestPattern = 500;
 
-/// Compiling one takes longer than matching it, and a schema's patterns are asked for again and again.
+/// Caches compiled patterns: compiling takes longer than matching, and a schema's patterns are used again and again.
 const std::regex& compiled(const std::string& pattern) {
   thread_local std::map<std::string, std::regex> known;
-  constexpr std::size_t kMost = 256;  // all plugins together have some dozens
+  constexpr std::size_t kMost = 256;  // all plugins together have a few dozen
   if (known.size() > kMost) known.clear();
   const auto found = known.find(pattern);
   return found != known.end() ? found->second : known.emplace(pattern, std::regex(pattern)).first->second;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/loader/schema/problems.hpp - collects what is wrong with one document, so that a person sees it all at once.
+// core/loader/schema/problems.hpp - collects all problems of one document, so that a user sees them at once.
 #pragma once
 
 #include <string>
@@ -13,17 +13,17 @@ namespace slipway::core {
 
 class Problems {
  public:
-  /// At most so many are shown; of the rest only the number.
+  /// The number of problems shown; the rest are only counted.
   static constexpr std::size_t kShown = 10;
 
   explicit Problems(std::string file) : file_(std::move(file)) {}
 
-  /// @param key  the dotted key that it is about, shown beside the position; may be empty
+  /// @param key  the dotted key with the problem, shown beside the position; may be empty
   void add(Position position, const std::string& key, std::string what, std::string next = {});
 
   bool none() const { return errors_.empty(); }
   const std::string& file() const { return file_; }
-  /// The first by position, the others as its details "also". Only when there are any.
+  /// Returns the first problem by position, with the others as its details "also". Requires at least one problem.
   Error to_error() const;
 
  private:

@@ -62,7 +62,7 @@ bool is_tag(std::string_view text) {
 
 RepositoryParts split_repository(const std::string& text) {
   RepositoryParts parts{text, {}, {}};
-  if (!text.starts_with(kScheme)) return parts;  // a path may hold any of these characters
+  if (!text.starts_with(kScheme)) return parts;  // a path may contain any of these characters
   if (const std::size_t at = parts.repository.find('@'); at != std::string::npos) {
     parts.digest = parts.repository.substr(at + 1);
     parts.repository.resize(at);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/loader/schema/type_names.hpp - the words for schema types and for what was found instead.
+// core/loader/schema/type_names.hpp - names of schema types, and descriptions of values of a wrong type.
 #pragma once
 
 #include <string>
@@ -10,20 +10,20 @@
 
 namespace slipway::core {
 
-/// As the manifest writes it: "string", "enum", "artifact-source", …
+/// The name in the manifest: "string", "enum", "artifact-source", …
 std::string_view type_name(SchemaKey::Type type);
-/// Every type's name, in the order of the enumeration.
+/// The names of all types, in the order of the enumeration.
 const std::vector<std::string>& type_names();
 
-/// What is expected: "a string", "one of auto, open and proprietary", "a list".
+/// Describes valid values: "a string", "one of auto, open and proprietary", "a list".
 std::string expected(const SchemaKey& schema);
 
-/// "1 to 64", "at least 1", of a list or map "at most 64 elements"; empty when there are none.
+/// Describes the limits: "1 to 64", "at least 1", for a list or map "at most 64 elements"; empty when there are none.
 std::string bounds(const SchemaKey& schema);
 
-/// What was found: "a list", "nothing", "the quoted text \"1\"", "'abc'"; long texts are cut.
+/// Describes the value found: "a list", "nothing", "the quoted text \"1\"", "'abc'"; cuts long texts.
 std::string found(const YamlNode& node);
-/// The same without any of its text, for what may be a secret.
+/// The same without any of its text, for a value that may be a secret.
 std::string found_kind(const YamlNode& node);
 
 }  // namespace slipway::core

@@ -17,15 +17,15 @@ namespace {
 
 constexpr std::size_t kStackBytes = 64U << 10;
 
-/// What the new process needs, made before it is started.
+/// The data for the new process, prepared before it is started.
 struct Launch {
   std::vector<char*> arguments;
   std::vector<char*> environment;
   const std::vector<int>& descriptors;
 };
 
-/// Runs in the new process, in the memory of this one, while the calling thread waits: system calls only, and none
-/// through wrappers that keep records of their own. Sanitizers would take the foreign stack for a mistake.
+/// Runs in the new process, in the memory of this one, while the calling thread waits: makes system calls only, and
+/// none through wrappers that keep records. Sanitizers would report the foreign stack as an error.
 __attribute__((no_sanitize("address", "undefined", "thread"))) void become_program(void* argument) {
   const Launch& launch = *static_cast<const Launch*>(argument);
   static constexpr std::array<std::uint64_t, 8> kDefault{};  // SIG_DFL, no flags, empty mask on every architecture
@@ -37,7 +37,7 @@ __attribute__((no_sanitize("address", "undefined", "thread"))) void become_progr
   syscall(SYS_exit_group, 127);
 }
 
-/// clone3 whose child calls `run(argument)` on its new stack. The C library has no wrapper for it.
+/// Calls clone3 with a child that runs `run(argument)` on its new stack. The C library has no wrapper for it.
 long clone_and_run(const clone_args& wanted, void (*run)(void*), void* argument) {
 #if defined(__x86_64__)
   long result = SYS_clone3;
@@ -86,7 +86,7 @@ pid_t start_in_cgroup(const ChildProgram& program, int cgroup) {
   wanted.exit_signal = SIGCHLD;
   wanted.cgroup = static_cast<decltype(wanted.cgroup)>(cgroup);
   wanted.stack = reinterpret_cast<std::uintptr_t>(stack.get()) & ~std::uintptr_t{15};
-  wanted.stack_size = kStackBytes - 16;  // a multiple of 16, as calls want it
+  wanted.stack_size = kStackBytes - 16;  // a multiple of 16, as the ABI requires
   const long pid = clone_and_run(wanted, become_program, &launch);
   return pid > 0 ? static_cast<pid_t>(pid) : -1;
 }

@@ -28,7 +28,7 @@ void Channel::send() {
 
 bool Channel::receive() {
   std::array<char, 65536> part;
-  constexpr int kParts = 64;  // then the caller looks at the clock again
+  constexpr int kParts = 64;  // then the caller checks the clock again
   for (int i = 0; i < kParts; ++i) {
     const ssize_t got = recv(socket_.get(), part.data(), part.size(), MSG_DONTWAIT);
     if (got > 0)

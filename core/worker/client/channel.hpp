@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/worker/client/channel.hpp - slipway's end of the descriptor to a worker: frames that never block the caller.
+// core/worker/client/channel.hpp - slipway's end of the connection to a worker: frames that never block the caller.
 #pragma once
 
 #include <optional>
@@ -21,13 +21,13 @@ class Channel {
   int fd() const { return socket_.get(); }
   bool has_unsent() const { return !outgoing_.empty(); }
 
-  /// Takes a message to be sent. Errors: `invalid` when it is too long for a frame.
+  /// Queues a message for sending. Errors: `invalid` when it is too long for a frame.
   Status queue(const Json& message);
-  /// Sends what the other end can take now. That it is closed is told by receive().
+  /// Sends as much as the other end can take now. receive() tells when the other end is closed.
   void send();
-  /// Takes what is there, or of very much a part. @return false when the other end is closed
+  /// Receives the available bytes, up to a limit. @return false when the other end is closed
   bool receive();
-  /// The next message that was received; see FrameReader::next().
+  /// Returns the next received message; see FrameReader::next().
   Result<std::optional<Json>> next() { return reader_.next(); }
 
  private:

@@ -54,7 +54,7 @@ class ProcessWorker final : public Worker {
   void leave() override { leaves_ = true; }
 
  private:
-  /// One call under way.
+  /// One running call.
   struct Turn {
     const WorkerEvents& events;
     Clock::time_point deadline;
@@ -89,7 +89,7 @@ class ProcessWorker final : public Worker {
   std::string phase_;
   std::string op_;
   std::uint64_t calls_ = 0;
-  Turn* turn_ = nullptr;  ///< the call under way
+  Turn* turn_ = nullptr;  ///< the running call
   Clock::time_point lines_since_;
   bool ready_ = false;
   bool over_ = false;
@@ -115,7 +115,7 @@ Result<Json> ProcessWorker::call(const std::string& op, const Json& request, mil
   return std::move(*turn.answer);
 }
 
-/// Talks until the answer is there. An error means that the worker is no more, or is left.
+/// Exchanges messages until the answer is there. An error means that the worker has ended or is left.
 std::optional<Error> ProcessWorker::converse(Turn& turn) {
   for (;;) {
     channel_.send();
@@ -135,7 +135,7 @@ std::optional<Error> ProcessWorker::converse(Turn& turn) {
   }
 }
 
-/// Until something can be read or written, the deadline, or the end of the process.
+/// Waits until it can read or write, for the deadline, or for the end of the process.
 std::optional<Error> ProcessWorker::wait(const Turn& turn) {
   const short channel_events = static_cast<short>(channel_.has_unsent() ? POLLIN | POLLOUT : POLLIN);
   std::array<pollfd, 4> wanted{
@@ -201,7 +201,7 @@ std::optional<Error> ProcessWorker::handle(const Json& message, Turn& turn) {
   return std::nullopt;
 }
 
-/// What only a service says. @return false when it is nothing of that kind
+/// Handles messages that only a service sends. @return false for any other message
 bool ProcessWorker::handle_service(const std::string& type, const Json& message, const Turn& turn) {
   if (op_ != "service" || !ready_) return false;
   if (type == "told") {
@@ -220,7 +220,8 @@ bool ProcessWorker::handle_service(const std::string& type, const Json& message,
   return true;
 }
 
-/// A service may talk for years; what it says in a minute is what counts as a flood.
+/// Forgets the output of earlier minutes: a service may run for years, and only too much output in one minute is an
+/// error.
 void ProcessWorker::forget_old_lines() {
   if (op_ != "service" || Clock::now() - lines_since_ < std::chrono::minutes(1)) return;
   output_.begin_call();
@@ -240,7 +241,7 @@ void ProcessWorker::end_within(milliseconds limit) {
   turn_->limit = limit;
 }
 
-/// The time that the core takes for its own part does not count against the plugin.
+/// The core's time for its own part does not count against the plugin's limit.
 std::optional<Error> ProcessWorker::answer_core(const Json& message, Turn& turn) {
   const Clock::time_point begin = Clock::now();
   const std::string op = text_at(message, "op");
@@ -280,9 +281,9 @@ Result<Json> ProcessWorker::read_reply(const Json& message) const {
   return error;
 }
 
-/// The connection or the process has ended, which we did not ask for.
+/// The connection or the process has ended without a request.
 Error ProcessWorker::ended(const WorkerEvents& events) {
-  constexpr int kDyingMs = 500;  // a descriptor closes a little before its process is dead
+  constexpr int kDyingMs = 500;  // a descriptor closes a little before its process has ended
   const std::optional<int> status = family_->wait(kDyingMs);
   drain_printed(events);
   output_.flush(events.log);

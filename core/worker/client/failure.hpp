@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/worker/client/failure.hpp - words for the ways in which a worker can fail.
+// core/worker/client/failure.hpp - messages for the ways in which a worker can fail.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace slipway::core {
 
-/// Which plugin it was and what it was doing.
+/// The plugin that failed, and its current operation.
 struct Failed {
   std::string name;    ///< component
   std::string phase;   ///< the operation, or "load"
@@ -17,14 +17,14 @@ struct Failed {
   std::string output;  ///< its last lines
 };
 
-/// It ended by itself: a signal, or exit. `status` is waitpid's, -1 when that is not known.
+/// The worker ended by itself: a signal, or exit. `status` is waitpid's, -1 when it is unknown.
 Error ended_by_itself(const Failed& failed, int status);
-/// It was ended because it did something that it must not: "printed more than 16 MiB".
+/// The worker was ended because of a violation: "printed more than 16 MiB".
 Error misbehaved(const Failed& failed, const std::string& how);
 Error ran_out_of_time(const Failed& failed, std::chrono::milliseconds limit);
-/// SIGKILL did not end it. Keeps the code of `error`, which says why it was to be ended.
+/// SIGKILL did not end the worker. Keeps the code of `error`, the reason for ending it.
 Error stuck_in_kernel(const Failed& failed, const Error& error, int pid);
-/// A call of a worker that was ended before.
+/// The call is for a worker that was already ended.
 Error gone_before(const Failed& failed);
 
 }  // namespace slipway::core

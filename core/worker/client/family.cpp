@@ -23,14 +23,14 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kPatienceMs = 2000;
 
-/// The workers of this process that were not waited for yet: their own families do that.
+/// The workers of this process that are not yet reaped: their own families do that.
 struct Register {
   std::mutex mutex;
   std::set<pid_t> workers;
 };
 
 Register& all_workers() {
-  static Register& all = *new Register;  // never destroyed: a worker may end later than static objects do
+  static Register& all = *new Register;  // never destroyed: a worker may end later than static objects are destroyed
   return all;
 }
 
@@ -74,7 +74,7 @@ bool Family::end() {
   return dead;
 }
 
-/// @param child  of ours, which it may have become when its parent died
+/// @param child  a child of this process, perhaps only since its parent ended
 bool Family::is_member(pid_t child) const {
   const std::string number = std::to_string(child);
   const ProcessState state = state_of(number);
@@ -82,7 +82,8 @@ bool Family::is_member(pid_t child) const {
   if (cgroup() >= 0 && cgroup2_path(number).ends_with("/" + group_.name())) return true;
   const std::string name = environment_of(child, kWorkerVariable);
   if (!name.empty()) return name == group_.name();
-  // It hides its origin, or is dead. The dead of any family may be reaped; the living must not be another family's.
+  // It hides its origin, or is a zombie. Zombies of any family may be reaped; a running process must not be another
+  // family's.
   static const bool marked_ourselves = oom_score_of("self") == kWorkerOomScore;
   if (marked_ourselves || oom_score_of(number) != kWorkerOomScore) return false;
   return state.dead || all_workers().workers.empty();
@@ -102,7 +103,7 @@ bool Family::end_some_orphans() {
 
 void Family::end_orphans() {
   const auto deadline = Clock::now() + std::chrono::milliseconds(kPatienceMs);
-  // What they had started becomes our child in turn, so look again.
+  // Their own children become children of this process in turn, so look again.
   while (end_some_orphans() && Clock::now() < deadline) pause_briefly();
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/worker/client/family.hpp - a worker with all that it started, so that all of it can be ended.
+// core/worker/client/family.hpp - a worker with all processes that it started, so that all of them can be ended.
 //
-// A plugin may start what it likes, so there are several nets: the session and process group; a cgroup of its own where
-// one can be made (cgroup2, Linux 5.14 for cgroup.kill), which also limits memory; the name in the environment that
-// descendants inherit; and the mark of all workers (worker_mark.hpp). This process is made the subreaper of all: who
-// loses its parent becomes our child, and is found there.
+// A plugin may start any process, so there are several ways to find them: the session and process group; its own cgroup
+// where one can be made (cgroup2, Linux 5.14 for cgroup.kill), which also limits memory; the name in the environment
+// that descendants inherit; and the mark of all workers (worker_mark.hpp). This process becomes the subreaper of all of
+// them: a process that loses its parent becomes a child of this process, and is found there.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ namespace slipway::core {
 
 class Family {
  public:
-  /// A new name, and a cgroup if possible.
+  /// Makes a new name, and a cgroup if possible.
   explicit Family(const ProcessLimits& limits = {});
 
   /// "NAME=value" for the environment of the worker.
@@ -31,9 +31,9 @@ class Family {
 
   const LimitedProcesses& group() const { return group_; }
 
-  /// Starts the worker by `fork`, which gives its pid. Once per family.
+  /// Starts the worker with `fork`, which returns its pid. Once per family.
   Result<pid_t> start(const std::function<Result<pid_t>()>& fork);
-  /// The worker's status for waitpid(2) if it ended within that time, -1 when that is not known; then it is reaped.
+  /// Returns and reaps the worker's status for waitpid(2) if it ended within that time; -1 when the status is unknown.
   std::optional<int> wait(int milliseconds);
   /// Kills the worker and everything it started, waits for their end and reaps them.
   /// @return false when SIGKILL did not end the worker within 2 s; it is left behind

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/worker/client/output.hpp - what a worker printed and logged: handed on line by line, the last lines kept for
-// reports.
+// core/worker/client/output.hpp - a worker's output and log messages: passes them on line by line, and keeps the last
+// lines for reports.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,15 @@ class ToolOutput {
  public:
   static constexpr std::size_t kKeptLines = 10;
   static constexpr std::size_t kMaxLine = 4096;          ///< bytes; a longer line becomes several
-  static constexpr std::size_t kMaxPerCall = 16U << 20;  ///< bytes; more in one call is a flood
+  static constexpr std::size_t kMaxPerCall = 16U << 20;  ///< bytes; more in one call ends the worker
 
   using Listener = std::function<void(const std::string& level, const std::string& text)>;
 
-  /// Bytes of its standard output or error.
+  /// Handles bytes from its standard output or error.
   void printed(std::string_view bytes, const Listener& listener);
-  /// A log message.
+  /// Handles a log message.
   void logged(const std::string& level, const std::string& text, const Listener& listener);
-  /// Hands on a last line without an end.
+  /// Passes on a last line that has no newline.
   void flush(const Listener& listener);
 
   void begin_call() { bytes_ = 0; }

@@ -39,7 +39,7 @@ std::vector<pid_t> children_by_search() {
 std::vector<pid_t> children_of_this_process() {
   std::vector<pid_t> all;
   std::error_code error;
-  // Only with CONFIG_PROC_CHILDREN; else every process has to be looked at.
+  // Exists only with CONFIG_PROC_CHILDREN; else every process has to be checked.
   if (!fs::exists("/proc/thread-self/children", error)) return children_by_search();
   for (const fs::directory_entry& thread : fs::directory_iterator("/proc/self/task", error)) {
     std::istringstream list(content(thread.path() / "children"));
@@ -50,7 +50,7 @@ std::vector<pid_t> children_of_this_process() {
 
 ProcessState state_of(const std::string& process) {
   const std::string text = content("/proc/" + process + "/stat");
-  const std::size_t name_end = text.rfind(')');  // the name may hold blanks and brackets
+  const std::size_t name_end = text.rfind(')');  // the name may contain blanks and brackets
   if (name_end == std::string::npos) return {};
   std::istringstream rest(text.substr(name_end + 1));
   std::string letter;

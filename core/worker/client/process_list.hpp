@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/worker/client/process_list.hpp - what /proc says of processes.
+// core/worker/client/process_list.hpp - reads the state of processes from /proc.
 #pragma once
 
 #include <string>
@@ -9,25 +9,25 @@
 
 namespace slipway::core {
 
-/// Children of all threads of this process, dead ones that nobody waited for included.
+/// Returns the children of all threads of this process, including zombies.
 std::vector<pid_t> children_of_this_process();
 
 /// A line of /proc/PID/stat.
 struct ProcessState {
-  bool dead = false;  ///< ended, and nobody waited for it yet
+  bool dead = false;  ///< a zombie
   pid_t parent = 0;
   pid_t session = 0;
 };
 /// All zero when the process is gone.
 ProcessState state_of(const std::string& process);
 
-/// A variable of the environment that a process was started with; empty when it has none, or is dead.
+/// Returns a variable from the environment that a process was started with; empty when it has none, or is a zombie.
 std::string environment_of(pid_t process, const std::string& variable);
 
-/// oom_score_adj of a process ("self" or a number), dead ones included; 0 when it cannot be told.
+/// Returns oom_score_adj of a process ("self" or a number), also of a zombie; 0 when it is unknown.
 int oom_score_of(const std::string& process);
 
-/// The cgroup2 path of a process ("self" or a number), as in /proc/PID/cgroup; empty without one.
+/// Returns the cgroup2 path of a process ("self" or a number), as in /proc/PID/cgroup; empty without one.
 std::string cgroup2_path(const std::string& process);
 
 }  // namespace slipway::core

@@ -13,7 +13,7 @@
 namespace slipway::core {
 namespace {
 
-/// Entries of the environment that could change what runs, or with what.
+/// True for variables that could change which program runs, or its libraries.
 bool withheld(const char* entry, bool trusted) {
   if (std::strncmp(entry, "SLIPWAY_WORKER", 14) == 0) return true;
   if (trusted) return false;
@@ -22,7 +22,7 @@ bool withheld(const char* entry, bool trusted) {
   return false;
 }
 
-/// An entry of that name is among ours.
+/// True when `own` has a variable of the same name.
 bool replaced(const char* entry, const std::vector<std::string>& own) {
   const std::size_t name = std::strcspn(entry, "=") + 1;
   for (const std::string& each : own)
@@ -30,7 +30,7 @@ bool replaced(const char* entry, const std::vector<std::string>& own) {
   return false;
 }
 
-/// Standard input that is closed is nothing to read.
+/// A closed standard input is replaced by an empty one.
 Fd input_of(const WorkerOptions& options) {
   Fd input(options.reads_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : -1);
   return input ? std::move(input) : Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));

@@ -15,7 +15,7 @@ class StartThread {
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the threads that have to do with them
+    pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are handled by the threads meant for them
     std::thread([this] { serve(); }).detach();
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }

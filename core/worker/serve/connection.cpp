@@ -12,7 +12,7 @@
 namespace slipway::core {
 namespace {
 
-constexpr int kGone = 71;  // EX_OSERR; nobody is left to look at it
+constexpr int kGone = 71;  // EX_OSERR; slipway has ended, so this status is not read
 
 void reply_with(const slipway_reply& reply, const Json& value) {
   const std::string text = canonical(value);
@@ -73,7 +73,7 @@ WorkerServices::WorkerServices(Connection& connection) : connection_(connection)
 }
 
 void WorkerServices::set_in_call(bool in_call) {
-  const std::scoped_lock lock(asking_);  // waits until a request of another thread is answered
+  const std::scoped_lock lock(asking_);  // waits until another thread's request is answered
   in_call_ = in_call;
 }
 
@@ -93,7 +93,7 @@ int WorkerServices::call(const std::string& op, const Json& message, const slipw
   if (!known) return fail(reply, ErrorCode::unsupported, "this slipway has no service '" + op + "'");
   if (op != "progress" || worth_telling(message)) {
     Json frame = message;
-    frame["type"] = op == "ready" ? "works" : op;  // `ready` is the worker's own word
+    frame["type"] = op == "ready" ? "works" : op;  // the worker sends `ready` itself
     connection_.send(frame);
   }
   reply_with(reply, nullptr);
@@ -114,7 +114,8 @@ int WorkerServices::ask_core(const Json& message, const slipway_reply& reply) {
   return answer.value("status", static_cast<int>(SLIPWAY_FAILED));
 }
 
-/// A plugin may report each block it copies; a few times per second are enough for people, and the end counts.
+/// A plugin may report each block that it copies; a few reports per second are enough for a user, and the end is always
+/// sent.
 bool WorkerServices::worth_telling(const Json& progress) {
   constexpr std::int64_t kEveryMs = 50;
   const std::scoped_lock lock(telling_);

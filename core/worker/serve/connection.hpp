@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/worker/serve/connection.hpp - the worker's end of the descriptor to slipway.
+// core/worker/serve/connection.hpp - the worker's end of the connection to slipway.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@
 
 namespace slipway::core {
 
-/// Sends and receives frames, blocking. When slipway is gone, or broke the protocol, the process ends.
+/// Sends and receives frames, blocking. Ends the process when slipway has ended or broken the protocol.
 class Connection {
  public:
   explicit Connection(int descriptor) : descriptor_(descriptor) {}
 
-  /// Thread-safe. A message that is too long is replaced by a reply that says so.
+  /// Thread-safe. A message that is too long is replaced by a reply with an error.
   void send(const Json& message);
   Json receive();
 
@@ -30,13 +30,13 @@ class Connection {
   FrameReader reader_;
 };
 
-/// What the plugin is given as `slipway_services`: its calls become frames.
+/// The `slipway_services` that the plugin gets: its calls become frames.
 class WorkerServices {
  public:
   explicit WorkerServices(Connection& connection);
 
   const slipway_services* table() const { return &table_; }
-  /// Requests to the core are possible only while a call of slipway's is being answered.
+  /// Requests to the core are possible only while the worker answers a call from slipway.
   void set_in_call(bool in_call);
 
  private:

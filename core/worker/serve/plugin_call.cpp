@@ -9,7 +9,7 @@ PluginAnswer defect(const std::string& what) {
   return {SLIPWAY_FAILED, to_json(Error{.code = ErrorCode::plugin_defect, .what = what})};
 }
 
-/// Takes the plugin's answer, and counts how often it answered.
+/// Collects the plugin's answer, and counts its answers.
 struct Collector {
   std::string text;
   int answers = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#define BOOST_DLL_USE_STD_FS  // no Boost library to load in a process that shall start quickly
+#define BOOST_DLL_USE_STD_FS  // no Boost library to load in a process that must start quickly
 #include "core/worker/serve/plugin_library.hpp"
 
 #include <boost/dll/shared_library.hpp>

@@ -33,16 +33,16 @@ void set_oom_score() {
   if (file >= 0) close(file);
 }
 
-/// What must hold before the first instruction of the plugin. @return false when nobody is there to serve
+/// Sets up the process before the first instruction of the plugin. @return false when slipway has already ended
 bool settle(pid_t parent) {
   struct stat status {};
   if (fstat(kDescriptor, &status) != 0 || !S_ISSOCK(status.st_mode)) return false;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) return false;  // it died before the line above
+  if (getppid() != parent) return false;  // it ended before the line above
   fcntl(kDescriptor, F_SETFD, FD_CLOEXEC);
   syscall(SYS_close_range, kDescriptor + 1U + worker_sockets(), ~0U, 0U);
   rlimit core{};
-  // 1 ends a dump to the program of a core_pattern as well, which 0 does not.
+  // 1 also prevents a dump to the program of a core_pattern, which 0 does not.
   if (getrlimit(RLIMIT_CORE, &core) == 0) core.rlim_cur = std::min<rlim_t>(1, core.rlim_max);
   (void)setrlimit(RLIMIT_CORE, &core);
   set_oom_score();
@@ -70,7 +70,7 @@ void reply(Connection& connection, const char* type, const Json& call, PluginAns
     _exit(1);
   }
   connection.send({{"type", "ready"}});
-  std::jthread service;  // what runs a service; this thread goes on listening for what it is told
+  std::jthread service;  // runs a service; this thread keeps listening for messages
   for (;;) {
     const Json call = connection.receive();
     if (call["type"] == "tell") {
@@ -82,7 +82,7 @@ void reply(Connection& connection, const char* type, const Json& call, PluginAns
       PluginAnswer answer = ask(**plugin, call);
       services.set_in_call(false);
       reply(connection, "reply", call, std::move(answer));
-      malloc_trim(0);  // the next call may be long in coming, and others are at work meanwhile
+      malloc_trim(0);  // the next call may come much later, and other processes need memory meanwhile
     }
   }
 }

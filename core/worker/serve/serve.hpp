@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/worker/serve/serve.hpp - what a worker does: answers slipway's calls with one plugin, or runs one tool alone;
-// and how it can be told from others.
+// core/worker/serve/serve.hpp - the main functions of a worker: answers slipway's calls with one plugin, or runs one
+// tool alone; and the marks that distinguish workers from other processes.
 #pragma once
 
 #include <functional>
@@ -13,28 +13,29 @@ namespace slipway::core {
 
 using LoadPlugin = std::function<Result<std::unique_ptr<PluginLibrary>>(const slipway_services* services)>;
 
-/// The main function of a program that slipway starts with the words PLUGIN PARENT-PID and descriptor 3
-/// open. Settles in the process, loads the plugin, and serves until slipway is gone.
-/// @return 64, when it was not started so
+/// The main function of a program that slipway starts with the arguments PLUGIN PARENT-PID and descriptor 3 open. Sets
+/// the process up, loads the plugin, and serves until slipway has ended.
+/// @return 64 when the program was not started like this
 int serve_as_worker(int count, char** arguments, const LoadPlugin& load);
 
-/// Whether a tool's words say `-o json`; its --output is a file.
+/// True when a tool's arguments have `-o json`; its --output is a file.
 inline bool asks_for_json(const std::vector<std::string>& words) {
   for (std::size_t i = 1; i < words.size(); ++i)
     if (words[i - 1] == "-o" && words[i] == "json") return true;
   return false;
 }
 
-/// What the tool prints goes to standard output, what it logs is left out as slipway does without -v, progress is shown
-/// to nobody. Its error is a document as well where JSON is asked for. @param words the plugin's path, the component,
-/// the tool and its arguments  @return the exit status
+/// Runs a tool. Its output goes to standard output; its log messages are dropped, as by slipway without -v; its
+/// progress is not shown. Its error is a JSON document when JSON is requested. @param words the plugin's path, the
+/// component, the tool and its arguments  @return the exit status
 int run_tool_alone(const std::vector<std::string>& words);
 
-/// Each worker's own name, in the environment of all that it starts.
+/// Each worker's own name, in the environment of all its descendants.
 constexpr const char* kWorkerVariable = "SLIPWAY_WORKER_ID";
 
-/// oom_score_adj(5) of every worker: when memory is short, a plugin goes before slipway. All descendants inherit it,
-/// even those that wipe their environment, and it can still be read of the dead. Nobody picks this number by chance.
+/// oom_score_adj(5) of every worker: when memory is short, the kernel kills a plugin before slipway. All descendants
+/// inherit it, even those that clear their environment, and it is still readable for a zombie. Other programs are
+/// unlikely to use this number.
 constexpr int kWorkerOomScore = 313;
 
 }  // namespace slipway::core

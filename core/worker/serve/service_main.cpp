@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NAME-service PLUGIN PARENT-PID: a worker with its plugin in it, for a service that would have to load
+// NAME-service PLUGIN PARENT-PID: a worker linked with its plugin, for a service that would otherwise have to load
 // large libraries (docs/manifest.md).
 #include <malloc.h>
 
@@ -29,7 +29,7 @@ Result<std::unique_ptr<PluginLibrary>> open_linked(const slipway_services* servi
 }  // namespace slipway::core
 
 int main(int count, char** arguments) {
-  // A service has many threads that seldom do anything: memory of its own for each costs more than waiting for it.
+  // A service has many threads that are mostly idle: a memory arena for each costs more than waiting for a shared one.
   mallopt(M_ARENA_MAX, 1);
   return slipway::core::serve_as_worker(count, arguments, slipway::core::open_linked);
 }

@@ -20,7 +20,7 @@ int answer(const slipway_reply& reply, int status, const Json& value) {
   return status;
 }
 
-/// What a plugin is given as `slipway_services` here.
+/// Implements the `slipway_services` that a plugin gets in tool mode.
 int serve(void*, const char* op, const char* json, std::size_t length, const slipway_reply* reply) {
   const std::string name = op;
   const Json message = Json::parse(json, json + length, nullptr, false);
@@ -36,7 +36,7 @@ int serve(void*, const char* op, const char* json, std::size_t length, const sli
   return answer(*reply, SLIPWAY_OK, nullptr);
 }
 
-/// For people, and for the program that asked for JSON.
+/// Prints the error for a user, or for a program that asked for JSON.
 int report(const Json& error, const std::vector<std::string>& words) {
   const Error told = error_from_json(error);
   std::fputs(printable(to_text(told), true).c_str(), stderr);
@@ -55,7 +55,7 @@ int run_tool_alone(const std::vector<std::string>& words) {
   static const slipway_services services{sizeof(slipway_services), nullptr, serve};
   auto loaded = PluginLibrary::load(words[0], &services);
   if (!loaded) return report(to_json(loaded.error()), words);
-  PluginLibrary* const plugin = loaded->release();  // never unloaded: threads of its own may still be in it
+  PluginLibrary* const plugin = loaded->release();  // never unloaded: its threads may still run
   const std::vector<std::string> arguments(words.begin() + 3, words.end());
   const PluginAnswer ended = plugin->call("tool", {{"component", words[1]},
                                                    {"tool", words[2]},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// src/module.c - a file of the form of a kernel module (ELF with .modinfo, as include/linux/moduleparam.h makes it),
-// for depmod and modinfo to read. It holds no code: no kernel would load it.
+// src/module.c - a file in the form of a kernel module (ELF with .modinfo, as include/linux/moduleparam.h makes it),
+// for depmod and modinfo. It contains no code: no kernel would load it.
 #define MODINFO(name, text) static const char name[] __attribute__((section(".modinfo"), used, aligned(1))) = text
 
 MODINFO(modinfo_license, "license=Dual MIT/GPL");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// src/tool.c - stands where nvidia-smi would be: shows that library and tool of the package find each other.
+// src/tool.c - takes the place of nvidia-smi: shows that library and tool of the package find each other.
 #include <stdio.h>
 
 const char* slipway_demonstration(void);

@@ -15,11 +15,11 @@ constexpr const char* kKfd = "/dev/kfd";
 Json edits(const std::vector<std::string>& nodes) {
   Json list = Json::array();
   for (const std::string& node : nodes) list.push_back({{"path", node}});
-  list.push_back({{"path", kKfd}});  // one for all of them
+  list.push_back({{"path", kKfd}});  // one for all GPUs
   return {{"deviceNodes", list}};
 }
 
-/// Devices "0", "1", … and "all", as `amd-ctk cdi generate` names them.
+/// Writes devices "0", "1", … and "all", the names that `amd-ctk cdi generate` uses.
 std::string cdi_spec(const std::vector<Gpu>& gpus) {
   Json devices = Json::array();
   std::vector<std::string> all;
@@ -31,13 +31,14 @@ std::string cdi_spec(const std::vector<Gpu>& gpus) {
   return pretty({{"cdiVersion", "0.6.0"}, {"kind", "amd.com/gpu"}, {"devices", devices}});
 }
 
-/// A label's value: letters, digits and "-_." (the node labeller has "_" for blanks).
+/// Returns a label's value: letters, digits and "-_." (the node labeller replaces blanks by "_").
 std::string label_value(std::string text) {
   std::replace(text.begin(), text.end(), ' ', '_');
   return text;
 }
 
-/// Those of the first GPU: the node labeller expects all of a node to be of one model, and so do these names.
+/// Returns the labels of the first GPU: the node labeller expects all GPUs of a node to be of one model, and so do its
+/// labels.
 std::string labels(const std::vector<Gpu>& gpus) {
   const Gpu& first = gpus.front();
   std::string lines = "amd.com/gpu.device-id=" + first.device_id + "\n";
@@ -64,7 +65,7 @@ Result<Facts> Containers::detect(const Spec&, const Host& host) const {
   return facts;
 }
 
-// Where nothing can be loaded now, in an image or on a simulated machine, the first boot plans this again.
+// Where no module can be loaded now, in an image or on a simulated machine, the first boot plans this again.
 Result<Plan> Containers::plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const {
   Plan plan;
   std::vector<Gpu> gpus;

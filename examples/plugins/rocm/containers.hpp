@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// containers.hpp - component rocm-cdi: the CDI spec of amd.com/gpu, and labels for Kubernetes. What is in them is known
-// when amdgpu is loaded, so this is a component of its own, which is looked at once rocm is done.
+// containers.hpp - component rocm-cdi: the CDI spec of amd.com/gpu, and labels for Kubernetes. Their contents are only
+// known when amdgpu is loaded, so this is a separate component, which is planned after rocm.
 #pragma once
 
 #include <slipway/component.hpp>

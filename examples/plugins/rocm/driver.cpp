@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kModule = "amdgpu";
 
-/// "noretry=0" for each, in the order of their names.
+/// Returns "noretry=0" for each option, in the order of their names.
 Result<std::vector<std::string>> options_of(const Spec& spec) {
   std::vector<std::string> options;
   const Json given = spec.value("options");

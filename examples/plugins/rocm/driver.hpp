@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// driver.hpp - component rocm: amdgpu and its options, and who may use its devices.
+// driver.hpp - component rocm: amdgpu with its options, and access to its devices.
 #pragma once
 
 #include <slipway/component.hpp>

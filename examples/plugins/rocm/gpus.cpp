@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint16_t kAmd = 0x1002;
 constexpr const char* kTopology = "/sys/class/kfd/kfd/topology/nodes";
 
-using Properties = std::map<std::string, std::uint64_t>;  // of a node of KFD's topology, a line each
+using Properties = std::map<std::string, std::uint64_t>;  // of a node in KFD's topology, a line each
 
 Properties properties_of(const Host& host, const std::string& node) {
   Properties properties;
@@ -26,7 +26,7 @@ Properties properties_of(const Host& host, const std::string& node) {
   return properties;
 }
 
-/// The domain, bus, device and function of a node, as an address: KFD has them in two numbers.
+/// Returns the address of a node from its domain, bus, device and function, which KFD has in two numbers.
 std::string address_of(Properties& properties) {
   const std::uint64_t location = properties["location_id"];
   char text[32];
@@ -36,7 +36,8 @@ std::string address_of(Properties& properties) {
   return text;
 }
 
-/// By address. A partitioned GPU has several nodes at one address; the first is the whole one's.
+/// Returns the nodes by address. A partitioned GPU has several nodes at one address; the first is that of the whole
+/// GPU.
 std::map<std::string, Properties> topology(const Host& host) {
   std::map<std::string, Properties> nodes;
   for (const std::string& name : host.list(kTopology).value_or({}))
@@ -45,7 +46,7 @@ std::map<std::string, Properties> topology(const Host& host) {
   return nodes;
 }
 
-/// What the graphics core is called, by the first numbers of its version (90402 is 9.4.2).
+/// Returns the name of the graphics core, from the first numbers of its version (90402 is 9.4.2).
 std::string family_of(std::uint64_t gfx_target_version) {
   const std::uint64_t generation = gfx_target_version / 10000;
   return generation == 9 ? "AI" : generation == 10 ? "NV" : "";

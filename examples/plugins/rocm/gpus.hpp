@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpus.hpp - AMD's GPUs as the kernel shows them: the PCI functions, and what amdgpu adds when it is loaded.
+// gpus.hpp - AMD's GPUs: their PCI functions, and the data that amdgpu adds when it is loaded.
 #pragma once
 
 #include <string>
@@ -11,19 +11,19 @@ namespace rocm {
 
 struct Gpu {
   std::string address;             ///< "0000:05:00.0"
-  std::string device_id;           ///< "74a1", as the node labeller has it
-  std::string product;             ///< "AMD Instinct MI300X OAM"; empty when amdgpu does not say
-  std::vector<std::string> nodes;  ///< "/dev/dri/card1", "/dev/dri/renderD128"; none while amdgpu is not loaded
+  std::string device_id;           ///< "74a1", in the node labeller's form
+  std::string product;             ///< "AMD Instinct MI300X OAM"; empty when amdgpu does not report it
+  std::vector<std::string> nodes;  ///< "/dev/dri/card1", "/dev/dri/renderD128"; empty while amdgpu is not loaded
   std::uint64_t vram_gib = 0;
   unsigned simd_count = 0;
   unsigned cu_count = 0;
-  std::string family;  ///< "AI"; empty for one that is not known here
+  std::string family;  ///< "AI"; empty for an unknown one
 };
 
-/// The PCI functions that amdgpu drives: display controllers and processing accelerators of AMD's.
+/// Returns the PCI functions that amdgpu drives: AMD's display controllers and processing accelerators.
 std::vector<slipway::PciDevice> functions(const slipway::Host& host);
 
-/// In the order of their PCI addresses, which is that of amdgpu's numbers.
+/// Returns the GPUs in the order of their PCI addresses, which is that of amdgpu's numbers.
 std::vector<Gpu> gpus(const slipway::Host& host);
 
 slipway::Json to_json(const Gpu& gpu);

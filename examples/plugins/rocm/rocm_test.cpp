@@ -23,12 +23,12 @@ using slipway::testing::summary;
 
 constexpr const char* kFolder = "/sys/bus/pci/devices/0000:05:00.0";
 
-/// A machine with one MI300X, and with its driver when that is asked for.
+/// Returns a machine with one MI300X, and with its driver on request.
 FakeHost machine(bool loaded) {
   FakeHost host;
   host.live("6.1.0-50-amd64");
   host.pci({.address = "0000:05:00.0", .vendor = 0x1002, .device = 0x74a1, .device_class = 0x120000});
-  host.pci({.address = "0000:00:14.0", .vendor = 0x1002, .device = 0x790b, .device_class = 0x0c0500});  // no GPU
+  host.pci({.address = "0000:00:14.0", .vendor = 0x1002, .device = 0x790b, .device_class = 0x0c0500});  // not a GPU
   if (!loaded) return host;
   const std::string folder = kFolder;
   host.module_loaded_now("amdgpu").device("/dev/kfd", 235, 0).device("/dev/dri/renderD128", 226, 128);
@@ -133,7 +133,7 @@ TEST(RocmCdi, IsAFileThatGoesAgain) {
   EXPECT_EQ(take_back(component, *plan, host).value(), "file /etc/cdi/amd.json: removed\n");
 }
 
-// A fault of the machine may cost a finding; it must neither throw nor turn into "all is well".
+// A fault of the machine may cost a finding; it must neither throw nor become a passed check.
 TEST(RocmCdi, NeverPassesWhatItCouldNotRead) {
   const FakeHost host = machine(true);
   const FailingHost failing = FailingHost(host).fail_at("/dev/dri/renderD128");

@@ -10,7 +10,7 @@ using Parameters = std::map<std::string, std::string>;  // name to value, in the
 
 const std::string kPolicy = "/sys/kernel/mm/transparent_hugepage/enabled";
 
-// Names have dots between their parts; a slash stands for a dot that is part of one (sysctl.d(5)).
+// Names have dots between their parts; a slash means a dot inside a part (sysctl.d(5)).
 bool is_parameter(const std::string& name) {
   constexpr auto kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-";
   return name.find('.') != name.npos && name.find("..") == name.npos && name.find_first_not_of(kAllowed) == name.npos &&
@@ -45,13 +45,13 @@ std::string path_of(std::string name) {
 }
 
 std::string with_single_blanks(std::string text) {
-  for (char& c : text) c = c == '\t' ? ' ' : c;  // which the kernel prints between the numbers of a list
+  for (char& c : text) c = c == '\t' ? ' ' : c;  // printed by the kernel between the numbers of a list
   return joined(split_list(text, ' '), " ");
 }
 
 class Sysctl final : public Component {
  public:
-  // Which parameters this kernel lacks is all that the plan needs to know of the machine, and only for a remark.
+  // The plan only needs to know which parameters this kernel lacks, and only for a remark.
   Result<Facts> detect(const Spec& spec, const Host& host) const override {
     SLIPWAY_TRY(parameters, parameters_of(spec));
     std::vector<std::string> unknown;

@@ -112,7 +112,7 @@ TEST(SysctlVerify, CanTryNothingInAnOfflineRoot) {
     EXPECT_EQ(finding.status, Finding::Status::not_exercised) << finding.name;
 }
 
-// A simulated machine shows a kernel, but nothing is loaded or set there before its boot.
+// A simulated machine shows a kernel, but no module is loaded and no parameter is set before its boot.
 TEST(SysctlVerify, ExpectsNothingOfAMachineThatIsOnlyLookedAt) {
   FakeHost host;
   host.file("/proc/sys/vm/max_map_count", "65530\n");
@@ -124,7 +124,7 @@ TEST(SysctlVerify, ExpectsNothingOfAMachineThatIsOnlyLookedAt) {
     EXPECT_EQ(finding.status, Finding::Status::not_exercised) << finding.name;
 }
 
-// A fault of the machine may cost a finding; it must neither throw nor turn into "all is well".
+// A fault of the machine may cost a finding; it must neither throw nor become a passed check.
 TEST(SysctlVerify, NeverPassesWhatItCouldNotRead) {
   const FakeHost machine = running_node();
   const Spec desired = spec({{"values", {{"vm.max_map_count", "65530"}}}});

@@ -12,10 +12,10 @@
 
 namespace slipway {
 
-/// How many bytes the UTF-8 character at the front of the text has (RFC 3629); 0: it begins with none.
+/// Returns the size in bytes of the UTF-8 character at the start of the text (RFC 3629); 0 when it is invalid.
 std::size_t utf8_character_size(std::string_view text);
 
-/// Metrics one after the other, each with the samples that follow its `begin`.
+/// Writes metrics one after the other, each with the samples after its `begin`.
 class MetricsText {
  public:
   using Labels = std::vector<std::pair<std::string_view, std::string_view>>;
@@ -25,7 +25,7 @@ class MetricsText {
   /// @param type  "gauge", "counter", …
   void begin(std::string_view name, std::string_view help, std::string_view type = "gauge");
 
-  /// @param value  a number; or a text that is one already, in a form of its own
+  /// @param value  a number; or a text that already is a number, in its own form
   template <class Number>
   void sample(const Labels& labels, Number value) {
     if constexpr (std::is_convertible_v<Number, std::string_view>)
@@ -36,9 +36,9 @@ class MetricsText {
       put(labels, std::to_string(value));  // a bool is 1 or 0
   }
 
-  /// Labels as a sample has them, for many samples: `{gpu="0"}`; nothing where there are none.
+  /// Renders labels for many samples: `{gpu="0"}`; empty when there are none.
   static std::string rendered(const Labels& labels);
-  /// @param labels  as rendered() makes them
+  /// @param labels  from rendered()
   void sample_rendered(std::string_view labels, std::string_view value);
 
   std::string take() && { return std::move(text_); }

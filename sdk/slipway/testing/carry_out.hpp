@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdk/slipway/testing/carry_out.hpp - carries out a plan on a host of a test, as slipway does it on a machine.
+// sdk/slipway/testing/carry_out.hpp - carries out a plan on a test's host, as slipway does on a machine.
 //
 //   FakeHost host;
 //   host.live("6.1.0-50-amd64").answers({"acme-ctl", "is-set"}, {.exit_status = 1});
@@ -19,21 +19,20 @@
 
 namespace slipway::testing {
 
-/// Carries out what does not hold yet, in the order of the plan: `exec` by the programs of the host, `custom` by the
-/// component's preflight(), apply() and check(); `file`, `directory`, `symlink` and `remove` are made in the host's
-/// tree, so that the others find them. The other kinds are slipway's own, and are passed over.
+/// Carries out the actions that are not satisfied, in the order of the plan: `exec` by the programs of the host,
+/// `custom` by the component's preflight(), apply() and check(); `file`, `directory`, `symlink` and `remove` change the
+/// host's tree, so that later actions see them. The other kinds are slipway's own, and are passed over.
 ///
-/// What slipway takes for a defect of the plugin is an error here too: an action whose check does not hold once it is
-/// done, or a custom one that cannot be applied again after a crash.
+/// Errors that slipway treats as a defect of the plugin are errors here too: an action whose check fails after it was
+/// done, or a custom action that cannot be applied again after a crash.
 ///
-/// @return a line for each action: "KIND TARGET: " and "holds", "done", "passed over", or "waits: " and the reason;
-/// what
-///         waits, or requires a reboot ("reboot: "), ends it
+/// @return a line for each action: "KIND TARGET: " and "holds", "done", "passed over", or "waits: " and the reason; an
+///         action that waits or requires a reboot ("reboot: ") is the last one
 /// Errors: those of the component and the host; `plugin_defect`, naming the action.
 Result<std::string> carry_out(const Component& component, const Plan& plan, FakeHost& host);
 
-/// Takes back what the plan's exec and custom actions did, from the last to the first, as the removal of the component
-/// does: by `undo`, `inverse` or `on_removal`, and as it is with `stays`. Files of the tree are taken away.
+/// Undoes the plan's exec and custom actions, from the last to the first, as the removal of the component does: by
+/// `undo`, `inverse` or `on_removal`; with `stays` they stay. Removes the files of the tree.
 /// @return a line for each action: "KIND TARGET: " and "undone", "removed", "stays" or "passed over"
 /// Errors: as above.
 Result<std::string> take_back(const Component& component, const Plan& plan, FakeHost& host);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdk/slipway/testing/failing_host.hpp - another host, some calls of which fail.
+// sdk/slipway/testing/failing_host.hpp - wraps another host, and lets some calls fail.
 #pragma once
 
 #include <map>
@@ -12,8 +12,8 @@
 
 namespace slipway::testing {
 
-/// Hands every call on to `inner` (borrowed) unless a fault was put in its way. To try every place where a component
-/// can meet a fault, count the calls of a run without faults, then fail the first, the second, … of them:
+/// Passes every call on to `inner` (borrowed) unless a fault was set for it. To try every place where a component can
+/// meet a fault, count the calls of a run without faults, then fail the first, the second, … of them:
 ///
 ///   for (unsigned n = 1; n <= calls; ++n) {
 ///     const FailingHost host = FailingHost(machine).fail(n);
@@ -23,15 +23,15 @@ class FailingHost final : public Host {
  public:
   explicit FailingHost(const Host& inner) : inner_(inner) {}
 
-  /// The `nth` call (from 1) of any kind fails.
+  /// Makes the `nth` call (from 1) of any kind fail.
   FailingHost& fail(unsigned nth, const Error& error = broken());
-  /// The `nth` call of one kind fails: "read" (parts as well), "info", "read_link", "resolve", "list", "opens", "run",
-  /// "kernel_release", "secret". A kind that is not one of these never comes up.
+  /// Makes the `nth` call of one kind fail: "read" (parts as well), "info", "read_link", "resolve", "list", "opens",
+  /// "run", "kernel_release", "secret". Other kinds never occur.
   FailingHost& fail(const std::string& kind, unsigned nth, const Error& error = broken());
-  /// Every call for this path, or program, fails.
+  /// Makes every call for this path, or program, fail.
   FailingHost& fail_at(const std::string& path, const Error& error = broken());
 
-  /// How many calls there were so far: of any kind, or of one.
+  /// Returns the number of calls so far: of any kind, or of one.
   unsigned calls() const;
   unsigned calls(const std::string& kind) const;
 
@@ -57,7 +57,7 @@ class FailingHost final : public Host {
 
  private:
   static Error broken();
-  /// Counts one call. @return the fault that it meets
+  /// Counts one call. @return its fault
   std::optional<Error> meet(const std::string& kind, std::string_view path) const;
 
   const Host& inner_;

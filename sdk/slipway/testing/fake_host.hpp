@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdk/slipway/testing/fake_host.hpp - a machine for tests: what it is like is said in a few lines, and it is a real
-// tree.
+// sdk/slipway/testing/fake_host.hpp - a machine for tests: described in a few lines, and backed by a real tree.
 //
 //   FakeHost host;
 //   host.os_release({{"ID", "debian"}}).kernel("6.1.0-50-amd64").pci({.address = "0000:65:00.0", .vendor = 0x10de});
 //   const Result<Facts> facts = component.detect(spec, host);
 //
-// Files are files in a temporary folder, so that links, folders and errors behave as they do on a real machine. Nothing
-// is ever run: programs answer what was recorded for them.
+// Files are files in a temporary folder, so that links, folders and errors behave as on a real machine. No program is
+// ever run: programs give recorded answers.
 #pragma once
 
 #include <functional>
@@ -22,63 +21,63 @@
 
 namespace slipway::testing {
 
-/// A root filesystem that is not live and has no kernel's view, until it is told otherwise.
+/// A root filesystem that is not live and has no kernel view, unless set otherwise.
 class FakeHost final : public Host {
  public:
   FakeHost();
   FakeHost(FakeHost&& other) noexcept;
   ~FakeHost() override;
 
-  // What it is like. Each returns the same host. Paths below /sys, /proc and /dev give it a kernel's view.
+  // The description. Each call returns the same host. Paths below /sys, /proc and /dev give it a kernel view.
 
   FakeHost& file(const std::string& path, const std::string& content, unsigned mode = 0644);
   FakeHost& directory(const std::string& path);
   FakeHost& link(const std::string& path, const std::string& points_to);
-  /// A character device. It can be opened unless `opens` is false (then: `denied`).
+  /// Adds a character device. It can be opened unless `opens` is false (then: `denied`).
   FakeHost& device(const std::string& path, unsigned major, unsigned minor, unsigned mode = 0666, bool opens = true);
-  /// Takes a file, link, device or whole folder away again.
+  /// Removes a file, link, device or whole folder.
   FakeHost& without(const std::string& path);
 
   using Host::os_release;
   FakeHost& os_release(const std::map<std::string, std::string>& values);
-  /// A kernel in /lib/modules.
+  /// Adds a kernel in /lib/modules.
   FakeHost& kernel(const std::string& release);
-  /// As `--kernel` asks for it; a second one as the second `--kernel`.
+  /// Sets --kernel; a second call is a second `--kernel`.
   FakeHost& asked_kernel(const std::string& release);
   FakeHost& arch(const std::string& machine);
-  /// As `hardware` of a spec says it.
+  /// Sets the spec's `hardware`.
   FakeHost& hardware(const std::string& word);
 
-  /// This machine runs, with that kernel.
+  /// Makes it a running machine with that kernel.
   FakeHost& live(const std::string& kernel_release);
-  /// slipway-boot.service applies there.
+  /// Makes it a machine on which slipway-boot.service applies.
   FakeHost& at_boot();
   FakeHost& pci(const PciDevice& device);
   FakeHost& module_loaded_now(const std::string& name);
   FakeHost& module_built_in(const std::string& name);
-  /// A line in the character part of /proc/devices.
+  /// Adds a line to the character part of /proc/devices.
   FakeHost& device_major(const std::string& name, unsigned major);
-  /// What a program answers, and that it is there. Only live hosts run programs.
+  /// Adds a program with a recorded answer. Only live hosts run programs.
   FakeHost& answers(const std::vector<std::string>& argv, const ProcessOutput& output);
-  /// What a program does when it is run, and what it answers: a function that may change this host.
+  /// Adds a program with an effect and an answer: a function that may change this host.
   FakeHost& does(const std::vector<std::string>& argv, std::function<Result<ProcessOutput>()> effect);
-  /// A call of this program ends with that error.
+  /// Makes a call of this program fail with that error.
   FakeHost& fails(const std::vector<std::string>& argv, const Error& error);
 
-  /// A variable of the environment, as a secret's reference names it.
+  /// Sets an environment variable, which a secret's reference can name.
   FakeHost& variable(const std::string& name, const std::string& value);
 
-  /// What was run, in order.
+  /// Returns the programs that were run, in order.
   const std::vector<std::vector<std::string>>& ran() const { return ran_; }
-  /// The folder that is the root, and that of the kernel's view.
+  /// Returns the folder that is the root, and that of the kernel view.
   const TempDir& root() const { return root_; }
   const TempDir& kernel_view() const { return view_; }
-  /// The HostConfig of the same machine, for a worker. Recorded programs and devices are not part of it.
+  /// Returns the HostConfig of the same machine, for a worker. Recorded programs and devices are not part of it.
   HostConfig config() const;
 
   bool live() const override { return config_.live; }
   bool has_kernel_view() const override { return !config_.kernel_view.empty(); }
-  /// As for a spec that does not say it: "detect" where there is a kernel's view, else "assume".
+  /// The default of a spec without it: "detect" with a kernel view, else "assume".
   std::string hardware() const override;
   bool booting() const override { return config_.booting; }
   std::string root_folder() const override { return root_.string(); }
@@ -95,7 +94,7 @@ class FakeHost final : public Host {
   Result<std::vector<std::string>> list(std::string_view path) const override;
   Status opens(std::string_view path) const override;
   Result<ProcessOutput> run(const std::vector<std::string>& argv, std::chrono::milliseconds limit) const override;
-  /// Its files are this host's own, and its variables those of variable().
+  /// Uses this host's own files, and the variables set by variable().
   Result<std::string> secret(const Json& reference, std::size_t limit_bytes = 1 << 16) const override;
 
  private:

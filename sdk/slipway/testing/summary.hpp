@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdk/slipway/testing/summary.hpp - a plan in few words, to compare in a test.
+// sdk/slipway/testing/summary.hpp - a short form of a plan, to compare in a test.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdk/slipway/testing/temp_dir.hpp - a folder for one test, gone when the test is over.
+// sdk/slipway/testing/temp_dir.hpp - a folder for one test, removed at the end of the test.
 #pragma once
 
 #include <cerrno>
@@ -12,11 +12,11 @@
 
 namespace slipway::testing {
 
-/// A new, empty folder below $TMPDIR (or /tmp). Throws std::system_error when it cannot be made: a test cannot go on.
+/// A new, empty folder below $TMPDIR (or /tmp). Throws std::system_error when it cannot be made, which ends the test.
 class TempDir {
  public:
   TempDir() {
-    // Short, as the paths of sockets are (unix(7): 107 bytes).
+    // Short, since the paths of sockets are limited (unix(7): 107 bytes).
     std::string name = (std::filesystem::temp_directory_path() / "slip-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) throw std::system_error(errno, std::generic_category(), name);
     path_ = std::filesystem::canonical(name);
@@ -34,7 +34,7 @@ class TempDir {
   const std::filesystem::path& path() const { return path_; }
   std::string string() const { return path_.string(); }
 
-  /// Where a path of the tree is on the machine: `inside` may begin with a slash.
+  /// Returns the path on this machine of a path in the tree: `inside` may begin with a slash.
   std::filesystem::path at(const std::string& inside) const {
     return path_ / std::filesystem::path(inside).relative_path();
   }

@@ -17,11 +17,11 @@
 namespace slipway::detail {
 namespace {
 
-/// How the child gets into its root; all descriptors are opened before the fork.
+/// How the child enters its root; all descriptors are opened before the fork.
 struct Entrance {
   bool stay = false;             ///< the root is this process's own "/"
-  std::array<Fd, 5> namespaces;  ///< of process 1 when that lives in the root
-  int root = -1;                 ///< else: what to chroot to
+  std::array<Fd, 5> namespaces;  ///< of process 1 when it is in the root
+  int root = -1;                 ///< else: the folder for chroot
   bool through_namespaces = false;
 };
 
@@ -41,12 +41,13 @@ Entrance entrance_to(const RootDir& root) {
   return entrance;
 }
 
-/// Everything from here to the end of run_in_child() runs between fork and exec: system calls only, no memory.
+/// Everything from here to the end of run_in_child() runs between fork and exec: only system calls, no memory
+/// allocation.
 bool enter(const Entrance& entrance) {
   if (entrance.stay) return chdir("/") == 0;
   if (!entrance.through_namespaces) return fchdir(entrance.root) == 0 && chroot(".") == 0;
   for (std::size_t i = 1; i < entrance.namespaces.size(); ++i)
-    if (entrance.namespaces[i]) (void)setns(entrance.namespaces[i].get(), 0);  // best effort: mount is what counts
+    if (entrance.namespaces[i]) (void)setns(entrance.namespaces[i].get(), 0);  // best effort: only mount is necessary
   return setns(entrance.namespaces[0].get(), CLONE_NEWNS) == 0 && chdir("/") == 0;
 }
 
@@ -68,12 +69,13 @@ struct Launch {
 
 [[noreturn]] void run_in_child(const Launch& launch) {
   setpgid(0, 0);
-  umask(022);  // what a program writes into a root (depmod, ldconfig) is for everybody, whoever started slipway
+  umask(022);  // files that a program writes into a root (depmod, ldconfig) are readable by all, independent of the
+               // caller's umask
   settle_signals();
   const bool ready = dup2(launch.input, 0) >= 0 && dup2(launch.output, 1) >= 0 && dup2(launch.errors, 2) >= 0 &&
                      enter(*launch.entrance);
   if (ready) {
-    syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);  // what a library left open; missing before 5.11
+    syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);  // left open by libraries; missing before 5.11
     execve(launch.path, launch.argv, launch.environment);
   }
   const int error = errno;
@@ -81,7 +83,7 @@ struct Launch {
   _exit(127);
 }
 
-/// The child's errno when exec failed; 0 when the program took its place, which closes the other end.
+/// Returns the child's errno when exec failed; 0 when it succeeded, which closes the other end.
 int exec_error(const Fd& report) {
   int error = 0;
   ssize_t got = 0;

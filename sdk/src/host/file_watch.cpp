@@ -17,24 +17,24 @@
 namespace slipway {
 namespace {
 
-constexpr int kMostLinksOnTheWay = 40;   // as the kernel has it (MAXSYMLINKS)
-constexpr std::size_t kMostNames = 256;  // of one path, those of its links included
-constexpr int kMostReads = 64;           // of the queue in one take(); the rest keeps the descriptor readable
+constexpr int kMostLinksOnTheWay = 40;   // the kernel's limit (MAXSYMLINKS)
+constexpr std::size_t kMostNames = 256;  // for one path, including those of its links
+constexpr int kMostReads = 64;           // of the queue in one take(); the descriptor stays readable for the rest
 constexpr std::size_t kReadBytes = 16U << 10U;
-// Of the entries of a folder. What is written to them is left out: each `>/dev/null` would be an event of /dev.
+// The events for a folder's entries, without writes: each `>/dev/null` would be an event of /dev.
 constexpr std::uint32_t kNames = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB;
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
 
 std::string proc_path(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
 
-/// What a link says; empty where it cannot be read.
+/// Returns a link's target; empty when it cannot be read.
 std::string target_of(int folder, const std::string& name) {
   std::array<char, PATH_MAX> text;
   const ssize_t length = ::readlinkat(folder, name.c_str(), text.data(), text.size());
   return length > 0 ? std::string(text.data(), static_cast<std::size_t>(length)) : std::string();
 }
 
-/// The names of a path, the first one last.
+/// Adds the names of a path, the first one last.
 void push_names(std::string_view path, std::vector<std::string>& pending) {
   std::size_t end = path.size();
   while (end > 0) {
@@ -47,13 +47,13 @@ void push_names(std::string_view path, std::vector<std::string>& pending) {
 
 }  // namespace
 
-/// One walk along every path: first watches a folder, then looks for the next name in it, so that nothing that happens
-/// in between is missed.
+/// One walk along every path. First watches a folder, then looks for the next name in it, so that no change in between
+/// is missed.
 class FileWatch::Walk {
  public:
   Walk(const RootDir& root, int events) : root_(root), events_(events) {}
 
-  /// @return the file at the end of the path; empty: it does not exist
+  /// @return the file at the end of the path; empty when it does not exist
   std::optional<Seen> go(const std::string& path) {
     path_ = &path;
     stack_.clear();
@@ -84,7 +84,7 @@ class FileWatch::Walk {
       if (!S_ISDIR(status.st_mode)) return std::nullopt;
       stack_.push_back(std::move(next));
     }
-    struct stat status {};  // the path ends with a folder that was gone through: "/", or a link to ".."
+    struct stat status {};  // the path ends with a folder that was already passed: "/", or a link to ".."
     if (::fstat(folder(), &status) != 0) return std::nullopt;
     return end_at(folder(), status);
   }
@@ -114,7 +114,7 @@ class FileWatch::Walk {
     const bool has_content = S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
     const std::uint32_t mask = IN_ATTRIB | IN_CLOSE_WRITE | (S_ISDIR(status.st_mode) ? kNames : 0);
     if (Watched* const watched = has_content ? watch(fd, mask) : nullptr) watched->is_end = true;
-    // The times of a folder are those of its entries, which are reported by themselves.
+    // A folder's times are those of its entries, which are reported separately.
     const std::int64_t changed =
         S_ISDIR(status.st_mode) ? 0 : status.st_ctim.tv_sec * kNanoseconds + status.st_ctim.tv_nsec;
     return Seen{status.st_dev, status.st_ino, status.st_mode, changed};
@@ -181,14 +181,14 @@ FileWatch::News FileWatch::drain() {
 FileWatch::News FileWatch::news_of(int number, std::uint32_t mask, std::string_view name) {
   if ((mask & IN_Q_OVERFLOW) != 0) return News::changed;
   const auto found = watched_.find(number);
-  if (found == watched_.end()) return News::none;  // of a folder that is not on the way any more
+  if (found == watched_.end()) return News::none;  // for a folder that is no longer on the way
   const Watched& watched = found->second;
   if (watched.is_end && (mask & (IN_IGNORED | IN_UNMOUNT)) == 0) return News::changed;
   if (watched.ends.contains(name)) return News::changed;
   return name.empty() || watched.steps.contains(name) ? News::moved : News::none;
 }
 
-/// Watches what is on the way to each path now. @return whether a path leads to another file than before
+/// Watches the present way to each path. @return true when a path leads to another file than before
 bool FileWatch::walk() {
   Walk walk(root_, events_.get());
   std::vector<std::optional<Seen>> seen;

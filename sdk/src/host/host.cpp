@@ -14,7 +14,7 @@ constexpr std::string_view kModules = "/lib/modules";
 
 std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-/// A kernel module's name as the kernel spells it; empty for what cannot be one.
+/// Returns a kernel module's name in the kernel's spelling; empty when it cannot be one.
 std::string kernel_spelling(std::string_view name) {
   std::string text(name);
   std::replace(text.begin(), text.end(), '-', '_');
@@ -22,7 +22,7 @@ std::string kernel_spelling(std::string_view name) {
 }
 
 std::optional<int> numa_node_from(const std::string& text) {
-  const std::optional<std::uint64_t> node = detail::number_from(text, 10);  // -1, "unknown", is no such number
+  const std::optional<std::uint64_t> node = detail::number_from(text, 10);  // not for -1, "unknown"
   return node ? std::optional<int>(static_cast<int>(*node)) : std::nullopt;
 }
 
@@ -67,7 +67,7 @@ std::vector<PciDevice> Host::pci_devices(const PciFilter& filter) const {
   for (const std::string& address : list(kPciDevices).value_or({})) {
     const PciReader reader(*this, address);
     PciDevice device{.address = address, .vendor = reader.hex<std::uint16_t>("vendor")};
-    if (device.vendor == 0) continue;  // it went away meanwhile
+    if (device.vendor == 0) continue;  // it was removed meanwhile
     if (filter.vendor && device.vendor != *filter.vendor) continue;
     device.device_class = reader.hex<std::uint32_t>("class") & 0xffffffU;
     if (filter.base_class && device.device_class >> 16 != *filter.base_class) continue;
@@ -78,7 +78,7 @@ std::vector<PciDevice> Host::pci_devices(const PciFilter& filter) const {
     device.numa_node = reader.numa_node();
     devices.push_back(std::move(device));
   }
-  // Names are in text order; a domain above ffff ("10000:…", as Intel VMD makes them) is longer and comes last.
+  // Names sort as text; a domain above ffff ("10000:…", from Intel VMD) is longer and comes last.
   std::stable_sort(devices.begin(), devices.end(),
                    [](const PciDevice& a, const PciDevice& b) { return a.address.size() < b.address.size(); });
   return devices;
@@ -125,9 +125,9 @@ std::vector<std::string> Host::installed_kernels() const {
   std::vector<std::string> traces;
   const auto is_control = [](unsigned char c) { return c < ' ' || c == 0x7F; };
   for (const std::string& release : list(kModules).value_or({})) {
-    if (std::ranges::any_of(release, is_control)) continue;  // no kernel's name, and it would forge lines
+    if (std::ranges::any_of(release, is_control)) continue;  // not a kernel's name, and it could forge lines
     const std::string folder = std::string(kModules) + "/" + release;
-    // What a kernel's package brings along. depmod's own files and the headers' links can be there without a kernel.
+    // Files of a kernel's package. depmod's own files and links of the headers may exist without a kernel.
     if (any_exists(*this, folder, {"kernel", "modules.order", "modules.builtin", "vmlinuz"}))
       kernels.push_back(release);
     else if (any_exists(*this, folder, {"modules.dep", "build"}))

@@ -69,7 +69,7 @@ class LocalHost final : public Host {
   Result<ProcessOutput> run(const std::vector<std::string>& argv, std::chrono::milliseconds limit) const override;
 
  private:
-  /// A path and the folder tree that answers for it.
+  /// A path and the folder tree that contains it.
   struct Place {
     const RootDir& tree;
     std::string path;
@@ -199,10 +199,10 @@ Result<ProcessOutput> LocalHost::run(const std::vector<std::string>& argv, std::
                .where = config_.root};
 }
 
-/// The folder whose sys/, proc/ and dev/ show the kernel; empty for none.
+/// Returns the folder whose sys/, proc/ and dev/ show the kernel; empty when there is none.
 std::string kernel_view_of(const HostConfig& config, const RootDir& root) {
   if (!config.kernel_view.empty() || !config.live) return config.kernel_view;
-  // In a container the host's own folders, mounted with its root, show more than the container's.
+  // In a container, the host's own folders, mounted with its root, show more than the container's.
   return root.resolve("/proc/sys/kernel/osrelease").ok() ? config.root : "/";
 }
 

@@ -16,11 +16,11 @@ Result<void*> open_library(const std::string& path, int flags) {
     const std::string absolute = std::filesystem::absolute(path, problem).string();
     SLIPWAY_TRY(machine, RootDir::open("/"));
     SLIPWAY_TRY(is_there, is_there_and_ours(machine, absolute));
-    // What comes later, in a folder like /tmp, or has no name any more, as behind /proc/self/fd, may be anybody's.
+    // A missing file in a folder like /tmp, or one without a name, as behind /proc/self/fd, could be any user's later.
     if (!is_there)
       return Error{
           .code = ErrorCode::invalid, .what = path + " cannot be loaded: " + std::strerror(ENOENT), .where = path};
-    // Resolved here: the loader finds what is beside a library by the name that it was given.
+    // Resolved here: the loader looks for neighbours of a library by the name that it is given.
     if (const auto resolved = std::filesystem::canonical(path, problem); !problem) real = resolved.string();
   }
   if (void* const handle = ::dlopen(real.c_str(), flags)) return handle;

@@ -13,15 +13,15 @@
 
 namespace slipway::detail {
 
-/// Host::run() of a live root. The program gets a process group of its own, /dev/null as input, the environment PATH,
-/// HOME and LC_ALL=C, and no descriptor besides the three. When the root is not this process's "/": if process 1 lives
-/// in it (a container that sees the host's processes), the program runs in the namespaces of process 1, else under
-/// chroot(2). A limit of zero is none. What the program left running when it ended goes on, its output is dropped.
+/// Host::run() for a live root. The program gets its own process group, /dev/null as input, the environment PATH, HOME
+/// and LC_ALL=C, and no descriptor besides the three. When the root is not this process's "/": if process 1 is in it (a
+/// container that sees the host's processes), the program runs in the namespaces of process 1, else under chroot(2). A
+/// limit of zero means no limit. Processes that the program left keep running, and their output is dropped.
 Result<ProcessOutput> run_program(const RootDir& root, const std::vector<std::string>& argv,
                                   std::chrono::milliseconds limit);
 
-/// Where the program is inside the root: `name` itself when it has a slash, else the first in the usual folders.
-/// Errors: `not_found`, `denied` when it is there but cannot be executed, `invalid` for an empty name.
+/// Returns the program's path inside the root: `name` itself when it has a slash, else the first in the usual folders.
+/// Errors: `not_found`, `denied` when it exists but cannot be executed, `invalid` for an empty name.
 Result<std::string> find_program(const RootDir& root, const std::string& name);
 
 /// @param path  of the program, inside the root

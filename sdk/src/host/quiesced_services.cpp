@@ -55,7 +55,7 @@ Result<std::vector<Asked>> ask_all(const Host& host) {
   return asked;
 }
 
-/// Takes what there is of an answer.
+/// Reads the available part of an answer.
 Status read_answer(Asked& asked) {
   std::array<char, 4096> part;
   const ssize_t got = ::recv(asked.fd.get(), part.data(), part.size(), 0);

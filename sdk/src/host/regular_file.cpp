@@ -12,7 +12,7 @@
 namespace slipway {
 namespace {
 
-/// O_NONBLOCK: the file may have become a FIFO since it was looked at.
+/// O_NONBLOCK: the file may have been replaced by a FIFO since it was checked.
 constexpr int kReading = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 const char* kind_of(mode_t mode) {
@@ -47,7 +47,7 @@ Result<Fd> open_after_a_look(std::string_view path, int flags, const Open& open)
   if (!place) return place;
   SLIPWAY_CHECK(expect_regular(*place, path));
   Result<Fd> file = Fd(::open(("/proc/self/fd/" + std::to_string(place->get())).c_str(), kReading));
-  if (!*file && errno == ENOENT) file = open(kReading | flags);  // there is no /proc
+  if (!*file && errno == ENOENT) file = open(kReading | flags);  // /proc is missing
   if (!file) return file;
   if (!*file) return system_error("open", path, errno);
   SLIPWAY_CHECK(expect_regular(*file, path));
@@ -92,7 +92,7 @@ Result<std::string> read_all(int fd, std::string_view name, std::size_t limit_by
 }
 
 Result<std::string> read_range(int fd, std::string_view name, std::uint32_t offset_bytes, std::uint32_t size_bytes) {
-  constexpr std::size_t kStep = 1 << 16;  // a file that is shorter than asked for costs no more memory than it has
+  constexpr std::size_t kStep = 1 << 16;  // a short file needs no more memory than its size
   std::string bytes;
   while (bytes.size() < size_bytes) {
     const std::size_t before = bytes.size();

@@ -43,7 +43,7 @@ std::optional<std::string> machine_name(unsigned machine, bool wide, bool little
 std::optional<std::string> machine_of(const RootDir& root, const char* program) {
   const Result<Fd> fd = open_regular(root, program);
   if (!fd) return std::nullopt;
-  constexpr std::size_t kMachineAt = 18;  // e_machine, at the same place in both classes
+  constexpr std::size_t kMachineAt = 18;  // e_machine, at the same offset in both classes
   std::array<unsigned char, kMachineAt + 2> head{};
   if (::read(fd->get(), head.data(), head.size()) != static_cast<ssize_t>(head.size())) return std::nullopt;
   if (std::memcmp(head.data(), ELFMAG, SELFMAG) != 0) return std::nullopt;

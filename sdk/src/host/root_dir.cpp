@@ -17,14 +17,14 @@
 namespace slipway {
 namespace {
 
-/// openat2(2) below `root`, or -1 and errno.
+/// Calls openat2(2) below `root`; -1 and errno on failure.
 int kernel_open(int root, const std::string& path, int flags, mode_t mode) {
   open_how how{};
   how.flags = static_cast<unsigned>(flags | O_CLOEXEC);
   const bool creates = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
   how.mode = creates ? mode : 0;  // the kernel refuses a mode that it would not use
   how.resolve = RESOLVE_IN_ROOT;
-  constexpr int kTries = 100;  // EAGAIN: something on the way was renamed meanwhile
+  constexpr int kTries = 100;  // EAGAIN: a part of the path was renamed meanwhile
   long fd = -1;
   for (int i = 0; i < kTries; ++i) {
     fd = syscall(SYS_openat2, root, path.c_str(), &how, sizeof(how));
@@ -37,7 +37,7 @@ int open_below(int root, const std::string& path, int flags, mode_t mode) {
   static std::atomic<bool> kernel_has_openat2{true};
   if (kernel_has_openat2.load(std::memory_order_relaxed)) {
     const int fd = kernel_open(root, path, flags, mode);
-    // Seccomp filters written before openat2 answer EPERM for it; a real EPERM comes back from the walk as well.
+    // Seccomp filters older than openat2 answer EPERM; the walk returns a real EPERM as well.
     if (fd >= 0 || (errno != ENOSYS && errno != EPERM)) return fd;
     if (errno == ENOSYS) kernel_has_openat2.store(false, std::memory_order_relaxed);
   }
@@ -48,7 +48,7 @@ Error no_path(std::string_view path, const std::string& why) {
   return Error{ErrorCode::invalid, "'" + std::string(path) + "' " + why, std::string(path), {}, {}};
 }
 
-/// Where the descriptor's file is, as the kernel has it; empty where /proc is not there or the path is too long for it.
+/// Returns the kernel's path of the descriptor's file; empty when /proc is missing or the path is too long for it.
 std::string path_of(int fd) {
   std::array<char, PATH_MAX> text;
   const std::string link = "/proc/self/fd/" + std::to_string(fd);
@@ -57,8 +57,8 @@ std::string path_of(int fd) {
   return {text.data(), static_cast<std::size_t>(length)};
 }
 
-/// What a file below `root` is called from inside; empty when its path does not tell: it was removed meanwhile, a
-/// mount hides where it is, or /proc is a folder of an image.
+/// Returns the path of a file below `root` as seen from inside; empty when its path does not tell: it was removed
+/// meanwhile, a mount hides it, or /proc is a folder of an image.
 std::string path_inside(int root, int file) {
   std::string path = path_of(file);
   std::string base = path_of(root);
@@ -107,7 +107,7 @@ Result<std::pair<Fd, std::string>> RootDir::parent_of(std::string_view path) con
 
 Result<std::string> RootDir::resolve(std::string_view path) const {
   if (has_nul(path)) return no_path(path, "has a NUL byte in it");
-  // One look-up by the kernel instead of one for each name, where both say the same.
+  // One look-up by the kernel instead of one for each name, when both give the same result.
   if (const Fd file(open_below(fd_->get(), std::string(path), O_PATH, 0)); file) {
     if (std::string inside = path_inside(fd_->get(), file.get()); !inside.empty()) return inside;
   } else if (errno == ENOENT || errno == ENOTDIR) {

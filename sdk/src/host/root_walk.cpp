@@ -11,9 +11,9 @@
 namespace slipway::detail {
 namespace {
 
-constexpr int kMaxLinks = 40;  // as the kernel has it (MAXSYMLINKS)
+constexpr int kMaxLinks = 40;  // the kernel's limit (MAXSYMLINKS)
 
-/// What a link says; empty with errno set when `name` is none or cannot be read.
+/// Returns a link's target; empty with errno set when `name` is not a link or cannot be read.
 std::string link_text(int folder, const std::string& name) {
   std::array<char, PATH_MAX> text;
   const ssize_t length = readlinkat(folder, name.c_str(), text.data(), text.size());
@@ -23,7 +23,7 @@ std::string link_text(int folder, const std::string& name) {
 }  // namespace
 
 void RootWalk::push(std::string_view path) {
-  // A slash at the end asks for a folder, which "." after it does as well.
+  // A slash at the end requires a folder, which a following "." does as well.
   if (path.ends_with('/')) pending_.emplace_back(".");
   std::size_t end = path.size();
   while (end > 0) {

@@ -13,7 +13,7 @@
 namespace slipway {
 namespace {
 
-constexpr int kMostLinks = 40;  // as the kernel's own limit
+constexpr int kMostLinks = 40;  // the kernel's own limit
 
 void push_front(std::deque<std::string>& names, const std::string& path) {
   std::deque<std::string> more;
@@ -29,18 +29,18 @@ Error denied(const std::string& wanted, const std::string& what, const std::stri
   return Error{ErrorCode::denied, wanted + " is not used: " + what, thing, next, {}};
 }
 
-/// A folder in which everybody may make things of their own, which the others cannot replace.
+/// True for a folder in which every user may create things that other users cannot replace.
 bool is_shared_folder(const struct stat& info) {
   return S_ISDIR(info.st_mode) && (info.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (info.st_mode & S_ISVTX) != 0;
 }
 
-/// @param shared  below a folder for everybody: in a user namespace, all users that it does not know look alike there
+/// @param shared  below a shared folder: in a user namespace, all unmapped users look alike there
 Status check_entry(const std::string& wanted, const std::string& path, const struct stat& info, bool shared) {
   const bool unknown = info.st_uid != 0 && info.st_uid != ::geteuid();
   if (!is_trusted_owner(info.st_uid) || (shared && unknown))
     return denied(wanted, path + " belongs to user " + std::to_string(info.st_uid) + ", who could replace it", path,
                   "`chown root " + path + "`, or put it where only root can write");
-  if (S_ISLNK(info.st_mode)) return {};  // a link's own mode bits mean nothing
+  if (S_ISLNK(info.st_mode)) return {};  // a link's own mode bits have no meaning
   const bool writable = (info.st_mode & (S_IWGRP | S_IWOTH)) != 0;
   const bool sticky =
       S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0 && (info.st_uid == 0 || info.st_uid != ::geteuid());

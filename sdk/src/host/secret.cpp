@@ -37,7 +37,7 @@ Result<std::string> from_variable(const char* value, const std::string& name, st
                  "write the secret alone there");
 }
 
-/// As getenv() finds it, which `slipway plugin check` takes for the plugin's own look at the environment.
+/// Reads a variable. `slipway plugin check` would take getenv() for the plugin's own use of the environment.
 const char* variable_of_process(const std::string& name) {
   const std::string begin = name + "=";
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)

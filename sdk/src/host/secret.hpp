@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdk/src/host/secret.hpp - reads the secret that a reference names, wherever its files and variables come from.
+// sdk/src/host/secret.hpp - reads the secret that a reference names, from given sources of files and variables.
 //
-// A file is believed when only its owner, root or the caller, could have written it (check_only_ours()), and kept when
-// not everybody may read it. Messages name files and variables, and quote nothing of what is in them.
+// A file is trusted when only its owner, root or the caller, could have written it (check_only_ours()), and counts as
+// secret when not every user may read it. Messages name files and variables, and quote none of their content.
 #pragma once
 
 #include <functional>
@@ -14,10 +14,10 @@
 
 namespace slipway::detail {
 
-/// Where references lead to.
+/// The sources of files and variables.
 struct SecretPlaces {
-  std::function<Result<RootDir>()> files;                        ///< whose paths {"file": PATH} means
-  std::function<const char*(const std::string& name)> variable;  ///< its value, null where it is not set
+  std::function<Result<RootDir>()> files;                        ///< the root for paths of {"file": PATH}
+  std::function<const char*(const std::string& name)> variable;  ///< returns its value, null when it is not set
 };
 
 /// As Host::secret().

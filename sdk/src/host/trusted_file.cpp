@@ -35,7 +35,7 @@ std::optional<unsigned> number_of_sudo(const char* variable) {
   return number;
 }
 
-/// Only the user who called sudo, or members of that user's own group, could have written what is open here.
+/// True when only the user who called sudo, or members of that user's own group, could have written the open file.
 bool is_of_sudo(int fd) {
   struct stat info {};
   const auto user = number_of_sudo("SUDO_UID");
@@ -43,8 +43,8 @@ bool is_of_sudo(int fd) {
   return (info.st_mode & S_IWGRP) == 0 || info.st_gid == number_of_sudo("SUDO_GID");
 }
 
-/// The file that is open. In a folder like /tmp its name may have gone, or be another file's, before the way to it was
-/// looked at.
+/// Checks the open file. In a folder like /tmp its name may have been removed, or been reused for another file, before
+/// the path was checked.
 Status check_opened(int fd, std::string_view path) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) return system_error("look at", path, errno);
@@ -87,7 +87,7 @@ Result<std::string> read_trusted(const RootDir& root, std::string_view path, std
 
 Result<std::string> read_trusted(const Host& host, std::string_view path, std::size_t limit_bytes) {
   SLIPWAY_TRY(is_there, is_there_and_ours(host, path));
-  // In a folder like /tmp, what comes later may be anybody's.
+  // In a folder like /tmp, a file that appears later may be any user's.
   if (!is_there) return system_error("open", path, ENOENT);
   return host.read(path, limit_bytes);
 }

@@ -17,7 +17,7 @@
 namespace slipway {
 namespace {
 
-/// Has the user namespace a user of this number (the lines of /proc/PID/uid_map: inside, outside, count)?
+/// True when the user namespace has a user of this number (the lines of /proc/PID/uid_map: inside, outside, count).
 bool is_mapped(uid_t user, const std::string& proc) {
   std::ifstream map(proc + "/self/uid_map");
   std::uint64_t inside = 0;
@@ -31,10 +31,10 @@ bool is_mapped(uid_t user, const std::string& proc) {
   return !any;  // a kernel without user namespaces
 }
 
-/// Whether it has an access control list, or may have one. The group's bits of its mode are then what anybody named in
-/// the list may do at most, not what the group may (acl(5)).
+/// True when it has, or may have, an access control list. The group bits of its mode are then the maximum rights of the
+/// users in the list, not the rights of the group (acl(5)).
 bool may_have_acl(int fd) {
-  const std::string file = "/proc/self/fd/" + std::to_string(fd);  // fgetxattr(2) takes no descriptor of O_PATH
+  const std::string file = "/proc/self/fd/" + std::to_string(fd);  // fgetxattr(2) does not accept an O_PATH descriptor
   return ::getxattr(file.c_str(), "system.posix_acl_access", nullptr, 0) >= 0 ||
          (errno != ENODATA && errno != EOPNOTSUPP);
 }
@@ -43,23 +43,23 @@ bool may_have_acl(int fd) {
 struct Seen {
   uid_t uid = 0;
   gid_t gid = 0;
-  mode_t mode = 0;     ///< with the type
+  mode_t mode = 0;     ///< including the type
   std::string target;  ///< of a link
   bool may_have_acl = false;
 };
 
-/// Who besides root and the caller may write there: "user 1000 owns", "group 100 may write to"; empty: nobody.
+/// Returns who besides root and the caller may write there: "user 1000 owns", "group 100 may write to"; empty: no one.
 std::string other_writer(const Seen& seen) {
   if (!is_trusted_owner(seen.uid)) return "user " + std::to_string(seen.uid) + " owns";
-  if (S_ISLNK(seen.mode)) return {};                                     // a link's own mode bits mean nothing
-  const bool shared = S_ISDIR(seen.mode) && (seen.mode & S_ISVTX) != 0;  // as /tmp: owners alone replace things
+  if (S_ISLNK(seen.mode)) return {};                                     // a link's own mode bits have no meaning
+  const bool shared = S_ISDIR(seen.mode) && (seen.mode & S_ISVTX) != 0;  // like /tmp: only owners replace things
   if ((seen.mode & S_IWOTH) != 0 && !shared) return "everybody may write to";
   if ((seen.mode & S_IWGRP) == 0 || shared) return {};
   if (seen.gid != 0 && seen.gid != ::getegid()) return "group " + std::to_string(seen.gid) + " may write to";
   return seen.may_have_acl ? "a user named in its access control list may write to" : "";
 }
 
-/// @param above  the root's own folder; empty: "/", or not known
+/// @param above  the root's own folder; empty: "/", or unknown
 Status check_one(const std::string& above, std::string_view wanted, const std::string& at, const Seen& seen) {
   const std::string writer = other_writer(seen);
   if (writer.empty()) return {};
@@ -75,7 +75,7 @@ Status check_one(const std::string& above, std::string_view wanted, const std::s
                        "`; if not, take a root of your own"};
 }
 
-constexpr int kMostOwnerLinks = 40;  // as the kernel has it
+constexpr int kMostOwnerLinks = 40;  // the kernel's limit
 
 std::string target_of(const Fd& link) {
   std::string target(4096, '\0');
@@ -112,7 +112,7 @@ Result<Seen> look(const Host& host, const std::string& at) {
   return seen;
 }
 
-/// The names of a path, the last one first.
+/// Returns the names of a path, the last one first.
 std::vector<std::string> names_backwards(const std::string& path) {
   std::vector<std::string> names;
   std::istringstream parts(path);
@@ -122,9 +122,9 @@ std::vector<std::string> names_backwards(const std::string& path) {
   return names;
 }
 
-/// As the kernel walks: each name, each link where it stands, and each name of what that leads to.
+/// Walks like the kernel: each name, each link at its place, and each name of its target.
 /// @param place  a RootDir or a Host
-/// @return whether it exists to its end
+/// @return true when the whole path exists
 template <class Place>
 Result<bool> check_way(const Place& place, const std::string& above, std::string_view path) {
   SLIPWAY_TRY(top, look(place, "/"));
@@ -162,7 +162,7 @@ bool is_trusted_owner(uid_t owner, uid_t caller, const std::string& proc) {
   uid_t overflow = 0;
   std::ifstream(proc + "/sys/kernel/overflowuid") >> overflow;
   if (owner != overflow || is_mapped(owner, proc)) return false;
-  // What belongs to them could be replaced by them already.
+  // Their owners could already replace these files.
   const auto has = [&](const std::string& path) {
     struct stat info {};
     return ::stat(path.c_str(), &info) == 0 && info.st_uid == owner;

@@ -23,7 +23,7 @@ Result<Fd> connect_to(const Host& host, const std::string& socket) {
 
 Result<Fd> connect_to(const RootDir& root, const std::string& socket) {
   // The address goes through the socket's descriptor: sun_path holds 107 bytes, and no link may lead out of the root,
-  // not even one that takes a folder's place meanwhile.
+  // not even one that replaces a folder meanwhile.
   SLIPWAY_TRY(place, root.open_at(socket, O_PATH));
   Fd end(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!end) return system_error("connect to", socket, errno);

@@ -12,10 +12,10 @@
 namespace slipway {
 namespace {
 
-/// 0, or errno.
+/// Returns 0 or an errno.
 int write_new(const std::string& path, std::string_view content, mode_t mode) {
   const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
-  if (!file || ::fchmod(file.get(), mode) != 0) return errno;  // whatever the umask
+  if (!file || ::fchmod(file.get(), mode) != 0) return errno;  // independent of the umask
   while (!content.empty()) {
     const ssize_t written = ::write(file.get(), content.data(), content.size());
     if (written < 0 && errno == EINTR) continue;
@@ -28,9 +28,9 @@ int write_new(const std::string& path, std::string_view content, mode_t mode) {
 }  // namespace
 
 Status write_whole(const std::string& path, std::string_view content, mode_t mode) {
-  const std::size_t name = path.rfind('/') + 1;  // 0 where there is no slash
+  const std::size_t name = path.rfind('/') + 1;  // 0 when there is no slash
   const std::string temporary = path.substr(0, name) + "." + path.substr(name) + "." + std::to_string(::getpid());
-  ::unlink(temporary.c_str());  // of a process of that number that was killed
+  ::unlink(temporary.c_str());  // left by a killed process with the same number
   int why = write_new(temporary, content, mode);
   if (why == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) why = errno;
   if (why == 0) return {};

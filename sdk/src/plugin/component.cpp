@@ -40,7 +40,7 @@ const Json* Spec::find(std::string_view key) const {
   return detail::find_dotted(section_, key);
 }
 
-// Lists and objects may be another form of the same key (an artifact source), scalars are not.
+// Lists and objects may be another form of the same key (an artifact source); scalars may not.
 const Json* Spec::find_as(std::string_view key, bool (*fits)(const Json&), std::string_view type) const {
   const Json* const value = find(key);
   if (!knows_keys_ || value == nullptr || value->is_null() || value->is_structured() || fits(*value)) return value;

@@ -11,9 +11,9 @@
 namespace slipway::detail {
 namespace {
 
-constexpr std::size_t kMostNamed = 6;  // of the keys that come into question
+constexpr std::size_t kMostNamed = 6;  // of the possible keys
 
-/// The type that was found: "type must be string, but is number", "cannot use at() with number".
+/// Returns the type that was found: "type must be string, but is number", "cannot use at() with number".
 std::string found_type(const std::string& problem) {
   for (const std::string_view before : {"but is ", " with "})
     if (const std::size_t at = problem.rfind(before); at != std::string::npos)
@@ -27,7 +27,7 @@ void add_keys(const Json& value, const std::string& path, const std::string& typ
   for (const auto& [name, inner] : value.items()) add_keys(inner, path + "." + name, type, keys);
 }
 
-/// What the library says, without its own number: "[json.exception.type_error.302] type must be …".
+/// Returns the library's message without its own number: "[json.exception.type_error.302] type must be …".
 std::string without_number(const std::string& problem) {
   const std::size_t end = problem.find("] ");
   return problem.starts_with('[') && end != std::string::npos ? problem.substr(end + 2) : problem;

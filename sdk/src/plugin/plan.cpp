@@ -26,7 +26,7 @@ Json to_json(const Plan& plan) {
 
 Result<Plan> plan_from_json(const Json& value) {
   const Json* actions = detail::member(value, "actions");
-  // A reply that is not a plan must not pass for the empty plan: that one removes the component.
+  // A reply that is not a plan must not be taken for the empty plan, which would remove the component.
   if (actions == nullptr || !actions->is_array()) return defect("a plan needs 'actions', a list", value);
   Plan plan;
   for (const Json& action : *actions) {

@@ -10,7 +10,7 @@
 namespace slipway {
 namespace {
 
-/// One opened plugin: what `slipway_plugin::context` points to.
+/// One opened plugin, to which `slipway_plugin::context` points.
 struct Opened {
   ComponentFactories factories;
   slipway_services services;
@@ -72,7 +72,7 @@ int call(void* context, const char* op, const char* json, std::size_t length, co
     } catch (...) {
       return fail(*reply, defect("threw an exception of an unknown type"));
     }
-  } catch (...) {  // not even the report could be made
+  } catch (...) {  // even making the error failed
     return SLIPWAY_FAILED;
   }
 }

@@ -11,7 +11,7 @@
 
 #include "src/text/read.hpp"
 
-/// What slipway_add_plugin() makes of the manifest: {COMPONENT: {"keys": [names], "defaults": {…}}}; null without it.
+/// Made by slipway_add_plugin() from the manifest: {COMPONENT: {"keys": [names], "defaults": {…}}}; null without it.
 extern "C" __attribute__((weak, visibility("hidden"))) const char slipway_manifest[];  // NOLINT(*-naming): a symbol
 
 namespace slipway::detail {
@@ -87,7 +87,7 @@ Json to_json(const std::vector<ToolInfo>& tools) {
       if (option.letter != 0) options.back()["letter"] = std::string(1, option.letter);
     }
     list.push_back({{"name", tool.name}, {"purpose", tool.purpose}, {"usage", tool.usage}});
-    if (!options.empty()) list.back()["options"] = std::move(options);  // which those of protocol 1.0 did not have
+    if (!options.empty()) list.back()["options"] = std::move(options);  // tools of protocol 1.0 had none
   }
   return list;
 }
@@ -106,7 +106,7 @@ Error no_such_tool(const std::string& component, const std::string& name, const 
                .next = suggestion(name, names, "its tools are " + joined(names))};
 }
 
-/// For `slipway NAME --help`: what there is, and how one asks for more.
+/// The text of `slipway NAME --help`: the tools, and how to get more help.
 std::string text_of(const std::string& component, const std::vector<ToolInfo>& tools) {
   std::size_t width = 0;
   for (const ToolInfo& tool : tools) width = std::max(width, width_of(tool.name));

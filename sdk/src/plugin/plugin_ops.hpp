@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdk/src/plugin/plugin_ops.hpp - what a component answers to each operation of sdk/slipway/abi.h, its tools and its
-// running service among them.
+// sdk/src/plugin/plugin_ops.hpp - implements each operation of sdk/slipway/abi.h by calling a component, including its
+// tools and its running service.
 #pragma once
 
 #include <functional>
@@ -16,26 +16,26 @@
 
 namespace slipway::detail {
 
-/// Reads the request, asks the component, and writes its answer. Errors: the component's; `unsupported` when it has no
-/// such ability; `invalid` when the request lacks something.
+/// Reads the request, calls the component, and returns its answer. Errors: the component's; `unsupported` when it lacks
+/// this ability; `invalid` when the request is incomplete.
 using Operation = std::function<Result<Json>(Component&, const Json& request, const slipway_services&)>;
 
-/// nullptr for an operation that is not known.
+/// Returns nullptr for an unknown operation.
 const Operation* find_operation(const std::string& name);
 
-/// As ServiceIo::alive_every() has it.
+/// The result of ServiceIo::alive_every().
 using AliveEvery = std::optional<std::chrono::milliseconds>;
 
-/// Runs a component's service until it ends. Errors: the service's; `conflict` it runs already.
+/// Runs a component's service until it ends. Errors: the service's; `conflict` it is already running.
 Status run_service(const std::string& component, Service& service, const Spec& spec, const Host& host,
                    AliveEvery alive_every, const slipway_services& services);
 
-/// For another thread, while run_service() is under way there. Errors: `not_found` it does not run; the service's.
+/// For another thread, while run_service() is running. Errors: `not_found` the service does not run; the service's.
 Status quiesce_service(const std::string& component);
 Status resume_service(const std::string& component);
 Status stop_service(const std::string& component, bool runs_again);
 
-/// A message to slipway that has no answer worth waiting for ("log", "ready").
+/// Sends a message to slipway and ignores the answer ("log", "ready").
 void tell_slipway(const slipway_services& services, const char* op, const Json& message);
 
 class ServiceToolIo final : public ToolIo {
@@ -54,8 +54,8 @@ class ServiceToolIo final : public ToolIo {
   const slipway_services& services_;
 };
 
-/// What nlohmann::json throws names types and no key. The keys are those in the request of a call whose values have the
-/// type that was found: the one that was meant is among them, if the value came from there at all.
+/// Improves an exception of nlohmann::json, which names types and no key. Names the keys in the request whose values
+/// have the type that was found: the right one is among them, if the value came from the request at all.
 /// @param request  of the operation that threw: {component, spec, facts, inputs, action}
 /// @return `plugin_defect`
 Error json_misuse(const Json::exception& problem, const Json& request);

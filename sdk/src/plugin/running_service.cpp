@@ -13,8 +13,8 @@ namespace {
 struct Running {
   Service* service = nullptr;
   std::stop_source stop;
-  std::atomic<bool> runs_again{false};  // of the stop that is requested
-  std::mutex asking;                    // held while the service is asked something, so that it does not end meanwhile
+  std::atomic<bool> runs_again{false};  // for the requested stop
+  std::mutex asking;                    // held during a request to the service, so that it does not end meanwhile
 };
 
 struct Registry {
@@ -28,7 +28,7 @@ Registry& registry() {
   return all;
 }
 
-/// A service's ServiceIo over the services that slipway gives a plugin.
+/// Implements a service's ServiceIo with the services that slipway gives a plugin.
 class CoreServiceIo final : public ServiceIo {
  public:
   CoreServiceIo(const slipway_services& services, AliveEvery alive_every, const Running& running)
@@ -51,7 +51,7 @@ class CoreServiceIo final : public ServiceIo {
   const Running& running_;
 };
 
-/// slipway may be quicker to ask than the service is to begin, in its own thread.
+/// The time to wait for the service to start in its own thread: a request may arrive before that.
 constexpr std::chrono::seconds kBeginLimit{5};
 
 std::shared_ptr<Running> find(const std::string& component) {
@@ -86,7 +86,7 @@ Status run_service(const std::string& component, Service& service, const Spec& s
       return Error{.code = ErrorCode::conflict, .what = "the service of " + component + " runs already"};
     all.added.notify_all();
   }
-  // Whatever run() does, the entry goes before the service does.
+  // However run() ends, the entry is removed before the service is destroyed.
   const std::shared_ptr<void> leave(nullptr, [&](void*) {
     {
       const std::scoped_lock lock(all.mutex);

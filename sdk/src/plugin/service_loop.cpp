@@ -11,10 +11,10 @@ namespace {
 
 using Clock = ServiceLoop::Clock;
 constexpr std::chrono::seconds kQuietRound{1};
-/// Between two passes for what descriptors tell: any user can touch /dev/null as often as they like.
+/// The pause between two passes for descriptors: any user can touch /dev/null at any rate.
 constexpr std::chrono::milliseconds kBetweenEvents{20};
 
-/// For poll(): rounded up, so that nobody wakes just before it is time; -1: without end.
+/// Converts to poll()'s argument: rounded up, so that it does not wake just before the time; -1: no end.
 int milliseconds_until(std::optional<Clock::time_point> until) {
   if (!until) return -1;
   constexpr std::chrono::milliseconds::rep kLongest = 3'600'000;
@@ -52,7 +52,7 @@ Status ServiceLoop::run(const std::stop_token& stop, ServiceIo& io, const Work& 
   return result;
 }
 
-/// Releases the driver and waits for as long as quiet is wanted.
+/// Releases the driver and waits until the service is resumed.
 void ServiceLoop::stand_still(std::unique_lock<std::mutex>& lock, const std::stop_token& stop, ServiceIo& io,
                               const Work& work) {
   if (!quiet_wanted_) return;
@@ -90,12 +90,12 @@ ServiceLoop::Next ServiceLoop::wait(std::unique_lock<std::mutex>& lock, const st
   while (readable && !stop.stop_requested() && !woken_ && !quiet_wanted_ && Clock::now() < soonest)
     sleep(lock, io, soonest, {});
   if (readable) last_event_ = Clock::now();
-  // Something has changed, maybe also what the service's unit gave it, which is looked at when the service is alive.
+  // Something has changed, perhaps also what the service's unit grants, which is checked when the service is alive.
   if (woken_ || readable) say_alive(io);
   return stop.stop_requested() ? Next::end : Next::pass;
 }
 
-/// Until it is time, interrupt(), or one of the descriptors can be read: then it says so.
+/// Sleeps until the time, interrupt(), or a readable descriptor, for which it returns true.
 bool ServiceLoop::sleep(std::unique_lock<std::mutex>& lock, ServiceIo& io, std::optional<Clock::time_point> until,
                         const std::vector<int>& descriptors) {
   std::vector<pollfd> watched{{interrupted_.get(), POLLIN, 0}};

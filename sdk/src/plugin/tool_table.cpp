@@ -19,7 +19,7 @@ const std::vector<CommandOption>& options_before_tools() {
 
 namespace {
 
-/// A tool without a function is a program, which slipway only starts.
+/// A tool without a function is a separate program, which slipway only starts.
 std::vector<CommandOption> all_options_of(const Tool& tool) {
   std::vector<CommandOption> options = tool.line.options;
   if (tool.run) options.insert(options.end(), options_before_tools().begin(), options_before_tools().end());

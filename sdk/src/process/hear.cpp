@@ -19,14 +19,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLookEvery{50};            // whether to stop it
-constexpr milliseconds kLookWithoutHandle{5};     // for its end, before Linux 5.3
-constexpr milliseconds kKilledLimit{5'000};       // the kernel may hold a process that was killed
-constexpr milliseconds kLongestPause{3'600'000};  // of one poll(2)
+constexpr milliseconds kLookEvery{50};            // how often to check whether to stop it
+constexpr milliseconds kLookWithoutHandle{5};     // how often to check for its end, before Linux 5.3
+constexpr milliseconds kKilledLimit{5'000};       // the kernel may delay the end of a killed process
+constexpr milliseconds kLongestPause{3'600'000};  // for one poll(2)
 
 Fd handle_of(pid_t pid) { return Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
 
-/// @return true when it need not be waited for any more
+/// @return true when there is no need to wait for it any more
 bool reap(pid_t pid, int* status) {
   int ended = 0;
   const pid_t got = ::waitpid(pid, &ended, WNOHANG);
@@ -44,7 +44,7 @@ class HeardStream {
   bool open() const { return static_cast<bool>(end_); }
   bool flooded() const { return truncated_ || kept_.size() > most_; }
 
-  /// @return false: nothing more is there now
+  /// @return false when nothing more is available now
   bool take() {
     if (!end_) return false;
     std::array<char, 65536> part;
@@ -56,11 +56,11 @@ class HeardStream {
     const std::string_view text(part.data(), static_cast<std::size_t>(got));
     if (on_part_) on_part_(text);
     if (!on_part_) kept_ += text;
-    shorten(2 * most_);  // now and then, not with each part
+    shorten(2 * most_);  // only from time to time, not after each part
     return true;
   }
 
-  /// Takes what is there, or of an endless flood a part.
+  /// Reads the available bytes, or a part of an endless stream.
   std::string rest(bool& truncated) {
     constexpr int kParts = 32;  // more than a pipe holds
     for (int parts = 0; parts < kParts && take(); ++parts) continue;
@@ -96,7 +96,7 @@ class Hearer {
 
   Heard hear() {
     while (!over() && keep_limits()) look();
-    if (heard_.end != Heard::End::by_itself && leads_group_) ::kill(-pid_, SIGKILL);  // also what it had started
+    if (heard_.end != Heard::End::by_itself && leads_group_) ::kill(-pid_, SIGKILL);  // also its descendants
     heard_.output = output_.rest(heard_.truncated);
     heard_.errors = errors_.rest(heard_.truncated);
     if (heard_.end == Heard::End::by_itself && how_.ends_flood && heard_.truncated) heard_.end = Heard::End::flooded;
@@ -109,7 +109,7 @@ class Hearer {
     return reaped_ && !(how_.to_last_writer && (output_.open() || errors_.open()));
   }
 
-  /// @return false: it was killed, and the kernel holds it
+  /// @return false when it was killed, and the kernel delays its end
   bool keep_limits() {
     const bool late = Clock::now() >= end_;
     if (heard_.end == Heard::End::by_itself) {
@@ -149,13 +149,13 @@ class Hearer {
     output_.take();
     errors_.take();
     reaped_ = reaped_ || reap(pid_, &heard_.status);
-    if (!reaped_ && wanted[2].revents != 0) std::this_thread::sleep_for(kLookWithoutHandle);  // a tracer has it
+    if (!reaped_ && wanted[2].revents != 0) std::this_thread::sleep_for(kLookWithoutHandle);  // it is being traced
   }
 
   const Hearing& how_;
   pid_t pid_;
   bool leads_group_;
-  Fd handle_;  ///< becomes readable when it ended (pidfd)
+  Fd handle_;  ///< becomes readable when the process has ended (pidfd)
   HeardStream output_;
   HeardStream errors_;
   milliseconds limit_;
@@ -165,7 +165,7 @@ class Hearer {
   bool killed_ = false;
 };
 
-/// The reading end of a pipe that holds the text already: whoever does not read it makes no signal of it.
+/// Returns the reading end of a pipe that already contains the text: a child that does not read it causes no signal.
 Result<Fd> filled_pipe(const std::string& text) {
   SLIPWAY_TRY(pipe, make_pipe());
   ::fcntl(pipe.write.get(), F_SETFL, O_NONBLOCK);
@@ -192,7 +192,7 @@ bool child_ended(pid_t pid, milliseconds limit, int* status) {
     (void)::poll(&ended, 1, static_cast<int>(pause.count()));
     if (ended.revents == 0) continue;
     if (reap(pid, status)) return true;
-    std::this_thread::sleep_for(kLookWithoutHandle);  // it ended, and who traces it has not let it go
+    std::this_thread::sleep_for(kLookWithoutHandle);  // it has ended, and its tracer has not released it
   }
   return true;
 }

@@ -13,7 +13,7 @@
 namespace slipway {
 namespace {
 
-constexpr const char* kWorkerVariable = "SLIPWAY_WORKER_SOCKETS";  // spawn.cpp lets none of that prefix pass
+constexpr const char* kWorkerVariable = "SLIPWAY_WORKER_SOCKETS";  // spawn.cpp passes no variable with that prefix
 constexpr int kFirst = 3;                                          // SD_LISTEN_FDS_START
 
 std::optional<std::size_t> number_of(const char* text) {

@@ -25,7 +25,7 @@ Result<Pair> both_moved_up(const std::array<int, 2>& ends) {
 
 Result<Fd> moved_up(Fd fd) {
   constexpr int kFirst = 10;
-  Fd moved(fd ? ::fcntl(fd.get(), F_DUPFD_CLOEXEC, kFirst) : -1);  // errno of whoever opened none
+  Fd moved(fd ? ::fcntl(fd.get(), F_DUPFD_CLOEXEC, kFirst) : -1);  // the caller's failed open set errno
   if (!moved) return system_error("make", "a descriptor for a program", errno);
   return moved;
 }

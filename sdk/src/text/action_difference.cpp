@@ -16,7 +16,7 @@ constexpr unsigned kReadableByAll = 0004;
 std::string cut(std::string text) {
   if (text.size() <= kLongestValue) return text;
   std::size_t end = kLongestValue;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;  // no character of UTF-8 is split
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;  // not inside a character
   return text.substr(0, end) + "…";
 }
 
@@ -31,7 +31,7 @@ bool is_private(const Json& action) {
   return mode != action.end() && mode->is_number_unsigned() && (mode->get<unsigned>() & kReadableByAll) == 0;
 }
 
-/// The first line that differs, of two texts that do.
+/// Returns the first line in which two different texts differ.
 std::string text_change(const std::string& key, const std::string& before, const std::string& after) {
   const auto olds = lines_with_ends(before);
   const auto news = lines_with_ends(after);

@@ -19,7 +19,7 @@ bool is_letter(const CommandOption& option, char letter) {
   return option.letter == letter || (option.name.size() == 1 && option.name.front() == letter);
 }
 
-/// As Go's strconv.ParseBool has them.
+/// Accepts the words of Go's strconv.ParseBool.
 std::optional<bool> parse_flag(const std::string& text) {
   for (const char* word : {"true", "1", "t", "T", "TRUE", "True"})
     if (text == word) return true;
@@ -32,7 +32,7 @@ class Reader {
  public:
   explicit Reader(const CommandTable& table) : table_(table) {}
 
-  /// The word at `at`, an option, and its value, which may be the next word.
+  /// Parses the word at `at`, an option, and its value, which may be the next word.
   Status option(Word& at, Word end) { return at->starts_with("--") ? long_option(at, end) : letters(at, end); }
 
   Status argument(const std::string& word) {
@@ -104,7 +104,7 @@ class Reader {
     return option->value.empty() ? take(*option, shown, "true") : next_word(*option, shown, at, end);
   }
 
-  /// "-v", "-o json", "-ojson", "-vo json".
+  /// Parses "-v", "-o json", "-ojson", "-vo json".
   Status letters(Word& at, Word end) {
     const std::string word = *at;
     for (std::size_t i = 1; i < word.size(); ++i) {
@@ -177,7 +177,7 @@ std::vector<std::string> CommandWords::list(std::string_view name) const {
 }
 
 std::optional<std::string> process_variable(const std::string& name) {
-  const char* const value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): nobody here sets variables
+  const char* const value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): this program sets no variables
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 

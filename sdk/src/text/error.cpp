@@ -70,7 +70,7 @@ std::string advice_for(ErrorCode code) {
 
 void append_line(std::string& text, std::string_view label, std::string_view line) {
   if (line.empty()) return;
-  constexpr std::size_t kLabelWidth = 7;  // "held:  ", as wide as the widest usual label
+  constexpr std::size_t kLabelWidth = 7;  // "held:  ", the width of the longest usual label
   std::string head = "  " + std::string(label) + ":";
   head.resize(std::max(head.size() + 1, 2 + kLabelWidth), ' ');
   const std::string indent(head.size(), ' ');

@@ -9,8 +9,8 @@
 namespace slipway {
 namespace {
 
-/// A backslash before `special` letters and backslashes; a line break as \n. Prometheus refuses a whole page for one
-/// byte that is not UTF-8: U+FFFD stands for it.
+/// Puts a backslash before `special` letters and backslashes; a line break becomes \n. A byte that is not UTF-8 becomes
+/// U+FFFD, since Prometheus rejects a whole page for it.
 std::string escaped(std::string_view text, std::string_view special) {
   std::string result;
   while (!text.empty()) {
@@ -33,8 +33,7 @@ std::size_t utf8_character_size(std::string_view text) {
   const unsigned first = byte(0), second = byte(1);
   if (first < 0x80) return text.empty() ? 0 : 1;
   const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  // The second byte says whether the number could be shorter, is half of a pair of UTF-16, or is beyond the last
-  // character.
+  // The second byte tells whether the number is overlong, half of a UTF-16 pair, or beyond the last character.
   const unsigned least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
   const unsigned most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
   if (first < 0xc2 || first > 0xf4 || second < least || second > most) return 0;

@@ -7,7 +7,7 @@
 namespace slipway {
 namespace {
 
-constexpr std::size_t kLongestWord = 100;  // longer ones are no typing mistakes, and the table is quadratic
+constexpr std::size_t kLongestWord = 100;  // longer words are not typing errors, and the table is quadratic
 constexpr std::size_t kFarthest = 3;
 
 std::string lower(std::string_view word) {
@@ -46,7 +46,7 @@ std::string nearest_word(std::string_view word, const std::vector<std::string>& 
   std::size_t best_distance = kFarthest + 1;
   for (const std::string& candidate : known) {
     const std::size_t length = std::max(word.size(), candidate.size());
-    if (length < 2) continue;  // any single letter is one change from any other
+    if (length < 2) continue;  // any single letter is one change away from any other
     const std::size_t distance = edit_distance(word, candidate);
     if (distance <= still_near(length) && distance < best_distance) {
       best = candidate;

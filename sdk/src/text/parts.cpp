@@ -37,7 +37,7 @@ std::string padded(std::string text, std::size_t width) {
 
 std::vector<std::string> split_list(std::string_view text, char separator) {
   std::vector<std::string> words;
-  while (!text.empty()) {  // without a list of all parts: they may be millions of empty ones
+  while (!text.empty()) {  // does not list all parts: there may be millions of empty ones
     const std::size_t end = std::min(text.find(separator), text.size());
     if (const std::string_view word = trimmed(text.substr(0, end)); !word.empty()) words.emplace_back(word);
     text.remove_prefix(std::min(end + 1, text.size()));

@@ -12,16 +12,17 @@
 
 namespace slipway::detail {
 
-/// A number that is the whole text; "0x" may come first with base 16. Nothing for a sign, rest or overflow.
+/// Parses a text that is only a number; with base 16 the prefix "0x" is allowed. Nothing for a sign, other text or
+/// overflow.
 std::optional<std::uint64_t> number_from(std::string_view text, int base);
 
-/// A value of an os-release file: shell quotes and backslashes taken out (os-release(5)).
+/// Returns a value of an os-release file without shell quotes and backslashes (os-release(5)).
 std::string unquoted(std::string_view value);
 
-/// A member of an object; nullptr when there is none, or `value` is not an object.
+/// Returns a member of an object; nullptr when there is none, or `value` is not an object.
 const Json* member(const Json& value, std::string_view name);
 
-/// The value at a dotted name: the whole name as a key first, then its parts from the longest, going down.
+/// Returns the value at a dotted name: tries the whole name as a key first, then its parts from the longest down.
 const Json* find_dotted(const Json& value, std::string_view name);
 
 std::string text_or_empty(const Json* value);
@@ -29,7 +30,7 @@ bool true_or_false(const Json* value);
 std::vector<std::string> texts_or_none(const Json* value);
 Json value_or_null(const Json* value);
 
-/// What a value is, for messages: "a text", "a number", "true or false", "a list", "an object", "nothing".
+/// Describes a value's type, for messages: "a text", "a number", "true or false", "a list", "an object", "nothing".
 std::string_view type_in_words(const Json& value);
 
 inline std::string text_at(const Json& value, std::string_view name) { return text_or_empty(member(value, name)); }

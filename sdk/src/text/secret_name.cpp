@@ -13,7 +13,7 @@ bool is_part_of(std::string_view text, std::initializer_list<std::string_view> p
   return std::ranges::any_of(parts, [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
 }
 
-/// As a word of its own: "_auth" of "registry_auth", not "auth" of "oauth".
+/// Matches whole words: "_auth" in "registry_auth", not "auth" in "oauth".
 bool has_last_word(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::ranges::any_of(words, [&](std::string_view word) {
     if (!text.ends_with(word)) return false;
@@ -41,7 +41,7 @@ std::string in_small_letters(std::string_view text) {
 bool is_secret_name(std::string_view name) {
   if (name == "PWD" || name == "OLDPWD") return false;  // folders of a shell
   const std::string small = in_small_letters(name);
-  // Keys that name something else are words of a spec in small letters; variables of the environment are in large ones.
+  // Keys with another meaning are words of a spec in small letters; environment variables have capitals.
   const bool is_variable = !name.empty() && small != name &&
                            std::ranges::none_of(name, [](unsigned char c) { return std::islower(c) != 0; });
   return is_part_of(small,
