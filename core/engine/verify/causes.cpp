@@ -139,7 +139,7 @@ std::string explains(const Finding& owned, const Findings& findings) {
   return {};
 }
 
-/// The place in a file that a text names: "/etc/containerd/config.toml:11:5"; empty when it names none.
+/// The place in a file that a text names: "/etc/FILE:11:5"; empty when it names none.
 std::string place_in(const std::string& text) {
   static const std::regex kPlace("/[^\\s()]+:[0-9]+:[0-9]+");
   constexpr std::size_t kMostSearched = 1024;  // the library's matcher is slow on long texts

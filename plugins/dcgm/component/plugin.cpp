@@ -10,7 +10,6 @@
 #include "dcgm/component/tools.hpp"
 #include "dcgm/health/findings.hpp"
 #include "dcgm/sampler/sampler.hpp"
-#include "dcgm/sampler/silent_gpu.hpp"
 #include "dcgm/settings.hpp"
 #include "nvidia/gpu.hpp"
 #include "nvidia/machine/causes.hpp"

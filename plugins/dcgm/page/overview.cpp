@@ -9,7 +9,7 @@
 
 #include <slipway/text.hpp>
 
-#include "dcgm/sampler/silent_gpu.hpp"
+#include "dcgm/sampler/sampler.hpp"
 #include "nvidia/health/rules.hpp"
 
 namespace slipway::dcgm {

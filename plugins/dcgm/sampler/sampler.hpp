@@ -122,4 +122,7 @@ class Sampler {
   std::uint64_t samples_ = 0;
 };
 
+/// Returns what to do about a GPU that cannot be read: `state.problem` is not empty.
+std::string silent_gpu_remedy(const GpuState& state);
+
 }  // namespace slipway::dcgm
