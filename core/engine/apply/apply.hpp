@@ -19,7 +19,7 @@ struct ApplyOptions {
   int target = 0;  ///< the generation that a rollback returns to; 0: this is not a rollback
   std::function<Status(const PlannedRun&)> check = {};  ///< may refuse the plan; empty: every plan is accepted
   bool awaits_sources = false;  ///< waits for an artifact source that does not answer, instead of failing
-  bool verify_failing = true;   ///< also verifies unchanged components, before and after
+  bool verify_failing = true;   ///< also verifies unchanged components that failed before
 };
 
 struct ApplyResult {

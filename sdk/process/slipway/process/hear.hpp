@@ -53,7 +53,7 @@ struct Hearing {
 
 struct Heard {
   enum class End { by_itself, timed_out, flooded, stopped };
-  End end = End::by_itself;  ///< the reason for its end
+  End end = End::by_itself;  ///< by itself, or why it was killed
   int status = 0;  ///< as of waitpid(2); 0 when the kernel does not know it, or delays the end of a killed process
   std::string output;
   std::string errors;
