@@ -28,7 +28,7 @@ struct ApplyResult {
   std::vector<std::string> report;           ///< other events: recovery, skipped triggers
   int generation = 0;                        ///< active now
   int before = 0;                            ///< active before; 0: none
-  bool changed = false;                      ///< whether anything was changed
+  bool changed = false;                      ///< true when anything was changed
   std::optional<Error> error;                ///< the error of the whole apply (a pending trigger that could not be run)
 };
 

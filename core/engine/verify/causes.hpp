@@ -17,12 +17,12 @@ namespace slipway::core {
 
 /// The finding about an apply that is running, and about one that was interrupted.
 inline constexpr const char* kApplyFinding = "slipway.apply";
-/// The beginning of the finding NAME.apply about a component that waits for another process.
+/// The start of the text of the finding NAME.apply about a component that waits.
 inline constexpr const char* kLeftWaiting = "the last apply left it waiting";
 /// The remedy for a component whose last apply is complete except for a reboot.
 inline constexpr const char* kReboot = "reboot";
 
-/// The beginning of the finding `.owned` about a component's own actions, which the component's findings explain.
+/// The start of the text of the finding NAME.owned about a component's own actions, which its other findings explain.
 inline constexpr const char* kOwnWorkDiffers = "not as slipway left it: ";
 
 /// Borrows from the findings that it was made from.
@@ -38,10 +38,10 @@ std::vector<CauseEntry> entries_of(const std::map<std::string, Findings>& findin
 
 /// Sets the causes that follow from the findings themselves:
 /// - a component that cannot be planned, or that the last apply left incomplete, is the cause of its findings that an
-/// apply would fix; when it cannot be planned, its findings no longer advise an apply;
+///   apply would fix; when it cannot be planned, its findings no longer advise an apply;
 /// - the same holds for edits that an apply keeps;
 /// - otherwise the finding that a thing differs from slipway's record is a consequence of the component's own finding
-/// about it;
+///   about it;
 /// - a service's report is a consequence of its component's finding that has the same text and a remedy;
 /// - while an apply runs, findings that it will fix are not exercised.
 /// @param apply_runs  another slipway changes the root now
