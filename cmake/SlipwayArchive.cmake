@@ -3,7 +3,8 @@
 find_package(LibArchive REQUIRED)
 find_library(SLIPWAY_LIBARCHIVE_ARCHIVE NAMES libarchive.a)
 set(archive_libraries "")
-foreach(name z lzma zstd libbz2.so.1.0 liblz4.so.1 libacl.so.1 libnettle.so.8)  # for some, only the shared library is installed with libarchive
+# For some of them, only the shared library is installed with libarchive.
+foreach(name z lzma zstd libbz2.so.1.0 liblz4.so.1 libacl.so.1 libnettle.so.8)
   find_library(SLIPWAY_LIBARCHIVE_${name} NAMES ${name})
   list(APPEND archive_libraries ${SLIPWAY_LIBARCHIVE_${name}})
 endforeach()

@@ -14,7 +14,7 @@ enum ExitCode : int {
   kExitWaiting = 3,  ///< `apply`: a device is in use, or a source does not answer
   kExitReboot = 4,   ///< `apply`: complete except for a reboot
   kExitUsage = 64,   ///< EX_USAGE
-  kExitLocked = 75,  ///< EX_TEMPFAIL: another slipway is at work on this root
+  kExitLocked = 75,  ///< EX_TEMPFAIL: another slipway is working on this root
 };
 
 inline int exit_code(const Error& error) {

@@ -100,7 +100,7 @@ std::string trailer(std::size_t signature_bytes) {
   return text.append(kEndMark);
 }
 
-/// Returns false on a read error, which OpenSSL would treat as the end of the file.
+/// True when the whole file was read: OpenSSL treats a read error as the end.
 bool read_to_end(int file) {
   struct stat info {};
   return ::fstat(file, &info) == 0 && ::lseek(file, 0, SEEK_CUR) == info.st_size;

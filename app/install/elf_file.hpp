@@ -13,7 +13,7 @@ namespace slipway::core {
 
 struct ElfFile {
   unsigned machine = 0;                                 ///< such as EM_X86_64
-  std::vector<std::string> needed;                      ///< names of libraries, as the loader looks for them
+  std::vector<std::string> needed;                      ///< names of libraries in the form that the loader uses
   std::map<std::string, std::set<std::string>> wanted;  ///< library to the versions of symbols: "GLIBC_2.34"
   bool has_debug_parts = false;                         ///< a symbol table or debug information, which strip(1) removes
 };

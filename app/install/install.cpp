@@ -53,8 +53,8 @@ bool has_line(const std::string& text, const std::string& line) {
   return false;
 }
 
-/// The package whose file list in dpkg's database has the path. Empty when no list has it, or when the limits were
-/// reached first.
+/// Returns the package whose file list in dpkg's database has the path. Empty when no list has it, or when the limits
+/// were reached first.
 std::string package_of(const RootDir& root, const std::string& path) {
   constexpr std::size_t kLargestList = std::size_t{8} << 20U;
   std::size_t left = std::size_t{128} << 20U;  // for all lists; those of a large desktop have half of that

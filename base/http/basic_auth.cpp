@@ -105,7 +105,7 @@ void BasicAuth::remember_wrong(const std::string& peer, Clock::duration spent, C
 
 BasicAuth::Share BasicAuth::share_of(const std::string& peer, Clock::time_point now) {
   if (const auto wrong = peers_.find(peer); wrong != peers_.end() && now - wrong->second.guessed < kRemembered) {
-    wrong->second.guessed = now;  // an active guesser is not forgotten
+    wrong->second.guessed = now;  // an active guesser stays in the share of wrong peers
     return of_wrong;
   }
   const auto network = networks_.find(network_of(peer));

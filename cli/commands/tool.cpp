@@ -15,7 +15,7 @@ namespace slipway::core {
 
 namespace {
 
-/// Takes "--NAME VALUE" and "--NAME=VALUE" out of the words. @return the last value; empty: not given
+/// Removes "--NAME VALUE" and "--NAME=VALUE" from the words. @return the last value; empty: not given
 Result<std::string> take_option(const std::string& name, std::vector<std::string>& words) {
   std::string value;
   for (std::size_t i = 0; i < words.size();) {

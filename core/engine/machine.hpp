@@ -76,7 +76,7 @@ class Machine {
 /// not a number.
 Result<std::optional<std::int64_t>> source_date_epoch();
 
-/// The value of an environment variable; empty where it is not set.
+/// Returns the value of an environment variable; empty when it is not set.
 std::string environment(const char* name);
 
 }  // namespace slipway::core

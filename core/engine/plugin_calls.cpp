@@ -96,8 +96,8 @@ WorkerEvents PluginCalls::events(const std::string& component, const std::string
   events.output = [this](const std::string& text) {
     if (tool_output) tool_output(text);
   };
-  // A tool that answers could write anywhere as this process: so only tools may ask, never a worker that reads
-  // archives.
+  // This process answers with its own rights, and may write anywhere: so only tools may send requests, never a worker
+  // that reads foreign archives.
   if (op == "tool")
     events.core = [this, component](const std::string& asked, const Json& request) {
       return core_call(component, asked, request);

@@ -26,8 +26,8 @@ inline constexpr std::chrono::seconds kPlanLimit{30};
 inline constexpr std::chrono::seconds kVerifyLimit{120};
 inline constexpr std::chrono::minutes kActionLimit{30};
 inline constexpr std::chrono::hours kTransferLimit{6};
-/// The limit for a download while the apply holds its lock: an hour for a registry (artifact/registry/http.hpp), and
-/// the rest.
+/// The limit for a download while the apply holds its lock: an hour for a registry
+/// (artifact/registry/http/http.hpp), plus time for everything else.
 inline constexpr std::chrono::minutes kFetchLimit{75};
 
 /// A page of memory, initially zero, that all workers of one command share, so that a result found by one worker serves

@@ -18,7 +18,7 @@ namespace slipway::core {
 
 class SimulatedMachine {
  public:
-  /// @param profile  as --sim gives it
+  /// @param profile  the value of --sim
   /// @param root     host path of the root; copied
   /// @param ui       receives the helper's messages; borrowed
   /// Errors: `not_found` the helper or the profile is missing; those of the helper.

@@ -24,7 +24,7 @@ struct Progress {
   enum class Unit { bytes, files };
   std::string label;  ///< "download x"; the part after ": " is the current item
   std::uint64_t done = 0;
-  std::uint64_t total = 0;  ///< 0 while it is not known; done == total ends the step
+  std::uint64_t total = 0;  ///< 0 while unknown; done == total ends the step
   Unit unit = Unit::bytes;
 };
 

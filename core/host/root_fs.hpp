@@ -87,7 +87,7 @@ class RootFs {
   std::map<dev_t, std::shared_ptr<Fd>> written_filesystems_;
 };
 
-/// The folders above a path, outermost first, without "/": "/a/b/c" gives "/a", "/a/b".
+/// Returns the folders above a path, outermost first, without "/": "/a/b/c" gives "/a", "/a/b".
 std::vector<std::string> folders_above(std::string_view path);
 
 }  // namespace slipway::core

@@ -111,8 +111,8 @@ struct Build {
   std::string needs_hint;                ///< what to do when one is missing ("install linux-headers-REL")
   struct Collect {
     std::string from;       ///< file in the working folder
-    std::string to;         ///< removes debug information (strip --strip-debug)
-    bool strip = false;     ///< take debug information out (strip --strip-debug)
+    std::string to;         ///< its path in the layer
+    bool strip = false;     ///< removes debug information (strip --strip-debug)
     std::string sign_key;   ///< PEM private key to sign it as the kernel's sign-file does; empty: not signed
     std::string sign_cert;  ///< its certificate, DER or PEM
     std::string compress;   ///< "" or "xz" or "zstd" (the kernel must support it)

@@ -23,7 +23,7 @@ enum class ErrorCode {
   read_only,        ///< EROFS
   timed_out,        ///< a deadline passed
   busy,             ///< another process holds it
-  locked,           ///< another slipway is at work there
+  locked,           ///< another slipway is working there
   offline,          ///< needs the live machine, and this root is not live
   conflict,         ///< two desired states exclude each other; a user's edit is in the way
   corrupt,          ///< a digest, signature or stored state does not match
@@ -52,7 +52,7 @@ Json to_json(const Error& error);
 /// The inverse of to_json(); a value that is not an error object becomes an `internal` error that quotes it.
 Error error_from_json(const Json& value);
 
-/// The text form: `error: what`, then indented `at:`, the details and `do:` lines, each ended by a newline.
+/// Returns the text form: `error: what`, then indented `at:`, the details and `do:` lines, each ended by a newline.
 std::string to_text(const Error& error);
 
 /// Returns an Error for a failed system call, with errno's text and the matching code (`no_space`, `denied`,

@@ -50,7 +50,7 @@ struct PciFilter {
 struct ProcessOutput {
   int exit_status = 0;     ///< 0-255; 128 + signal when a signal ended it
   std::string output;      ///< standard output, at most 1 MiB: the newest bytes
-  std::string errors;      ///< standard error, likewise
+  std::string errors;      ///< standard error, at most 1 MiB: the newest bytes
   bool truncated = false;  ///< some bytes were dropped
 };
 

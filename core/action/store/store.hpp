@@ -3,7 +3,7 @@
 //
 //   sha256-HEX/        one layer's content; HEX is layer_key()
 //   sha256-HEX.files   the list of its files, see tree_list.hpp
-//   set-HEX/AS         a relative link to a layer's folder; HEX is of the canonical list of {"as", "folder"}
+//   set-HEX/AS         a relative link to a layer's folder; HEX is the hash of the canonical list of {"as", "folder"}
 //   current            a link to the active set: the only thing that a switch changes
 //   .staging-…         not complete yet
 //

@@ -19,7 +19,7 @@ struct ApplyOptions {
   int target = 0;  ///< the generation that a rollback returns to; 0: this is not a rollback
   std::function<Status(const PlannedRun&)> check = {};  ///< may refuse the plan; empty: every plan is accepted
   bool awaits_sources = false;  ///< waits for an artifact source that does not answer, instead of failing
-  bool verify_failing = true;   ///< also verifies unchanged components, before and after
+  bool verify_failing = true;   ///< also verifies unchanged components that failed before
 };
 
 struct ApplyResult {
@@ -28,7 +28,7 @@ struct ApplyResult {
   std::vector<std::string> report;           ///< other events: recovery, skipped triggers
   int generation = 0;                        ///< active now
   int before = 0;                            ///< active before; 0: none
-  bool changed = false;                      ///< whether anything was changed
+  bool changed = false;                      ///< true when anything was changed
   std::optional<Error> error;                ///< the error of the whole apply (a pending trigger that could not be run)
 };
 

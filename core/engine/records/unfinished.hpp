@@ -26,7 +26,8 @@ Result<Unfinished> read_unfinished(Session& session);
 /// The same for an open journal.
 Result<Unfinished> unfinished_of(Journal& journal);
 
-/// Writes the records of components that were committed and did not get that far. Errors: the journal keeps them.
+/// Writes the records of components that were committed but not recorded yet. Errors: those of writing; the journal
+/// then keeps them.
 Status write_down_committed(Session& session, Journal& journal);
 
 }  // namespace slipway::core

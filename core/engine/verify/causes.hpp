@@ -17,12 +17,12 @@ namespace slipway::core {
 
 /// The finding about an apply that is running, and about one that was interrupted.
 inline constexpr const char* kApplyFinding = "slipway.apply";
-/// The beginning of the finding NAME.apply about a component that waits for another process.
+/// The start of the text of the finding NAME.apply about a component that waits.
 inline constexpr const char* kLeftWaiting = "the last apply left it waiting";
 /// The remedy for a component whose last apply is complete except for a reboot.
 inline constexpr const char* kReboot = "reboot";
 
-/// The beginning of the finding `.owned` about a component's own actions, which the component's findings explain.
+/// The start of the text of the finding NAME.owned about a component's own actions, which its other findings explain.
 inline constexpr const char* kOwnWorkDiffers = "not as slipway left it: ";
 
 /// Borrows from the findings that it was made from.

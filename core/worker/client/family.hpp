@@ -36,7 +36,7 @@ class Family {
   /// Returns and reaps the worker's status for waitpid(2) if it ended within that time; -1 when the status is unknown.
   std::optional<int> wait(int milliseconds);
   /// Kills the worker and everything it started, waits for their end and reaps them.
-  /// @return false when SIGKILL did not end the worker within 2 s; it is left behind
+  /// @return false when SIGKILL did not end the worker within 2 s; it is left running
   bool end();
 
  private:

@@ -29,7 +29,6 @@ namespace slipway {
 /// program that wrote to it closes it; a folder also when one of its entries appears, disappears, is replaced or is
 /// closed after a write. Changes that inotify does not report are not noticed: a file system mounted over a folder,
 /// /proc and /sys, files that another machine changes. For those, call look() from time to time.
-/// while.
 class FileWatch {
  public:
   static constexpr std::size_t kMostPaths = 256;

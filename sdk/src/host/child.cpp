@@ -69,8 +69,7 @@ struct Launch {
 
 [[noreturn]] void run_in_child(const Launch& launch) {
   setpgid(0, 0);
-  umask(022);  // files that a program writes into a root (depmod, ldconfig) are readable by all, independent of the
-               // caller's umask
+  umask(022);  // files written into a root (depmod, ldconfig) are for all users, for any umask of the caller
   settle_signals();
   const bool ready = dup2(launch.input, 0) >= 0 && dup2(launch.output, 1) >= 0 && dup2(launch.errors, 2) >= 0 &&
                      enter(*launch.entrance);

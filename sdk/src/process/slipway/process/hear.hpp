@@ -20,7 +20,7 @@ namespace slipway {
 /// Returns the time until then, in whole milliseconds as poll(2) takes them; 0 when it has passed.
 std::chrono::milliseconds time_left(std::chrono::steady_clock::time_point end);
 
-/// Waits for the end of a child. @param status as of waitpid(2); stays as it is when the kernel does not know it
+/// Waits for the end of a child. @param status as of waitpid(2); unchanged when the kernel does not know it
 bool child_ended(pid_t pid, std::chrono::milliseconds limit, int* status = nullptr);
 
 /// Returns 0 to 255; 128 and more when a signal ended it. @param status as of waitpid(2)
@@ -53,7 +53,7 @@ struct Hearing {
 
 struct Heard {
   enum class End { by_itself, timed_out, flooded, stopped };
-  End end = End::by_itself;  ///< the reason for its end
+  End end = End::by_itself;  ///< by itself, or why it was killed
   int status = 0;  ///< as of waitpid(2); 0 when the kernel does not know it, or delays the end of a killed process
   std::string output;
   std::string errors;
