@@ -209,7 +209,7 @@ const std::vector<Command>& commands() {
        .options = on_machine({"output"})},
       {.name = "diff",
        .usage = "diff A [B]",
-       .purpose = "what two generations differ in; one alone is compared with the one in force",
+       .purpose = "shows how two generations differ; with one, how it differs from the active generation",
        .run = run_diff,
        .examples = {"slipway diff 2", "slipway diff 2 4"},
        .options = on_machine({"output"}),

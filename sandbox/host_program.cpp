@@ -28,7 +28,7 @@ constexpr std::array kOpenedByName{"libzstd.so.1", "liblzma.so.5", "libz.so.1", 
 
 Error cannot_take(const std::string& program, const std::string& why) {
   return Error{ErrorCode::unsupported,
-               "this machine's " + program + " cannot be run in a room that holds the root alone: " + why,
+               "this machine's " + program + " cannot be run with that root as its only file system: " + why,
                program,
                "install the program in the root, so that its own is run there, or use a machine whose " + program +
                    " is an ordinary one",

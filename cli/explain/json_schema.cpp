@@ -68,7 +68,7 @@ Json object_schema(const SchemaKey& schema) {
     properties[name] = json_schema(child);
     for (const std::string& former : child.formerly) {
       properties[former] = properties[name];
-      properties[former].update({{"deprecated", true}, {"description", "By now this is '" + name + "'."}});
+      properties[former].update({{"deprecated", true}, {"description", "Renamed: use '" + name + "'."}});
     }
     if (!child.required) continue;
     if (child.formerly.empty())

@@ -50,7 +50,7 @@ Type=oneshot
 RemainAfterExit=yes
 )" + program_line(program, "apply --boot") +
          R"(TimeoutStartSec=15min
-# "Done but for a reboot" is no failure of this boot.
+# "Done but for a reboot" does not count as a failed boot.
 SuccessExitStatus=4
 # A stop is for the command, which ends its workers and what they run.
 KillMode=mixed

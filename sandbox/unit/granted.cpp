@@ -48,13 +48,13 @@ std::string Granted::lost_folder() const {
 std::string Granted::lost_device() {
   if (device_classes_.empty()) return {};
   if (device_numbers(device_classes_, kDeviceList) != numbers_)
-    return "the kernel has numbered its devices anew, starting again to be allowed to open them";
+    return "the kernel has renumbered its devices; restarting, so that the service may open them";
   const std::string node = closed_node(numbers_, "/dev");
   if (node.empty()) return {};
   const auto before = read_regular(root_, mark_, kLargestMark);
   if (before && *before == numbers_) return {};  // a restart did not help: the administrator wants it closed
   if (!replace_file(root_, mark_, numbers_)) return {};
-  return node + " got its number while the service started, starting again to be allowed to open it";
+  return node + " got its device number after the service had started; restarting, so that the service may open it";
 }
 
 }  // namespace slipway::core

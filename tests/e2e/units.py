@@ -299,7 +299,7 @@ def check_closed_device(checks, machine):
     machine.must("sed", "-i", 's/"nvidia\\*"/"nvidia*", "misc"/', "/etc/slipway/services/gfd.json")
     machine.must("mknod", "-m", "666", "/dev/late", "c", "10", "183")
     machine.must("systemctl", "restart", unit("gfd"))
-    said = "got its number while the service started"
+    said = "got its device number after the service had started"
     checks.that(wait_for(lambda: said in log_of(machine, "gfd")), "gfd: it starts again for a device that its unit was too early for",
                 log_of(machine, "gfd"))
     checks.that(wait_for(lambda: active(machine, "gfd")), "gfd: and is active again")

@@ -39,7 +39,7 @@ Result<TopOptions> read_top_options(const CommandWords& words, bool draws) {
     SLIPWAY_TRY(interval, read_interval(words.text("interval"), "--interval"));
     options.interval = interval;
     if (options.once || options.json || !draws)
-      return line.wrong("--interval counts where it goes on: on a terminal, without --once and -o json");
+      return line.wrong("--interval has no effect with --once, with -o json, or where the output is not a terminal");
   }
   if (words.given("service")) {
     Settings settings;

@@ -36,7 +36,7 @@ int main(int count, char** words) {
     ++opened;
   }
   if (opened == 0) {
-    std::printf("it has no node of NVIDIA's driver in %s\n", place.c_str());
+    std::printf("there is no device node of NVIDIA's driver in %s\n", place.c_str());
     return 4;
   }
   std::printf("it has %d nodes of the driver, and can open each\n", opened);

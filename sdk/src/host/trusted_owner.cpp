@@ -53,7 +53,7 @@ std::string other_writer(const Seen& seen) {
   if (!is_trusted_owner(seen.uid)) return "user " + std::to_string(seen.uid) + " owns";
   if (S_ISLNK(seen.mode)) return {};                                     // a link's own mode bits have no meaning
   const bool shared = S_ISDIR(seen.mode) && (seen.mode & S_ISVTX) != 0;  // like /tmp: only owners replace things
-  if ((seen.mode & S_IWOTH) != 0 && !shared) return "everybody may write to";
+  if ((seen.mode & S_IWOTH) != 0 && !shared) return "every user may write to";
   if ((seen.mode & S_IWGRP) == 0 || shared) return {};
   if (seen.gid != 0 && seen.gid != ::getegid()) return "group " + std::to_string(seen.gid) + " may write to";
   return seen.may_have_acl ? "a user named in its access control list may write to" : "";

@@ -206,7 +206,7 @@ TEST_F(MigTools, RunNoHooksThatAnotherUserCouldHaveWritten) {
   ASSERT_EQ(::chmod(file.c_str(), 0666), 0);
   Ran refused = mig(words);
   EXPECT_EQ(refused.status, 1);
-  EXPECT_THAT(refused.errors, HasSubstr("everybody may write to " + file));
+  EXPECT_THAT(refused.errors, HasSubstr("every user may write to " + file));
   ASSERT_EQ(::chmod(file.c_str(), 0644), 0);
   ASSERT_EQ(::chown(file.c_str(), 65534, 0), 0);
   refused = mig(words);

@@ -272,7 +272,7 @@ TEST_P(LosingService, EndsToBeStartedAfreshWhenItsDevicesGetOtherNumbers) {
   EXPECT_TRUE(service.does("applied\n")) << "another's device: " << service.log();
   std::ofstream(devices) << "Character devices:\n  1 mem\n  5 other\n511 acme-uvm\n\nBlock devices:\n";
   EXPECT_EQ(service.exit_code(), 0) << service.log();
-  EXPECT_THAT(service.log(), HasSubstr("starting again to be allowed to open them"));
+  EXPECT_THAT(service.log(), HasSubstr("restarting, so that the service may open them"));
 }
 
 // One bind mount for each folder: what is made anew behind it is on the read-only file system.

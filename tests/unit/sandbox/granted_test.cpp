@@ -77,7 +77,7 @@ TEST(Granted, StartsTheServiceAfreshOnceForANodeThatIsClosed) {
     Granted granted({"mem"}, {}, *RootDir::open(folder.string()), "/run/mark");
     return close_everything() ? granted.lost() : "not closed";
   };
-  EXPECT_EQ(in_a_child([&] { return look().ends_with("starting again to be allowed to open it"); }), 0);
+  EXPECT_EQ(in_a_child([&] { return look().ends_with("restarting, so that the service may open it"); }), 0);
   EXPECT_EQ(read_regular(folder.at("run/mark").string(), 100).value_or(""), "1 mem\n");
   EXPECT_EQ(in_a_child([&] { return look().empty(); }), 0) << "the administrator wants it so";
   folder.file("run/mark", "2 mem\n");

@@ -76,7 +76,7 @@ TEST(OnlyOurs, IsWhatNobodyElseMayWriteFromTheRootFolderOn) {
     ASSERT_EQ(::chmod(path.c_str(), mode | 0020), 0);
     EXPECT_EQ(writer(folder), "group 1000 may write to " + path);
     ASSERT_EQ(::chmod(path.c_str(), mode | 0002), 0);
-    EXPECT_EQ(writer(folder), "everybody may write to " + path);
+    EXPECT_EQ(writer(folder), "every user may write to " + path);
     ASSERT_EQ(::chmod(path.c_str(), mode), 0);
     EXPECT_EQ(writer(folder), "nobody");
   }

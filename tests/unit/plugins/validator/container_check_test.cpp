@@ -126,7 +126,7 @@ class ContainerProbe : public ::testing::Test {
 
 TEST_F(ContainerProbe, SaysThatThereIsNoNode) {
   dev.file("nvidia0", "a file, and no node");
-  EXPECT_EQ(output(), "it has no node of NVIDIA's driver in " + dev.string() + "\n");
+  EXPECT_EQ(output(), "there is no device node of NVIDIA's driver in " + dev.string() + "\n");
   EXPECT_EQ(status, 4);
   std::filesystem::remove_all(dev.string());
   EXPECT_EQ(output(), "there is no " + dev.string() + ": No such file or directory\n");
