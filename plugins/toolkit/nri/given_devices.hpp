@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/nri/pod_resources.hpp - what kubelet has given to a container, by kubelet's own word (its pod
-// resources API).
+// plugins/toolkit/nri/given_devices.hpp - the GPUs that kubelet has given to a container, by kubelet's own word (its
+// pod resources API).
 #pragma once
 
 #include <string>
@@ -9,10 +9,9 @@
 #include <slipway/host.hpp>
 #include <slipway/result.hpp>
 
-namespace slipway::nri {
+#include "nvidia/kubelet/pod_resources.hpp"
 
-/// Below kubelet's folder.
-inline constexpr const char* kPodResources = "/pod-resources/kubelet.sock";
+namespace slipway::nri {
 
 /// A container, as kubelet names it.
 struct ContainerName {
@@ -27,7 +26,7 @@ struct ContainerName {
 /// socket, does not answer, or says what is no answer; where: the socket.
 Result<std::vector<std::string>> ask_kubelet(const Host& host, const std::string& socket, const ContainerName& name);
 
-/// The same, out of kubelet's answer. Errors: `corrupt` it is none.
-Result<std::vector<std::string>> uuids_in(const std::string& answer, const ContainerName& name);
+/// The same, out of the pods that kubelet lists.
+std::vector<std::string> uuids_in(const std::vector<nvidia::kubelet::ListedPod>& pods, const ContainerName& name);
 
 }  // namespace slipway::nri
