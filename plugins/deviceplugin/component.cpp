@@ -144,7 +144,7 @@ Result<Plan> DevicePlugin::plan(const Spec& spec, const Facts& facts, const Inpu
   if (sharing != "none") settings.sharing.kind = sharing == "mps" ? SharingKind::mps : SharingKind::time_slicing;
   warn_of_sharing(settings, plan);
   if (waits_for_the_watcher(spec)) plan.note(kWatcherIsLate);
-  SLIPWAY_CHECK(add_other_plugin(nvidia::drain::other_program_policy(spec.text("other_plugin")), facts, plan));
+  SLIPWAY_CHECK(add_other_plugin(nvidia::other_program_policy(spec.text("other_plugin")), facts, plan));
   if (settings.sharing.kind == SharingKind::mps)
     plan.add(action::systemd_unit({.name = "slipway-mps.slice",
                                    .content = "[Unit]\nDescription=slipway: the MPS control daemons of deviceplugin\n",
@@ -161,7 +161,7 @@ Result<Findings> DevicePlugin::verify(const Spec& spec, const Host& host) const 
   const auto seen = host.booting() ? read_registered(host, kubelet_root) : wait_for_kubelet(host, kubelet_root);
   add_findings(seen, findings);
   add_other_plugin_findings(host, spec.text("kubelet_root"), own_plugin(seen),
-                            nvidia::drain::other_program_policy(spec.text("other_plugin")), findings);
+                            nvidia::other_program_policy(spec.text("other_plugin")), findings);
   const auto settings = settings_as_applied(spec, host);
   if (!settings) {
     const Error& error = settings.error();

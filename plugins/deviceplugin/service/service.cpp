@@ -80,7 +80,7 @@ class Run {
         watch_(host, {.library = std::move(choice), .call_limit = std::chrono::seconds(5)}, rules_of(spec), log_),
         mps_(host, log_,
              [this](const std::string& gpu, bool exclusive) { return watch_.set_exclusive(gpu, exclusive); }),
-        yield_(host, spec.text("kubelet_root"), nvidia::drain::other_program_policy(spec.text("other_plugin"))),
+        yield_(host, spec.text("kubelet_root"), nvidia::other_program_policy(spec.text("other_plugin"))),
         file_(root),
         health_(root, "deviceplugin"),
         kubelet_(host, spec.text("kubelet_root"), [this, wake] {

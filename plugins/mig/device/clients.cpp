@@ -14,7 +14,7 @@
 #include <slipway/write/new_file.hpp>
 
 #include "nvidia/config/config_map.hpp"
-#include "nvidia/drain/process.hpp"
+#include "nvidia/process/process.hpp"
 
 namespace slipway::mig {
 namespace {
@@ -49,7 +49,7 @@ Status told(const Host& host, std::vector<std::string> words, std::chrono::secon
   SLIPWAY_TRY(ran, host.run(words, limit));
   if (ran.exit_status == 0) return {};
   return Error{.code = ErrorCode::busy,
-               .what = line + " failed: " + nvidia::drain::cleaned(trimmed(ran.errors), 256),
+               .what = line + " failed: " + nvidia::cleaned(trimmed(ran.errors), 256),
                .where = unit,
                .next = "see `systemctl status " + unit + "`"};
 }

@@ -11,7 +11,7 @@
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
 
-#include "nvidia/drain/here.hpp"
+#include "nvidia/process/process_files.hpp"
 
 namespace slipway::nvidia::drain {
 namespace {

@@ -4,14 +4,13 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "nvidia/drain/open_files.hpp"
-#include "nvidia/drain/process.hpp"
 #include "nvidia/kubelet/holders.hpp"
 #include "nvidia/nvml/nvml.hpp"
+#include "nvidia/process/process.hpp"
 
 namespace slipway::nvidia::drain {
 
@@ -59,18 +58,6 @@ struct Given {
   nvidia::kubelet::Holders holders;
   std::string problem = {};  ///< there is a kubelet, and it does not say; empty: it says, or there is none
   std::string next = {};     ///< what makes it say so
-};
-
-/// The processes of slipway itself: this one and the apply that it works for, and the services with a control socket,
-/// each with its children. They release the driver when they are quiesced.
-class OwnProcesses {
- public:
-  explicit OwnProcesses(const Host& host);
-  bool contains(unsigned pid) const;
-
- private:
-  const Host& host_;
-  std::set<unsigned> roots_;
 };
 
 /// One of NVIDIA's daemons, by its name, its program and its user.

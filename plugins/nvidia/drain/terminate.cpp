@@ -13,7 +13,8 @@
 #include <slipway/fd.hpp>
 
 #include "nvidia/drain/driver_users.hpp"
-#include "nvidia/drain/here.hpp"
+#include "nvidia/process/own_processes.hpp"
+#include "nvidia/process/process_files.hpp"
 
 namespace slipway::nvidia::drain {
 namespace {

@@ -6,10 +6,10 @@
 
 #include <slipway/text.hpp>
 
-#include "nvidia/drain/process.hpp"
 #include "nvidia/driver_version.hpp"
 #include "nvidia/loaded_driver.hpp"
 #include "nvidia/proc_files.hpp"
+#include "nvidia/process/process.hpp"
 #include "toolkit/containers/scope.hpp"
 
 namespace slipway::toolkit {
@@ -160,7 +160,7 @@ class Look {
   }
 
   void look_at(const GivenNode& node) {
-    const std::string text = nvidia::drain::cleaned(node.path, 128);
+    const std::string text = nvidia::cleaned(node.path, 128);
     const auto on_host = host_.info(host_node_of(node));
     const bool is_gpu = is_gpu_node(node.path);
     if (is_gpu && !answers(host_, node.mounted && on_host ? on_host->device_minor : node.number.minor))

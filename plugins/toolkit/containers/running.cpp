@@ -8,7 +8,7 @@
 
 #include <slipway/text.hpp>
 
-#include "nvidia/drain/process.hpp"
+#include "nvidia/process/process.hpp"
 
 namespace slipway::toolkit {
 namespace {
@@ -125,7 +125,7 @@ class Search {
     auto cgroups = host_.read("/proc/" + std::to_string(pid) + "/cgroup", kMostCgroups);
     if (!cgroups) return;  // it has ended
     // Another process may have got the number since: one of another container, or of none.
-    const std::string owner = nvidia::drain::owner_of(*cgroups).container;
+    const std::string owner = nvidia::owner_of(*cgroups).container;
     if (id.size() == 64 && !owner.empty() && owner != id) return;
     seen_.insert(id);
     const auto text = host_.read(bundle + "/config.json", kMostConfig);

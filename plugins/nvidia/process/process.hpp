@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/drain/process.hpp - a process as people look for it: its name, and the unit, container or pod that it
-// belongs to.
+// plugins/nvidia/process/process.hpp - a process as people look for it: its name, and the unit, container or pod that
+// it belongs to.
 //
 // Everything here is read from files whose content users choose. Texts are cut, and bytes that a terminal would obey
 // are replaced.
@@ -13,7 +13,7 @@
 
 #include <slipway/host.hpp>
 
-namespace slipway::nvidia::drain {
+namespace slipway::nvidia {
 
 /// Whom the control group of a process belongs to: whoever root gave it to. What a user, a service or a container makes
 /// in the groups that it was given counts as a name alone, and never as a pod or as a unit of the system.
@@ -62,7 +62,10 @@ std::string cleaned(std::string_view text, std::size_t most = 64);
 /// "NAMESPACE/NAME", or the name alone where there is no namespace; cleaned.
 std::string pod_text(const std::string& pod_namespace, const std::string& pod);
 
+/// "2026-11-26 09:12 UTC": seconds since 1970.
+std::string utc_text(std::int64_t seconds);
+
 /// "python3 (pid 20417, pod team-a/train-0, container trainer, since 2026-11-26 09:12 UTC)".
 std::string to_text(const Process& process);
 
-}  // namespace slipway::nvidia::drain
+}  // namespace slipway::nvidia

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A process by its files in /proc, whose content users choose.
-#include "nvidia/drain/process.hpp"
+#include "nvidia/process/process.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <slipway/testing/fake_host.hpp>
 
-namespace slipway::nvidia::drain {
+namespace slipway::nvidia {
 namespace {
 
 using slipway::testing::FakeHost;
@@ -167,4 +167,4 @@ TEST(Process, IsNamedByItsContainerOrUnit) {
 TEST(Process, ThatIsGoneHasOnlyItsPid) { EXPECT_EQ(to_text(read_process(FakeHost(), 7)), "a process (pid 7)"); }
 
 }  // namespace
-}  // namespace slipway::nvidia::drain
+}  // namespace slipway::nvidia

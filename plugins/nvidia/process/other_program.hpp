@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/drain/other_program.hpp - a program of NVIDIA's that does the work of a component of slipway's on the
-// same machine: how it is found, named and taken away, and the words of the key that says what is made of it.
+// plugins/nvidia/process/other_program.hpp - a program of NVIDIA's that does the work of a component of slipway's on
+// the same machine: how it is found, named and taken away, and the words of the key that says what is made of it.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 #include <slipway/host.hpp>
 
-#include "nvidia/drain/process.hpp"
+#include "nvidia/process/process.hpp"
 
-namespace slipway::nvidia::drain {
+namespace slipway::nvidia {
 
 /// The words of `other_manager` and `other_plugin`: it is named, the GPUs are left to it, or its unit is taken away.
 enum class OtherProgramPolicy { report, yield, take_over };
@@ -43,4 +43,4 @@ std::string program_text(const OtherProgram& program, const Process& process);
 /// How it is taken from the node: by a label, where it is a pod.
 std::string how_to_end_program(const OtherProgram& program, const Process& process);
 
-}  // namespace slipway::nvidia::drain
+}  // namespace slipway::nvidia

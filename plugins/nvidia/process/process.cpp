@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvidia/drain/process.hpp"
+#include "nvidia/process/process.hpp"
 
 #include <algorithm>
 #include <charconv>
+#include <ctime>
 #include <vector>
 
 #include <fmt/format.h>
@@ -10,10 +11,9 @@
 
 #include <slipway/text.hpp>
 
-#include "nvidia/drain/waiting.hpp"
 #include "nvidia/kubelet/pod_folder.hpp"
 
-namespace slipway::nvidia::drain {
+namespace slipway::nvidia {
 namespace {
 
 constexpr std::size_t kMostBytes = 16384;
@@ -112,6 +112,14 @@ Process read_process(const Host& host, unsigned pid) {
   return process;
 }
 
+std::string utc_text(std::int64_t seconds) {
+  const std::time_t when = seconds;
+  std::tm parts{};
+  if (::gmtime_r(&when, &parts) == nullptr) return {};
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02} UTC", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
+                     parts.tm_hour, parts.tm_min);
+}
+
 std::string to_text(const Process& process) {
   std::string text = fmt::format("{} (pid {}", process.name.empty() ? "a process" : process.name, process.pid);
   const Owner& owner = process.owner;
@@ -128,4 +136,4 @@ std::string to_text(const Process& process) {
   return text + ")";
 }
 
-}  // namespace slipway::nvidia::drain
+}  // namespace slipway::nvidia

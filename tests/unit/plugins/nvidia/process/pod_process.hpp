@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/plugins/nvidia/drain/pod_process.hpp - a process of a pod in the files of a FakeHost.
+// tests/unit/plugins/nvidia/process/pod_process.hpp - a process of a pod in the files of a FakeHost.
 #pragma once
 
 #include <string>

@@ -11,10 +11,10 @@
 
 #include <slipway/text.hpp>
 
-#include "nvidia/drain/process.hpp"
 #include "nvidia/kubelet/pod_groups.hpp"
+#include "nvidia/process/process.hpp"
 
-namespace slipway::nvidia::drain {
+namespace slipway::nvidia {
 namespace {
 
 constexpr std::array kRuntimes{
@@ -145,4 +145,4 @@ Owner owner_of(std::string_view cgroups) {
   return best;
 }
 
-}  // namespace slipway::nvidia::drain
+}  // namespace slipway::nvidia

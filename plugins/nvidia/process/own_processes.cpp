@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "nvidia/process/own_processes.hpp"
+
+#include <optional>
+#include <string>
+
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <slipway/unix_socket.hpp>
 
-#include "nvidia/drain/holders.hpp"
+#include "nvidia/process/process.hpp"
 
-namespace slipway::nvidia::drain {
+namespace slipway::nvidia {
 namespace {
 
 constexpr int kMostAncestors = 64;
@@ -50,4 +55,4 @@ bool OwnProcesses::contains(unsigned pid) const {
   return false;
 }
 
-}  // namespace slipway::nvidia::drain
+}  // namespace slipway::nvidia

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvidia/drain/other_program.hpp"
+#include "nvidia/process/other_program.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -10,7 +10,7 @@
 
 #include <slipway/text.hpp>
 
-namespace slipway::nvidia::drain {
+namespace slipway::nvidia {
 namespace {
 
 constexpr std::size_t kLongestComm = 15;  // of the name that the kernel keeps
@@ -115,4 +115,4 @@ std::string how_to_end_program(const OtherProgram& program, const Process& proce
                                     : fmt::format("stop and disable {}", process.owner.unit);
 }
 
-}  // namespace slipway::nvidia::drain
+}  // namespace slipway::nvidia

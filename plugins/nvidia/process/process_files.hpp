@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/drain/here.hpp - what this machine's kernel says of a process, whatever the Host shows.
+// plugins/nvidia/process/process_files.hpp - what this machine's kernel says of a process, whatever the Host shows.
 //
 // The text of a link such as /proc/PID/fd/3 is a path in the process's own view of the file system, where a user may
 // have put anything at it. Only the kernel knows which file is behind the link.
@@ -11,9 +11,9 @@
 
 #include <slipway/host.hpp>
 
-#include "nvidia/drain/process.hpp"
+#include "nvidia/process/process.hpp"
 
-namespace slipway::nvidia::drain {
+namespace slipway::nvidia {
 
 struct DeviceNumber {
   unsigned major = 0;
@@ -45,4 +45,4 @@ std::optional<FileHere> file_in_root_of(unsigned pid, const std::string& path);
 /// The file at a path of the Host's root.
 std::optional<FileHere> file_in_root(const Host& host, const std::string& path);
 
-}  // namespace slipway::nvidia::drain
+}  // namespace slipway::nvidia

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvidia/drain/here.hpp"
+#include "nvidia/process/process_files.hpp"
 
 #include <array>
 
@@ -11,7 +11,7 @@
 #include <slipway/fd.hpp>
 #include <slipway/root_dir.hpp>
 
-namespace slipway::nvidia::drain {
+namespace slipway::nvidia {
 namespace {
 
 constexpr std::size_t kLongestStat = 4096;
@@ -63,4 +63,4 @@ std::optional<FileHere> file_in_root(const Host& host, const std::string& path) 
   return file ? look_at(file->get(), "", AT_EMPTY_PATH) : std::nullopt;
 }
 
-}  // namespace slipway::nvidia::drain
+}  // namespace slipway::nvidia
