@@ -12,7 +12,7 @@
 #include <slipway/unix_socket.hpp>
 
 #include "nvidia/kubelet/checkpoint.hpp"
-#include "nvidia/kubelet/holders.hpp"
+#include "nvidia/kubelet/gpu_pods.hpp"
 #include "nvidia/process/process_files.hpp"
 
 namespace slipway::deviceplugin {

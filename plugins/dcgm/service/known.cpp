@@ -29,7 +29,7 @@ Known known_of(const Sample& sample, const Attribution& attribution, const Attri
                const HealthWatch& health) {
   Known known;
   for (const Entity& entity : sample.entities)
-    for (const Holder& holder : holders_of(entity, attribution, settings))
+    for (const GpuPod& holder : gpu_pods_of(entity, attribution, settings))
       known.pods.push_back({.gpu = entity.gpu.uuid,
                             .instance = entity.instance,
                             .name_space = holder.pod_namespace,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/kubelet/holders.hpp - which containers hold which GPUs, by device.
+// plugins/nvidia/kubelet/gpu_pods.hpp - which containers hold which GPUs, by device.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 namespace slipway::nvidia::kubelet {
 
 /// A container that has been given a device.
-struct Holder {
+struct GpuPod {
   std::string pod_namespace;
   std::string pod;
   std::string container;
@@ -20,19 +20,19 @@ struct Holder {
   bool init_container = false;
   bool from_checkpoint = false;  ///< kubelet's checkpoint alone says so
 
-  auto operator<=>(const Holder&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 takes it for 0
+  auto operator<=>(const GpuPod&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 takes it for 0
 };
 
 /// By device, sorted, each holder once: "GPU-…", "MIG-…", "GPU-…/3" (the GPU instance 3), or GKE's "nvidia0" and
 /// "nvidia0/gi3".
-using Holders = std::map<std::string, std::vector<Holder>, std::less<>>;
+using GpuPods = std::map<std::string, std::vector<GpuPod>, std::less<>>;
 
-inline constexpr std::size_t kMostHolders = 256;  ///< of one device; further ones are left out
+inline constexpr std::size_t kMostGpuPods = 256;  ///< of one device; further ones are left out
 
 /// All of them.
-Holders holders_of(const std::vector<Allocation>& allocations);
+GpuPods gpu_pods_of(const std::vector<Allocation>& allocations);
 /// Those of the resources nvidia.com/gpu, nvidia.com/mig-… and `more_resources`.
-Holders holders_of(const std::vector<Allocation>& allocations, const std::vector<std::string>& more_resources);
+GpuPods gpu_pods_of(const std::vector<Allocation>& allocations, const std::vector<std::string>& more_resources);
 
 /// A device's key, and the number of the replica: "GPU-1::3" -> "GPU-1" and "3".
 struct DeviceId {

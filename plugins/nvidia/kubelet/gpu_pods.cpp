@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvidia/kubelet/holders.hpp"
+#include "nvidia/kubelet/gpu_pods.hpp"
 
 #include <algorithm>
 #include <set>
@@ -19,18 +19,18 @@ std::string without_compute_instance(std::string_view name) {
 
 /// @param counts  counts(resource)
 template <class Counts>
-Holders grouped(const std::vector<Allocation>& allocations, Counts counts) {
-  std::map<std::string, std::set<Holder>, std::less<>> found;
+GpuPods grouped(const std::vector<Allocation>& allocations, Counts counts) {
+  std::map<std::string, std::set<GpuPod>, std::less<>> found;
   for (const Allocation& each : allocations) {
     if (!counts(each.resource)) continue;
     DeviceId device = parse_device_id(each.id);
     auto& holders = found[std::move(device.key)];
-    if (holders.size() < kMostHolders)
+    if (holders.size() < kMostGpuPods)
       holders.insert({each.pod_namespace, each.pod, each.container, std::move(device.replica), each.init_container,
                       each.from_checkpoint});
   }
-  Holders holders;
-  for (const auto& [key, each] : found) holders.emplace(key, std::vector<Holder>(each.begin(), each.end()));
+  GpuPods holders;
+  for (const auto& [key, each] : found) holders.emplace(key, std::vector<GpuPod>(each.begin(), each.end()));
   return holders;
 }
 
@@ -52,11 +52,11 @@ DeviceId parse_device_id(std::string_view id) {
   return parsed;
 }
 
-Holders holders_of(const std::vector<Allocation>& allocations) {
+GpuPods gpu_pods_of(const std::vector<Allocation>& allocations) {
   return grouped(allocations, [](const std::string&) { return true; });
 }
 
-Holders holders_of(const std::vector<Allocation>& allocations, const std::vector<std::string>& more_resources) {
+GpuPods gpu_pods_of(const std::vector<Allocation>& allocations, const std::vector<std::string>& more_resources) {
   return grouped(allocations, [&](const std::string& resource) {
     return resource == kGpu || resource.starts_with(kMig) ||
            std::ranges::find(more_resources, resource) != more_resources.end();
