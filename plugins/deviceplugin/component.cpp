@@ -6,6 +6,7 @@
 #include "deviceplugin/cdi_needs.hpp"
 #include "deviceplugin/conflicts.hpp"
 #include "deviceplugin/devices/resources.hpp"
+#include "deviceplugin/kubelet_version.hpp"
 #include "deviceplugin/list_strategy.hpp"
 #include "deviceplugin/memory.hpp"
 #include "deviceplugin/offer_check.hpp"
@@ -15,7 +16,6 @@
 #include "nvidia/config/flags.hpp"
 #include "nvidia/gpu.hpp"
 #include "nvidia/gpu_managers.hpp"
-#include "nvidia/machine/kubelet_version.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
@@ -115,8 +115,7 @@ Result<Facts> DevicePlugin::detect(const Spec& spec, const Host& host) const {
     facts.set("strategy.words", words_of(*settings));
   } else {
     settings->list_strategies = {ListStrategy::cdi_cri};
-    facts.set("kubelet.no_cdi",
-              nvidia::why_no_cdi_devices(nvidia::read_kubelet_version(host), host, spec.text("kubelet_root")));
+    facts.set("kubelet.no_cdi", why_no_cdi_devices(read_kubelet_version(host), host, spec.text("kubelet_root")));
   }
   facts.set("cdi", cdi_needs(*settings, spec.text("cdi_vendor"), host));
   return facts;

@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "gfd/labels/fabric.hpp"
 #include "nvidia/machine/gpu_bus.hpp"
 #include "nvidia/nvml/device.hpp"
-#include "nvidia/nvml/fabric.hpp"
 #include "nvidia/nvml/mig.hpp"
 #include "nvidia/nvml/system.hpp"
 
@@ -76,7 +76,7 @@ Status read_identity(nvml::Nvml& inside, nvmlDevice_t device, Gpu& gpu) {
 }
 
 Status read_fabric(nvml::Nvml& inside, nvmlDevice_t device, Gpu& gpu) {
-  const auto fabric = nvml::fabric(inside, device);
+  const auto fabric = gfd::fabric(inside, device);
   if (!fabric && !fabric.absent()) return fabric.error(gpu_label(gpu.index, gpu));
   if (fabric && fabric->attached()) gpu.clique = fmt::format("{}.{}", fabric->cluster_uuid(), fabric->clique);
   return {};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvidia/health/record.hpp"
+#include "dcgm/health/record.hpp"
 
 #include <algorithm>
 
-namespace slipway::nvidia::health {
+namespace slipway::dcgm {
 namespace {
 
 constexpr unsigned kWhole = 0xffffffffU;
@@ -13,11 +13,13 @@ constexpr std::size_t kMostPoints = 512;
 constexpr std::size_t kMostCases = 256;
 
 /// About the whole GPU, whichever instance saw it first, unless the rule is about less.
-std::optional<unsigned> place_of(const XidRule& rule, std::optional<unsigned> named) {
-  return rule.scope > Scope::mig ? std::nullopt : named;
+std::optional<unsigned> place_of(const nvidia::health::XidRule& rule, std::optional<unsigned> named) {
+  return rule.scope > nvidia::health::Scope::mig ? std::nullopt : named;
 }
 
-std::string text_of(const XidRule& rule) { return "XID " + std::to_string(rule.number) + ": " + rule.what; }
+std::string text_of(const nvidia::health::XidRule& rule) {
+  return "XID " + std::to_string(rule.number) + ": " + rule.what;
+}
 
 std::int64_t seconds_now() {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -25,9 +27,9 @@ std::int64_t seconds_now() {
 
 }  // namespace
 
-void HealthRecord::xid(const std::string& gpu, std::optional<unsigned> instance, unsigned number, const Rules& rules,
-                       Moment now, const std::string& text) {
-  const XidRule rule = rules.judged(number, text);
+void HealthRecord::xid(const std::string& gpu, std::optional<unsigned> instance, unsigned number,
+                       const nvidia::health::Rules& rules, Moment now, const std::string& text) {
+  const nvidia::health::XidRule rule = rules.judged(number, text);
   const auto counted = place_of(rule, instance);
   auto& cases = gpus_[gpu].cases;
   const unsigned place = counted.value_or(kWhole);
@@ -45,7 +47,7 @@ void HealthRecord::xid(const std::string& gpu, std::optional<unsigned> instance,
                           instance};
 }
 
-void HealthRecord::value(const std::string& gpu, const CounterRule& rule, double value, Moment now) {
+void HealthRecord::value(const std::string& gpu, const nvidia::health::CounterRule& rule, double value, Moment now) {
   Gpu& each = gpus_[gpu];
   Counter& counter = each.counters[rule.name];
   bool holds = false;
@@ -72,7 +74,7 @@ void HealthRecord::value(const std::string& gpu, const CounterRule& rule, double
     each.cases.erase({rule.name, kWhole});
 }
 
-void HealthRecord::looked(const std::string& gpu, bool answers, const Rules& rules, Moment now) {
+void HealthRecord::looked(const std::string& gpu, bool answers, const nvidia::health::Rules& rules, Moment now) {
   Gpu& each = gpus_[gpu];
   if (!answers) {
     each.away = true;
@@ -92,12 +94,12 @@ void HealthRecord::looked(const std::string& gpu, bool answers, const Rules& rul
 
 /// XIDs that were told before the rules changed, as the rules have them now. Of two that are in one place then, the
 /// later one stays.
-void HealthRecord::judge_again(Gpu& gpu, const Rules& rules) {
+void HealthRecord::judge_again(Gpu& gpu, const nvidia::health::Rules& rules) {
   decltype(gpu.cases) judged;
   for (auto& [place, one] : gpu.cases) {
     auto key = place;
     if (!one.of_counter) {
-      const XidRule rule = rules.judged(one.xid, one.xid_text);
+      const nvidia::health::XidRule rule = rules.judged(one.xid, one.xid_text);
       const auto instance = place_of(rule, one.named_instance);
       one.reason = {one.reason.code, rule.severity, rule.scope, text_of(rule), rule.remedy, instance};
       key.second = instance.value_or(kWhole);
@@ -114,7 +116,7 @@ void HealthRecord::only(const std::string& gpu, const std::set<std::string>& rul
   });
 }
 
-void HealthRecord::end(const std::string& gpu, const GpuHealth& other) {
+void HealthRecord::end(const std::string& gpu, const nvidia::health::GpuHealth& other) {
   const auto found = gpus_.find(gpu);
   if (found == gpus_.end()) return;
   std::erase_if(found->second.cases, [&](const auto& entry) {
@@ -123,8 +125,8 @@ void HealthRecord::end(const std::string& gpu, const GpuHealth& other) {
   });
 }
 
-std::vector<Fault> HealthRecord::faults(const std::string& gpu) const {
-  std::vector<Fault> all;
+std::vector<nvidia::health::Fault> HealthRecord::faults(const std::string& gpu) const {
+  std::vector<nvidia::health::Fault> all;
   const auto found = gpus_.find(gpu);
   if (found == gpus_.end()) return all;
   for (const auto& [place, one] : found->second.cases)
@@ -135,14 +137,14 @@ std::vector<Fault> HealthRecord::faults(const std::string& gpu) const {
                    .remedy = one.reason.remedy,
                    .instance = one.reason.instance,
                    .xid = one.xid,
-                   .needs_reset = one.reason.severity == Severity::fatal,
+                   .needs_reset = one.reason.severity == nvidia::health::Severity::fatal,
                    .last = one.last,
                    .seen_at = one.seen_at});
   return all;
 }
 
-void HealthRecord::load(const std::string& gpu, const std::vector<Fault>& faults) {
-  for (const Fault& fault : faults)
+void HealthRecord::load(const std::string& gpu, const std::vector<nvidia::health::Fault>& faults) {
+  for (const nvidia::health::Fault& fault : faults)
     if (fault.xid != 0)
       gpus_[gpu].cases[{fault.code, fault.instance.value_or(kWhole)}] = {
           {fault.code, fault.severity, fault.scope, fault.text, fault.remedy, fault.instance},
@@ -167,4 +169,4 @@ std::vector<Reason> HealthRecord::of(const std::string& gpu) const {
   return reasons;
 }
 
-}  // namespace slipway::nvidia::health
+}  // namespace slipway::dcgm

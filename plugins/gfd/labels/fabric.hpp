@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/nvml/fabric.hpp - the NVLink fabric that a GPU is part of.
+// plugins/gfd/labels/fabric.hpp - the NVLink fabric that a GPU is part of.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 #include "nvidia/nvml/abi/device.h"
 #include "nvidia/nvml/nvml.hpp"
 
-namespace slipway::nvidia::nvml {
+namespace slipway::gfd {
 
 struct Fabric {
   unsigned state = NVML_GPU_FABRIC_STATE_NOT_SUPPORTED;
@@ -25,6 +25,6 @@ struct Fabric {
 };
 
 /// The newest layout that the driver knows. Answers `absent()` where there is no fabric.
-Answer<Fabric> fabric(Nvml& nvml, nvmlDevice_t device);
+nvidia::nvml::Answer<Fabric> fabric(nvidia::nvml::Nvml& nvml, nvmlDevice_t device);
 
-}  // namespace slipway::nvidia::nvml
+}  // namespace slipway::gfd

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvidia/version_constraint.hpp"
+#include "driver/choose/version_constraint.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -7,7 +7,7 @@
 
 #include <slipway/text.hpp>
 
-namespace slipway::nvidia {
+namespace slipway::driver {
 namespace {
 
 constexpr std::size_t kMostFields = 3;
@@ -28,7 +28,7 @@ std::optional<std::vector<unsigned>> parse_fields(std::string_view text) {
 }
 
 /// How far apart two versions are, branch first.
-std::array<unsigned, 3> distance(const std::vector<unsigned>& from, const DriverVersion& to) {
+std::array<unsigned, 3> distance(const std::vector<unsigned>& from, const nvidia::DriverVersion& to) {
   std::array<unsigned, 3> far{};
   for (std::size_t i = 0; i < far.size(); ++i) {
     const unsigned a = i < from.size() ? from[i] : 0;
@@ -40,7 +40,7 @@ std::array<unsigned, 3> distance(const std::vector<unsigned>& from, const Driver
 
 }  // namespace
 
-bool VersionConstraint::Bound::holds(const DriverVersion& version) const {
+bool VersionConstraint::Bound::holds(const nvidia::DriverVersion& version) const {
   const std::vector<unsigned> have(version.fields().begin(),
                                    version.fields().begin() + static_cast<std::ptrdiff_t>(fields.size()));
   switch (is) {
@@ -94,12 +94,12 @@ std::optional<VersionConstraint> VersionConstraint::parse(std::string_view text)
   return constraint;
 }
 
-bool VersionConstraint::allows(const DriverVersion& version) const {
+bool VersionConstraint::allows(const nvidia::DriverVersion& version) const {
   return std::ranges::all_of(bounds_, [&](const Bound& bound) { return bound.holds(version); });
 }
 
 bool VersionConstraint::allows(std::string_view version) const {
-  const auto parsed = DriverVersion::parse(version);
+  const auto parsed = nvidia::DriverVersion::parse(version);
   return parsed && allows(*parsed);
 }
 
@@ -109,15 +109,15 @@ bool VersionConstraint::is_exact() const {
 }
 
 std::vector<std::string> VersionConstraint::nearest_first(std::vector<std::string> versions) const {
-  std::ranges::sort(versions, [](const auto& a, const auto& b) { return version_less(b, a); });
+  std::ranges::sort(versions, [](const auto& a, const auto& b) { return nvidia::version_less(b, a); });
   if (bounds_.empty()) return versions;
   std::ranges::stable_sort(versions, [&](const auto& a, const auto& b) {
-    const auto left = DriverVersion::parse(a);
-    const auto right = DriverVersion::parse(b);
+    const auto left = nvidia::DriverVersion::parse(a);
+    const auto right = nvidia::DriverVersion::parse(b);
     if (!left || !right) return left.has_value() && !right.has_value();
     return distance(bounds_.front().fields, *left) < distance(bounds_.front().fields, *right);
   });
   return versions;
 }
 
-}  // namespace slipway::nvidia
+}  // namespace slipway::driver

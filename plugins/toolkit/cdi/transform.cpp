@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvidia/cdi/transform.hpp"
+#include "toolkit/cdi/transform.hpp"
 
 #include <algorithm>
 #include <set>
 
-namespace slipway::nvidia::cdi {
+namespace slipway::toolkit {
 namespace {
+
+using nvidia::cdi::Device;
+using nvidia::cdi::DeviceNode;
+using nvidia::cdi::Edits;
+using nvidia::cdi::Hook;
+using nvidia::cdi::Mount;
+using nvidia::cdi::Spec;
 
 template <class T>
 bool contains(const std::vector<T>& list, const T& value) {
@@ -149,4 +156,4 @@ void move_container_root(Spec& spec, const std::string& from, const std::string&
   for (Device& device : spec.devices) move_container_root(device.edits, from, to);
 }
 
-}  // namespace slipway::nvidia::cdi
+}  // namespace slipway::toolkit

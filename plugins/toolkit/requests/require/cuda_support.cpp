@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvidia/cuda/cuda_support.hpp"
+#include "toolkit/requests/require/cuda_support.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 
-namespace slipway::nvidia {
+namespace slipway::shim {
 namespace {
 
 struct Branch {
@@ -50,4 +50,4 @@ std::vector<std::string> brands_of(std::string_view product) {
   return {};
 }
 
-}  // namespace slipway::nvidia
+}  // namespace slipway::shim

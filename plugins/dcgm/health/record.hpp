@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/health/record.hpp - what is wrong with GPUs right now, by the rules: from XIDs and counters, until it
+// plugins/dcgm/health/record.hpp - what is wrong with GPUs right now, by the rules: from XIDs and counters, until it
 // is over.
 #pragma once
 
@@ -8,13 +8,13 @@
 #include "nvidia/health/rules.hpp"
 #include "nvidia/health/shared.hpp"
 
-namespace slipway::nvidia::health {
+namespace slipway::dcgm {
 
 /// What speaks against a GPU, or a GPU instance of it.
 struct Reason {
   std::string code;  ///< "xid-79", "row-remap-failure"
-  Severity severity = Severity::degraded;
-  Scope scope = Scope::gpu;
+  nvidia::health::Severity severity = nvidia::health::Severity::degraded;
+  nvidia::health::Scope scope = nvidia::health::Scope::gpu;
   std::string text;    ///< "XID 79: the GPU has fallen off the bus"
   std::string remedy;  ///< what is to be done
   std::optional<unsigned> instance;
@@ -29,20 +29,20 @@ class HealthRecord {
 
   /// @param instance  the GPU instance that the driver named, if any
   /// @param text      behind the number in the kernel's log; empty: NVML told of it
-  void xid(const std::string& gpu, std::optional<unsigned> instance, unsigned number, const Rules& rules, Moment now,
-           const std::string& text = {});
+  void xid(const std::string& gpu, std::optional<unsigned> instance, unsigned number,
+           const nvidia::health::Rules& rules, Moment now, const std::string& text = {});
   /// The value of a rule's counter at a look.
-  void value(const std::string& gpu, const CounterRule& rule, double value, Moment now);
+  void value(const std::string& gpu, const nvidia::health::CounterRule& rule, double value, Moment now);
   /// After each look: a GPU that was away and answers again was reset, and findings end by themselves. What the rules
   /// do not hold against a GPU any more ends as well, and what stays is told as they tell it now.
-  void looked(const std::string& gpu, bool answers, const Rules& rules, Moment now);
+  void looked(const std::string& gpu, bool answers, const nvidia::health::Rules& rules, Moment now);
   /// The rules whose counters are looked at; findings of others end, since nothing would end them.
   void only(const std::string& gpu, const std::set<std::string>& rules);
   /// What another service says has ended is over here as well, but for counters.
-  void end(const std::string& gpu, const GpuHealth& other);
+  void end(const std::string& gpu, const nvidia::health::GpuHealth& other);
   /// For the file that services share, and back: XIDs from an earlier process.
-  std::vector<Fault> faults(const std::string& gpu) const;
-  void load(const std::string& gpu, const std::vector<Fault>& faults);
+  std::vector<nvidia::health::Fault> faults(const std::string& gpu) const;
+  void load(const std::string& gpu, const std::vector<nvidia::health::Fault>& faults);
   /// The worst first, then by code.
   std::vector<Reason> of(const std::string& gpu) const;
 
@@ -53,7 +53,7 @@ class HealthRecord {
     bool of_counter = false;                      ///< ends with its counter, not with time
     unsigned xid = 0;                             ///< of others
     std::string xid_text = {};                    ///< of the kernel's log
-    std::int64_t seen_at = 0;                     ///< `last`, as Fault::seen_at
+    std::int64_t seen_at = 0;                     ///< `last`, as nvidia::health::Fault::seen_at
     std::optional<unsigned> named_instance = {};  ///< by the driver; whether it counts, the rule's scope says
   };
   struct Point {
@@ -69,9 +69,9 @@ class HealthRecord {
     std::map<std::string, Counter> counters;                 ///< by rule
     bool away = false;
   };
-  static void judge_again(Gpu& gpu, const Rules& rules);
+  static void judge_again(Gpu& gpu, const nvidia::health::Rules& rules);
 
   std::map<std::string, Gpu> gpus_;
 };
 
-}  // namespace slipway::nvidia::health
+}  // namespace slipway::dcgm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvidia/machine/kubelet_version.hpp"
+#include "deviceplugin/kubelet_version.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -11,7 +11,7 @@
 
 #include "nvidia/machine/dpkg.hpp"
 
-namespace slipway::nvidia {
+namespace slipway::deviceplugin {
 namespace {
 
 constexpr std::chrono::seconds kVersionLimit{10};
@@ -45,7 +45,7 @@ const Program* find_kubelet(const Host& host) {
 
 /// Of an image, or a simulated machine below a root of its own; "/" is this machine's, which is another.
 std::string dpkg_list(const Host& host) {
-  return host.borrows_root() ? std::string() : host.read(kDpkgList, kLongestDpkgList).value_or("");
+  return host.borrows_root() ? std::string() : host.read(nvidia::kDpkgList, nvidia::kLongestDpkgList).value_or("");
 }
 
 /// The gate in kubelet's configuration file.
@@ -75,7 +75,7 @@ KubeletVersion parse_kubelet_version(std::string_view text) {
 }
 
 std::string kubelet_program_state(const Host& host) {
-  if (!host.live()) return std::to_string(host.info(kDpkgList).value_or({}).size_bytes);
+  if (!host.live()) return std::to_string(host.info(nvidia::kDpkgList).value_or({}).size_bytes);
   const Program* const program = find_kubelet(host);
   if (program == nullptr) return {};
   const auto real = host.resolve(program->path);
@@ -83,7 +83,7 @@ std::string kubelet_program_state(const Host& host) {
 }
 
 KubeletVersion read_kubelet_version(const Host& host) {
-  if (!host.live()) return parse_kubelet_version(package_version(dpkg_list(host), "kubelet"));
+  if (!host.live()) return parse_kubelet_version(nvidia::package_version(dpkg_list(host), "kubelet"));
   const Program* const program = find_kubelet(host);
   if (program == nullptr) return {};
   const auto output = host.run({program->path, program->word}, kVersionLimit);
@@ -98,4 +98,4 @@ std::string why_no_cdi_devices(const KubeletVersion& version, const Host& host, 
          kubelet_root + "/config.yaml sets it";
 }
 
-}  // namespace slipway::nvidia
+}  // namespace slipway::deviceplugin

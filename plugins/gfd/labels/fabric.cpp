@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvidia/nvml/fabric.hpp"
+#include "gfd/labels/fabric.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-namespace slipway::nvidia::nvml {
+namespace slipway::gfd {
 namespace {
 
 template <class Info>
@@ -16,13 +16,13 @@ Fabric fabric_of(const Info& info) {
 }
 
 template <class Info>
-nvmlReturn_t versioned(const Library& library, nvmlDevice_t device, unsigned number, Fabric& fabric) {
+nvmlReturn_t versioned(const nvidia::nvml::Library& library, nvmlDevice_t device, unsigned number, Fabric& fabric) {
   Info info{};
   info.version = static_cast<unsigned>(sizeof(Info)) | (number << 24U);
   // The function takes any of its layouts by the type of the newest one, and tells them apart by their first word.
   const nvmlReturn_t code =
-      invoke(library.function<nvmlDevice_t, nvmlGpuFabricInfo_v3_t*>("nvmlDeviceGetGpuFabricInfoV"), device,
-             reinterpret_cast<nvmlGpuFabricInfo_v3_t*>(&info));
+      nvidia::nvml::invoke(library.function<nvmlDevice_t, nvmlGpuFabricInfo_v3_t*>("nvmlDeviceGetGpuFabricInfoV"),
+                           device, reinterpret_cast<nvmlGpuFabricInfo_v3_t*>(&info));
   fabric = fabric_of(info);
   fabric.health_mask = info.healthMask;
   return code;
@@ -30,13 +30,14 @@ nvmlReturn_t versioned(const Library& library, nvmlDevice_t device, unsigned num
 
 }  // namespace
 
-Answer<Fabric> fabric(Nvml& nvml, nvmlDevice_t device) {
-  return nvml.ask<Fabric>([device](const Library& library, Fabric& fabric) {
+nvidia::nvml::Answer<Fabric> fabric(nvidia::nvml::Nvml& nvml, nvmlDevice_t device) {
+  return nvml.ask<Fabric>([device](const nvidia::nvml::Library& library, Fabric& fabric) {
     nvmlReturn_t code = versioned<nvmlGpuFabricInfo_v3_t>(library, device, 3, fabric);
-    if (try_older(code)) code = versioned<nvmlGpuFabricInfo_v2_t>(library, device, 2, fabric);
-    if (!try_older(code)) return code;
+    if (nvidia::nvml::try_older(code)) code = versioned<nvmlGpuFabricInfo_v2_t>(library, device, 2, fabric);
+    if (!nvidia::nvml::try_older(code)) return code;
     nvmlGpuFabricInfo_t info{};
-    code = invoke(library.function<nvmlDevice_t, nvmlGpuFabricInfo_t*>("nvmlDeviceGetGpuFabricInfo"), device, &info);
+    code = nvidia::nvml::invoke(library.function<nvmlDevice_t, nvmlGpuFabricInfo_t*>("nvmlDeviceGetGpuFabricInfo"),
+                                device, &info);
     fabric = fabric_of(info);
     return code;
   });
@@ -56,4 +57,4 @@ std::string Fabric::cluster_uuid() const {
   return text;
 }
 
-}  // namespace slipway::nvidia::nvml
+}  // namespace slipway::gfd

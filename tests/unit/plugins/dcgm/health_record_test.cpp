@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvidia/health/record.hpp"
-
 #include <gmock/gmock.h>
 
-namespace slipway::nvidia::health {
+#include "dcgm/health/record.hpp"
+
+namespace slipway::dcgm {
 namespace {
 
+using namespace nvidia::health;
 using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
@@ -132,6 +133,17 @@ TEST_F(Record, IsAboutWhatCorrectedRulesSayItIsAbout) {
   EXPECT_LE(record_.of(kGpu).front().scope, Scope::mig);
 }
 
+TEST_F(Record, EndsWhatAnotherServiceSawTheEndOf) {
+  const GpuHealth other{.name = "GPU 0", .faults = {}, .ended = {{{}, "reset", now_ + seconds(1)}}};
+  xid(79);
+  record_.end(kGpu, other);
+  EXPECT_EQ(codes(), "");
+  now_ += seconds(2);
+  xid(79);
+  record_.end(kGpu, other);
+  EXPECT_EQ(codes(), "xid-79") << "this one is later than the reset";
+}
+
 TEST_F(Record, IsBoundedWhateverComes) {
   for (unsigned number = 0; number < 5000; ++number) {
     now_ += seconds(1);
@@ -142,4 +154,4 @@ TEST_F(Record, IsBoundedWhateverComes) {
 }
 
 }  // namespace
-}  // namespace slipway::nvidia::health
+}  // namespace slipway::dcgm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/machine/kubelet_version.hpp - which kubelet a machine has, without asking the cluster, and whether it
+// plugins/deviceplugin/kubelet_version.hpp - which kubelet a machine has, without asking the cluster, and whether it
 // passes on the CDI devices that a device plugin names (cdi-cri).
 #pragma once
 
@@ -8,7 +8,7 @@
 
 #include <slipway/host.hpp>
 
-namespace slipway::nvidia {
+namespace slipway::deviceplugin {
 
 struct KubeletVersion {
   std::string text;  ///< "v1.36.2", "1.28.2-1.1"; empty: there is no kubelet (yet), or its version is not known
@@ -32,4 +32,4 @@ KubeletVersion read_kubelet_version(const Host& host);
 /// The gate DevicePluginCDIDevices is off in 1.28 unless kubelet's configuration has it, and on since 1.29.
 std::string why_no_cdi_devices(const KubeletVersion& version, const Host& host, const std::string& kubelet_root);
 
-}  // namespace slipway::nvidia
+}  // namespace slipway::deviceplugin

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvidia/version_constraint.hpp"
+#include "driver/choose/version_constraint.hpp"
 
 #include <gmock/gmock.h>
 
-namespace slipway::nvidia {
+namespace slipway::driver {
 namespace {
 
 bool allows(const char* text, const char* version) {
@@ -57,4 +57,4 @@ TEST(VersionConstraint, IsNothingElse) {
 }
 
 }  // namespace
-}  // namespace slipway::nvidia
+}  // namespace slipway::driver

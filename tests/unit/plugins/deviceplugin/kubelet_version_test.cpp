@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvidia/machine/kubelet_version.hpp"
+#include "deviceplugin/kubelet_version.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <slipway/testing/fake_host.hpp>
 
-namespace slipway::nvidia {
+namespace slipway::deviceplugin {
 namespace {
 
 using slipway::testing::FakeHost;
@@ -61,4 +61,4 @@ TEST(KubeletVersion, Of128NeedsTheGate) {
 }
 
 }  // namespace
-}  // namespace slipway::nvidia
+}  // namespace slipway::deviceplugin

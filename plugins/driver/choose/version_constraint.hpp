@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/version_constraint.hpp - which driver versions a spec allows: one, a branch, a range, or the latest.
+// plugins/driver/choose/version_constraint.hpp - which driver versions a spec allows: one, a branch, a range, or the
+// latest.
 #pragma once
 
 #include <optional>
@@ -9,7 +10,7 @@
 
 #include "nvidia/driver_version.hpp"
 
-namespace slipway::nvidia {
+namespace slipway::driver {
 
 /// The grammar, which docs/components/driver.md shows:
 ///   constraint = "latest" | version | 1*bound
@@ -21,7 +22,7 @@ class VersionConstraint {
   /// Nothing when the text is no constraint. The empty text asks for the only version that there is, and allows any.
   static std::optional<VersionConstraint> parse(std::string_view text);
 
-  bool allows(const DriverVersion& version) const;
+  bool allows(const nvidia::DriverVersion& version) const;
   bool allows(std::string_view version) const;
   /// Names one version to the last number, or none: there is nothing to choose from.
   bool is_exact() const;
@@ -38,7 +39,7 @@ class VersionConstraint {
     Is is = Is::equal;
     std::vector<unsigned> fields;
 
-    bool holds(const DriverVersion& version) const;
+    bool holds(const nvidia::DriverVersion& version) const;
   };
   static std::optional<Bound> parse_bound(std::string_view text);
 
@@ -46,4 +47,4 @@ class VersionConstraint {
   std::vector<Bound> bounds_;
 };
 
-}  // namespace slipway::nvidia
+}  // namespace slipway::driver
