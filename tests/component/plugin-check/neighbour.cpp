@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/component/author/neighbour.cpp - a plugin that is installed beside the one that is checked.
+// tests/component/plugin-check/neighbour.cpp - a plugin that is installed beside the one that is checked.
 #include <slipway/plugin.hpp>
 
 namespace slipway::neighbour {

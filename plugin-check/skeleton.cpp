@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "author/skeleton.hpp"
+#include "plugin-check/skeleton.hpp"
 
 #include <algorithm>
 #include <cctype>

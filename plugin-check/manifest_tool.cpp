@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// author/manifest_tool.cpp - slipway-manifest: what slipway_add_plugin() asks while a plugin is built, so that a slip
-// in its manifest stops the build with file and line, and not the plan of a user.
+// plugin-check/manifest_tool.cpp - slipway-manifest: what slipway_add_plugin() asks while a plugin is built, so that a
+// slip in its manifest stops the build with file and line, and not the plan of a user.
 //
 //   slipway-manifest embed MANIFEST OUT.cpp    checks the manifest, and writes its keys and defaults as a source
 //   slipway-manifest library PLUGIN MANIFEST   the finished library has the entry and the manifest's components

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// author/check_plugin.hpp - tries a finished plugin out as its users will, on scratch roots, and says in words
+// plugin-check/check_plugin.hpp - tries a finished plugin out as its users will, on scratch roots, and says in words
 // what is wrong with it.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "author/purity.hpp"
+#include "plugin-check/purity.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// author/trial.hpp - one scratch root, and the commands of slipway on it.
+// plugin-check/trial.hpp - one scratch root, and the commands of slipway on it.
 #pragma once
 
 #include <map>
@@ -10,8 +10,8 @@
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
 
-#include "author/trial_root.hpp"
-#include "author/trial_run.hpp"
+#include "plugin-check/trial_root.hpp"
+#include "plugin-check/trial_run.hpp"
 
 namespace slipway::core {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// author/installed_plugins.hpp - the plugins that a plugin will have beside it: those that are installed here, or that
-// SLIPWAY_PLUGIN_PATH names.
+// plugin-check/installed_plugins.hpp - the plugins that a plugin will have beside it: those that are installed here, or
+// that SLIPWAY_PLUGIN_PATH names.
 #pragma once
 
 #include <set>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/component/author/faulty.cpp - a component with the fault that its spec names.
+// tests/component/plugin-check/faulty.cpp - a component with the fault that its spec names.
 #include <chrono>
 #include <csignal>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "author/trial_run.hpp"
+#include "plugin-check/trial_run.hpp"
 
 #include <functional>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// author/trial_run.hpp - runs slipway as a user does, and kills it in the middle when that is to be tried.
+// plugin-check/trial_run.hpp - runs slipway as a user does, and kills it in the middle when that is to be tried.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// author/main.cpp - slipway-author: what `slipway plugin new` and `plugin check` do. Its argument is what is wanted as
-// JSON, and so is what it prints: {"files"}, {"components", "findings", "passed"}, or {"error"}.
+// plugin-check/main.cpp - slipway-author: what `slipway plugin new` and `plugin check` do. Its argument is what is
+// wanted as JSON, and so is what it prints: {"files"}, {"components", "findings", "passed"}, or {"error"}.
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -10,9 +10,9 @@
 #include <slipway/json.hpp>
 #include <slipway/write/standard_output.hpp>
 
-#include "author/check_plugin.hpp"
-#include "author/skeleton.hpp"
 #include "core/exit_code.hpp"
+#include "plugin-check/check_plugin.hpp"
+#include "plugin-check/skeleton.hpp"
 
 namespace slipway::core {
 namespace {

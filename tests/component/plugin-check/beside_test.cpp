@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `slipway plugin check` beside other plugins. It said "Nothing is wrong with it" about a plugin that claimed a file of
 // another one, and a host that got both lost both components.
-#include "tests/component/author/check_report.hpp"
+#include "tests/component/plugin-check/check_report.hpp"
 
 namespace slipway {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "author/check_plugin.hpp"
+#include "plugin-check/check_plugin.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -16,16 +16,16 @@
 #include <slipway/text.hpp>
 #include <slipway/write/scratch_folder.hpp>
 
-#include "author/beside.hpp"
-#include "author/installed_plugins.hpp"
-#include "author/purity.hpp"
-#include "author/trial.hpp"
 #include "core/exit_code.hpp"
 #include "core/loader/installation.hpp"
 #include "core/loader/plugin_file.hpp"
 #include "core/spec/yaml_value.hpp"
 #include "core/worker/client/spawn.hpp"
 #include "core/worker/client/worker.hpp"
+#include "plugin-check/beside.hpp"
+#include "plugin-check/installed_plugins.hpp"
+#include "plugin-check/purity.hpp"
+#include "plugin-check/trial.hpp"
 
 namespace slipway::core {
 namespace {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/component/author/check_test.cpp - `slipway plugin check` finds each fault, by name and in words, and no other.
+// tests/component/plugin-check/check_test.cpp - `slipway plugin check` finds each fault, by name and in words, and no
+// other.
 #include <filesystem>
 #include <ostream>
 
-#include "tests/component/author/check_report.hpp"
+#include "tests/component/plugin-check/check_report.hpp"
 #include "tests/unit/sdk/write/deep_tree.hpp"
 
 namespace slipway {

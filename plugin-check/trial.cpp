@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "author/trial.hpp"
+#include "plugin-check/trial.hpp"
 
 #include <algorithm>
 #include <filesystem>

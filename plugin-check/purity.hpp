@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// author/purity.hpp - whether detect and plan depend on what they are given and on nothing else: both are run again, as
-// before and under another environment, and have to come to the same.
+// plugin-check/purity.hpp - whether detect and plan depend on what they are given and on nothing else: both are run
+// again, as before and under another environment, and have to come to the same.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 #include <slipway/result.hpp>
 
-#include "author/trial.hpp"
+#include "plugin-check/trial.hpp"
 
 namespace slipway::core {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// author/trial_root.hpp - a small root filesystem to try a plugin on, and pictures of it to compare.
+// plugin-check/trial_root.hpp - a small root filesystem to try a plugin on, and pictures of it to compare.
 #pragma once
 
 #include <map>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// author/skeleton.hpp - a first plugin for somebody to go on from: it compiles, has tests, and does a small thing.
+// plugin-check/skeleton.hpp - a first plugin for somebody to go on from: it compiles, has tests, and does a small
+// thing.
 #pragma once
 
 #include <string>

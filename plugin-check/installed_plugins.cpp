@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "author/installed_plugins.hpp"
+#include "plugin-check/installed_plugins.hpp"
 
 #include <algorithm>
 #include <filesystem>

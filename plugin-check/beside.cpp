@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "author/beside.hpp"
+#include "plugin-check/beside.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "author/trial_root.hpp"
+#include "plugin-check/trial_root.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,7 +22,7 @@
 #include <slipway/write/new_file.hpp>
 #include <slipway/write/tree.hpp>
 
-#include "author/trial_run.hpp"
+#include "plugin-check/trial_run.hpp"
 
 namespace slipway::core {
 namespace {

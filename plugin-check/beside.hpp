@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// author/beside.hpp - plans a plugin beside the installed ones, which finds a file, a unit or a key that another
+// plugin-check/beside.hpp - plans a plugin beside the installed ones, which finds a file, a unit or a key that another
 // component claims already.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 #include <slipway/findings.hpp>
 
-#include "author/trial.hpp"
 #include "core/loader/plugin_file.hpp"
+#include "plugin-check/trial.hpp"
 
 namespace slipway::core {
 
