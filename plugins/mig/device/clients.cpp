@@ -10,6 +10,7 @@
 
 #include <slipway/regular_file.hpp>
 #include <slipway/root_dir.hpp>
+#include <slipway/service/unit_state.hpp>
 #include <slipway/text.hpp>
 #include <slipway/write/new_file.hpp>
 
@@ -37,9 +38,8 @@ bool is_service(const std::string& name) {
 
 /// Of a unit that is not there: "inactive".
 bool is_running(const Host& host, const std::string& unit) {
-  const auto asked = host.run({"systemctl", "show", "--property=ActiveState", "--value", unit}, kAskLimit);
-  const std::string_view state = asked ? trimmed(asked->output) : std::string_view();
-  return state == "active" || state == "activating" || state == "reloading";
+  const auto state = unit_state(host, unit, kAskLimit);
+  return state && (state->running() || state->active == "activating");
 }
 
 Status told(const Host& host, std::vector<std::string> words, std::chrono::seconds limit) {

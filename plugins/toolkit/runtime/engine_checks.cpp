@@ -4,6 +4,7 @@
 #include <sstream>
 #include <thread>
 
+#include <slipway/service/unit_state.hpp>
 #include <slipway/text.hpp>
 
 #include "toolkit/environment.hpp"
@@ -86,8 +87,8 @@ Result<std::string> refusal(const Json& data, const Host& host) {
 }
 
 bool stopped_by_somebody(const Host& host, const std::string& unit) {
-  const auto state = host.run({"systemctl", "show", "--property=ActiveState", "--value", unit}, kToolLimit);
-  return state && state->output.starts_with("inactive");
+  const auto state = unit_state(host, unit, kToolLimit);
+  return state && state->active == "inactive";
 }
 
 std::string socket_of(const Json& data) { return data.value("socket", ""); }
