@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <slipway/process/proc_text.hpp>
 #include <slipway/text.hpp>
 #include <slipway/unix_socket.hpp>
 
@@ -49,18 +50,15 @@ struct Place {
 
 /// Of a path, by the text of /proc/PID/mountinfo.
 std::optional<Place> place_of(std::string_view mounts, const std::string& path) {
-  constexpr std::size_t kDevice = 2, kRoot = 3, kPoint = 4;
   std::optional<Place> place;
   std::size_t longest = 0;
-  for (const std::string_view line : lines_of<std::string_view>(mounts)) {
-    const auto words = split<std::string_view>(line, ' ');
-    if (words.size() <= kPoint) continue;
-    const std::string_view point = words[kPoint] == "/" ? "" : words[kPoint];
-    const std::string_view root = words[kRoot] == "/" ? "" : words[kRoot];
+  for (const MountLine& mount : parse_mounts(mounts)) {
+    const std::string_view point = mount.place == "/" ? "" : mount.place;
+    const std::string_view root = mount.root == "/" ? "" : mount.root;
     const bool holds = path == point || path.starts_with(std::string(point) + "/");
     if (!holds || point.size() < longest) continue;  // of two at the same place the later one is seen
     longest = point.size();
-    place = Place{std::string(words[kDevice]), std::string(root) + path.substr(point.size())};
+    place = Place{std::string(mount.device), std::string(root) + path.substr(point.size())};
   }
   return place;
 }

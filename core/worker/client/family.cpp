@@ -77,15 +77,15 @@ bool Family::end() {
 /// @param child  of ours, which it may have become when its parent died
 bool Family::is_member(pid_t child) const {
   const std::string number = std::to_string(child);
-  const ProcessState state = state_of(number);
-  if (state.session == worker_) return true;
+  const ProcessStat state = state_of(number);
+  if (state.session == static_cast<unsigned>(worker_)) return true;
   if (cgroup() >= 0 && cgroup2_path(number).ends_with("/" + group_.name())) return true;
   const std::string name = environment_of(child, kWorkerVariable);
   if (!name.empty()) return name == group_.name();
   // It hides its origin, or is dead. The dead of any family may be reaped; the living must not be another family's.
   static const bool marked_ourselves = oom_score_of("self") == kWorkerOomScore;
   if (marked_ourselves || oom_score_of(number) != kWorkerOomScore) return false;
-  return state.dead || all_workers().workers.empty();
+  return state.ended() || all_workers().workers.empty();
 }
 
 bool Family::end_some_orphans() {

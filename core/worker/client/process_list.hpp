@@ -7,19 +7,15 @@
 
 #include <sys/types.h>
 
+#include <slipway/process/proc_text.hpp>
+
 namespace slipway::core {
 
 /// Children of all threads of this process, dead ones that nobody waited for included.
 std::vector<pid_t> children_of_this_process();
 
-/// A line of /proc/PID/stat.
-struct ProcessState {
-  bool dead = false;  ///< ended, and nobody waited for it yet
-  pid_t parent = 0;
-  pid_t session = 0;
-};
-/// All zero when the process is gone.
-ProcessState state_of(const std::string& process);
+/// What /proc/PID/stat says of a process ("self" or a number); all zero when it is gone.
+ProcessStat state_of(const std::string& process);
 
 /// A variable of the environment that a process was started with; empty when it has none, or is dead.
 std::string environment_of(pid_t process, const std::string& variable);

@@ -9,7 +9,7 @@
 #include <slipway/text.hpp>
 
 #include "dcgm/takeover/others.hpp"
-#include "nvidia/process/own_processes.hpp"
+#include "nvidia/process/process.hpp"
 
 namespace slipway::dcgm {
 namespace {

@@ -12,7 +12,7 @@
 #include "nvidia/drain/pods.hpp"
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/system.hpp"
-#include "nvidia/process/own_processes.hpp"
+#include "nvidia/process/process.hpp"
 
 namespace slipway::nvidia::drain {
 namespace {

@@ -13,7 +13,7 @@
 #include <slipway/fd.hpp>
 
 #include "nvidia/drain/driver_users.hpp"
-#include "nvidia/process/own_processes.hpp"
+#include "nvidia/process/process.hpp"
 #include "nvidia/process/process_files.hpp"
 
 namespace slipway::nvidia::drain {
@@ -103,7 +103,7 @@ std::vector<Remaining> terminate(const Host& host, const std::vector<DeviceHolde
   for (const Target& each : targets) (void)send(each, SIGKILL);
   wait_for(targets, Clock::now() + kKillLimit);
   for (const Target& each : targets) {
-    const bool in_kernel = stat_here(each.holder.process.pid).value_or(Stat()).state == 'D';
+    const bool in_kernel = stat_here(each.holder.process.pid).value_or(ProcessStat()).state == 'D';
     remaining.push_back({each.holder, in_kernel ? "it cannot be killed: it waits in the kernel (state D)"
                                                 : "it has not ended though it was killed"});
   }

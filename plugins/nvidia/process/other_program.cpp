@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <slipway/process/proc_text.hpp>
 #include <slipway/text.hpp>
 
 namespace slipway::nvidia {
@@ -82,7 +83,7 @@ std::vector<Process> find_program(const Host& host, const OtherProgram& program)
     const auto pid = number_in<unsigned>(name, 10);
     if (!pid) continue;
     if (++seen > kMostProcesses) break;
-    const auto stat = parse_stat(host.read(folder_of(*pid) + "/stat", kMostStatus).value_or(""));
+    const auto stat = parse_process_stat(host.read(folder_of(*pid) + "/stat", kMostStatus).value_or(""));
     if (!stat || stat->name != program.file.substr(0, kLongestComm)) continue;
     if (is_file(host, *pid, program.file)) found.push_back(read_process(host, *pid));
   }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvidia/process/own_processes.hpp"
-
 #include <optional>
 #include <string>
 
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <slipway/process/proc_text.hpp>
 #include <slipway/unix_socket.hpp>
 
 #include "nvidia/process/process.hpp"
@@ -26,9 +25,9 @@ std::optional<unsigned> listener(const Host& host, const std::string& socket) {
   return static_cast<unsigned>(peer.pid);
 }
 
-std::optional<Stat> stat_of(const Host& host, unsigned pid) {
+std::optional<ProcessStat> stat_of(const Host& host, unsigned pid) {
   const auto text = host.read("/proc/" + std::to_string(pid) + "/stat", 16384);
-  return text ? parse_stat(*text) : std::nullopt;
+  return text ? parse_process_stat(*text) : std::nullopt;
 }
 
 }  // namespace
@@ -37,7 +36,7 @@ OwnProcesses::OwnProcesses(const Host& host) : host_(host) {
   roots_.insert(static_cast<unsigned>(::getpid()));
   // A worker's parent is the apply; a tool's may be a shell, whose other children are not slipway's.
   const auto parent = static_cast<unsigned>(::getppid());
-  if (stat_of(host, parent).value_or(Stat()).name.starts_with("slipway")) roots_.insert(parent);
+  if (stat_of(host, parent).value_or(ProcessStat()).name.starts_with("slipway")) roots_.insert(parent);
   const auto names = host.list(kControlFolder);
   if (!names) return;
   for (const std::string& name : *names)

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <slipway/process/proc_text.hpp>
 #include <slipway/text.hpp>
 
 #include "nvidia/kubelet/pod_folder.hpp"
@@ -17,7 +18,6 @@ namespace slipway::nvidia {
 namespace {
 
 constexpr std::size_t kMostBytes = 16384;
-constexpr unsigned kKernelThread = 0x00200000;  // PF_KTHREAD of linux/sched.h
 /// kubelet makes a link NAME_NAMESPACE_CONTAINER-ID.log for each container here.
 constexpr const char* kContainerLogs = "/var/log/containers";
 /// Of a pod's namespace, "/", and its name in Kubernetes.
@@ -74,34 +74,15 @@ std::string pod_text(const std::string& pod_namespace, const std::string& pod) {
   return cleaned((pod_namespace.empty() ? "" : pod_namespace + "/") + pod, kLongestPod);
 }
 
-std::optional<Stat> parse_stat(std::string_view text) {
-  // The name may have anything in it, ")" and spaces too, so what follows begins after the last ")".
-  const auto begin = text.find('(');
-  const auto end = text.rfind(')');
-  if (begin == std::string_view::npos || end == std::string_view::npos || end < begin) return std::nullopt;
-  const auto fields = split<std::string_view>(trimmed(text.substr(end + 1)), ' ');
-  constexpr std::size_t kState = 0, kParent = 1, kFlags = 6, kStart = 19;  // fields 3, 4, 9 and 22 of proc(5)
-  if (fields.size() <= kStart || fields[kState].size() != 1) return std::nullopt;
-  const auto parent = number_of<unsigned>(fields[kParent]);
-  const auto flags = number_of<unsigned>(fields[kFlags]);
-  const auto start = number_of<std::uint64_t>(fields[kStart]);
-  if (!parent || !flags || !start) return std::nullopt;
-  return Stat{.name = cleaned(text.substr(begin + 1, end - begin - 1)),
-              .state = fields[kState].front(),
-              .parent = *parent,
-              .kernel_thread = (*flags & kKernelThread) != 0,
-              .start = *start};
-}
-
 Process read_process(const Host& host, unsigned pid) {
   Process process;
   process.pid = pid;
   const std::string folder = fmt::format("/proc/{}", pid);
   const auto text = host.read(folder + "/stat", kMostBytes);
-  const auto stat = text ? parse_stat(*text) : std::nullopt;
+  const auto stat = text ? parse_process_stat(*text) : std::nullopt;
   if (!stat) return process;
   process.parent = stat->parent;
-  process.name = stat->name;
+  process.name = cleaned(stat->name);
   process.state = stat->state;
   process.kernel_thread = stat->kernel_thread;
   process.start = stat->start;

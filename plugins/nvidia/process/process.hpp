@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -46,16 +47,6 @@ struct Process {
 /// As proc(5) says it; only the pid is set where the process cannot be seen.
 Process read_process(const Host& host, unsigned pid);
 
-/// The start and state in the text of /proc/PID/stat, whatever the program's name is. Nothing when it has another form.
-struct Stat {
-  std::string name;
-  char state = '?';
-  unsigned parent = 0;
-  bool kernel_thread = false;
-  std::uint64_t start = 0;
-};
-std::optional<Stat> parse_stat(std::string_view text);
-
 /// At most `most` bytes of it; control characters and bytes above ASCII become '?'.
 std::string cleaned(std::string_view text, std::size_t most = 64);
 
@@ -67,5 +58,17 @@ std::string utc_text(std::int64_t seconds);
 
 /// "python3 (pid 20417, pod team-a/train-0, container trainer, since 2026-11-26 09:12 UTC)".
 std::string to_text(const Process& process);
+
+/// The processes of slipway itself: this one and the apply that it works for, and the services with a control socket,
+/// each with its children. They release the driver when they are quiesced.
+class OwnProcesses {
+ public:
+  explicit OwnProcesses(const Host& host);
+  bool contains(unsigned pid) const;
+
+ private:
+  const Host& host_;
+  std::set<unsigned> roots_;
+};
 
 }  // namespace slipway::nvidia

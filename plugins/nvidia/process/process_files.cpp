@@ -32,17 +32,17 @@ std::optional<FileHere> look_at(int folder, const char* path, int flags) {
 
 }  // namespace
 
-std::optional<Stat> stat_here(unsigned pid) {
+std::optional<ProcessStat> stat_here(unsigned pid) {
   const Fd file(::open(fmt::format("/proc/{}/stat", pid).c_str(), O_RDONLY | O_CLOEXEC));
   std::array<char, kLongestStat> text{};
   const ssize_t got = file ? ::read(file.get(), text.data(), text.size()) : -1;
-  return got > 0 ? parse_stat({text.data(), static_cast<std::size_t>(got)}) : std::nullopt;
+  return got > 0 ? parse_process_stat({text.data(), static_cast<std::size_t>(got)}) : std::nullopt;
 }
 
 bool is_here(const Host& host, unsigned pid) {
   if (!host.live()) return false;
   const auto text = host.read(fmt::format("/proc/{}/stat", pid), kLongestStat);
-  const auto shown = text ? parse_stat(*text) : std::nullopt;
+  const auto shown = text ? parse_process_stat(*text) : std::nullopt;
   const auto here = shown ? stat_here(pid) : std::nullopt;
   return here && here->start == shown->start;
 }

@@ -10,8 +10,7 @@
 #include <string>
 
 #include <slipway/host.hpp>
-
-#include "nvidia/process/process.hpp"
+#include <slipway/process/proc_text.hpp>
 
 namespace slipway::nvidia {
 
@@ -30,7 +29,7 @@ struct FileHere {
 };
 
 /// Nothing when there is no such process.
-std::optional<Stat> stat_here(unsigned pid);
+std::optional<ProcessStat> stat_here(unsigned pid);
 
 /// The Host shows a process of this machine. False for one of a simulated machine or of a recorded tree, where the
 /// texts of its links are all that is known of its files.

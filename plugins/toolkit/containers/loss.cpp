@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include <slipway/process/proc_text.hpp>
 #include <slipway/text.hpp>
 
 #include "nvidia/driver_version.hpp"
@@ -86,10 +87,8 @@ std::string version_in(std::string_view path) {
 
 /// The version of a library of the driver that is mounted into the container.
 std::string mounted_version(std::string_view mounts) {
-  for (const std::string_view line : lines_of<std::string_view>(mounts)) {
-    const auto words = split<std::string_view>(line, ' ');
-    if (words.size() < 5) continue;
-    for (std::string_view path : {words[3], words[4]}) {  // on its own file system, and in the container
+  for (const MountLine& mount : parse_mounts(mounts)) {
+    for (std::string_view path : {mount.root, mount.place}) {  // on its own file system, and in the container
       if (constexpr std::string_view kDeleted = "//deleted"; path.ends_with(kDeleted))
         path.remove_suffix(kDeleted.size());
       if (std::string version = version_in(path); !version.empty()) return version;

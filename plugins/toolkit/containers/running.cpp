@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/containers/running.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <functional>
 #include <set>
 
+#include <slipway/process/proc_text.hpp>
 #include <slipway/text.hpp>
 
 #include "nvidia/process/process.hpp"
@@ -104,10 +106,8 @@ class Search {
   bool has_mounted_nodes(unsigned pid) const {
     const std::string mounts =
         host_.read("/proc/" + std::to_string(pid) + "/mountinfo", kMostBytesOfMounts).value_or("");
-    for (const std::string_view line : lines_of<std::string_view>(mounts))
-      if (const auto words = split<std::string_view>(line, ' '); words.size() > 4 && is_nvidia_node(words[4]))
-        return true;
-    return false;
+    return std::ranges::any_of(parse_mounts(mounts),
+                               [](const MountLine& mount) { return is_nvidia_node(mount.place); });
   }
 
   std::vector<std::string> names_in(const std::string& folder) {

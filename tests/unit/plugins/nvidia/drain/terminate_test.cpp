@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <slipway/process/proc_text.hpp>
 #include <slipway/testing/fake_host.hpp>
 
 namespace slipway::nvidia::drain {
@@ -64,7 +65,7 @@ class Terminate : public ::testing::Test {
   DeviceHolder shown(const Child& child, unsigned parent = 1, std::uint64_t later = 0) {
     std::ifstream in("/proc/" + std::to_string(child.pid()) + "/stat");
     const std::string text{std::istreambuf_iterator<char>(in), {}};
-    const auto stat = parse_stat(text);
+    const auto stat = parse_process_stat(text);
     EXPECT_TRUE(stat.has_value());
     const std::string folder = "/proc/" + std::to_string(child.pid());
     host_.file(folder + "/stat", std::to_string(child.pid()) + " (child) S " + std::to_string(parent) +

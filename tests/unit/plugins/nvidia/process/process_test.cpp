@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <slipway/process/proc_text.hpp>
 #include <slipway/testing/fake_host.hpp>
 
 namespace slipway::nvidia {
@@ -21,21 +22,23 @@ std::string stat_text(const std::string& name, const std::string& flags = "41943
 
 TEST(ProcessStat, IsReadWhateverTheProgramIsCalled) {
   for (const char* name : {"python3", "a b", "x) R 1 (y", ")", "((", "a\nb"}) {
-    const auto stat = parse_stat(stat_text(name));
+    const auto stat = parse_process_stat(stat_text(name));
     ASSERT_TRUE(stat.has_value()) << name;
     EXPECT_EQ(stat->state, 'S');
     EXPECT_EQ(stat->parent, 3U);
     EXPECT_EQ(stat->start, 12345U);
     EXPECT_FALSE(stat->kernel_thread);
   }
-  EXPECT_EQ(parse_stat(stat_text("a\nb\x1b[2J\xff"))->name, "a?b?[2J?");
-  EXPECT_TRUE(parse_stat(stat_text("kworker/0:1", "69238880"))->kernel_thread);
+  EXPECT_EQ(parse_process_stat(stat_text("a\nb\x1b[2J\xff"))->name, "a\nb\x1b[2J\xff");
+  EXPECT_EQ(parse_process_stat(stat_text("x"))->session, 7U);
+  EXPECT_EQ(parse_process_stat(stat_text("x"))->threads, 1U);
+  EXPECT_TRUE(parse_process_stat(stat_text("kworker/0:1", "69238880"))->kernel_thread);
 }
 
 TEST(ProcessStat, OfAnotherFormIsNone) {
   for (const char* text :
        {"", "7", "7 (a", "7 (a) S 1 2", "7 )a( S 3 7 7", "7 (a) S x 7 7 0 -1 1 1 0 0 0 1 2 0 0 20 0 1 0 9"})
-    EXPECT_FALSE(parse_stat(text).has_value()) << text;
+    EXPECT_FALSE(parse_process_stat(text).has_value()) << text;
 }
 
 TEST(ProcessOwner, IsFoundInTheControlGroupsOfEnginesAndSystemd) {
@@ -162,6 +165,28 @@ TEST(Process, IsNamedByItsContainerOrUnit) {
   EXPECT_EQ(to_text(read_process(host, 7)), "x (pid 7, docker container 3f2a91bc07de)");
   host.file("/proc/7/cgroup", "0::/system.slice/a\x1b[31m.service");
   EXPECT_EQ(to_text(read_process(host, 7)), "x (pid 7, a?[31m.service)");
+}
+
+TEST(Process, HasANameThatATerminalDoesNotObey) {
+  FakeHost host;
+  host.file("/proc/7/stat", stat_text("a\nb\x1b[2J\xff"));
+  EXPECT_EQ(read_process(host, 7).name, "a?b?[2J?");
+}
+
+TEST(MountLines, AreReadWithAndWithoutWhatIsOptional) {
+  const auto mounts = parse_mounts(
+      "1 0 8:1 / / rw,relatime shared:1 master:2 - ext4 /dev/sda1 rw\n"
+      "2 1 0:22 /a /b\\040c ro - tmpfs none rw,size=4k\nnoise\n3 1 0:23 / /d\n");
+  ASSERT_EQ(mounts.size(), 3U);
+  EXPECT_EQ(mounts[0].type, "ext4");
+  EXPECT_EQ(mounts[0].options, "rw,relatime");
+  EXPECT_EQ(mounts[1].device, "0:22");
+  EXPECT_EQ(mounts[1].root, "/a");
+  EXPECT_EQ(without_escapes(mounts[1].place), "/b c");
+  EXPECT_EQ(mounts[1].super_options, "rw,size=4k");
+  EXPECT_EQ(mounts[2].place, "/d");
+  EXPECT_EQ(mounts[2].type, "");
+  EXPECT_EQ(without_escapes("a\\9 b\\04"), "a\\9 b\\04");
 }
 
 TEST(Process, ThatIsGoneHasOnlyItsPid) { EXPECT_EQ(to_text(read_process(FakeHost(), 7)), "a process (pid 7)"); }
