@@ -289,6 +289,12 @@ void LimitedProcesses::limit_group(const std::string& folder, bool second_versio
     process_events_ = Fd(::open((folder + "/pids.events").c_str(), O_RDONLY | O_CLOEXEC));
 }
 
+std::vector<int> LimitedProcesses::members() const {
+  std::vector<int> descriptors;
+  for (const Fd& members : members_) descriptors.push_back(members.get());
+  return descriptors;
+}
+
 bool LimitedProcesses::join() const noexcept {
   return std::all_of(members_.begin(), members_.end(),
                      [](const Fd& members) { return ::write(members.get(), "0", 1) == 1; });
@@ -296,15 +302,9 @@ bool LimitedProcesses::join() const noexcept {
 
 void LimitedProcesses::add(pid_t process) {
   const std::string number = std::to_string(process);
-  // To move a process takes milliseconds on some kernels: one that was started in the cgroup2 folder is there. That
-  // hierarchy has the number 0, which comes last in /proc, so its group is the last of ours.
-  const bool started_inside =
-      cgroup2_ && content("/proc/" + number + "/cgroup").find("/" + name_ + "\n") != std::string::npos;
-  const std::size_t outside = members_.size() - (started_inside ? 1 : 0);
   bool limited = true;
-  for (std::size_t i = 0; i < outside; ++i)
-    limited =
-        ::write(members_[i].get(), number.data(), number.size()) == static_cast<ssize_t>(number.size()) && limited;
+  for (const Fd& members : members_)
+    limited = ::write(members.get(), number.data(), number.size()) == static_cast<ssize_t>(number.size()) && limited;
   if (!limited) look_instead();
   watch(process);
 }

@@ -30,7 +30,7 @@ class Family {
 
   const LimitedProcesses& group() const { return group_; }
 
-  /// Starts the worker by `fork`, which gives its pid. Once per family.
+  /// Starts the worker by `fork`, which gives its pid. Once per family. The worker has to go into group().members().
   Result<pid_t> start(const std::function<Result<pid_t>()>& fork);
   /// The worker's status for waitpid(2) if it ended within that time, -1 when that is not known; then it is reaped.
   std::optional<int> wait(int milliseconds);

@@ -24,17 +24,11 @@ struct WorkerProcess {
   Fd printed;  ///< reading end of its standard output and error, not blocking
 };
 
-/// Starts slipway-worker in a session of its own, into the family's cgroup if it has one. Thread-safe: a thread that
+/// Starts slipway-worker in a session of its own. It goes into the family's control groups, whose descriptors it gets,
+/// before it loads the plugin; where it cannot, that is the error of its first call. Thread-safe: a thread that
 /// lives as long as this process does the start, since a worker dies with the thread that started it.
 /// Errors: those of worker_program(), system_error().
 Result<WorkerProcess> spawn_worker(const WorkerOptions& options, Family& family);
-
-/// Right inside a cgroup: clone3(2) with CLONE_INTO_CGROUP (Linux 5.7) and shared memory until exec, as vfork(2), since
-/// moving a running process into a cgroup takes milliseconds on many kernels, and so does copying ours. The program
-/// gets a session of its own and default signals. All signals must be blocked in the calling thread.
-/// @param program  its argv has a path; its descriptors are open, and their numbers above those that it gets
-/// @return the pid; -1 when it cannot be done here. A program that cannot be executed ends with status 127.
-pid_t start_in_cgroup(const ChildProgram& program, int cgroup);
 
 /// Beside the running program (build tree), ../libexec/slipway/ or ../bin/ from there, else the compiled-in folder.
 /// Errors: `not_found` with the places; `denied` when as root the found one may be written by others.

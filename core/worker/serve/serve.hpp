@@ -33,6 +33,10 @@ int run_tool_alone(const std::vector<std::string>& words);
 /// Each worker's own name, in the environment of all that it starts.
 constexpr const char* kWorkerVariable = "SLIPWAY_WORKER_ID";
 
+/// In a worker's environment: how many control groups it has to go into before it loads the plugin. Their cgroup.procs
+/// are open behind its sockets (slipway/process/sockets.hpp).
+constexpr const char* kWorkerGroups = "SLIPWAY_WORKER_GROUPS";
+
 /// oom_score_adj(5) of every worker: when memory is short, a plugin goes before slipway. All descendants inherit it,
 /// even those that wipe their environment, and it can still be read of the dead. Nobody picks this number by chance.
 constexpr int kWorkerOomScore = 313;

@@ -38,9 +38,12 @@ class LimitedProcesses {
   ~LimitedProcesses();
 
   const std::string& name() const { return name_; }
-  /// Descriptor of the cgroup2 folder, where a process can be started right inside; -1 without one.
+  /// Descriptor of the cgroup2 folder; -1 without one.
   int cgroup2() const { return cgroup2_.get(); }
 
+  /// Descriptors of the cgroup.procs of each group, for a process that goes into the groups by itself: by writing "0"
+  /// to each of them.
+  std::vector<int> members() const;
   /// The calling process goes into the groups. Between fork and exec: system calls only. @return false, errno set
   bool join() const noexcept;
   /// The process that excess() looks at, with its descendants; a child of this process that nobody waited for.
