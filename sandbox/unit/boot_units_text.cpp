@@ -2,6 +2,7 @@
 // sandbox/unit/boot_units_text.cpp - the units of a boot: the apply that finishes it, the verify of what that has made,
 // and the target that is reached when this passes.
 #include <slipway/text.hpp>
+#include <slipway/units/unit_text.hpp>
 
 #include "sandbox/unit/unit_text.hpp"
 
@@ -97,19 +98,10 @@ CapabilityBoundingSet=CAP_SYS_ADMIN CAP_SYSLOG CAP_DAC_READ_SEARCH CAP_SYS_PTRAC
 RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
 ProtectHome=read-only
 PrivateTmp=yes
-LimitCORE=0
-UMask=0022
-NoNewPrivileges=yes
-ProtectHostname=yes
-ProtectKernelTunables=yes
-RestrictRealtime=yes
-RestrictSUIDSGID=yes
-LockPersonality=yes
-KeyringMode=private
-SystemCallArchitectures=native
-SystemCallErrorNumber=EPERM
-SystemCallFilter=@system-service
-)";
+)" +
+         restriction_lines({"ProtectSystem", "ProtectProc", "ProtectClock", "ProtectKernelLogs", "ProtectKernelModules",
+                            "ProtectControlGroups", "RestrictNamespaces"}) +
+         "SystemCallFilter=@system-service\n";
 }
 
 // Units that are not on the machine start nothing, and nothing waits for them. It is not active afterwards, so that

@@ -54,10 +54,4 @@ std::vector<std::string> written_folders(const Json& needs, const Json& section)
 /// which no line of a unit can have.
 Status expect_plain_paths(const std::string& component, const Json& needs, const Json& section);
 
-/// A path as a word of a unit's command line (systemd.service(5), systemd.unit(5)).
-std::string unit_word(const std::string& path);
-
-/// The lines of a [Unit] section that pass the unit over, without a failure, once slipway is no longer installed.
-std::string unit_while_installed(const std::string& program);
-
 }  // namespace slipway::core
