@@ -4,6 +4,7 @@
 #include <sstream>
 #include <thread>
 
+#include <slipway/action/triggers.hpp>
 #include <slipway/service/unit_state.hpp>
 #include <slipway/text.hpp>
 
@@ -138,7 +139,7 @@ std::string EngineChecks::why_not_restarted() const {
 
 void EngineChecks::restart_after(Action& change, const std::string& reason) const {
   change.because(reason);
-  if (why_not_restarted().empty()) change.triggers({"restart:" + facts_.value("unit", "")});
+  if (why_not_restarted().empty()) change.triggers({action::restart(facts_.value("unit", ""))});
 }
 
 void EngineChecks::add_answer_check(Plan& plan) const {
