@@ -69,7 +69,7 @@ Status check_rule_fields(const health::Rules& rules) {
 
 std::string name_of(const GpuState& state) {
   const std::string address = nvidia::nvml::sysfs_address(state.gpu.bus_id);
-  return state.is_listed ? "GPU " + std::to_string(state.gpu.index) + " (" + address + ")" : "the GPU at " + address;
+  return state.is_listed ? nvidia::gpu_label(state.gpu.index, address) : "the GPU at " + address;
 }
 
 void HealthWatch::take(const Sample& sample, const Counters& counters, const health::Rules& rules, Moment now) {

@@ -172,8 +172,7 @@ class Run {
     bool is_news = true;
     for (int rounds = 0; is_news && rounds < 2; ++rounds) {
       nvidia::health::HealthOfGpus own;
-      for (const Gpu& gpu : watch_.gpus())
-        own[gpu.uuid] = watch_.book().shared(gpu.uuid, "GPU " + std::to_string(gpu.index) + " (" + gpu.address + ")");
+      for (const Gpu& gpu : watch_.gpus()) own[gpu.uuid] = watch_.book().shared(gpu.uuid, gpu.label());
       const Status exchanged = health_.exchange(own);
       if (!exchanged && health_problem_.empty())
         io_.log("warning", "other services cannot see the GPUs' health: " + exchanged.error().what);
