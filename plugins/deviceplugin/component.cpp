@@ -6,6 +6,7 @@
 #include "deviceplugin/cdi_needs.hpp"
 #include "deviceplugin/conflicts.hpp"
 #include "deviceplugin/devices/resources.hpp"
+#include "deviceplugin/kubelet_version.hpp"
 #include "deviceplugin/list_strategy.hpp"
 #include "deviceplugin/memory.hpp"
 #include "deviceplugin/offer_check.hpp"
@@ -15,7 +16,6 @@
 #include "nvidia/config/flags.hpp"
 #include "nvidia/gpu.hpp"
 #include "nvidia/gpu_managers.hpp"
-#include "nvidia/machine/kubelet_version.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
@@ -115,8 +115,7 @@ Result<Facts> DevicePlugin::detect(const Spec& spec, const Host& host) const {
     facts.set("strategy.words", words_of(*settings));
   } else {
     settings->list_strategies = {ListStrategy::cdi_cri};
-    facts.set("kubelet.no_cdi",
-              nvidia::why_no_cdi_devices(nvidia::read_kubelet_version(host), host, spec.text("kubelet_root")));
+    facts.set("kubelet.no_cdi", why_no_cdi_devices(read_kubelet_version(host), host, spec.text("kubelet_root")));
   }
   facts.set("cdi", cdi_needs(*settings, spec.text("cdi_vendor"), host));
   return facts;
@@ -144,7 +143,7 @@ Result<Plan> DevicePlugin::plan(const Spec& spec, const Facts& facts, const Inpu
   if (sharing != "none") settings.sharing.kind = sharing == "mps" ? SharingKind::mps : SharingKind::time_slicing;
   warn_of_sharing(settings, plan);
   if (waits_for_the_watcher(spec)) plan.note(kWatcherIsLate);
-  SLIPWAY_CHECK(add_other_plugin(nvidia::drain::other_program_policy(spec.text("other_plugin")), facts, plan));
+  SLIPWAY_CHECK(add_other_plugin(nvidia::other_program_policy(spec.text("other_plugin")), facts, plan));
   if (settings.sharing.kind == SharingKind::mps)
     plan.add(action::systemd_unit({.name = "slipway-mps.slice",
                                    .content = "[Unit]\nDescription=slipway: the MPS control daemons of deviceplugin\n",
@@ -161,7 +160,7 @@ Result<Findings> DevicePlugin::verify(const Spec& spec, const Host& host) const 
   const auto seen = host.booting() ? read_registered(host, kubelet_root) : wait_for_kubelet(host, kubelet_root);
   add_findings(seen, findings);
   add_other_plugin_findings(host, spec.text("kubelet_root"), own_plugin(seen),
-                            nvidia::drain::other_program_policy(spec.text("other_plugin")), findings);
+                            nvidia::other_program_policy(spec.text("other_plugin")), findings);
   const auto settings = settings_as_applied(spec, host);
   if (!settings) {
     const Error& error = settings.error();

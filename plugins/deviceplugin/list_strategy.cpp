@@ -3,7 +3,7 @@
 
 #include <slipway/text.hpp>
 
-#include "nvidia/machine/kubelet_version.hpp"
+#include "deviceplugin/kubelet_version.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
@@ -86,10 +86,10 @@ Status check_handler(const Settings& settings, const std::string& handler, const
 
 const std::string& ListStrategyChoice::why_not() {
   const bool is_there = host_.exists(kubelet_root_ + kKubeletSocket);
-  const std::string seen = (is_there ? "there " : "absent ") + nvidia::kubelet_program_state(host_);
+  const std::string seen = (is_there ? "there " : "absent ") + kubelet_program_state(host_);
   if (seen == seen_) return why_not_;
   seen_ = seen;
-  why_not_ = nvidia::why_no_cdi_devices(nvidia::read_kubelet_version(host_), host_, kubelet_root_);
+  why_not_ = why_no_cdi_devices(read_kubelet_version(host_), host_, kubelet_root_);
   return why_not_;
 }
 

@@ -8,17 +8,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <slipway/process/proc_text.hpp>
 #include <slipway/text.hpp>
 #include <slipway/unix_socket.hpp>
 
-#include "nvidia/drain/here.hpp"
 #include "nvidia/kubelet/checkpoint.hpp"
-#include "nvidia/kubelet/holders.hpp"
+#include "nvidia/kubelet/gpu_pods.hpp"
+#include "nvidia/process/process_files.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
-
-namespace drain = nvidia::drain;
 
 constexpr const char* kPluginsFact = "other_plugins";
 constexpr const char* kUnitsFact = "other_plugin_units";
@@ -29,11 +28,11 @@ constexpr const char* kOrYield = ", or leave the GPUs to it: other_plugin: yield
 constexpr std::size_t kMostSockets = 256;
 constexpr std::size_t kMostMounts = std::size_t{1} << 20U;
 
-const drain::OtherProgram& nvidias_plugin() {
-  static const drain::OtherProgram kProgram{.file = "nvidia-device-plugin",
-                                            .title = "NVIDIA's device plugin",
-                                            .label = "nvidia.com/gpu.deploy.device-plugin",
-                                            .operator_key = "devicePlugin.enabled"};
+const nvidia::OtherProgram& nvidias_plugin() {
+  static const nvidia::OtherProgram kProgram{.file = "nvidia-device-plugin",
+                                             .title = "NVIDIA's device plugin",
+                                             .label = "nvidia.com/gpu.deploy.device-plugin",
+                                             .operator_key = "devicePlugin.enabled"};
   return kProgram;
 }
 
@@ -51,18 +50,15 @@ struct Place {
 
 /// Of a path, by the text of /proc/PID/mountinfo.
 std::optional<Place> place_of(std::string_view mounts, const std::string& path) {
-  constexpr std::size_t kDevice = 2, kRoot = 3, kPoint = 4;
   std::optional<Place> place;
   std::size_t longest = 0;
-  for (const std::string_view line : lines_of<std::string_view>(mounts)) {
-    const auto words = split<std::string_view>(line, ' ');
-    if (words.size() <= kPoint) continue;
-    const std::string_view point = words[kPoint] == "/" ? "" : words[kPoint];
-    const std::string_view root = words[kRoot] == "/" ? "" : words[kRoot];
+  for (const MountLine& mount : parse_mounts(mounts)) {
+    const std::string_view point = mount.place == "/" ? "" : mount.place;
+    const std::string_view root = mount.root == "/" ? "" : mount.root;
     const bool holds = path == point || path.starts_with(std::string(point) + "/");
     if (!holds || point.size() < longest) continue;  // of two at the same place the later one is seen
     longest = point.size();
-    place = Place{std::string(words[kDevice]), std::string(root) + path.substr(point.size())};
+    place = Place{std::string(mount.device), std::string(root) + path.substr(point.size())};
   }
   return place;
 }
@@ -70,15 +66,15 @@ std::optional<Place> place_of(std::string_view mounts, const std::string& path) 
 /// Its folder of device plugins is kubelet's: a tenant can make a folder of that name, on a disk of its own too, and
 /// not that one.
 bool has_kubelets_folder(const Host& host, unsigned pid, const std::string& folder) {
-  if (!drain::is_here(host, pid)) {
+  if (!nvidia::is_here(host, pid)) {
     const auto mounts_of = [&](const std::string& process) {
       return host.read("/proc/" + process + "/mountinfo", kMostMounts).value_or("");
     };
     const auto kubelets = place_of(mounts_of("1"), folder);
     return kubelets && place_of(mounts_of(std::to_string(pid)), kPluginFolderInPods) == kubelets;
   }
-  const auto kubelets = drain::file_in_root(host, folder);
-  const auto its = drain::file_in_root_of(pid, kPluginFolderInPods);
+  const auto kubelets = nvidia::file_in_root(host, folder);
+  const auto its = nvidia::file_in_root_of(pid, kPluginFolderInPods);
   return kubelets && its && kubelets->file_system == its->file_system && kubelets->inode == its->inode;
 }
 
@@ -105,7 +101,7 @@ class OwnService {
 
   bool is(unsigned pid) const {
     if (pid == control_ || pid == static_cast<unsigned>(::getpid())) return true;  // 0: both cannot be seen from here
-    return pid != 0 && (is_below_control(pid) || drain::read_process(host_, pid).owner.unit == kOwnUnit);
+    return pid != 0 && (is_below_control(pid) || nvidia::read_process(host_, pid).owner.unit == kOwnUnit);
   }
 
  private:
@@ -116,7 +112,7 @@ class OwnService {
   bool is_below_control(unsigned pid) const {
     for (int i = 0; control_ && i < kMostAncestors && pid > 1; ++i) {
       if (pid == control_) return true;
-      const auto stat = drain::stat_here(pid);
+      const auto stat = nvidia::stat_here(pid);
       pid = stat ? stat->parent : 0;
     }
     return false;
@@ -172,14 +168,14 @@ std::string first_up(std::string text) {
 }
 
 /// The unit, where it is one that an apply can stop.
-std::string unit_of(const drain::Process& process) {
+std::string unit_of(const nvidia::Process& process) {
   const bool is_known = process.owner.container.empty() && std::ranges::count(known_units(), process.owner.unit) != 0;
   return is_known ? process.owner.unit : std::string();
 }
 
-OtherPlugin nvidias(const drain::Process& process, const std::map<std::string, std::size_t>& resources) {
-  return {drain::program_text(nvidias_plugin(), process) + offers_text(resources),
-          drain::how_to_end_program(nvidias_plugin(), process), unit_of(process)};
+OtherPlugin nvidias(const nvidia::Process& process, const std::map<std::string, std::size_t>& resources) {
+  return {nvidia::program_text(nvidias_plugin(), process) + offers_text(resources),
+          nvidia::how_to_end_program(nvidias_plugin(), process), unit_of(process)};
 }
 
 OtherPlugin at_sockets(const Host& host, const std::vector<Listening>& sockets,
@@ -187,7 +183,7 @@ OtherPlugin at_sockets(const Host& host, const std::vector<Listening>& sockets,
   std::vector<std::string> names;
   for (const Listening& each : sockets) names.push_back(each.socket);
   const unsigned pid = sockets.front().pid;
-  drain::Process process = pid == 0 ? drain::Process() : drain::read_process(host, pid);
+  nvidia::Process process = pid == 0 ? nvidia::Process() : nvidia::read_process(host, pid);
   const bool is_slipways = process.name.starts_with("slipway");
   if (process.name.empty())
     process.name = "a device plugin";
@@ -197,7 +193,7 @@ OtherPlugin at_sockets(const Host& host, const std::vector<Listening>& sockets,
                                    : (is_slipways ? "another slipway device plugin, " : "") + to_text(process);
   return {fmt::format("{}, which listens at {},{}", who, listed(names, "and"), offers_text(resources)),
           pid == 0 ? "find the pod with `kubectl get pods -A -o wide` and take it from the node"
-                   : drain::how_to_end_program(nvidias_plugin(), process),
+                   : nvidia::how_to_end_program(nvidias_plugin(), process),
           unit_of(process)};
 }
 
@@ -214,10 +210,11 @@ std::vector<OtherPlugin> find_other_plugins(const Host& host, const std::string&
   std::erase_if(sockets, [&](const Listening& each) { return !gpu_sockets.contains(each.socket); });
   std::vector<OtherPlugin> found;
   std::set<unsigned> named;
-  for (const drain::Process& process : drain::find_program(host, nvidias_plugin())) {
+  for (const nvidia::Process& process : nvidia::find_program(host, nvidias_plugin())) {
     const bool listens = std::ranges::count(sockets, process.pid, &Listening::pid) != 0;
-    const bool is_plugin = drain::is_root(host, process.pid) && (listens || drain::may_change_gpus(host, process.pid) ||
-                                                                 has_kubelets_folder(host, process.pid, folder));
+    const bool is_plugin =
+        nvidia::is_root(host, process.pid) &&
+        (listens || nvidia::may_change_gpus(host, process.pid) || has_kubelets_folder(host, process.pid, folder));
     if (!is_plugin) continue;
     found.push_back(nvidias(process, resources));
     named.insert(process.pid);

@@ -13,11 +13,11 @@
 #include <slipway/host.hpp>
 #include <slipway/plan.hpp>
 
-#include "nvidia/drain/other_program.hpp"
+#include "nvidia/process/other_program.hpp"
 
 namespace slipway::deviceplugin {
 
-using OtherPluginPolicy = nvidia::drain::OtherProgramPolicy;
+using OtherPluginPolicy = nvidia::OtherProgramPolicy;
 
 struct OtherPlugin {
   std::string text;    ///< "NVIDIA's device plugin (pid 4711, pod gpu-operator/…) offers nvidia.com/gpu.shared (32)"

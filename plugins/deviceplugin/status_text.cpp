@@ -9,7 +9,7 @@
 #include "deviceplugin/conflicts.hpp"
 #include "deviceplugin/memory.hpp"
 #include "deviceplugin/status.hpp"
-#include "nvidia/kubelet/holders.hpp"
+#include "nvidia/kubelet/gpu_pods.hpp"
 
 namespace slipway::deviceplugin {
 namespace {

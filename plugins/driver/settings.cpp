@@ -106,7 +106,7 @@ Precompiled precompiled_from(const std::string& text) {
 
 Result<Settings> read_settings(const Spec& spec) {
   Settings settings;
-  const auto version = nvidia::VersionConstraint::parse(spec.text("version"));
+  const auto version = VersionConstraint::parse(spec.text("version"));
   if (!version)
     return invalid(fmt::format("'{}' names no driver version", spec.text("version")), "version",
                    "write a version (535.261.03), a branch (535), latest, or a range (\">=535.200 <550\")");

@@ -11,14 +11,14 @@
 #include <slipway/spec.hpp>
 
 #include "driver/choose/choose.hpp"
+#include "driver/choose/version_constraint.hpp"
 #include "driver/detect/kernel_choice.hpp"
-#include "nvidia/version_constraint.hpp"
 
 namespace slipway::driver {
 
 /// See driver.component.yaml for what each key means.
 struct Settings {
-  nvidia::VersionConstraint version;
+  VersionConstraint version;
   std::optional<nvidia::Flavour> modules;  ///< empty: auto
   std::vector<nvidia::Gpu> gpus;
   Precompiled precompiled = Precompiled::prefer;

@@ -272,6 +272,12 @@ std::optional<NvSwitch> nvswitch_of(const slipway::PciDevice& device) {
 
 bool is_nvlink5_switch_vpd(std::string_view vpd) { return vpd.find("SW_MNG") != std::string_view::npos; }
 
+std::string gpu_label(unsigned index, std::string_view address) {
+  std::string label = "GPU " + std::to_string(index);
+  if (!address.empty()) label.append(" (").append(address).append(")");
+  return label;
+}
+
 std::string pci_place(std::string_view address) {
   constexpr std::size_t kDomain = 4;
   if (const std::size_t function = address.rfind('.'); function != std::string_view::npos)

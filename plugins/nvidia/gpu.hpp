@@ -56,6 +56,9 @@ ArchitectureSupport support_of(Architecture architecture);
 /// "00000000:0F:00.0", the kernel's "0000:0f:00" and a person's "0f:00.0".
 std::string pci_place(std::string_view address);
 
+/// "GPU 3 (0000:65:00.0)"; "GPU 3" where the address is not known. @param index  NVML's, or its place on the bus
+std::string gpu_label(unsigned index, std::string_view address);
+
 /// A GPU as far as drivers care: from the PCI bus, or from a name in a spec.
 struct Gpu {
   std::string address;                  ///< "0000:65:00.0"; empty when it stands only in a spec

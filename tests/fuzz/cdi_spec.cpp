@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #include "nvidia/cdi/text.hpp"
-#include "nvidia/cdi/transform.hpp"
 #include "tests/fuzz/fuzz_check.hpp"
+#include "toolkit/cdi/transform.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace slipway;
@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   auto spec = cdi::parse_and_validate(text, "spec");
   fuzz::demand_presentable(spec);
   if (!spec) return 0;
-  cdi::finish(*spec, false);  // `all` may bring two network devices of one name together
+  toolkit::finish(*spec, false);  // `all` may bring two network devices of one name together
   fuzz::demand(cdi::validate(*spec, "spec").ok(), "a valid spec is valid when it is tidied");
   const auto again = cdi::parse_and_validate(cdi::to_yaml(*spec), "again");
   // Bytes that are no UTF-8 are written as U+FFFD; a spec with them is the same only from the second time on.

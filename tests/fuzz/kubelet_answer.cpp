@@ -11,9 +11,10 @@
 #include <slipway/testing/fake_host.hpp>
 
 #include "nvidia/kubelet/allocations.hpp"
+#include "nvidia/kubelet/pod_resources.hpp"
 #include "nvidia/kubelet/unary_call.hpp"
 #include "tests/fuzz/fuzz_check.hpp"
-#include "toolkit/nri/pod_resources.hpp"
+#include "toolkit/nri/given_devices.hpp"
 
 namespace {
 
@@ -37,12 +38,13 @@ Result<std::string> answer_to(std::string_view words) {
 }
 
 void demand_uuids(const std::string& list) {
-  const auto uuids = nri::uuids_in(list, {"team-a", "train-0", "cuda"});
-  fuzz::demand_presentable(uuids);
-  if (!uuids) return;
-  for (const std::string& uuid : *uuids)
+  const auto pods = nvidia::kubelet::parse_pods(list);
+  fuzz::demand_presentable(pods);
+  if (!pods) return;
+  const auto uuids = nri::uuids_in(*pods, {"team-a", "train-0", "cuda"});
+  for (const std::string& uuid : uuids)
     fuzz::demand(uuid.starts_with("GPU-") || uuid.starts_with("MIG-"), "only GPUs and MIG devices are given");
-  fuzz::demand(std::set<std::string>(uuids->begin(), uuids->end()).size() == uuids->size(), "each is given once");
+  fuzz::demand(std::set<std::string>(uuids.begin(), uuids.end()).size() == uuids.size(), "each is given once");
 }
 
 /// Whatever kubelet tells, each allocation is told once, in order, and its names are ones that Kubernetes can have.

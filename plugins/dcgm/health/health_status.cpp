@@ -88,7 +88,7 @@ DcgmPlace known_or(const List& list, std::optional<unsigned> number, std::string
 }
 
 /// A rule's name may begin with "xid-" as well.
-DcgmPlace place_of_reason(const health::Reason& reason, const health::Rules& rules) {
+DcgmPlace place_of_reason(const Reason& reason, const health::Rules& rules) {
   if (const auto rule = rules.counters().find(reason.code); rule != rules.counters().end())
     return known_or(kFieldsOfWatches, field_number(rule->second.field), "DCGM_FR_FIELD_VIOLATION");
   constexpr std::string_view kXidPrefix = "xid-";
@@ -100,8 +100,7 @@ DcgmPlace place_of_reason(const health::Reason& reason, const health::Rules& rul
 
 }  // namespace
 
-std::vector<WatchStatus> watch_statuses(const std::vector<health::Reason>& reasons, const health::Rules& rules,
-                                        bool answers) {
+std::vector<WatchStatus> watch_statuses(const std::vector<Reason>& reasons, const health::Rules& rules, bool answers) {
   std::vector<WatchStatus> all;
   for (const std::string_view watch : kWatches) all.push_back({.watch = watch});
   const auto raise = [&all](std::string_view watch, int value, std::string_view error) {
@@ -110,7 +109,7 @@ std::vector<WatchStatus> watch_statuses(const std::vector<health::Reason>& reaso
     status->value = value;
     status->error = error;
   };
-  for (const health::Reason& reason : reasons) {
+  for (const Reason& reason : reasons) {
     const DcgmPlace place = place_of_reason(reason, rules);
     raise(place.watch, reason.severity == health::Severity::fatal ? kFail : kWarn, place.error);
   }

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nvidia/health/record.hpp"
+#include "dcgm/health/record.hpp"
 
 namespace slipway::dcgm {
 
@@ -22,7 +22,7 @@ struct WatchStatus {
 /// counter in that of its field; what DCGM does not know is in "ALL".
 /// @param reasons  the worst first
 /// @param answers  the GPU can be read, else "DRIVER" fails
-std::vector<WatchStatus> watch_statuses(const std::vector<nvidia::health::Reason>& reasons,
-                                        const nvidia::health::Rules& rules, bool answers);
+std::vector<WatchStatus> watch_statuses(const std::vector<Reason>& reasons, const nvidia::health::Rules& rules,
+                                        bool answers);
 
 }  // namespace slipway::dcgm

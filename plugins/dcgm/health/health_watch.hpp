@@ -11,9 +11,9 @@
 
 #include "dcgm/counters/counters.hpp"
 #include "dcgm/health/health_status.hpp"
+#include "dcgm/health/record.hpp"
 #include "dcgm/sampler/sample.hpp"
 #include "nvidia/health/kernel_log_watch.hpp"
-#include "nvidia/health/record.hpp"
 
 namespace slipway::dcgm {
 
@@ -57,7 +57,7 @@ class HealthWatch {
 
   /// What speaks against a GPU now, the worst first, also by what another service saw. @param uuid  as
   /// GpuIdentity::uuid
-  std::vector<nvidia::health::Reason> of(const std::string& uuid) const;
+  std::vector<Reason> of(const std::string& uuid) const;
   /// What DCGM's watches would say of each GPU that was ever seen, by UUID.
   std::map<std::string, std::vector<WatchStatus>> watches(const nvidia::health::Rules& rules) const;
   /// slipway_dcgm_gpu_healthy and slipway_dcgm_gpu_health_reason, for the page of a scrape.
@@ -70,7 +70,7 @@ class HealthWatch {
   void hear(const GpuState& gpu, std::optional<unsigned> instance, const nvidia::health::XidRule& rule, bool counts);
 
   std::vector<LogLine> heard_;
-  nvidia::health::HealthRecord record_;
+  HealthRecord record_;
   nvidia::health::KernelLogWatch kernel_log_;
   nvidia::health::XidMerger merger_;
   nvidia::health::HealthPart part_;

@@ -11,12 +11,12 @@
 
 #include "dcgm/pods/jobs.hpp"
 #include "dcgm/sampler/sample.hpp"
-#include "nvidia/kubelet/holders.hpp"
+#include "nvidia/kubelet/gpu_pods.hpp"
 
 namespace slipway::dcgm {
 
-using nvidia::kubelet::Holder;
-using nvidia::kubelet::Holders;
+using nvidia::kubelet::GpuPod;
+using nvidia::kubelet::GpuPods;
 
 /// The component's keys about it.
 struct AttributionSettings {
@@ -34,7 +34,7 @@ struct AttributionSettings {
 
 /// What is known at one moment.
 struct Attribution {
-  Holders holders;
+  GpuPods holders;
   Jobs jobs;
   std::string pods_problem;  ///< why kubelet tells of no pods
   std::string jobs_problem;
@@ -55,7 +55,7 @@ struct Use {
 };
 
 /// The containers that hold it, as kubelet tells them.
-std::vector<Holder> holders_of(const Entity& entity, const Attribution& known, const AttributionSettings& settings);
+std::vector<GpuPod> gpu_pods_of(const Entity& entity, const Attribution& known, const AttributionSettings& settings);
 
 /// At least one; without labels where nobody uses it.
 std::vector<Use> uses_of(const Entity& entity, const Attribution& known, const AttributionSettings& settings);

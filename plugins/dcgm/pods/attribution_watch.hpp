@@ -28,7 +28,7 @@ class AttributionWatch {
   Attribution known() const;
 
  private:
-  std::unique_ptr<KeptUpToDate<Holders>> pods_;
+  std::unique_ptr<KeptUpToDate<GpuPods>> pods_;
   std::unique_ptr<KeptUpToDate<Jobs>> jobs_;
 };
 

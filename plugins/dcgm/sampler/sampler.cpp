@@ -43,7 +43,7 @@ std::string bus_id_of(const std::string& address) {
 }
 
 std::string place_of(const GpuIdentity& gpu) {
-  return "GPU " + std::to_string(gpu.index) + (gpu.bus_id.empty() ? "" : " (" + nvml::sysfs_address(gpu.bus_id) + ")");
+  return nvidia::gpu_label(gpu.index, gpu.bus_id.empty() ? "" : nvml::sysfs_address(gpu.bus_id));
 }
 
 std::optional<unsigned> nvlink_status(nvml::Nvml& nvml, nvmlDevice_t one, nvmlDevice_t other) {

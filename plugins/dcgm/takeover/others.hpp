@@ -11,7 +11,7 @@
 
 #include <slipway/host.hpp>
 
-#include "nvidia/drain/process.hpp"
+#include "nvidia/process/process.hpp"
 
 namespace slipway::dcgm {
 
@@ -19,7 +19,7 @@ enum class Role { exporter, engine };
 
 /// A process and how it was started.
 struct OtherProcess {
-  nvidia::drain::Process process;
+  nvidia::Process process;
   std::string command;  ///< its words with blanks between, cut and cleaned; empty: it cannot be seen
 };
 /// "dcgm-exporter (pid 812, dcgm-exporter.service, since 2026-11-26 09:12 UTC): /usr/bin/dcgm-exporter -f /etc/a.csv"

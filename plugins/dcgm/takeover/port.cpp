@@ -9,7 +9,7 @@
 #include <slipway/text.hpp>
 
 #include "dcgm/takeover/others.hpp"
-#include "nvidia/drain/holders.hpp"
+#include "nvidia/process/process.hpp"
 
 namespace slipway::dcgm {
 namespace {
@@ -74,7 +74,7 @@ std::optional<OtherProcess> owner_of(const Host& host, std::uint64_t inode) {
 /// A socket that systemd made is systemd's until the service runs.
 bool belongs_to_slipway(const OtherProcess& other, const Host& host) {
   const std::string& unit = other.process.owner.unit;
-  return unit == "slipway-dcgm.service" || nvidia::drain::OwnProcesses(host).contains(other.process.pid);
+  return unit == "slipway-dcgm.service" || nvidia::OwnProcesses(host).contains(other.process.pid);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 #include <slipway/text.hpp>
 
-#include "nvidia/kubelet/holders.hpp"
+#include "nvidia/kubelet/gpu_pods.hpp"
 
 namespace slipway::deviceplugin {
 namespace {

@@ -14,6 +14,7 @@
 #include <slipway/host.hpp>
 #include <slipway/result.hpp>
 
+#include "nvidia/gpu.hpp"
 #include "nvidia/gpu_managers.hpp"
 #include "nvidia/machine/gpu_bus.hpp"
 #include "nvidia/nvml/nvml.hpp"
@@ -51,7 +52,7 @@ struct Gpu {
   std::string path() const { return "/dev/nvidia" + std::to_string(minor); }
   /// The number by which a config names it.
   unsigned number() const { return place.value_or(index); }
-  std::string label() const { return "GPU " + std::to_string(index) + " (" + address + ")"; }
+  std::string label() const { return nvidia::gpu_label(index, address); }
 };
 
 /// How near GPU i and j are: the higher, the better they talk. Symmetric; 0 where it is not known.

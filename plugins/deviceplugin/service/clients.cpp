@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "nvidia/drain/process.hpp"
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/system.hpp"
+#include "nvidia/process/process.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
@@ -35,13 +35,13 @@ Client client_of(const Host& host, unsigned pid, std::uint64_t bytes, const std:
   const auto known = std::ranges::find(former, pid, &Client::pid);
   if (known != former.end() && !known->pod.empty()) {
     const std::string cgroups = host.read("/proc/" + std::to_string(pid) + "/cgroup").value_or("");
-    if (nvidia::drain::owner_of(cgroups).container == known->container) {
+    if (nvidia::owner_of(cgroups).container == known->container) {
       Client same = *known;
       same.memory_bytes = bytes;
       return same;
     }
   }
-  const nvidia::drain::Process process = nvidia::drain::read_process(host, pid);
+  const nvidia::Process process = nvidia::read_process(host, pid);
   return {pid, bytes, process.owner.container, process.name, process.pod, process.pod_container};
 }
 

@@ -80,7 +80,7 @@ class Run {
         watch_(host, {.library = std::move(choice), .call_limit = std::chrono::seconds(5)}, rules_of(spec), log_),
         mps_(host, log_,
              [this](const std::string& gpu, bool exclusive) { return watch_.set_exclusive(gpu, exclusive); }),
-        yield_(host, spec.text("kubelet_root"), nvidia::drain::other_program_policy(spec.text("other_plugin"))),
+        yield_(host, spec.text("kubelet_root"), nvidia::other_program_policy(spec.text("other_plugin"))),
         file_(root),
         health_(root, "deviceplugin"),
         kubelet_(host, spec.text("kubelet_root"), [this, wake] {
@@ -172,8 +172,7 @@ class Run {
     bool is_news = true;
     for (int rounds = 0; is_news && rounds < 2; ++rounds) {
       nvidia::health::HealthOfGpus own;
-      for (const Gpu& gpu : watch_.gpus())
-        own[gpu.uuid] = watch_.book().shared(gpu.uuid, "GPU " + std::to_string(gpu.index) + " (" + gpu.address + ")");
+      for (const Gpu& gpu : watch_.gpus()) own[gpu.uuid] = watch_.book().shared(gpu.uuid, gpu.label());
       const Status exchanged = health_.exchange(own);
       if (!exchanged && health_problem_.empty())
         io_.log("warning", "other services cannot see the GPUs' health: " + exchanged.error().what);

@@ -98,7 +98,7 @@ Result<Choice> choose_package(const std::vector<Package>& packages, const Wanted
 
 std::vector<std::string> kernels_with_package(const std::vector<std::string>& kernels,
                                               const std::vector<Package>& packages, const Catalogue& catalogue,
-                                              const nvidia::VersionConstraint& allowed, const Wanted& wanted) {
+                                              const VersionConstraint& allowed, const Wanted& wanted) {
   std::vector<std::string> with;
   std::ranges::copy_if(kernels, std::back_inserter(with), [&](const std::string& kernel) {
     const bool is_read = std::ranges::any_of(packages, [&](const Package& package) {

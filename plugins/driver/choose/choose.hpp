@@ -10,8 +10,8 @@
 #include <slipway/inputs.hpp>
 #include <slipway/result.hpp>
 
+#include "driver/choose/version_constraint.hpp"
 #include "driver/package/package.hpp"
-#include "nvidia/version_constraint.hpp"
 
 namespace slipway::driver {
 
@@ -46,6 +46,6 @@ Result<Choice> choose_package(const std::vector<Package>& packages, const Wanted
 /// is allowed and whatever the flavour. @param wanted  its system, architecture and `precompiled` count
 std::vector<std::string> kernels_with_package(const std::vector<std::string>& kernels,
                                               const std::vector<Package>& packages, const Catalogue& catalogue,
-                                              const nvidia::VersionConstraint& allowed, const Wanted& wanted);
+                                              const VersionConstraint& allowed, const Wanted& wanted);
 
 }  // namespace slipway::driver

@@ -45,7 +45,7 @@ class Versions {
   bool listed() const { return listed_; }
   std::vector<std::string> all() const { return {all_.begin(), all_.end()}; }
   /// Newest first.
-  std::vector<std::string> allowed(const nvidia::VersionConstraint& constraint) const {
+  std::vector<std::string> allowed(const VersionConstraint& constraint) const {
     std::vector<std::string> versions;
     std::ranges::copy_if(all_, std::back_inserter(versions), [&](const auto& one) { return constraint.allows(one); });
     return versions;
@@ -77,8 +77,8 @@ std::string passed_over(const Attempt& attempt) {
 }
 
 /// Why none is taken. Packages of the nearest versions are told, so these must be read first.
-Error none_fits(const std::vector<Package>& packages, const Versions& versions,
-                const nvidia::VersionConstraint& constraint, const Wanted& wanted, const std::vector<Attempt>& failed) {
+Error none_fits(const std::vector<Package>& packages, const Versions& versions, const VersionConstraint& constraint,
+                const Wanted& wanted, const std::vector<Attempt>& failed) {
   if (!versions.others().empty()) return needs_tags(versions.catalogue(), versions.others());
   if (failed.size() == 1) return failed.front().error;
   std::vector<std::string> near = constraint.nearest_first(versions.all());
@@ -102,7 +102,7 @@ Result<ChosenVersion> only_version(const Versions& versions, const Wanted& wante
   return ChosenVersion{all.front(), {}};
 }
 
-std::vector<std::string> why(const nvidia::VersionConstraint& constraint, const std::string& version,
+std::vector<std::string> why(const VersionConstraint& constraint, const std::string& version,
                              const std::vector<Attempt>& failed, bool listed) {
   if (constraint.is_exact()) return {};
   std::vector<std::string> notes{fmt::format("version: {} takes {}{}", constraint.text(), version,
@@ -114,7 +114,7 @@ std::vector<std::string> why(const nvidia::VersionConstraint& constraint, const 
 }  // namespace
 
 Result<ChosenVersion> choose_version(const std::vector<Package>& packages, const Catalogue& catalogue,
-                                     const nvidia::VersionConstraint& constraint, const Wanted& wanted,
+                                     const VersionConstraint& constraint, const Wanted& wanted,
                                      const TryVersion& fits) {
   const Versions versions(packages, catalogue);
   if (constraint.is_empty()) {

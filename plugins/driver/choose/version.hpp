@@ -10,7 +10,7 @@
 #include <slipway/inputs.hpp>
 
 #include "driver/choose/choose.hpp"
-#include "nvidia/version_constraint.hpp"
+#include "driver/choose/version_constraint.hpp"
 
 namespace slipway::driver {
 
@@ -28,7 +28,6 @@ using TryVersion = std::function<Status(const std::string& version)>;
 /// Errors: `needs_catalogue` when more must be read (needs_tags()); `not_found` with what there is, the nearest first;
 /// `invalid` the spec names no version and there are several; the version's own error when only one is allowed.
 Result<ChosenVersion> choose_version(const std::vector<Package>& packages, const Catalogue& catalogue,
-                                     const nvidia::VersionConstraint& constraint, const Wanted& wanted,
-                                     const TryVersion& fits);
+                                     const VersionConstraint& constraint, const Wanted& wanted, const TryVersion& fits);
 
 }  // namespace slipway::driver

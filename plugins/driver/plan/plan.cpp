@@ -8,10 +8,10 @@
 
 #include "driver/choose/errors.hpp"
 #include "driver/choose/version.hpp"
+#include "driver/choose/version_constraint.hpp"
 #include "driver/package/module_build.hpp"
 #include "driver/plan/module_parameters.hpp"
 #include "nvidia/driver_version.hpp"
-#include "nvidia/version_constraint.hpp"
 
 namespace slipway::driver {
 namespace {

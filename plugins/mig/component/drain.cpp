@@ -29,7 +29,7 @@ std::string text_of(const Target& target) { return to_json(target).dump(); }
 /// A GPU that has to change while somebody uses it.
 struct InUse {
   const Intent* intent = nullptr;
-  std::vector<drain::Holder> holders;
+  std::vector<drain::DeviceHolder> holders;
 };
 
 Result<std::vector<InUse>> users_of(nvml::Nvml& nvml, const Host& host, const Settings& settings,
@@ -60,8 +60,9 @@ std::string waiting_text(const Host& host, const InUse& used) {
 }
 
 /// Without the units that an apply stops and starts again.
-void erase_clients(const Host& host, const std::vector<std::string>& clients, std::vector<drain::Holder>& holders) {
-  std::erase_if(holders, [&](const drain::Holder& holder) {
+void erase_clients(const Host& host, const std::vector<std::string>& clients,
+                   std::vector<drain::DeviceHolder>& holders) {
+  std::erase_if(holders, [&](const drain::DeviceHolder& holder) {
     return host.live() && std::ranges::count(clients, holder.process.owner.unit) != 0;
   });
 }
@@ -74,14 +75,15 @@ std::string have_layouts(std::vector<unsigned> gpus) {
 }
 
 /// What the policy terminate makes of them.
-std::string what_follows(const Host& host, const std::vector<drain::Holder>& holders) {
+std::string what_follows(const Host& host, const std::vector<drain::DeviceHolder>& holders) {
   const std::vector<drain::Remaining> left = drain::find_unendable(host, holders);
   if (left.empty()) return "an apply ends it";
   return "an apply fails, since it cannot end " + drain::to_text(left.front().holder) + ": " + left.front().why;
 }
 
 /// What an apply makes of them.
-std::string what_follows(const Host& host, const std::vector<drain::Holder>& holders, const drain::Settings& settings) {
+std::string what_follows(const Host& host, const std::vector<drain::DeviceHolder>& holders,
+                         const drain::Settings& settings) {
   const std::string policy = " (drain: " + drain::to_string(settings.policy) + ")";
   switch (settings.policy) {
     case drain::Policy::terminate:
@@ -125,7 +127,7 @@ std::vector<const GpuDrains::Each*> GpuDrains::changing() const {
   return changing;
 }
 
-std::vector<std::vector<drain::Holder>> GpuDrains::find(nvml::Nvml& nvml) const {
+std::vector<std::vector<drain::DeviceHolder>> GpuDrains::find(nvml::Nvml& nvml) const {
   std::vector<Changing> gpus;
   for (const Each* each : changing())
     gpus.push_back({.device = each->open.device, .gpu = &each->open.gpu, .target = &each->target});
@@ -143,8 +145,8 @@ Result<std::vector<Outcome>> GpuDrains::admit(nvml::Nvml& nvml, const std::vecto
   const std::vector<const Each*> gpus = changing();
   if (gpus.empty()) return with_others({});
   auto holders =
-      gpus.front()->drain.is_for_a_boot() ? std::vector<std::vector<drain::Holder>>(gpus.size()) : find(nvml);
-  for (std::vector<drain::Holder>& each : holders) erase_clients(host_, clients, each);
+      gpus.front()->drain.is_for_a_boot() ? std::vector<std::vector<drain::DeviceHolder>>(gpus.size()) : find(nvml);
+  for (std::vector<drain::DeviceHolder>& each : holders) erase_clients(host_, clients, each);
   std::vector<const drain::Drain*> drains;
   std::vector<Result<Outcome>> each;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
@@ -207,7 +209,7 @@ Status find_in_use(nvml::Nvml& nvml, const Host& host, const Settings& settings,
                    Findings& findings) {
   SLIPWAY_TRY(found, users_of(nvml, host, settings, intents));
   std::vector<std::string> texts;
-  std::vector<drain::Holder> all;
+  std::vector<drain::DeviceHolder> all;
   for (const InUse& each : found) {
     all.insert(all.end(), each.holders.begin(), each.holders.end());
     texts.push_back(held_text(each) + waiting_text(host, each));

@@ -58,7 +58,7 @@ class GpuDrains {
       : host_(host), all_(std::move(all)), kubelet_socket_(std::move(kubelet_socket)) {}
   /// Of those that have to change.
   std::vector<const Each*> changing() const;
-  std::vector<std::vector<nvidia::drain::Holder>> find(nvidia::nvml::Nvml& nvml) const;
+  std::vector<std::vector<nvidia::drain::DeviceHolder>> find(nvidia::nvml::Nvml& nvml) const;
   std::vector<Outcome> with_others(std::vector<Outcome> of_changing) const;
 
   const Host& host_;

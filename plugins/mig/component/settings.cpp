@@ -30,7 +30,7 @@ Result<Settings> read_settings(const Spec& spec) {
                     .label_file = spec.text("label_file"),
                     .state_file = spec.text("state_file"),
                     .clients_file = spec.text("clients_file"),
-                    .other_manager = nvidia::drain::other_program_policy(spec.text("other_manager")),
+                    .other_manager = nvidia::other_program_policy(spec.text("other_manager")),
                     .managers = spec.value("managers"),
                     .on_remove = on_remove_of(spec.text("on_remove")),
                     .drain = {},

@@ -12,8 +12,8 @@
 
 #include "mig/layout/gpu.hpp"
 #include "mig/model/config.hpp"
-#include "nvidia/drain/other_program.hpp"
 #include "nvidia/drain/settings.hpp"
+#include "nvidia/process/other_program.hpp"
 
 namespace slipway::mig {
 
@@ -23,7 +23,7 @@ enum class OnRemove { keep, restore, disable };
 
 /// What is made of nvidia-mig-manager.service, where it is enabled: nothing, the GPUs are left to it, or it is masked.
 /// Beside one that runs in a container nothing is changed, unless the GPUs are left to it.
-using OtherManager = nvidia::drain::OtherProgramPolicy;
+using OtherManager = nvidia::OtherProgramPolicy;
 
 struct Settings {
   std::string config;        ///< name; empty: none is to be had

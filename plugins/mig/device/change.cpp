@@ -78,7 +78,7 @@ class Changes {
     }
     std::vector<Changing> changing;
     for (GpuChange* each : waiting) changing.push_back(each->changing(nvml_));
-    const auto holders = reset ? std::vector<std::vector<nvidia::drain::Holder>>(waiting.size())
+    const auto holders = reset ? std::vector<std::vector<nvidia::drain::DeviceHolder>>(waiting.size())
                                : find_holders(nvml_, host_, changing, {});
     nvidia::nvml::in_parallel(nvml_, waiting.size(), [&](nvidia::nvml::Nvml& own, std::size_t i) {
       waiting[i]->look_after_reset(own, reset, !holders[i].empty());

@@ -26,9 +26,9 @@ struct Changing {
 nvidia::drain::Given ask_kubelet(const Host& host, const std::string& socket);
 
 /// Of each: who has the instances that the target takes away; everybody on the GPU where its mode changes.
-std::vector<std::vector<nvidia::drain::Holder>> find_holders(nvidia::nvml::Nvml& nvml, const Host& host,
-                                                             const std::vector<Changing>& changing,
-                                                             const nvidia::drain::Given& given);
+std::vector<std::vector<nvidia::drain::DeviceHolder>> find_holders(nvidia::nvml::Nvml& nvml, const Host& host,
+                                                                   const std::vector<Changing>& changing,
+                                                                   const nvidia::drain::Given& given);
 /// "GPU 3 (0000:65:00.0) is in use, so its layout was left as it was (7 x 1g.10gb)"
 std::string in_use_text(const Gpu& gpu);
 

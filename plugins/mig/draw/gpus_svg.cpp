@@ -55,7 +55,7 @@ class Svg {
         blocks, [](const Block& each) { return each.kind == Block::Kind::instance && !each.is_one_device(); });
     for (const Block& block : blocks) this->block(block, group.first.holders, has_parts);
     y_ += kBox + (has_parts ? kParts : 0) + kLine / 2;
-    for (const Holder& each : group.first.holders) paragraph("alert", "in use: " + ascii_text(each.text));
+    for (const DrawnHolder& each : group.first.holders) paragraph("alert", "in use: " + ascii_text(each.text));
     if (!gpu.enabled || gpu.profiles.empty()) return;
     const std::string room = room_text(gpu);
     paragraph("faint", room.empty() ? "nothing more fits" : "fits: " + room);
@@ -96,7 +96,7 @@ class Svg {
     y_ += kLine;
   }
 
-  void block(const Block& block, const std::vector<Holder>& holders, bool has_parts) {
+  void block(const Block& block, const std::vector<DrawnHolder>& holders, bool has_parts) {
     const unsigned x = kMargin + block.start * unit_;
     const unsigned width = block.size * unit_;
     const unsigned height = kBox + (has_parts ? kParts : 0);
@@ -108,7 +108,7 @@ class Svg {
       return box("whole", x, 0, width, height, fitting(block.names, width / kCharacter), tip);
     tip += fmt::format(" at {}", block.start);
     bool is_used = false;
-    for (const Holder& each : holders) {
+    for (const DrawnHolder& each : holders) {
       if (each.start != block.start) continue;
       is_used = true;
       tip += "; " + ascii_text(each.text);

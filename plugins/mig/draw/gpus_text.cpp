@@ -57,7 +57,7 @@ std::string gpus_text(const std::vector<GpuInUse>& gpus, const Look& look) {
       slices_above = slices;
     }
     std::set<unsigned> in_use;
-    for (const Holder& each : group.first.holders)
+    for (const DrawnHolder& each : group.first.holders)
       if (each.start) in_use.insert(*each.start);
     text += rows.border(true) + rows.names("", in_use);
     if (rows.has_parts()) text += rows.parts();

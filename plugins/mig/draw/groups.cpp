@@ -137,7 +137,7 @@ Json gpus_json(const std::vector<GpuInUse>& gpus) {
   for (const auto& [gpu, holders] : gpus) {
     const auto of = [&holders = holders](std::optional<unsigned> start) {
       Json texts = Json::array();
-      for (const Holder& each : holders)
+      for (const DrawnHolder& each : holders)
         if (each.start == start) texts.push_back(each.text);
       return texts;
     };

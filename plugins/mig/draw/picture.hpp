@@ -17,14 +17,14 @@
 namespace slipway::mig {
 
 /// A process that uses a GPU or a part of it.
-struct Holder {
+struct DrawnHolder {
   std::optional<unsigned> start;  ///< the memory slice at which its GPU instance begins; nothing: it uses the GPU
   std::string text;               ///< "python3 (pid 7) on 1g.10gb at 4"
 };
 
 struct GpuInUse {
   Gpu gpu;
-  std::vector<Holder> holders;
+  std::vector<DrawnHolder> holders;
 };
 
 /// GPUs that are drawn once, since nothing tells them apart: equal model, mode and instances, and nobody uses them.

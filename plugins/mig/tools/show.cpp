@@ -30,16 +30,16 @@ std::vector<Target> questions_about(const Gpu& gpu) {
   return targets;
 }
 
-using HoldersOfEach = std::vector<std::vector<nvidia::drain::Holder>>;
+using HoldersOfEach = std::vector<std::vector<nvidia::drain::DeviceHolder>>;
 
 /// Each process once, and each pod without one: with the instance that it uses, else as one of the whole GPU.
 /// @param next  the answers to the questions; it goes behind them
-std::vector<Holder> holders_of(const Gpu& gpu, std::size_t questions, HoldersOfEach::const_iterator& next) {
-  std::vector<Holder> found;
+std::vector<DrawnHolder> holders_of(const Gpu& gpu, std::size_t questions, HoldersOfEach::const_iterator& next) {
+  std::vector<DrawnHolder> found;
   if (questions == 0) return found;  // a lost GPU
   std::set<std::string> texts;
   for (std::size_t i = 0; i + 1 < questions; ++i, ++next)
-    for (const nvidia::drain::Holder& each : *next)
+    for (const nvidia::drain::DeviceHolder& each : *next)
       if (each.holds != gpu.text()) {
         found.push_back({.start = gpu.instances[i].start, .text = to_text(each)});
         texts.insert(found.back().text);
@@ -65,7 +65,7 @@ Result<std::vector<GpuInUse>> in_use_of(nvidia::nvml::Nvml& nvml, const Host& ho
   auto next = holders.begin();
   std::vector<GpuInUse> shown;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
-    std::vector<Holder> of_gpu = holders_of(gpus[i], questions[i].size(), next);
+    std::vector<DrawnHolder> of_gpu = holders_of(gpus[i], questions[i].size(), next);
     shown.push_back({.gpu = std::move(gpus[i]), .holders = std::move(of_gpu)});
   }
   return shown;

@@ -11,8 +11,8 @@
 
 #include <slipway/text.hpp>
 
-#include "nvidia/drain/here.hpp"
 #include "nvidia/drain/holders.hpp"
+#include "nvidia/process/process_files.hpp"
 
 namespace slipway::nvidia::drain {
 namespace {

@@ -30,7 +30,7 @@ class Drain {
     std::string key;  ///< of the spec, for messages: "spec.components.mig.drain"; empty: there is no policy to choose
   };
   /// The holders of several changes, in their order.
-  using Find = std::function<std::vector<std::vector<Holder>>()>;
+  using Find = std::function<std::vector<std::vector<DeviceHolder>>()>;
 
   /// @param host  borrowed
   Drain(const Host& host, Settings settings, Change change)
@@ -42,7 +42,7 @@ class Drain {
   /// @return `done`: it may; `waiting` with the holders; `reboot_required` with the policy next-boot, except at a boot
   /// Errors: `busy` the policy does not wait, or no longer, with the holders; or it would end them, and one of them
   /// must not or cannot be ended
-  Result<Outcome> admit(const std::vector<Holder>& holders) const;
+  Result<Outcome> admit(const std::vector<DeviceHolder>& holders) const;
   /// Changes of one policy begin together: with the policy terminate the holders of all are ended at once, and nobody
   /// is when one of them must not or cannot be. Else it is admit() of each.
   /// @return one outcome for each
@@ -59,11 +59,11 @@ class Drain {
   /// @param ending  what ends the holders: how_to_end()
   Result<Outcome> refused(const std::vector<std::string>& holders, const std::string& ending) const;
   Error busy(const std::string& what, const std::vector<std::string>& holders, const std::string& next) const;
-  static Error busy(const std::vector<const Drain*>& changes, const std::vector<std::vector<Holder>>& holders,
+  static Error busy(const std::vector<const Drain*>& changes, const std::vector<std::vector<DeviceHolder>>& holders,
                     const std::vector<Remaining>& remaining);
   /// @return the holders of each that have been ended
-  static Result<std::vector<std::vector<Holder>>> end_holders(const std::vector<const Drain*>& changes,
-                                                              const Find& find);
+  static Result<std::vector<std::vector<DeviceHolder>>> end_holders(const std::vector<const Drain*>& changes,
+                                                                    const Find& find);
 
   const Host& host_;
   Settings settings_;

@@ -11,7 +11,7 @@
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
 
-#include "nvidia/drain/here.hpp"
+#include "nvidia/process/process_files.hpp"
 
 namespace slipway::nvidia::drain {
 namespace {
@@ -48,7 +48,7 @@ std::optional<std::string> DriverUsers::maps_of(unsigned pid) {
   return std::move(**maps);
 }
 
-bool DriverUsers::contains(const Holder& holder) {
+bool DriverUsers::contains(const DeviceHolder& holder) {
   if (!holder.only_open) return true;
   const std::string maps = maps_of(holder.process.pid).value_or("");
   return std::ranges::any_of(lines_of<std::string_view>(maps), runs_library);

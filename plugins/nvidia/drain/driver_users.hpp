@@ -22,7 +22,7 @@ class DriverUsers {
   explicit DriverUsers(const Host& host) : host_(host) {}
   /// Bounded: it is false of one that NVML does not list whose memory maps are not read within two seconds, and of the
   /// others once 256 MiB of them have been read in all.
-  bool contains(const Holder& holder);
+  bool contains(const DeviceHolder& holder);
 
  private:
   std::optional<std::string> maps_of(unsigned pid);

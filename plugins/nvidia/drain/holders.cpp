@@ -12,6 +12,7 @@
 #include "nvidia/drain/pods.hpp"
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/system.hpp"
+#include "nvidia/process/process.hpp"
 
 namespace slipway::nvidia::drain {
 namespace {
@@ -162,31 +163,31 @@ class Search {
                                  .next = "look at the GPU with `nvidia-smi -L`, reset it or reboot"}));
     for (const DeviceName& name : told.names)
       if (const auto holders = given.holders.find(name.name); holders != given.holders.end())
-        for (const nvidia::kubelet::Holder& each : holders->second) add_pod(found_[index], each, name.holds);
+        for (const nvidia::kubelet::GpuPod& each : holders->second) add_pod(found_[index], each, name.holds);
   }
 
   /// NVML lists none of them.
   void forget_daemons(std::size_t index) {
     std::erase_if(found_[index],
-                  [this](const Holder& each) { return each.only_open && is_daemon(host_, each.process); });
+                  [this](const DeviceHolder& each) { return each.only_open && is_daemon(host_, each.process); });
   }
 
-  std::vector<std::vector<Holder>> found() { return std::move(found_); }
+  std::vector<std::vector<DeviceHolder>> found() { return std::move(found_); }
 
  private:
   void add(unsigned pid, const Use& use, bool only_open) {
     if (!seen_[use.index].insert(pid).second || own_.contains(pid)) return;
-    Holder holder{.process = read_process(host_, pid), .holds = use.text, .only_open = only_open};
+    DeviceHolder holder{.process = read_process(host_, pid), .holds = use.text, .only_open = only_open};
     if (holder.process.name.empty())
       holder.process.name = cleaned(base_name(nvml::process_name(nvml_, pid).value_or("")));
     found_[use.index].push_back(std::move(holder));
   }
 
-  Holder unseen_holder(const Affected& affected, const UnseenFiles& unseen, const OpenFileLimits& limits) const {
+  DeviceHolder unseen_holder(const Affected& affected, const UnseenFiles& unseen, const OpenFileLimits& limits) const {
     const std::string most = to_text(read_process(host_, unseen.most));
     return {.process = {},
             .holds = affected.text,
-            .kind = Holder::Kind::unseen,
+            .kind = DeviceHolder::Kind::unseen,
             .problem = fmt::format("slipway looks at {} open files of a user and at {} in all, which was too few for "
                                    "the user {}; the most has {}",
                                    limits.of_user, limits.in_all, unseen.uid, most),
@@ -197,13 +198,14 @@ class Search {
   const Host& host_;
   OwnProcesses own_;
   std::vector<std::set<unsigned>> seen_;
-  std::vector<std::vector<Holder>> found_;
+  std::vector<std::vector<DeviceHolder>> found_;
 };
 
 }  // namespace
 
-std::vector<std::vector<Holder>> find_holders(nvml::Nvml& nvml, const Host& host, const std::vector<Affected>& affected,
-                                              const Given& given, const OpenFileLimits& limits) {
+std::vector<std::vector<DeviceHolder>> find_holders(nvml::Nvml& nvml, const Host& host,
+                                                    const std::vector<Affected>& affected, const Given& given,
+                                                    const OpenFileLimits& limits) {
   std::vector<Told> told(affected.size());
   nvml::in_parallel(nvml, affected.size(),
                     [&](nvml::Nvml& own, std::size_t i) { told[i] = ask(own, affected[i], given); });

@@ -4,14 +4,13 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "nvidia/drain/open_files.hpp"
-#include "nvidia/drain/process.hpp"
-#include "nvidia/kubelet/holders.hpp"
+#include "nvidia/kubelet/gpu_pods.hpp"
 #include "nvidia/nvml/nvml.hpp"
+#include "nvidia/process/process.hpp"
 
 namespace slipway::nvidia::drain {
 
@@ -36,7 +35,7 @@ struct Affected {
   bool with_daemons = false;
 };
 
-struct Holder {
+struct DeviceHolder {
   enum class Kind {
     process,
     pod,      ///< one that kubelet has given it, and of which no process was found: only `process.pod` is known
@@ -56,21 +55,9 @@ struct Holder {
 
 /// What kubelet says of its pods.
 struct Given {
-  nvidia::kubelet::Holders holders;
+  nvidia::kubelet::GpuPods holders;
   std::string problem = {};  ///< there is a kubelet, and it does not say; empty: it says, or there is none
   std::string next = {};     ///< what makes it say so
-};
-
-/// The processes of slipway itself: this one and the apply that it works for, and the services with a control socket,
-/// each with its children. They release the driver when they are quiesced.
-class OwnProcesses {
- public:
-  explicit OwnProcesses(const Host& host);
-  bool contains(unsigned pid) const;
-
- private:
-  const Host& host_;
-  std::set<unsigned> roots_;
 };
 
 /// One of NVIDIA's daemons, by its name, its program and its user.
@@ -79,18 +66,19 @@ bool is_daemon(const Host& host, const Process& process);
 /// Of each of them, in their order: each process once, NVML's first, without slipway's own; then the pods that have no
 /// process there. NVML is asked about all of them at once, and open files are looked at once. Where there are more of
 /// them than the limits, whoever has the others may hold each of the affected: `unseen`.
-std::vector<std::vector<Holder>> find_holders(nvml::Nvml& nvml, const Host& host, const std::vector<Affected>& affected,
-                                              const Given& given = {}, const OpenFileLimits& limits = {});
+std::vector<std::vector<DeviceHolder>> find_holders(nvml::Nvml& nvml, const Host& host,
+                                                    const std::vector<Affected>& affected, const Given& given = {},
+                                                    const OpenFileLimits& limits = {});
 
 /// "python3 (pid 20417, pod team-a/train-0) on 1g.10gb at 4",
 /// "pod team-a/train-0, container trainer (given by kubelet, no process found) on 1g.10gb at 4"
-std::string to_text(const Holder& holder);
-std::vector<std::string> texts_of(const std::vector<Holder>& holders);
+std::string to_text(const DeviceHolder& holder);
+std::vector<std::string> texts_of(const std::vector<DeviceHolder>& holders);
 /// For messages: the first of them, and of how many more there are "2993 more".
-std::vector<std::string> few_texts_of(const std::vector<Holder>& holders);
+std::vector<std::string> few_texts_of(const std::vector<DeviceHolder>& holders);
 /// The first of these texts, and the number of the others.
 std::vector<std::string> few_of(std::vector<std::string> texts);
 /// "end what uses it and delete the pod …": what there is to do about them.
-std::string how_to_end(const std::vector<Holder>& holders);
+std::string how_to_end(const std::vector<DeviceHolder>& holders);
 
 }  // namespace slipway::nvidia::drain

@@ -10,7 +10,7 @@
 
 #include <slipway/host.hpp>
 
-#include "nvidia/drain/here.hpp"
+#include "nvidia/process/process_files.hpp"
 
 namespace slipway::nvidia::drain {
 

@@ -13,7 +13,7 @@ namespace slipway::nvidia::drain {
 
 /// A name that kubelet may have for something affected.
 struct DeviceName {
-  std::string name;   ///< as a key of kubelet::Holders
+  std::string name;   ///< as a key of kubelet::GpuPods
   std::string holds;  ///< the text of the part, or of the GPU
 };
 
@@ -23,9 +23,9 @@ std::optional<std::vector<DeviceName>> names_for_kubelet(nvml::Nvml& nvml, const
                                                          std::optional<unsigned> minor, const Given& given);
 
 /// Adds the pod, unless a process of that container is among them that holds the same.
-void add_pod(std::vector<Holder>& holders, const nvidia::kubelet::Holder& pod, const std::string& holds);
+void add_pod(std::vector<DeviceHolder>& holders, const nvidia::kubelet::GpuPod& pod, const std::string& holds);
 
 /// Where kubelet does not say whom it has given what.
-Holder unknown_pod(const Affected& affected, const Given& given);
+DeviceHolder unknown_pod(const Affected& affected, const Given& given);
 
 }  // namespace slipway::nvidia::drain

@@ -11,7 +11,7 @@
 #include <slipway/root_dir.hpp>
 
 #include "base/write/new_file.hpp"
-#include "nvidia/drain/process.hpp"
+#include "nvidia/process/process.hpp"
 
 namespace slipway::nvidia::drain {
 namespace {
@@ -31,14 +31,6 @@ std::chrono::seconds now_since_boot() {
   timespec now{};
   ::clock_gettime(CLOCK_BOOTTIME, &now);
   return std::chrono::seconds(now.tv_sec);
-}
-
-std::string utc_text(std::int64_t seconds) {
-  const std::time_t when = seconds;
-  std::tm parts{};
-  if (::gmtime_r(&when, &parts) == nullptr) return {};
-  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02} UTC", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
-                     parts.tm_hour, parts.tm_min);
 }
 
 std::optional<Waiting> read_waiting(const Host& host, const std::string& name, const std::string& change) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -26,8 +25,5 @@ std::optional<Waiting> read_waiting(const Host& host, const std::string& name, c
 /// Errors: those of writing.
 Result<Waiting> begin_waiting(const Host& host, const std::string& name, const std::string& change);
 void end_waiting(const Host& host, const std::string& name);
-
-/// "2026-11-26 09:12 UTC": seconds since 1970.
-std::string utc_text(std::int64_t seconds);
 
 }  // namespace slipway::nvidia::drain

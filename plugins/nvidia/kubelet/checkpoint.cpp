@@ -89,7 +89,7 @@ std::string checkpoint_file(const std::string& kubelet_root) {
 }
 
 std::string kubelet_root_of(const std::string& pod_resources_socket) {
-  constexpr std::string_view kSocket = "/pod-resources/kubelet.sock";
+  constexpr std::string_view kSocket = kPodResourcesBelowRoot;
   if (!pod_resources_socket.ends_with(kSocket)) return {};
   return pod_resources_socket.substr(0, pod_resources_socket.size() - kSocket.size());
 }

@@ -10,6 +10,8 @@
 
 #include <slipway/host.hpp>
 
+#include "nvidia/gpu.hpp"
+
 namespace slipway::nvidia {
 
 /// A GPU that NVML ought to show.
@@ -33,7 +35,7 @@ struct AbsentGpu {
   std::string product;  ///< that of another GPU with the same device id; empty: not known
   bool operator==(const AbsentGpu&) const = default;
 
-  std::string label() const { return "GPU " + std::to_string(number) + (address.empty() ? "" : " (" + address + ")"); }
+  std::string label() const { return gpu_label(number, address); }
 };
 
 /// What stands on the bus of this machine. Reads nothing while the functions on it, and the GPUs that answer, are the

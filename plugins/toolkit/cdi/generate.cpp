@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "nvidia/cdi/text.hpp"
-#include "nvidia/cdi/transform.hpp"
 #include "nvidia/loaded_driver.hpp"
 #include "toolkit/cdi/driver_files.hpp"
 #include "toolkit/cdi/nodes.hpp"
+#include "toolkit/cdi/transform.hpp"
 
 namespace slipway::toolkit {
 namespace {
@@ -165,7 +165,7 @@ Result<Spec> generate(const GenerateOptions& options, const Roots& roots,
   }
   if (common) SLIPWAY_CHECK(common->add(found, notes, spec));
   spec.edits.env.emplace_back("NVIDIA_VISIBLE_DEVICES=void");
-  nvidia::cdi::finish(spec, all);
+  finish(spec, all);
   SLIPWAY_CHECK(nvidia::cdi::validate(spec, spec.kind));
   return spec;
 }

@@ -157,8 +157,8 @@ void find_missing(const Host& kernel, const std::set<std::string>& shown, Invent
 }  // namespace
 
 std::string LostGpu::name() const {
-  const std::string number = index ? "GPU " + std::to_string(*index) : "the GPU";
-  return pci_address.empty() ? number : index ? number + " (" + pci_address + ")" : number + " " + pci_address;
+  if (index) return nvidia::gpu_label(*index, pci_address);
+  return pci_address.empty() ? "the GPU" : "the GPU " + pci_address;
 }
 
 std::string LostGpu::remedy() const {

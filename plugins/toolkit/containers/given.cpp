@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <array>
 
-#include "nvidia/drain/process.hpp"
+#include "nvidia/process/process.hpp"
 
 namespace slipway::toolkit {
 namespace {
 
-using nvidia::drain::cleaned;
+using nvidia::cleaned;
 
 constexpr std::string_view kVisible = "NVIDIA_VISIBLE_DEVICES=";
 constexpr std::array<std::string_view, 3> kLegacyHooks{"nvidia-container-runtime-hook", "nvidia-container-toolkit",

@@ -19,6 +19,7 @@
 
 #include <slipway/fd.hpp>
 #include <slipway/process/hear.hpp>
+#include <slipway/process/proc_text.hpp>
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
 
@@ -133,14 +134,9 @@ Result<DeviceProgram> read_program(std::uint32_t id, const std::string& path) {
 }  // namespace
 
 std::string_view type_of_mount(std::string_view mounts, unsigned number) {
-  const std::string wanted = std::to_string(number) + " ";
-  for (const std::string_view line : lines_of<std::string_view>(mounts)) {
-    if (!line.starts_with(wanted)) continue;
-    const auto dash = line.find(" - ");  // blanks in paths are written \040
-    if (dash == std::string_view::npos) return {};
-    const std::string_view rest = line.substr(dash + 3);
-    return rest.substr(0, rest.find(' '));
-  }
+  const std::string wanted = std::to_string(number);
+  for (const MountLine& mount : parse_mounts(mounts))
+    if (mount.id == wanted) return mount.type;
   return {};
 }
 

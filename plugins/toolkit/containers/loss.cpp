@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <optional>
 
+#include <slipway/process/proc_text.hpp>
 #include <slipway/text.hpp>
 
-#include "nvidia/drain/process.hpp"
 #include "nvidia/driver_version.hpp"
 #include "nvidia/loaded_driver.hpp"
 #include "nvidia/proc_files.hpp"
+#include "nvidia/process/process.hpp"
 #include "toolkit/containers/scope.hpp"
 
 namespace slipway::toolkit {
@@ -86,10 +87,8 @@ std::string version_in(std::string_view path) {
 
 /// The version of a library of the driver that is mounted into the container.
 std::string mounted_version(std::string_view mounts) {
-  for (const std::string_view line : lines_of<std::string_view>(mounts)) {
-    const auto words = split<std::string_view>(line, ' ');
-    if (words.size() < 5) continue;
-    for (std::string_view path : {words[3], words[4]}) {  // on its own file system, and in the container
+  for (const MountLine& mount : parse_mounts(mounts)) {
+    for (std::string_view path : {mount.root, mount.place}) {  // on its own file system, and in the container
       if (constexpr std::string_view kDeleted = "//deleted"; path.ends_with(kDeleted))
         path.remove_suffix(kDeleted.size());
       if (std::string version = version_in(path); !version.empty()) return version;
@@ -160,7 +159,7 @@ class Look {
   }
 
   void look_at(const GivenNode& node) {
-    const std::string text = nvidia::drain::cleaned(node.path, 128);
+    const std::string text = nvidia::cleaned(node.path, 128);
     const auto on_host = host_.info(host_node_of(node));
     const bool is_gpu = is_gpu_node(node.path);
     if (is_gpu && !answers(host_, node.mounted && on_host ? on_host->device_minor : node.number.minor))

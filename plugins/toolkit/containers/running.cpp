@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/containers/running.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <functional>
 #include <set>
 
+#include <slipway/process/proc_text.hpp>
 #include <slipway/text.hpp>
 
-#include "nvidia/drain/process.hpp"
+#include "nvidia/process/process.hpp"
 
 namespace slipway::toolkit {
 namespace {
@@ -104,10 +106,8 @@ class Search {
   bool has_mounted_nodes(unsigned pid) const {
     const std::string mounts =
         host_.read("/proc/" + std::to_string(pid) + "/mountinfo", kMostBytesOfMounts).value_or("");
-    for (const std::string_view line : lines_of<std::string_view>(mounts))
-      if (const auto words = split<std::string_view>(line, ' '); words.size() > 4 && is_nvidia_node(words[4]))
-        return true;
-    return false;
+    return std::ranges::any_of(parse_mounts(mounts),
+                               [](const MountLine& mount) { return is_nvidia_node(mount.place); });
   }
 
   std::vector<std::string> names_in(const std::string& folder) {
@@ -125,7 +125,7 @@ class Search {
     auto cgroups = host_.read("/proc/" + std::to_string(pid) + "/cgroup", kMostCgroups);
     if (!cgroups) return;  // it has ended
     // Another process may have got the number since: one of another container, or of none.
-    const std::string owner = nvidia::drain::owner_of(*cgroups).container;
+    const std::string owner = nvidia::owner_of(*cgroups).container;
     if (id.size() == 64 && !owner.empty() && owner != id) return;
     seen_.insert(id);
     const auto text = host_.read(bundle + "/config.json", kMostConfig);

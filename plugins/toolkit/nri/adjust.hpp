@@ -12,7 +12,7 @@
 #include <slipway/result.hpp>
 
 #include "slipway/nri/nri.pb.h"
-#include "toolkit/nri/pod_resources.hpp"
+#include "toolkit/nri/given_devices.hpp"
 #include "toolkit/requests/config.hpp"
 #include "toolkit/requests/devices.hpp"
 

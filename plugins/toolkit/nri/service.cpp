@@ -4,7 +4,9 @@
 #include <slipway/plugin.hpp>
 #include <slipway/service.hpp>
 
+#include "nvidia/kubelet/pod_resources.hpp"
 #include "toolkit/nri/adjust.hpp"
+#include "toolkit/nri/given_devices.hpp"
 #include "toolkit/nri/link.hpp"
 
 namespace slipway::nri {
@@ -14,7 +16,7 @@ class NriService final : public Service {
  public:
   Status run(const Spec& spec, const Host& host, const std::stop_token& stop, ServiceIo& io) override {
     const auto log = [&io](const char* level, const std::string& text) { io.log(level, text); };
-    const std::string kubelet = spec.text("kubelet_root") + kPodResources;
+    const std::string kubelet = spec.text("kubelet_root") + nvidia::kubelet::kPodResourcesBelowRoot;
     // The settings are read anew for each container, as slipway-runtime does.
     const auto adjust_one = [&](const wire::CreateContainerRequest& request) {
       Devices devices = devices_below(host.root_folder());

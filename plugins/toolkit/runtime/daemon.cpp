@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/runtime/daemon.hpp"
 
-#include <algorithm>
 #include <chrono>
 
 #include <sys/socket.h>
 
+#include <slipway/service/unit_state.hpp>
 #include <slipway/text.hpp>
 #include <slipway/unix_socket.hpp>
 
@@ -96,13 +96,8 @@ std::optional<Daemon> read_unit(const Host& host, const std::string& unit) {
 
 bool starts_later(const Host& host, const std::string& unit) {
   if (unit.empty()) return false;
-  const auto state = host.run({"systemctl", "show", "--property=ActiveState,Job", unit}, kAskLimit);
-  if (!state || state->exit_status != 0) return false;
-  const auto lines = lines_of(state->output);
-  const bool inactive = std::count(lines.begin(), lines.end(), "ActiveState=inactive") != 0;
-  return inactive && std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
-           return line.starts_with("Job=") && line != "Job=" && line != "Job=0";
-         });
+  const auto state = unit_state(host, unit, kAskLimit);
+  return state && state->queued;
 }
 
 std::string first_unit(const Host& host, const std::vector<std::string>& units) {

@@ -4,6 +4,8 @@
 #include <sstream>
 #include <thread>
 
+#include <slipway/action/triggers.hpp>
+#include <slipway/service/unit_state.hpp>
 #include <slipway/text.hpp>
 
 #include "toolkit/environment.hpp"
@@ -86,8 +88,8 @@ Result<std::string> refusal(const Json& data, const Host& host) {
 }
 
 bool stopped_by_somebody(const Host& host, const std::string& unit) {
-  const auto state = host.run({"systemctl", "show", "--property=ActiveState", "--value", unit}, kToolLimit);
-  return state && state->output.starts_with("inactive");
+  const auto state = unit_state(host, unit, kToolLimit);
+  return state && state->active == "inactive";
 }
 
 std::string socket_of(const Json& data) { return data.value("socket", ""); }
@@ -137,7 +139,7 @@ std::string EngineChecks::why_not_restarted() const {
 
 void EngineChecks::restart_after(Action& change, const std::string& reason) const {
   change.because(reason);
-  if (why_not_restarted().empty()) change.triggers({"restart:" + facts_.value("unit", "")});
+  if (why_not_restarted().empty()) change.triggers({action::restart(facts_.value("unit", ""))});
 }
 
 void EngineChecks::add_answer_check(Plan& plan) const {

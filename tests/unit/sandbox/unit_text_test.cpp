@@ -8,6 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/units/unit_text.hpp"
+
 namespace slipway::core {
 namespace {
 
@@ -31,6 +33,14 @@ TEST(UnitText, GivesAServiceThatDeclaresNothingNothing) {
         "\nReadWritePaths=-/run/slipway\n", "\nInaccessiblePaths=-/run/systemd/private -/run/dbus\n"})
     EXPECT_THAT(unit, HasSubstr(line));
   EXPECT_THAT(unit, Not(HasSubstr("DeviceAllow")));
+}
+
+TEST(Restrictions, AreAllButThoseThatAUnitCannotHave) {
+  const std::string all = restriction_lines({});
+  EXPECT_THAT(all, AllOf(HasSubstr("NoNewPrivileges=yes\n"), HasSubstr("ProtectKernelLogs=yes\n")));
+  EXPECT_EQ(restrictions({"ProtectKernelLogs", "UMask"}).size() + 2, restrictions({}).size());
+  EXPECT_THAT(restriction_lines({"ProtectKernelLogs"}), Not(HasSubstr("ProtectKernelLogs")));
+  EXPECT_THAT(unit_with(Json::object()), HasSubstr("\n" + all));
 }
 
 /// A unit that comes with slipway, without its first line, which is its licence.

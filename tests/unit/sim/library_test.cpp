@@ -9,10 +9,10 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include "gfd/labels/fabric.hpp"
 #include "nvidia/nvml/abi/process.h"
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/event.hpp"
-#include "nvidia/nvml/fabric.hpp"
 #include "nvidia/nvml/mig.hpp"
 #include "nvidia/nvml/system.hpp"
 #include "sim/state/machine.hpp"
@@ -43,7 +43,7 @@ TEST_F(SimLibrary, ShowsTheGpusOfItsProfile) {
   EXPECT_EQ(nvml::device_pci(*nvml_, gpu(0))->address, "0000:18:00.0");
   EXPECT_EQ(nvml::memory(*nvml_, gpu(0))->total, 81559ULL << 20U);
   EXPECT_EQ(nvml::driver_version(*nvml_).value_or(""), "550.90.07");
-  EXPECT_FALSE(nvml::fabric(*nvml_, gpu(0))->attached());
+  EXPECT_FALSE(gfd::fabric(*nvml_, gpu(0))->attached());
 }
 
 // A root may bring the file of a machine: it is refused when it claims more than there is place for.
@@ -196,7 +196,7 @@ TEST_F(SimLibrary, GoesThroughADriversUnloadAndUpdate) {
 
 TEST_F(SimLibrary, HasOnlyTheFunctionsOfItsDriversBranch) {
   make("h100x2,driver=535.261.03");
-  EXPECT_TRUE(nvml::fabric(*nvml_, gpu(0)).ok());  // by the older of the two calls
+  EXPECT_TRUE(gfd::fabric(*nvml_, gpu(0)).ok());  // by the older of the two calls
   ASSERT_EQ(tool("calls"), 0);
   std::ifstream in(folder_.string() + "/output");
   std::ostringstream calls;

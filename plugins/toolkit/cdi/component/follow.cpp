@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/toolkit/cdi/component/follow.cpp - the units and the rule of udev by which the specs follow what they
 // describe.
+#include "base/units/unit_text.hpp"
 #include "nvidia/cdi_refresh.hpp"
 #include "toolkit/cdi/component/component.hpp"
-#include "toolkit/unit_words.hpp"
 
 namespace slipway::toolkit {
 namespace {
@@ -55,22 +55,8 @@ PrivateNetwork=yes
 ProtectHome=read-only
 PrivateTmp=yes
 MemoryDenyWriteExecute=yes
-LimitCORE=0
-UMask=0022
-NoNewPrivileges=yes
-ProtectSystem=strict
-ProtectClock=yes
-ProtectHostname=yes
-ProtectKernelLogs=yes
-ProtectKernelModules=yes
-ProtectKernelTunables=yes
-RestrictRealtime=yes
-RestrictSUIDSGID=yes
-LockPersonality=yes
-KeyringMode=private
-SystemCallArchitectures=native
-SystemCallErrorNumber=EPERM
-SystemCallFilter=@system-service mknod mknodat
+)" + restriction_lines({"ProtectProc", "ProtectControlGroups", "RestrictNamespaces"}) +
+         R"(SystemCallFilter=@system-service mknod mknodat
 )";
 }
 
@@ -79,9 +65,8 @@ SystemCallFilter=@system-service mknod mknodat
 std::string path_text(const std::string& program) {
   return std::string(R"([Unit]
 Description=slipway: cdi, waits for changes of what the CDI specs describe
-ConditionFileIsExecutable=)") +
-         unit_line(program) + R"(
-
+)") + unit_while_installed(program) +
+         R"(
 [Path]
 PathExists=)" +
          nvidia::kRefreshFile + R"(

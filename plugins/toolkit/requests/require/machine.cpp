@@ -12,9 +12,9 @@
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
 
-#include "nvidia/cuda/cuda_support.hpp"
 #include "nvidia/gpu.hpp"
 #include "nvidia/proc_files.hpp"
+#include "toolkit/requests/require/cuda_support.hpp"
 
 namespace slipway::shim {
 namespace {
@@ -84,7 +84,7 @@ std::map<unsigned, std::pair<std::string, std::string>> read_information(const s
 std::vector<GpuFacts> read_gpus(const nvidia::cdi::Edits& edits, const std::string& root) {
   GpuFacts common{
       .name = "the machine", .driver = driver_version(root), .cuda = cuda_in(edits), .arch = {}, .brands = {}};
-  if (!is_version(common.cuda)) common.cuda = nvidia::cuda_of_driver(common.driver);
+  if (!is_version(common.cuda)) common.cuda = cuda_of_driver(common.driver);
   const auto minors = minors_in(edits);
   if (minors.empty()) return {common};
   const auto information = read_information(root);
@@ -95,7 +95,7 @@ std::vector<GpuFacts> read_gpus(const nvidia::cdi::Edits& edits, const std::stri
     if (const auto found = information.find(minor); found != information.end()) {
       const auto& [address, text] = found->second;
       gpu.name += " (" + address + ")";
-      gpu.brands = nvidia::brands_of(nvidia::parse_gpu_model(text));
+      gpu.brands = brands_of(nvidia::parse_gpu_model(text));
       std::uint16_t id = 0;
       const std::string device = text_of_file(root + "/sys/bus/pci/devices/" + address + "/device");
       if (std::string_view hex = trimmed(device); hex.starts_with("0x") && parse_number(hex.substr(2), id, 16))

@@ -3,8 +3,8 @@
 // and, on a running machine, as soon as one of the files changes.
 #include <set>
 
+#include "base/units/unit_text.hpp"
 #include "toolkit/runtime/component/component.hpp"
-#include "toolkit/unit_words.hpp"
 
 namespace slipway::toolkit {
 namespace {
@@ -60,11 +60,9 @@ UMask=0022
 }
 
 std::string mend_path(const std::string& program, const std::set<std::string>& files) {
-  std::string text =
-      "[Unit]\nDescription=slipway: runtime, waits for changes of the engines' configuration\n"
-      "ConditionFileIsExecutable=" +
-      unit_line(program) + "\n\n[Path]\n";
-  for (const std::string& file : files) text += "PathChanged=" + unit_line(file) + "\n";
+  std::string text = "[Unit]\nDescription=slipway: runtime, waits for changes of the engines' configuration\n" +
+                     unit_while_installed(program) + "\n[Path]\n";
+  for (const std::string& file : files) text += "PathChanged=" + unit_path(file) + "\n";
   return text + "\n[Install]\nWantedBy=multi-user.target\n";
 }
 

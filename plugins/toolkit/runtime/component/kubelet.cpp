@@ -12,8 +12,8 @@
 #include <slipway/text.hpp>
 #include <slipway/unix_socket.hpp>
 
+#include "nvidia/kubelet/pod_resources.hpp"
 #include "toolkit/environment.hpp"
-#include "toolkit/nri/pod_resources.hpp"
 #include "toolkit/runtime/component/component.hpp"
 
 namespace slipway::toolkit {
@@ -56,7 +56,7 @@ bool is_of_root(int fd) {
 
 /// Where kubelet is, by the socket that it has there; empty: nowhere.
 std::string root_of_kubelet(const Host& host) {
-  const std::string_view end = nri::kPodResources;
+  const std::string_view end = nvidia::kubelet::kPodResourcesBelowRoot;
   const std::string root = host.root_folder() == "/" ? "" : host.root_folder();
   for (std::string path : listening_sockets(host, file_name(std::string(end)))) {
     if (!path.ends_with(end)) continue;
@@ -89,7 +89,7 @@ std::vector<std::string> listening_sockets(const Host& host, const std::string& 
 
 void verify_kubelet(const RuntimeSettings& settings, const Host& host, Findings& findings) {
   if (!findings.on_live_machine(host, kFinding)) return;
-  const std::string socket = settings.kubelet_root + nri::kPodResources;
+  const std::string socket = settings.kubelet_root + nvidia::kubelet::kPodResourcesBelowRoot;
   const auto end = connect_to(host, socket);
   if (end && greets(end->get()))
     return findings.pass(kFinding, "kubelet says at " + socket + " which devices it has given to a container");

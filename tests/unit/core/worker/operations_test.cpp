@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
+#include <csignal>
 #include <thread>
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <slipway/process/start.hpp>
+#include <slipway/regular_file.hpp>
 #include <slipway/testing/temp_dir.hpp>
 
+#include "core/worker/client/channel.hpp"
 #include "core/worker/client/family.hpp"
+#include "core/worker/client/spawn.hpp"
 #include "core/worker/serve/serve.hpp"
 #include "tests/unit/core/worker/worker_fixture.hpp"
 
@@ -136,6 +143,36 @@ TEST_F(Operations, RunInACgroupOfTheirOwnWhereOneCanBeMade) {
   const bool possible = Family().cgroup() >= 0;
   const std::string cgroup = provoke("detect", "").value()["values"]["cgroup"];
   EXPECT_EQ(cgroup.find("/slipway-worker-") != std::string::npos, possible) << cgroup;
+}
+
+/// What a worker with that plugin says first that has to go into a group by this descriptor.
+Json first_message(const std::string& plugin, const Fd& members) {
+  auto channel = make_socket_pair().value();
+  const auto group = moved_up(Fd(fcntl(members.get(), F_DUPFD_CLOEXEC, 0)));
+  const auto pid = start_program({.argv = {worker_program(true).value(), plugin, std::to_string(getpid())},
+                                  .environment = {std::string(kWorkerGroups) + "=1"},
+                                  .descriptors = {kDevNull, kDevNull, kDevNull, channel.theirs.get(), group->get()}});
+  channel.theirs = Fd();
+  Channel ours(std::move(channel.ours));
+  while (ours.receive()) {
+  }
+  const auto message = ours.next();
+  kill(*pid, SIGKILL);
+  waitpid(*pid, nullptr, 0);
+  return message && *message ? **message : Json();
+}
+
+TEST_F(Operations, DoNotBeginOutsideOfTheirGroup) {
+  const testing::TempDir folder;
+  folder.file("cgroup.procs", "");
+  const std::string members = folder.at("cgroup.procs").string();
+  const std::string plugin = options("early-abort").plugin_path;  // it would abort when it is loaded
+  const Json refused = first_message(plugin, Fd(open(members.c_str(), O_RDONLY | O_CLOEXEC)));
+  EXPECT_EQ(refused.value("type", ""), "reply");
+  EXPECT_EQ(refused.value("id", 1), 0);
+  EXPECT_THAT(canonical(refused), ::testing::HasSubstr("enter the control group of a worker"));
+  EXPECT_EQ(first_message(plugin, Fd(open(members.c_str(), O_WRONLY | O_CLOEXEC))), Json());
+  EXPECT_EQ(read_regular(members, 16).value_or(""), "0") << "it has gone there before the plugin aborted";
 }
 
 TEST_F(Operations, SweepUpGroupsThatAKilledSlipwayLeft) {

@@ -32,7 +32,7 @@ class HealthStatus : public ::testing::Test {
                std::string(status.error);
     return all;
   }
-  health::HealthRecord record_;
+  HealthRecord record_;
 };
 
 TEST_F(HealthStatus, HasAllWatchesOfDcgm) {

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/unit/plugins/nvidia/drain/pod_process.hpp"
+#include "tests/unit/plugins/nvidia/process/pod_process.hpp"
 
 namespace slipway::deviceplugin {
 namespace {

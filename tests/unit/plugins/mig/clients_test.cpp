@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <slipway/json.hpp>
+#include <slipway/service/unit_state.hpp>
 #include <slipway/testing/fake_host.hpp>
 
 namespace slipway::mig {
@@ -42,8 +43,7 @@ class MigStoppedClients : public ::testing::Test {
     is("idle.service", "inactive");
   }
   void is(const std::string& unit, const std::string& state) {
-    host_.answers({"systemctl", "show", "--property=ActiveState", "--value", unit},
-                  {.exit_status = 0, .output = state + "\n"});
+    host_.answers(unit_state_command(unit), {.exit_status = 0, .output = "ActiveState=" + state + "\n"});
     for (const Words& words : {Words{"systemctl", "stop", unit}, Words{"systemctl", "--no-block", "start", unit}})
       host_.answers(words, {});
   }

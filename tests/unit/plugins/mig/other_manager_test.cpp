@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "tests/unit/plugins/nvidia/drain/pod_process.hpp"
+#include "tests/unit/plugins/nvidia/process/pod_process.hpp"
 
 namespace slipway::mig {
 namespace {

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <initializer_list>
 
+#include "base/units/unit_text.hpp"
+
 namespace slipway::deviceplugin {
 namespace {
 
@@ -21,23 +23,10 @@ constexpr const char* kCapabilities =
 // Power over files of others, and in sticky folders as well.
 constexpr const char* kEmptyingCapabilities = "CAP_DAC_OVERRIDE CAP_FOWNER";
 
-constexpr std::array kShutIn{"LimitCORE=0",
-                             "NoNewPrivileges=yes",
-                             "ProtectSystem=strict",
-                             "ReadOnlyPaths=/run",  // strict leaves it writable in systemd 252
-                             "ProtectKernelModules=yes",
-                             "ProtectKernelTunables=yes",
-                             "ProtectControlGroups=yes",
-                             "RestrictAddressFamilies=AF_UNIX",
-                             "RestrictNamespaces=yes",
-                             "RestrictRealtime=yes",
-                             "PrivateMounts=yes",
-                             "LockPersonality=yes",
-                             "KeyringMode=private",
-                             "IPAddressDeny=any",
-                             "SystemCallArchitectures=native",
-                             "SystemCallFilter=@system-service",
-                             "SystemCallErrorNumber=EPERM"};
+constexpr std::array kShutIn{"ReadOnlyPaths=/run",  // strict leaves it writable in systemd 252
+                             "RestrictAddressFamilies=AF_UNIX", "PrivateMounts=yes", "IPAddressDeny=any",
+                             "SystemCallFilter=@system-service"};
+// Of the restrictions, those that older versions of systemd-run do not know.
 constexpr std::array kShutInNewest{"ProtectClock=yes", "ProtectHostname=yes", "ProtectKernelLogs=yes",
                                    "RestrictSUIDSGID=yes"};
 
@@ -64,6 +53,13 @@ constexpr std::array kOfEmptyingNewest{"ProtectProc=invisible", "ProcSubset=pid"
 template <std::size_t count>
 void append(std::vector<std::string>& list, const std::array<const char*, count>& more) {
   list.insert(list.end(), more.begin(), more.end());
+}
+
+void shut_in(TransientUnit& unit) {
+  const std::vector<std::string> all = restrictions(
+      {"UMask", "ProtectProc", "ProtectClock", "ProtectHostname", "ProtectKernelLogs", "RestrictSUIDSGID"});
+  unit.properties.insert(unit.properties.end(), all.begin(), all.end());
+  append(unit.properties, kShutIn);
 }
 
 /// A path as one word of a list of paths.
@@ -111,7 +107,7 @@ TransientUnit daemon_unit(const MpsUnit& unit) {
                      .properties = {},
                      .newest = {}};
   append(made.properties, kOfDaemon);
-  append(made.properties, kShutIn);
+  shut_in(made);
   append(made.newest, kShutInNewest);
   std::vector<std::string>& all = made.properties;
   all.push_back(std::string("CapabilityBoundingSet=") + kCapabilities);
@@ -136,7 +132,7 @@ TransientUnit emptying_unit(const std::string& program, const std::string& folde
                      .argv = {program, folder},
                      .properties = {},
                      .newest = {}};
-  append(made.properties, kShutIn);
+  shut_in(made);
   append(made.properties, kOfEmptying);
   append(made.newest, kShutInNewest);
   append(made.newest, kOfEmptyingNewest);

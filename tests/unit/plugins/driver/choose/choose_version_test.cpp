@@ -32,7 +32,7 @@ class ChooseVersionTest : public ::testing::Test {
 
   Result<ChosenVersion> choose(const std::string& text) {
     std::vector<std::string> problems;
-    const auto desired = nvidia::VersionConstraint::parse(text);
+    const auto desired = VersionConstraint::parse(text);
     EXPECT_TRUE(desired) << text;
     wanted.version = text;
     return choose_version(packages_of(source, problems), source, *desired, wanted, [&](const std::string& version) {

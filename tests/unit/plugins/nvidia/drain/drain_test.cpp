@@ -15,17 +15,17 @@ using slipway::testing::FakeHost;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Kind = Outcome::Kind;
-using OfEach = std::vector<std::vector<Holder>>;
+using OfEach = std::vector<std::vector<DeviceHolder>>;
 
-Holder holder() {
-  Holder made;
+DeviceHolder holder() {
+  DeviceHolder made;
   made.process.pid = 7;
   made.process.name = "python3";
   made.holds = "1g.10gb at 4";
   return made;
 }
-const std::vector<Holder> a_holder{holder()};
-const std::vector<Holder> no_holder;
+const std::vector<DeviceHolder> a_holder{holder()};
+const std::vector<DeviceHolder> no_holder;
 
 Drain drain(const Host& host, const Settings& settings, const std::string& target = "7g") {
   return {host, settings, {"gpu-1", target, "GPU 0", "GPU 0 is in use", "spec.components.mig.drain"}};
@@ -125,7 +125,7 @@ TEST(Drain, ClearsSeveralChangesAndNamesTheOneThatIsInTheWay) {
 // Three thousand processes with a device open made an apply print three thousand lines.
 TEST(Drain, NamesTheFirstHoldersAndCountsTheOthers) {
   const FakeHost host;
-  std::vector<Holder> many(3000, holder());
+  std::vector<DeviceHolder> many(3000, holder());
   for (unsigned i = 0; i < many.size(); ++i) many[i].process.pid = i + 100000000;  // more than a kernel gives
   const Drain waits = drain(host, {.policy = Policy::when_idle});
   const auto waiting = waits.admit(many);

@@ -215,7 +215,7 @@ TEST_F(Holders, MayBeAnybodyWhoHasMoreFilesOpenThanAreLookedAt) {
   for (const OpenFileLimits limits : {OpenFileLimits{.of_user = 4}, OpenFileLimits{.in_all = 4}}) {
     const auto holders = find_holders(*nvml_, host_, {gpu(0, true), gpu(1, false)}, {}, limits);
     ASSERT_EQ(holders[0].size(), 1U);
-    EXPECT_EQ(holders[0][0].kind, Holder::Kind::unseen);
+    EXPECT_EQ(holders[0][0].kind, DeviceHolder::Kind::unseen);
     EXPECT_THAT(to_text(holders[0][0]),
                 AllOf(HasSubstr("a process, perhaps, on GPU 0: "),
                       HasSubstr("for the user " + std::to_string(::geteuid())), HasSubstr("hoarder (pid 71)")));

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <slipway/process/proc_text.hpp>
 #include <slipway/testing/fake_host.hpp>
 
 namespace slipway::nvidia::drain {
@@ -61,10 +62,10 @@ class Child {
 class Terminate : public ::testing::Test {
  protected:
   /// The child as the tree of /proc shows it. @param parent  whose child it is there
-  Holder shown(const Child& child, unsigned parent = 1, std::uint64_t later = 0) {
+  DeviceHolder shown(const Child& child, unsigned parent = 1, std::uint64_t later = 0) {
     std::ifstream in("/proc/" + std::to_string(child.pid()) + "/stat");
     const std::string text{std::istreambuf_iterator<char>(in), {}};
-    const auto stat = parse_stat(text);
+    const auto stat = parse_process_stat(text);
     EXPECT_TRUE(stat.has_value());
     const std::string folder = "/proc/" + std::to_string(child.pid());
     host_.file(folder + "/stat", std::to_string(child.pid()) + " (child) S " + std::to_string(parent) +
@@ -98,13 +99,13 @@ TEST_F(Terminate, LeavesAProcessAloneThatHasGotThePidSince) {
 TEST_F(Terminate, EndsNobodyWhereOneMustNotBeEnded) {
   const Child job(false);
   const Child own(false);
-  Holder first;
+  DeviceHolder first;
   first.process.pid = 1;
-  Holder kernel = shown(job);
+  DeviceHolder kernel = shown(job);
   kernel.process.kernel_thread = true;
-  Holder unseen;
+  DeviceHolder unseen;
   unseen.process.pid = job.pid();
-  for (const Holder& each : {first, kernel, unseen, shown(own, static_cast<unsigned>(::getpid()))}) {
+  for (const DeviceHolder& each : {first, kernel, unseen, shown(own, static_cast<unsigned>(::getpid()))}) {
     ASSERT_EQ(find_unendable(host_, {shown(job), each}).size(), 1U);
     const auto remaining = terminate(host_, {shown(job), each}, seconds(0));
     ASSERT_EQ(remaining.size(), 1U);
@@ -117,7 +118,7 @@ TEST_F(Terminate, EndsNobodyWhereOneMustNotBeEnded) {
 // An open file can be sent to any daemon that takes messages, which an apply then ended.
 TEST_F(Terminate, EndsNobodyWhoOnlyHasADeviceOpenAndRunsNothingOfTheDriver) {
   Child job(false);
-  Holder holder = shown(job);
+  DeviceHolder holder = shown(job);
   holder.only_open = true;
   const auto maps = [&](const std::string& rights, const std::string& path) {
     host_.file("/proc/" + std::to_string(job.pid()) + "/maps",

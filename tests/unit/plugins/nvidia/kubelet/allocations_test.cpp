@@ -8,7 +8,7 @@
 
 #include <slipway/testing/fake_host.hpp>
 
-#include "nvidia/kubelet/holders.hpp"
+#include "nvidia/kubelet/gpu_pods.hpp"
 #include "slipway/kubelet/podresources_v1.pb.h"
 
 namespace slipway::nvidia::kubelet {

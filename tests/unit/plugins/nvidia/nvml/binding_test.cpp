@@ -11,9 +11,9 @@
 #include <slipway/testing/fake_host.hpp>
 #include <slipway/testing/temp_dir.hpp>
 
+#include "gfd/labels/fabric.hpp"
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/event.hpp"
-#include "nvidia/nvml/fabric.hpp"
 #include "nvidia/nvml/mig.hpp"
 #include "nvidia/nvml/system.hpp"
 
@@ -164,7 +164,7 @@ TEST(NvmlBinding, CallsEveryMissingFunctionAbsentAndCrashesInNone) {
   EXPECT_TRUE(memory(*nvml, device).absent());
   EXPECT_TRUE(memory_total(*nvml, device).absent());
   EXPECT_TRUE(mig_mode(*nvml, device).absent());
-  EXPECT_TRUE(fabric(*nvml, device).absent());
+  EXPECT_TRUE(gfd::fabric(*nvml, device).absent());
   EXPECT_TRUE(processes(*nvml, device, ProcessKind::compute).absent());
   EXPECT_TRUE(EventSet::create(*nvml).absent());
   EXPECT_TRUE(field_values(*nvml, device, {91}).absent());

@@ -5,8 +5,8 @@
 
 #include <slipway/testing/temp_dir.hpp>
 
-#include "nvidia/cuda/cuda_support.hpp"
 #include "nvidia/gpu.hpp"
+#include "toolkit/requests/require/cuda_support.hpp"
 #include "toolkit/requests/require/machine.hpp"
 
 namespace slipway::shim {
@@ -161,8 +161,8 @@ TEST(MachineFacts, OfAMachineWithoutADriverAreUnknown) {
 }
 
 TEST(MachineFacts, OfProductsAreTheirBrandsAndArchitectures) {
-  using nvidia::brands_of;
-  using nvidia::cuda_of_driver;
+  using shim::brands_of;
+  using shim::cuda_of_driver;
   const auto arch_of = [](std::uint16_t id) { return nvidia::compute_capability_of(id); };
   EXPECT_THAT(brands_of("Tesla V100-SXM2-32GB"), ElementsAre("tesla"));
   EXPECT_THAT(brands_of("NVIDIA GeForce RTX 4090"), ElementsAre("geforce", "geforcertx"));

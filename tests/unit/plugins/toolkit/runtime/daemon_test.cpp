@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <slipway/service/unit_state.hpp>
+
 #include "engine_socket.hpp"
 #include "runtime_fixture.hpp"
 #include "toolkit/runtime/engine_checks.hpp"
@@ -103,10 +105,10 @@ TEST(RuntimeChecks, LeaveAnEngineAloneThatNobodyRuns) {
   EXPECT_TRUE(check_engine(answers, host).value());
   host.directory("/run/containerd");
   { const Fd listening = listen_at(host, kSocket); }  // its end leaves the socket behind
-  const std::vector<std::string> state{"systemctl", "show", "--property=ActiveState", "--value", "containerd.service"};
-  host.answers(state, {0, "inactive\n", "", false});
+  const std::vector<std::string> state = unit_state_command("containerd.service");
+  host.answers(state, {0, "ActiveState=inactive\n", "", false});
   EXPECT_TRUE(check_engine(answers, host).value());
-  host.answers(state, {0, "failed\n", "", false});
+  host.answers(state, {0, "ActiveState=failed\n", "", false});
   EXPECT_FALSE(check_engine(answers, host).value());
 }
 
@@ -115,7 +117,7 @@ std::string verified(FakeHost& host, const std::string& state) {
   config_check(host);
   const std::string dump = "[plugins.x.containerd.runtimes.nvidia]\nruntime_type = \"x\"\n";
   host.answers({"/usr/bin/containerd", "--config", kConfig, "config", "dump"}, {0, dump, "", false});
-  host.answers({"systemctl", "show", "--property=ActiveState,Job", "containerd.service"}, {0, state, "", false});
+  host.answers(unit_state_command("containerd.service"), {0, state, "", false});
   const auto findings = Runtime().verify(runtime_spec(), host);
   return findings ? canonical(to_json(*findings)) : to_text(findings.error());
 }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <slipway/findings.hpp>
+#include <slipway/service/unit_state.hpp>
 
 #include "engine_socket.hpp"
 #include "runtime_fixture.hpp"
@@ -175,8 +176,7 @@ TEST(RuntimeNri, IsVerifiedByWhatTheRunningServiceSays) {
 TEST(RuntimeNri, IsNotYetVerifiedWhereSystemdIsAboutToStartEngineAndService) {
   FakeHost host = machine("2.1.4", true);
   for (const char* unit : {"containerd.service", "slipway-runtime.service"})
-    host.answers({"systemctl", "show", "--property=ActiveState,Job", unit},
-                 {0, "ActiveState=inactive\nJob=7\n", "", false});
+    host.answers(unit_state_command(unit), {0, "ActiveState=inactive\nJob=7\n", "", false});
   EXPECT_THAT(verified(host), Not(HasSubstr("\"fail\"")));
   EXPECT_THAT(verified(host), HasSubstr("systemd starts the service later"));
 }
