@@ -21,12 +21,12 @@ inline constexpr const char* kDevicePlugin = "deviceplugin";
 
 struct GpuManagers {
   std::string otherwise = kDevicePlugin;
-  std::map<std::string, std::string> of;  ///< by PCI address or UUID
+  std::map<std::string, std::string> of;  ///< manager by PCI address or UUID
 
   const std::string& manager_of(const std::string& address, const std::string& uuid) const;
 };
 
-/// Without a file the device plugin has all. Errors: `corrupt` the file has not that form.
+/// Without a file the device plugin manages all GPUs. Errors: `corrupt` the file has another form.
 Result<GpuManagers> read_gpu_managers(const Host& host);
 Json to_json(const GpuManagers& managers);
 

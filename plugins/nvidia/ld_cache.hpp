@@ -13,11 +13,11 @@
 namespace slipway::nvidia {
 
 inline constexpr const char* kLdCache = "/etc/ld.so.cache";
-/// One with more bytes is not read.
+/// A larger cache is not read.
 inline constexpr std::size_t kMaxLdCache = 16U << 20U;
 
-/// The paths of the 64-bit libraries of a machine ("x86_64", "aarch64", "ppc64le"), in the cache's order.
-/// Errors: `corrupt` when it is no cache of glibc's new format, or an offset leads out of it.
+/// Returns the paths of the 64-bit libraries of a machine ("x86_64", "aarch64", "ppc64le"), in the cache's order.
+/// Errors: `corrupt` when it is not a cache in glibc's new format, or an offset is out of range.
 Result<std::vector<std::string>> parse_ld_cache(std::string_view bytes, std::string_view arch);
 
 }  // namespace slipway::nvidia

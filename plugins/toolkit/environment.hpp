@@ -10,7 +10,7 @@
 
 namespace slipway::toolkit {
 
-/// The value of an environment variable, empty when it is not set.
+/// Returns the value of an environment variable, empty when it is not set.
 using Environment = std::function<std::string(const std::string& name)>;
 inline std::string process_environment(const std::string& name) {
   const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): nobody here sets variables
@@ -19,7 +19,7 @@ inline std::string process_environment(const std::string& name) {
 
 inline std::string file_name(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 
-/// Empty for a name in "/" and for one without a folder.
+/// Empty for a name in "/" and for a path without a folder.
 inline std::string folder_of(std::string_view path) {
   const auto slash = path.rfind('/');
   return slash == std::string_view::npos || slash == 0 ? "" : std::string(path.substr(0, slash));

@@ -6,14 +6,14 @@
 
 namespace slipway::toolkit {
 
-/// All of a line: % begins a specifier.
+/// Escapes a whole line: % begins a specifier.
 inline std::string unit_line(const std::string& path) {
   std::string text;
   for (const char c : path) text += c == '%' ? std::string("%%") : std::string(1, c);
   return text;
 }
 
-/// A word of a command or a list: words end at blanks as well.
+/// Escapes a word of a command or a list: words also end at blanks.
 inline std::string unit_word(const std::string& path) {
   std::string word;
   for (const char c : unit_line(path)) {

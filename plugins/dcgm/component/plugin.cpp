@@ -17,7 +17,7 @@
 namespace slipway::dcgm {
 namespace {
 
-/// What a plan says besides.
+/// Returns the remarks that a plan shows.
 std::vector<std::string> remarks_of_host(const Settings& settings, const Host& host) {
   const auto counters = counters_of_host(settings, host);
   std::vector<std::string> remarks = counters ? remarks_on(settings.engine, *counters) : std::vector<std::string>();
@@ -27,7 +27,7 @@ std::vector<std::string> remarks_of_host(const Settings& settings, const Host& h
   return remarks;
 }
 
-/// The cause of what the first GPU without an answer leads to.
+/// Returns the cause that the first GPU without an answer points to.
 std::string lost_gpu_of(const Sample& sample, const Host& host) {
   const auto is_lost = [](const GpuState& state) { return !state.problem.empty(); };
   if (std::ranges::none_of(sample.gpus, is_lost)) return {};
@@ -53,7 +53,7 @@ class Dcgm final : public Component {
     return facts;
   }
 
-  // A mistake in the spec or in the file of counters is told now, not by a service at night.
+  // Reports a mistake in the spec or in the file of counters at plan time, before the service starts.
   Result<Plan> plan(const Spec& spec, const Facts& facts, const Inputs&) const override {
     if (facts.has("problem")) return error_from_json(facts.value("problem"));
     SLIPWAY_TRY(settings, read_settings(spec));
@@ -102,7 +102,7 @@ class Dcgm final : public Component {
     return nvidia::with_cause(findings, kName, lost_gpu_of(sample, host));
   }
 
-  /// What only the service knows, and a file of health rules that is broken since the last apply.
+  /// Reports what the service has found, and a file of health rules that broke after the last apply.
   Result<Findings> diagnose(const Spec& spec, const Host& host) const override {
     SLIPWAY_TRY(settings, read_settings(spec));
     Findings findings;

@@ -21,7 +21,7 @@ constexpr std::array kArticleRows{
               kNvlinkBytes},
 };
 
-/// The pod that has the whole GPU; of several the same one each time.
+/// Returns the pod that has the whole GPU; of several pods always the same one.
 std::string pod_of(const Entity& entity, const Exporter& exporter) {
   if (entity.instance) return {};
   AttributionSettings settings = exporter.attribution;
@@ -43,7 +43,7 @@ std::vector<unsigned> article_fields() {
 
 void add_articles(MetricsText& text, const Sample& sample, const Counters& counters, const Exporter& exporter) {
   struct Gpu {
-    const Entity* entity;  ///< itself, or the first of its instances, which has what only the GPU has as well
+    const Entity* entity;  ///< the GPU, or the first of its instances, which also carries the values of the whole GPU
     std::string index;
     std::string pod;
   };

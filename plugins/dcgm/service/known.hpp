@@ -10,7 +10,7 @@
 
 namespace slipway::dcgm {
 
-/// A pure function of what the service has anyhow.
+/// Collects facts that the service already has; without side effects.
 Known known_of(const Sample& sample, const Attribution& attribution, const AttributionSettings& settings,
                const HealthWatch& health);
 

@@ -16,26 +16,26 @@ namespace slipway::deviceplugin {
 
 using nvidia::kubelet::Allocation;
 
-/// How many containers have each device of the resource without kubelet counting that; one number for each device.
+/// Returns for each device of the resource the number of containers that use it without being counted by kubelet.
 std::vector<unsigned> uncounted_uses(const Resource& resource, const std::vector<Gpu>& gpus,
                                      const std::vector<Allocation>& allocations);
 
-/// A device that is offered in one way while pods have it in another.
+/// A device that is offered in one way while pods use it in another.
 struct SharingConflict {
   std::string gpu;       ///< UUID
   std::string device;    ///< UUID of the GPU or MIG device
-  std::string resource;  ///< that it is offered as
+  std::string resource;  ///< the resource that offers it
   std::vector<std::string> pods;
   std::string text;  ///< "GPU 0 (0000:10:00.0) is offered for exclusive use as nvidia.com/gpu, but pod team-a/s1 …"
   std::string remedy;
   bool operator==(const SharingConflict&) const = default;
 };
 
-/// In the order of resources and devices.
+/// Returns the conflicts in the order of resources and devices.
 std::vector<SharingConflict> sharing_conflicts(const Resources& resources, const std::vector<Gpu>& gpus,
                                                const std::vector<Allocation>& allocations);
 
-/// The allocations of devices on these GPUs, whatever their resource is called.
+/// Returns the allocations of devices on these GPUs, under any resource name.
 std::vector<Allocation> allocations_on(const std::vector<Gpu>& gpus, const std::vector<Allocation>& allocations);
 
 }  // namespace slipway::deviceplugin

@@ -11,10 +11,10 @@ namespace slipway::driver {
 
 class Scratch {
  public:
-  /// Below parent(wanted). Errors: those of ScratchFolder::make().
+  /// Creates it below parent(wanted). Errors: those of ScratchFolder::make().
   static Result<Scratch> make(const std::string& wanted);
 
-  /// Where temporary things go, absolute: `wanted`, else $TMPDIR, else /var/tmp.
+  /// Returns the absolute folder for temporary files: `wanted`, else $TMPDIR, else /var/tmp.
   static std::string parent(const std::string& wanted);
 
   /// Path of a name below it.

@@ -70,7 +70,7 @@ std::string removal_text(OnRemove on_remove) {
   return on_remove == OnRemove::restore ? "give the GPUs their former MIG layouts" : "leave the GPUs their MIG layouts";
 }
 
-/// A line for all GPUs, and below it how their memory slices are divided now and then; empty: nothing differs.
+/// Returns a line for all GPUs, followed by their memory slices now and after the change; empty: no GPU differs.
 std::string shown_of(const Settings& settings, const std::vector<ChangeGroup>& changes) {
   if (changes.empty())
     return settings.state_file.empty() ? std::string() : "write the state of the layouts to " + settings.state_file;
@@ -82,7 +82,7 @@ std::string shown_of(const Settings& settings, const std::vector<ChangeGroup>& c
   return line + "\n" + changes_text(changes);
 }
 
-/// @param settled  GpuDrains::settled_text() of them
+/// @param settled  from GpuDrains::settled_text()
 Outcome together(const std::vector<Outcome>& outcomes, const std::string& settled) {
   using Kind = Outcome::Kind;
   Outcome all = Outcome::already_done();
@@ -99,15 +99,15 @@ Outcome together(const std::vector<Outcome>& outcomes, const std::string& settle
   return all;
 }
 
-/// Empty: nobody wants to know.
+/// Empty: no state file is wanted.
 std::string state_file_of(const Action& action) { return action.value("data").value("state_file", ""); }
 
-/// Of an inverse, which has none: the default.
+/// An inverse action has no policy: it uses the default.
 Result<nvidia::drain::Settings> drain_of(const Action& action) {
   return nvidia::drain::read_settings(action.value("data").value("drain", Json()), "action");
 }
 
-/// What takes a layout back has no policy.
+/// An action that restores a layout has no policy.
 std::string drain_key_of(const Action& action) {
   return action.value("data").contains("drain") ? "spec.components.mig.drain" : "";
 }
@@ -116,7 +116,7 @@ std::vector<std::string> clients_of(const Action& action) {
   return action.value("data").value("clients", std::vector<std::string>());
 }
 
-/// Where one has waited for too long: others were changed before.
+/// A GPU has waited for too long: other GPUs were changed before.
 Error refused(Error error, const Action& action, const nvidia::drain::Settings& drain, const std::string& settled) {
   if (error.code == ErrorCode::busy && error.where.empty()) error.where = action.value("data").value("key", "");
   if (waits(drain) && !settled.empty()) error.details.emplace_back("so", settled + ", which nothing takes back");
@@ -165,7 +165,7 @@ Result<Outcome> change(const Action& action, const Host& host) {
     for (std::string& each : ended) error.details.emplace_back("so", std::move(each));
     return error;
   }
-  std::optional<Error> too_late;  // others have changed all the same, and are made usable
+  std::optional<Error> too_late;  // other GPUs have changed, and are made usable
   for (std::size_t i = 0; i < cleared.size(); ++i) {
     outcomes[cleared[i]] = (*changed)[i];
     auto outcome = gpus.after(cleared[i], (*changed)[i]);
@@ -218,7 +218,7 @@ Action layouts_action(const Settings& settings, const Json& clients, const std::
                                   .lost_at_boot = any_enabled || is_left_to_a_boot(settings),
                                   .exclusives = std::move(exclusives),
                                   .quiesces_services = true});
-  if (changes.size() > 1) return action;  // the picture tells what stays and what goes
+  if (changes.size() > 1) return action;  // the picture shows which instances stay
   const std::string instances = changes.empty() ? std::string() : changes.front().first->instances_text();
   action.because(instances.empty() ? config_name(settings) + " takes them" : instances);
   return action;
@@ -243,7 +243,7 @@ Result<bool> check_layouts(const Action& action, const Host& host) {
   SLIPWAY_TRY(targets, targets_of(action));
   if (StoppedClients::any_left(host)) return false;
   const auto session = NvmlSession::open(host, driver_root_of(action));
-  if (!session) return is_for_boot(host, session.error());  // nobody can say; a boot makes what is not so
+  if (!session) return is_for_boot(host, session.error());  // unknown; a boot changes what differs
   const auto gpus = open_gpus(**session, targets);
   if (!gpus) return false;
   for (std::size_t i = 0; i < targets.size(); ++i)

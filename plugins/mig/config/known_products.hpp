@@ -13,17 +13,17 @@
 
 namespace slipway::mig {
 
-/// How many MIG devices of a profile an empty GPU has room for.
+/// The number of MIG devices of a profile on an empty GPU.
 struct Offer {
   Profile profile;
   unsigned count = 0;
 };
 
-/// Empty: nothing is published for that chip.
+/// Empty: no values are published for that chip.
 std::vector<Offer> published_offers(const DeviceId& id);
-/// Of any product that the table has.
+/// True for a profile of any product in the table.
 bool is_published(const Profile& profile);
-/// What the GPU tells itself; else what is published.
+/// Returns the GPU's own values, or else the published ones.
 std::vector<Offer> offers_of(const Gpu& gpu);
 
 }  // namespace slipway::mig

@@ -18,13 +18,13 @@ struct Capability {
   std::string node;  ///< /dev/nvidia-caps/nvidia-cap12
   unsigned minor = 0;
   unsigned mode = 0444;
-  bool may_be_made = true;  ///< the driver lets programs make the node
+  bool may_be_made = true;  ///< the driver allows programs to create the node
 };
 
-/// Of the GPU instances and compute instances that there are: those without a device node.
+/// Returns the existing GPU instances and compute instances without a device node.
 std::vector<Capability> missing_capabilities(const Host& host);
 
-/// Makes the missing nodes of the running machine, as nvidia-modprobe does; elsewhere nothing.
+/// Creates the missing nodes of the running machine, as nvidia-modprobe does; on other machines it does nothing.
 /// Errors: `not_found` no driver has the nodes' major number; those of the system.
 Status make_capability_nodes(const Host& host);
 

@@ -19,8 +19,8 @@ struct StrictKey {
   std::function<Status(const Node&, Target&)> take;
 };
 
-/// Each member of a map by its key.
-/// Errors: `invalid`, with the place: no map, an unknown key (with the nearest one), what a key refuses.
+/// Reads each member of a map by its key. Errors: `invalid`, with the place: not a map, an unknown key (with the
+/// nearest one), an invalid value.
 template <class Target>
 Status take_strictly(const Node& node, const std::string& path, const std::vector<StrictKey<Target>>& keys,
                      Target& target) {

@@ -16,12 +16,12 @@
 
 namespace slipway::nvidia::drain {
 
-/// Those that NVML lists, and those that run code of the driver's libraries. Borrows the host.
+/// Processes that NVML lists, and those that run code of the driver's libraries. Borrows the host.
 class DriverUsers {
  public:
   explicit DriverUsers(const Host& host) : host_(host) {}
-  /// Bounded: it is false of one that NVML does not list whose memory maps are not read within two seconds, and of the
-  /// others once 256 MiB of them have been read in all.
+  /// Limited: false for a process that NVML does not list if its memory maps cannot be read within two seconds, and for
+  /// the remaining ones after 256 MiB of maps in all.
   bool contains(const Holder& holder);
 
  private:

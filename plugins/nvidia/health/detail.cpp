@@ -9,9 +9,9 @@
 namespace slipway::nvidia::health {
 namespace {
 
-constexpr unsigned kNewForm = 575;  // the driver branch that numbers the units anew
+constexpr unsigned kNewForm = 575;  // first driver branch with the new numbers of units
 
-/// The number right behind `mark`.
+/// Returns the number directly behind `mark`.
 std::optional<std::uint32_t> number_behind(std::string_view text, std::string_view mark, int base) {
   const std::size_t found = text.find(mark);
   if (found == std::string_view::npos) return std::nullopt;

@@ -12,11 +12,11 @@
 
 namespace slipway::nvidia::health {
 
-/// The GPUs that a command resets, as nvidia-smi's -i names them: numbers, UUIDs, PCI addresses; an empty list: all.
-/// Nothing: it is not `nvidia-smi -r`.
+/// Returns the GPUs that a command resets, in the words of nvidia-smi's -i: numbers, UUIDs, PCI addresses; an empty
+/// list: all. Empty: the command is not `nvidia-smi -r`.
 std::optional<std::vector<std::string>> gpus_reset_by(const std::vector<std::string>& command);
 
-/// Adds kPausePart: what the resets that succeeded have ended, for each GPU that the parts name.
+/// Adds kPausePart: the faults that successful resets have ended, for each GPU in the parts.
 SharedHealth with_resets(const RootDir& root, SharedHealth parts);
 
 }  // namespace slipway::nvidia::health

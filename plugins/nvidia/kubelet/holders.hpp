@@ -11,14 +11,14 @@
 
 namespace slipway::nvidia::kubelet {
 
-/// A container that has been given a device.
+/// A container with a device.
 struct Holder {
   std::string pod_namespace;
   std::string pod;
   std::string container;
-  std::string replica;  ///< its number, of a device that several share; empty: the device is not shared
+  std::string replica;  ///< replica number of a shared device; empty: the device is not shared
   bool init_container = false;
-  bool from_checkpoint = false;  ///< kubelet's checkpoint alone says so
+  bool from_checkpoint = false;  ///< only kubelet's checkpoint has it
 
   auto operator<=>(const Holder&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 takes it for 0
 };
@@ -27,11 +27,11 @@ struct Holder {
 /// "nvidia0/gi3".
 using Holders = std::map<std::string, std::vector<Holder>, std::less<>>;
 
-inline constexpr std::size_t kMostHolders = 256;  ///< of one device; further ones are left out
+inline constexpr std::size_t kMostHolders = 256;  ///< per device; further ones are left out
 
 /// All of them.
 Holders holders_of(const std::vector<Allocation>& allocations);
-/// Those of the resources nvidia.com/gpu, nvidia.com/mig-… and `more_resources`.
+/// Returns the holders of the resources nvidia.com/gpu, nvidia.com/mig-… and `more_resources`.
 Holders holders_of(const std::vector<Allocation>& allocations, const std::vector<std::string>& more_resources);
 
 /// A device's key, and the number of the replica: "GPU-1::3" -> "GPU-1" and "3".

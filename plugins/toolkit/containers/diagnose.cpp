@@ -64,7 +64,7 @@ const Words& words_of(LossCause cause) { return kWords.at(static_cast<std::size_
 
 std::string named(const Loss& loss) { return loss.container + ": " + loss.what; }
 
-/// How a running container of systemd gets it back without a restart.
+/// Returns how a running container with a systemd scope gets the device back without a restart.
 std::string without_restart(const Loss& loss) {
   if (loss.scope.empty() || loss.device.empty()) return {};
   return fmt::format("; until then `systemctl set-property --runtime '{}' 'DeviceAllow={} rw'` {} the first of them",

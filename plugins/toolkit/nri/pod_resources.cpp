@@ -12,7 +12,7 @@ namespace slipway::nri {
 namespace {
 
 constexpr const char* kResources = "nvidia.com/";
-// Device plugins of others give out numbers, which are GPUs to NVIDIA_VISIBLE_DEVICES.
+// Device plugins of other vendors allocate numbers, which would mean GPUs in NVIDIA_VISIBLE_DEVICES.
 constexpr const char* kUuids[] = {"GPU-", "MIG-"};
 
 void add_uuids(const v1::ContainerDevices& devices, std::vector<std::string>& into) {

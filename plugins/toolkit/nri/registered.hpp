@@ -4,7 +4,7 @@
 
 namespace slipway::nri {
 
-/// The service's status begins so then, and with nothing of the kind otherwise.
+/// The service's status begins with this text once it is registered.
 inline constexpr const char* kRegistered = "registered with ";
 
 }  // namespace slipway::nri

@@ -26,7 +26,7 @@ struct Client {
   const char* engine;  ///< Place::engine
   const char* socket;
   const char* program;
-  const char* word;  ///< of a program of many commands, else empty
+  const char* word;  ///< subcommand of a multi-call program, else empty
   const char* unit;
 };
 constexpr std::array kClients{
@@ -54,14 +54,14 @@ Words by_ctr(const Client& client, const Words& more) {
   return words;
 }
 
-/// Whoever kills ctr leaves the container running. There is no snapshot: its root is the folder.
+/// Killing ctr leaves the container running. There is no snapshot: its root is the folder.
 Removals removals_by_ctr(const Client& client, const Place& place) {
   return {.container = {by_ctr(client, {"tasks", "delete", "--force", place.name()}),
                         by_ctr(client, {"containers", "delete", place.name()})},
           .shared = by_ctr(client, {"namespaces", "remove", kNamespace})};
 }
 
-/// No shares are asked for, as there are machines without the CPU controller.
+/// Sets no CPU shares, because some machines lack the CPU controller.
 Engine engine_of(const std::string& name, const Client& client, const Gift& gift, const Wanted& wanted) {
   Engine engine{.name = name, .given = gift.shown, .place = {client.engine, wanted.number}};
   engine.start = by_ctr(client, {"run", "--rm", "--cpu-shares", "0"});

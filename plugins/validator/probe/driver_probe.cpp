@@ -28,5 +28,5 @@ int main(int count, char** values) {
                                                 std::chrono::milliseconds(limit));
   const std::string line = canonical(validator::to_json(looked)) + "\n";
   const bool written = ::write(STDOUT_FILENO, line.data(), line.size()) == static_cast<ssize_t>(line.size());
-  ::_exit(written ? 0 : 1);  // the kernel gives back the rest, also where a call hangs
+  ::_exit(written ? 0 : 1);  // the kernel releases the rest, even if a call hangs
 }

@@ -13,8 +13,8 @@ namespace slipway::deviceplugin {
 /// "nvidia.com/gpu" -> "nvidia-gpu.sock".
 std::string socket_name(const std::string& resource);
 
-/// Removes the sockets of that form in plugins_registry at which nobody listens: kubelet would try each of them for
-/// ever. @return their paths
+/// Removes the sockets of that form in plugins_registry without a listener: kubelet would retry each of them for ever.
+/// @return their paths
 std::vector<std::string> remove_stale_sockets(const RootDir& root, const std::string& registry);
 
 }  // namespace slipway::deviceplugin

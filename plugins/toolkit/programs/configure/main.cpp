@@ -34,7 +34,7 @@ void tell_changes(FILE* to, const std::vector<FileChange>& changes) {
   if (!any) put(to, "nothing to change\n");
 }
 
-/// Which units have to be restarted, for people.
+/// Prints the units that have to be restarted.
 void tell_restarts(const Plan& plan) {
   for (const Action& action : plan.actions()) {
     const Json triggers = action.value("triggers");
