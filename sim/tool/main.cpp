@@ -49,7 +49,7 @@ Status make(const std::string& folder, const Words& words) {
   return write_sim_machine(*machine, folder);
 }
 
-/// The trees of a machine whose driver is loaded, as its state is now.
+/// Writes the trees of a machine with a loaded driver, in its current state.
 Status tree(const std::string& folder, const Words& words) {
   if (words.size() != 2) return usage("tree needs a profile and a folder", "slipway-sim FOLDER tree h100x8 ROOT");
   SLIPWAY_TRY(profile, read_sim_profile(words[0], sim_profile_folders()));

@@ -11,7 +11,7 @@ struct Slots {
   unsigned instance, compute;
 };
 
-/// The visible ones by the ids of GPU and compute instance.
+/// Fills in the visible ones, ordered by the ids of GPU and compute instance.
 unsigned ordered(const Machine& machine, const Gpu& gpu, Slots list[kMaxInstances * kMaxInstances]) {
   unsigned count = 0;
   for (std::uint32_t id = 0; id <= 14; ++id)

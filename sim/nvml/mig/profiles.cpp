@@ -24,7 +24,7 @@ void fill(Info* info, const MigProfile& profile) {
   info->memorySizeMB = profile.memory_mib;
 }
 
-/// `body(profile)` for a selector that the GPU has.
+/// `body(profile)` for a selector that the GPU supports.
 template <class Body>
 nvmlReturn_t with_profile(Function function, nvmlDevice_t device, unsigned selector, Body body) {
   return with_gpu(function, device, [&](Gpu& gpu) -> nvmlReturn_t {
