@@ -1,10 +1,11 @@
-# !/bin/bash SPDX-License-Identifier: Apache-2.0 bench/apply-vs-tar - installs a driver package into an empty root:
-# slipway against tar and dpkg with the same files.
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# bench/apply-vs-tar - installs a driver package into an empty root: slipway against tar and dpkg with the same files.
 #
-# slipway:  slipway apply (checks digests, unpacks, journals, links, depmod, ldconfig, syncs, verifies) tar:      tar
-# --zstd -x of the same layers, then one sync -f dpkg:     dpkg --install of one package with the same files, in an
-# empty root The three take turns, so that other work on the machine affects all alike. Also prints slipway's peak
-# memory.
+# slipway:  slipway apply (checks digests, unpacks, journals, links, depmod, ldconfig, syncs, verifies)
+# tar:      tar --zstd -x of the same layers, then one sync -f
+# dpkg:     dpkg --install of one package with the same files, in an empty root
+# The three take turns, so that other work on the machine affects all alike. Also prints slipway's peak memory.
 
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -1,5 +1,7 @@
-# !/usr/bin/env python3 SPDX-License-Identifier: Apache-2.0 bench/compare_specs.py A B - prints the differences of two
-# CDI specs (YAML or JSON), field by field; exits 1 if there are any.
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# bench/compare_specs.py A B - prints the differences of two CDI specs (YAML or JSON), field by field; exits 1 if there
+# are any.
 """Elements of lists are matched by key: nodes by path, mounts by container path, devices by name, hooks by
 their words, links of create-symlinks hooks one by one, so that order and grouping do not count as differences."""
 

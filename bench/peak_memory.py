@@ -1,5 +1,6 @@
-# !/usr/bin/env python3 SPDX-License-Identifier: Apache-2.0 bench/peak_memory.py - runs a command and prints its peak
-# memory, including its child processes.
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# bench/peak_memory.py - runs a command and prints its peak memory, including its child processes.
 #
 # Two figures: the largest process (ru_maxrss, what `/usr/bin/time -v` calls maximum resident set size), and the highest
 # sum over all of them at once (proportional set size, so that shared pages count once; sampled every 5 ms).

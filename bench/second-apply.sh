@@ -1,5 +1,7 @@
-# !/bin/bash SPDX-License-Identifier: Apache-2.0 bench/second-apply - how long an apply takes that has nothing to do,
-# without any network: for the driver alone, and for the whole stack. Every plugin runs.
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# bench/second-apply - how long an apply takes that has nothing to do, without any network: for the driver alone, and
+# for the whole stack. Every plugin runs.
 
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -1,8 +1,9 @@
-# !/usr/bin/env python3 SPDX-License-Identifier: Apache-2.0 bench/side_by_side.py RUNS NAME COMMAND... -- NAME
-# COMMAND... [-- NAME COMMAND...] - runs commands in turns, and prints for each the median wall-clock time, the median
-# processor time and the peak memory of its largest process, and the ratio of the first to the second. The third is work
-# that both have to do: the ratio is printed again without it. On a machine with other users, look at the processor
-# time.
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# bench/side_by_side.py RUNS NAME COMMAND... -- NAME COMMAND... [-- NAME COMMAND...] - runs commands in turns, and
+# prints for each the median wall-clock time, the median processor time and the peak memory of its largest process, and
+# the ratio of the first to the second. The third is work that both have to do: the ratio is printed again without it.
+# On a machine with other users, look at the processor time.
 
 import os
 import shutil

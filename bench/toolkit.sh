@@ -1,4 +1,4 @@
-# !/bin/bash
+#!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # bench/toolkit - CDI specs, engine configuration and container starts, beside NVIDIA's container toolkit.
 #
