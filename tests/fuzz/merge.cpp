@@ -15,7 +15,7 @@ namespace {
 
 using namespace slipway;
 
-/// Keys that components of slipway set in such files: Docker's daemon.json, containerd's config.toml, a kubelet's YAML.
+/// Keys that slipway's components set in such files: Docker's daemon.json, containerd's config.toml, kubelet's YAML.
 const std::map<std::string, const char*> kOwn = {
     {"json",
      R"({"features":{"cdi":true},"default-runtime":"nvidia","runtimes":{"nvidia":{"path":"/b","runtimeArgs":[]}}})"},

@@ -21,7 +21,7 @@ struct Heard {
   bool operator==(const Heard&) const = default;
 };
 
-/// All that can be read from bytes that come in pieces of such a size.
+/// Reads everything from bytes that arrive in pieces of that size.
 Heard hear(std::string_view bytes, std::size_t piece) {
   FrameReader reader;
   Heard heard;

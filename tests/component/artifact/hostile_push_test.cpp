@@ -15,7 +15,7 @@ using test::SamplePackage;
 using test::ServedRequest;
 using test::ServedResponse;
 
-/// A registry that has every blob and takes every manifest.
+/// A registry that claims to have every blob and accepts every manifest.
 class HostilePush : public testing::Test {
  protected:
   Json source() const { return {{"repository", "oci://" + registry.authority() + "/me/pkg"}}; }

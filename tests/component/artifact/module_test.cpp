@@ -11,7 +11,7 @@
 namespace slipway::artifact {
 namespace {
 
-/// What the worker's side hears.
+/// The messages that the worker's side receives.
 struct Heard {
   std::vector<std::pair<std::string, Json>> messages;
 

@@ -41,7 +41,7 @@ TEST(PluginCheckBeside, PassesWhereNothingIsClaimedTwiceAndSaysWhatCouldNotBePla
   EXPECT_THAT(report.not_exercised.at("plugin.beside"), HasSubstr("supplied (it needs packages)"));
 }
 
-// No plan without its packages: what its file names is all that can be known.
+// There is no plan without packages: only the paths in the plugin's file are known.
 TEST(PluginCheckBeside, WarnsOfAPathThatIsInThePluginOfWhatCouldNotBePlanned) {
   const CheckReport report = beside("/etc/supplied/with/a/name/of/its/own.conf");
   EXPECT_EQ(report.code, 0);
@@ -59,7 +59,7 @@ TEST(PluginCheckBeside, RefusesAComponentThatAnotherFileHasAsWell) {
               AllOf(HasSubstr("the component faulty is in "), HasSubstr("/renamed.so, which is installed")));
 }
 
-// An upgrade has the name of the file that it takes the place of.
+// A new version has the name of the file that it replaces.
 TEST(PluginCheckBeside, TakesAFileOfItsOwnNameForAnEarlierVersion) {
   const testing::TempDir folder;
   std::filesystem::copy_file(SLIPWAY_FAULTY, folder.at("faulty.so"));

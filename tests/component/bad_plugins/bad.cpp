@@ -28,7 +28,7 @@ struct Early {
 };
 const Early early;
 
-/// What no header of slipway's or of the standard library's describes.
+/// A type that neither slipway's headers nor the standard library declares.
 struct Foreign {
   int number;
 };
@@ -37,7 +37,7 @@ struct Foreign {
   for (;;) pause();
 }
 
-/// Three generations of children that leave the session, a few hundred in all: enough to show that none gets away.
+/// Three generations of children that leave the session, a few hundred in all: enough to show that none escapes.
 [[noreturn]] void fork_bomb() {
   constexpr int kGenerations = 3;
   constexpr int kChildren = 6;

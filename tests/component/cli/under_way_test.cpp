@@ -27,7 +27,7 @@ TEST(UnderWay, IsToldWithWhatTheApplyDownloadsAndIsOverWithIt) {
   LayoutMaker layout(root.folder().at("served").string());
   ASSERT_EQ(std::system(("cp -rT " + testing::kPackage + " " + layout.path()).c_str()), 0);
   std::unique_ptr<LayoutRegistry> registry;
-  // The layers come a byte at a time, which never ends.
+  // The layers arrive a byte at a time, which never ends.
   registry =
       std::make_unique<LayoutRegistry>(layout, [&](const ServedRequest& request) -> std::optional<ServedResponse> {
         constexpr std::size_t kLayer = 1000;

@@ -35,7 +35,7 @@ void* make_call(void* what) {
   ::_exit(1);
 }
 
-/// A file is locked for itself alone, a folder together with others who read it.
+/// Locks a file exclusively, a folder shared with other readers.
 int hold(const char* place) {
   struct stat status {};
   const bool folder = ::stat(place, &status) == 0 && S_ISDIR(status.st_mode);

@@ -14,9 +14,9 @@ class RandomDocuments {
  public:
   explicit RandomDocuments(unsigned seed) : random_(seed) {}
 
-  /// A text of the format: comments, odd spacing, all ways to write a thing.
+  /// Returns a text in the format: with comments, odd spacing, and all notations.
   std::string text(const std::string& format);
-  /// A key of the document, one that is new in it, or one deep below nothing.
+  /// Returns a key of the document, a new one, or one below a missing key.
   Key key(const Json& document);
   Json value(bool with_lists = true);
   bool chance(int percent) { return static_cast<int>(random_() % 100) < percent; }

@@ -50,7 +50,8 @@ TEST(Stop, ComesAtOnceWithASecondSignal) {
             128 + SIGTERM);
 }
 
-// A terminal that closes tells its group and its shell, which tells its jobs: that was a second signal.
+// A terminal that closes signals its group and its shell, which signals its jobs: earlier the latter counted as a
+// second signal.
 TEST(Stop, IsAskedForOnceByTwoSignalsThatComeTogether) {
   EXPECT_EQ(ended([] {
               watch_stop_signals();
