@@ -33,7 +33,7 @@ class ModuleSignature : public ::testing::Test {
     EXPECT_FALSE(signer.ok());
     return signer ? Error{} : signer.error();
   }
-  /// `openssl cms -verify` of the signature that the file at `path` ends with.
+  /// Runs `openssl cms -verify` on the signature at the end of the file `path`.
   std::string verified(const std::string& path, const std::string& certificate_file) {
     constexpr std::size_t kTrailer = 12 + 28;
     const std::string all = work.content(path);

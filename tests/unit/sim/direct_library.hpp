@@ -15,7 +15,7 @@
 
 namespace slipway::core {
 
-/// A copy of the library: what a process has opened before counts for a library of its own.
+/// A copy of the library, because a loaded library keeps the state of earlier calls.
 class DirectLibrary {
  public:
   DirectLibrary() {

@@ -33,7 +33,7 @@ class SimTest : public ::testing::Test {
     ASSERT_TRUE(opened.ok()) << to_text(opened.error());
   }
 
-  /// slipway-sim as another process. @return its exit status
+  /// Runs slipway-sim as another process. @return its exit status
   int tool(const std::string& words) {
     const std::string command =
         "'" SIM_TOOL "' '" + folder_.string() + "' " + words + " > '" + folder_.string() + "/output'";

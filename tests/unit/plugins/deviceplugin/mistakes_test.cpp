@@ -53,7 +53,7 @@ TEST(ConfigMistakes, OfWhatNoGpuOfTheMachineCanBeOfferedByAreKnownWithoutADriver
       << "what MIG devices there will be nobody knows";
 }
 
-// "deferred: planned once driver is done", and the driver was installed.
+// Earlier this was reported as "deferred: planned once driver is done", although the driver was installed.
 TEST(ConfigMistakes, OfAMissingFileOrConfigWaitForNoOtherComponent) {
   const DevicePlugin component;
   FakeHost host = bare_host();

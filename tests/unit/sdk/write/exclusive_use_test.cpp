@@ -28,7 +28,7 @@ Action change(std::vector<std::string> exclusives, bool quiesces = false) {
                          .quiesces_services = quiesces});
 }
 
-/// A control socket that gives one answer to whoever asks; empty: it hangs up.
+/// A control socket that gives one answer to every client; empty: it hangs up.
 class FakeService {
  public:
   FakeService(const Host& host, const std::string& name, std::string answer) : answer_(std::move(answer)) {
@@ -49,7 +49,7 @@ class FakeService {
     ::shutdown(listening_.get(), SHUT_RDWR);
     if (thread_.joinable()) thread_.join();
   }
-  /// The one who asked has hung up.
+  /// True when the client has hung up.
   bool is_released() {
     thread_.join();
     char letter = 0;

@@ -10,7 +10,7 @@
 namespace slipway::testing {
 
 /// The package of this machine's architecture in the cache of the end-to-end tests (tests/e2e/lib.sh), where
-/// tests/e2e/fetch-nvidia-programs.sh puts it; empty: it was not fetched here.
+/// tests/e2e/fetch-nvidia-programs.sh puts it; empty when it was not fetched here.
 inline std::filesystem::path real_package(const std::string& name) {
 #ifdef __aarch64__
   constexpr const char* kEnd = "_arm64.deb";
