@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/cdi_needs.hpp - the CDI devices that containers will be told to ask for, and whether a spec has
-// them: what none has keeps each pod from starting.
+// plugins/deviceplugin/cdi_needs.hpp - the CDI devices that containers will be told to request, and whether a spec has
+// them: a missing one keeps each pod from starting.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/conflicts.hpp - pods that have a device in another way than it is offered, out of what the
-// service writes to its status file.
+// plugins/deviceplugin/conflicts.hpp - pods that have a device in another way than it is offered, from the service's
+// status file.
 #pragma once
 
 #include <string>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/list_strategy.hpp - how containers are given their devices where the config says nothing: by CDI
-// (cdi-cri), where specs, engine and kubelet have what that takes; else as NVIDIA's plugin has it (envvar).
+// plugins/deviceplugin/list_strategy.hpp - the way in which containers get their devices when the config does not set
+// one: CDI (cdi-cri), if specs, engine and kubelet support it; otherwise that of NVIDIA's plugin (envvar).
 //
-// The plan knows specs and engine, and leaves its choice in a file. The service reads that file, and looks at kubelet
-// itself, which may come or change after the apply.
+// The plan reads specs and engine, and writes its choice to a file. The service reads that file, and checks kubelet
+// itself, which may be installed or changed after the apply.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/memory.hpp - GPUs that containers share by time-slicing and whose memory is exhausted: by whom,
-// and what would divide it.
+// plugins/deviceplugin/memory.hpp - GPUs that containers share by time-slicing and whose memory is exhausted: the
+// containers, and the settings that would divide it.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/offer_check.hpp - judges a config by the GPUs of this machine as the service will: what that
-// could not offer is told beforehand.
+// plugins/deviceplugin/offer_check.hpp - checks a config against the GPUs of this machine like the service: devices
+// that it could not offer are reported in advance.
 #pragma once
 
 #include <string>

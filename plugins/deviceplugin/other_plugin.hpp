@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/deviceplugin/other_plugin.hpp - another device plugin that offers GPUs of this machine to the same kubelet,
-// so that each gives out what the other has given to a pod: NVIDIA's, another slipway's in a container, or any other.
+// so that both can allocate the same GPU: NVIDIA's, another slipway's in a container, or any other.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/status.hpp - how the service fares: whether kubelet has what it offers, and its status file for
+// plugins/deviceplugin/status.hpp - the state of the service: whether kubelet has its offer, and its status file for
 // people.
 #pragma once
 

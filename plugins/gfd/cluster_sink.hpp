@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/gfd/cluster_sink.hpp - labels as objects of a cluster: a NodeFeature, for Node Feature Discovery, or the
-// labels of the Node itself, where no Node Feature Discovery runs.
+// labels of the Node itself, without Node Feature Discovery.
 //
-// Who speaks to an API server implements ClusterDoor; gfd itself has no network.
+// A client of an API server implements ClusterDoor; gfd itself does not use the network.
 #pragma once
 
 #include <set>

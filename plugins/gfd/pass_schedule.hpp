@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/gfd/pass_schedule.hpp - when the next pass is due: after the interval, or when a file has changed.
+// plugins/gfd/pass_schedule.hpp - the time of the next pass: after the interval, or when a file has changed.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/gfd/probe.hpp - one look at the machine after the other, each with an NVML of its own.
+// plugins/gfd/probe.hpp - repeated checks of the machine, each with an NVML of its own.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/gfd/service.hpp - `slipway service gfd`: looks at the machine again and again and keeps the labels and their
-// file right.
+// plugins/gfd/service.hpp - `slipway service gfd`: checks the machine again and again and keeps the labels and their
+// file up to date.
 #pragma once
 
 #include <atomic>

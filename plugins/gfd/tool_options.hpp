@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/gfd/tool_options.hpp - the command lines of gfd's tools, with the environment that gpu-feature-discovery
-// knows.
+// plugins/gfd/tool_options.hpp - the command lines of gfd's tools, with the environment variables of
+// gpu-feature-discovery.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/cdi_refresh.hpp - how whoever sees a GPU, a MIG device or the driver come or go has the CDI specs
-// written anew: by a file that slipway-cdi-refresh.path waits for. A request that comes while the specs are being
-// written is a file again, so none is lost, and any number of them is one.
+// plugins/nvidia/cdi_refresh.hpp - requests new CDI specs when a GPU, a MIG device or the driver appears or disappears:
+// by a file that slipway-cdi-refresh.path waits for. A request during the writing of the specs creates the file again,
+// so none is lost, and several requests count as one.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/duration.hpp - lengths of time as Go writes them, which the files and options of NVIDIA's tools have.
+// plugins/nvidia/duration.hpp - durations in Go's format, as in the files and options of NVIDIA's tools.
 #pragma once
 
 #include <chrono>

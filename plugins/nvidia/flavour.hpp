@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/flavour.hpp - the two kinds of NVIDIA kernel modules, and which of them a set of GPUs can use.
+// plugins/nvidia/flavour.hpp - the two kinds of NVIDIA kernel modules, and those that a set of GPUs can use.
 #pragma once
 
 #include <optional>

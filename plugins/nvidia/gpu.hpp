@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/gpu.hpp - NVIDIA's PCI functions: which are GPUs or NVSwitches, of what architecture and product.
+// plugins/nvidia/gpu.hpp - NVIDIA's PCI functions: the GPUs and NVSwitches among them, their architecture and product.
 //
 // Ids are from the PCI ID database (pci.ids) and the table of the open kernel modules' README.
 #pragma once

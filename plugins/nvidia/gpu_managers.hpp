@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/gpu_managers.hpp - who hands a GPU out: the device plugin, a DRA driver, VFIO or nobody.
+// plugins/nvidia/gpu_managers.hpp - the program that allocates a GPU: the device plugin, a DRA driver, VFIO or none.
 //
-// /etc/slipway/gpu-managers.json, written by the device plugin's plan and read by whoever manages GPUs:
+// /etc/slipway/gpu-managers.json, written by the device plugin's plan and read by the programs that manage GPUs:
 //   {"apiVersion": "slipway.dev/v1", "kind": "GpuManagers", "default": "deviceplugin",
 //    "gpus": {"0000:65:00.0": "dra", "GPU-5d1f…": "vfio"}}
 // A GPU is named by PCI address or UUID; one that is not named has the default manager. No entry expires.

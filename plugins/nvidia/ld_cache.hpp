@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/ld_cache.hpp - /etc/ld.so.cache of a driver's root, in the format of glibc 2.2 and newer: where the
-// dynamic linker finds libraries that lie in no usual folder, as below /usr/local/nvidia/lib64.
+// plugins/nvidia/ld_cache.hpp - /etc/ld.so.cache of a driver's root, in the format of glibc 2.2 and newer: the places
+// of libraries outside the usual folders, for example below /usr/local/nvidia/lib64.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/library_folders.hpp - the folders in which a driver's libraries are looked for, below its root.
+// plugins/nvidia/library_folders.hpp - the folders in which a driver's libraries are searched, below its root.
 #pragma once
 
 #include <array>

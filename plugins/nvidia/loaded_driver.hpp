@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/loaded_driver.hpp - which NVIDIA driver runs in the kernel: /proc/driver/nvidia and /sys/module.
+// plugins/nvidia/loaded_driver.hpp - the NVIDIA driver that runs in the kernel: /proc/driver/nvidia and /sys/module.
 #pragma once
 
 #include <optional>

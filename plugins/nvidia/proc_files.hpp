@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/proc_files.hpp - what the driver has in /proc and /dev: its files, and its character devices with
+// plugins/nvidia/proc_files.hpp - the driver's entries in /proc and /dev: its files, and its character devices with
 // names, majors, minors, modes.
 #pragma once
 

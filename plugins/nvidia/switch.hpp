@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/switch.hpp - a switch of one of NVIDIA's programs, and what slipway does with it;
+// plugins/nvidia/switch.hpp - a switch of one of NVIDIA's programs, and slipway's treatment of it;
 // docs/nvidia-switches.md has them all.
 #pragma once
 

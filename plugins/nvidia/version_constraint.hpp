@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/version_constraint.hpp - which driver versions a spec allows: one, a branch, a range, or the latest.
+// plugins/nvidia/version_constraint.hpp - the driver versions that a spec allows: one, a branch, a range, or the
+// latest.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/environment.hpp - what NVIDIA's container toolkit is told by environment variables, and the parts of
-// a path.
+// plugins/toolkit/environment.hpp - the environment variables of NVIDIA's container toolkit, and the parts of a path.
 #pragma once
 
 #include <cstdlib>
@@ -13,7 +12,7 @@ namespace slipway::toolkit {
 /// Returns the value of an environment variable, empty when it is not set.
 using Environment = std::function<std::string(const std::string& name)>;
 inline std::string process_environment(const std::string& name) {
-  const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): nobody here sets variables
+  const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): no code here sets variables
   return value == nullptr ? std::string() : value;
 }
 

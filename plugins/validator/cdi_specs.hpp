@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/cdi_specs.hpp - the CDI specs of NVIDIA's devices on this host, and what is wrong with them.
+// plugins/validator/cdi_specs.hpp - the CDI specs of NVIDIA's devices on this host, and their faults.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/check.hpp - the result of one check: a finding whose name is known beforehand.
+// plugins/validator/check.hpp - the result of one check: a finding with a fixed name.
 #pragma once
 
 #include <string>

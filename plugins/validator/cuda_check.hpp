@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/cuda_check.hpp - does CUDA compute? Tried out by a small program on every GPU.
+// plugins/validator/cuda_check.hpp - checks that CUDA computes, with a small program on every GPU.
 #pragma once
 
 #include <chrono>

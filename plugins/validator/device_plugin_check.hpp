@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/device_plugin_check.hpp - does kubelet have this node's GPUs to give away?
+// plugins/validator/device_plugin_check.hpp - checks that kubelet can allocate this node's GPUs.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/driver_check.hpp - does the driver run, does every GPU answer, and are the companion drivers
-// there?
+// plugins/validator/driver_check.hpp - checks that the driver runs, that every GPU answers, and that the companion
+// drivers are present.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/validator/driver_look.hpp - asks NVML whether every GPU answers, in this process or in one that ends.
 //
-// A process that has opened NVML keeps some 17 MB for as long as the library is open. A service looks in a child, and
-// keeps nothing.
+// A process that has opened NVML keeps some 17 MB for as long as the library is open. A service calls it in a child,
+// and keeps nothing.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/driver_place.hpp - where the driver's libraries are: the host's folders, slipway's store, or what a
-// driver container has installed.
+// plugins/validator/driver_place.hpp - the place of the driver's libraries: the host's folders, slipway's store, or the
+// files that a driver container has installed.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/toolkit_check.hpp - do container engines get GPUs? By CDI specs, or by NVIDIA's runtime.
+// plugins/validator/toolkit_check.hpp - checks that container engines get GPUs, by CDI specs or by NVIDIA's runtime.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the calls of a real driver cost, read from a file of profiles/costs.
+// The costs of a real driver's calls, read from a file of profiles/costs.
 #include <charconv>
 
 #include <slipway/regular_file.hpp>

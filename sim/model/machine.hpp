@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sim/model/machine.hpp - makes the state of a simulated GPU machine, which the simulated NVML answers from: GPUs,
-// links, vGPU guests.
+// sim/model/machine.hpp - creates the state of a simulated GPU machine, which the simulated NVML reads: GPUs, links,
+// vGPU guests.
 #pragma once
 
 #include <map>

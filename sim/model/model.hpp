@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sim/model/model.hpp - reads what a GPU model is like: memory, clocks, links, MIG profiles; and what its driver's
-// calls cost.
+// sim/model/model.hpp - reads the data of a GPU model: memory, clocks, links, MIG profiles; and the costs of its
+// driver's calls.
 //
 // One YAML file per model in the folder models/ beside the profiles, and one per set of costs in costs/; the formats
 // are documented in sim/README.md.

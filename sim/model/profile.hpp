@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sim/model/profile.hpp - reads the YAML profile of a simulated machine: which devices it has, what its kernel
-// says.
+// sim/model/profile.hpp - reads the YAML profile of a simulated machine: its devices, and the output of its kernel.
 //
 // The format is documented in sim/README.md. A profile says only what is known of the real machine: a value that
 // is missing is shown as the kernel shows an unknown one.
@@ -73,7 +72,7 @@ struct SimProfile {
 ///                      with a smaller count: "h100x2" is h100x8 with its first two GPUs and without NVSwitches; then
 ///                      settings of the simulated driver, if any: "h100x8,driver=535.261.03,mig=1g.10gb"
 /// @param folders       searched in order for NAME.yaml
-/// Errors: `not_found`, listing the profiles there are; `invalid`, naming file:line:column and what was expected.
+/// Errors: `not_found`, with the existing profiles; `invalid`, with file:line:column and the expected value.
 Result<SimProfile> read_sim_profile(const std::string& name_or_file, const std::vector<std::string>& folders);
 
 /// Returns the existing folders with slipway's own profiles: ../share/slipway/sim beside the running program's folder,

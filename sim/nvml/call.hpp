@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sim/nvml/call.hpp - what every simulated call does before its own part: count, wait, fail as it was told to.
+// sim/nvml/call.hpp - the common first part of every simulated call: count, wait, fail if configured.
 #pragma once
 
 #include <ctime>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a call takes of the real driver: processor time, wall time and memory.
+// The costs of a call of the real driver: processor time, wall time and memory.
 #include <ctime>
 
 #include <sys/mman.h>

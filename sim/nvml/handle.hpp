@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sim/nvml/handle.hpp - handles that carry what they stand for, so that a stale one is known as such.
+// sim/nvml/handle.hpp - handles that contain the identity of their object, so that a stale one is detected.
 #pragma once
 
 #include "nvidia/nvml/abi/base.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding GPUs and who they are.
+// Finding GPUs and their identity.
 #include <cstdio>
 #include <cstring>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of functions that NVIDIA's own tools ask for beside the public ones. nvidia-smi does not start without it.
+// The table of functions that NVIDIA's own tools call besides the public ones. nvidia-smi does not start without it.
 #include <cstring>
 
 #include "sim/nvml/call.hpp"

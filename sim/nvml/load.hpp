@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sim/nvml/load.hpp - what a GPU's load comes to: power, heat, clocks, counters that move with time.
+// sim/nvml/load.hpp - the effects of a GPU's load: power, heat, clocks, counters that move with time.
 #pragma once
 
 #include "sim/state/machine.hpp"

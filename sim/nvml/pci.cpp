@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a GPU sits: PCI, topology, affinity, peers.
+// The place of a GPU: PCI, topology, affinity, peers.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modes that an administrator sets, and what they are.
+// Modes that an administrator sets, and their current values.
 #include <cstring>
 
 #include "nvidia/nvml/abi/device.h"

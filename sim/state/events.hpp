@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// sim/state/events.hpp - what happens on a simulated machine: events are kept, and the calls that wait are woken.
+// sim/state/events.hpp - the events of a simulated machine: they are kept, and waiting calls are woken.
 //
-// The machine's word `changes` is a futex that all processes share: a call that waits sleeps in the kernel until
-// somebody changes the word. Nothing is held while it sleeps, so a process that dies leaves nothing behind. All of this
-// with the machine locked, except for the wait itself.
+// The machine's word `changes` is a futex that all processes share: a waiting call sleeps in the kernel until another
+// process changes the word. Nothing is held while it sleeps, so a process that dies leaves nothing behind. The machine
+// is locked for all of this, except for the wait itself.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // sim/state/machine.hpp - the state of a simulated GPU machine: one file that every process maps.
 //
 // Plain data of fixed size, without pointers: slipway writes it from a profile, the simulated libnvidia-ml.so.1 in each
-// process answers from it and changes it, and slipway-sim changes it from outside. Whoever looks at more than one
+// process answers from it and changes it, and slipway-sim changes it from outside. Code that reads more than one
 // member, or changes any, holds the lock of the file (MachineFile). Texts end with NUL. Sizes are in bytes unless
 // named.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sim/state/mig_rules.hpp - which MIG instances a GPU has room for, where the driver puts them, their ids, and the
-// minors of /dev/nvidia-caps, which are a fixed table of the open kernel modules.
+// sim/state/mig_rules.hpp - the MIG instances that a GPU has room for, the places that the driver chooses, their ids,
+// and the minors of /dev/nvidia-caps, which are a fixed table of the open kernel modules.
 //
 // Pure functions of a Gpu. Codes are NVML's (nvmlReturn_t). Sources: published output of A100, A30 and H100 machines
 // for the placements and their order; the open kernel modules for the ids.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sim/tool/change.hpp - what slipway-sim can do to a machine.
+// sim/tool/change.hpp - the changes that slipway-sim can make to a machine.
 #pragma once
 
 #include <string>

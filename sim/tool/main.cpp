@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// slipway-sim FOLDER COMMAND …: makes a simulated GPU machine, and changes it while programs use it.
+// slipway-sim FOLDER COMMAND …: creates a simulated GPU machine, and changes it while programs use it.
 #include <cstdio>
 #include <exception>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sim/view/driver.hpp - what the kernel of a simulated machine shows once its NVIDIA driver is loaded, and which
-// driver that is.
+// sim/view/driver.hpp - the kernel's output on a simulated machine whose NVIDIA driver is loaded, and that driver's
+// version.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sim/view/entered.hpp - a simulated machine for the time of one command: what its kernel shows, and its library.
+// sim/view/entered.hpp - a simulated machine for the time of one command: its kernel's output, and its library.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sim/view/view.hpp - shows a simulated machine as its kernel would: a folder with sys/, proc/ and dev/.
+// sim/view/view.hpp - shows a simulated machine like its kernel would: a folder with sys/, proc/ and dev/.
 //
 // The folder becomes HostConfig::kernel_view, so that detect() and verify() read it through the same Host as a real
 // machine. No driver is bound and no NVIDIA module is loaded, as on the bare machine that slipway meets first, unless
@@ -23,8 +23,8 @@ struct SimView {
 };
 
 /// Writes the view of a profile (in the form of read_sim_profile()) from slipway's own profile folders.
-/// @param folder  made when it is not there; a view that is there already is replaced
-/// Errors: those of read_sim_profile(); `conflict` when the folder holds something that is not a view; `io`,
+/// @param folder  created if it is missing; an existing view is replaced
+/// Errors: those of read_sim_profile(); `conflict` when the folder contains something that is not a view; `io`,
 /// `no_space`, …
 Result<SimView> open_sim_view(const std::string& name_or_file, const std::string& folder);
 

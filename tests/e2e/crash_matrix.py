@@ -4,10 +4,10 @@
 # removal, and runs it again: the same tree and generation as undisturbed, no file left over, nobody at work, no lock.
 #
 # The clock is the system calls that change files, of the core and of the worker that unpacks: strace stops the core at the
-# n-th of them, and whoever is to die is killed then; the unpacking worker dies at its own n-th. The same steps also fail with
+# n-th of them, and the victim is killed then; the unpacking worker dies at its own n-th. The same steps also fail with
 # ENOSPC, EIO and EROFS: the tree is the old or the new one, and another run ends as undisturbed. Without --full every
 # EVERY-th step is taken, a different one for each kind of victim or error. What counts is what strace says that it did: a
-# step that was not reached, or where nobody was there to be killed, has shown nothing, and a row without one that did fails.
+# step that was not reached, or without a process to kill, has shown nothing, and a row without one that did fails.
 
 import argparse
 import pathlib

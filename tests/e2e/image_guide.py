@@ -4,7 +4,7 @@
 """Blocks marked `sh` run here, those marked `sh guest` in the machine that boots the page's disk.img; a block marked `text` after
 one is what that printed, where `…` stands for anything; `text example` and all others are only read.
 
-The blocks run in their order, in one shell and one folder, as somebody would type them; the test ends at the first that fails. Mirror
+The blocks run in their order, in one shell and one folder, as a user would type them; the test ends at the first that fails. Mirror
 and registry are variables of the page's first block and get real values here. Debian's packages come from the e2e cache where it has
 them: apt-get finds them in place. Needs root."""
 

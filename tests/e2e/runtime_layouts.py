@@ -3,7 +3,7 @@
 # tests/e2e/runtime_layouts.py - random layouts of engines' configurations, judged by containerd 1.6, 1.7, 2.1 and started dockerds.
 """Each seed writes a configuration as an admin might have it: imports that are nested, repeated, in loops and by patterns;
 tables that a later file hides or that are merged; versions 1, 2, 3 and none; handlers and default handlers that others
-made; a drop-in that somebody asked for; flags in a unit's drop-in. slipway applies, and the engine of the root says what
+made; a drop-in that the test requested; flags in a unit's drop-in. slipway applies, and the engine of the root says what
 it makes of the files: the handler is there with what the default handler has, CDI is on, and nothing else has changed. A
 second apply has nothing to do, and a removal brings back every byte.
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fuzz/cdi_spec.cpp - a CDI spec that somebody else wrote: what is taken is written and read back as the same.
+// tests/fuzz/cdi_spec.cpp - a CDI spec from another program: an accepted one is written and read back as the same.
 #include <cstdint>
 
 #include "nvidia/cdi/text.hpp"

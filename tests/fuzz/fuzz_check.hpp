@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fuzz/fuzz_check.hpp - what a fuzz target demands of an answer; a demand that fails ends the program.
+// tests/fuzz/fuzz_check.hpp - the checks of a fuzz target; a failed check ends the program.
 #pragma once
 
 #include <cstdio>

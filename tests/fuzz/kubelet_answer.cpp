@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fuzz/kubelet_answer.cpp - what comes from kubelet's socket, for the NRI plugin and for who asks which pods have
-// a device: HTTP/2, gRPC, and a list of pods; and kubelet's checkpoint.
+// tests/fuzz/kubelet_answer.cpp - the answers from kubelet's socket, for the NRI plugin and for the readers of pods'
+// devices: HTTP/2, gRPC, and a list of pods; and kubelet's checkpoint.
 #include <algorithm>
 #include <cstdint>
 #include <set>

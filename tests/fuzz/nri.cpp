@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fuzz/nri.cpp - what comes over an engine's NRI socket: chunks, ttrpc messages, containers; and what these get
-// where no rule permits them anything.
+// tests/fuzz/nri.cpp - the input from an engine's NRI socket: chunks, ttrpc messages, containers; and the changes to
+// containers when no rule permits anything.
 #include <algorithm>
 #include <cstdint>
 #include <set>

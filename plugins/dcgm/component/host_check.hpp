@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/component/host_check.hpp - whether a host has what the settings name, before a service stumbles over it.
+// plugins/dcgm/component/host_check.hpp - checks that a host has everything that the settings name, before the service
+// starts.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `slipway dcgm overview`: what GET /overview.json of the service answers, without the service.
+// `slipway dcgm overview`: the answer to GET /overview.json of the service, without the service.
 #include <charconv>
 #include <thread>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/component/plugin.cpp - the component dcgm: its service does the work, so it plans no more than a correct
-// service, and that nobody else is in its place.
+// plugins/dcgm/component/plugin.cpp - the component dcgm: its service does the work, so the component plans only a
+// correct service, and checks that no other program takes its place.
 #include <algorithm>
 
 #include <slipway/component.hpp>

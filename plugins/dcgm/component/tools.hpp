@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/component/tools.hpp - `slipway dcgm metrics`: what the service would answer a scrape with, without the
-// service.
+// plugins/dcgm/component/tools.hpp - `slipway dcgm metrics`: the service's answer to a scrape, without the service.
 #pragma once
 
 #include <chrono>

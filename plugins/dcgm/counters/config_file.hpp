@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/counters/config_file.hpp - dcgm-exporter's YAML file (its --config-file): where the counters are, and
-// how often single ones are read.
+// plugins/dcgm/counters/config_file.hpp - dcgm-exporter's YAML file (its --config-file): the place of the counters, and
+// the intervals of single counters.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/counters/counters.hpp - what is exported: dcgm-exporter's file of counters (CSV), read as it reads it.
+// plugins/dcgm/counters/counters.hpp - the exported metrics: dcgm-exporter's file of counters (CSV), read in the same
+// way as there.
 #pragma once
 
 #include <chrono>

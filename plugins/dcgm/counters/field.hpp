@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/counters/field.hpp - the fields of DCGM that NVML can tell: their numbers, and what to ask for each.
+// plugins/dcgm/counters/field.hpp - the DCGM fields that NVML can provide: their numbers, and the NVML question for
+// each.
 #pragma once
 
 #include <optional>

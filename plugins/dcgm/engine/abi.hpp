@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/engine/abi.hpp - what of libdcgm.so.4 is called: types, numbers and layouts, as DCGM's public headers
-// dcgm_agent.h, dcgm_structs.h and dcgm_fields.h have them (read for this: 4.6.0).
+// plugins/dcgm/engine/abi.hpp - the called part of libdcgm.so.4: types, numbers and layouts, from DCGM's public headers
+// dcgm_agent.h, dcgm_structs.h and dcgm_fields.h (version read: 4.6.0).
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/engine/client.hpp - a connection to a DCGM engine, and the values that it has.
+// plugins/dcgm/engine/client.hpp - a connection to a DCGM engine, and its values.
 #pragma once
 
 #include <chrono>

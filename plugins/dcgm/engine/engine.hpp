@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/engine/engine.hpp - the engine of DCGM's beside the sampler: a thread of its own asks it, so that one
-// that hangs delays nothing; and its values beside NVML's.
+// plugins/dcgm/engine/engine.hpp - DCGM's engine beside the sampler: a thread of its own asks it, so that a hanging
+// engine delays nothing; and its values beside NVML's.
 #pragma once
 
 #include <chrono>

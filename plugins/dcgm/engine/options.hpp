@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/engine/options.hpp - which engine of DCGM's is asked, and where it is.
+// plugins/dcgm/engine/options.hpp - the choice of the DCGM engine, and its address.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/engine/session.hpp - one connection to a DCGM engine: what it watches, and what it reads. All calls
+// plugins/dcgm/engine/session.hpp - one connection to a DCGM engine: the fields that it watches and reads. All calls
 // block.
 #pragma once
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/environment/variables.hpp - the variables of dcgm-exporter: which key of the spec each is, or why none.
+// plugins/dcgm/environment/variables.hpp - the variables of dcgm-exporter: the key of the spec for each, or the reason
+// why there is none.
 #pragma once
 
 #include <functional>

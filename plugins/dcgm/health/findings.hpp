@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/health/findings.hpp - what `slipway doctor` says of the GPUs' health, and of who can scrape.
+// plugins/dcgm/health/findings.hpp - the findings of `slipway doctor` about the GPUs' health, and about the clients
+// that can scrape.
 #pragma once
 
 #include <string>

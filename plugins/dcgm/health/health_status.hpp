@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/health/health_status.hpp - DCGM_EXP_GPU_HEALTH_STATUS: what the health rules say of a GPU, as DCGM's
-// health watches say it.
+// plugins/dcgm/health/health_status.hpp - DCGM_EXP_GPU_HEALTH_STATUS: the health of a GPU by the health rules, in the
+// form of DCGM's health watches.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Articles take these names for granted, and ratios of them: so all have the same labels, and each GPU has one series,
-// with MIG as well, where a GPU has many instances and pods.
+// Articles assume these names, and calculate ratios of them: so all have the same labels, and each GPU has one series,
+// also with MIG, where a GPU has many instances and pods.
 #include <array>
 
 #include "dcgm/names/family.hpp"

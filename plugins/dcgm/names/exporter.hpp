@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/names/exporter.hpp - what an exposition says beside the sample, and under which names.
+// plugins/dcgm/names/exporter.hpp - the content of an exposition besides the sample, and its names.
 #pragma once
 
 #include <map>

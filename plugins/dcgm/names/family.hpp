@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/names/family.hpp - the rows of a table of metrics: which field gives the value, in which unit.
+// plugins/dcgm/names/family.hpp - the rows of a table of metrics: the field that gives the value, and its unit.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/names/name_sets.hpp - the same values under other names than those of dcgm-exporter: Prometheus' own
-// conventions for names, and the names that articles about GPU monitoring use.
+// plugins/dcgm/names/name_sets.hpp - the same values under other names than dcgm-exporter's: Prometheus' conventions
+// for names, and the names in articles about GPU monitoring.
 #pragma once
 
 #include <string>

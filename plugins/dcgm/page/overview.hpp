@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/page/overview.hpp - what people see of all GPUs, in the browser and in the terminal: a value, made from
-// a sample by the sampling thread, and read back from its JSON by `slipway top`.
+// plugins/dcgm/page/overview.hpp - the overview of all GPUs for people, in the browser and in the terminal: a value
+// that the sampling thread makes from a sample, and that `slipway top` reads back from its JSON.
 #pragma once
 
 #include <chrono>

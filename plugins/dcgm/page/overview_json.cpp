@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON of an overview. What is read back may come from another version of slipway, or from no slipway at all.
+// The JSON of an overview. JSON that is read back may come from another version of slipway, or from another program.
 #include <algorithm>
 #include <cmath>
 #include <limits>

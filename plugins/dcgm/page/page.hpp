@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/dcgm/page/page.hpp - an overview of the GPUs as one HTML document: a pure function.
 //
-// Nothing in it comes from elsewhere, and whatever others have named (processes, pods, hosts, models) is text, never
-// markup. It can be read without its script, which only exchanges the values.
+// It loads nothing from elsewhere, and all names from outside (processes, pods, hosts, models) are text, never markup.
+// It can be read without its script, which only exchanges the values.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/pods/attribution.hpp - who uses a GPU or a GPU instance, as labels of its series: pods, containers,
+// plugins/dcgm/pods/attribution.hpp - the users of a GPU or a GPU instance, as labels of its series: pods, containers,
 // jobs.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/pods/jobs.hpp - which jobs of a batch system run on which GPUs, out of a folder that its prologue
-// writes: a file for each GPU, by its index ("0"), or for each GPU instance ("0.3"), with the id of a job on each line.
+// plugins/dcgm/pods/jobs.hpp - the jobs of a batch system on each GPU, from a folder that its prologue writes: a file
+// for each GPU, by its index ("0"), or for each GPU instance ("0.3"), with the id of a job on each line.
 #pragma once
 
 #include <map>

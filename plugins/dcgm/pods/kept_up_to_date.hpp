@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/pods/kept_up_to_date.hpp - what a question answers, asked when it is wanted in a thread of its own, so
-// that an answer that does not come holds up nothing.
+// plugins/dcgm/pods/kept_up_to_date.hpp - the answer to a question that a thread of its own asks when it is needed, so
+// that a missing answer blocks nothing.
 #pragma once
 
 #include <chrono>

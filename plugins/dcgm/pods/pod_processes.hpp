@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/pods/pod_processes.hpp - which pod a process belongs to, from kubelet's control groups.
+// plugins/dcgm/pods/pod_processes.hpp - the pod that a process belongs to, from kubelet's control groups.
 //
-// They are looked through from the top: kubelet's own is where only root can make one, so a control group of a user or
-// of a container that has the name of a pod's is none. The service also may not see other users' processes in /proc.
+// They are searched from the top: only root can create a group beside kubelet's own, so a user's or a container's
+// control group with the name of a pod's does not count. The service also may not see other users' processes in /proc.
 #pragma once
 
 #include <map>

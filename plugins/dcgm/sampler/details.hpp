@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/sampler/details.hpp - what people want to see of a GPU, whatever the counters are: how busy it is, its
-// MIG instances, and the processes on it.
+// plugins/dcgm/sampler/details.hpp - details of a GPU for people, whatever the counters are: its load, its MIG
+// instances, and the processes on it.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The NVLinks of a GPU as entities of their own, as dcgm-exporter has them: those that are up.
+// The NVLinks of a GPU as entities of their own, like in dcgm-exporter: only those that are up.
 #include "dcgm/sampler/field_reader.hpp"
 
 namespace slipway::dcgm {

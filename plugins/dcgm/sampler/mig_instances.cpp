@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GPU instances of a GPU, which dcgm-exporter lists in the place of the GPU.
+// The GPU instances of a GPU, which dcgm-exporter lists instead of the GPU.
 #include <algorithm>
 
 #include "dcgm/sampler/field_reader.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each process uses of a GPU or of a GPU instance.
+// The use of a GPU or of a GPU instance by each process.
 #include <algorithm>
 
 #include "dcgm/sampler/field_reader.hpp"

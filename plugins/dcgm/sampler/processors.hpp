@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/sampler/processors.hpp - how busy the machine's processors are, which the kernel tells without DCGM.
+// plugins/dcgm/sampler/processors.hpp - the load of the machine's processors, read from the kernel without DCGM.
 #pragma once
 
 #include <array>

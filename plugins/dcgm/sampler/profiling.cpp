@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profiling metrics (GPM, Hopper and newer): NVML computes them from two samples that it took.
+// Profiling metrics (GPM, Hopper and newer): NVML computes them from two of its samples.
 #include <memory>
 #include <utility>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/sampler/sample.hpp - what one look at all GPUs found: values in the order of the counters.
+// plugins/dcgm/sampler/sample.hpp - one sample of all GPUs: values in the order of the counters.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/sampler/schedule.hpp - which of several intervals are over.
+// plugins/dcgm/sampler/schedule.hpp - the intervals, out of several, that are over.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/sampler/xid_watch.hpp - the last XID of each GPU, and what else NVML's events tell of it.
+// plugins/dcgm/sampler/xid_watch.hpp - the last XID of each GPU, and other data from NVML's events.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/selection/devices.hpp - which GPUs and GPU instances have metrics: dcgm-exporter's --devices.
+// plugins/dcgm/selection/devices.hpp - the GPUs and GPU instances that have metrics: dcgm-exporter's --devices.
 #pragma once
 
 #include <set>

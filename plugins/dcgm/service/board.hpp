@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/service/board.hpp - what scrapes get: rendered once for each sample, by the sampling thread, and handed
-// out by the listener's without a copy.
+// plugins/dcgm/service/board.hpp - the answer to scrapes: rendered once for each sample by the sampling thread, and
+// sent by the listener's thread without a copy.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/service/counter_file.hpp - the counters of the settings' file, as it is now.
+// plugins/dcgm/service/counter_file.hpp - the counters of the settings' file, in its current version.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/service/former.hpp - what the files said that the service was run with before in this process: a reload
-// (SIGHUP) with a mistake in one of them must not take the metrics away.
+// plugins/dcgm/service/former.hpp - the last valid content of the service's files in this process: a reload (SIGHUP)
+// with a mistake in one of them must not stop the metrics.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/service/known.hpp - what the service knows of the GPUs besides NVML's sample, for the page: pods from
+// plugins/dcgm/service/known.hpp - the service's data about the GPUs besides NVML's sample, for the page: pods from
 // kubelet, health by the rules.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/takeover/others.hpp - what else tells of the GPUs on this machine: a dcgm-exporter, a host engine of
-// DCGM's, and whoever has the port.
+// plugins/dcgm/takeover/others.hpp - other programs that report the GPUs of this machine: a dcgm-exporter, a DCGM host
+// engine, and the program that has the port.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who has a port: the kernel's table of sockets gives the socket, and the open files of the processes give its owner.
+// The owner of a port: the kernel's table of sockets gives the socket, and the open files of the processes give its
+// owner.
 #include <algorithm>
 #include <array>
 #include <charconv>

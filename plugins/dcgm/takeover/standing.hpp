@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/takeover/standing.hpp - whose port it is: what is done about others that have it, and systemd's
-// socket.
+// plugins/dcgm/takeover/standing.hpp - the owner of the port: the reaction to other programs that have it, and
+// systemd's socket.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the service that runs.
+// Asks the running service.
 #include <algorithm>
 #include <array>
 #include <cerrno>

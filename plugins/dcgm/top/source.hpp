@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/top/source.hpp - where `slipway top` has its overviews from: the running service, or a child that
-// samples. A driver that hangs holds up neither the screen nor its keys.
+// plugins/dcgm/top/source.hpp - the source of `slipway top`'s overviews: the running service, or a child that samples.
+// A driver that hangs blocks neither the screen nor its keys.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/top/terminal.hpp - a terminal that is drawn on again and again, and is afterwards what it was.
+// plugins/dcgm/top/terminal.hpp - a terminal that is drawn on again and again, and is restored afterwards.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/allocation/allocate.hpp - what a container gets for the device ids that kubelet chose.
+// plugins/deviceplugin/allocation/allocate.hpp - a container's answer for the device ids that kubelet chose.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/allocation/nearest_set.cpp - the set of GPUs that talk best: all sets while they are few, else
-// by exchange.
+// plugins/deviceplugin/allocation/nearest_set.cpp - the set of GPUs with the best connections: all sets are compared
+// while there are few, otherwise sets are improved by exchange.
 #include <algorithm>
 #include <bit>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/allocation/nearness.cpp - how near GPUs are, asked of NVML once and kept.
+// plugins/deviceplugin/allocation/nearness.cpp - the nearness of GPUs, read from NVML once and kept.
 #include <algorithm>
 #include <map>
 

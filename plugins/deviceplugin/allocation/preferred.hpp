@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/allocation/preferred.hpp - which of the free devices a container should get. From memory alone,
-// bounded.
+// plugins/deviceplugin/allocation/preferred.hpp - the free devices that a container should get. Works in memory only,
+// in bounded time.
 #pragma once
 
 #include <string>

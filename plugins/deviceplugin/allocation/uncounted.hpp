@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/allocation/uncounted.hpp - devices that a container has and that kubelet counts as free: those
-// of pods from before the sharing of the GPUs changed, and those that another device plugin offers as well.
+// plugins/deviceplugin/allocation/uncounted.hpp - devices that a container has and that kubelet counts as free: devices
+// of pods from before a change of the GPUs' sharing, and devices that another device plugin offers too.
 //
-// kubelet counts by resource and id. A pod that was given "GPU-1::2" of nvidia.com/gpu keeps the GPU when the config no
-// longer shares it, while "GPU-1" is an id of its own, which kubelet takes for free.
+// kubelet counts by resource and id. A pod with "GPU-1::2" of nvidia.com/gpu keeps the GPU when the config no longer
+// shares it, but kubelet takes the separate id "GPU-1" for free.
 #pragma once
 
 #include <string>

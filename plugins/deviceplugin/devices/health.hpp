@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/devices/health.hpp - which GPUs may be handed out: evidence against a GPU, and the proof that it
-// is over.
+// plugins/deviceplugin/devices/health.hpp - the GPUs that may be allocated: evidence against a GPU, and the proof that
+// the fault is over.
 //
-// A GPU is sick from the first evidence on, and everything on it: replicas and MIG devices; evidence that names a GPU
-// instance, and is about a job, speaks against the MIG devices of that one alone. It is healthy again once it
-// answers and nothing new came for a while; after an error that needs a reset also that has to be seen, or the driver
-// has to say that it asks for nothing. No restart is needed, and a restart forgets nothing.
+// A GPU is unhealthy from the first evidence on, with all its replicas and MIG devices; evidence about a job in a GPU
+// instance affects only the MIG devices of that instance. The GPU is healthy again once it answers and no new evidence
+// came for a while; after an error that needs a reset, either the reset must be seen, or the driver must report that no
+// action is needed. No restart is needed, and a restart keeps the state.
 #pragma once
 
 #include <chrono>

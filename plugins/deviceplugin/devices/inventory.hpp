@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/devices/inventory.hpp - the GPUs and MIG devices of this machine, and how near each other they
-// are.
+// plugins/deviceplugin/devices/inventory.hpp - the GPUs and MIG devices of this machine, and their nearness to each
+// other.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/devices/offer_judgement.hpp - whether the GPUs of a machine can be offered as a config says.
+// plugins/deviceplugin/devices/offer_judgement.hpp - decides whether the GPUs of a machine can be offered according to
+// a config.
 #pragma once
 
 #include <optional>

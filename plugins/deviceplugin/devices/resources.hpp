@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/devices/resources.hpp - what kubelet is offered: resources, the ids of their devices, and how
-// they are shared.
+// plugins/deviceplugin/devices/resources.hpp - the offer to kubelet: resources, the ids of their devices, and how they
+// are shared.
 #pragma once
 
 #include <map>

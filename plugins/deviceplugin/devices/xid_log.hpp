@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/devices/xid_log.hpp - which XIDs are worth a line of the log: programs of pods can have a GPU
+// plugins/deviceplugin/devices/xid_log.hpp - the XIDs that are worth a line of the log: programs of pods can make a GPU
 // send thousands a second.
 #pragma once
 

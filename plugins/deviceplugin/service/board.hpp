@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/board.hpp - what is known and offered right now; written by one thread, read by all.
+// plugins/deviceplugin/service/board.hpp - the current state and offer; written by one thread, read by all.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/clients.hpp - which processes hold how much memory of which GPU: who exhausts a shared
-// one.
+// plugins/deviceplugin/service/clients.hpp - the processes that hold memory of each GPU, and how much: they show the
+// users of an exhausted shared GPU.
 #pragma once
 
 #include <cstdint>

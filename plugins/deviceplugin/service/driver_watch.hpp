@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/driver_watch.hpp - what GPUs there are and how they are: by NVML's events, and by a look
-// now and then.
+// plugins/deviceplugin/service/driver_watch.hpp - the GPUs and their state: from NVML's events, and from a check at
+// long intervals.
 #pragma once
 
 #include <functional>

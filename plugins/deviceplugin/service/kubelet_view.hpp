@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/kubelet_view.hpp - what kubelet has of our resources, and who holds devices: its pod
-// resources API and its checkpoint, in a thread of its own, so that a kubelet that is slow holds up nothing else.
+// plugins/deviceplugin/service/kubelet_view.hpp - kubelet's view of our resources and of the holders of devices: its
+// pod resources API and its checkpoint, in a thread of its own, so that a slow kubelet blocks nothing else.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/service.cpp - `slipway service deviceplugin`: what NVML says becomes what kubelet gets.
+// plugins/deviceplugin/service/service.cpp - `slipway service deviceplugin`: turns NVML's data into the offer to
+// kubelet.
 #include <algorithm>
 #include <functional>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/snapshot.hpp - puts together what NVML, the settings and the host say.
+// plugins/deviceplugin/service/snapshot.hpp - combines the data from NVML, the settings and the host.
 #pragma once
 
 #include "deviceplugin/service/board.hpp"

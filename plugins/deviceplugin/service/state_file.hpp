@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/state_file.hpp - what the service shows and remembers: status.json and metrics.prom
-// below /run/slipway/deviceplugin.
+// plugins/deviceplugin/service/state_file.hpp - the service's state files: status.json and metrics.prom below
+// /run/slipway/deviceplugin.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/yield_watch.hpp - whether another device plugin is there to which the GPUs are left
+// plugins/deviceplugin/service/yield_watch.hpp - watches for another device plugin to which the GPUs are left
 // (`other_plugin: yield`).
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/build/confined_deb.hpp - reads Debian packages where their bytes reach nothing: in a process of its
-// own that writes into one folder, starts no programs, and has no network.
+// plugins/driver/build/confined_deb.hpp - reads Debian packages in isolation: in a process of its own that writes into
+// one folder, starts no programs, and has no network.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/build/description.hpp - the package.yaml of a driver package (docs/driver-packages.md), and what its
-// annotations are made from.
+// plugins/driver/build/description.hpp - the package.yaml of a driver package (docs/driver-packages.md), and the data
+// for its annotations.
 #pragma once
 
 #include <map>

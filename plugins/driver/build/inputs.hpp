@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/build/inputs.hpp - what a package build needs of the machine, looked at before anything is unpacked:
-// minutes of compiling must not end at a folder that nobody may write to.
+// plugins/driver/build/inputs.hpp - the needs of a package build, checked before anything is unpacked: minutes of
+// compiling must not end at a folder that is not writable.
 #pragma once
 
 #include <cstdint>

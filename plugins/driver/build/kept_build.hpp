@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/build/kept_build.hpp - what compiling made, and its log, kept until it is packed: a later run of the
-// same build takes it up.
+// plugins/driver/build/kept_build.hpp - the result of compiling, and its log, kept until it is packed: a later run of
+// the same build reuses it.
 #pragma once
 
 #include <string>

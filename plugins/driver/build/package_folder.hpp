@@ -2,7 +2,7 @@
 // plugins/driver/build/package_folder.hpp - lays out the layers of a driver package from Debian's files.
 //
 // Debian keeps real files in .../nvidia/current and makes the public names at installation; a package holds one plain
-// tree, with the links beside the files. What is not free is taken over byte for byte, its licence beside it.
+// tree, with the links beside the files. Non-free files are copied byte for byte, with their licence.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/build/scratch.hpp - a temporary folder that goes at the end of its life, whatever it holds.
+// plugins/driver/build/scratch.hpp - a temporary folder that is removed at the end of its life, with everything in it.
 #pragma once
 
 #include <string>

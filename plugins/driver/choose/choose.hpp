@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/choose/choose.hpp - which package of a catalogue fits a kernel, and in words what is there when none
-// does.
+// plugins/driver/choose/choose.hpp - the package of a catalogue that fits a kernel, or a text with the existing
+// packages when none fits.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/choose/errors.hpp - the errors of choosing a package: what was looked for, what is there, what to do.
+// plugins/driver/choose/errors.hpp - the errors of choosing a package: the request, the existing packages, and the
+// remedy.
 #pragma once
 
 #include <string>

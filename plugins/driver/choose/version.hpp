@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/choose/version.hpp - which driver version of a source is taken: the newest that the spec allows and
-// that fits this host.
+// plugins/driver/choose/version.hpp - the driver version that is taken from a source: the newest that the spec allows
+// and that fits this host.
 #pragma once
 
 #include <functional>

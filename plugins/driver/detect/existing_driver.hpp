@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/detect/existing_driver.hpp - an NVIDIA driver in the root that is not ours: who put it there, and how
-// it goes.
+// plugins/driver/detect/existing_driver.hpp - an NVIDIA driver in the root that slipway did not install: its origin,
+// and how to remove it.
 #pragma once
 
 #include <string>

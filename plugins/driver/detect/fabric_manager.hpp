@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/driver/detect/fabric_manager.hpp - NVIDIA's Fabric Manager, which machines with NVSwitches need.
 //
-// It has to be of exactly the driver's version. Without it CUDA fails with error 802, "system not yet initialized".
+// Its version must equal the driver's. Without it CUDA fails with error 802, "system not yet initialized".
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/detect/host_facts.hpp - what detect() looks at, and its way through Facts to plan().
+// plugins/driver/detect/host_facts.hpp - the facts that detect() collects, and their way through Facts to plan().
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/detect/kernel_choice.hpp - which kernels of a root get the driver's modules: the spec's key `kernels`,
-// or --kernel.
+// plugins/driver/detect/kernel_choice.hpp - the kernels of a root that get the driver's modules: the spec's key
+// `kernels`, or --kernel.
 #pragma once
 
 #include <string>

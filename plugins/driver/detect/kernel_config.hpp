@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/detect/kernel_config.hpp - what a kernel's configuration and headers say to somebody who builds
-// modules, and who makes its initramfs.
+// plugins/driver/detect/kernel_config.hpp - the parts of a kernel's configuration and headers that matter for building
+// modules, and the generator of its initramfs.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/detect/modprobe_config.hpp - what the site's modprobe.d and the kernel's command line say about the
-// driver's modules.
+// plugins/driver/detect/modprobe_config.hpp - the settings for the driver's modules in the site's modprobe.d and on the
+// kernel's command line.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/detect/module_info.hpp - what a kernel module file says of itself (its .modinfo section), as modinfo
-// shows it.
+// plugins/driver/detect/module_info.hpp - the metadata of a kernel module file (its .modinfo section), as modinfo shows
+// it.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/detect/receipt.hpp - /usr/lib/slipway/driver.json: what driver is installed here, written with it.
+// plugins/driver/detect/receipt.hpp - /usr/lib/slipway/driver.json: the record of the installed driver, written with
+// it.
 //
 // verify() and the next plan() read it: neither has the package's manifest at hand. Other programs may read it too.
 #pragma once

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/detect/root_layout.hpp - where a root keeps modules, firmware and libraries, and what system it is.
+// plugins/driver/detect/root_layout.hpp - the folders in which a root keeps modules, firmware and libraries, and its
+// system.
 //
-// What is read here stays the same when the plan that follows from it was carried out; else plans would not settle.
+// The data read here does not change when the resulting plan is carried out; otherwise plans would never become empty.
 #pragma once
 
 #include <string>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/diagnose/diagnose.hpp - failure patterns of drivers that are known, each with what to do: for `slipway
-// doctor`.
+// plugins/driver/diagnose/diagnose.hpp - known failure patterns of drivers, each with its remedy: for `slipway doctor`.
 #pragma once
 
 #include <string>

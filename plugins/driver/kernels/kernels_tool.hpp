@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/kernels/kernels_tool.hpp - `slipway driver kernels`: a root's kernels, and which of them have the
+// plugins/driver/kernels/kernels_tool.hpp - `slipway driver kernels`: a root's kernels, and whether each has the
 // driver's modules.
 #pragma once
 

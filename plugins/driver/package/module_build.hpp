@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/package/module_build.hpp - how the kernel modules of a source package are compiled: the same for
-// plan() and for `slipway driver build`.
+// plugins/driver/package/module_build.hpp - the way in which the kernel modules of a source package are compiled: the
+// same for plan() and for `slipway driver build`.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/plan/plan.hpp - the driver's whole desired state, from settings, facts and catalogue, and what only a
-// reboot changes. Pure.
+// plugins/driver/plan/plan.hpp - the driver's complete desired state, from settings, facts and catalogue, and the
+// changes that need a reboot. Pure.
 #pragma once
 
 #include <slipway/action.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/verify/verify.hpp - is the driver really there and working? Files anywhere, hardware where there is
-// some.
+// plugins/driver/verify/verify.hpp - checks that the driver is installed and works: files anywhere, hardware where
+// there is some.
 #pragma once
 
 #include <slipway/findings.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/gfd/labels/config.hpp - how labels are made: strategy, sharing, where they go.
+// plugins/gfd/labels/config.hpp - the settings of labels: strategy, sharing, and their destination.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/gfd/labels/label_value.hpp - what Kubernetes takes for a label's key and value, and how names become such
-// values.
+// plugins/gfd/labels/label_value.hpp - the form of a label's key and value in Kubernetes, and the conversion of names
+// to such values.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/gfd/labels/offers.hpp - what deviceplugin offers of a machine by the same config, so that labels say it too.
+// plugins/gfd/labels/offers.hpp - deviceplugin's offer on a machine with the same config, so that the labels match it.
 #pragma once
 
 #include <map>

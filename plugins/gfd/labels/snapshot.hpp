@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/gfd/labels/snapshot.hpp - what one pass finds out about the machine's GPUs; labels are made of nothing else.
+// plugins/gfd/labels/snapshot.hpp - the result of one pass over the machine's GPUs; labels are made only from it.
 #pragma once
 
 #include <cstdint>

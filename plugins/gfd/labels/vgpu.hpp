@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/gfd/labels/vgpu.hpp - tells by PCI configuration space whether a GPU is a virtual one, and whose.
+// plugins/gfd/labels/vgpu.hpp - reads from the PCI configuration space whether a GPU is a virtual one, and its vendor's
+// data.
 #pragma once
 
 #include <cstdint>

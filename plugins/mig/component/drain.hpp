@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/component/drain.hpp - the change of a GPU as the drain policy of the spec lets it happen.
+// plugins/mig/component/drain.hpp - the change of a GPU under the drain policy of the spec.
 #pragma once
 
 #include <string>

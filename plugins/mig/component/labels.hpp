@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/component/labels.hpp - the labels of nvidia-mig-manager: nvidia.com/mig.config, which names the config
-// that a node is to have, and nvidia.com/mig.config.state, which says what became of it.
+// plugins/mig/component/labels.hpp - the labels of nvidia-mig-manager: nvidia.com/mig.config, the config that a node
+// should have, and nvidia.com/mig.config.state, its result.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/mig/component/layouts_action.hpp - the one action of the component: the layouts of all GPUs that the config
-// takes. Its data:
+// selects. Its data:
 //
 //   {"gpus": [{"gpu": ADDRESS, "uuid", "enabled", "instances": […]}, …], "driver_root"?, "kubelet_socket"?,
 //    "clients"?: [UNIT, …]}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/component/nvml_session.hpp - NVML for as long as it is asked something; from the change of a GPU on, for
-// as long as the apply lasts.
+// plugins/mig/component/nvml_session.hpp - NVML for as long as it is used; after the first change of a GPU, for as long
+// as the apply lasts.
 #pragma once
 
 #include <memory>

@@ -6,7 +6,7 @@
 //     {"ProfileID":2,"Placement":{"Start":4,"Size":4},"ComputeInstances":[{"ProfileID":2,"EngProfileID":0}]}]}]}}
 //
 // Its profile ids are the selectors of NVML (NVML_GPU_INSTANCE_PROFILE_…, NVML_COMPUTE_INSTANCE_PROFILE_…). It does not
-// say where the compute instances lie.
+// contain the placement of the compute instances.
 #pragma once
 
 #include <string>

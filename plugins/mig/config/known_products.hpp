@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/config/known_products.hpp - the MIG devices that NVIDIA publishes for its products, for drivers that tell
-// them only while MIG is enabled (branch 535).
+// plugins/mig/config/known_products.hpp - the MIG devices that NVIDIA publishes for its products, for drivers that
+// report them only while MIG is enabled (branch 535).
 //
 // Source: NVIDIA MIG User Guide (R580), supported profiles; PCI ids as in the configs that ship with nvidia-mig-parted.
 #pragma once

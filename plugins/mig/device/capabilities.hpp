@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/mig/device/capabilities.hpp - the capabilities of MIG instances, which programs need to open them: files
-// below /proc/driver/nvidia/capabilities, and the device nodes that they stand for. The kernel module makes no nodes.
+// below /proc/driver/nvidia/capabilities, and the device nodes that they stand for. The kernel module does not create
+// the nodes.
 //
 //   gpuM/mig/giI/access, gpuM/mig/giI/ciC/access:  "DeviceFileMinor: 12", "DeviceFileMode: 292", "DeviceFileModify: 1"
 #pragma once

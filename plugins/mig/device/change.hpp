@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/device/change.hpp - makes the GPUs what they are to be, side by side in one session of NVML; after a
-// failure all of them are again what they were.
+// plugins/mig/device/change.hpp - gives the GPUs their target layouts, side by side in one session of NVML; after a
+// failure all of them get their former layouts back.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/device/clients.hpp - services of the host that use GPUs and stand still while GPUs change: the clients
+// plugins/mig/device/clients.hpp - services of the host that use GPUs and are stopped while GPUs change: the clients
 // file of nvidia-mig-manager.
 //
 //   version: v1

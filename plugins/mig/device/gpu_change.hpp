@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/mig/device/gpu_change.hpp - the change of one GPU, in phases: those of several GPUs are done side by side,
-// and NVML may be opened anew between two phases.
+// and NVML may be reopened between two phases.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/device/holders.hpp - who uses what a change would take away.
+// plugins/mig/device/holders.hpp - the users of the instances that a change would remove.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/device/managers.cpp - which GPUs are handed out by somebody who needs them whole, or makes their MIG
-// devices as they are asked for: a DRA driver, or virtual machines. They get no layout from a config.
+// plugins/mig/device/managers.cpp - GPUs that another manager needs whole, or whose MIG devices it creates on request:
+// a DRA driver, or virtual machines. They get no layout from a config.
 #include <algorithm>
 
 #include <slipway/text.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/device/reset.hpp - resets GPUs, which brings a change of their MIG mode into force: of the Ampere
-// generation, where the driver has not done it by itself.
+// plugins/mig/device/reset.hpp - resets GPUs, which brings a change of their MIG mode into force: for the Ampere
+// generation, when the driver has not done it by itself.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/diagnose/diagnose.hpp - failure patterns of partitioned GPUs that are known, each with what to do: for
-// `slipway doctor`.
+// plugins/mig/diagnose/diagnose.hpp - known failure patterns of partitioned GPUs, each with its remedy: for `slipway
+// doctor`.
 #pragma once
 
 #include <string>

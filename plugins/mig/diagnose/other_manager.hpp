@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/mig/diagnose/other_manager.hpp - NVIDIA's own MIG manager: a unit that gives the GPUs a layout at each boot,
-// or a program that does so whenever the labels of the node ask for it, in a container of the GPU operator.
+// or a program in a container of the GPU operator that does so whenever the labels of the node request it.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/draw/blocks.hpp - a GPU as a row of blocks on its memory slices: what every picture of it shows.
+// plugins/mig/draw/blocks.hpp - a GPU as a row of blocks on its memory slices: the basis of every picture of it.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/draw/picture.hpp - GPUs drawn: their memory slices, the instances on them, who uses these, and what more
+// plugins/mig/draw/picture.hpp - GPUs drawn: their memory slices, the instances on them, their users, and what more
 // would fit; and the change of a layout.
 #pragma once
 

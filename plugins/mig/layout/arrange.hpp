@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/layout/arrange.hpp - where the instances of a layout are to lie: computed from the placements that the
-// GPU reports, before anything is changed.
+// plugins/mig/layout/arrange.hpp - the places of the instances of a layout: computed from the placements that the GPU
+// reports, before anything is changed.
 #pragma once
 
 #include <slipway/result.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/layout/gpu.hpp - a GPU as far as MIG is concerned: its profiles, where instances of them may lie, and the
-// instances that it has.
+// plugins/mig/layout/gpu.hpp - a GPU as far as MIG is concerned: its profiles, the possible places of their instances,
+// and its instances.
 #pragma once
 
 #include <optional>

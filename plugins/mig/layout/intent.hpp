@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/layout/intent.hpp - what a config makes of the GPUs of a machine: for each one the target, computed
+// plugins/mig/layout/intent.hpp - the result of a config for the GPUs of a machine: the target of each one, computed
 // before anything is changed.
 #pragma once
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/layout/room.hpp - what there is room for: GPU instances on a GPU, and compute instances in a GPU
-// instance.
+// plugins/mig/layout/room.hpp - the free room: for GPU instances on a GPU, and for compute instances in a GPU instance.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/layout/target.hpp - a GPU and what it is to be.
+// plugins/mig/layout/target.hpp - a GPU and its target.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/model/config.hpp - the configs of nvidia-mig-parted (version v1): which GPUs get which MIG devices.
+// plugins/mig/model/config.hpp - the configs of nvidia-mig-parted (version v1): the MIG devices of each GPU.
 #pragma once
 
 #include <map>

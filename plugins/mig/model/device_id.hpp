@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/model/device_id.hpp - the PCI ids of a GPU as a config's device filter has them: "0x233010DE", with the
-// board as well "0x20B210DE:0x146710DE".
+// plugins/mig/model/device_id.hpp - the PCI ids of a GPU in the form of a config's device filter: "0x233010DE", with
+// the board "0x20B210DE:0x146710DE".
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/model/read.cpp - the rules of nvidia-mig-parted's config files, with the place of what breaks one.
+// plugins/mig/model/read.cpp - the rules of nvidia-mig-parted's config files; an error names the place that breaks one.
 #include <charconv>
 
 #include <slipway/text.hpp>

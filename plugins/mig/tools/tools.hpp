@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/tools/tools.hpp - the tools of the component, and what each one does.
+// plugins/mig/tools/tools.hpp - the tools of the component, and their purpose.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/cdi/spec.hpp - a CDI spec as the Container Device Interface defines it: devices and what each edits.
+// plugins/nvidia/cdi/spec.hpp - a CDI spec as the Container Device Interface defines it: devices, and the edits of
+// each.
 //
 // Each struct names its members once, in fields(), in the order in which upstream writes them; reader and writers
 // follow that list. Zero, empty and missing are the same, except where a member is optional.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/cdi/transform.hpp - what is done to a whole spec: order, duplicates, the device `all`, other roots.
+// plugins/nvidia/cdi/transform.hpp - changes of a whole spec: order, duplicates, the device `all`, other roots.
 #pragma once
 
 #include <string>

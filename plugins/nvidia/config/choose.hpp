@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/config/choose.hpp - which config is in force: one file, or one of several in a ConfigMap or
-// folder.
+// plugins/nvidia/config/choose.hpp - the config in force: one file, or one of several in a ConfigMap or folder.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/config/config_map.hpp - files that may have a ConfigMap of Kubernetes around what is meant.
+// plugins/nvidia/config/config_map.hpp - files whose content may be wrapped in a Kubernetes ConfigMap.
 #pragma once
 
 #include <map>

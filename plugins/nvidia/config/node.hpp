@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/config/node.hpp - a configuration as a tree of values that know where they stand.
+// plugins/nvidia/config/node.hpp - a configuration as a tree of values with their positions in the file.
 #pragma once
 
 #include <optional>

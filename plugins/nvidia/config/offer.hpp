@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/config/offer.hpp - how `sharing` offers the devices of a resource: which of them, to how many, under
-// which name. Device plugin and feature discovery answer alike, because they ask here.
+// plugins/nvidia/config/offer.hpp - the offer of a resource's devices by `sharing`: the devices, the number of
+// replicas, and the name. Device plugin and feature discovery agree, because both call this code.
 #pragma once
 
 #include <string>

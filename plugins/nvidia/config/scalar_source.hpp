@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/config/scalar_source.hpp - where the letters of a YAML scalar stand in its file: a config that is a
+// plugins/nvidia/config/scalar_source.hpp - the positions of a YAML scalar's letters in its file: a config that is a
 // text in a ConfigMap has its errors there.
 #pragma once
 

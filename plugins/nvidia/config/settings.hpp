@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/config/settings.hpp - NVIDIA's config v1: what is offered to kubelet, and how.
+// plugins/nvidia/config/settings.hpp - NVIDIA's config v1: the offer to kubelet.
 //
 // Keys, defaults and rules are those of NVIDIA's k8s-device-plugin (docs/components/deviceplugin.md says what is
 // added).

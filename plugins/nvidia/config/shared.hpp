@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/nvidia/config/shared.hpp - the config of a component beside the device plugin: the one that its own section
-// names, else that of the component deviceplugin in the same host spec.
+// names, otherwise that of the component deviceplugin in the same host spec.
 #pragma once
 
 #include <optional>

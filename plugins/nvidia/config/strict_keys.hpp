@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/config/strict_keys.hpp - a map of a file, key by key, in which nothing is passed over: an unknown
-// key is an error. One that is there twice never comes here (node.hpp).
+// plugins/nvidia/config/strict_keys.hpp - a map of a file, key by key: an unknown key is an error. A repeated key is
+// refused earlier (node.hpp).
 #pragma once
 
 #include <algorithm>

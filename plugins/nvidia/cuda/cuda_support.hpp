@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/cuda/cuda_support.hpp - what images for CUDA ask of a machine, by tables, for who does not ask NVML:
-// the newest CUDA of a driver and the brand of a GPU. Its compute capability is beside its architecture (gpu.hpp).
+// plugins/nvidia/cuda/cuda_support.hpp - the requirements of CUDA images, from tables, for callers that do not use
+// NVML: the newest CUDA of a driver and the brand of a GPU. Its compute capability is beside its architecture
+// (gpu.hpp).
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // NVIDIA's daemons among the processes that have a device open. A process chooses its own name, and a container may
-// have any program at any path, so the program and its user are looked at too.
+// have any program at any path, so the program and its user are checked too.
 #include <algorithm>
 #include <array>
 #include <charconv>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/drain/drain.hpp - what becomes of a change whose GPUs somebody uses, by the drain policy.
+// plugins/nvidia/drain/drain.hpp - the fate of a change whose GPUs are in use, by the drain policy.
 #pragma once
 
 #include <functional>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/drain/driver_users.hpp - which of the processes that have a device open are known to use the driver.
+// plugins/nvidia/drain/driver_users.hpp - the processes with an open device that are known to use the driver.
 //
-// Device nodes are everybody's to open, and an open file can be sent to a daemon that never asked for it and keeps it:
-// that a process has one shows nothing of what it does.
+// All users can open device nodes, and an open file can be sent to a daemon that did not request it and keeps it: an
+// open node alone does not show that a process uses the driver.
 #pragma once
 
 #include <cstddef>

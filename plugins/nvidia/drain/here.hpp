@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/drain/here.hpp - what this machine's kernel says of a process, whatever the Host shows.
+// plugins/nvidia/drain/here.hpp - the data of this machine's kernel about a process, whatever the Host shows.
 //
 // The text of a link such as /proc/PID/fd/3 is a path in the process's own view of the file system, where a user may
-// have put anything at it. Only the kernel knows which file is behind the link.
+// have put any file. Only the kernel knows which file is behind the link.
 #pragma once
 
 #include <cstdint>

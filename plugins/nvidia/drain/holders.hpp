@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/drain/holders.hpp - who uses a GPU, or MIG instances of it: the processes that NVML lists, those that
-// hold a device node open without a context on the GPU, and the pods that kubelet has given it.
+// plugins/nvidia/drain/holders.hpp - the users of a GPU, or of MIG instances of it: the processes that NVML lists,
+// those that hold a device node open without a context on the GPU, and the pods that kubelet has given it.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/drain/open_files.hpp - which processes have a device node open.
+// plugins/nvidia/drain/open_files.hpp - the processes that have a device node open.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/drain/other_program.hpp - a program of NVIDIA's that does the work of a component of slipway's on the
-// same machine: how it is found, named and taken away, and the words of the key that says what is made of it.
+// plugins/nvidia/drain/other_program.hpp - a program of NVIDIA's that does the work of a slipway component on the same
+// machine: how it is found, named and removed, and the values of the key that decides about it.
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of control groups, as systemd, the container engines and kubelet give them with either cgroup driver.
 //
-// A group whose owner is a user or a container may have others beneath it with any name, so that a path is read from
-// the top, where root alone makes groups, and no further than the first that was given away.
+// A group that belongs to a user or a container may contain groups with any name. So a path is read from the top, where
+// only root creates groups, down to the first delegated group.
 #include <algorithm>
 #include <array>
 #include <span>

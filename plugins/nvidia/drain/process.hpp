@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/drain/process.hpp - a process as people look for it: its name, and the unit, container or pod that it
-// belongs to.
+// plugins/nvidia/drain/process.hpp - a process for people: its name, and the unit, container or pod that it belongs to.
 //
-// Everything here is read from files whose content users choose. Texts are cut, and bytes that a terminal would obey
-// are replaced.
+// Everything here is read from files whose content users choose. Texts are cut, and control characters are replaced.
 #pragma once
 
 #include <cstdint>

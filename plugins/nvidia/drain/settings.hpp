@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/drain/settings.hpp - what is to be done about processes that hold a GPU that has to change: the key
-// `drain` of a component.
+// plugins/nvidia/drain/settings.hpp - the handling of processes that hold a GPU that has to change: the key `drain` of
+// a component.
 #pragma once
 
 #include <chrono>

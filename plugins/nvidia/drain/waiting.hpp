@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/drain/waiting.hpp - since when a change waits, from apply to apply.
+// plugins/nvidia/drain/waiting.hpp - the time since which a change waits, from apply to apply.
 #pragma once
 
 #include <chrono>

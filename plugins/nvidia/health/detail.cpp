@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/health/detail.cpp - what the text behind an XID's number says.
+// plugins/nvidia/health/detail.cpp - the text after an XID's number.
 #include <algorithm>
 #include <array>
 #include <charconv>

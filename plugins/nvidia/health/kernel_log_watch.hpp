@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/health/kernel_log_watch.hpp - XIDs from the kernel's log as they are written, for when NVML hangs or
-// the driver is gone.
+// plugins/nvidia/health/kernel_log_watch.hpp - XIDs from the kernel's log as they are written, for a hanging NVML or a
+// missing driver.
 //
-// Whoever may write to /dev/kmsg (root) can write such lines as well; nobody else can. What is read is bounded: lines,
-// their length, and how many of them are taken at a time.
+// Only root can write such lines itself, to /dev/kmsg. The input is bounded: lines, their length, and the number of
+// lines read at a time.
 #pragma once
 
 #include <deque>

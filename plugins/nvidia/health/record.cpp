@@ -12,7 +12,7 @@ constexpr std::size_t kMostPoints = 512;
 // Limit per GPU. A process that can write to the kernel's log could invent any number of XIDs.
 constexpr std::size_t kMostCases = 256;
 
-/// The fault belongs to the whole GPU, whichever instance reported it, unless the rule's scope is smaller.
+/// The fault belongs to the whole GPU, even if an instance reported it, unless the rule's scope is smaller.
 std::optional<unsigned> place_of(const XidRule& rule, std::optional<unsigned> named) {
   return rule.scope > Scope::mig ? std::nullopt : named;
 }

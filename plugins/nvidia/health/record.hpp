@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/health/record.hpp - what is wrong with GPUs right now, by the rules: from XIDs and counters, until it
-// is over.
+// plugins/nvidia/health/record.hpp - the current faults of GPUs, by the rules: from XIDs and counters, until they are
+// over.
 #pragma once
 
 #include <deque>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/nvidia/health/resets.hpp - resets of GPUs that `slipway pause` ran, by the commands that it records.
 //
-// No driver tells of a reset, and the services that watch the GPUs have released them meanwhile.
+// Drivers do not report resets, and the services that watch the GPUs have released them in the meantime.
 #pragma once
 
 #include <optional>

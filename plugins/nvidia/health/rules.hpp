@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/health/rules.hpp - what XIDs and counters say of a GPU's health: rules.yaml, and a site's file over
-// it.
+// plugins/nvidia/health/rules.hpp - the meaning of XIDs and counters for a GPU's health: rules.yaml, and a site's file
+// over it.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/health/shared.hpp - /run/slipway/health.json: what slipway's services have seen of each GPU, and what
-// ended it, so that all of them, and doctor, say the same.
+// plugins/nvidia/health/shared.hpp - /run/slipway/health.json: the observations of slipway's services for each GPU, and
+// their end, so that all services, and doctor, agree.
 //
 // Each service that watches GPUs has a part of its own in the file, and reads the others' parts. The file ends with the
 // boot.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/kubelet/allocations.hpp - which containers have which devices: the one reader of it, for all who ask.
+// plugins/nvidia/kubelet/allocations.hpp - the devices of each container: the one reader for all callers.
 //
-// kubelet's pod resources API leaves out init containers, and tells nothing while kubelet does not run. Its checkpoint
+// kubelet's pod resources API leaves out init containers, and does not answer while kubelet is stopped. Its checkpoint
 // has both, and entries of pods that have ended. The reader merges the two.
 #pragma once
 

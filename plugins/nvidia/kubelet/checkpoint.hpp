@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/nvidia/kubelet/checkpoint.hpp - kubelet's file device-plugins/kubelet_internal_checkpoint: the devices that
-// it has allocated, also to init containers, and the devices that are registered with it. It is there while kubelet
-// does not run.
+// it has allocated, also to init containers, and the devices that are registered with it. It exists while kubelet does
+// not run.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/kubelet/holders.hpp - which containers hold which GPUs, by device.
+// plugins/nvidia/kubelet/holders.hpp - the containers that hold each GPU, by device.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/kubelet/pod_folder.hpp - the folders that kubelet makes in /var/log/pods, a NAMESPACE_NAME_UID for
-// each pod: what tells a pod's name by its UID without a question to anybody. That folder is root's.
+// plugins/nvidia/kubelet/pod_folder.hpp - the folders that kubelet creates in /var/log/pods, a NAMESPACE_NAME_UID for
+// each pod: they give a pod's name by its UID without a call. That folder is root's.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/kubelet/pod_resources.hpp - kubelet's pod resources API: which containers have which devices, and how
-// many of a resource it can allocate.
+// plugins/nvidia/kubelet/pod_resources.hpp - kubelet's pod resources API: the devices of each container, and how many
+// of a resource kubelet can allocate.
 #pragma once
 
 #include <map>

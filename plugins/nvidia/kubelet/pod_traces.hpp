@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/kubelet/pod_traces.hpp - what this machine shows of a pod besides kubelet's word: its control group,
-// its folders, its running containers. Where kubelet's checkpoint names a pod, this tells whether the pod still exists.
+// plugins/nvidia/kubelet/pod_traces.hpp - the traces of a pod on this machine besides kubelet's answer: its control
+// group, its folders, its running containers. When kubelet's checkpoint names a pod, they show whether the pod still
+// exists.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/kubelet/unary_call.hpp - one question and one answer of gRPC on a connection that is there already:
-// HTTP/2 by nghttp2, without the memory and threads of a whole gRPC library in a service that asks once in a while.
+// plugins/nvidia/kubelet/unary_call.hpp - one gRPC call and its answer on an existing connection: HTTP/2 by nghttp2,
+// without the memory and threads of a whole gRPC library in a service that calls rarely.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/machine/causes.hpp - what findings of several components come from: Finding::cause.
+// plugins/nvidia/machine/causes.hpp - the common causes of findings of several components: Finding::cause.
 #pragma once
 
 #include <string>

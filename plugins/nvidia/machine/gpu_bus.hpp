@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/nvidia/machine/gpu_bus.hpp - the places of GPUs on the PCI bus, by which a config names them: NVML counts in
-// the same order, but a GPU that it does not show, because it was lost before the driver was loaded, makes it count the
-// others anew.
+// the same order, but skips a GPU that was lost before the driver was loaded.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/machine/kubelet_version.hpp - which kubelet a machine has, without asking the cluster, and whether it
-// passes on the CDI devices that a device plugin names (cdi-cri).
+// plugins/nvidia/machine/kubelet_version.hpp - the kubelet version of a machine, without a call to the cluster, and
+// whether it passes on the CDI devices that a device plugin names (cdi-cri).
 #pragma once
 
 #include <string>

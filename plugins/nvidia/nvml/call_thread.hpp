@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/nvml/call_thread.hpp - does a piece of work on another thread and gives it up when it takes too
-// long, and how long a command waits in all.
+// plugins/nvidia/nvml/call_thread.hpp - runs work on another thread and abandons it after a time limit; also limits a
+// command's total waiting time.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/nvml/device.hpp - GPUs: finding them, who they are, how much memory they have.
+// plugins/nvidia/nvml/device.hpp - GPUs: how to find them, their identity and their memory.
 //
 // An index is the position among the visible GPUs in bus order: it changes with them. Keep the UUID or PCI address.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/nvml/error.hpp - what NVML answered: a value, or a return code with NVML's own name.
+// plugins/nvidia/nvml/error.hpp - NVML's answer: a value, or a return code with NVML's own name.
 #pragma once
 
 #include <string>

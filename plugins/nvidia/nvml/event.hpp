@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/nvml/event.hpp - Xids, ECC errors and the like as they happen; and many counters in one question.
+// plugins/nvidia/nvml/event.hpp - Xids, ECC errors and similar events as they happen; and many counters in one call.
 #pragma once
 
 #include <chrono>

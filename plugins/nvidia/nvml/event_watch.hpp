@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/nvml/event_watch.hpp - NVML's events without asking for them: a thread waits, a descriptor tells.
+// plugins/nvidia/nvml/event_watch.hpp - NVML's events without polling: a thread waits, and a descriptor becomes
+// readable.
 #pragma once
 
 #include <functional>

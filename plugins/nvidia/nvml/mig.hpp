@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/nvml/mig.hpp - Multi-Instance GPU: the mode, what profiles there are, what instances exist.
+// plugins/nvidia/nvml/mig.hpp - Multi-Instance GPU: the mode, the profiles, and the existing instances.
 #pragma once
 
 #include <cstdint>

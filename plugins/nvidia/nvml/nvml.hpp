@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/nvml/nvml.hpp - NVML as slipway uses it: opened, asked with a time limit, released, opened again.
+// plugins/nvidia/nvml/nvml.hpp - NVML as slipway uses it: opened, called with a time limit, released, opened again.
 //
-// While it is open the driver counts it as a user: a MIG mode change, a reset or an unload has to wait for release().
+// While it is open the driver counts it as a user: a MIG mode change, a reset or an unload must wait for release().
 // After a driver update the old library answers LIB_RM_VERSION_MISMATCH: reopen() loads the new one.
 #pragma once
 

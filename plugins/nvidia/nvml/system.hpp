@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/nvml/system.hpp - what NVML says of the driver as a whole, and of the processes on a GPU.
+// plugins/nvidia/nvml/system.hpp - NVML's data about the driver as a whole, and about the processes on a GPU.
 #pragma once
 
 #include <cstdint>

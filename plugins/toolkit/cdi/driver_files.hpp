@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/cdi/driver_files.hpp - what every GPU container gets of the driver: libraries with their links,
+// plugins/toolkit/cdi/driver_files.hpp - the driver's files in every GPU container: libraries with their links,
 // programs, firmware, sockets, and the files of graphics.
 #pragma once
 

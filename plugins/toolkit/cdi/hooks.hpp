@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/cdi/hooks.hpp - the hooks of a CDI spec as entries of it: what slipway-cdi-hook is started with.
+// plugins/toolkit/cdi/hooks.hpp - the hooks of a CDI spec as entries of it: the command lines of slipway-cdi-hook.
 #pragma once
 
 #include <set>

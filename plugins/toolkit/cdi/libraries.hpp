@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/cdi/libraries.hpp - finds the driver's libraries below a driver root, and what they are called.
+// plugins/toolkit/cdi/libraries.hpp - finds the driver's libraries below a driver root, and their names.
 //
 // Format: glibc's sysdeps/generic/dl-cache.h. A header of the old format with its entries may stand in front.
 #pragma once

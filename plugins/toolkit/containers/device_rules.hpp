@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/containers/device_rules.hpp - whether a control group lets its processes open a device: the list of
-// version 1, and the eBPF programs of version 2, which are read and carried out here.
+// plugins/toolkit/containers/device_rules.hpp - decides whether a control group lets its processes open a device: the
+// list of version 1, and the eBPF programs of version 2, which are read and interpreted here.
 #pragma once
 
 #include <compare>

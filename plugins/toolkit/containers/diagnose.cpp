@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/containers/diagnose.cpp - what doctor says of containers that lost their GPU.
+// plugins/toolkit/containers/diagnose.cpp - the findings of doctor about containers that lost their GPU.
 #include <array>
 #include <map>
 

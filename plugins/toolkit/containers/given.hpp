@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/containers/given.hpp - which GPUs a container was given, by the OCI configuration that its runtime
-// started it with.
+// plugins/toolkit/containers/given.hpp - the GPUs that a container was given, from the OCI configuration that its
+// runtime started it with.
 //
-// Whoever creates a container writes parts of that. Texts for people are cut, and bytes that a terminal would obey are
-// replaced.
+// The creator of a container writes parts of it. Texts for people are cut, and control characters are replaced.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/containers/kernel.hpp - what only the kernel tells of a running container: the nodes in its files,
-// and the programs of its control group.
+// plugins/toolkit/containers/kernel.hpp - the data of a running container that only the kernel has: the nodes in its
+// files, and the programs of its control group.
 #pragma once
 
 #include <string>

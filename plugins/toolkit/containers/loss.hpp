@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/containers/loss.hpp - what running containers can no longer reach of the GPUs that they were given,
-// why, and what helps.
+// plugins/toolkit/containers/loss.hpp - the GPUs that running containers can no longer reach although they were given
+// them, with the reason and the remedy.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/containers/running.hpp - the containers that run, out of the folders in which container engines and
-// runc and crun keep their state.
+// plugins/toolkit/containers/running.hpp - the running containers, from the folders in which container engines and runc
+// and crun keep their state.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/containers/scope.hpp - which devices systemd permits to the unit of a container (a scope): those are
-// what is left to the container when systemd reloads its units.
+// plugins/toolkit/containers/scope.hpp - the devices that systemd permits to the unit of a container (a scope): only
+// these remain for the container when systemd reloads its units.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/nri/adjust.hpp - which devices a container asks for, and what it gets for that, by the host's CDI
+// plugins/toolkit/nri/adjust.hpp - the devices that a container requests, and its changes for them, by the host's CDI
 // specs.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/nri/frames.hpp - the bytes on NRI's socket, taken apart and put together.
+// plugins/toolkit/nri/frames.hpp - splits and builds the bytes on NRI's socket.
 //
 // One socket carries several channels, each chunk behind eight bytes: the channel and the chunk's length. What a
 // channel carries is a stream of ttrpc messages, each behind ten bytes: length, stream, type, flags. All numbers are

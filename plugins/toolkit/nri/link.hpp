@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/nri/link.hpp - keeps the plugin registered with the engine behind a socket, however often that one
-// comes and goes.
+// plugins/toolkit/nri/link.hpp - keeps the plugin registered with the engine behind a socket, even when the engine
+// restarts.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/nri/pod_resources.hpp - what kubelet has given to a container, by kubelet's own word (its pod
-// resources API).
+// plugins/toolkit/nri/pod_resources.hpp - the devices that kubelet has given to a container, from kubelet's pod
+// resources API.
 #pragma once
 
 #include <string>

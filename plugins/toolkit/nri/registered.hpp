@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/nri/registered.hpp - the words by which the service says that the engine has taken the plugin in.
+// plugins/toolkit/nri/registered.hpp - the texts with which the service reports that the engine has registered the
+// plugin.
 #pragma once
 
 namespace slipway::nri {

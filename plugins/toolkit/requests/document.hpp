@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/requests/document.hpp - JSON documents of others that are edited in place.
+// plugins/toolkit/requests/document.hpp - JSON documents of other programs that are edited in place.
 #pragma once
 
 #include <string>

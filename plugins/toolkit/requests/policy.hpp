@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/requests/policy.hpp - which of the devices that a container asks for it may have, and what is
-// said of the others.
+// plugins/toolkit/requests/policy.hpp - the requested devices that a container may have, and the messages about the
+// others.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/requests/report.hpp - what went wrong, told where engines look: standard error and the runtime's
-// log.
+// plugins/toolkit/requests/report.hpp - reports errors where engines look for them: on standard error and in the
+// runtime's log.
 #pragma once
 
 #include <ctime>

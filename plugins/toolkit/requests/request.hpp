@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/requests/request.hpp - which devices a container asks for: by annotation, by mount, by
-// environment variable; and which of them it may have.
+// plugins/toolkit/requests/request.hpp - the devices that a container requests: by annotation, by mount, by environment
+// variable; and the ones that it may have.
 //
-// Whoever writes a pod or an image writes these. So they count only as far as somebody who may decide that says so: a
-// rule of the settings, kubelet, the container's own privileges, or the settings for engines without kubelet.
+// The author of a pod or an image writes these. So they count only as far as an authorised source allows it: a rule of
+// the settings, kubelet, the container's own privileges, or the settings for engines without kubelet.
 #pragma once
 
 #include <functional>

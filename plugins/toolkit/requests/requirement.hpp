@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/requests/requirement.hpp - what an image requires of driver and GPU: the expressions of
-// the variables NVIDIA_REQUIRE_*.
+// plugins/toolkit/requests/requirement.hpp - an image's requirements for driver and GPU: the expressions of the
+// variables NVIDIA_REQUIRE_*.
 //
-// An expression has alternatives, which blanks separate; of one of them all conditions must hold, which commas
-// separate: "cuda>=12.4 brand=tesla,driver>=470,driver<471". Who writes them is the author of an image, so what is read
-// is bounded.
+// An expression has alternatives, separated by blanks; all conditions of one of them, separated by commas, must be
+// true: "cuda>=12.4 brand=tesla,driver>=470,driver<471". Their author is the author of an image, so the input is
+// bounded.
 #pragma once
 
 #include <map>

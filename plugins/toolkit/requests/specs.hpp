@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/requests/specs.hpp - the CDI specs on the host, and what the devices that a container asks for
-// amount to.
+// plugins/toolkit/requests/specs.hpp - the CDI specs on the host, and the edits for the devices that a container
+// requests.
 #pragma once
 
 #include <map>

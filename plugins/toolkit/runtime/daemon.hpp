@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/runtime/daemon.hpp - the daemon behind a container engine: which program runs, with what arguments,
-// in which unit.
+// plugins/toolkit/runtime/daemon.hpp - the daemon behind a container engine: its program, arguments and unit.
 //
-// On a live machine the process that listens on the engine's socket says it (unix(7), SO_PEERCRED); where nothing
-// listens, and in a root that is not live, the unit files say what would be started.
+// On a live machine the data comes from the process that listens on the engine's socket (unix(7), SO_PEERCRED); without
+// one, and in a root that is not live, from the unit files.
 #pragma once
 
 #include <map>

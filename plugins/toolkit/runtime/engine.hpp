@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/runtime/engine.hpp - what the component runtime knows of a container engine, and what it changes
-// there.
+// plugins/toolkit/runtime/engine.hpp - the component runtime's data about a container engine, and its changes there.
 //
-// A handler that starts runc by another path, or crun, gives that program up for the runtime for GPUs, which looks for
-// runc and then crun in PATH unless its settings say otherwise.
+// A handler that starts runc by another path, or crun, is changed to the runtime for GPUs, which searches runc and then
+// crun in PATH unless its settings name a program.
 #pragma once
 
 #include <string>

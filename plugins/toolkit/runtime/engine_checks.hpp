@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/runtime/engine_checks.hpp - asks an engine what it thinks of its configuration before it is
-// restarted, and whether it works afterwards. Either refusal makes the core bring the former files back.
+// plugins/toolkit/runtime/engine_checks.hpp - lets an engine check its configuration before it is restarted, and checks
+// that it works afterwards. After a failure of either, the core restores the former files.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/runtime/request_rules.hpp - which containers may request devices by themselves: rules of the spec,
+// plugins/toolkit/runtime/request_rules.hpp - the containers that may request devices by themselves: rules of the spec,
 // kept in the settings of NVIDIA's container toolkit as slipway.requests.
 #pragma once
 

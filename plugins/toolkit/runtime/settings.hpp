@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/runtime/settings.hpp - what the component runtime is told: by its keys, by the variables that
-// NVIDIA's installer of the container toolkit takes, and what holds where nobody says anything.
+// plugins/toolkit/runtime/settings.hpp - the settings of the component runtime: from its keys, from the variables of
+// NVIDIA's installer of the container toolkit, and the defaults.
 #pragma once
 
 #include <map>

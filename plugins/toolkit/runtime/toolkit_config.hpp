@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/toolkit/runtime/toolkit_config.hpp - the settings of NVIDIA's container toolkit (config.toml), which
-// slipway-runtime, its NRI plugin and NVIDIA's runtime read: which there are, and what spec and variables set there.
+// slipway-runtime, its NRI plugin and NVIDIA's runtime read: the known keys, and the values from spec and variables.
 #pragma once
 
 #include <span>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/toolkit/runtime/variables.hpp - the variables of NVIDIA's installer of the container toolkit
-// (nvidia-ctk-installer): which there are, and which value counts.
+// (nvidia-ctk-installer): their names, and the value that counts.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/container/check.hpp - does a container that an engine of this host starts get the GPUs?
+// plugins/validator/container/check.hpp - checks that a container that an engine of this host starts gets the GPUs.
 #pragma once
 
 #include <optional>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/validator/container/containerd.cpp - containerd, by itself and as K3s, RKE2, k0s and MicroK8s bring it along.
-// It is ctr that knows CDI, from 2.0 on (containerd#8525): containerd 1.7 knows it in its CRI alone. An older ctr names
-// slipway-runtime as the runtime of the container.
+// ctr supports CDI from 2.0 on (containerd#8525); containerd 1.7 supports it only in its CRI. With an older ctr,
+// slipway-runtime is the runtime of the container.
 //
 // Places: K3s' scripts/build, docs.rke2.io "cluster access", docs.k0sproject.io "k0s ctr", MicroK8s' snap, Canonical
-// Kubernetes' "manage images". Not `k3s ctr`: where K3s keeps its data elsewhere that would unpack all of it anew.
+// Kubernetes' "manage images". Not `k3s ctr`: if K3s keeps its data elsewhere, that would unpack all of it again.
 #include <array>
 #include <string_view>
 

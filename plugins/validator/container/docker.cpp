@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/container/docker.cpp - Docker starts nothing but images, so that the folder is imported as one. It
-// gives GPUs by CDI (25.0 with the feature `cdi`, 28.2 by itself), else by a runtime that is registered with it.
+// plugins/validator/container/docker.cpp - Docker starts only images, so the folder is imported as one. It gives GPUs
+// by CDI (25.0 with the feature `cdi`, 28.2 by default), otherwise by a runtime that is registered with it.
 #include <algorithm>
 #include <array>
 #include <charconv>

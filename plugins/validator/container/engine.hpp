@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/container/engine.hpp - which container engine of this host can start a container of a folder's
-// files with the GPUs, and by which commands.
+// plugins/validator/container/engine.hpp - the container engine of this host that can start a container of a folder's
+// files with the GPUs, and its commands.
 //
-// The programs are asked for by fixed paths, and run only where nobody besides root could have put them there: the
-// checks run as root.
+// The programs are found by fixed paths, and run only if no user besides root could have put them there: the checks run
+// as root.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/container/removal.hpp - removes what a check had an engine make. The check's folder goes last, and
-// only when the rest is known to be gone: without it nobody would look for the rest any more.
+// plugins/validator/container/removal.hpp - removes everything that an engine created for a check. The check's folder
+// is removed last, and only when the rest is certainly gone: it is the only record of the rest.
 #pragma once
 
 #include <optional>

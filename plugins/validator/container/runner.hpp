@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/container/runner.hpp - runs programs, all of them within one span of time: what the limits of
-// single programs add up to is more than a verify has.
+// plugins/validator/container/runner.hpp - runs programs, all of them within one time limit: the limits of single
+// programs would add up to more than a verify has.
 #pragma once
 
 #include <algorithm>

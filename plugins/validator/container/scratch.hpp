@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/container/scratch.hpp - the folder of one check, which becomes its container's root. It is made
-// before an engine makes anything and removed after all of that, so that a folder that is left of a process that was
-// killed tells the next one what else may be left, and of which engine.
+// plugins/validator/container/scratch.hpp - the folder of one check, which becomes its container's root. It is created
+// before an engine creates anything and removed after all of that. So a folder that a killed process leaves tells the
+// next process what else may be left, and of which engine.
 //
-// Who uses a folder holds a lock on it, which dies with the process. Another lock is held while a folder is made, and
-// while abandoned ones are looked for: between the making of a folder and its lock it would look abandoned.
+// A process that uses a folder holds a lock on it, which ends with the process. Another lock is held during the
+// creation of a folder and the search for abandoned ones: otherwise a new folder without its lock would look abandoned.
 #pragma once
 
 #include <string>

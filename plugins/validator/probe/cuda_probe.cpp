@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/validator/probe/cuda_probe.cpp - validator-cuda-probe LIBCUDA: tries CUDA out, and prints what came of it.
 //
-// A program of its own, because CUDA may crash or hang, keeps what it has taken until its process ends, and reads the
-// folder of its helper libraries from the environment at the start. It prints one JSON object and exits with 0:
+// A program of its own, because CUDA may crash or hang, keeps its memory until its process ends, and reads the folder
+// of its helper libraries from the environment at the start. It prints one JSON object and exits with 0:
 //   {"stage": "load|init|count|done", "code": 0, "name": "CUDA_SUCCESS", "text": "…", "version": 12020,
 //    "devices": [{"index": 0, "step": "done", "code": 0, "name": "…"}]}
 #include <array>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/service/events.hpp - what wakes the service: files that its checks go by, and the kernel's log.
+// plugins/validator/service/events.hpp - the events that wake the service: files that its checks depend on, and the
+// kernel's log.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/service/gauges.hpp - the service's gauges, named as GPU Operator's node-status-exporter names them.
+// plugins/validator/service/gauges.hpp - the service's gauges, with the names of GPU Operator's node-status-exporter.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/service/keeper.hpp - does the checks again and again, and says what the files and gauges should be.
+// plugins/validator/service/keeper.hpp - repeats the checks, and returns the contents of the files and gauges.
 #pragma once
 
 #include <chrono>

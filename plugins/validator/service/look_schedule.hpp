@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/service/look_schedule.hpp - when the next round comes, and when NVML is asked in it: when something
-// happened, and else seldom.
+// plugins/validator/service/look_schedule.hpp - the time of the next round, and whether NVML is called in it: after an
+// event, and otherwise rarely.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/service/service.cpp - the validator's service: status files and gauges that follow what is so.
+// plugins/validator/service/service.cpp - the validator's service: status files and gauges that follow the state of the
+// machine.
 #include <algorithm>
 #include <atomic>
 #include <map>

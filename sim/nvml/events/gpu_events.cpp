@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Event sets: what happened to GPUs since they were registered.
+// Event sets: the events of GPUs since their registration.
 #include <cstdlib>
 
 #include "nvidia/nvml/abi/event.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Event sets of the system: a driver bound to a GPU, or unbound from it.
+// Event sets of the system: a driver was bound to a GPU, or unbound from it.
 #include <cstdlib>
 
 #include "nvidia/nvml/abi/event.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compute instances: their profiles, made, listed, destroyed.
+// Compute instances: their profiles, and how they are created, listed and destroyed.
 #include <cstdio>
 #include <cstring>
 

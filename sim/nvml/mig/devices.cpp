@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MIG devices: what a compute instance is to its users.
+// MIG devices: the view of a compute instance for its users.
 #include "nvidia/nvml/abi/device.h"
 #include "sim/nvml/call.hpp"
 #include "sim/state/mig_rules.hpp"

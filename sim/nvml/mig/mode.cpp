@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The MIG mode: what changes at once, what waits for a reset, what is refused.
+// The MIG mode: changes that apply at once, that wait for a reset, or that are refused.
 #include "nvidia/nvml/abi/mig.h"
 #include "nvidia/nvml/abi/sample.h"
 #include "sim/nvml/call.hpp"

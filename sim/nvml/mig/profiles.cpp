@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which MIG profiles a GPU has, and where their instances may lie.
+// The MIG profiles of a GPU, and the possible places of their instances.
 #include <cstdio>
 #include <cstring>
 

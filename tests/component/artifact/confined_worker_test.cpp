@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an archive could do that takes over the worker which unpacks it: the same code in the same process, once before
+// The attacks of an archive that takes over the worker that unpacks it: the same code in the same process, once before
 // and once after slipway-artifact.so was told to confine itself.
 #include <cerrno>
 #include <csignal>

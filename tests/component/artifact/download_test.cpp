@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Downloads over a line that breaks: what arrives is what was asked for, or a message says why it did not.
+// Downloads over a connection that breaks: the complete data arrives, or a message has the reason.
 #include <gmock/gmock.h>
 #include <sys/file.h>
 #include <sys/stat.h>

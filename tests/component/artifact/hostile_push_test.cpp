@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pushing what somebody else made: the operator's login reaches no repository but the one that was named.
+// Pushing content from another party: the operator's login reaches only the named repository.
 #include <gtest/gtest.h>
 
 #include "artifact/operations.hpp"

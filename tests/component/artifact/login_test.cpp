@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registries that want to know who is there: Basic, tokens, refresh tokens, helpers; and to whom a password is not
-// sent.
+// Registries that require a login: Basic, tokens, refresh tokens, helpers; and the servers that a password is not sent
+// to.
 #include <csignal>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// slipway-artifact.so, loaded and asked through its C entry as a worker does.
+// slipway-artifact.so, loaded and called through its C entry like in a worker.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <slipway/abi.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/component/author/own_plugins_test.cpp - slipway's own plugins are fit for use by what `slipway plugin check`
-// asks of a stranger's.
+// tests/component/author/own_plugins_test.cpp - slipway's own plugins pass the checks of `slipway plugin check` for
+// third-party plugins.
 #include <filesystem>
 #include <regex>
 #include <set>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/component/bad_plugins/bad.cpp - components that go wrong when and how a test's spec tells them to; as a file
-// named abort.so, the library aborts before anything is asked of it.
+// tests/component/bad_plugins/bad.cpp - components that fail when and how a test's spec tells them to; as a file named
+// abort.so, the library aborts before it is called.
 #include <chrono>
 #include <csignal>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A component that goes wrong costs nobody but itself: one message, exit status 1, and the others are done.
+// A failing component affects only itself: one message, exit status 1, and the others are applied.
 #include <chrono>
 #include <csignal>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CDI specs that would not work, and GPUs that come and go: everybody who sees it says so.
+// CDI specs that would not work, and GPUs that come and go: every command that detects it reports it.
 #include <cstdlib>
 
 #include "tests/component/cli/driver_root.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several kernels in one root, through the command line: which get the driver's modules, and what is said of the
-// others.
+// Several kernels in one root, through the command line: those that get the driver's modules, and the messages about
+// the others.
 #include <cstdlib>
 #include <memory>
 

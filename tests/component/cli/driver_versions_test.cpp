@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which driver version is taken, and what is said when none is, through the command line: for each kind of source.
+// The chosen driver version, and the message when there is none, through the command line: for each kind of source.
 #include <cstdlib>
 #include <memory>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What would be done is shown and nothing is done; what is done on a terminal is asked about.
+// A dry run shows the changes and makes none; on a terminal, apply asks before it changes anything.
 #include "tests/component/cli/driver_root.hpp"
 
 namespace slipway {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `spec.expect`: a host that has lost GPUs from its PCI bus says so, whatever `hardware` says.
+// `spec.expect`: a host that has lost GPUs from its PCI bus reports it, whatever `hardware` says.
 #include <fstream>
 
 #include "tests/component/cli/driver_root.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One GPU of eight that hangs: calls about it never come back.
+// One GPU of eight that hangs: calls about it never return.
 #include <chrono>
 #include <cstdlib>
 

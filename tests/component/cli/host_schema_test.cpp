@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `slipway explain --schema`: the JSON Schema of host.yaml says of a spec what slipway says.
+// `slipway explain --schema`: the JSON Schema of host.yaml accepts and refuses the same specs as slipway.
 #include <fstream>
 
 #include "tests/component/cli/driver_root.hpp"

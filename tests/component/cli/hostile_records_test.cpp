@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What somebody else may have left in a root, or in a folder that a command line names: records that no slipway wrote,
-// logs without an end, links to elsewhere.
+// Files that another user may have left in a root, or in a folder that a command line names: records in no slipway
+// format, logs without an end, links that lead out.
 #include "tests/component/cli/driver_root.hpp"
 
 namespace slipway {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/component/cli/json_schema.hpp - what a real validator (python3-jsonschema) says about documents.
+// tests/component/cli/json_schema.hpp - the result of a real validator (python3-jsonschema) for documents.
 #pragma once
 
 #include <array>

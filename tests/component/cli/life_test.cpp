@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is not needed any more, and a report for others.
+// The removal of things that are not needed any more, and a report for others.
 #include "tests/component/cli/driver_root.hpp"
 
 namespace slipway {

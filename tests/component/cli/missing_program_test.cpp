@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that a component's work needs, and that neither the root nor this machine has: said before anything is
+// A program that a component's work needs, and that neither the root nor this machine has: reported before anything is
 // changed.
 #include <sched.h>
 #include <sys/mount.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person reads who may not write to a root: that permission is missing, and not that the disk is read-only.
+// The message for a user who may not write to a root: the permission is missing, and the disk is not read-only.
 #include <fcntl.h>
 #include <grp.h>
 #include <sys/mount.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What commands print for programs: events and the result on standard output, each line by the published schema.
+// The output of commands for programs: events and the result on standard output, each line by the published schema.
 #include <fstream>
 
 #include "tests/component/cli/driver_root.hpp"

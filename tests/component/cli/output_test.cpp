@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Output that could not be written: results that nobody got are no success.
+// Output that could not be written: a command whose results are lost does not succeed.
 #include "tests/component/cli/driver_root.hpp"
 
 namespace slipway {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The day of somebody who builds images: digests to pin, bundles to carry, locks to follow.
+// The tasks of an image builder: digests to pin, bundles to carry, locks to follow.
 #include "tests/component/artifact/support/layout_registry.hpp"
 #include "tests/component/cli/driver_root.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tools that look and end ask of the machine: on a real one each of these costs milliseconds.
+// The costs of tools that only read and end: on a real machine each of these operations costs milliseconds.
 #include <charconv>
 #include <map>
 

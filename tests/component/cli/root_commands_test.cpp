@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each command that takes --root, on images whose author wants to reach the machine that builds them: by links that
-// lead out of the image, and by trees that no walk comes through.
+// lead out of the image, and by trees that no walk can finish.
 #include <slipway/write/tree.hpp>
 
 #include "tests/component/cli/driver_root.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An artifact source that does not answer yet, as at a first boot: `apply --wait-for-source` comes back for it.
+// An artifact source that does not answer yet, as at a first boot: `apply --wait-for-source` tries again.
 #include "tests/component/cli/driver_root.hpp"
 
 namespace slipway {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An apply under way, as `status` and `doctor` tell of it to somebody else meanwhile.
+// An apply in progress, as `status` and `doctor` show it to another user in the meantime.
 #include <csignal>
 #include <memory>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Components that cannot be judged keep what is there.
+// Components that cannot be judged keep the current state.
 #include "tests/component/cli/driver_root.hpp"
 
 namespace slipway {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/cloud-init.md: its user data is YAML, and what it writes is a spec that slipway takes.
+// docs/cloud-init.md: its user data is YAML, and the file that it writes is a spec that slipway accepts.
 #include "tests/component/cli/driver_root.hpp"
 
 namespace slipway {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The alerts and the dashboard: what Prometheus' own tools and a real Prometheus make of them.
+// The alerts and the dashboard, checked by Prometheus' own tools and a real Prometheus.
 #include <fstream>
 #include <sstream>
 

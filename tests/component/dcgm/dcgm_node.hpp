@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/component/dcgm/dcgm_node.hpp - a simulated machine with the service dcgm, and a look at what a scrape gets.
+// tests/component/dcgm/dcgm_node.hpp - a simulated machine with the service dcgm, and access to the answer of a scrape.
 #pragma once
 
 #include <algorithm>

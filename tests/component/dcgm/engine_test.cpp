@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields that DCGM alone tells, from a stand-in for its library and its host engine.
+// Fields that only DCGM provides, from a stand-in for its library and its host engine.
 #include <sys/stat.h>
 
 #include <slipway/testing/temp_dir.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every row of the default counters beside what the simulated machine is: its state is read where the simulated NVML
+// Every row of the default counters compared with the simulated machine: its state is read where the simulated NVML
 // reads it.
 #include <cstring>
 #include <memory>

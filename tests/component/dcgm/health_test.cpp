@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The health of simulated GPUs in what a scrape gets: XIDs from NVML and from the kernel's log, and a site's rules.
+// The health of simulated GPUs in the answer to a scrape: XIDs from NVML and from the kernel's log, and a site's rules.
 #include <fstream>
 
 #include "tests/component/dcgm/dcgm_node.hpp"

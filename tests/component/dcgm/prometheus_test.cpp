@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Prometheus itself makes of the page: its checker, and a server that scrapes.
+// The page in Prometheus itself: its checker, and a server that scrapes.
 #include "tests/component/dcgm/dcgm_node.hpp"
 #include "tests/component/dcgm/prometheus_server.hpp"
 

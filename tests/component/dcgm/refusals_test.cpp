@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the service would stumble over is told by the plan, and what it stumbles over by verify and doctor.
+// Mistakes that would stop the service are reported by the plan, and those that do stop it by verify and doctor.
 #include "tests/component/dcgm/dcgm_node.hpp"
 
 namespace slipway {

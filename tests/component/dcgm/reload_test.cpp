@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIGHUP (`systemctl reload`) with a mistake in the spec or in what it names: the service goes on with what it had.
+// SIGHUP (`systemctl reload`) with a mistake in the spec or in a file that it names: the service goes on with the
+// former content.
 #include "tests/component/dcgm/dcgm_node.hpp"
 
 namespace slipway {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who asks the service, and how it is set up for that: variables, a socket of systemd's, TLS, and clients that do harm.
+// The clients of the service, and its setup for them: variables, a systemd socket, TLS, and harmful clients.
 #include <charconv>
 #include <thread>
 

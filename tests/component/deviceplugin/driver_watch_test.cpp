@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the watch over the driver asks and when: counted at the simulated library.
+// The calls of the driver watch and their times: counted at the simulated library.
 #include "deviceplugin/service/driver_watch.hpp"
 
 #include <cstdlib>

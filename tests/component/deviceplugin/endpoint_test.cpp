@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One resource before kubelet, with the clock in the hands of the test: when it registers, and when it leaves kubelet
-// alone.
+// One resource at kubelet, with a clock that the test moves: the times of its registrations.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPUs and drivers that fall silent, ail or come back under the running service.
+// GPUs and drivers that fail, degrade or come back under the running service.
 #include "tests/component/deviceplugin/node.hpp"
 #include "tests/component/service/http_client.hpp"
 

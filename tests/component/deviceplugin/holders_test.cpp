@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who holds a GPU, as the service knows it: while the sharing changes under running pods, with init containers, and
-// beside another device plugin.
+// The holders of a GPU as the service sees them: while the sharing changes under running pods, with init containers,
+// and beside another device plugin.
 #include "tests/component/deviceplugin/node.hpp"
 
 namespace slipway::testing {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of the folders of MPS that pods filled, gave away or closed, so that the service cannot empty them.
+// The fate of MPS folders that pods filled, gave away or closed, so that the service cannot empty them.
 #include <algorithm>
 #include <atomic>
 #include <thread>

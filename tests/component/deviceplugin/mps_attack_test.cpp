@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What pods can do in the folder that they share with the MPS control daemon, and what becomes of it.
+// The attacks of pods in the folder that they share with the MPS control daemon, and their results.
 #include <algorithm>
 #include <array>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All resources before kubelet: nothing but events of files, streams and the board makes the registrar look.
+// All resources at kubelet: only events of files, streams and the board wake the registrar.
 #include "deviceplugin/service/registrar.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The service before kubelet: what it offers and hands out, and how it comes back.
+// The service and kubelet: its offer and its allocations, and how it comes back.
 #include "tests/component/deviceplugin/node.hpp"
 
 namespace slipway::testing {

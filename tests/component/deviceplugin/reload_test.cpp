@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The service while it is reloaded, stopped and at rest, as pods see it.
+// The service while it is reloaded, stopped and idle, as pods see it.
 #include <atomic>
 
 #include "tests/component/deviceplugin/node.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the spec, its variables and its config file make of the GPUs, in the plan and in the running service.
+// The effects of the spec, its variables and its config file on the GPUs, in the plan and in the running service.
 #include "tests/component/deviceplugin/node.hpp"
 
 namespace slipway::testing {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `slipway verify` and doctor tell of the service, its kubelet and the clients of its GPUs.
+// The findings of `slipway verify` and doctor about the service, its kubelet and the clients of its GPUs.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/wait.h>

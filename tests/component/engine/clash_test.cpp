@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two components that want one path, found wherever one of the two is planned later or was applied before.
+// Two components that claim one path, found when either of the two is planned later or was applied before.
 #include "scratch_host.hpp"
 
 namespace slipway {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A component that does not work after its apply: every command says so, until it works.
+// A component that does not work after its apply: every command reports it until it works.
 #include "scratch_host.hpp"
 
 namespace slipway {

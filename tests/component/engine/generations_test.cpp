@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What generations say, and what boots, rollbacks and removals do by them.
+// The contents of generations, and the actions of boots, rollbacks and removals based on them.
 #include <chrono>
 #include <thread>
 

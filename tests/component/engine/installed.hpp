@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/component/engine/installed.hpp - slipway as it is installed, with the tests' plugins beside it: a boot looks
-// nowhere else, whatever the environment says.
+// tests/component/engine/installed.hpp - an installed slipway with the tests' plugins beside it: a boot looks nowhere
+// else, whatever the environment says.
 #pragma once
 
 #include <filesystem>

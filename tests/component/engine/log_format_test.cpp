@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What commands log on standard error: --log-format, SLIPWAY_LOG and -v.
+// The log output of commands on standard error: --log-format, SLIPWAY_LOG and -v.
 #include "tests/component/engine/scratch_host.hpp"
 
 namespace slipway {

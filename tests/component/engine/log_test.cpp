@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `slipway log`: what was done on this machine.
+// `slipway log`: the history of this machine.
 #include "tests/component/engine/scratch_host.hpp"
 
 namespace slipway {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Components that set keys in files which belong to somebody else: applied, shared, edited by hand, taken away again.
+// Components that set keys in files of other programs: applied, shared, edited by hand, removed again.
 #include "scratch_host.hpp"
 
 namespace slipway {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin that is gone, or that cannot be read, keeps its own component from being looked at, and no other.
+// A plugin that is missing or unreadable stops the check of its own component, and of no other.
 #include <slipway/json.hpp>
 
 #include "tests/component/engine/installed.hpp"

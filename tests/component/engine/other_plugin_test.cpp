@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rollback over versions of a plugin: a generation has the spec, and the installed plugin makes of it what it makes.
+// A rollback over versions of a plugin: a generation has the spec, and the installed plugin interprets it.
 #include <slipway/json.hpp>
 
 #include "tests/component/engine/installed.hpp"

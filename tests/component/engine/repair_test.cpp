@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each file of a root's state, damaged in each way: what can be read is used, and `slipway repair` makes up for the
-// rest.
+// Each file of a root's state, damaged in each way: readable files are used, and `slipway repair` restores the rest.
 #include <set>
 
 #include "tests/component/engine/scratch_host.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `slipway status` on one screen: the machine, what is applied since when, and what is to be done next.
+// `slipway status` on one screen: the machine, the applied generation and its time, and the next step.
 #include "tests/component/engine/scratch_host.hpp"
 
 namespace slipway {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a user writes between plan and apply, while an apply is at work, after one was cut off, or between generations:
-// it is never lost, and is reported.
+// A user's edits between plan and apply, during an apply, after one was cut off, or between generations: they are never
+// lost, and are reported.
 #include <chrono>
 #include <csignal>
 #include <thread>

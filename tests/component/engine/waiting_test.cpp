@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A component whose device somebody uses: what an apply says then, and how `apply --wait` comes back.
+// A component whose device is in use: the message of an apply then, and how `apply --wait` tries again.
 #include <csignal>
 
 #include "scratch_host.hpp"

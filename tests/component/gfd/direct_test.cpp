@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tool that is started straight away does and says what it does and says with slipway around it.
+// A tool that is started directly behaves and prints like one that is started by slipway.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The component mig: what an apply makes of the GPUs, and what it leaves alone.
+// The component mig: the changes of an apply to the GPUs, and the GPUs that it does not touch.
 #include "node.hpp"
 
 namespace slipway {

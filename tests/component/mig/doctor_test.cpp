@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `slipway doctor` finds on a node with partitioned GPUs.
+// The findings of `slipway doctor` on a node with partitioned GPUs.
 #include <csignal>
 #include <fstream>
 

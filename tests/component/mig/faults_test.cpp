@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an apply leaves when NVML fails in the middle of it: the former layout or the new one, never a third.
+// The state after an apply in which NVML fails: the former layout or the new one, never a third.
 #include "node.hpp"
 
 namespace slipway {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kubelet would be offered, what containers and labels see of a layout, on nodes that share their GPUs
-// differently.
+// The offer to kubelet, and a layout in containers and labels, on nodes that share their GPUs differently.
 #include "child.hpp"
 
 namespace slipway {

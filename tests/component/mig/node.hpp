@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/component/mig/node.hpp - a node with simulated GPUs, and what slipway and the GPUs say.
+// tests/component/mig/node.hpp - a node with simulated GPUs, and the output of slipway and the GPUs.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pods that kubelet has given a GPU or a MIG device, and that have not opened it: no process tells of them.
+// Pods that kubelet has given a GPU or a MIG device, and that have not opened it: no process shows them.
 #include <thread>
 
 #include <sys/socket.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a removal of the component leaves: files and units as they were before it, GPUs as `on_remove` says.
+// The state after a removal of the component: files and units as they were before it, GPUs as `on_remove` says.
 #include "node.hpp"
 
 namespace slipway {

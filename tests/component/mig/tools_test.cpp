@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `slipway mig …`, as a person or a script that knows nvidia-mig-parted types it.
+// `slipway mig …`, with the command lines of a person or a script that uses nvidia-mig-parted.
 #include <set>
 
 #include <gmock/gmock.h>

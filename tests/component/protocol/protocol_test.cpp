@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/component/protocol/protocol_test.cpp - what slipway and plugins say to each other is what the golden files say.
+// tests/component/protocol/protocol_test.cpp - slipway and plugins exchange the messages of the golden files.
 //
 // golden/MAJOR.MINOR has one file for each operation: {request, status, reply, says}. A difference to those of today's
 // version means that plugins which are out there may not be understood any more. What only adds (a member that older

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver in roots of other distributions: where its files go, and which of the root's tools are run how.
+// The driver in roots of other distributions: the places of its files, and the calls of the root's tools.
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/wait.h>

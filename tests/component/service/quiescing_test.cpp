@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An apply that changes a device: services are quiet meanwhile, however it ends, and nobody else changes that device.
+// An apply that changes a device: services are paused in the meantime, however it ends, and no other process changes
+// that device.
 #include <slipway/root_dir.hpp>
 #include <slipway/write/lock_file.hpp>
 

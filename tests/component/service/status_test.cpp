@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `slipway status` and `slipway verify` ask the services how they are.
+// `slipway status` and `slipway verify` ask the services for their state.
 #include "running_service.hpp"
 #include "tests/component/engine/fake_systemd.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far slipway's own units shut their services in, by `systemd-analyze security`, and whether docs/units.md says so.
+// The confinement of slipway's own services, by `systemd-analyze security`, and whether docs/units.md has the same
+// figures.
 #include <cstdio>
 #include <regex>
 #include <set>

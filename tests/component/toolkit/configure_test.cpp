@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `slipway toolkit runtime configure …` on roots made for the purpose, as a person types it.
+// `slipway toolkit runtime configure …` on roots of the test, with a user's command lines.
 #include <fstream>
 #include <tuple>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// slipway-cdi-hook, run as a container runtime runs it, on roots that are as they should be and on roots that are not.
+// slipway-cdi-hook, run like by a container runtime, on valid and on faulty roots.
 #include <array>
 #include <chrono>
 #include <csignal>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every hook of slipway-cdi-hook on roots that were made to mislead it: links that lead out, FIFOs in the place of
-// files, folders with very many entries, and a root that nobody can write to. On a host whose driver's parameters are
-// simulated.
+// files, folders with very many entries, and a read-only root. On a host whose driver's parameters are simulated.
 #include <chrono>
 #include <map>
 #include <set>

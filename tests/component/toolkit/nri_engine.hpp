@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/component/toolkit/nri_engine.hpp - the engine's side of an NRI socket, as containerd has it.
+// tests/component/toolkit/nri_engine.hpp - the engine's side of an NRI socket, like containerd's.
 #pragma once
 
 #include <cstring>

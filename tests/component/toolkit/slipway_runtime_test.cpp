@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// slipway-runtime, run as an engine runs it, on top of a runc that only writes down how it was started.
+// slipway-runtime, run like by an engine, on top of a runc that only records its command line.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

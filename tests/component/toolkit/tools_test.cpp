@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `slipway toolkit cdi …`, as a person types it.
+// `slipway toolkit cdi …`, with a user's command lines.
 #include <cstdlib>
 #include <filesystem>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which machines are asked about: folders as containers and machines show them.
+// The machines that are recognised as containers: folders as containers and machines show them.
 #include "app/build_container.hpp"
 
 #include <filesystem>

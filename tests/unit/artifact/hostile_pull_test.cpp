@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copying layouts and bundles that somebody else made: it ends, and it leaves nothing when it fails.
+// Copying layouts and bundles of another party: it ends, and it leaves nothing when it fails.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/log/journal_socket.hpp - stands for journald: a datagram socket, and its entries taken apart.
+// tests/unit/log/journal_socket.hpp - stands in for journald: a datagram socket, and its entries, parsed.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// attacker.cpp - a program that a hostile root would bring: `attacker NAME [ARGUMENT...]` tries one way out and prints
-// "reached" or why it was refused. `attacker handle-of FOLDER` prints what `attacker handle` takes.
+// attacker.cpp - a program that a hostile root could contain: `attacker NAME [ARGUMENT...]` tries one
+// way out and prints "reached" or the reason for its refusal. `attacker handle-of FOLDER` prints the argument of
+// `attacker handle`.
 #include <array>
 #include <cerrno>
 #include <csignal>

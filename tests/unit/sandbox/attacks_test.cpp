@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a hostile root's program tries (attacker.cpp): it succeeds as root of this machine, and does not in the sandbox.
+// The attacks of a hostile root's program (attacker.cpp): it succeeds as root of this machine, and does not in the
+// sandbox.
 #include <atomic>
 #include <filesystem>
 #include <fstream>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a service looks at while it runs: the devices and folders that its unit gave it.
+// The resources that a service checks while it runs: the devices and folders that its unit grants.
 #include "sandbox/unit/granted.hpp"
 
 #include <functional>

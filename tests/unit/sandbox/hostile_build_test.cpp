@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a hostile source, or a root whose own programs are hostile, tries while modules are made of it.
+// The attacks of a hostile source, or of a root whose own programs are hostile, while modules are built.
 #include <cctype>
 
 #include <gmock/gmock.h>

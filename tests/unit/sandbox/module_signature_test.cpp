@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sign_file/ holds a throw-away key of RSA, its certificate, and what the sign-file of Linux 6.1 made of a file with
-// the text "module bytes" and a line's end.
+// sign_file/ contains a throw-away RSA key, its certificate, and the output of Linux 6.1's sign-file for a file with
+// the text "module bytes" and a line end.
 #include "sandbox/module_signature.hpp"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands in the units of services, and what does not.
+// The contents of the units of services.
 #include "sandbox/unit/unit_text.hpp"
 
 #include <fstream>

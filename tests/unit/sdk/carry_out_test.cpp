@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What plugins' tests build on besides machines: plans that are carried out, secrets, and messages for what went wrong.
+// The tools for plugins' tests besides machines: plans that are carried out, secrets, and error messages.
 #include <gtest/gtest.h>
 
 #include <slipway/plugin.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that decide something and libraries that are loaded: not those of another user.
+// Files that decide something and libraries that are loaded: those of another user are refused.
 #include <cstdlib>
 #include <filesystem>
 #include <functional>

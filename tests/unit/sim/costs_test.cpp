@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of the simulated NVML that take what they take on a real machine. Lower limits alone: others use this machine
-// too.
+// Calls of the simulated NVML with the costs of a real machine. Only lower limits: other programs use this machine too.
 #include <chrono>
 #include <ctime>
 #include <fstream>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/sim/direct_library.hpp - the simulated libnvidia-ml.so.1, asked by the thread that counts what a call
-// costs.
+// tests/unit/sim/direct_library.hpp - the simulated libnvidia-ml.so.1, called by the thread that measures the cost of a
+// call.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the simulated NVML tells of a machine, and that those who wait for it sleep.
+// The events of the simulated NVML, and that waiting callers sleep.
 #include <array>
 #include <atomic>
 #include <csignal>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVIDIA's own nvidia-smi (535.261.03, from Debian) over the simulated library: a peer that was made for the real one.
+// NVIDIA's own nvidia-smi (535.261.03, from Debian) over the simulated library: a program that was built for the real
+// one.
 #include <algorithm>
 #include <array>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulator says of a GPU what such a GPU said of itself: recorded/ has answers of real ones.
+// The simulator returns the recorded answers of real GPUs: recorded/ has them.
 #include <algorithm>
 #include <array>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/sim/sim_fixture.hpp - a simulated machine in a temporary folder, with the binding to ask it.
+// tests/unit/sim/sim_fixture.hpp - a simulated machine in a temporary folder, with the binding to call it.
 #pragma once
 
 #include <cstdlib>

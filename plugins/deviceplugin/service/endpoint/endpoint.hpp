@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/endpoint/endpoint.hpp - one resource towards kubelet: served, registered, and kept so.
+// plugins/deviceplugin/service/endpoint/endpoint.hpp - one resource at kubelet: served, registered, and kept
+// registered.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/endpoint/stale_sockets.hpp - names of the device plugin's sockets, and those that an
-// earlier start left.
+// plugins/deviceplugin/service/endpoint/stale_sockets.hpp - the names of the device plugin's sockets, and the sockets
+// that an earlier start left.
 #pragma once
 
 #include <string>

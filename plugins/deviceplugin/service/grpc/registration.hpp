@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/grpc/registration.hpp - the two ways to tell kubelet of a resource: at its socket, or by
-// a socket in plugins_registry, which kubelet finds.
+// plugins/deviceplugin/service/grpc/registration.hpp - the two ways to register a resource at kubelet: at its socket,
+// or by a socket in plugins_registry, which kubelet finds.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/mps/daemon.hpp - keeps the MPS control daemon of one resource running and told.
+// plugins/deviceplugin/service/mps/daemon.hpp - keeps the MPS control daemon of one resource running and configured.
 #pragma once
 
 #include <chrono>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/mps/process.hpp - which process is the MPS control daemon of a resource.
+// plugins/deviceplugin/service/mps/process.hpp - finds the process that is the MPS control daemon of a resource.
 //
-// Containers write in the daemon's folder and run that program as well, so a name or an answer proves nothing: what
-// counts is the process that the kernel names, its program, its user and its namespace of processes.
+// Containers write to the daemon's folder and can run that program too, so a name or an answer proves nothing. The
+// check uses the process that the kernel reports, its program, its user and its pid namespace.
 #pragma once
 
 #include <chrono>

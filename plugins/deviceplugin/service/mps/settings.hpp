@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/mps/settings.hpp - what the MPS control daemon of a resource has to be told.
+// plugins/deviceplugin/service/mps/settings.hpp - the settings that the MPS control daemon of a resource needs.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/cdi/component/component.hpp - the component cdi: keeps the CDI specs of this machine right.
+// plugins/toolkit/cdi/component/component.hpp - the component cdi: keeps the CDI specs of this machine up to date.
 #pragma once
 
 #include <string>

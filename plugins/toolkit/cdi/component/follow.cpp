@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/cdi/component/follow.cpp - the units and the rule of udev by which the specs follow what they
-// describe.
+// plugins/toolkit/cdi/component/follow.cpp - the units and the udev rule that keep the specs up to date.
 #include "nvidia/cdi_refresh.hpp"
 #include "toolkit/cdi/component/component.hpp"
 #include "toolkit/unit_words.hpp"

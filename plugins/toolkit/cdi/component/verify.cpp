@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/cdi/component/verify.cpp - is what engines read right: there, valid, of now, and without
-// contradiction?
+// plugins/toolkit/cdi/component/verify.cpp - checks the specs that engines read: present, valid, up to date, and
+// without contradiction.
 #include <set>
 
 #include <slipway/text.hpp>

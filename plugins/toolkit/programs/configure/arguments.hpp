@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/programs/configure/arguments.hpp - the command line of `slipway runtime configure`, which is that of
-// `nvidia-ctk runtime configure`.
+// plugins/toolkit/programs/configure/arguments.hpp - the command line of `slipway runtime configure`, the same as that
+// of `nvidia-ctk runtime configure`.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/programs/configure/changes.hpp - what a plan of the component runtime makes of files, before any is
+// plugins/toolkit/programs/configure/changes.hpp - the files after a plan of the component runtime, before any is
 // written.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// slipway-runtime-configure [OPTIONS]: `slipway runtime configure`, a program of its own and a static one,
-// since most of its time would go into its start.
+// slipway-runtime-configure [OPTIONS]: `slipway runtime configure`, a program of its own and a static one, because its
+// start would otherwise take most of its time.
 #include <algorithm>
 #include <cstdio>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An image may bring a newer libcuda than the host's driver (the CUDA compatibility package). Whether that one works on
-// the host's kernel module stands in an ELF note of it, a JSON text with `CUDA Version` and `Driver`, the majors.
+// An image may contain a newer libcuda than the host's driver (the CUDA compatibility package). An ELF note in it says
+// whether it works with the host's kernel module: a JSON text with `CUDA Version` and `Driver`, the majors.
 #include <cerrno>
 #include <memory>
 

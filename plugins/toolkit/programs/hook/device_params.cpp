@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver's libraries make /dev/nvidia* themselves when /proc/driver/nvidia/params says ModifyDeviceFiles: 1. In a
-// container the engine decides which nodes there are, so that it sees a copy of that file that says 0.
+// The driver's libraries create /dev/nvidia* themselves when /proc/driver/nvidia/params contains ModifyDeviceFiles: 1.
+// In a container the engine decides which nodes exist, so the container sees a copy of that file with 0.
 #include <cerrno>
 #include <cstdlib>
 

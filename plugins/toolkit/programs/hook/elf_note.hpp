@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/programs/hook/elf_note.hpp - notes of a shared object that a container's image brought: nothing of it
-// is trusted, and it is read with pread(2), so that a file that shrinks meanwhile is a short read and no signal. What
-// such a note of a libcuda says decides whether it is used.
+// plugins/toolkit/programs/hook/elf_note.hpp - notes of a shared object from a container's image: nothing in it is
+// trusted, and it is read with pread(2), so that a file that shrinks in the meantime gives a short read and not a
+// signal. The note of a libcuda decides whether it is used.
 #pragma once
 
 #include <optional>

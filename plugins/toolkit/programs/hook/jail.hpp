@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/programs/hook/jail.hpp - a host's program run inside a container's root, with nothing of the host in
-// reach.
+// plugins/toolkit/programs/hook/jail.hpp - runs a host's program inside a container's root, without access to anything
+// of the host.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/programs/hook/ld_conf.hpp - the configuration of a container's dynamic linker: which folders it
-// knows, and how it learns of more.
+// plugins/toolkit/programs/hook/ld_conf.hpp - the configuration of a container's dynamic linker: its folders, and how
+// more are added.
 #pragma once
 
 #include <string>

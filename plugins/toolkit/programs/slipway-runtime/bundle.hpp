@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/programs/slipway-runtime/bundle.hpp - the bundle of a container that is about to be made, edited as
-// its request says.
+// plugins/toolkit/programs/slipway-runtime/bundle.hpp - the bundle of a container that is about to be created, edited
+// according to its request.
 #pragma once
 
 #include <string>

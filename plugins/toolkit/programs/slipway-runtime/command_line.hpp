@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/programs/slipway-runtime/command_line.hpp - what an engine asks of an OCI runtime, as far as the shim
-// has to know it.
+// plugins/toolkit/programs/slipway-runtime/command_line.hpp - the command line of an OCI runtime, as far as the shim
+// has to understand it.
 //
-// Options are those of runc 1.x and crun 1.x. The shim never refuses a command line: what it does not understand is for
-// the low-level runtime to judge.
+// Options are those of runc 1.x and crun 1.x. The shim never refuses a command line: the low-level runtime decides
+// about options that it does not know.
 #pragma once
 
 #include <string>

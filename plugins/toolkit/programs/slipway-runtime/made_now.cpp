@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/programs/slipway-runtime/made_now.cpp - mode jit-cdi: specs that are made when a container starts.
+// plugins/toolkit/programs/slipway-runtime/made_now.cpp - mode jit-cdi: specs that are created when a container starts.
 #include <algorithm>
 #include <chrono>
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// slipway-runtime [RUNC'S ARGUMENTS]: an OCI runtime for engines that do not know CDI. It gives the containers that ask
-// for NVIDIA devices what the host's CDI specs say, and leaves the rest to runc.
+// slipway-runtime [RUNC'S ARGUMENTS]: an OCI runtime for engines without CDI support. It applies the host's CDI specs
+// to the containers that request NVIDIA devices, and leaves the rest to runc.
 #include <cstdio>
 #include <ctime>
 

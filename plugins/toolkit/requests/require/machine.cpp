@@ -69,7 +69,7 @@ std::map<unsigned, std::pair<std::string, std::string>> read_information(const s
   const std::string folder = root + "/proc/driver/nvidia/gpus";
   DIR* const open = ::opendir(folder.c_str());
   if (open == nullptr) return by_minor;
-  while (const dirent* entry = ::readdir(open)) {  // NOLINT(concurrency-mt-unsafe): nobody else reads this one
+  while (const dirent* entry = ::readdir(open)) {  // NOLINT(concurrency-mt-unsafe): no other thread reads this
     if (entry->d_name[0] == '.' || by_minor.size() == kMostGpus) continue;
     const std::string address = entry->d_name;
     const std::string text = text_of_file(folder + "/" + address + "/information");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/requests/require/machine.hpp - the driver and the GPUs of the machine, as far as images require
-// something of them: from the files of the driver and the kernel, without NVML.
+// plugins/toolkit/requests/require/machine.hpp - the driver and the GPUs of the machine, as far as images require them:
+// from the files of the driver and the kernel, without NVML.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/runtime/component/component.hpp - the component runtime: container engines that know GPU containers;
-// its NRI mode, its checks, its diagnosis.
+// plugins/toolkit/runtime/component/component.hpp - the component runtime: container engines that support GPU
+// containers; its NRI mode, its checks, its diagnosis.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/runtime/component/follow.cpp - `on_drift: replace`: what the spec asks for is put back, by each apply
+// plugins/toolkit/runtime/component/follow.cpp - `on_drift: replace`: the state of the spec is restored by each apply
 // and, on a running machine, as soon as one of the files changes.
 #include <set>
 

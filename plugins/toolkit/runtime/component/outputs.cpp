@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/runtime/component/outputs.cpp - what the engine of a kubelet does with a device plugin's answers,
-// once it is configured as planned.
+// plugins/toolkit/runtime/component/outputs.cpp - the treatment of a device plugin's answers by kubelet's engine, after
+// it is configured as planned.
 #include <algorithm>
 #include <optional>
 

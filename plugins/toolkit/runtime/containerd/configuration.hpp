@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/runtime/containerd/configuration.hpp - containerd's configuration as containerd puts it together:
-// which files it reads, in which order, and which of their settings count.
+// plugins/toolkit/runtime/containerd/configuration.hpp - containerd's configuration as containerd puts it together: the
+// files that it reads, their order, and the settings that count.
 #pragma once
 
 #include <map>

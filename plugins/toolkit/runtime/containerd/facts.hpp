@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/runtime/containerd/facts.hpp - what is known of containerd and of the file to change, as the facts
-// between detect and plan.
+// plugins/toolkit/runtime/containerd/facts.hpp - the data about containerd and the file to change, as the facts between
+// detect and plan.
 #pragma once
 
 #include <string>

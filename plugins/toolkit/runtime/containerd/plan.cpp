@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/runtime/containerd/plan.cpp - what containerd is to have: handlers, the default one, the CDI switch.
+// plugins/toolkit/runtime/containerd/plan.cpp - containerd's target state: handlers, the default one, the CDI switch.
 #include <algorithm>
 
 #include "toolkit/runtime/containerd/config.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/runtime/crio/crio.cpp - CRI-O: handlers in a drop-in of our own. CDI is always on where CRI-O knows
-// it.
+// plugins/toolkit/runtime/crio/crio.cpp - CRI-O: handlers in a drop-in of our own. CDI is always on in versions of
+// CRI-O that support it.
 #include <algorithm>
 #include <optional>
 

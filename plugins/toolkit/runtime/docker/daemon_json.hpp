@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/runtime/docker/daemon_json.hpp - Docker's configuration (daemon.json and dockerd's flags): what it
-// says, and which keys the file must not have.
+// plugins/toolkit/runtime/docker/daemon_json.hpp - Docker's configuration (daemon.json and dockerd's flags): its
+// settings, and the keys that the file must not have.
 #pragma once
 
 #include <string>

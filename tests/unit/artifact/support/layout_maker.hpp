@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/artifact/support/layout_maker.hpp - writes OCI layouts blob by blob, right ones and wrong ones.
+// tests/unit/artifact/support/layout_maker.hpp - writes OCI layouts blob by blob, valid ones and faulty ones.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/artifact/support/tar_maker.hpp - writes tar headers by hand, honest ones and such as no tool would write.
+// tests/unit/artifact/support/tar_maker.hpp - writes tar headers by hand, valid ones and ones that no tool would write.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/core/action/action_fixture.hpp - an empty root and a hand-turned engine: check, capture, stage, perform,
-// undo.
+// tests/unit/core/action/action_fixture.hpp - an empty root and an engine that a test steps by hand: check, capture,
+// stage, perform, undo.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trigger initramfs: which initrds a root has, and what its own tools are told.
+// The trigger initramfs: the initrds of a root, and the command lines of its own tools.
 #include <filesystem>
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a signal does to a program that watches for it, each in a process of its own.
+// The effect of a signal on a program that watches for it, each in a process of its own.
 #include "core/engine/stop.hpp"
 
 #include <csignal>

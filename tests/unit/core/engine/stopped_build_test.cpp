@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A signal while something is compiled, in a process of its own; skipped where namespaces are not allowed.
+// A signal during a compilation, in a process of its own; skipped when namespaces are not allowed.
 #include <csignal>
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/core/host/open_watch.hpp - tells whether anybody opened a file: with a device node, opening it is an act.
+// tests/unit/core/host/open_watch.hpp - tells whether a file was opened: opening a device node has effects.
 #pragma once
 
 #include <array>

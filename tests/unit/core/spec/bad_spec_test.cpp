@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every file of bad/ is refused with exactly the message that stands in its neighbour, NAME.txt.
+// Every file of bad/ is refused with exactly the message in the file beside it, NAME.txt.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a command exits with is in the error's code, not in its words.
+// A command's exit status is in the error's code, not in its text.
 #include "core/exit_code.hpp"
 
 #include <cerrno>

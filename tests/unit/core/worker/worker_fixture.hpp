@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/core/worker/worker_fixture.hpp - starts the plugins of the tests and looks whether a process is left.
+// tests/unit/core/worker/worker_fixture.hpp - starts the plugins of the tests and checks that no process is left.
 #pragma once
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one sample asks of NVML: each value once, and what stays as it is once for each driver.
+// The NVML calls of one sample: each value once, and constant data once for each driver.
 #include <map>
 #include <memory>
 #include <string>

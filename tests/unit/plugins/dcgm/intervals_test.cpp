@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters that are read at intervals of their own: dcgm-exporter's YAML file, and when which interval is over.
+// Counters that are read at intervals of their own: dcgm-exporter's YAML file, and the ends of the intervals.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who uses a GPU: kubelet's list of pods, the folder of jobs, and the labels that they become.
+// The users of a GPU: kubelet's list of pods, the folder of jobs, and the labels made from them.
 #include <filesystem>
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who else tells of the GPUs: the kernel's tables, units and processes, and what is planned about them.
+// Other programs that report the GPUs: the kernel's tables, units and processes, and the plan for them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -152,7 +152,7 @@ TEST_F(Book, SaysThatAGpuAnswersAgainWhileItIsOnProbation) {
   book_.checked(kGpu, {.answers = false, .why = "it fell off the bus"}, now_);
   EXPECT_EQ(book_.of(kGpu).text, "it fell off the bus");
   answers(seconds(1));
-  book_.checked(kGpu, {.answers = false}, now_);  // nobody says why
+  book_.checked(kGpu, {.answers = false}, now_);  // without a reason
   answers(seconds(1));
   EXPECT_EQ(book_.of(kGpu).text.find("it answers again", 1), std::string::npos) << book_.of(kGpu).text;
   answers(seconds(10));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mistakes in the config are told by the plan, not halfway through the apply that installs the driver.
+// The plan reports mistakes in the config, before the apply that installs the driver begins.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 

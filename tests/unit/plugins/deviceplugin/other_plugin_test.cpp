@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another device plugin for the same GPUs: how it is known, named and taken away.
+// Another device plugin for the same GPUs: how it is recognised, named and removed.
 #include "deviceplugin/other_plugin.hpp"
 
 #include <csignal>

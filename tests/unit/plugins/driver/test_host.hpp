@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/plugins/driver/test_host.hpp - a host made of two folders: a Debian root, and what its kernel shows.
+// tests/unit/plugins/driver/test_host.hpp - a host made of two folders: a Debian root, and its kernel's view.
 #pragma once
 
 #include <memory>

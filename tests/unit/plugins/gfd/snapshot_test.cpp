@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pass asks NVML of a simulated machine, and how.
+// The NVML calls of a pass on a simulated machine, and their thread.
 #include "gfd/labels/snapshot.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Services of the host that stand still while GPUs change.
+// Services of the host that are stopped while GPUs change.
 #include "mig/device/clients.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/plugins/mig/every_arrangement.hpp - how few instances have to go at least, found by trying everything.
+// tests/unit/plugins/mig/every_arrangement.hpp - finds the least number of instances that must be removed, by trying
+// everything.
 #pragma once
 
 #include <algorithm>

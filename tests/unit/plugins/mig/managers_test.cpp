@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPUs that a DRA driver or virtual machines have: no config lays them out.
+// GPUs that belong to a DRA driver or to virtual machines: no config partitions them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

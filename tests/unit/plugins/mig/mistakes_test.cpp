@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mistakes in the spec are told by the plan, whatever the GPUs turn out to be.
+// The plan reports mistakes in the spec, for all kinds of GPUs.
 #include <gmock/gmock.h>
 
 #include "mig/component/component.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every switch of NVIDIA's programs: what docs/nvidia-switches.md says of it is what the code does with it.
+// Every switch of NVIDIA's programs: the code does what docs/nvidia-switches.md says.
 #include <filesystem>
 #include <fstream>
 #include <sstream>

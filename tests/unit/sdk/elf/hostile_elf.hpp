@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/sdk/elf/hostile_elf.hpp - ELF files that say of themselves what they like.
+// tests/unit/sdk/elf/hostile_elf.hpp - ELF files with any claims about themselves.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The address that a service listens on: the one that was asked for, whatever the kernel lacks. Who is a peer.
+// The address that a service listens on: always the requested one, whatever the kernel lacks. Also the identity of a
+// peer.
 #include "slipway/http/address.hpp"
 
 #include <cerrno>
@@ -78,7 +79,7 @@ TEST(Listening, OnEveryAddressMeansEveryIPv4AddressOnlyWhereTheKernelHasNoIPv6) 
 
 // Earlier the advice for every error was to end the program that has the port.
 TEST(Listening, SaysWhatToDoAboutAnAddressThatThisMachineLacks) {
-  const auto listening = listen_on({.address = "192.0.2.1", .port = 8000});  // RFC 5737: nobody's
+  const auto listening = listen_on({.address = "192.0.2.1", .port = 8000});  // RFC 5737: not in use
   ASSERT_FALSE(listening);
   EXPECT_NE(listening.error().next.find("ip address"), std::string::npos) << to_text(listening.error());
 }

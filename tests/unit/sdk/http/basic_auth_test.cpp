@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may read, while others guess.
+// Login of valid users while others guess.
 #include "slipway/http/basic_auth.hpp"
 
 #include <set>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of too many connections goes.
+// The choice of the connection to close when there are too many.
 #include "slipway/http/connections.hpp"
 
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one HTTP listener: who is answered, whatever others do; TLS and users; mistakes in a web-config file.
+// The one HTTP listener: the clients that it answers, whatever others do; TLS and users; mistakes in a web-config file.
 #include "slipway/http/http_listener.hpp"
 
 #include <cstdio>

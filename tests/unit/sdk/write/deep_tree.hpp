@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/sdk/write/deep_tree.hpp - a tree as an image may have it: folders in folders, deeper than any path is
-// long.
+// tests/unit/sdk/write/deep_tree.hpp - a tree as an image may contain it: nested folders, deeper than any path is long.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locks that a change takes, and services that it quiesces: answers that are no agreement, and names that are none.
+// Locks that a change takes, and services that it quiesces: answers that do not agree, and invalid names.
 #include <filesystem>
 #include <fstream>
 #include <thread>

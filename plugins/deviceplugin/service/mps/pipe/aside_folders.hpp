@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/mps/pipe/aside_folders.hpp - has the folders emptied that were moved aside with what
-// pods left in them, and removes them.
+// plugins/deviceplugin/service/mps/pipe/aside_folders.hpp - empties the folders that were moved aside with files of
+// pods in them, and removes them.
 #pragma once
 
 #include <chrono>

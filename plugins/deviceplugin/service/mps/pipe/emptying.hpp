@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/deviceplugin/service/mps/pipe/emptying.hpp - empties folders that pods write to, while they may still do so.
 //
-// No link is followed and no mount entered. However deep folders go, and however much is in them, the memory and the
-// descriptors that are used stay the same: folders in folders are moved up, so that nothing nests deeper than two.
+// Links are not followed and mounts are not entered. Memory and descriptors are constant for any depth and size: nested
+// folders are moved up, so that the depth is at most two.
 #pragma once
 
 #include <cstddef>

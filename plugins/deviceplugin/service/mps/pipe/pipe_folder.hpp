@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/mps/pipe/pipe_folder.hpp - puts a new pipe folder in the place of the one that a daemon
-// shared with its clients.
+// plugins/deviceplugin/service/mps/pipe/pipe_folder.hpp - replaces the pipe folder that a daemon shared with its
+// clients by a new one.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/mps/pipe/pipe_look.hpp - looks into a pipe folder, and waits no longer than it wants to.
+// plugins/deviceplugin/service/mps/pipe/pipe_look.hpp - checks a pipe folder, with a time limit.
 #pragma once
 
 #include <chrono>

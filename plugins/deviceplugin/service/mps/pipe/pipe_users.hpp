@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/mps/pipe/pipe_users.hpp - which processes use a pipe folder, as the kernel names them.
+// plugins/deviceplugin/service/mps/pipe/pipe_users.hpp - the processes that use a pipe folder, as the kernel reports
+// them.
 #pragma once
 
 #include <array>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/mps/system/unit.hpp - the systemd units that MPS needs, and what each may do, and no
-// more.
+// plugins/deviceplugin/service/mps/system/unit.hpp - the systemd units that MPS needs, with the least privileges.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/core/worker/plugins/stranger.cpp - a plugin that does in each operation what its spec or action tells it
-// to.
+// tests/unit/core/worker/plugins/stranger.cpp - a plugin that does in each operation the thing that its spec or action
+// names.
 #include <csignal>
 #include <cstdlib>
 #include <iostream>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a .deb could do that takes over the code which reads it, and that it is read all the same.
+// The attacks of a .deb that takes over the code that reads it; and that code still reads every valid .deb.
 #include "driver/build/confined_deb.hpp"
 
 #include <csignal>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several kernels of one root: which get modules, and what is said of one that there are none for.
+// Several kernels of one root: those that get modules, and the message about one without modules.
 #include <gmock/gmock.h>
 
 #include "driver/component/driver.hpp"

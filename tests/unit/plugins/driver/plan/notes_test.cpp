@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plan says of this machine, and what it refuses because of it.
+// A plan's notes about this machine, and its refusals because of it.
 #include <gmock/gmock.h>
 
 #include "driver/plan/plan.hpp"

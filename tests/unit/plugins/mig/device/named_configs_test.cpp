@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes from every named config to every other, made on simulated GPUs: what could stay is the same instance after
+// Changes from every named config to every other, made on simulated GPUs: an instance that could stay is the same after
 // it.
 #include "mig/config/named_configs.hpp"
 

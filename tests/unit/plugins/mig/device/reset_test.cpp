@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A change of the MIG mode that waits for a reset of the GPU: nvidia-smi is asked for it, and what it answers counts.
+// A change of the MIG mode that waits for a reset of the GPU: nvidia-smi is run for it, and its result counts.
 #include "mig/device/reset.hpp"
 
 #include <functional>

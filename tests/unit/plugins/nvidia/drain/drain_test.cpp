@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a change whose GPU somebody uses.
+// The fate of a change whose GPU is in use.
 #include "nvidia/drain/drain.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who holds a GPU: what NVML lists on a simulated machine, and open files in a tree of /proc.
+// The holders of a GPU: NVML's list on a simulated machine, and open files in a tree of /proc.
 #include "nvidia/drain/holders.hpp"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that are ended, with real ones. The tree of /proc says whose children they are: as the test's own they
-// would be slipway's.
+// Ending of real processes. The tree of /proc sets their parents: as the test's own children they would be slipway's.
 #include "nvidia/drain/terminate.hpp"
 
 #include <array>

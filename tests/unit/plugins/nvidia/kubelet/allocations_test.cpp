@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who holds a device, of kubelet's list of pods and its checkpoint together: init containers count, pods that have
-// ended do not.
+// The holders of a device, from kubelet's list of pods and its checkpoint together: init containers count, pods that
+// have ended do not.
 #include "nvidia/kubelet/allocations.hpp"
 
 #include <gmock/gmock.h>

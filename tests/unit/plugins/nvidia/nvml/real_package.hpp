@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/plugins/nvidia/nvml/real_package.hpp - where Debian's packages of NVIDIA's own programs and libraries are,
-// when they are.
+// tests/unit/plugins/nvidia/nvml/real_package.hpp - the place of Debian's packages of NVIDIA's own programs and
+// libraries, if they are present.
 #pragma once
 
 #include <cstdlib>

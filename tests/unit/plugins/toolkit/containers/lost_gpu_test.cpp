@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Containers that lost their GPU: what doctor says of each cause, on machines whose engines and kernel are folders.
+// Containers that lost their GPU: doctor's finding for each cause, on machines whose engines and kernel are folders.
 #include <fstream>
 #include <iterator>
 #include <map>

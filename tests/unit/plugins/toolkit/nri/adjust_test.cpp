@@ -238,7 +238,7 @@ TEST_F(NriAdjust, GivesWhatADevicePluginsAnnotationNames) {
   EXPECT_THAT(nodes(freshly_annotated("nvidia.com/gpu=GPU-0,nvidia.com/imex-channel=0,nvidia.com/gds=all")),
               ElementsAre("/dev/nvidia0", "/dev/channel0", "/dev/nvidia-fs0"));
   EXPECT_THAT(nodes(freshly_annotated("nvidia.com/imex-channel=1")), IsEmpty()) << "another job's";
-  // An engine with CDI support injects this device by itself, so it is no reason to refuse the container.
+  // An engine with CDI support injects this device by itself, so the container is not refused for it.
   EXPECT_THAT(nodes(freshly_annotated("vendor.com/nic=0")), IsEmpty());
   kubelet_gave({});
   EXPECT_THAT(nodes(freshly_annotated("nvidia.com/gds=all")), IsEmpty()) << "it goes with a GPU";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/plugins/toolkit/nri/engine_side.hpp - what an engine says on NRI's socket, and how it reads the answers.
+// tests/unit/plugins/toolkit/nri/engine_side.hpp - an engine's messages on NRI's socket, and its reading of the
+// answers.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/plugins/toolkit/nri/grpc_answer.hpp - what a server of gRPC sends for one call: frames of HTTP/2, written
-// by hand (RFC 9113, RFC 7541).
+// tests/unit/plugins/toolkit/nri/grpc_answer.hpp - a gRPC server's bytes for one call: frames of HTTP/2, written by
+// hand (RFC 9113, RFC 7541).
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether an image's CUDA compatibility libraries are used, by what a note of theirs says.
+// The use of an image's CUDA compatibility libraries, decided by a note in them.
 #include <gtest/gtest.h>
 
 #include "elf_note.hpp"

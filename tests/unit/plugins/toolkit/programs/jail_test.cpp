@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the jail of the host's ldconfig allows, in a container's root that makes it take more.
+// The limits of the jail for the host's ldconfig, in a container's root that makes it take more.
 #include "jail.hpp"
 
 #include <cerrno>

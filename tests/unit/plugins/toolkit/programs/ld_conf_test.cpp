@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the hook reads of a linker's configuration that an image brings.
+// The parts of an image's linker configuration that the hook reads.
 #include "ld_conf.hpp"
 
 #include <gmock/gmock.h>

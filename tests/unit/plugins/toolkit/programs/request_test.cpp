@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a container asks slipway-runtime for, and who may have it.
+// A container's requests to slipway-runtime, and the containers that may make them.
 #include "toolkit/requests/request.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What images require (NVIDIA_REQUIRE_*), and what is known of the machine without NVML.
+// The requirements of images (NVIDIA_REQUIRE_*), and the data about the machine without NVML.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// slipway-runtime's parts: what an engine asks, its settings, and what becomes of a container's bundle.
+// slipway-runtime's parts: the engine's request, its settings, and the edited bundle of a container.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which folders engines read CDI specs from, and what cdi says where its own is not among them.
+// The folders from which engines read CDI specs, and cdi's message when its own is not among them.
 #include "toolkit/runtime/cdi_folders/cdi_folders.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of containerd's files is changed, and what is inherited: judged by what containerd itself makes of them.
+// The choice of containerd's file to change, and the inherited keys: judged by containerd itself.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `slipway doctor` knows of container engines: each pattern is found where it is, and not where it is not.
+// The patterns of `slipway doctor` for container engines: each is found where it is, and only there.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Docker's configuration: what its file and its flags say together, and what dockerd does not start with.
+// Docker's configuration: its file and its flags together, and the combinations with which dockerd does not start.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/plugins/toolkit/runtime/engine_socket.hpp - a running engine on a machine for tests: its socket, and what
-// /proc says of it.
+// tests/unit/plugins/toolkit/runtime/engine_socket.hpp - a running engine on a machine for tests: its socket, and its
+// entries in /proc.
 #pragma once
 
 #include <cstring>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which program makes containers behind slipway-runtime: the one that made them before, and never a runtime for GPUs.
+// The program that creates containers behind slipway-runtime: the one that created them before, and never a runtime for
+// GPUs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

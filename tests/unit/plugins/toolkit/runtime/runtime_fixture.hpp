@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/plugins/toolkit/runtime/runtime_fixture.hpp - machines with container engines, and what the component
-// runtime plans there.
+// tests/unit/plugins/toolkit/runtime/runtime_fixture.hpp - machines with container engines, and the plan of the
+// component runtime there.
 #pragma once
 
 #include <string>
