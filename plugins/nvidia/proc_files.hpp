@@ -14,7 +14,7 @@
 
 namespace slipway::nvidia {
 
-/// What /proc/driver/nvidia/version says.
+/// The contents of /proc/driver/nvidia/version.
 struct ProcVersion {
   std::string version;  ///< "535.261.03"
   Flavour flavour = Flavour::proprietary;

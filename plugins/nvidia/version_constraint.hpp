@@ -19,7 +19,8 @@ namespace slipway::nvidia {
 /// A version is compared by as many numbers as are written: "535" and "<=535" take in 535.261.03, ">535" does not.
 class VersionConstraint {
  public:
-  /// Empty when the text is not a constraint. The empty text asks for the only version that exists, and allows any.
+  /// Returns nothing when the text is not a constraint. An empty text requests the only existing version, and allows
+  /// any.
   static std::optional<VersionConstraint> parse(std::string_view text);
 
   bool allows(const DriverVersion& version) const;

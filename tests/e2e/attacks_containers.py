@@ -25,7 +25,7 @@ SECRET = "the host's own\n"
 ROUNDS = 25  # containers that are created while an attacker swaps folders
 RENAME_EXCHANGE = 2
 
-# What the weak hooks did: followed paths of the image from the host's root.
+# The vulnerable hooks followed paths of the image from the host's root.
 FOLLOW_AND_WRITE = """echo /opt/gpu/lib > "$root/etc/ld.so.conf.d/00-weak.conf"; echo cache > "$root/etc/ld.so.cache" """
 FOLLOW_AND_MOUNT = """mkdir -p "$root/mnt/compat"; mount --bind "$root/usr/local/cuda/compat" "$root/mnt/compat" """
 LOOK_THEN_MOUNT = """[ -d "$root/usr/local/cuda/compat" ] && [ ! -L "$root/usr/local/cuda/compat" ] || exit 0

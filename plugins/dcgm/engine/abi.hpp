@@ -31,7 +31,7 @@ inline constexpr std::size_t kTextBytes = 256;                     ///< DCGM_MAX
 inline constexpr std::size_t kBlobBytes = 4096;                    ///< DCGM_MAX_BLOB_LENGTH
 inline constexpr std::int64_t kBlankInteger = 0x7ffffffffffffff0;  ///< this value and all above: no value
 inline constexpr double kBlankReal = 140737488355328.0;            ///< likewise
-inline constexpr const char* kBlankText = "<<<";                   ///< prefix of texts that stand for "no value"
+inline constexpr const char* kBlankText = "<<<";                   ///< prefix of texts that mean "no value"
 
 /// dcgmConnectV2Params_v2
 struct ConnectParameters {

@@ -38,7 +38,7 @@ struct SamplerOptions {
   DeviceSelection processors = {};
 };
 
-/// What one sample includes.
+/// The contents of one sample.
 struct LookOptions {
   bool details = false;  ///< GpuState::details
   /// The counters with these intervals are read; the others keep their values. Empty: all are read.

@@ -26,7 +26,7 @@ struct TakeoverSettings {
 /// an error or a note.
 void add_facts(const Host& host, const TakeoverSettings& settings, Facts& facts);
 
-/// Stops and disables the units whose place slipway takes, which removal undoes; else names who is there.
+/// Stops and disables the units that slipway replaces, which removal undoes; otherwise names the other program.
 void add_takeover(const TakeoverSettings& settings, const Facts& facts, Plan& plan);
 
 /// Returns the text of slipway-dcgm.socket: systemd listens, and passes the socket to the service.

@@ -54,7 +54,7 @@ struct Gpu {
   std::string label() const { return "GPU " + std::to_string(index) + " (" + address + ")"; }
 };
 
-/// How near GPU i and GPU j are: a higher value means a faster connection. Symmetric; 0: not known.
+/// The nearness of GPU i and GPU j: a higher value means a faster connection. Symmetric; 0: not known.
 class Nearness {
  public:
   Nearness() = default;

@@ -104,7 +104,7 @@ class DriverWatch {
   Nearness nearness_;
   Clients clients_;
   std::set<unsigned> hanging_;          ///< indexes of GPUs with a hanging call
-  std::set<std::string> silent_;        ///< UUIDs of the GPUs that did not answer in the last look
+  std::set<std::string> silent_;        ///< UUIDs of the GPUs that did not answer in the last check
   std::vector<unsigned> silent_again_;  ///< indexes of GPUs that are asked again before the next look
   std::string driver_version_;
   std::string problem_ = "NVML has not been asked yet";

@@ -9,7 +9,7 @@ namespace slipway::driver {
 inline constexpr const char* kArtifactType = "application/vnd.slipway.driver.v1";
 
 namespace annotation {
-// Of a manifest.
+// Annotations of a manifest.
 inline constexpr const char* kVersion = "dev.slipway.driver.version";                 ///< "535.261.03"
 inline constexpr const char* kFlavour = "dev.slipway.driver.flavour";                 ///< "open", "proprietary"
 inline constexpr const char* kDefaultFlavour = "dev.slipway.driver.default-flavour";  ///< used when no GPU decides
@@ -20,7 +20,7 @@ inline constexpr const char* kFails = "dev.slipway.kernel.fails";    ///< in a s
 inline constexpr const char* kOs = "dev.slipway.os";                 ///< "debian12"; absent: any
 inline constexpr const char* kArch = "dev.slipway.arch";             ///< "x86_64"; absent: any
 inline constexpr const char* kSigner = "dev.slipway.driver.signer";  ///< signer of the modules; absent: unsigned
-// Of a layer.
+// Annotations of a layer.
 inline constexpr const char* kLayer = "dev.slipway.layer";               ///< its role
 inline constexpr const char* kFiles = "dev.slipway.driver.files";        ///< of user space: PackageFiles as JSON
 inline constexpr const char* kModules = "dev.slipway.driver.modules";    ///< of modules: file names, a JSON list

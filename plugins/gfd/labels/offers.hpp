@@ -30,7 +30,7 @@ struct Part {
   bool is_moved() const { return offer.resource != named; }
 };
 
-/// How a resource is shared, as in its labels.
+/// The sharing of a resource, as in its labels.
 struct Shared {
   unsigned replicas = 1;
   std::string strategy = "none";

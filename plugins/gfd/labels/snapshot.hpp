@@ -42,7 +42,7 @@ struct Snapshot {
   unsigned cuda_major = 0;
   unsigned cuda_minor = 0;
   std::vector<Gpu> gpus;  ///< in index order, those that answer
-  /// Those that did not answer: "GPU 1: it fell off the bus …", with the remedy.
+  /// The GPUs that did not answer: "GPU 1: it fell off the bus …", with the remedy.
   std::vector<Error> unreachable;
   std::vector<nvidia::AbsentGpu> absent;  ///< the same GPUs by position, and those that NVML does not show at all
 };

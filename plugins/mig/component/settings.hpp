@@ -17,11 +17,11 @@
 
 namespace slipway::mig {
 
-/// What happens to the layouts when the component is removed: they stay, the layouts from before slipway come back, or
+/// The layouts after a removal of the component: they stay, the layouts from before slipway come back, or
 /// MIG is disabled.
 enum class OnRemove { keep, restore, disable };
 
-/// What to do if nvidia-mig-manager.service is enabled: nothing, leave the GPUs to it, or mask it. If the manager runs
+/// The action if nvidia-mig-manager.service is enabled: nothing, leave the GPUs to it, or mask it. If the manager runs
 /// in a container, only leaving the GPUs to it is possible.
 using OtherManager = nvidia::drain::OtherProgramPolicy;
 

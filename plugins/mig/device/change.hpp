@@ -22,7 +22,7 @@ struct Wanted {
   nvmlDevice_t device = nullptr;  ///< in this session of NVML
 };
 
-/// What happens to other GPUs while one is in use.
+/// The treatment of other GPUs while one is in use.
 enum class WhenBusy { undo_all, go_on };
 
 struct HowToChange {

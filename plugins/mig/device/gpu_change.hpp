@@ -47,7 +47,7 @@ class GpuChange {
   bool is_busy() const { return state_ == State::busy; }
   /// Returns what a busy GPU's users block. Call it before turn_back(); valid until then.
   Changing changing(nvidia::nvml::Nvml& nvml);
-  /// Who holds it.
+  /// Its holders.
   void hold(std::vector<std::string> holders) { holders_ = std::move(holders); }
   /// Called when NVML is opened again.
   void forget_handles();
@@ -66,7 +66,7 @@ class GpuChange {
 
  private:
   enum class State { open, already, done, busy, after_reset, failed };
-  /// How a step without an error ended.
+  /// The result of a step without an error.
   enum class End { done, busy, needs_reset };
 
   Result<End> make_mode(nvidia::nvml::Nvml& nvml, bool enabled);

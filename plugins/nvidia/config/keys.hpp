@@ -19,7 +19,7 @@ struct Key {
 /// For a key that belongs to another program, or has no meaning here.
 inline constexpr auto kIgnore = [](const Node&, auto&) -> Status { return {}; };
 
-/// How a key is treated that resembles a known one.
+/// The treatment of a key that resembles a known one.
 enum class Typos { warned_of, refused };
 
 /// Checks the keys of a map in NVIDIA's config. An unknown key gives a warning, as NVIDIA's programs ignore it; the

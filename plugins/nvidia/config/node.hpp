@@ -18,7 +18,7 @@ namespace slipway::nvidia::config {
 bool same_key(std::string_view one, std::string_view other);
 
 struct Node;
-/// Wherever they stand.
+/// Compares two values; their positions do not matter.
 bool same_value(const Node& one, const Node& other);
 
 /// One value.

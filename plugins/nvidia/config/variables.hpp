@@ -17,7 +17,7 @@ namespace slipway::nvidia::config {
 
 /// Variables of nvidia-device-plugin, and of the other containers that its chart puts into the same pod.
 std::span<const Switch> plugin_variables();
-/// Of gpu-feature-discovery, likewise.
+/// The same for gpu-feature-discovery.
 std::span<const Switch> discovery_variables();
 
 /// Returns the value of a variable; nullptr: it is not set.

@@ -34,9 +34,9 @@ struct Allocation {
 
 struct Allocations {
   std::vector<Allocation> all;  ///< sorted, each once
-  /// Why kubelet itself does not answer; `all` is then from its checkpoint. Empty: it answers.
+  /// The reason why kubelet itself does not answer; `all` is then from its checkpoint. Empty: it answers.
   std::optional<Error> silent;
-  /// Why the list may be incomplete; empty: it is complete.
+  /// The reason why the list may be incomplete; empty: it is complete.
   std::string incomplete;
 };
 
@@ -66,7 +66,7 @@ class AllocationReader {
   std::optional<Result<Checkpoint>> parsed_;
 };
 
-/// What read() makes of both. @param listed  null: kubelet does not answer
+/// Merges both, as read() does. @param listed  null: kubelet does not answer
 std::vector<Allocation> merge(const std::vector<ListedPod>* listed, const Checkpoint& checkpoint, PodTraces& traces);
 
 }  // namespace slipway::nvidia::kubelet

@@ -20,7 +20,7 @@ namespace slipway::nvidia::nvml {
 /// The soname; the plain ".so" is for compilers and never opened.
 inline constexpr std::string_view kSoname = "libnvidia-ml.so.1";
 
-/// Where to look for the library.
+/// The places to search for the library.
 struct LibraryChoice {
   std::string named;              ///< only this file (SLIPWAY_NVML); empty: by the next two members
   std::string driver_root = "/";  ///< root folder of the driver; "/": the loader's path is searched too

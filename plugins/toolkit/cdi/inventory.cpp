@@ -57,7 +57,7 @@ class Reader {
   Reader() = default;
   explicit Reader(unsigned index) : name_("GPU " + std::to_string(index)) { gpu_.index = index; }
 
-  /// Which it is.
+  /// Reads the identity of the GPU.
   Status identify(nvml::Nvml& library) {
     SLIPWAY_TRY(handle, need(nvml::device_at(library, gpu_.index), "open it"));
     SLIPWAY_TRY(pci, need(nvml::device_pci(library, handle), "read its PCI address"));

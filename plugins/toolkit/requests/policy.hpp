@@ -13,7 +13,7 @@
 
 namespace slipway::shim {
 
-/// How a container asks for a device.
+/// The way in which a container requests a device.
 enum class Way { annotation, fresh_annotation, mount, variable };
 
 /// Decides for one container; read_request() lists the rules.

@@ -25,7 +25,7 @@ struct Wanted {
   std::string number;  ///< of the check
 };
 
-/// How an engine starts that container. Its root is Place::root(), with the program /probe.
+/// The commands with which an engine starts that container. Its root is Place::root(), with the program /probe.
 struct Engine {
   std::string name;
   std::string given;  ///< the source of the GPUs: "nvidia.com/gpu=all", "the runtime nvidia"
@@ -61,7 +61,7 @@ struct Program {
 /// Returns the first of the paths with a program that only root could have put there.
 Program find_program(const Host& host, std::span<const char* const> paths);
 
-/// How a container gets the GPUs.
+/// The way in which a container gets the GPUs.
 struct Gift {
   std::string shown;  ///< "nvidia.com/gpu=all", "the runtime nvidia"
   Words options;      ///< options of the engine's client

@@ -61,7 +61,7 @@ std::vector<Finding> Keeper::pass(bool ask_nvml) {
   return changed_;
 }
 
-/// An unloaded driver is not ready; that it is loaded again is noticed when it may be used again.
+/// An unloaded driver is not ready; a reloaded driver is noticed when it may be used again.
 void Keeper::pass_without_driver() {
   changed_.clear();
   if (host_.live() && !host_.module_loaded("nvidia")) {

@@ -138,8 +138,8 @@ class ConfinedWorker : public testing::Test {
       tell("local", ::socket(AF_UNIX, SOCK_STREAM, 0) >= 0);
       int pair[2];
       tell("datagrams", ::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) == 0);
-      tell("unmount", ::umount2(beside.c_str(), 0) != 0 && errno == EINVAL);  // it is not a mount point, which a
-                                                                              // process with permission is told
+      tell("unmount",
+           ::umount2(beside.c_str(), 0) != 0 && errno == EINVAL);  // with the permission: it is not a mount point
       tell("namespace", ::unshare(CLONE_NEWNS) == 0);
       tell("memory", ::process_vm_readv(::getpid(), nullptr, 0, nullptr, 0, 0) == 0);
       take_memory_of_nobody(tell);

@@ -52,7 +52,7 @@ TEST(CdiPlan, NotesAHookProgramThatIsNotThere) {
   EXPECT_THAT(root.run({"plan"}, kMachine).out, Not(HasSubstr("hook program")));
 }
 
-// NVML's answers are not files: earlier a remembered answer said for ever that the GPU was lost.
+// NVML's answers are not files: earlier a remembered answer said forever that the GPU was lost.
 TEST(CdiPlan, FollowsAGpuThatIsLostAndFoundAgain) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);

@@ -44,7 +44,7 @@ TEST(Gc, KeepsTheNewestGenerationsAndRollbackStillWorks) {
   EXPECT_EQ(root.run({"rollback", "5"}).code, 0);
 }
 
-// Earlier downloads of former drivers stayed in the cache for ever.
+// Earlier downloads of former drivers stayed in the cache forever.
 TEST(Gc, FreesWhatNobodyNeedsOfTheCache) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);

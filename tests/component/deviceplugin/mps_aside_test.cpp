@@ -288,7 +288,7 @@ class LastingAside : public ::testing::Test {
       "/bin/true"};
 };
 
-// Earlier systemd answered "already loaded" for ever, and no message reported it.
+// Earlier systemd answered "already loaded" forever, and no message reported it.
 TEST_F(LastingAside, IsNamedInTheLogOnceAndWhenItIsRemoved) {
   scratch_.put("mps/nvidia.com/.gpu.aside-0/pipe/file", "");
   const fs::path folder = scratch_.path("mps/nvidia.com/.gpu.aside-0");

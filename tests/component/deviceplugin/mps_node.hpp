@@ -24,7 +24,7 @@ class Mps : public ::testing::Test {
   static bool says(const RunningService& service, const std::string& words) {
     return eventually([&] { return service.log().find(words) != std::string::npos; });
   }
-  /// From the service's own status: kubelet may still have the list of a former service.
+  /// True when the service itself reports it: kubelet may still have the list of a former service.
   bool ready(const RunningService& service) const {
     return says(service, "the MPS control daemon is ready") && says(service, "registered with kubelet") &&
            eventually([&] { return kubelet_.healthy(kGpuResource) == 8; });

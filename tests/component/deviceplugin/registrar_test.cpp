@@ -91,7 +91,7 @@ TEST_F(RegistrarTest, TellsOfEachChangeOfItsStatus) {
   registrar->set_on_change({});
 }
 
-// Earlier kubelet retried such a socket for ever, with an error each time.
+// Earlier kubelet retried such a socket forever, with an error each time.
 TEST_F(RegistrarTest, RemovesSocketsOfItsOwnInTheRegistryAtWhichNobodyListens) {
   fs::create_directories(node_.registry());
   leave_socket(node_.registry() + "/nvidia-gpu.sock");

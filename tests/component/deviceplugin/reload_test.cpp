@@ -96,7 +96,7 @@ std::set<std::string> threads_of(const std::string& pid) {
   return threads;
 }
 
-// Earlier gRPC had 35 threads on a machine of 16 cores, and each look at kubelet started five more.
+// Earlier gRPC had 35 threads on a machine of 16 cores, and each check of kubelet started five more.
 TEST(DevicePluginService, HasAFewThreadsAndStartsNoneAtRest) {
   const Node node("h100x8");
   Kubelet kubelet(node.plugins());

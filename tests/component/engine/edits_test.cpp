@@ -323,7 +323,7 @@ TEST_F(Edits, AreAcceptedAfterAnUpgradeThatKeptThem) {
   expect_kept(false);
 }
 
-// Earlier verify named it for ever, and plan had nothing to do.
+// Earlier verify named it forever, and plan had nothing to do.
 TEST_F(Edits, OfWhatTheSpecHasNoLongerAreTheUsersOwn) {
   edit();
   host_.spec("    probe: {files: {/etc/more.conf: more}}\n");

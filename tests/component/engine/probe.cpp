@@ -29,7 +29,7 @@ void add_units(const Spec& spec, Plan& plan) {
         action::systemd_unit({.name = name, .content = content.get<std::string>(), .enabled = true, .started = true}));
 }
 
-/// If the file exists, creates the file outside of the root that it names, and sleeps for ever.
+/// If the file exists, creates the file outside of the root that it names, and sleeps forever.
 void hang_at(const char* path, const Host& host) {
   const auto marker = host.read(path);
   if (!marker) return;

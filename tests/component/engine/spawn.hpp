@@ -2,7 +2,7 @@
 // tests/component/engine/spawn.hpp - starts a program from a test that has threads.
 //
 // A test with a gRPC server has threads, and one of them may hold the allocator's lock at the moment of a fork: a child
-// that then allocates or reopens its streams waits for ever. posix_spawn(3) does nothing of that kind in the child.
+// that then allocates or reopens its streams waits forever. posix_spawn(3) does nothing of that kind in the child.
 #pragma once
 
 #include <string>

@@ -5,7 +5,7 @@
 // version means that plugins which are out there may not be understood any more. What only adds (a member that older
 // ones ignore, an operation) is a new minor version with golden files of its own, and those of the older ones stay.
 // Anything else is a new major version. While a minor version is not released yet, SLIPWAY_WRITE_GOLDEN=1 in this
-// test's environment writes its files anew.
+// test's environment writes its files again.
 #include <dlfcn.h>
 #include <slipway/abi.h>
 #include <sys/utsname.h>

@@ -32,7 +32,7 @@ struct EndpointStatus {
   unsigned registrations = 0;
   std::string problem;
   std::string waits_for;  ///< why it is not registered without an error: kubelet does not run
-  /// From kubelet's socket, or the list if it came later, to the registration.
+  /// The time from kubelet's socket, or the list if it came later, to the registration.
   std::optional<std::chrono::milliseconds> took;
   bool operator==(const EndpointStatus&) const = default;
 };

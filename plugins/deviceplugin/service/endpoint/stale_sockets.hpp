@@ -13,7 +13,7 @@ namespace slipway::deviceplugin {
 /// "nvidia.com/gpu" -> "nvidia-gpu.sock".
 std::string socket_name(const std::string& resource);
 
-/// Removes the sockets of that form in plugins_registry without a listener: kubelet would retry each of them for ever.
+/// Removes the sockets of that form in plugins_registry without a listener: kubelet would retry each of them forever.
 /// @return their paths
 std::vector<std::string> remove_stale_sockets(const RootDir& root, const std::string& registry);
 

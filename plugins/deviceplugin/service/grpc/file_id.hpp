@@ -22,7 +22,7 @@ struct FileId {
 
 /// Empty when the file does not exist. Links are followed inside the root.
 std::optional<FileId> file_id(const RootDir& root, const std::string& path);
-/// Of a name in a folder; links are not followed.
+/// Reads the id of a name in a folder; links are not followed.
 std::optional<FileId> file_id_at(int folder, const std::string& name);
 
 }  // namespace slipway::deviceplugin

@@ -52,7 +52,7 @@ Status update_application_profile(const Arguments& arguments, const Container& c
 /// --mode OCTAL --path PATH …: sets the mode of existing paths.
 Status change_mode(const Arguments& arguments, const Container& container);
 
-// What they share.
+// Functions that the hooks share.
 
 /// True when a path of the container is on another mount than its root: a volume, to which a link of the image may lead
 /// too. Files there belong to the host or to another container, so hooks do not change them, and write a line to

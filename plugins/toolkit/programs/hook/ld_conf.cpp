@@ -70,7 +70,7 @@ std::vector<std::string> included_files(const RootDir& root, std::string pattern
   return files;
 }
 
-/// Rejects a FIFO as a configuration file, because ldconfig would wait for it for ever.
+/// Rejects a FIFO as a configuration file, because ldconfig would wait for it forever.
 Status refuse_special_files(const RootDir& root) {
   std::size_t entries = 0;
   std::vector<std::string> files = included_files(root, std::string(kConfFolder) + "/*.conf", entries);

@@ -15,7 +15,7 @@ constexpr const char* kMendPath = "slipway-runtime-mend.path";
 // Not a oneshot, for which systemd does not support RestartForceExitStatus. Status 75: another apply is running, and
 // the unit waits for it. Any other failure ends here: the next change of the file starts the service again. The writer
 // of the file has a second to finish. If a program rewrites the file whenever the engine restarts, the engine would
-// restart for ever: from the fourth time, each within a quarter of an hour of the previous one, the pause grows to two
+// restart forever: from the fourth time, each within a quarter of an hour of the previous one, the pause grows to two
 // minutes.
 constexpr const char* kPause =
     "/bin/sh -c 'f=/run/slipway/runtime-mend; mkdir -p /run/slipway; now=$$(date +%%s); "

@@ -12,7 +12,7 @@
 
 namespace slipway::toolkit {
 
-/// How the configuration is changed.
+/// The way in which the configuration is changed.
 struct ContainerdEdit {
   std::string kind;         ///< "merge" into the file, slipway's own "file", "template" of K3s and RKE2, or "none"
   std::string path;         ///< the file

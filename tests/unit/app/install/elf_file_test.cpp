@@ -47,7 +47,7 @@ TEST(ElfFile, SaysWhatItNeedsAndInWhichVersions) {
   EXPECT_THAT(elf->wanted.at("libc.so.6"), ::testing::Contains(::testing::StartsWith("GLIBC_2.")));
 }
 
-// Earlier a chain of records that leads back to its beginning was read for ever.
+// Earlier a chain of records that leads back to its beginning was read forever.
 TEST(ElfFile, WhoseRecordsGoRoundInACircleIsReadOnce) {
   std::string file = this_program();
   const std::size_t at = section_at(file, SHT_GNU_verneed);

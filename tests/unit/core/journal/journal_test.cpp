@@ -238,7 +238,7 @@ void write_database(const std::string& path, const std::string& sql) {
   sqlite3_close(db);
 }
 
-// Earlier the next apply read an endless view for ever, with the root locked; a computed column could take any time.
+// Earlier the next apply read an endless view forever, with the root locked; a computed column could take any time.
 TEST_F(JournalTest, OfAnImageIsRefusedUnlessItsTablesAreOurs) {
   for (const char* sql :
        {"CREATE VIEW step AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "

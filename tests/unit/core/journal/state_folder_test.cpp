@@ -118,7 +118,7 @@ TEST(GenerationText, KeepsAllKernelsAndIsReadWithOne) {
   EXPECT_EQ(generation_from_json(to_json(generation)).kernels, generation.kernels);
 }
 
-// Earlier opening one blocked for ever, with the root locked.
+// Earlier opening one blocked forever, with the root locked.
 TEST_F(StateFolder, APipeAtANameOfTheStateIsAnErrorAndNobodyWaits) {
   RootFs files = root();
   StateDir state(files);

@@ -14,7 +14,7 @@ using testing::mig_gpu;
 using testing::settings_of;
 using testing::text_of;
 
-/// Returns a machine with lost GPUs; if NVML does not show them, it numbers the others anew.
+/// Returns a machine with lost GPUs; if NVML does not show them, it renumbers the others.
 struct NodeGpus {
   std::vector<Gpu> gpus;
   std::vector<AbsentGpu> absent;

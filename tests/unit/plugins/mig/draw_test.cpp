@@ -233,7 +233,7 @@ Intent intent_of(const Gpu& gpu, const Counts& wanted, bool enabled = true) {
   return intents_of({entry}, {gpu})->gpus.front();
 }
 
-/// Of one GPU.
+/// Returns the drawing of one GPU's change.
 std::string change_drawn(const Intent& intent) {
   const std::vector<Intent> intents{intent};
   return changes_text(changes_of(intents));

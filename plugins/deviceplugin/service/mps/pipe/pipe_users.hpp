@@ -18,7 +18,7 @@ struct PipeUsers {
 };
 
 /// Opens no file that would block, and follows no link. Looking up a name needs the folder's own lock, which a pod may
-/// hold for ever: call it in a process that can be abandoned.
+/// hold forever: call it in a process that can be abandoned.
 PipeUsers users_of(const std::string& folder);
 
 /// Returns the holder of the folder's lock if the kernel has the name cached, which takes no lock of the folder. Empty:

@@ -100,7 +100,7 @@ TEST_F(Holders, OfInstancesAreThoseThatAreListedWithoutOne) {
 
 class GivenDevices : public Holders {
  protected:
-  /// Of the first MIG device of the first GPU.
+  /// Returns the UUID of the first MIG device of the first GPU.
   std::string mig_uuid() {
     const auto devices = nvml::mig_devices(*nvml_, *nvml::device_at(*nvml_, 0));
     return nvml::device_uuid(*nvml_, devices->at(0)).value_or("");

@@ -33,8 +33,7 @@ Result<std::vector<std::string>> take_memory(std::size_t mebibytes) {
   return std::vector<std::string>();
 }
 
-/// From now on this process and its children cannot write files even as short as a process id, so no group accepts a
-/// process.
+/// Refuses short writes for this process and its children, so they cannot write a process id to a group.
 void refuse_short_writes() {
   constexpr std::uint32_t kShort = 8;
   const std::uint32_t number = offsetof(seccomp_data, nr);
