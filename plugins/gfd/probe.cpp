@@ -30,7 +30,7 @@ Result<Seen> Probe::look(const nvidia::config::Sharing& sharing) {
   seen.sources.gpu_on_bus = nvidia::count_gpus(host_) != 0;
   if (host_.has_kernel_view()) {
     auto vgpu = find_vgpu(host_);
-    // Without all of the configuration space the result is unknown; a vGPU that hides its host fails the look.
+    // Without all of the configuration space the result is unknown; a vGPU that hides its host fails the check.
     if (!vgpu && vgpu.error().code == ErrorCode::invalid) return vgpu.error();
     seen.sources.vgpu_known = vgpu.ok();
     if (vgpu) seen.sources.vgpu = *vgpu;

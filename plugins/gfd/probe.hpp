@@ -13,24 +13,24 @@
 
 namespace slipway::gfd {
 
-/// The result of a look. Some labels exist even without a driver.
+/// The result of a check. Some labels exist even without a driver.
 struct Seen {
   Sources sources;
   std::optional<Error> no_driver;  ///< why NVML could not be used: not installed, not loaded, versions differ
 };
 
-/// Opens NVML for each look and closes it afterwards, so that no GPU stays busy in between, and a driver that was
+/// Opens NVML for each check and closes it afterwards, so that no GPU stays busy in between, and a driver that was
 /// loaded, unloaded or updated is noticed.
 class Probe {
  public:
-  /// NVML is closed after each look, except in a tool, whose process ends then. A service waits for a hanging GPU; a
+  /// NVML is closed after each check, except in a tool, whose process ends then. A service waits for a hanging GPU; a
   /// command reads what other workers know about it (NvmlOptions::find_hanging).
   enum class Use { service, command, tool };
 
   /// `host` is borrowed.
   Probe(const Host& host, Config config, Use use = Use::service);
-  /// Errors: a reason that makes the look worthless, such as no GPU that answers; `denied` SLIPWAY_NVML is rejected.
-  /// @param sharing  the settings of the labels, which may have changed since the last look
+  /// Errors: a reason that makes the check worthless, such as no GPU that answers; `denied` SLIPWAY_NVML is rejected.
+  /// @param sharing  the settings of the labels, which may have changed since the last check
   Result<Seen> look(const nvidia::config::Sharing& sharing);
 
  private:

@@ -20,7 +20,7 @@ struct EngineSocket {
   const char* path;
 };
 inline constexpr EngineSocket kCrio{"CRI-O", "/run/crio/crio.sock"};
-/// Without Docker's, which systemd holds: a connection would start it.
+/// Docker's socket is not among them: systemd holds it, and a connection would start Docker.
 inline constexpr EngineSocket kEngineSockets[] = {
     {"containerd", "/run/containerd/containerd.sock"},
     kCrio,

@@ -151,7 +151,7 @@ void EngineSession::look_for_entities(Part& part) {
       part.problem = "some cannot be watched: " + library_->error_text(code);
   if (part.field_groups.empty())
     if (const Status made = make_field_groups(part); !made) {
-      part.field_groups.clear();  // some groups may exist already: the next look creates all of them again
+      part.field_groups.clear();  // some groups may exist already: the next check creates all of them again
       part.problem = made.error().what;
       return;
     }

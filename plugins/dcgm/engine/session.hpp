@@ -69,7 +69,7 @@ class EngineSession {
     std::vector<unsigned> entities = {};
     std::optional<abi::Group> group = {};
     std::string problem = {};
-    bool is_stale = false;  ///< the engine rejected something: the next look creates the group again
+    bool is_stale = false;  ///< the engine rejected something: the next check creates the group again
   };
 
   Status make_field_groups(Part& part);

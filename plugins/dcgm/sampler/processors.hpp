@@ -25,9 +25,9 @@ class Processors {
  public:
   /// @param host  borrowed
   Processors(const Host& host, DeviceSelection selection) : host_(host), selection_(std::move(selection)) {}
-  /// True when the next look has nothing to compare with for the counters in the file.
+  /// True when the next check has nothing to compare with for the counters in the file.
   bool is_new_to(const Counters& counters) const { return !counters.processors.empty() && before_.empty(); }
-  /// Returns nothing at the first look, or if the file of counters asks for no processors.
+  /// Returns nothing at the first check, or if the file of counters asks for no processors.
   std::vector<ProcessorEntity> look(const Counters& counters);
 
  private:

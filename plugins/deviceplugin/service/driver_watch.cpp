@@ -16,13 +16,13 @@ namespace nvml = nvidia::nvml;
 constexpr std::chrono::seconds kLookAtRest{10};
 /// Interval while a GPU is unhealthy, since its fault may expire, or if NVML has no events.
 constexpr std::chrono::seconds kLookOften{2};
-constexpr std::chrono::milliseconds kLookAfterEvent{250};  // from one look to the next
+constexpr std::chrono::milliseconds kLookAfterEvent{250};  // from one check to the next
 constexpr std::chrono::milliseconds kAskSilentGpus{250};
 constexpr std::chrono::seconds kClientsEvery{10};
 constexpr std::chrono::milliseconds kOpenEvery{800};  // notices within a second that the driver is back
 /// Shortest time before an event set that ended at once is recreated.
 constexpr std::chrono::seconds kEventsAgain{1};
-/// Newer drivers' events come with a look; NVML says which of them a GPU supports.
+/// Newer drivers' events come with a check; NVML says which of them a GPU supports.
 constexpr unsigned long long kEvents = NVML_EVENT_XID_CRITICAL_ERROR | NVML_EVENT_DOUBLE_BIT_ECC_ERROR |
                                        NVML_EVENT_MIG_CONFIG_CHANGE | NVML_EVENT_GPU_UNAVAILABLE_ERROR |
                                        NVML_EVENT_GPU_RECOVERY_ACTION;
@@ -159,12 +159,12 @@ void DriverWatch::take_events(const XidFilter& filter) {
   const bool has_none = seen.ended == NVML_ERROR_NOT_SUPPORTED || seen.ended == NVML_ERROR_FUNCTION_NOT_FOUND;
   if (!seen.of_gpus.empty() || (seen.ended != NVML_SUCCESS && !has_none)) look_after_event();
   if (seen.ended == NVML_SUCCESS) return;
-  // A GPU or the driver is gone, and NVML does not say which: the look finds out, and creates a new event set.
+  // A GPU or the driver is gone, and NVML does not say which: the check finds out, and creates a new event set.
   events_.reset();
   watched_.clear();
 }
 
-/// Schedules a look, not at once: programs in pods can make a GPU send thousands of events a second.
+/// Schedules a check, not at once: programs in pods can make a GPU send thousands of events a second.
 void DriverWatch::look_after_event() {
   next_look_ = std::min(next_look_, std::max(right_now(), looked_at_ + kLookAfterEvent));
 }

@@ -47,14 +47,14 @@ class DriverWatch {
   const std::vector<Gpu>& gpus() const { return gpus_; }
   /// Returns the GPUs that are on the PCI bus and otherwise unknown.
   const std::vector<AbsentGpu>& absent() const { return absent_; }
-  /// Empty until the pass after the first look: kubelet gets the GPUs before NVML is asked some hundred questions.
+  /// Empty until the pass after the first check: kubelet gets the GPUs before NVML is asked some hundred questions.
   const Nearness& nearness() const { return nearness_; }
   const std::string& driver_version() const { return driver_version_; }
   /// Says why NVML does not answer; empty: it answers.
   const std::string& problem() const { return problem_; }
   /// True after the first look at the GPUs.
   bool looked() const { return looked_; }
-  /// Returns the content that CDI specs depend on, as of the last look: the driver's version, the GPUs that answered,
+  /// Returns the content that CDI specs depend on, as of the last check: the driver's version, the GPUs that answered,
   /// healthy or not, and their MIG devices; empty: NVML does not answer.
   std::string presence() const;
   /// Returns the GPUs whose MIG mode or devices have changed since NVML was opened. slipway changes them only while
@@ -98,19 +98,19 @@ class DriverWatch {
   nvidia::GpuBus bus_;
   std::vector<Gpu> gpus_;
   std::vector<AbsentGpu> absent_;
-  std::map<std::string, std::vector<std::string>> partitions_;  ///< MIG devices by UUID, as of the first look since
+  std::map<std::string, std::vector<std::string>> partitions_;  ///< MIG devices by UUID, as of the first check since
                                                                 ///< NVML was opened
   std::vector<std::string> measured_;                           ///< UUIDs of the GPUs in nearness_
   Nearness nearness_;
   Clients clients_;
   std::set<unsigned> hanging_;          ///< indexes of GPUs with a hanging call
   std::set<std::string> silent_;        ///< UUIDs of the GPUs that did not answer in the last check
-  std::vector<unsigned> silent_again_;  ///< indexes of GPUs that are asked again before the next look
+  std::vector<unsigned> silent_again_;  ///< indexes of GPUs that are asked again before the next check
   std::string driver_version_;
   std::string problem_ = "NVML has not been asked yet";
   bool looked_ = false;
   bool mig_may_differ_ = true;  ///< the known MIG devices may be outdated
-  bool owes_the_rest_ = false;  ///< the first look is done, but look_at_the_rest() is not
+  bool owes_the_rest_ = false;  ///< the first check is done, but look_at_the_rest() is not
   Moment looked_at_;
   Moment next_look_;
   Moment next_silent_ = Moment::max();

@@ -287,7 +287,7 @@ class Run {
     }
   }
 
-  /// Memory use changes at every look, so the reported reason is that of the first time.
+  /// Memory use changes at every check, so the reported reason is that of the first time.
   void tell_shortages(const Json& status, std::vector<std::string>& wrong) {
     std::map<std::string, std::string> now;
     for (const Shortage& each : memory_shortages(status)) {

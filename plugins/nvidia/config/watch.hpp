@@ -29,12 +29,12 @@ class ConfigWatch {
 
   /// Reads if it is due.
   News look(Clock::time_point now);
-  /// A file has changed: the next look reads the files.
+  /// A file has changed: the next check reads the files.
   void changed() { next_ = {}; }
   /// Returns when look() has something to do.
   Clock::time_point next() const { return next_; }
 
-  /// True when the last look saw a change, which takes effect if the next one, `kSettle` later, sees it again.
+  /// True when the last check saw a change, which takes effect if the next one, `kSettle` later, sees it again.
   bool settling() const { return unsettled_.has_value(); }
   const Settings& in_force() const { return in_force_; }
   const std::optional<Error>& problem() const { return problem_; }  ///< error of the newest config
@@ -45,7 +45,7 @@ class ConfigWatch {
   std::chrono::seconds every_;
   Clock::time_point next_;
   std::optional<Error> problem_;
-  std::optional<Result<Settings>> unsettled_;  ///< result of the last look, if it has changed
+  std::optional<Result<Settings>> unsettled_;  ///< result of the last check, if it has changed
 };
 
 }  // namespace slipway::nvidia::config

@@ -33,7 +33,7 @@ class HealthRecord {
            const std::string& text = {});
   /// Records the value of a rule's counter.
   void value(const std::string& gpu, const CounterRule& rule, double value, Moment now);
-  /// Called after each look: a GPU that was gone and answers again was reset, and findings expire. Faults that the
+  /// Called after each check: a GPU that was gone and answers again was reset, and findings expire. Faults that the
   /// rules no longer count end too, and the others get the rules' current texts.
   void looked(const std::string& gpu, bool answers, const Rules& rules, Moment now);
   /// Sets the rules whose counters are read; findings of other rules end, because no value would end them.

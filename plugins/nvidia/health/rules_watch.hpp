@@ -26,7 +26,7 @@ class RulesWatch {
   /// Reads the file again when it has changed, at most every two seconds; every ten if the caller watches file() and
   /// calls changed(). While the file is invalid the previous rules stay.
   void look(Clock::time_point now);
-  /// The file has changed: the next look reads it.
+  /// The file has changed: the next check reads it.
   void changed() { next_ = {}; }
   /// The caller watches the file and calls changed().
   void is_watched() { every_ = std::chrono::seconds(10); }

@@ -99,7 +99,7 @@ class HealthPart {
   HealthPart(RootDir root, std::string service) : root_(std::move(root)), service_(std::move(service)) {}
 
   /// Writes the own part if it has changed, and reads the others. Errors: those of the file system; `locked` another
-  /// service is writing: try again at the next look.
+  /// service is writing: try again at the next check.
   Status exchange(const HealthOfGpus& own);
   /// Returns the other services' parts as of the last exchange, and kPausePart.
   const SharedHealth& others() const { return others_; }

@@ -33,8 +33,8 @@ class ContainerKernel {
 };
 
 /// The running kernel. A container's files are hostile: only names are looked up, links are never followed, and no call
-/// is made that a file system of the container (FUSE) would have to answer. If a container blocks its folders, the look
-/// is given up, and their contents are `unseen`.
+/// is made that a file system of the container (FUSE) would have to answer. If a container blocks its folders, the
+/// check is given up, and their contents are `unseen`.
 class RunningKernel final : public ContainerKernel {
  public:
   /// @param root  the folder with proc and sys, without a slash at its end

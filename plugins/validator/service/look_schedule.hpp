@@ -9,7 +9,7 @@
 
 namespace slipway::validator {
 
-/// A look starts a process with NVML, which takes some 15 ms of a processor. So a working driver is checked once a
+/// A check starts a process with NVML, which takes some 15 ms of a processor. So a working driver is checked once a
 /// minute, a failing one after 1, 2, 4, 8 and then every 10 s, and each at once when the kernel's log or the file
 /// system reports an event.
 class LookSchedule {
@@ -25,7 +25,7 @@ class LookSchedule {
   /// new, the looks become less frequent.
   void driver_wrote(Clock::time_point now);
   bool is_due(Clock::time_point now) const { return now >= due_; }
-  /// Returns when the next look is due; the first is due at once.
+  /// Returns when the next check is due; the first is due at once.
   Clock::time_point due() const { return due_; }
   /// @param works  NVML answered for every GPU  @param news  its answer differs from the previous one
   void looked(Clock::time_point now, bool works, bool news);

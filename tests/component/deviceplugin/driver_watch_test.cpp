@@ -175,7 +175,7 @@ TEST_F(DriverWatchTest, AnXidIsTakenAsItComes) {
   EXPECT_EQ(reason(5), "xid-79");
 }
 
-// Programs in pods can make a GPU send any number of events: not each may cause a look.
+// Programs in pods can make a GPU send any number of events: not each may cause a check.
 TEST_F(DriverWatchTest, LooksOnceForManyEvents) {
   begin("h100x2,driver=580.159.04");
   (void)calls();

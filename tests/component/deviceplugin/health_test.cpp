@@ -205,7 +205,7 @@ TEST(DevicePluginService, AHangingGpuIsMarkedWhileTheOthersAreHandedOut) {
   RunningService service(node.host(), node.words());
   ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 4; })) << service.log();
   node.sim("gpu 0 hang");
-  // There is no event for it: a look every ten seconds calls it, and gives up after five.
+  // There is no event for it: a check every ten seconds calls it, and gives up after five.
   const auto is_marked = [&] { return kubelet.healthy(kGpu) == 3; };
   ASSERT_TRUE(eventually(is_marked) || eventually(is_marked)) << service.log();
   EXPECT_TRUE(kubelet.allocate(kGpu, 3).status.ok());

@@ -390,7 +390,7 @@ class HeldPipe : public Mps {
   ~HeldPipe() override {
     if (const pid_t daemon = daemon_of_shared(); daemon > 0) ::kill(daemon, SIGKILL);
   }
-  /// The service waits half a minute for a look before it gives a folder up.
+  /// The service waits half a minute for a check before it gives a folder up.
   bool shared(std::size_t replicas) const {
     const auto holds = [&] { return kubelet_.healthy("nvidia.com/gpu.shared") == replicas; };
     return eventually(holds) || eventually(holds) || eventually(holds) || eventually(holds);

@@ -156,7 +156,7 @@ TEST(Schedule, EndsIntervalsThatAreMultiplesTogether) {
   EXPECT_THAT(schedule.take(now), IsEmpty());
   const Schedule::Clock::time_point begin = now;
   for (int i = 1; i <= 10; ++i) {
-    now = begin + milliseconds(100 * i + 3);  // a look is never exactly in time
+    now = begin + milliseconds(100 * i + 3);  // a check is never exactly in time
     EXPECT_EQ(schedule.take(now).size(), i % 5 == 0 ? 2U : 1U) << i;
     EXPECT_THAT(schedule.take(now), IsEmpty()) << i;
   }

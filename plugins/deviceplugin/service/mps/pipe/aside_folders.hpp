@@ -33,7 +33,7 @@ class AsideFolders {
 
   /// Called every five seconds: removes empty folders, and has the others emptied.
   void tick(const std::string& mps_root, Clock::time_point now = Clock::now());
-  /// True when the last look found no folder.
+  /// True when the last check found no folder.
   bool at_rest() const { return folders_.empty(); }
 
  private:
