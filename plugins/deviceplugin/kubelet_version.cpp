@@ -17,10 +17,10 @@ namespace {
 constexpr std::chrono::seconds kVersionLimit{10};
 constexpr std::size_t kLongestConfig = 1U << 20U;
 constexpr const char* kGate = "DevicePluginCDIDevices";
-constexpr unsigned kFirst = 28;    // 1.28 has the gate
-constexpr unsigned kDefault = 29;  // 1.29 has it on
+constexpr unsigned kFirst = 28;    // 1.28 introduced the gate
+constexpr unsigned kDefault = 29;  // 1.29 enabled it by default
 
-/// kubelet, and the programs that have it built in, with what makes them print the version.
+/// kubelet, or a program that contains it, with the arguments that print the version.
 struct Program {
   const char* path;
   const char* word = "--version";
@@ -31,7 +31,7 @@ constexpr Program kPrograms[] = {
     {"/opt/rke2/bin/rke2"},     {"/usr/bin/rke2"},          {"/usr/local/bin/k0s", "version"},
     {"/usr/bin/k0s", "version"}};
 
-/// It is run as root, also by `plan`: nobody else may have written it.
+/// It is run as root, even by `plan`, so only root may be able to write it.
 bool is_safe(const Host& host, const char* path) {
   const auto root = RootDir::open(host.root_folder());
   return root && check_only_ours(*root, path).ok();
@@ -43,12 +43,13 @@ const Program* find_kubelet(const Host& host) {
   return found == std::end(kPrograms) ? nullptr : found;
 }
 
-/// Of an image, or a simulated machine below a root of its own; "/" is this machine's, which is another.
+/// Reads the list of an image, or of a simulated machine below its own root; below "/" the list belongs to this
+/// machine.
 std::string dpkg_list(const Host& host) {
   return host.borrows_root() ? std::string() : host.read(nvidia::kDpkgList, nvidia::kLongestDpkgList).value_or("");
 }
 
-/// The gate in kubelet's configuration file.
+/// Reads the feature gate in kubelet's configuration file.
 bool has_gate(const Host& host, const std::string& kubelet_root) {
   const std::string config = host.read(kubelet_root + "/config.yaml", kLongestConfig).value_or("");
   const std::size_t at = config.find(kGate);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/kubelet_version.hpp - which kubelet a machine has, without asking the cluster, and whether it
-// passes on the CDI devices that a device plugin names (cdi-cri).
+// plugins/deviceplugin/kubelet_version.hpp - the kubelet version of a machine, without a call to the cluster, and
+// whether it passes on the CDI devices that a device plugin names (cdi-cri).
 #pragma once
 
 #include <string>
@@ -11,25 +11,25 @@
 namespace slipway::deviceplugin {
 
 struct KubeletVersion {
-  std::string text;  ///< "v1.36.2", "1.28.2-1.1"; empty: there is no kubelet (yet), or its version is not known
+  std::string text;  ///< "v1.36.2", "1.28.2-1.1"; empty: there is no kubelet (yet), or its version is unknown
   unsigned major = 0;
   unsigned minor = 0;
 
   bool known() const { return major != 0; }
 };
 
-/// "Kubernetes v1.36.2", "k3s version v1.30.2+k3s1 (…)", "v1.30.2+k0s.0", "1.28.2-1.1".
+/// Reads "Kubernetes v1.36.2", "k3s version v1.30.2+k3s1 (…)", "v1.30.2+k0s.0", "1.28.2-1.1".
 KubeletVersion parse_kubelet_version(std::string_view text);
 
-/// Changes when another program is installed, without running it.
+/// Returns a text that changes when another program is installed; does not run it.
 std::string kubelet_program_state(const Host& host);
 
-/// What the program itself says on a live host (kubelet, else the distribution's that has it built in); in other roots
-/// the package.
+/// Runs the program on a live host (kubelet, or the distribution's program that contains it); reads the package in
+/// other roots.
 KubeletVersion read_kubelet_version(const Host& host);
 
-/// Why cdi-cri does not work with that kubelet; empty: it does, or that is not known.
-/// The gate DevicePluginCDIDevices is off in 1.28 unless kubelet's configuration has it, and on since 1.29.
+/// Says why cdi-cri does not work with that kubelet; empty: it works, or that is unknown. The feature gate
+/// DevicePluginCDIDevices is off by default in 1.28, and on since 1.29.
 std::string why_no_cdi_devices(const KubeletVersion& version, const Host& host, const std::string& kubelet_root);
 
 }  // namespace slipway::deviceplugin

@@ -22,7 +22,8 @@ namespace {
 constexpr const char* kPluginsFact = "other_plugins";
 constexpr const char* kUnitsFact = "other_plugin_units";
 constexpr const char* kFinding = "deviceplugin.other-plugin";
-constexpr const char* kPluginFolderInPods = "/var/lib/kubelet/device-plugins";  // NVIDIA's has no flag for it
+constexpr const char* kPluginFolderInPods = "/var/lib/kubelet/device-plugins";  // NVIDIA's device plugin has no option
+                                                                                // for it
 constexpr const char* kBothGive = ": a pod of one may get a GPU that a pod of the other has";
 constexpr const char* kOrYield = ", or leave the GPUs to it: other_plugin: yield";
 constexpr std::size_t kMostSockets = 256;
@@ -41,14 +42,14 @@ const std::vector<std::string>& known_units() {
   return kUnits;
 }
 
-/// A folder as the kernel has it, whatever is mounted where.
+/// A folder as the kernel identifies it, independent of mount points.
 struct Place {
   std::string file_system;  ///< its device number: "8:1"
   std::string path;         ///< in that file system
   bool operator==(const Place&) const = default;
 };
 
-/// Of a path, by the text of /proc/PID/mountinfo.
+/// Finds a path's place from the text of /proc/PID/mountinfo.
 std::optional<Place> place_of(std::string_view mounts, const std::string& path) {
   std::optional<Place> place;
   std::size_t longest = 0;
@@ -56,15 +57,15 @@ std::optional<Place> place_of(std::string_view mounts, const std::string& path) 
     const std::string_view point = mount.place == "/" ? "" : mount.place;
     const std::string_view root = mount.root == "/" ? "" : mount.root;
     const bool holds = path == point || path.starts_with(std::string(point) + "/");
-    if (!holds || point.size() < longest) continue;  // of two at the same place the later one is seen
+    if (!holds || point.size() < longest) continue;  // of two mounts at the same place the later one is visible
     longest = point.size();
     place = Place{std::string(mount.device), std::string(root) + path.substr(point.size())};
   }
   return place;
 }
 
-/// Its folder of device plugins is kubelet's: a tenant can make a folder of that name, on a disk of its own too, and
-/// not that one.
+/// True when the process' device-plugins folder is kubelet's. A tenant can create a folder of that name, on its own
+/// disk too, but not that one.
 bool has_kubelets_folder(const Host& host, unsigned pid, const std::string& folder) {
   if (!nvidia::is_here(host, pid)) {
     const auto mounts_of = [&](const std::string& process) {
@@ -92,15 +93,15 @@ std::optional<unsigned> listener_of(const Host& host, const std::string& socket)
   return static_cast<unsigned>(peer.pid);
 }
 
-/// slipway's own device plugin of this machine: known by its control socket, by its unit, which root alone can put a
-/// process into, or as the process that asks.
+/// slipway's own device plugin on this machine: recognized by its control socket, by its unit, to which only root can
+/// add a process, or because it is this process.
 class OwnService {
  public:
   explicit OwnService(const Host& host)
       : host_(host), control_(listener_of(host, std::string(kControlFolder) + "/deviceplugin.sock")) {}
 
   bool is(unsigned pid) const {
-    if (pid == control_ || pid == static_cast<unsigned>(::getpid())) return true;  // 0: both cannot be seen from here
+    if (pid == control_ || pid == static_cast<unsigned>(::getpid())) return true;  // 0: neither is visible from here
     return pid != 0 && (is_below_control(pid) || nvidia::read_process(host_, pid).owner.unit == kOwnUnit);
   }
 
@@ -108,7 +109,7 @@ class OwnService {
   static constexpr const char* kOwnUnit = "slipway-deviceplugin.service";
   static constexpr int kMostAncestors = 8;
 
-  /// The service is a child of the process with the control socket. Both numbers are the kernel's own.
+  /// The service is a child of the process with the control socket. The kernel reports both process ids.
   bool is_below_control(unsigned pid) const {
     for (int i = 0; control_ && i < kMostAncestors && pid > 1; ++i) {
       if (pid == control_) return true;
@@ -134,7 +135,7 @@ std::vector<Listening> other_listeners(const Host& host, const std::string& fold
   return found;
 }
 
-/// "nvidia.com/gpu.shared" -> "nvidia-gpu.shared.sock", as both plugins call them.
+/// Returns "nvidia-gpu.shared.sock" for "nvidia.com/gpu.shared", as both plugins name their sockets.
 std::string socket_of(const std::string& resource) {
   return "nvidia-" + resource.substr(resource.find('/') + 1) + ".sock";
 }
@@ -144,7 +145,7 @@ bool is_gpu(const std::string& id) {
   return key.starts_with("GPU-") || key.starts_with("MIG-");
 }
 
-/// The resources with GPUs that kubelet has from others, each with its number of devices.
+/// Returns the GPU resources that kubelet has from other plugins, each with its number of devices.
 std::map<std::string, std::size_t> other_resources(const Host& host, const std::string& kubelet_root,
                                                    const OwnPlugin& own) {
   std::map<std::string, std::size_t> found;
@@ -167,7 +168,7 @@ std::string first_up(std::string text) {
   return text;
 }
 
-/// The unit, where it is one that an apply can stop.
+/// Returns the unit if an apply can stop it.
 std::string unit_of(const nvidia::Process& process) {
   const bool is_known = process.owner.container.empty() && std::ranges::count(known_units(), process.owner.unit) != 0;
   return is_known ? process.owner.unit : std::string();
@@ -203,7 +204,7 @@ std::vector<OtherPlugin> find_other_plugins(const Host& host, const std::string&
   const std::string folder = kubelet_root + "/device-plugins";
   std::vector<Listening> sockets = other_listeners(host, folder);
   const auto resources = other_resources(host, kubelet_root, own);
-  // What others listen at there may be of other devices than GPUs.
+  // Sockets of other processes in the folder may be for devices other than GPUs.
   std::set<std::string> gpu_sockets{socket_of("nvidia.com/gpu")};
   for (const std::string& name : own.resources) gpu_sockets.insert(socket_of(name));
   for (const auto& [name, count] : resources) gpu_sockets.insert(socket_of(name));

@@ -23,7 +23,7 @@ std::optional<double> number_of(const Value& value) {
   return std::nullopt;
 }
 
-/// The place among the series of each rule's field, whatever name the file of counters gives it.
+/// Returns the index in the series for each rule's field, under any name that the file of counters gives it.
 std::vector<std::pair<const health::CounterRule*, std::size_t>> sampled_rules(const health::Rules& rules,
                                                                               const Counters& counters) {
   std::vector<std::pair<const health::CounterRule*, std::size_t>> found;
@@ -79,7 +79,7 @@ void HealthWatch::take(const Sample& sample, const Counters& counters, const hea
   for (const XidEvent& event : sample.xids) {
     const auto number = static_cast<unsigned>(event.number);
     if (!merger_.is_new(health::XidMerger::From::nvml, event.uuid, number, now)) continue;
-    // As the kernel's log has it.
+    // the text in the form that the kernel's log has
     const std::string text = event.recovery_action ? fmt::format("to 0x{:x}", *event.recovery_action) : std::string();
     record_.xid(event.uuid, event.instance, number, rules, now, " " + text);
     const auto gpu = std::ranges::find(gpus_, event.uuid, [](const GpuState& state) { return state.gpu.uuid; });
@@ -103,8 +103,8 @@ void HealthWatch::take_kernel_log(const health::Rules& rules, Moment now) {
     const auto gpu = std::ranges::find_if(gpus_, [&](const GpuState& state) {
       return nvidia::pci_place(state.gpu.bus_id) == nvidia::pci_place(xid.address);
     });
-    if (gpu == gpus_.end()) continue;  // of a GPU that was never seen
-    // The log says more than NVML does, so it counts also where NVML was first.
+    if (gpu == gpus_.end()) continue;  // the GPU was never seen
+    // The kernel's log has more details than NVML, so it counts even if NVML reported the XID first.
     const bool is_news = merger_.is_new(health::XidMerger::From::kernel, gpu->gpu.uuid, xid.number, now);
     const auto rule = rules.judged(xid.number, xid.text);
     if (is_news || rule.severity != rules.xid(xid.number).severity || !rule.own_remedy.empty())

@@ -7,12 +7,12 @@ namespace slipway::dcgm {
 namespace {
 
 constexpr unsigned kWhole = 0xffffffffU;
-// A rule about growth keeps so many values at most; with more, every other one goes.
+// A rule about growth keeps at most that many values; then every other one is dropped.
 constexpr std::size_t kMostPoints = 512;
-// Of one GPU. Who can write to the kernel's log could make up any number of XIDs.
+// Limit per GPU. A process that can write to the kernel's log could invent any number of XIDs.
 constexpr std::size_t kMostCases = 256;
 
-/// About the whole GPU, whichever instance saw it first, unless the rule is about less.
+/// The fault belongs to the whole GPU, even if an instance reported it, unless the rule's scope is smaller.
 std::optional<unsigned> place_of(const nvidia::health::XidRule& rule, std::optional<unsigned> named) {
   return rule.scope > nvidia::health::Scope::mig ? std::nullopt : named;
 }
@@ -57,7 +57,7 @@ void HealthRecord::value(const std::string& gpu, const nvidia::health::CounterRu
     holds = counter.above_since && now - *counter.above_since >= rule.lasting;
   } else {
     auto& points = counter.points;
-    if (!points.empty() && value < points.back().value) points.clear();  // the counter began anew
+    if (!points.empty() && value < points.back().value) points.clear();  // the counter has restarted
     while (points.size() > 1 && now - points[1].time >= rule.within) points.pop_front();
     if (points.size() >= kMostPoints) {
       std::deque<Point> half;
@@ -92,8 +92,7 @@ void HealthRecord::looked(const std::string& gpu, bool answers, const nvidia::he
   });
 }
 
-/// XIDs that were told before the rules changed, as the rules have them now. Of two that are in one place then, the
-/// later one stays.
+/// Applies changed rules to earlier XIDs. If two end up in one place, the later one stays.
 void HealthRecord::judge_again(Gpu& gpu, const nvidia::health::Rules& rules) {
   decltype(gpu.cases) judged;
   for (auto& [place, one] : gpu.cases) {

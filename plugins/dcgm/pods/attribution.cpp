@@ -6,7 +6,7 @@
 namespace slipway::dcgm {
 namespace {
 
-/// Under which names kubelet's list may have it.
+/// Returns the names under which kubelet may list the entity.
 std::vector<std::string> keys_of(const Entity& entity, const AttributionSettings& settings) {
   const std::string name = "nvidia" + std::to_string(entity.gpu.index);
   if (!entity.instance) return {settings.by_device_name ? name : entity.gpu.uuid};
@@ -23,7 +23,7 @@ void add_pod(const GpuPod& holder, const AttributionSettings& settings, Use& use
   use.labels.emplace_back(settings.old_names ? "pod_name" : "pod", holder.pod);
 }
 
-/// What the processes of a pod use; a pod without processes uses nothing.
+/// Returns the use by a pod's processes; a pod without processes uses nothing.
 std::optional<PodUse> own_use(const GpuPod& holder, const Entity& entity) {
   if (!entity.processes) return std::nullopt;
   const std::string name = holder.pod_namespace + "/" + holder.pod;
@@ -44,7 +44,8 @@ std::vector<Use> uses_by_pods(const Entity& entity, const Attribution& known, co
   const std::vector<GpuPod> holders = gpu_pods_of(entity, known, settings);
   std::vector<Use> uses;
   if (holders.empty()) return {Use()};
-  // Of several, dcgm-exporter has the one that kubelet happens to tell last; here it is always the same.
+  // Of several containers, dcgm-exporter takes the one that kubelet lists last, in any order; here it is always the
+  // same one.
   if (!settings.virtual_gpus) {
     add_pod(holders.back(), settings, uses.emplace_back());
     return uses;

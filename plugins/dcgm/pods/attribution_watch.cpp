@@ -6,11 +6,11 @@
 namespace slipway::dcgm {
 namespace {
 
-/// While kubelet does not answer, what it said last counts for a while.
+/// While kubelet does not answer, its last answer stays valid for a while.
 Result<GpuPods> ask_kubelet(nvidia::kubelet::AllocationReader& reader, const AttributionSettings& settings) {
   const nvidia::kubelet::Allocations found = reader.read();
   if (found.silent) return *found.silent;
-  // Devices are known by their UUIDs, which no other resource has.
+  // Devices are matched by their UUIDs, which no other resource uses.
   if (settings.any_resource) return nvidia::kubelet::gpu_pods_of(found.all);
   return nvidia::kubelet::gpu_pods_of(found.all, settings.resource_names);
 }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostGroups = 4096;
 constexpr std::size_t kMostBytes = 256 << 10;
-constexpr int kDeepest = 6;  // below a pod's: containers, and what those make inside
+constexpr int kDeepest = 6;  // levels below a pod's: containers, and groups that they create
 
 class Walk {
  public:

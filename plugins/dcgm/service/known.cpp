@@ -17,7 +17,7 @@ Level level_of(nvidia::health::Severity severity) {
   return Level::bad;
 }
 
-/// An XID with its time.
+/// Returns the text of an XID with its time.
 std::string text_of(const Reason& reason) {
   if (reason.xid_at == 0) return reason.text;
   return reason.text + " (seen at " + clock_text(History::Time(std::chrono::seconds(reason.xid_at))) + ")";

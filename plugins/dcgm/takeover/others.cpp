@@ -17,7 +17,7 @@ constexpr std::array kEngineUnits{"nvidia-dcgm.service", "dcgm.service", "nv-hos
 constexpr std::array kUnitFolders{"/etc/systemd/system/", "/run/systemd/system/", "/usr/local/lib/systemd/system/",
                                   "/usr/lib/systemd/system/", "/lib/systemd/system/"};
 
-/// An alias is a link to the unit's file, and no unit of its own.
+/// An alias is a link to the unit's file, not a unit of its own.
 bool is_installed(const Host& host, const std::string& unit) {
   return std::ranges::any_of(kUnitFolders, [&](const char* folder) {
     const auto info = host.info(folder + unit);

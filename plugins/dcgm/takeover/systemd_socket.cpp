@@ -25,7 +25,7 @@ void add_socket_unit(const TakeoverSettings& settings, Plan& plan) {
                {.name = kSocket, .content = socket_unit_text(settings), .enabled = true, .started = false}))
       .because("systemd listens for the service (systemd_socket)")
       .triggers(kRestart);
-  // Sockets= gives the service Wants= and After= of the socket.
+  // Sockets= adds Wants= and After= of the socket to the service.
   plan.add(action::file({.path = kDropIn, .content = std::string("[Service]\nSockets=") + kSocket + "\n"}))
       .because("the service gets its socket from systemd")
       .triggers({action::daemon_reload(), kRestart.front()});

@@ -13,7 +13,7 @@ namespace {
 namespace nvml = nvidia::nvml;
 
 struct Memory {
-  std::map<unsigned, std::uint64_t> by_pid;  ///< a process may compute and draw: both lists name the same memory
+  std::map<unsigned, std::uint64_t> by_pid;  ///< a process that computes and draws has the same memory in both lists
   std::optional<std::uint64_t> free_bytes;
 };
 
@@ -30,7 +30,7 @@ Memory memory_of(nvml::Nvml& library, const std::string& uuid) {
   return memory;
 }
 
-/// A name of a pod costs a look through kubelet's folders of logs.
+/// Finding the name of a pod requires a scan of kubelet's log folders.
 Client client_of(const Host& host, unsigned pid, std::uint64_t bytes, const std::vector<Client>& former) {
   const auto known = std::ranges::find(former, pid, &Client::pid);
   if (known != former.end() && !known->pod.empty()) {

@@ -27,7 +27,7 @@ std::optional<std::vector<unsigned>> parse_fields(std::string_view text) {
   }
 }
 
-/// How far apart two versions are, branch first.
+/// Returns the distance of two versions, branch first.
 std::array<unsigned, 3> distance(const std::vector<unsigned>& from, const nvidia::DriverVersion& to) {
   std::array<unsigned, 3> far{};
   for (std::size_t i = 0; i < far.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/choose/version_constraint.hpp - which driver versions a spec allows: one, a branch, a range, or the
+// plugins/driver/choose/version_constraint.hpp - the driver versions that a spec allows: one, a branch, a range, or the
 // latest.
 #pragma once
 
@@ -19,18 +19,19 @@ namespace slipway::driver {
 /// A version is compared by as many numbers as are written: "535" and "<=535" take in 535.261.03, ">535" does not.
 class VersionConstraint {
  public:
-  /// Nothing when the text is no constraint. The empty text asks for the only version that there is, and allows any.
+  /// Returns nothing when the text is not a constraint. An empty text requests the only existing version, and allows
+  /// any.
   static std::optional<VersionConstraint> parse(std::string_view text);
 
   bool allows(const nvidia::DriverVersion& version) const;
   bool allows(std::string_view version) const;
-  /// Names one version to the last number, or none: there is nothing to choose from.
+  /// True when it names one version completely, or none: there is no choice.
   bool is_exact() const;
   bool is_empty() const { return text_.empty(); }
-  /// As it was written.
+  /// Returns the text as it was written.
   const std::string& text() const { return text_; }
 
-  /// The versions, those nearest to what is asked for first; the newest first where the constraint has no number.
+  /// Sorts the versions, those nearest to the constraint first; the newest first if it has no number.
   std::vector<std::string> nearest_first(std::vector<std::string> versions) const;
 
  private:

@@ -79,9 +79,9 @@ std::string modprobe_text(const Settings& settings) {
   return text + options_lines(settings.parameters);
 }
 
-/// dracut takes modprobe.d only into an initrd for one machine (hostonly), and the kernel's own drivers into any other.
-/// NVIDIA's it would take as well, with 60 MB of firmware: they would be loaded from there when they have long been
-/// replaced. A file of dracut's configuration counts for initrds too that the kernel's package has made later.
+/// dracut includes modprobe.d only in a host-only initrd, and the kernel's own drivers in any other. It would also
+/// include NVIDIA's modules with 60 MB of firmware, and load them from there long after they were replaced. A dracut
+/// configuration file also applies to initrds that a kernel package creates later.
 std::string dracut_text(const Settings& settings) {
   std::vector<std::string_view> omitted{"nvidia", "nvidia_uvm", "nvidia_modeset", "nvidia_drm", "nvidia_peermem"};
   if (settings.blacklist_nouveau)
@@ -90,7 +90,7 @@ std::string dracut_text(const Settings& settings) {
                      fmt::join(omitted, " "));
 }
 
-/// The blacklist must be in each initramfs that may hold nouveau, of a kernel without our modules too.
+/// Each initramfs that may contain nouveau needs the blacklist, even for a kernel without slipway's modules.
 std::vector<std::string> initramfs_triggers(const HostFacts& facts, const Receipt& receipt) {
   std::vector<std::string> triggers;
   if (facts.kernel.initramfs.may_hold_nouveau) triggers.push_back(action::initramfs(receipt.kernel_release));

@@ -19,7 +19,7 @@ template <class Info>
 nvmlReturn_t versioned(const nvidia::nvml::Library& library, nvmlDevice_t device, unsigned number, Fabric& fabric) {
   Info info{};
   info.version = static_cast<unsigned>(sizeof(Info)) | (number << 24U);
-  // The function takes any of its layouts by the type of the newest one, and tells them apart by their first word.
+  // The function takes the type of the newest layout, and recognizes the layout by its first word.
   const nvmlReturn_t code =
       nvidia::nvml::invoke(library.function<nvmlDevice_t, nvmlGpuFabricInfo_v3_t*>("nvmlDeviceGetGpuFabricInfoV"),
                            device, reinterpret_cast<nvmlGpuFabricInfo_v3_t*>(&info));

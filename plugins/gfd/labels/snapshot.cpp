@@ -22,7 +22,7 @@ namespace nvml = nvidia::nvml;
 
 constexpr unsigned kMibShift = 20;
 
-/// What GPUs of one name have in common. A call that hangs must not keep it from the others, so it is copied.
+/// Properties that GPUs of one name share. They are copied, because a hanging call must not keep them from other GPUs.
 class KnownModels {
  public:
   nvml::KnownProfiles of(const std::string& name) {
@@ -39,7 +39,7 @@ class KnownModels {
   std::map<std::string, nvml::KnownProfiles> models_;
 };
 
-// A display adapter for the workstation itself, which upstream does not count either.
+// True for a display adapter of the workstation itself, which upstream does not count either.
 bool left_out(const std::string& name) { return name == "DGX Display" || name == "NVIDIA DGX Display"; }
 
 std::optional<std::uint32_t> class_of(const Host& host, const std::string& address) {
@@ -50,7 +50,7 @@ std::optional<std::uint32_t> class_of(const Host& host, const std::string& addre
   return problem == std::errc{} ? std::optional(value) : std::nullopt;
 }
 
-/// What a GPU says of itself; asked on the thread for calls.
+/// The answers of a GPU; read on the call thread.
 struct Look {
   Gpu gpu;
   bool display = false;  ///< it is left out
@@ -109,7 +109,7 @@ Status read_gpu(nvml::Nvml& inside, KnownModels& models, Look& look) {
   return read_fabric(inside, *device, gpu);
 }
 
-/// One after the other, in index order.
+/// Reads the GPUs one after the other, in index order.
 std::vector<nvml::Answer<Look>> read_gpus(nvml::Nvml& library, unsigned count) {
   return library.ask_each<Look>(
       count, [models = std::make_shared<KnownModels>()](nvml::Nvml& inside, std::size_t i, Look& look) {
@@ -142,7 +142,7 @@ nvml::Answer<Driver> read_driver(nvml::Nvml& library) {
   });
 }
 
-/// @param answering  the display adapters, which are left out
+/// @param answering  the display adapters, which have no labels
 void find_places(const Host& host, std::vector<nvidia::AnsweringGpu> answering, Snapshot& snapshot) {
   for (const Gpu& gpu : snapshot.gpus) answering.push_back({.address = gpu.address, .product = gpu.name});
   nvidia::GpuBus bus;
@@ -176,7 +176,7 @@ Result<Snapshot> take_snapshot(nvml::Nvml& library, const Host& host, bool with_
       displays.push_back({.address = look->gpu.address, .product = {}});
     }
   }
-  // A driver that is unloaded takes all GPUs along, whichever was asked last.
+  // Unloading the driver removes all GPUs, including those that have answered.
   if (first && (snapshot.gpus.empty() || !nvml::device_count(library))) return *std::move(first);
   if (with_places) find_places(host, std::move(displays), snapshot);
   return snapshot;

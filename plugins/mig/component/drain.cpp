@@ -23,10 +23,10 @@ namespace nvml = nvidia::nvml;
 
 std::string name_of(const Target& target) { return nvidia::exclusive_of(target.uuid); }
 
-/// What it is to be, to tell it from another target.
+/// Returns the target as text, to compare it with another one.
 std::string text_of(const Target& target) { return to_json(target).dump(); }
 
-/// A GPU that has to change while somebody uses it.
+/// A GPU that has to change and is in use.
 struct InUse {
   const Intent* intent = nullptr;
   std::vector<drain::DeviceHolder> holders;
@@ -53,13 +53,13 @@ std::string held_text(const InUse& used) {
   return used.intent->gpu.text() + " is held by " + listed(drain::few_texts_of(used.holders), "and");
 }
 
-/// "; its change waits since 2026-11-26 09:12 UTC"; empty: it does not.
+/// Returns "; its change waits since 2026-11-26 09:12 UTC"; empty: it does not wait.
 std::string waiting_text(const Host& host, const InUse& used) {
   const auto waiting = drain::read_waiting(host, name_of(used.intent->target), text_of(used.intent->target));
   return waiting ? "; its change waits since " + waiting->since : std::string();
 }
 
-/// Without the units that an apply stops and starts again.
+/// Removes the units that an apply stops and starts again.
 void erase_clients(const Host& host, const std::vector<std::string>& clients,
                    std::vector<drain::DeviceHolder>& holders) {
   std::erase_if(holders, [&](const drain::DeviceHolder& holder) {
@@ -67,21 +67,21 @@ void erase_clients(const Host& host, const std::vector<std::string>& clients,
   });
 }
 
-/// "GPU 0-2, 5 have their layouts"; empty: there are none.
+/// Returns "GPU 0-2, 5 have their layouts"; empty: there are none.
 std::string have_layouts(std::vector<unsigned> gpus) {
   if (gpus.empty()) return {};
   std::ranges::sort(gpus);
   return "GPU " + ranges_text(gpus) + (gpus.size() == 1 ? " has its layout" : " have their layouts");
 }
 
-/// What the policy terminate makes of them.
+/// Says what the policy terminate does with them.
 std::string what_follows(const Host& host, const std::vector<drain::DeviceHolder>& holders) {
   const std::vector<drain::Remaining> left = drain::find_unendable(host, holders);
   if (left.empty()) return "an apply ends it";
   return "an apply fails, since it cannot end " + drain::to_text(left.front().holder) + ": " + left.front().why;
 }
 
-/// What an apply makes of them.
+/// Says what an apply does with them.
 std::string what_follows(const Host& host, const std::vector<drain::DeviceHolder>& holders,
                          const drain::Settings& settings) {
   const std::string policy = " (drain: " + drain::to_string(settings.policy) + ")";
@@ -109,7 +109,7 @@ Result<GpuDrains> GpuDrains::open(nvml::Nvml& nvml, const Host& host, const std:
   std::vector<Each> all;
   for (std::size_t i = 0; i < targets.size(); ++i) {
     const Gpu& gpu = gpus[i].gpu;
-    if (gpu.lost) continue;  // the others go on; verify() names it
+    if (gpu.lost) continue;  // the other GPUs continue; verify() reports this one
     const drain::Drain::Change change{.name = name_of(targets[i]),
                                       .target = text_of(targets[i]),
                                       .subject = gpu.text(),

@@ -96,7 +96,7 @@ std::string removal_text(OnRemove on_remove) {
   return on_remove == OnRemove::restore ? "give the GPUs their former MIG layouts" : "leave the GPUs their MIG layouts";
 }
 
-/// A line for all GPUs, and below it how their memory slices are divided now and then; empty: nothing differs.
+/// Returns a line for all GPUs, followed by their memory slices now and after the change; empty: no GPU differs.
 std::string shown_of(const Settings& settings, const std::vector<ChangeGroup>& changes) {
   if (changes.empty())
     return settings.state_file.empty() ? std::string() : "write the state of the layouts to " + settings.state_file;
@@ -108,7 +108,7 @@ std::string shown_of(const Settings& settings, const std::vector<ChangeGroup>& c
   return line + "\n" + changes_text(changes);
 }
 
-/// @param settled  GpuDrains::settled_text() of them
+/// @param settled  from GpuDrains::settled_text()
 Outcome together(const std::vector<Outcome>& outcomes, const std::string& settled) {
   using Kind = Outcome::Kind;
   Outcome all = Outcome::already_done();
@@ -168,7 +168,7 @@ Result<Outcome> change(const LayoutsData& data, const Host& host) {
     for (std::string& each : ended) error.details.emplace_back("so", std::move(each));
     return error;
   }
-  std::optional<Error> too_late;  // others have changed all the same, and are made usable
+  std::optional<Error> too_late;  // other GPUs have changed, and are made usable
   for (std::size_t i = 0; i < cleared.size(); ++i) {
     outcomes[cleared[i]] = (*changed)[i];
     auto outcome = gpus.after(cleared[i], (*changed)[i]);
@@ -221,7 +221,7 @@ Action layouts_action(const Settings& settings, const Json& clients, const std::
                                   .lost_at_boot = any_enabled || is_left_to_a_boot(settings),
                                   .exclusives = std::move(exclusives),
                                   .quiesces_services = true});
-  if (changes.size() > 1) return action;  // the picture tells what stays and what goes
+  if (changes.size() > 1) return action;  // the picture shows which instances stay
   const std::string instances = changes.empty() ? std::string() : changes.front().first->instances_text();
   action.because(instances.empty() ? config_name(settings) + " takes them" : instances);
   return action;
@@ -246,7 +246,7 @@ Result<bool> check_layouts(const Action& action, const Host& host) {
   SLIPWAY_TRY(data, action::custom_data<LayoutsData>(action));
   if (StoppedClients::any_left(host)) return false;
   const auto session = NvmlSession::open(host, data.driver_root);
-  if (!session) return is_for_boot(host, session.error());  // nobody can say; a boot makes what is not so
+  if (!session) return is_for_boot(host, session.error());  // unknown; a boot changes what differs
   const auto gpus = open_gpus(**session, data.targets);
   if (!gpus) return false;
   for (std::size_t i = 0; i < data.targets.size(); ++i)

@@ -82,7 +82,7 @@ Result<std::string> check_configs(const Settings& settings, const std::string& f
     return settings.config.empty() ? Result<std::string>(std::string()) : check_generated_name(settings.config);
   SLIPWAY_TRY(configs, given_configs(settings, file_text));
   if (!settings.config.empty()) SLIPWAY_CHECK(select_config(configs, settings.config));
-  return std::string();  // without one the node's labels will name it
+  return std::string();  // the node's labels will name the config
 }
 
 }  // namespace slipway::mig

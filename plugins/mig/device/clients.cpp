@@ -36,7 +36,7 @@ bool is_service(const std::string& name) {
          std::ranges::all_of(name, is_of_a_name);
 }
 
-/// Of a unit that is not there: "inactive".
+/// A unit that does not exist is "inactive".
 bool is_running(const Host& host, const std::string& unit) {
   const auto state = unit_state(host, unit, kAskLimit);
   return state && (state->running() || state->active == "activating");

@@ -18,7 +18,7 @@ const Difference::Part* part_of(const Difference& change, const GpuInstance& ins
   return found == change.destroyed.end() ? nullptr : &*found;
 }
 
-/// The instance, or each part of it that goes while others stay.
+/// Adds the instance, or only its removed parts if others stay.
 void add_parts(const Gpu& gpu, const InstanceHandle& instance, const Difference& change,
                std::vector<drain::Part>& parts) {
   drain::Part whole{.gpu_instance = instance.id, .compute_instance = {}, .text = to_text(gpu, instance.instance)};

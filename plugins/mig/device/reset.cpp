@@ -16,7 +16,7 @@ namespace {
 constexpr std::chrono::minutes kResetLimit{2};
 constexpr std::size_t kLongestLine = 256;
 
-/// What chroot(8) starts there, and what that loads before it does anything: none of it is another user's.
+/// Checks the programs and libraries that chroot(8) starts there: none of them may belong to another user.
 Status check_driver_root(const Host& host, const std::string& driver_root) {
   SLIPWAY_CHECK(check_only_ours(host, driver_root));
   const auto root = RootDir::open(host.root_folder() + driver_root);

@@ -18,7 +18,7 @@
 namespace slipway::mig {
 namespace {
 
-/// What is asked about a GPU: as if each instance were to go, and then the whole GPU to change its mode.
+/// Returns the questions about a GPU: as if each instance were to be removed, and then the mode were to change.
 std::vector<Target> questions_about(const Gpu& gpu) {
   std::vector<Target> targets;
   for (const GpuInstance& each : gpu.enabled ? gpu.instances : Instances()) {
@@ -32,8 +32,9 @@ std::vector<Target> questions_about(const Gpu& gpu) {
 
 using HoldersOfEach = std::vector<std::vector<nvidia::drain::DeviceHolder>>;
 
-/// Each process once, and each pod without one: with the instance that it uses, else as one of the whole GPU.
-/// @param next  the answers to the questions; it goes behind them
+/// Returns each process, and each pod without a process, once: with the instance that it uses, or else for the whole
+/// GPU.
+/// @param next  the answers to the questions; moves behind them
 std::vector<DrawnHolder> holders_of(const Gpu& gpu, std::size_t questions, HoldersOfEach::const_iterator& next) {
   std::vector<DrawnHolder> found;
   if (questions == 0) return found;  // a lost GPU
@@ -49,7 +50,7 @@ std::vector<DrawnHolder> holders_of(const Gpu& gpu, std::size_t questions, Holde
   return found;
 }
 
-/// Of all GPUs at once: the open files of all processes are looked at once.
+/// Handles all GPUs at once, so that the open files of all processes are read once.
 Result<std::vector<GpuInUse>> in_use_of(nvidia::nvml::Nvml& nvml, const Host& host, std::vector<Gpu> gpus,
                                         const nvidia::drain::Given& given) {
   std::vector<std::vector<Target>> questions;
@@ -71,7 +72,7 @@ Result<std::vector<GpuInUse>> in_use_of(nvidia::nvml::Nvml& nvml, const Host& ho
   return shown;
 }
 
-/// The numbers behind --gpu; none: all GPUs. Errors: `usage` what is not a number.
+/// Returns the numbers of --gpu; empty: all GPUs. Errors: `usage` not a number.
 Result<std::set<unsigned>> chosen_gpus(const CommandWords& words) {
   std::set<unsigned> chosen;
   for (const std::string& word : words.list("gpu")) {

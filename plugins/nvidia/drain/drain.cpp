@@ -17,13 +17,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The driver may list a process for a moment after its end.
+/// The driver may list a process for a moment after it has ended.
 constexpr std::chrono::seconds kListedLimit{5};
 constexpr std::chrono::milliseconds kLook{50};
 
 bool is_same(const Process& one, const Process& other) { return one.pid == other.pid && one.start == other.start; }
 
-/// Of a pod whose process has ended, kubelet may say for a while that it has the device.
+/// After a pod's process has ended, kubelet may still report for a while that the pod has the device.
 bool is_over(const DeviceHolder& each, const DeviceHolder& ended) {
   if (each.kind == DeviceHolder::Kind::process) return is_same(each.process, ended.process);
   const std::string& container = ended.process.pod_container;
@@ -31,7 +31,7 @@ bool is_over(const DeviceHolder& each, const DeviceHolder& ended) {
          (container.empty() || container == each.process.pod_container);
 }
 
-/// What tells a holder from all others.
+/// Returns a key that identifies a holder.
 std::string key_of(const DeviceHolder& each) {
   return fmt::format("{} {} {} {} {} {}", static_cast<int>(each.kind), each.process.pid, each.process.start,
                      each.process.pod, each.process.pod_container, each.holds);
@@ -45,7 +45,7 @@ std::vector<DeviceHolder> everybody(const HoldersOfEach& holders) {
   return all;
 }
 
-/// One that has ended holds nothing, whatever a list still says.
+/// Removes holders that have ended, even if a list still has them.
 HoldersOfEach without(HoldersOfEach holders, const std::vector<DeviceHolder>& ended) {
   for (std::vector<DeviceHolder>& list : holders)
     std::erase_if(list, [&](const DeviceHolder& each) {
@@ -56,7 +56,7 @@ HoldersOfEach without(HoldersOfEach holders, const std::vector<DeviceHolder>& en
 
 std::string text_of(const Remaining& each) { return to_text(each.holder) + ": " + each.why; }
 
-/// Where these could not be ended.
+/// Says what to do about holders that could not be ended.
 std::string how_to_go_on(const std::vector<Remaining>& remaining) {
   std::vector<DeviceHolder> pods;
   for (const Remaining& each : remaining)
@@ -120,7 +120,7 @@ Result<std::vector<Outcome>> Drain::all_of(std::vector<Result<Outcome>> each,
   return outcomes;
 }
 
-/// The first that is in the way, with who is left there; and who is left elsewhere.
+/// Returns the error of the first blocked change, with its remaining holders; and the remaining holders of the others.
 Error Drain::busy(const std::vector<const Drain*>& changes, const HoldersOfEach& holders,
                   const std::vector<Remaining>& remaining) {
   std::optional<Error> error;

@@ -22,7 +22,7 @@ bool has_mig_devices(const Given& given) {
   return first != given.holders.end() && first->first.starts_with("MIG-");
 }
 
-/// @return false: NVML does not say them all
+/// @return false: NVML does not list them all
 bool add_mig_devices(nvml::Nvml& nvml, const Affected& affected, std::vector<DeviceName>& names) {
   const auto devices = nvml::mig_devices(nvml, affected.device);
   if (!devices) return devices.absent();  // without MIG

@@ -21,10 +21,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The kernel ends a process that it has been told to kill within this, unless it waits for a device.
+/// The kernel ends a killed process within this time, unless it waits for a device.
 constexpr std::chrono::seconds kKillLimit{5};
 
-/// A process that is to end.
+/// A process to end.
 struct Target {
   DeviceHolder holder;
   Fd pidfd;
@@ -39,7 +39,7 @@ bool has_ended(const Target& target) {
   return ::poll(&wanted, 1, 0) == 1;
 }
 
-/// Until all have ended or the time is over; those that have are taken out.
+/// Waits until all have ended or the time is over, and removes those that have ended.
 void wait_for(std::vector<Target>& targets, Clock::time_point end) {
   for (;;) {
     std::erase_if(targets, has_ended);
@@ -51,7 +51,7 @@ void wait_for(std::vector<Target>& targets, Clock::time_point end) {
   }
 }
 
-/// Opens it. @return why it must not be ended; empty: it may be, or has ended already
+/// Opens a pidfd. @return why the process must not be ended; empty: it may be, or has ended already
 std::string open_target(const DeviceHolder& holder, const OwnProcesses& own, DriverUsers& users,
                         std::vector<Target>& targets) {
   if (holder.kind == DeviceHolder::Kind::pod) return "it has no process that could be ended";
@@ -65,7 +65,7 @@ std::string open_target(const DeviceHolder& holder, const OwnProcesses& own, Dri
   if (!pidfd && errno != ESRCH) return std::string("it cannot be opened: ") + std::strerror(errno);
   const auto here = pidfd ? stat_here(pid) : std::nullopt;
   if (!here || holder.process.start == 0) return "it is not a process that slipway can see on this machine";
-  if (here->start != holder.process.start) return {};  // another process has its pid by now
+  if (here->start != holder.process.start) return {};  // another process has its pid now
   if (!users.contains(holder))
     return "NVML does not list it and it runs nothing of the driver: it only has the device open, which anybody may "
            "have sent it";
@@ -95,7 +95,7 @@ std::vector<Remaining> terminate(const Host& host, const std::vector<DeviceHolde
                                  std::chrono::seconds grace) {
   std::vector<Target> targets;
   std::vector<Remaining> remaining = open_targets(host, holders, targets);
-  if (!remaining.empty()) return remaining;  // the others would end for nothing
+  if (!remaining.empty()) return remaining;  // ending the others would be useless
   for (const Target& each : targets)
     if (!send(each, SIGTERM)) remaining.push_back({each.holder, "it may not be ended by this user"});
   if (!remaining.empty()) return remaining;

@@ -48,7 +48,7 @@ std::optional<Waiting> read_waiting(const Host& host, const std::string& name, c
 Result<Waiting> begin_waiting(const Host& host, const std::string& name, const std::string& change) {
   if (const auto begun = read_waiting(host, name, change)) return *begun;
   const Waiting waiting{now_since_boot(), utc_text(std::time(nullptr))};
-  if (host.borrows_root()) return waiting;  // its GPUs are not those of which the root's folder /run tells
+  if (host.borrows_root()) return waiting;  // a simulated machine's GPUs are not those recorded in this root's /run
   const Json json{{"change", change}, {"boottime", waiting.begun.count()}, {"since", waiting.since}};
   SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
   SLIPWAY_CHECK(replace_file(root, file_of(name), canonical(json)));

@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kGpu = "nvidia.com/gpu";
 constexpr std::string_view kMig = "nvidia.com/mig-";
 
-/// "0/3/0" behind "MIG-GPU-…": drivers before R470 name MIG devices by GPU, GPU instance and compute instance.
+/// Handles "0/3/0" behind "MIG-GPU-…": drivers before R470 name MIG devices by GPU, GPU instance and compute instance.
 std::string without_compute_instance(std::string_view name) {
   const std::size_t instance = name.find('/');
   const std::size_t compute = instance == std::string_view::npos ? instance : name.find('/', instance + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/kubelet/gpu_pods.hpp - which containers hold which GPUs, by device.
+// plugins/nvidia/kubelet/gpu_pods.hpp - the containers that hold each GPU, by device.
 #pragma once
 
 #include <map>
@@ -11,14 +11,14 @@
 
 namespace slipway::nvidia::kubelet {
 
-/// A container that has been given a device.
+/// A container with a device.
 struct GpuPod {
   std::string pod_namespace;
   std::string pod;
   std::string container;
-  std::string replica;  ///< its number, of a device that several share; empty: the device is not shared
+  std::string replica;  ///< replica number of a shared device; empty: the device is not shared
   bool init_container = false;
-  bool from_checkpoint = false;  ///< kubelet's checkpoint alone says so
+  bool from_checkpoint = false;  ///< only kubelet's checkpoint has it
 
   auto operator<=>(const GpuPod&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 takes it for 0
 };
@@ -27,11 +27,11 @@ struct GpuPod {
 /// "nvidia0/gi3".
 using GpuPods = std::map<std::string, std::vector<GpuPod>, std::less<>>;
 
-inline constexpr std::size_t kMostGpuPods = 256;  ///< of one device; further ones are left out
+inline constexpr std::size_t kMostGpuPods = 256;  ///< per device; further ones are left out
 
 /// All of them.
 GpuPods gpu_pods_of(const std::vector<Allocation>& allocations);
-/// Those of the resources nvidia.com/gpu, nvidia.com/mig-… and `more_resources`.
+/// Returns the holders of the resources nvidia.com/gpu, nvidia.com/mig-… and `more_resources`.
 GpuPods gpu_pods_of(const std::vector<Allocation>& allocations, const std::vector<std::string>& more_resources);
 
 /// A device's key, and the number of the replica: "GPU-1::3" -> "GPU-1" and "3".

@@ -13,7 +13,7 @@ namespace slipway::nvidia::kubelet {
 namespace {
 
 constexpr std::chrono::seconds kAllocatableLimit{3};
-constexpr std::size_t kLongestName = 253;  // of a pod or a namespace in Kubernetes
+constexpr std::size_t kLongestName = 253;  // limit for a pod or namespace name in Kubernetes
 
 Result<std::string> ask_pod_resources(const Host& host, const std::string& socket, const std::string& method,
                                       std::chrono::milliseconds limit) {
@@ -37,7 +37,7 @@ bool is_name(const std::string& text) { return text.size() <= kLongestName; }
 
 ListedPod::Container listed_container(const v1::ContainerResources& container) {
   ListedPod::Container listed{container.name(), {}};
-  for (const auto& devices : container.devices())  // one for each device, and for each NUMA node of it
+  for (const auto& devices : container.devices())  // an entry for each device and NUMA node
     for (const std::string& id : devices.device_ids())
       if (is_name(devices.resource_name()) && is_name(id)) listed.devices.push_back({devices.resource_name(), id});
   return listed;

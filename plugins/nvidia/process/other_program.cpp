@@ -14,7 +14,7 @@
 namespace slipway::nvidia {
 namespace {
 
-constexpr std::size_t kLongestComm = 15;  // of the name that the kernel keeps
+constexpr std::size_t kLongestComm = 15;  // length of the process name in the kernel
 constexpr std::size_t kMostProcesses = 65536;
 constexpr std::size_t kMostStatus = 65536;
 constexpr unsigned kSysAdmin = 21;  // CAP_SYS_ADMIN of linux/capability.h
@@ -32,7 +32,7 @@ std::string status_of(const Host& host, unsigned pid) {
   return host.read(folder_of(pid) + "/status", kMostStatus).value_or("");
 }
 
-/// The first word after "KEY:" and the skipped ones in a text like /proc/PID/status.
+/// Returns the first word after "KEY:" and the skipped ones in a text such as /proc/PID/status.
 std::string_view word_of(std::string_view status, std::string_view key, std::size_t skipped) {
   for (const std::string_view line : lines_of<std::string_view>(status)) {
     if (!line.starts_with(key)) continue;
@@ -46,7 +46,7 @@ std::optional<uid_t> effective_user(std::string_view status) {
   return number_in<uid_t>(word_of(status, "Uid:", 1), 10);
 }
 
-/// What the link to the program says, where this user may read it.
+/// Compares with the link to the program, if this user may read it.
 bool is_file(const Host& host, unsigned pid, const std::string& file) {
   const auto program = host.read_link(folder_of(pid) + "/exe");
   if (!program) return true;

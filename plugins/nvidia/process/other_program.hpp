@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/process/other_program.hpp - a program of NVIDIA's that does the work of a component of slipway's on
-// the same machine: how it is found, named and taken away, and the words of the key that says what is made of it.
+// plugins/nvidia/process/other_program.hpp - a program of NVIDIA's that does the work of a slipway component on the
+// same machine: how it is found, named and removed, and the values of the key that decides about it.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace slipway::nvidia {
 
-/// The words of `other_manager` and `other_plugin`: it is named, the GPUs are left to it, or its unit is taken away.
+/// The values of `other_manager` and `other_plugin`: only report it, leave the GPUs to it, or disable its unit.
 enum class OtherProgramPolicy { report, yield, take_over };
 OtherProgramPolicy other_program_policy(std::string_view word);
 std::string to_string(OtherProgramPolicy policy);
@@ -21,26 +21,26 @@ std::string to_string(OtherProgramPolicy policy);
 struct OtherProgram {
   std::string file;   ///< "nvidia-mig-manager": its name, and that of its process
   std::string title;  ///< "NVIDIA's MIG manager"
-  /// How the GPU operator is told to leave it off a node, and off all: the label and the key of its ClusterPolicy.
+  /// The label that makes the GPU operator leave it off a node, and the ClusterPolicy key that does so for all nodes.
   std::string label;
   std::string operator_key;
 };
 
-/// The unit is enabled and not masked. @param targets  that may want it
+/// True when the unit is enabled and not masked. @param targets  units that may want it
 bool is_unit_enabled(const Host& host, const std::string& unit, const std::vector<std::string>& targets);
 
-/// Processes that have its name, and its program where this user may see that. A process has the name that it gives
-/// itself: the caller looks for what only such a program has. At most 65536 processes are looked at.
+/// Finds processes with its name, and with its program if this user may read that. A process chooses its own name: the
+/// caller checks for properties that only such a program has. Checks at most 65536 processes.
 std::vector<Process> find_program(const Host& host, const OtherProgram& program);
 
-/// A process is root's with the rights of a privileged container, or this user's own.
+/// True when a process runs as root with the rights of a privileged container, or as this user.
 bool may_change_gpus(const Host& host, unsigned pid);
-/// A process is root's, as this process sees users.
+/// True when a process runs as root in this process' user namespace.
 bool is_root(const Host& host, unsigned pid);
 
 /// "NVIDIA's MIG manager (pid 4711, pod gpu-operator/nvidia-mig-manager-x7k2p, container nvidia-mig-manager)".
 std::string program_text(const OtherProgram& program, const Process& process);
-/// How it is taken from the node: by a label, where it is a pod.
+/// Returns how to remove it from the node: by a label, if it is a pod.
 std::string how_to_end_program(const OtherProgram& program, const Process& process);
 
 }  // namespace slipway::nvidia

@@ -15,7 +15,8 @@ namespace {
 
 constexpr int kMostAncestors = 64;
 
-/// Who listens on a control socket: the kernel says it, so nobody can pass for a service by a name.
+/// Returns the process that listens on a control socket; it comes from the kernel, so that no process can fake it by
+/// its name.
 std::optional<unsigned> listener(const Host& host, const std::string& socket) {
   const auto connected = connect_to(host, socket);
   ucred peer{};
@@ -34,7 +35,7 @@ std::optional<ProcessStat> stat_of(const Host& host, unsigned pid) {
 
 OwnProcesses::OwnProcesses(const Host& host) : host_(host) {
   roots_.insert(static_cast<unsigned>(::getpid()));
-  // A worker's parent is the apply; a tool's may be a shell, whose other children are not slipway's.
+  // A worker's parent is the apply; a tool's may be a shell, whose other children do not belong to slipway.
   const auto parent = static_cast<unsigned>(::getppid());
   if (stat_of(host, parent).value_or(ProcessStat()).name.starts_with("slipway")) roots_.insert(parent);
   const auto names = host.list(kControlFolder);

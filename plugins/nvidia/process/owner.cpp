@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of control groups, as systemd, the container engines and kubelet give them with either cgroup driver.
 //
-// A group whose owner is a user or a container may have others beneath it with any name, so that a path is read from
-// the top, where root alone makes groups, and no further than the first that was given away.
+// A group that belongs to a user or a container may contain groups with any name. So a path is read from the top, where
+// only root creates groups, down to the first delegated group.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -32,7 +32,7 @@ std::string_view without_ending(std::string_view text, std::string_view ending) 
 }
 
 /// @param name  "docker-ID.scope", "libpod-ID", "ID"
-/// @param above  the group that it lies in, which is the engine's where the name has none
+/// @param above  the parent group, which names the engine if the name does not
 bool take_container(std::string_view name, std::string_view above, Owner& owner) {
   std::string id = kubelet::container_id_in(name);
   if (id.empty()) return false;
@@ -47,7 +47,7 @@ bool take_container(std::string_view name, std::string_view above, Owner& owner)
 
 bool is_unit(std::string_view name) { return name.ends_with(".service") || name.ends_with(".scope"); }
 
-/// Kubernetes in one program, beneath whose unit the pods' groups lie where it makes them itself.
+/// Kubernetes distributions in one program: the pods' groups are below its unit if the program itself creates them.
 bool runs_pods(std::string_view unit) {
   constexpr std::array kUnits{"kubelet.service",    "k3s.service",       "k3s-agent.service",    "rke2-server.service",
                               "rke2-agent.service", "k0sworker.service", "k0scontroller.service"};
@@ -56,14 +56,15 @@ bool runs_pods(std::string_view unit) {
 
 using Groups = std::span<const std::string_view>;
 
-/// A pod's class of service: "burstable", "kubepods-besteffort.slice".
+/// True for a pod's QoS class: "burstable", "kubepods-besteffort.slice".
 bool is_class(std::string_view name) {
   name = without_ending(name, ".slice");
   return name == "burstable" || name == "besteffort" || name.ends_with("kubepods-burstable") ||
          name.ends_with("kubepods-besteffort");
 }
 
-/// Beneath the group of all pods: a class or none, the pod, the container. What a container makes is no more looked at.
+/// Reads groups below the group of all pods: a class or none, the pod, the container. Groups that a container creates
+/// are ignored.
 Owner owner_among_pods(Groups groups) {
   Owner owner;
   std::string_view above;
@@ -77,7 +78,7 @@ Owner owner_among_pods(Groups groups) {
   return owner;
 }
 
-/// A login or the manager of a user's units, which root made; what lies beneath is the user's own.
+/// Reads a login session or a user's systemd manager, which root creates; everything below belongs to the user.
 Owner owner_among_users(Groups groups) {
   Owner owner;
   for (const std::string_view name : groups) {
@@ -93,15 +94,15 @@ Owner owner_among_users(Groups groups) {
   return owner;
 }
 
-/// Folders that are no slices and lie above a container or the pods: an engine's, or kubelet's --cgroup-root.
+/// Folders other than slices above a container or the pods: an engine's, or kubelet's --cgroup-root.
 constexpr std::size_t kMostFolders = 2;
 
-/// From the top, until a group that root has given away.
+/// Reads from the top down to the first group that root has delegated.
 Owner owner_in(std::string_view path) {
   std::vector<std::string_view> all = split<std::string_view>(path, '/');
   std::erase_if(all, [](std::string_view name) { return name.empty(); });
   Groups groups(all);
-  // Seen from the control group of a container, what lies outside of it begins with "..", at an unknown depth.
+  // In the cgroup namespace of a container, groups outside of it begin with "..", at an unknown depth.
   const bool is_outside = !groups.empty() && groups.front() == "..";
   while (!groups.empty() && groups.front() == "..") groups = groups.subspan(1);
   if (is_outside && !groups.empty() && (is_class(groups.front()) || !kubelet::pod_uid_in(groups.front()).empty()))
@@ -132,7 +133,7 @@ Owner owner_in(std::string_view path) {
 Owner owner_of(std::string_view cgroups) {
   Owner best;
   for (const std::string_view line : lines_of<std::string_view>(cgroups)) {
-    // "0::/path" of version 2, "4:memory:/path" of version 1.
+    // "0::/path" in version 2, "4:memory:/path" in version 1.
     const auto first = line.find(':');
     const auto second = first == std::string_view::npos ? first : line.find(':', first + 1);
     if (second == std::string_view::npos) continue;

@@ -18,9 +18,9 @@ namespace slipway::nvidia {
 namespace {
 
 constexpr std::size_t kMostBytes = 16384;
-/// kubelet makes a link NAME_NAMESPACE_CONTAINER-ID.log for each container here.
+/// kubelet creates a link NAME_NAMESPACE_CONTAINER-ID.log for each container here.
 constexpr const char* kContainerLogs = "/var/log/containers";
-/// Of a pod's namespace, "/", and its name in Kubernetes.
+/// Maximum length of a pod's namespace, "/", and name in Kubernetes.
 constexpr std::size_t kLongestPod = 63 + 1 + 253;
 
 template <class Number>
@@ -36,8 +36,8 @@ std::string pod_name(const Host& host, const std::string& uid) {
   return folder == nullptr ? uid : pod_text(folder->pod_namespace, folder->name);
 }
 
-/// Pod and container by the container's id, which is all that the control groups have where pods have none of their
-/// own.
+/// Finds pod and container by the container's id, which is all that the control group has if pods have no groups of
+/// their own.
 void name_by_container(const Host& host, Process& process) {
   const auto links = host.list(kContainerLogs);
   if (!links) return;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/process/process.hpp - a process as people look for it: its name, and the unit, container or pod that
-// it belongs to.
+// plugins/nvidia/process/process.hpp - a process for people: its name, and the unit, container or pod that it belongs
+// to.
 //
-// Everything here is read from files whose content users choose. Texts are cut, and bytes that a terminal would obey
-// are replaced.
+// Everything here is read from files whose content users choose. Texts are cut, and control characters are replaced.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +15,15 @@
 
 namespace slipway::nvidia {
 
-/// Whom the control group of a process belongs to: whoever root gave it to. What a user, a service or a container makes
-/// in the groups that it was given counts as a name alone, and never as a pod or as a unit of the system.
+/// The owner of a process' control group, as root assigned it. Groups that a user, service or container creates inside
+/// its own count only as names, never as a pod or a system unit.
 struct Owner {
-  std::string unit;       ///< of systemd: "slurmd.service", "user@1000.service"; empty: none, or it is in a container
-  std::string runtime;    ///< "docker", "containerd", "cri-o", "podman"; may be empty where there is a container
-  std::string container;  ///< id, 64 hexadecimal digits; empty: none. With a unit it is that of a user, who may lie
+  std::string unit;       ///< systemd unit: "slurmd.service", "user@1000.service"; empty: none, or it is in a container
+  std::string runtime;    ///< "docker", "containerd", "cri-o", "podman"; may be empty for a container
+  std::string container;  ///< id, 64 hexadecimal digits; empty: none. With a unit the id comes from a user, and may be
+                          ///< false
   std::string pod_uid;    ///< empty: none
-  std::string user_unit;  ///< what a user calls it beneath `unit`: "jupyter.service"; empty: nothing
+  std::string user_unit;  ///< the user's name for it below `unit`: "jupyter.service"; empty: none
 
   bool operator==(const Owner&) const = default;
 };
@@ -34,23 +34,23 @@ Owner owner_of(std::string_view cgroups);
 struct Process {
   unsigned pid = 0;
   unsigned parent = 0;
-  std::string name;  ///< what the kernel calls it (comm); empty: not known
+  std::string name;  ///< the kernel's name for it (comm); empty: unknown
   char state = '?';  ///< as in proc(5): R, S, D, Z, …
   bool kernel_thread = false;
-  std::uint64_t start = 0;  ///< clock ticks after the boot; with the pid, what tells it from all others. 0: not known
-  std::string started;      ///< "2026-11-26 09:12 UTC"; empty: not known
+  std::uint64_t start = 0;  ///< clock ticks after the boot; with the pid it identifies the process. 0: unknown
+  std::string started;      ///< "2026-11-26 09:12 UTC"; empty: unknown
   Owner owner;
-  std::string pod;            ///< "NAMESPACE/NAME", or the pod's UID where its name is not known; empty: no pod
-  std::string pod_container;  ///< the container's name in the pod; empty: not known
+  std::string pod;            ///< "NAMESPACE/NAME", or the pod's UID if its name is unknown; empty: not in a pod
+  std::string pod_container;  ///< the container's name in the pod; empty: unknown
 };
 
-/// As proc(5) says it; only the pid is set where the process cannot be seen.
+/// Reads the data of proc(5); only the pid is set if the process is not visible.
 Process read_process(const Host& host, unsigned pid);
 
 /// At most `most` bytes of it; control characters and bytes above ASCII become '?'.
 std::string cleaned(std::string_view text, std::size_t most = 64);
 
-/// "NAMESPACE/NAME", or the name alone where there is no namespace; cleaned.
+/// Returns "NAMESPACE/NAME", or the name alone without a namespace; cleaned.
 std::string pod_text(const std::string& pod_namespace, const std::string& pod);
 
 /// "2026-11-26 09:12 UTC": seconds since 1970.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kLongestStat = 4096;
 
-/// What is in the kernel's memory: a user's file system in user space would let us wait.
+/// Uses only cached attributes: a FUSE file system of a user could block the call.
 std::optional<FileHere> look_at(int folder, const char* path, int flags) {
   struct statx found {};
   if (::statx(folder, path, flags | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &found) != 0)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/cdi/coherent.cpp - GPUs by whether their memory is coherent with the processor's (Grace Hopper).
+// plugins/toolkit/cdi/coherent.cpp - GPUs, divided by whether their memory is coherent with the processor's (Grace
+// Hopper).
 #include "toolkit/cdi/generate.hpp"
 #include "toolkit/cdi/nodes.hpp"
 #include "toolkit/cdi/transform.hpp"

@@ -15,7 +15,7 @@ namespace slipway::toolkit {
 namespace {
 
 constexpr unsigned kPermissionBits = 0777;
-constexpr unsigned kForAll = 0006;  // others read and write
+constexpr unsigned kForAll = 0006;  // other users may read and write
 
 Error missing(const std::string& path, const std::string& owner) {
   return Error{ErrorCode::not_found,

@@ -65,14 +65,14 @@ void sort(Edits& edits) {
   std::ranges::stable_sort(edits.mounts, by_depth, &Mount::container_path);
 }
 
-/// "PATH" and "TARGET::LINK", each path by itself.
+/// Handles "PATH" and "TARGET::LINK", each path separately.
 std::string argument_with_root(const std::string& argument, const std::string& from, const std::string& to) {
   const auto joint = argument.find("::");
   if (joint == std::string::npos) return with_root(argument, from, to);
   return with_root(argument.substr(0, joint), from, to) + "::" + with_root(argument.substr(joint + 2), from, to);
 }
 
-/// A hook that runs in the container's namespaces: its arguments are paths there.
+/// True for a hook that runs in the container's namespaces: its arguments are paths there.
 bool runs_inside(const Hook& hook) { return hook.hook_name == "createContainer" || hook.hook_name == "startContainer"; }
 
 void move_host_root(Edits& edits, const std::string& from, const std::string& to) {
@@ -83,7 +83,7 @@ void move_host_root(Edits& edits, const std::string& from, const std::string& to
   }
   for (Mount& mount : edits.mounts) mount.host_path = with_root(mount.host_path, from, to);
   for (Hook& hook : edits.hooks) {
-    if (hook.hook_name == "startContainer") continue;  // its program is the container's
+    if (hook.hook_name == "startContainer") continue;  // its program belongs to the container
     hook.path = with_root(hook.path, from, to);
     if (runs_inside(hook)) continue;
     for (std::string& argument : hook.args) argument = argument_with_root(argument, from, to);
@@ -93,7 +93,7 @@ void move_host_root(Edits& edits, const std::string& from, const std::string& to
 void move_container_root(Edits& edits, const std::string& from, const std::string& to) {
   for (DeviceNode& node : edits.device_nodes) {
     const std::string moved = with_root(node.path, from, to);
-    if (moved != node.path && node.host_path.empty()) node.host_path = node.path;  // the host's stays where it is
+    if (moved != node.path && node.host_path.empty()) node.host_path = node.path;  // the host's path stays
     node.path = moved;
   }
   for (Mount& mount : edits.mounts) mount.container_path = with_root(mount.container_path, from, to);

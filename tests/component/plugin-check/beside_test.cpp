@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `slipway plugin check` beside other plugins. It said "Nothing is wrong with it" about a plugin that claimed a file of
-// another one, and a host that got both lost both components.
+// `slipway plugin check` beside other plugins. Earlier it printed "Nothing is wrong with it" about a plugin that
+// claimed a file of another one, and a host that got both lost both components.
 #include "tests/component/plugin-check/check_report.hpp"
 
 namespace slipway {
@@ -41,7 +41,7 @@ TEST(PluginCheckBeside, PassesWhereNothingIsClaimedTwiceAndSaysWhatCouldNotBePla
   EXPECT_THAT(report.not_exercised.at("plugin.beside"), HasSubstr("supplied (it needs packages)"));
 }
 
-// No plan without its packages: what its file names is all that can be known.
+// There is no plan without packages: only the paths in the plugin's file are known.
 TEST(PluginCheckBeside, WarnsOfAPathThatIsInThePluginOfWhatCouldNotBePlanned) {
   const CheckReport report = beside("/etc/supplied/with/a/name/of/its/own.conf");
   EXPECT_EQ(report.code, 0);
@@ -59,7 +59,7 @@ TEST(PluginCheckBeside, RefusesAComponentThatAnotherFileHasAsWell) {
               AllOf(HasSubstr("the component faulty is in "), HasSubstr("/renamed.so, which is installed")));
 }
 
-// An upgrade has the name of the file that it takes the place of.
+// A new version has the name of the file that it replaces.
 TEST(PluginCheckBeside, TakesAFileOfItsOwnNameForAnEarlierVersion) {
   const testing::TempDir folder;
   std::filesystem::copy_file(SLIPWAY_FAULTY, folder.at("faulty.so"));

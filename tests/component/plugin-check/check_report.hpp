@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/component/plugin-check/check_report.hpp - what `slipway plugin check` says of the plugin faulty.
+// tests/component/plugin-check/check_report.hpp - the report of `slipway plugin check` about the plugin faulty.
 #pragma once
 
 #include <filesystem>

@@ -31,7 +31,8 @@ TEST(PluginCheck, FindsNothingWrongWithASoundPlugin) {
   EXPECT_THAT(report.passed.at("plugin.killed-removal"), Not(HasSubstr("killed at 0 steps")));
 }
 
-// A file of the image that was a link to one of this machine was written through, as was a link in the place of /var.
+// Earlier a file of the image that was a link to a file of this machine was written through, and so was a link in place
+// of /var.
 TEST(PluginCheck, WritesNothingOutsideOfTheRootThatItCopies) {
   for (const std::string way : {"etc/faulty.conf", "var"}) {
     const ScratchHost host;
@@ -68,19 +69,19 @@ TEST(PluginCheck, RefusesARootWhoseFoldersAreNestedTooDeep) {
   EXPECT_THAT(ran.out + ran.err, HasSubstr("nested deeper than 256"));
 }
 
-// Debian's packages leave theirs as well: files may belong to them.
+// Debian's packages also leave groups behind: files may belong to them.
 TEST(PluginCheck, TakesGroupsThatStayForNoFault) {
   const Report report = check("makes-groups");
   EXPECT_EQ(report.code, 0);
   EXPECT_THAT(report.failed, ::testing::IsEmpty());
 }
 
-// They were made at the end of an apply only, when what comes after them had failed.
+// Earlier groups were created only at the end of an apply, after later actions had failed.
 TEST(PluginCheck, LetsAFileBelongToAGroupThatAComponentBeforeItMakes) {
   Report report = check_spec("    faulty: {fault: makes-groups}\n    lame: {group: faulty}\n");
   for (const char* name : {"plugin.fresh-host", "plugin.second-run", "plugin.killed", "plugin.offline-root"})
     EXPECT_TRUE(report.passed.contains(name)) << name << ::testing::PrintToString(report.failed);
-  report.failed.erase("plugin.no-hardware");  // there nobody makes the group
+  report.failed.erase("plugin.no-hardware");  // no component creates the group there
   EXPECT_THAT(report.failed, ::testing::IsEmpty());
 }
 
@@ -146,7 +147,7 @@ TEST(PluginCheck, WarnsOfAnOrderBehindNobody) {
   EXPECT_THAT(report.warned.at("plugin.order"), HasSubstr("lame comes after 'nobody'"));
 }
 
-// A plan that failed was told in full for each of the machines.
+// Earlier a failed plan was reported in full for each of the machines.
 TEST(PluginCheck, TellsEachCauseOnce) {
   const Report report = check("undeclared-key");
   std::size_t told = 0;

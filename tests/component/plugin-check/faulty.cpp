@@ -12,7 +12,7 @@ namespace slipway::faulty {
 
 constexpr const char* kFile = "/etc/faulty.conf";
 
-/// Past the Host, as no plugin should.
+/// Bypasses the Host, which plugins must not do.
 void write_sneakily(const Host& host, const char* path) { std::ofstream(host.root_folder() + path) << "sneaky\n"; }
 
 class Faulty final : public Component {

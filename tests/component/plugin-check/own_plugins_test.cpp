@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/component/plugin-check/own_plugins_test.cpp - slipway's own plugins are fit for use by what `slipway plugin
-// check` asks of a stranger's.
+// tests/component/plugin-check/own_plugins_test.cpp - slipway's own plugins pass the checks of `slipway plugin check`
+// for third-party plugins.
 #include <filesystem>
 #include <regex>
 #include <set>
@@ -16,7 +16,7 @@ using slipway::testing::ScratchHost;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// A root with a kernel and with containerd, as its package leaves it.
+/// A root with a kernel and containerd, as its package installs it.
 void make_node(const ScratchHost& host) {
   fs::copy(SLIPWAY_TEST_NODE, host.path(""), fs::copy_options::recursive);
   for (const char* name : {"modules.order", "modules.builtin", "modules.builtin.modinfo"})
@@ -29,10 +29,10 @@ constexpr const char* kDriver =
     ", trust: unsigned}}\n";
 const std::string kBehindTheDriver = std::string(kDriver) + "    cdi: {}\n    runtime: {engines: [containerd]}\n";
 
-/// What a plugin needs so that all of it is tried.
+/// Inputs that let the check cover all of a plugin.
 struct Needs {
   const char* plugin;
-  std::string sections;  ///< of the spec; empty: one of the manifest's defaults and examples
+  std::string sections;  ///< of the spec; empty: the manifest's defaults and examples
   std::string sim;       ///< empty: the check's own choice
   friend void PrintTo(const Needs& needs, std::ostream* out) { *out << needs.plugin; }
 };
@@ -73,7 +73,7 @@ TEST(OwnPluginsList, HasEveryPluginOfTheBuild) {
   EXPECT_EQ(built, listed);
 }
 
-/// Checks a stranger's plugin beside slipway's, which claims the driver's file.
+/// Checks a third-party plugin beside slipway's; it claims the driver's file.
 Ran claim_the_drivers_file(const std::string& further) {
   ScratchHost host;
   make_node(host);
@@ -83,7 +83,7 @@ Ran claim_the_drivers_file(const std::string& further) {
                        host.folder().at("host.yaml").string()});
 }
 
-// It said "Nothing is wrong with it", and a host that got the plugin had no driver any more.
+// Earlier it printed "Nothing is wrong with it", and a host with the plugin lost its driver.
 TEST(OwnPluginsCheck, FindsThatAStrangersPluginClaimsAFileOfTheDriver) {
   const Ran ran = claim_the_drivers_file(kDriver);
   EXPECT_EQ(ran.code, 1) << ran.out << ran.err;

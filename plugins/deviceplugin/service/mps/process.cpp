@@ -31,8 +31,8 @@ bool same_file(const std::string& one, const std::string& other) {
          first.st_ino == second.st_ino;
 }
 
-/// An upgrade of the driver replaced the program since. The file that runs is still of the program's file system, which
-/// those of a container's image are not.
+/// True when an upgrade of the driver has replaced the running program. The running file is still on the program's file
+/// system; a file of a container image is not.
 bool was_program(const std::string& process, const std::string& program) {
   struct stat running {};
   struct stat now {};
@@ -46,8 +46,8 @@ bool was_program(const std::string& process, const std::string& program) {
   return std::filesystem::path(path).filename() == std::filesystem::path(program).filename();
 }
 
-/// By what it runs, its user and its namespace of processes: containers may run that program as well, and can give a
-/// process of theirs any command line.
+/// Identifies the daemon by its program, user and pid namespace: a container may run the same program, and can fake any
+/// command line.
 bool is_daemon(const MpsProgram& program, pid_t pid) {
   const std::string process = proc(pid);
   struct stat owner {};
@@ -56,14 +56,14 @@ bool is_daemon(const MpsProgram& program, pid_t pid) {
          (same_file(process + "/exe", program.path) || was_program(process, program.path));
 }
 
-/// The process first, so that it is that one which is then looked at.
+/// Opens the process first, so that the checks apply to that same process.
 MpsProcess verified(const MpsProgram& program, pid_t pid) {
   if (pid <= 0) return {};
   MpsProcess process = MpsProcess::of(pid);
   return is_daemon(program, pid) && process.alive() ? std::move(process) : MpsProcess();
 }
 
-/// Nothing: it has ended meanwhile.
+/// Reads /proc/PID/stat, where the program's name, in parentheses, may contain any characters.
 std::optional<ProcessStat> stat_of(pid_t pid) {
   constexpr std::size_t kLongest = 4096;
   return parse_process_stat(read_regular(proc(pid) + "/stat", kLongest).value_or(""));

@@ -12,7 +12,7 @@ struct Branch {
   unsigned number;
   std::string_view cuda;
 };
-// The release notes of each branch's first driver.
+// From the release notes of each branch's first driver.
 constexpr std::array kBranches{
     Branch{384, "9.0"},  Branch{387, "9.1"},  Branch{390, "9.1"},  Branch{396, "9.2"},  Branch{410, "10.0"},
     Branch{418, "10.1"}, Branch{430, "10.1"}, Branch{440, "10.2"}, Branch{450, "11.0"}, Branch{455, "11.1"},

@@ -40,7 +40,7 @@ bool parse_number(std::string_view text, Number& number, int base = 10) {
   return problem == std::errc{} && end == text.data() + text.size() && !text.empty();
 }
 
-/// The minor numbers N of the nodes /dev/nvidiaN, below whatever root.
+/// Returns the minor numbers N of the nodes /dev/nvidiaN, below any root.
 std::set<unsigned> minors_in(const nvidia::cdi::Edits& edits) {
   std::set<unsigned> minors;
   for (const auto& node : edits.device_nodes) {
@@ -63,13 +63,13 @@ std::string cuda_in(const nvidia::cdi::Edits& edits) {
   return {};
 }
 
-/// What the driver's file says of each GPU, by its minor number; with its address.
+/// Returns the driver's information about each GPU by its minor number, with its address.
 std::map<unsigned, std::pair<std::string, std::string>> read_information(const std::string& root) {
   std::map<unsigned, std::pair<std::string, std::string>> by_minor;
   const std::string folder = root + "/proc/driver/nvidia/gpus";
   DIR* const open = ::opendir(folder.c_str());
   if (open == nullptr) return by_minor;
-  while (const dirent* entry = ::readdir(open)) {  // NOLINT(concurrency-mt-unsafe): nobody else reads this one
+  while (const dirent* entry = ::readdir(open)) {  // NOLINT(concurrency-mt-unsafe): no other thread reads this
     if (entry->d_name[0] == '.' || by_minor.size() == kMostGpus) continue;
     const std::string address = entry->d_name;
     const std::string text = text_of_file(folder + "/" + address + "/information");

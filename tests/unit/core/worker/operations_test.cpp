@@ -65,11 +65,11 @@ TEST_F(Operations, OfToolsPrintLogAndReportProgress) {
   EXPECT_LT(progress_.size(), 500U) << "progress is thinned out";
 }
 
-// A registry that was silent kept an apply for half a minute after the signal that should end it.
+// Earlier a silent registry kept an apply running for half a minute after the signal that should end it.
 TEST_F(Operations, EndWhenTheyAreCancelled) {
   std::atomic<bool> cancel{false};
   events_.cancel = &cancel;
-  events_.log = [&cancel](const std::string&, const std::string&) { cancel = true; };  // it is at work
+  events_.log = [&cancel](const std::string&, const std::string&) { cancel = true; };  // it is running
   const auto result = start("early-sleep")->call("detect", {}, kPlenty, events_);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, ErrorCode::cancelled) << to_text(result.error());
@@ -127,16 +127,16 @@ TEST_F(Operations, TimeOfTheCoreDoesNotCountAgainstThePlugin) {
 
 TEST_F(Operations, RunInCleanSurroundings) {
   setenv("SLIPWAY_NVML", "/tmp/nvml.so", 1);
-  const int leaked = fcntl(0, F_DUPFD, 100);  // without close-on-exec, as a careless library does
+  const int leaked = fcntl(0, F_DUPFD, 100);  // without close-on-exec, like a careless library
   const Json values = provoke("detect", "").value()["values"];
   close(leaked);
   EXPECT_EQ(values["session"], true);
   EXPECT_EQ(values["parent"], getpid());
-  EXPECT_EQ(values["core"], 1);  // as 0, for the program of a core_pattern as well
+  EXPECT_EQ(values["core"], 1);  // like 0, but also for the program of a core_pattern
   EXPECT_EQ(values["oom"], std::to_string(kWorkerOomScore) + "\n");
   EXPECT_EQ(values["input"], true);
   EXPECT_EQ(values["nvml"], "/tmp/nvml.so");
-  EXPECT_EQ(values["descriptors"], Json({0, 1, 2, 3, 4, 5}));  // 4 and 5 are the Host's
+  EXPECT_EQ(values["descriptors"], Json({0, 1, 2, 3, 4, 5}));  // 4 and 5 belong to the Host
 }
 
 TEST_F(Operations, RunInACgroupOfTheirOwnWhereOneCanBeMade) {
@@ -186,9 +186,9 @@ TEST_F(Operations, SweepUpGroupsThatAKilledSlipwayLeft) {
   const std::string pids = std::filesystem::read_symlink("/proc/self/ns/pid").string();
   const std::string name = own + "/slipway-worker-" + std::to_string(gone) + "-1.";
   const std::string left = name + pids.substr(5, pids.size() - 6);
-  const std::string elsewhere = name + "1";  // in a container, say: removed while that slipway was about to enter it
+  const std::string elsewhere = name + "1";  // for example in a container: removed just before that slipway entered it
   for (const std::string& group : {left, elsewhere}) ASSERT_EQ(mkdir(group.c_str(), 0755), 0);
-  const pid_t later = fork();  // each slipway does it once
+  const pid_t later = fork();  // each slipway process does it once
   if (later == 0) {
     execl("/proc/self/exe", "worker_test", "--gtest_filter=Operations.RunInACgroupOfTheirOwnWhereOneCanBeMade",
           nullptr);
@@ -208,7 +208,7 @@ TEST_F(Operations, DoNotSeeOurVariablesWhenTheEnvironmentIsNotTrusted) {
   EXPECT_EQ((*worker)->call("detect", request("detect", ""), kPlenty, events_).value()["values"]["nvml"], "");
 }
 
-// A worker dies with the thread that forked it, so that must not be the caller's.
+// A worker dies with the thread that forked it, so that must not be the caller's thread.
 TEST_F(Operations, GoOnAfterTheThreadThatStartedTheWorkerEnded) {
   std::unique_ptr<Worker> worker;
   std::thread([&] {

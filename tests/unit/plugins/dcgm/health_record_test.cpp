@@ -101,7 +101,7 @@ TEST_F(Record, TakesTheGrowthOfACounterWithinItsWindow) {
   EXPECT_EQ(codes(), "") << "it began anew with another driver";
 }
 
-// A finding stayed for a day although the rule that made it was corrected.
+// Earlier a finding remained for a day although the rule that caused it was corrected.
 TEST_F(Record, EndsWhatCorrectedRulesDoNotHoldAgainstAGpu) {
   xid(79);
   xid(63);
@@ -118,7 +118,7 @@ TEST_F(Record, EndsWhatCorrectedRulesDoNotHoldAgainstAGpu) {
   EXPECT_EQ(codes(), "xid-63") << "nobody looks at its counter any more";
 }
 
-// Severity and words followed corrected rules; scope and GPU instance stayed those of before.
+// Earlier severity and words followed corrected rules, but scope and GPU instance kept their old values.
 TEST_F(Record, IsAboutWhatCorrectedRulesSayItIsAbout) {
   xid(94, 3);
   ASSERT_TRUE(rules_.add("version: v1\nxids: {94: {scope: gpu}}\n", "site.yaml"));

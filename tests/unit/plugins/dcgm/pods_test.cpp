@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who uses a GPU: kubelet's list of pods, the folder of jobs, and the labels that they become.
+// The users of a GPU: kubelet's list of pods, the folder of jobs, and the labels made from them.
 #include <filesystem>
 
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ struct Given {
   std::string id;
 };
 
-/// As the reader tells it, of pods in the namespace "team".
+/// Returns allocations as the reader would, for pods in the namespace "team".
 std::vector<Allocation> allocations_of(const std::vector<Given>& all) {
   std::vector<Allocation> allocations;
   for (const Given& given : all)
@@ -148,7 +148,8 @@ TEST(Pages, HaveThePartsOfPodsBesideTheWhole) {
                                 .value_or({});
   Sample sample;
   Entity entity = entity_of(0);
-  entity.series = {std::int64_t{40}, std::int64_t{90}, std::int64_t{3000}};  // by number: temperature, use, memory
+  entity.series = {std::int64_t{40}, std::int64_t{90}, std::int64_t{3000}};  // by field number: temperature,
+                                                                             // utilization, memory
   entity.processes = {{.pid = 1, .percent = 60, .memory_bytes = 1000ULL << 20U, .pod = "team/a"},
                       {.pid = 2, .percent = 20, .memory_bytes = 500ULL << 20U, .pod = "team/a"},
                       {.pid = 3, .percent = 10, .memory_bytes = 1500ULL << 20U, .pod = "team/else"}};
@@ -177,7 +178,7 @@ TEST(Pods, OfProcessesAreFoundByControlGroup) {
                           std::string("0f3a1b2c_1111_2222_3333_444455556666") + ".slice";
   host.file(pod + "/cgroup.procs", "");
   host.file(pod + "/cri-containerd-" + std::string(64, 'a') + ".scope/cgroup.procs", "76\n77\n");
-  // A user's own control group, and one that a service was given, with the name of a pod's.
+  // A user's own control group, and one that a service was given, with a pod's name.
   host.file(groups + "/user.slice/kubepods.slice/kubepods-pod" + uid + ".slice/cgroup.procs", "78\n");
   host.file(groups + "/system.slice/a.service/kubepods/pod" + uid + "/cgroup.procs", "79\n");
   std::vector<Entity> entities(1);

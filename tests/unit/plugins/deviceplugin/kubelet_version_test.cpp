@@ -50,7 +50,7 @@ TEST(KubeletVersion, DecidesAboutCdiDevices) {
   EXPECT_EQ(why_not(""), "") << "there is no kubelet yet";
 }
 
-// The gate was alpha, and off, in 1.28: kubelet drops the devices without a word.
+// The gate was alpha, and off, in 1.28: kubelet drops the devices without a message.
 TEST(KubeletVersion, Of128NeedsTheGate) {
   EXPECT_THAT(why_not("Kubernetes v1.28.15"), HasSubstr("feature gate DevicePluginCDIDevices off"));
   FakeHost host;

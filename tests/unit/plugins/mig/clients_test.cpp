@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Services of the host that stand still while GPUs change.
+// Services of the host that are stopped while GPUs change.
 #include "mig/device/clients.hpp"
 
 #include <gmock/gmock.h>
@@ -47,7 +47,7 @@ class MigStoppedClients : public ::testing::Test {
     for (const Words& words : {Words{"systemctl", "stop", unit}, Words{"systemctl", "--no-block", "start", unit}})
       host_.answers(words, {});
   }
-  /// What was stopped and started, in order.
+  /// The units that were stopped and started, in order.
   std::vector<std::string> did() const {
     std::vector<std::string> all;
     for (const Words& each : host_.ran())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a change whose GPU somebody uses.
+// The fate of a change whose GPU is in use.
 #include "nvidia/drain/drain.hpp"
 
 #include <gmock/gmock.h>
@@ -122,11 +122,11 @@ TEST(Drain, ClearsSeveralChangesAndNamesTheOneThatIsInTheWay) {
   EXPECT_EQ(free->size(), 2U);
 }
 
-// Three thousand processes with a device open made an apply print three thousand lines.
+// Earlier three thousand processes with a device open made an apply print three thousand lines.
 TEST(Drain, NamesTheFirstHoldersAndCountsTheOthers) {
   const FakeHost host;
   std::vector<DeviceHolder> many(3000, holder());
-  for (unsigned i = 0; i < many.size(); ++i) many[i].process.pid = i + 100000000;  // more than a kernel gives
+  for (unsigned i = 0; i < many.size(); ++i) many[i].process.pid = i + 100000000;  // more than the kernel returns
   const Drain waits = drain(host, {.policy = Policy::when_idle});
   const auto waiting = waits.admit(many);
   ASSERT_TRUE(waiting.ok());

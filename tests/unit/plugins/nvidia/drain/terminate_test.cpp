@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that are ended, with real ones. The tree of /proc says whose children they are: as the test's own they
-// would be slipway's.
+// Ending of real processes. The tree of /proc sets their parents: as the test's own children they would be slipway's.
 #include "nvidia/drain/terminate.hpp"
 
 #include <array>
@@ -23,7 +22,7 @@ using slipway::testing::FakeHost;
 using std::chrono::seconds;
 using ::testing::IsEmpty;
 
-/// A child that waits for ever; it is ready when this is made.
+/// A child that waits forever; it is ready when the constructor returns.
 class Child {
  public:
   explicit Child(bool ignores_sigterm) {
@@ -61,7 +60,7 @@ class Child {
 
 class Terminate : public ::testing::Test {
  protected:
-  /// The child as the tree of /proc shows it. @param parent  whose child it is there
+  /// The child as the tree of /proc shows it. @param parent  its parent process there
   DeviceHolder shown(const Child& child, unsigned parent = 1, std::uint64_t later = 0) {
     std::ifstream in("/proc/" + std::to_string(child.pid()) + "/stat");
     const std::string text{std::istreambuf_iterator<char>(in), {}};
@@ -115,7 +114,7 @@ TEST_F(Terminate, EndsNobodyWhereOneMustNotBeEnded) {
   EXPECT_TRUE(own.runs());
 }
 
-// An open file can be sent to any daemon that takes messages, which an apply then ended.
+// An open file can be sent to any daemon that accepts messages. Earlier an apply then ended that daemon.
 TEST_F(Terminate, EndsNobodyWhoOnlyHasADeviceOpenAndRunsNothingOfTheDriver) {
   Child job(false);
   DeviceHolder holder = shown(job);

@@ -29,7 +29,7 @@ class Shared : public ::testing::Test {
   RootDir root_ = RootDir::open(folder_.string()).value();
   HealthPart dcgm_{root_, "dcgm"};
   HealthPart plugin_{root_, "deviceplugin"};
-  // As the file has it.
+  // The time in the resolution of the file.
   Moment now_ =
       std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now()) - seconds(100);
 };
@@ -45,8 +45,8 @@ TEST_F(Shared, IsWhatEachServiceSawForAllOfThem) {
   EXPECT_TRUE(merged(read_shared_health(root_)).empty());
 }
 
-// After a reset the device plugin had all GPUs healthy, while dcgm, status, doctor and top said "reset the GPU" for 24
-// h.
+// Earlier, after a reset, the device plugin had all GPUs healthy, while dcgm, status, doctor and top said "reset the
+// GPU" for 24 h.
 TEST_F(Shared, IsOverForAllWhenOneServiceSawTheEnd) {
   const HealthOfGpus seen = with(xid(79, now_));
   ASSERT_TRUE(dcgm_.exchange(seen).ok());

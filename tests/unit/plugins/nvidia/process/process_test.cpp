@@ -78,7 +78,8 @@ TEST(ProcessOwner, IsFoundInTheControlGroupsOfEnginesAndSystemd) {
   for (const auto& each : cases) EXPECT_EQ(owner_of(each.cgroups), each.owner) << each.cgroups;
 }
 
-// Whoever was given a control group names those beneath it as he likes, and looked like another's pod or unit.
+// Earlier the owner of a delegated control group could name the groups beneath it freely, and looked like another's pod
+// or unit.
 TEST(ProcessOwner, IsNotWhoeverAUserAServiceOrAContainerNames) {
   const std::string pod = std::string("kubepods.slice/kubepods-pod") + kUid + ".slice/cri-containerd-" + kId + ".scope";
   const std::string other(64, 'a');
@@ -101,7 +102,7 @@ TEST(ProcessOwner, IsNotWhoeverAUserAServiceOrAContainerNames) {
   for (const auto& each : cases) EXPECT_EQ(owner_of("0::" + each.path), each.owner) << each.path;
 }
 
-// A container sees what lies outside of its own control group from there.
+// A container sees the groups outside of its own control group relative to it.
 TEST(ProcessOwner, IsFoundFromWithinAContainerToo) {
   const Owner owner{"", "containerd", kId, kUid};
   const std::string pod = std::string("kubepods-burstable-pod") + kUid + ".slice/cri-containerd-" + kId + ".scope";
@@ -123,7 +124,7 @@ TEST(Process, OfAUserIsNoPodWhateverItsContainerIsCalled) {
   EXPECT_EQ(to_text(read_process(host, 7)), "x (pid 7, jupyter.service of user@7.service)");
 }
 
-// It was cut where kubelet's own answer was not, so that the pod was listed twice.
+// Earlier it was truncated where kubelet's own answer was not, so that the pod was listed twice.
 TEST(Process, HasThePodsWholeNameHoweverLong) {
   FakeHost host;
   const std::string name = std::string(40, 'n') + "/" + std::string(253, 'p');
@@ -145,7 +146,7 @@ TEST(Process, HasItsPodsNameWhereKubeletLeftIt) {
   EXPECT_EQ(to_text(read_process(host, 7)), "python3 (pid 7, pod team-a/train-0, since 2023-11-14 22:15 UTC)");
 }
 
-// As a kubelet leaves it that makes no control groups for pods.
+// The state under a kubelet that creates no control groups for pods.
 TEST(Process, HasTheNamesOfPodAndContainerByTheContainersId) {
   FakeHost host;
   host.file("/proc/7/stat", stat_text("python3"));

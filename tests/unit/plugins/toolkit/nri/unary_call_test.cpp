@@ -24,7 +24,7 @@ using nvidia::kubelet::UnaryCall;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// Calls who says that, and nothing more.
+/// Calls a server that sends this, and nothing more.
 Result<std::string> answer_to(const std::string& words, UnaryCall question = {}) {
   int ends[2];
   EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
