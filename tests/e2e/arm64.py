@@ -190,12 +190,12 @@ def cases_of(lab, program):
 def check_left_out(checks, lab):
     """Tests that prove nothing under qemu-user run on a real arm64 kernel, in a machine that boots."""
     patterns = [line.split()[0] for line in (TREE / "tests/arm64-left-out").read_text().splitlines() if not line.startswith("#")]
-    programs = {name: cases_of(lab, name) for name in ("action_test", "root_fs_test", "sdk_test", "worker_test")}
+    programs = {name: cases_of(lab, name) for name in ("action_test", "root_fs_test", "sandbox_test", "sdk_test", "worker_test")}
     checks.that(all(any(re.fullmatch(pattern, case) for cases in programs.values() for case in cases) for pattern in patterns),
                 "every entry of tests/arm64-left-out is a test", programs)
     wanted = {name: [case for case in cases if any(re.fullmatch(pattern, case) for pattern in patterns)]
               for name, cases in programs.items()}
-    files = [CROSS / "tests" / name for name in wanted] + [CROSS / "bin/slipway-worker",
+    files = [CROSS / "tests" / name for name in wanted] + [CROSS / "bin/slipway-worker", CROSS / "bin/sandbox-attacker",
                                                             *(CROSS / "tests/unit/core/worker").glob("*.so")]
     said = run_in_machine(lab.work, lab.folder, pathlib.Path(must(["bash", HERE / "arm64-debs.sh"]).strip()), files,
                           [f"{CROSS}/tests/{name} --gtest_color=no --gtest_filter={':'.join(cases)}" for name, cases in wanted.items()])
