@@ -3,7 +3,7 @@
 // and fails when one takes too much of the processor's time or of memory.
 //
 // Usage: fuzz_TARGET [--seconds=N] [--mib=N] FOLDER...
-// It is the process's own time that counts (ITIMER_PROF): what else the machine does makes no difference.
+// It is the process's own time that counts (ITIMER_PROF): other programs make no difference.
 #include <csignal>
 #include <cstdint>
 #include <cstdio>

@@ -47,7 +47,7 @@ TEST_F(EngineSessions, LoadNoLibraryOfAnotherUser) {
   EXPECT_EQ(refused.error().code, ErrorCode::denied);
 }
 
-// An NVSwitch that the fabric manager starts after the service was not tested before: a check takes a minute.
+// An NVSwitch may appear when the fabric manager starts after the service; the next check is a minute later.
 TEST_F(EngineSessions, TakeUpAnNvSwitchAndItsLinksThatComeLater) {
   auto library = DcgmLibrary::open(folder_.path().string());
   ASSERT_TRUE(library) << library.error().what;
