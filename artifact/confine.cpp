@@ -76,9 +76,8 @@ Result<Json> give_up(const Json& request) {
                                        .network = registry.has_value(),
                                        .local_sockets = false,
                                        .memory_of_nobody = false});
-  const bool filtered = kernel_takes_filters();
-  if (!left.what.empty() && filtered) return system_error(left.what, "the worker that reads archives", left.number);
-  return Json{{"filter", filtered}, {"landlock", landlock}};
+  if (!left.what.empty()) return system_error(left.what, "the worker that reads archives", left.number);
+  return Json{{"filter", kernel_takes_filters()}, {"landlock", landlock}};
 }
 
 }  // namespace

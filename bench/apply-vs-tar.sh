@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# bench/apply-vs-tar - a driver package into an empty root: slipway against tar and dpkg with the same files.
+# bench/apply-vs-tar - installs a driver package into an empty root: slipway against tar and dpkg with the same files.
 #
 # slipway:  slipway apply (checks digests, unpacks, journals, links, depmod, ldconfig, syncs, verifies)
 # tar:      tar --zstd -x of the same layers, then one sync -f
 # dpkg:     dpkg --install of one package with the same files, in an empty root
-# The three take turns, so that what else the machine does falls on all alike. Also: slipway's peak memory.
+# The three take turns, so that other work on the machine affects all alike. Also prints slipway's peak memory.
 
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -72,7 +72,7 @@ show tar --zstd -xf LAYER -C ROOT/LAYER
 show sync -f ROOT
 show dpkg --root=ROOT --install bench.deb
 
-seconds untar >/dev/null # everything is in the page cache for all three
+seconds untar >/dev/null # the page cache has all files for all three
 measure
 fresh_root
 python3 "$REPO/bench/peak_memory.py" "${APPLY[@]}" >"$SCRATCH/memory"

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# bench/compare_specs.py A B - what differs between two CDI specs (YAML or JSON), field by field; exits 1 when anything does.
-"""Elements of lists are matched by what names them: nodes by path, mounts by container path, devices by name, hooks by
-their words, links of create-symlinks hooks one by one, so that order and grouping are told apart from content."""
+# bench/compare_specs.py A B - prints the differences of two CDI specs (YAML or JSON), field by field; exits 1 if there
+# are any.
+"""Elements of lists are matched by key: nodes by path, mounts by container path, devices by name, hooks by
+their words, links of create-symlinks hooks one by one, so that order and grouping do not count as differences."""
 
 import json
 import pathlib
@@ -18,7 +19,7 @@ def read(path):
 
 
 def facts_of_edits(edits, where):
-    """One line for each thing that the edits do."""
+    """Returns one line for each edit."""
     for variable in edits.get("env", []):
         yield f"{where} env {variable}"
     for kind, key in (("deviceNodes", "path"), ("mounts", "containerPath")):
@@ -39,7 +40,7 @@ def facts_of_hook(hook, where):
     if not words:
         yield start
         return
-    # An option with its value is one thing, whichever hook of that name has it.
+    # An option and its value count as one, in any hook of that name.
     options = []
     for word in words[1:]:
         if word.startswith("--"):

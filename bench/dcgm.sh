@@ -44,8 +44,8 @@ stop() {
   wait "$SERVICE" || true
 }
 
-# measure TEXT PROFILE RELOADS : one machine, at intervals of 1 s and SLIPWAY_BENCH_INTERVAL. GPU instances end with the driver, so machines with MIG
-# have no reloads here.
+# measure TEXT PROFILE RELOADS : one machine, at intervals of 1 s and SLIPWAY_BENCH_INTERVAL. GPU instances end with the
+# driver, so so machines with MIG are measured without reloads.
 measure() {
   local interval="${SLIPWAY_BENCH_INTERVAL:-30}"
   printf '\n%s (%s)\n' "$1" "$2"
@@ -74,7 +74,7 @@ hour() {
   cat "$SCRATCH/result"
 }
 
-# The machine of h100x8 with the same GPUs again on eight more buses: there is none with 16 GPUs that have MIG.
+# The machine of h100x8 with the same GPUs again on eight more buses: there is no profile with 16 GPUs that have MIG.
 sed -e 's/^name: .*/name: h100x16/' -e '/- {address: "0000:[1-9a-f][0-9a-f]:/ { p; s/0000:/0001:/ }' \
   "$REPO/sim/profiles/h100x8.yaml" >"$SCRATCH/h100x16.yaml"
 ln -s "$REPO/sim/profiles/models" "$SCRATCH/models"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scrapes a running `slipway service dcgm`, and reads what its processes take. Used by bench/dcgm.sh."""
+"""Scrapes a running `slipway service dcgm`, and reads the memory and time that its processes take. Used by
+bench/dcgm.sh."""
 
 import argparse
 import http.client
@@ -9,7 +10,7 @@ import time
 
 
 def scrape(port):
-    """The page, and how long it took, in milliseconds."""
+    """Returns the page, and how long it took, in milliseconds."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     begin = time.perf_counter()
     connection.request("GET", "/metrics")
@@ -20,7 +21,7 @@ def scrape(port):
 
 
 def family(pid):
-    """The process and all below it."""
+    """Returns the process and all below it."""
     pids, at = [pid], 0
     while at < len(pids):
         for task in pathlib.Path(f"/proc/{pids[at]}/task").iterdir():
@@ -45,7 +46,7 @@ def processor_seconds(pids):
 
 
 def calls(arguments):
-    """Calls of NVML so far, by function."""
+    """Returns the calls of NVML so far, by function."""
     text = subprocess.run([arguments.sim, arguments.folder, "calls"], check=True, capture_output=True, text=True).stdout
     return {name: int(count) for name, count in (line.split() for line in text.splitlines())}
 
@@ -71,7 +72,8 @@ def measure_memory(arguments):
 
 
 def measure_hour(arguments):
-    """An hour of samples and of scrapes, as many as an hour has seconds, in a tenth of the time: one of each every 100 ms."""
+    """Takes an hour's worth of samples and scrapes, one per second, in a tenth of the time: one of each every 100
+    ms."""
     begin = time.monotonic()
     memory = {}
     for number in range(arguments.hour):
@@ -85,7 +87,8 @@ def measure_hour(arguments):
 
 
 def measure_real_hour(arguments):
-    """One scrape each second for as many seconds as are asked for, with the memory at the start, each ten minutes and at the end."""
+    """Scrapes once a second for the requested number of seconds, with the memory at the start, each ten minutes and
+    at the end."""
     pids = family(arguments.pid)
     used, nvml = processor_seconds(pids), calls(arguments)
     samples = int(value(scrape(arguments.port)[0], "slipway_dcgm_samples_total"))

@@ -36,7 +36,7 @@ of_nvidia() {
     tail -n 3 plugin.log
 }
 
-# measure PROFILE REPLICAS DEVICES : a few whole runs, and then starts alone, the two in turns.
+# measure PROFILE REPLICAS DEVICES : a few whole runs, and then starts alone, alternating between the two.
 measure() {
   local profile="$1" replicas="$2" sharing="" starts
   devices="$3"

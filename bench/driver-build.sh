@@ -12,7 +12,7 @@ KERNEL="${SLIPWAY_BENCH_KERNEL:-6.1.0-50-amd64}"
 DEBS="${SLIPWAY_BENCH_DEBS:-$("$REPO/tests/e2e/fetch-debs.sh" | tail -n 1)}"
 MODULES="nvidia nvidia-uvm nvidia-modeset nvidia-drm"
 
-# slipway_seconds : from the step that compiles to the one after it.
+# slipway_seconds : from the compile step to the next step.
 slipway_seconds() {
   local start="" line
   while read -r line; do
@@ -23,7 +23,7 @@ slipway_seconds() {
   done < <("${BUILD[@]}" 2>&1)
 }
 
-# make_seconds : with the headers where Debian's packages put them.
+# make_seconds : with the headers in the folders of Debian's packages.
 make_seconds() {
   # shellcheck disable=SC2016 # it is for the other shell
   unshare --mount bash -euc '

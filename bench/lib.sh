@@ -21,13 +21,13 @@ show() {
   printf '\n'
 }
 
-# scratch_folder : makes the folder that all files of a measurement go to, and removes it at the end.
+# scratch_folder : creates the folder for all files of a measurement, and removes it at the end.
 scratch_folder() {
   SCRATCH="$(mktemp -d "${SLIPWAY_BENCH_DIR:-$REPO/build}/bench-XXXXXX")"
   trap 'rm -rf "$SCRATCH"' EXIT
 }
 
-# machine : one line that says where the figures come from.
+# machine : prints one line about the machine that the figures come from.
 machine() {
   printf '%s, %s CPUs, %s GiB, %s on %s, kernel %s\n' \
     "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" "$(nproc)" \
@@ -35,7 +35,7 @@ machine() {
     "$(stat -f -c %T "$SCRATCH")" "$(df --output=source "$SCRATCH" | tail -n 1)" "$(uname -r)"
 }
 
-# make_package : sets LAYOUT, VERSION and KERNEL to those of the package that is measured.
+# make_package : sets LAYOUT, VERSION and KERNEL to those of the measured package.
 #   SLIPWAY_BENCH_PACKAGE=LAYOUT, with SLIPWAY_BENCH_VERSION and SLIPWAY_BENCH_KERNEL: that one (the real driver);
 #   else a demonstration package with about SLIPWAY_BENCH_MIB MiB (default 250) of files that compress like a driver's.
 make_package() {
@@ -59,7 +59,7 @@ spec:
 YAML
 }
 
-# apply_command ROOT : the command that provisions it, in the array APPLY.
+# apply_command ROOT : sets the array APPLY to the command that provisions it.
 apply_command() {
   # shellcheck disable=SC2034  # for who sources this
   APPLY=("$SLIPWAY" apply --yes --without-slipway --root "$1" --kernel "$KERNEL" --cache "$SCRATCH/cache" -f "$SCRATCH/host.yaml")
@@ -76,7 +76,7 @@ for component in json.load(sys.stdin)["components"]:
             print(sys.argv[1] + "/blobs/" + layer["descriptor"]["digest"].replace(":", "/"))' "$LAYOUT"
 }
 
-# seconds COMMAND... : runs it quietly and prints its wall-clock time.
+# seconds COMMAND... : runs it without output and prints its wall-clock time.
 seconds() {
   local start="$EPOCHREALTIME"
   "$@" >"$SCRATCH/output" 2>&1 || { cat "$SCRATCH/output" >&2; die "failed: $*"; }

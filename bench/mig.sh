@@ -15,7 +15,7 @@ SIM="$(dirname "$SLIPWAY")/slipway-sim"
 LIBRARIES="$("$SIM" library)"
 DELAY="${SLIPWAY_BENCH_MIG_DELAY:-2000}"
 
-# machine_of COUNT : a machine with that many GPUs, whose calls take their time.
+# machine_of COUNT : a machine with that many GPUs, whose calls take some time.
 machine_of() {
   rm -rf "$SCRATCH/machine" "$SCRATCH/root"
   "$SIM" "$SCRATCH/machine" make "h100x$1"
@@ -24,20 +24,20 @@ machine_of() {
   "$SIM" "$SCRATCH/machine" function all delay "$DELAY"
 }
 
-# mig_parted WORDS... : NVIDIA's program, where it sees the simulated machine.
+# mig_parted WORDS... : runs NVIDIA's program so that it sees the simulated machine.
 mig_parted() {
   # shellcheck disable=SC2016 # the inner shell expands them
   unshare -m sh -c 'mount --bind "$0/sys" /sys && mount --bind "$0/proc" /proc && exec "$@"' "$SCRATCH/root" \
     "$SLIPWAY_BENCH_MIG_PARTED" "$@" 2>/dev/null
 }
 
-# calls : "TIMES-OPENED CALLS" since they were forgotten.
+# calls : "TIMES-OPENED CALLS" since the counters were reset.
 calls() {
   "$SIM" "$SCRATCH/machine" calls |
     awk '{calls += $2} $1 ~ /^nvmlInit/ {opened += $2} END {print opened + 0, calls + 0}'
 }
 
-# By program and number of GPUs.
+# Keyed by program and number of GPUs.
 declare -A TOOK CALLED
 
 # ratio ONE OTHER : "1.03".
@@ -63,7 +63,7 @@ change() {
     "${CALLED[$name$count]}"
 }
 
-# same_answers PROFILE : whether both programs say the same of a machine, after each of its named configs.
+# same_answers PROFILE : compares the answers of both programs about a machine, after each of its named configs.
 same_answers() {
   local config other asked=0 differ=0
   rm -rf "$SCRATCH/machine" "$SCRATCH/root"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# bench/peak_memory.py - runs a command and prints how much memory it took at most, its child processes included.
+# bench/peak_memory.py - runs a command and prints its peak memory, including its child processes.
 #
 # Two figures: the largest process (ru_maxrss, what `/usr/bin/time -v` calls maximum resident set size), and the highest
-# sum over all of them at once (proportional set size, so that shared pages count once; looked at every 5 ms).
+# sum over all of them at once (proportional set size, so that shared pages count once; sampled every 5 ms).
 
 import pathlib
 import resource
@@ -13,7 +13,7 @@ import time
 
 
 def children_of(pid):
-    """The process and all below it, as far as they can still be read."""
+    """Returns the process and all below it, as far as they can still be read."""
     found, waiting = [], [pid]
     while waiting:
         current = waiting.pop()

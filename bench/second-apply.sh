@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# bench/second-apply - how long an apply takes that has nothing to do, without any network: of the driver alone, and of
-# the whole stack. Every plugin is asked.
+# bench/second-apply - how long an apply takes that has nothing to do, without any network: for the driver alone, and
+# for the whole stack. Every plugin runs.
 
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -20,13 +20,13 @@ whole_stack() {
 YAML
 }
 
-# Something may not work yet in a root without a kernel's own modules; what counts here is that nothing is left to do.
+# Some checks may fail in a root without the kernel's own modules; what counts here is that no work is left.
 settle() {
   "${APPLY[@]}" >/dev/null 2>&1 || true
   "${APPLY[@]}" 2>/dev/null | grep -q 'Nothing to do' || die "the second apply changed something"
 }
 
-# A network namespace of its own has no way out: what needs a network fails.
+# A separate network namespace has no connection, so anything that needs a network fails.
 offline=()
 unshare --net true 2>/dev/null && offline=(unshare --net)
 

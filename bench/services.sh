@@ -49,7 +49,7 @@ spec:
 YAML
 }
 
-# eventually COMMAND... : waits until it succeeds, for a minute.
+# eventually COMMAND... : repeats it until it succeeds, for a minute.
 eventually() {
   for ((i = 0; i < 600; i++)); do
     "$@" && return
@@ -58,13 +58,13 @@ eventually() {
   die "in vain: $*; $(tail -n 3 "$SCRATCH"/*.log)"
 }
 
-# start NAME : slipway's service in the background; its number is in STARTED.
+# start NAME : runs slipway's service in the background; its process id is in STARTED.
 start() {
   "$SLIPWAY" service "$1" -f "$SCRATCH/host.yaml" --root "$ROOT" --sim "$PROFILE" >"$SCRATCH/$1.log" 2>&1 &
   STARTED=$!
 }
 
-# ready NAME : it has done what it does at first.
+# ready NAME : true when it has done its initial work.
 ready() {
   case "$1" in
     deviceplugin) grep -qs "$DEVICES devices" "$SCRATCH/$1.log" ;;
@@ -72,31 +72,31 @@ ready() {
   esac
 }
 
-# stop : the process STARTED, and all below it.
+# stop : ends the process STARTED, and all below it.
 stop() {
   kill "$STARTED"
   wait "$STARTED" 2>/dev/null || true
 }
 
-# at_rest TITLE [PORT] : what STARTED takes while nothing happens.
+# at_rest TITLE [PORT] : measures STARTED while nothing happens.
 at_rest() {
   sleep "$((SECONDS_AT_REST < 10 ? SECONDS_AT_REST : 10))" # the first looks are over
   python3 "$REPO/bench/services_bench.py" rest "$1" "$STARTED" "$SECONDS_AT_REST" "$SIM" "$MACHINE" "${@:2}"
 }
 
-# beside COMMAND... : a program of NVIDIA's in the background.
+# beside COMMAND... : runs a program of NVIDIA's in the background.
 beside() {
   SLIPWAY_SIM="$MACHINE" LD_LIBRARY_PATH="$LIBRARIES" "$@" >"$SCRATCH/nvidia.log" 2>&1 &
   STARTED=$!
 }
 
-# kubelet_stands_in : a stand-in for kubelet at its socket.
+# kubelet_stands_in : runs a stand-in for kubelet at its socket.
 kubelet_stands_in() {
   "$BIN/demo-kubelet" "$ROOT/var/lib/kubelet" "$SCRATCH/kubelet" >"$SCRATCH/kubelet.log" 2>&1 &
   eventually test -S "$ROOT/var/lib/kubelet/device-plugins/kubelet.sock"
 }
 
-# memory NAME PID : a line for a service: its processes, and the PSS and RSS of all of them.
+# memory NAME PID : prints a line for a service: its processes, and the PSS and RSS of all of them.
 memory() {
   local pids=("$2") pid of_pid
   for ((i = 0; i < ${#pids[@]}; i++)); do
@@ -109,7 +109,7 @@ memory() {
     END { printf "%-14s %d processes  PSS %5.1f MiB  RSS %5.1f MiB\n", name, count, pss / 1024, rss / 1024 }'
 }
 
-# rest_of DRIVER : all services with that driver, one at a time.
+# rest_of DRIVER : measures all services with that driver, one at a time.
 rest_of() {
   local name port
   PROFILE="h100x8,driver=$1,costs=${SLIPWAY_BENCH_COSTS:-on}" DEVICES=8

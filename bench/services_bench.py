@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a running service takes while nothing happens. Used by bench/services.sh.
+"""Measures a running service while nothing happens. Used by bench/services.sh.
 
     services_bench.py rest TITLE PID SECONDS SIM MACHINE [PORT]
 
 Wake-ups are the voluntary context switches of all its threads: each is the end of a sleep. Processor time is the kernel's own count for the
-processes, which has nanoseconds, and that of children which ended. Threads and processes that were started are counted by the last
-number that the kernel gave in this pid namespace, which nothing else may use meanwhile. With PORT, of the metrics of `slipway service dcgm`,
-processor time is also that of a sample, beside what the simulated driver's calls for it cost; it begins and ends behind a sample then."""
+processes, which has nanoseconds, and that of children which ended. Started threads and processes are counted by the
+last process id that the kernel assigned in this pid namespace, which no other program may use meanwhile. With PORT,
+the port of `slipway service dcgm`, it also prints the processor time of a sample, beside the cost of the simulated
+driver's calls for it; it then begins and ends after a sample."""
 
 import pathlib
 import subprocess
@@ -18,7 +19,7 @@ SIMULATOR = "slipway-sim-machine"
 
 
 def family(pid):
-    """The process and all below it, without those that simulate the machine."""
+    """Returns the process and all below it, without those that simulate the machine."""
     pids, at = [pid], 0
     while at < len(pids):
         for task in pathlib.Path(f"/proc/{pids[at]}/task").iterdir():
@@ -41,7 +42,8 @@ def wake_ups(pids):
 
 
 def processor_seconds(pids):
-    """CLOCK_PROCESS_CPUTIME_ID of another process is made of its number (clock_getcpuclockid(3)); it counts threads that ended as well."""
+    """The clock id of another process' CLOCK_PROCESS_CPUTIME_ID is computed from its process id
+    (clock_getcpuclockid(3)); it counts threads that ended as well."""
     spent = 0.0
     for pid in pids:
         spent += time.clock_gettime((~pid << 3) | 2)
@@ -69,7 +71,7 @@ def samples(port):
 
 
 def costs(sim, machine):
-    """By function, and "all": the calls, and the microseconds that they cost."""
+    """Returns by function, and for "all": the calls, and the microseconds that they cost."""
     text = subprocess.run([sim, machine, "costs"], check=True, capture_output=True, text=True).stdout
     return {name: (int(calls), int(spent)) for name, calls, spent in (line.split() for line in text.splitlines())}
 
@@ -79,7 +81,7 @@ def difference(before, after):
 
 
 def after_a_sample(sim, machine):
-    """Waits until calls of NVML have come and ended: asks the simulated machine, and not the service."""
+    """Waits until calls of NVML have started and ended: asks the simulated machine, not the service."""
     def calls():
         return costs(sim, machine)["all"][0]
 
@@ -99,7 +101,7 @@ def rest(title, pid, seconds, sim, machine, port=0):
     begin, number = time.monotonic(), last_number()
     woken, spent = wake_ups(pids), processor_seconds(pids)
     time.sleep(seconds)
-    number_now = last_number()  # what asks the machine is a process as well
+    number_now = last_number()  # the program that asks the machine is a process too
     if port:
         after_a_sample(sim, machine)
     after, spent = wake_ups(pids), processor_seconds(pids) - spent

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# bench/side_by_side.py RUNS NAME COMMAND... -- NAME COMMAND... [-- NAME COMMAND...] - runs commands in turns, and prints for each
-# the median wall-clock time, the median processor time and the peak memory of its largest process, and the first as a part of the second.
-# The third is what both have to do: it is taken from both once more. Processor time counts on a machine that others use as well.
+# bench/side_by_side.py RUNS NAME COMMAND... -- NAME COMMAND... [-- NAME COMMAND...] - runs commands in turns, and
+# prints for each the median wall-clock time, the median processor time and the peak memory of its largest process, and
+# the ratio of the first to the second. The third is work that both have to do: the ratio is printed again without it.
+# On a machine with other users, look at the processor time.
 
 import os
 import shutil
@@ -16,12 +17,12 @@ MEMORY_RUNS = 5
 
 
 def once(command):
-    """Seconds of one run; the process inherits nothing but standard error."""
+    """Returns the seconds of one run; the process inherits only standard error."""
     return times_of(command)[0]
 
 
 def times_of(command):
-    """Seconds of one run, and those of the processor."""
+    """Returns the seconds of one run, and its processor seconds."""
     silent = os.open(os.devnull, os.O_RDWR)
     start = time.perf_counter()
     child = os.posix_spawnp(command[0], command, os.environ, file_actions=[
@@ -35,7 +36,7 @@ def times_of(command):
 
 
 def peak_kib(command):
-    """ru_maxrss of one run. By time(1), a small program: what a process had before it became the command counts too, and
+    """Returns ru_maxrss of one run, from time(1), a small program: the memory before the exec counts too, and
     this interpreter has more than most commands."""
     done = subprocess.run(["time", "--format", "%M", *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                           check=True, executable=shutil.which("time", path="/usr/bin:/bin"))
@@ -43,7 +44,8 @@ def peak_kib(command):
 
 
 def compare(runs, sides, prepare=None):
-    """`sides`: (name, command) each; `prepare` is called before each run. The figures: (median seconds, those of the processor, KiB) of each."""
+    """`sides`: (name, command) each; `prepare` is called before each run. Returns (median seconds, median processor
+    seconds, KiB) of each."""
     seen = {name: [] for name, _ in sides}
     for turn in range(WARM_UP + runs):
         for name, command in sides:
@@ -71,14 +73,14 @@ def compare(runs, sides, prepare=None):
 
 
 def compare_without(runs, sides):
-    """Two sides, and a third that both contain; the last line has the time of the first two without it."""
+    """Compares two sides, and a third that both contain; the last line has the time of the first two without it."""
     (first, *_), (second, *_), (common, *_) = compare(runs, sides)
     print(f"{'both without the third':>24}: {(first - common) * 1000:.2f} ms and {(second - common) * 1000:.2f} ms, "
           f"{(first - common) / (second - common):.2f}")
 
 
 def library_opener(folder):
-    """A program that opens the library that it is given, and does nothing else."""
+    """Builds a program that only opens the library that it is given."""
     program = os.path.join(folder, "open-library")
     source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "open_library.c")
     subprocess.run(["gcc", "-O2", "-o", program, source, "-ldl"], check=True)

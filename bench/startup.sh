@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# bench/startup - how long the program takes to say its version, its help, and a shell's completions: what a shell waits
-# for at its start, and people at once.
+# bench/startup - how long the program takes to print its version, its help, and a shell's completions, which shells and
+# users wait for.
 
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -6,8 +6,8 @@
 #   SLIPWAY_BENCH_COSTS (on): what the driver's calls cost, sim/README.md; off: nothing. Without the second, no container is created.
 #   Both built from NVIDIA/nvidia-container-toolkit with `go build -ldflags "-s -w"`. As root; needs runc and debootstrap
 #   (tests/e2e/engine-root.sh makes the root). The machine: bookworm with Debian's driver 535.261.03 in its folders, eight
-#   simulated H100. What is written goes to a tmpfs, as /run is one. slipway is installed without debug information first,
-#   as packages have it; SLIPWAY=PROGRAM measures another one.
+#   simulated H100. Output goes to a tmpfs, as /run is one. slipway is installed without debug information first,
+#   as in packages; SLIPWAY=PROGRAM measures another one.
 
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -38,14 +38,14 @@ spec:
 
 
 def make_driver_root(root):
-    """A whole system with the driver in it, and with the linker's cache of one."""
+    """Builds a whole system with the driver and the linker's cache."""
     script("engine-root.sh", "bookworm", root)
     overlay = SCRATCH / "driver-files"
     overlay.mkdir()
     cdi_podman.make_driver_root(overlay)
     cdi_podman.make_machine(overlay / "run/slipway/sim", ",costs=" + os.environ.get("SLIPWAY_BENCH_COSTS", "on"))
     must(["rm", "-rf", root / "dev"])
-    # Not a plain copy: the root's /lib is a link.
+    # A plain copy would fail: the root's /lib is a link.
     must(["sh", "-c", 'tar -C "$1" -c . | tar -x --keep-directory-symlink -C "$2"', "sh", overlay, root])
     must(["ldconfig", "-r", root])
 
@@ -91,7 +91,8 @@ def bench_configure():
 
 
 def bundle(name, devices):
-    """A bundle whose container asks for these devices, without what cgroups of this machine may not have."""
+    """Writes a bundle whose container asks for these devices, without cgroup settings that this machine may not
+    support."""
     folder = SCRATCH / name
     cdi_podman.make_container_root(folder / "rootfs")
     must(["runc", "spec", "--bundle", folder])
@@ -147,7 +148,7 @@ def bench_start(root):
 
 
 def only_true():
-    """A PATH on which runc does nothing, so that only the bundle is edited."""
+    """Returns a PATH on which runc does nothing, so that only the bundle is edited."""
     folder = SCRATCH / "nothing"
     folder.mkdir(exist_ok=True)
     os.symlink("/bin/true", folder / "runc")

@@ -5,7 +5,8 @@
 #include <cerrno>
 #include <climits>
 #include <fstream>
-#include <sstream>
+#include <iterator>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <slipway/process/proc_text.hpp>
 #include <slipway/text.hpp>
 
 namespace slipway::core {
@@ -29,20 +31,6 @@ struct Mounted {
   unsigned long flags = 0;
 };
 
-/// Resolves escapes: "\040" is a blank.
-std::string without_escapes(const std::string& text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '\\' || i + 3 >= text.size()) {
-      plain += text[i];
-      continue;
-    }
-    plain += static_cast<char>(std::stoi(text.substr(i + 1, 3), nullptr, 8));
-    i += 3;
-  }
-  return plain;
-}
-
 struct Flag {
   std::string_view name;
   unsigned long bit;
@@ -53,7 +41,7 @@ constexpr std::array kMountFlags{Flag{"ro", MS_RDONLY},         Flag{"nosuid", M
                                  Flag{"relatime", MS_RELATIME}, Flag{"nosymfollow", 0x100}};
 
 /// Parses "ro,nosuid,relatime".
-unsigned long flags_of(const std::string& options) {
+unsigned long flags_of(std::string_view options) {
   unsigned long flags = 0;
   for (const std::string_view word : split<std::string_view>(options, ','))
     for (const Flag& flag : kMountFlags)
@@ -72,15 +60,11 @@ std::string real_name(const std::string& place) {
 /// Returns the mounts at the place and below. Two mounts at one place are listed twice.
 std::vector<Mounted> mounts_below(const std::string& place) {
   std::vector<Mounted> found;
-  std::ifstream lines("/proc/self/mountinfo");
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string skipped;
-    std::string name;
-    std::string options;
-    words >> skipped >> skipped >> skipped >> skipped >> name >> options;
-    name = without_escapes(name);
-    if (name == place || name.starts_with(place + "/")) found.push_back({name, flags_of(options)});
+  std::ifstream file("/proc/self/mountinfo");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  for (const MountLine& mount : parse_mounts(text)) {
+    const std::string name = without_escapes(mount.place);
+    if (name == place || name.starts_with(place + "/")) found.push_back({name, flags_of(mount.options)});
   }
   return found;
 }

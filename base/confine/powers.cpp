@@ -184,7 +184,8 @@ bool kernel_takes_filters() { return ::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0; }
 PowersLeft take_powers(const Powers& kept) {
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return {"give up new privileges", errno};
   if (!drop_capabilities(kept.capabilities)) return {"give up capabilities", errno};
-  if (const int loaded = load_filter(kept); loaded != 0) return {"load a filter of system calls", -loaded};
+  if (const int loaded = load_filter(kept); loaded != 0 && kernel_takes_filters())
+    return {"load a filter of system calls", -loaded};
   return {};
 }
 

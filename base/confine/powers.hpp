@@ -29,7 +29,7 @@ struct PowersLeft {
 /// Drops access for good, for this process and all its descendants: every other capability; new privileges (setuid
 /// programs); system calls that reach beyond its own files and processes, or into rarely used parts of the kernel (they
 /// fail with EPERM, new ones with ENOSYS); device nodes. Call it while there is only one thread, and do work that needs
-/// a capability before.
+/// a capability before. Where the kernel has no filters of system calls, all else is dropped.
 PowersLeft take_powers(const Powers& kept);
 
 /// True when the kernel supports filters of system calls (seccomp(2)). A kernel built without them does not, nor does

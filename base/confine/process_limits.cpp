@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <mutex>
+#include <optional>
 #include <sstream>
 #include <string_view>
 #include <thread>
@@ -19,6 +20,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <slipway/process/proc_text.hpp>
 
 namespace slipway {
 namespace {
@@ -84,32 +87,11 @@ struct OwnGroup {
   bool second_version = false;
 };
 
-struct Mount {
-  std::string root;
-  std::string folder;
-  std::string type;
-  std::string options;
-};
-
-std::vector<Mount> cgroup_mounts() {
-  std::vector<Mount> mounts;
-  std::istringstream lines(content("/proc/self/mountinfo"));
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t second = line.find(" - ");
-    if (second == std::string::npos || line.find(" - cgroup") != second) continue;
-    Mount mount;
-    std::string skipped;
-    std::istringstream(line) >> skipped >> skipped >> skipped >> mount.root >> mount.folder;
-    std::istringstream(line.substr(second + 3)) >> mount.type >> skipped >> mount.options;
-    mounts.push_back(std::move(mount));
-  }
-  return mounts;
-}
-
 /// Returns the visible groups of this process: a container may have a part of the tree mounted, or none.
 std::vector<OwnGroup> own_groups() {
   std::vector<OwnGroup> groups;
-  const std::vector<Mount> mounts = cgroup_mounts();
+  const std::string mount_text = content("/proc/self/mountinfo");
+  const std::vector<MountLine> mounts = parse_mounts(mount_text);
   std::istringstream lines(content("/proc/self/cgroup"));
   for (std::string line; std::getline(lines, line);) {
     const std::size_t first = line.find(':');
@@ -117,17 +99,17 @@ std::vector<OwnGroup> own_groups() {
     if (first == std::string::npos || second == std::string::npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1);
     std::string path = line.substr(second + 1);
-    for (const Mount& mount : mounts) {
-      const bool fits =
-          controllers.empty()
-              ? mount.type == "cgroup2"
-              : mount.type == "cgroup" && has_word(mount.options, controllers.substr(0, controllers.find(',')), ',');
+    for (const MountLine& mount : mounts) {
+      const bool fits = controllers.empty()
+                            ? mount.type == "cgroup2"
+                            : mount.type == "cgroup" && has_word(std::string(mount.super_options),
+                                                                 controllers.substr(0, controllers.find(',')), ',');
       if (!fits) continue;
       if (mount.root != "/") {
-        if (path != mount.root && !path.starts_with(mount.root + "/")) continue;
+        if (path != mount.root && !path.starts_with(std::string(mount.root) + "/")) continue;
         path.erase(0, mount.root.size());
       }
-      const std::string folder = path == "/" ? mount.folder : mount.folder + path;
+      const std::string folder = std::string(mount.place) + (path == "/" ? "" : path);
       if (::access((folder + "/cgroup.procs").c_str(), F_OK) == 0)
         groups.push_back({folder, controllers, mount.type == "cgroup2"});
       break;
@@ -174,27 +156,17 @@ std::string next_name(const std::string& kind) {
          namespace_ending();
 }
 
-struct Stat {
+struct Member {
   pid_t process = 0;
-  pid_t parent = 0;
-  std::uint64_t threads = 0;
+  ProcessStat stat;
 };
 
 /// Returns all visible processes.
-std::vector<Stat> all_processes(const Fd& proc) {
-  std::vector<Stat> all;
-  for (const pid_t process : numbers_in(open_in(proc, ".", O_RDONLY | O_DIRECTORY))) {
-    Stat stat{.process = process};
-    const std::string text = content(open_in(proc, std::to_string(process) + "/stat"));
-    const std::size_t name_end = text.rfind(')');  // the name may contain blanks and brackets
-    if (name_end == std::string::npos) continue;
-    std::istringstream rest(text.substr(name_end + 1));
-    std::string field;
-    rest >> field >> stat.parent;
-    for (int i = 5; i < 20; ++i) rest >> field;  // the 20th field is the number of threads, proc(5)
-    rest >> stat.threads;
-    all.push_back(stat);
-  }
+std::vector<Member> all_processes(const Fd& proc) {
+  std::vector<Member> all;
+  for (const pid_t process : numbers_in(open_in(proc, ".", O_RDONLY | O_DIRECTORY)))
+    if (auto stat = parse_process_stat(content(open_in(proc, std::to_string(process) + "/stat"))))
+      all.push_back({process, *std::move(stat)});
   return all;
 }
 
@@ -225,16 +197,16 @@ struct Usage {
 Usage usage_of(const Fd& proc, pid_t process) {
   // Exists only with CONFIG_PROC_CHILDREN; else every process has to be checked.
   const bool listed = ::faccessat(proc.get(), "thread-self/children", F_OK, 0) == 0;
-  const std::vector<Stat> all = listed ? std::vector<Stat>() : all_processes(proc);
+  const std::vector<Member> all = listed ? std::vector<Member>() : all_processes(proc);
   std::vector<pid_t> members{process};
   Usage usage;
   for (std::size_t i = 0; i < members.size(); ++i) {
     const pid_t member = members[i];
     usage.memory_bytes += own_memory(proc, member);
     if (listed) usage.processes += add_children(proc, member, members);
-    for (const Stat& stat : all) {
-      if (stat.process == member) usage.processes += stat.threads;
-      if (stat.parent == member) members.push_back(stat.process);
+    for (const Member& each : all) {
+      if (each.process == member) usage.processes += each.stat.threads;
+      if (each.stat.parent == static_cast<unsigned>(member)) members.push_back(each.process);
     }
   }
   return usage;
@@ -318,6 +290,12 @@ void LimitedProcesses::limit_group(const std::string& folder, bool second_versio
     process_events_ = Fd(::open((folder + "/pids.events").c_str(), O_RDONLY | O_CLOEXEC));
 }
 
+std::vector<int> LimitedProcesses::members() const {
+  std::vector<int> descriptors;
+  for (const Fd& members : members_) descriptors.push_back(members.get());
+  return descriptors;
+}
+
 bool LimitedProcesses::join() const noexcept {
   return std::all_of(members_.begin(), members_.end(),
                      [](const Fd& members) { return ::write(members.get(), "0", 1) == 1; });
@@ -325,15 +303,9 @@ bool LimitedProcesses::join() const noexcept {
 
 void LimitedProcesses::add(pid_t process) {
   const std::string number = std::to_string(process);
-  // Moving a process takes milliseconds on some kernels: a process started in the cgroup2 folder is already there. That
-  // hierarchy has the number 0, which is last in /proc, so its group is the last one here.
-  const bool started_inside =
-      cgroup2_ && content("/proc/" + number + "/cgroup").find("/" + name_ + "\n") != std::string::npos;
-  const std::size_t outside = members_.size() - (started_inside ? 1 : 0);
   bool limited = true;
-  for (std::size_t i = 0; i < outside; ++i)
-    limited =
-        ::write(members_[i].get(), number.data(), number.size()) == static_cast<ssize_t>(number.size()) && limited;
+  for (const Fd& members : members_)
+    limited = ::write(members.get(), number.data(), number.size()) == static_cast<ssize_t>(number.size()) && limited;
   if (!limited) look_instead();
   watch(process);
 }

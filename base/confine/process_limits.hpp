@@ -38,9 +38,12 @@ class LimitedProcesses {
   ~LimitedProcesses();
 
   const std::string& name() const { return name_; }
-  /// Returns the descriptor of the cgroup2 folder, in which a process can be started directly; -1 without one.
+  /// Returns the descriptor of the cgroup2 folder; -1 without one.
   int cgroup2() const { return cgroup2_.get(); }
 
+  /// Returns descriptors of the cgroup.procs of each group, for a process that enters the groups by itself: it writes
+  /// "0" to each of them.
+  std::vector<int> members() const;
   /// Moves the calling process into the groups. Between fork and exec: system calls only. @return false, errno set
   bool join() const noexcept;
   /// Sets the process that excess() checks, with its descendants; an unreaped child of this process.

@@ -101,7 +101,7 @@ Result<int> describe_plugin(const Options& options, TerminalUi&) {
 
 namespace {
 
-/// Asks slipway-author, the helper for plugin developers (author/main.cpp).
+/// Asks slipway-author, the helper for plugin developers (plugin-check/main.cpp).
 Result<Json> ask_author(const Json& wanted) {
   const CommandOutput ran = run_own_program("slipway-author", {canonical(wanted)}, {});
   const Json answer = parse_foreign(ran.out);

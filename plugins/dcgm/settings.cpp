@@ -43,7 +43,7 @@ AttributionSettings read_attribution(const Spec& spec) {
           .job_folder = spec.text("hpc_job_mapping_dir")};
 }
 
-/// What only counts together with `kubernetes` is no mistake that goes unnoticed.
+/// Rejects keys that have no effect unless `kubernetes` is set.
 Status check_attribution(const AttributionSettings& attribution) {
   if (attribution.kubernetes) return {};
   const bool own_socket = !attribution.kubelet_socket.empty() && attribution.kubelet_socket != kUsualKubeletSocket;
@@ -56,7 +56,7 @@ Status check_attribution(const AttributionSettings& attribution) {
   return without_effect(idle, "without kubernetes: true", "add kubernetes: true, or take the key away");
 }
 
-/// Keys that another one makes void.
+/// Rejects keys that have no effect because of another key.
 Status check_idle_keys(const Spec& spec, const Settings& settings) {
   if (settings.engine != "external" && spec.has("engine_address") && spec.text("engine_address") != kUsualEngine)
     return without_effect("engine_address", "without engine: external", "add engine: external, or take the key away");
@@ -68,7 +68,7 @@ Status check_idle_keys(const Spec& spec, const Settings& settings) {
   return {};
 }
 
-/// What a file of the host's root is called for people who stand outside of it.
+/// Returns the path of a file as seen from outside of the host's root.
 std::string path_in(const Host& host, const std::string& path) {
   return host.root_folder() == "/" ? path : host.root_folder() + path;
 }
@@ -78,13 +78,13 @@ bool is_address(const std::string& text) {
   return inet_pton(AF_INET, text.c_str(), room.data()) == 1 || inet_pton(AF_INET6, text.c_str(), room.data()) == 1;
 }
 
-/// Only programs of this machine reach it.
+/// True when only programs of this machine can reach the address.
 bool is_loopback(const std::string& address) { return address.starts_with("127.") || address == "::1"; }
 
-/// The key that names a file is where it can be mended.
+/// Points the error at the key that names the file, because the user fixes it there.
 Error unreadable(Error error, std::string where, const std::string& instead) {
   error.where = std::move(where);
-  if (error.code == ErrorCode::not_found) error.code = ErrorCode::invalid;  // no component makes it
+  if (error.code == ErrorCode::not_found) error.code = ErrorCode::invalid;  // no component creates the file
   if (error.next.empty()) error.next = "put the file there, or " + instead;
   return error;
 }
@@ -97,8 +97,8 @@ Result<std::string> read_counter_file(const Settings& settings, const ReadFile& 
   return unreadable(text.error(), settings.config_file + ": metrics.file", "correct metrics.file");
 }
 
-/// A service that samples nothing is a mistake in the file. An engine may have what is left out; the other sets of
-/// names have fields of their own.
+/// Fails if the service would sample nothing: that is a mistake in the file. An engine may supply counters that NVML
+/// lacks, and the other sets of names have fields of their own.
 Status check_any_series(const Settings& settings, const Counters& counters) {
   const bool any = !counters.series.empty() || !counters.links.empty() || !counters.processors.empty() ||
                    !counters.exporter.empty() || settings.names.openmetrics || settings.names.articles ||

@@ -26,19 +26,19 @@ namespace slipway::dcgm {
 struct Settings {
   std::string address;
   std::uint16_t port = 0;
-  std::chrono::milliseconds interval{0};  ///< 0: the spec says nothing, until take_config()
+  std::chrono::milliseconds interval{0};  ///< 0: not set in the spec; take_config() sets it
   std::string config_file;                ///< dcgm-exporter's YAML file; empty: none
-  ConfigFile config;                      ///< what is in it, after take_config()
+  ConfigFile config;                      ///< contents of config_file, after take_config()
   std::string collectors;                 ///< a file of counters, in the host's root; empty: the default counters
   std::string web_config;
-  std::vector<std::string> host_names;  ///< under which it is asked, besides this machine's own
-  std::string node;                     ///< the label of the host; empty: without it
+  std::vector<std::string> host_names;  ///< further names under which clients may address the service
+  std::string node;                     ///< the label of the host; empty: no label
   std::string driver_root;
   bool takes_over = false;           ///< existing_exporter: takeover
-  bool systemd_socket = false;       ///< systemd has the port, and hands it over
+  bool systemd_socket = false;       ///< systemd listens on the port and passes the socket
   bool blanks_in_model_name = true;  ///< replace_blanks_in_model_name: false
   std::string engine;                ///< "none", "external", "managed"
-  EngineAddress engine_address;      ///< of the external one
+  EngineAddress engine_address;      ///< address of the external engine
   AttributionSettings attribution;
   NameSets names;
   DeviceSelection devices;
@@ -46,42 +46,43 @@ struct Settings {
   DeviceSelection processors;
   EventWindows windows;
   std::string health_rules;     ///< a site's file
-  bool page = true;             ///< GET / and /overview.json
-  bool page_processes = false;  ///< and processes in them
+  bool page = true;             ///< serves GET / and /overview.json
+  bool page_processes = false;  ///< the page shows processes too
 };
 
-/// Errors: `invalid` an address or a length of time that is none.
+/// Errors: `invalid` an invalid address or duration.
 Result<Settings> read_settings(const Spec& spec);
 
-/// Text of a file of the host's root.
+/// Returns the text of a file below the host's root.
 using ReadFile = std::function<Result<std::string>(const std::string& path)>;
-/// `host` is borrowed. Errors: of Host::read(); a file that is not there is named as it is called outside of the root.
+/// `host` is borrowed. Errors: those of Host::read(); for a missing file the message has the path outside of the root.
 ReadFile reader_of(const Host& host, std::size_t limit_bytes);
 
-/// What the file that config_file names says; of no file, nothing. Errors: with the spec's key, of a file that cannot
-/// be read; those of parse_config_file().
+/// Reads the file that config_file names; an empty path gives an empty config. Errors: with the spec's key, for a file
+/// that cannot be read; those of parse_config_file().
 Result<ConfigFile> read_config_file(const Host& host, const std::string& path);
-/// It counts where the spec says nothing else.
+/// Applies the config file's values to the settings that the spec leaves open.
 void take_config(ConfigFile config, Settings& settings);
 
-/// "127.0.0.1:9400", "[::1]:9400", ":9400" for every address of the machine; into `settings`. Errors: `invalid`.
+/// Reads "127.0.0.1:9400", "[::1]:9400", or ":9400" for every address of the machine, into `settings`. Errors:
+/// `invalid`.
 Status read_listen(const std::string& text, Settings& settings);
 
-/// What of them decides about others that have the port.
+/// Returns the settings that decide how the service treats other programs on its port.
 TakeoverSettings takeover_settings(const Settings& settings);
 
-/// A length of time from 100 ms to an hour. @param where  the key or the option, for messages. Errors: `invalid`.
+/// Reads a duration from 100 ms to an hour. @param where  the key or the option, for messages. Errors: `invalid`.
 Result<std::chrono::milliseconds> read_interval(const std::string& text, const std::string& where);
 
-/// The counters of a file's text; without a path the default ones. Errors: those of parse_counters().
+/// Returns the counters in a file's text; an empty path gives the default ones. Errors: those of parse_counters().
 Result<Counters> counters_of(const std::string& path, const Result<std::string>& text);
-/// The same by the settings: those of `collectors`, or of the config file, with their intervals.
+/// Returns the counters that the settings select: those of `collectors`, or of the config file, with their intervals.
 /// @param read  reads the file of counters
 /// Errors: those of `read`, with the key that names the file; those of parse_counters() and check_groups(); `invalid`
 /// no row gives a metric.
 Result<Counters> counters_of(const Settings& settings, const ReadFile& read);
 
-/// $NODE_NAME, else the host's name.
+/// Returns $NODE_NAME, or the host's name if it is not set.
 std::string this_node();
 
 }  // namespace slipway::dcgm

@@ -16,12 +16,12 @@ using namespace nvidia::config;
 
 constexpr const char* kConfig = "spec.components.deviceplugin.config";
 
-/// What makes containers ask for devices of a class, and what a machine has them by.
+/// A class of CDI devices: what makes containers ask for it, and the nodes by which a machine has it.
 struct Class {
   const char* name;
   const char* flag;   ///< of the config
   const char* place;  ///< of that flag
-  const char* mode;   ///< of the component cdi
+  const char* mode;   ///< mode of the component cdi
   const char* source;
 };
 constexpr Class kClasses[] = {
@@ -57,7 +57,8 @@ std::string asked_by(const Json& needs, const Class& about) {
   return flag == "deviceListStrategy" ? flag + " is " + needs.value("strategy", "") : "the config has " + flag;
 }
 
-/// Another vendor with such devices; that of the mode management has all nodes at once, which are for no pod.
+/// Another vendor whose specs have such devices. The mode management has one device with all nodes, which is not for
+/// pods.
 std::string vendor_with(const std::vector<std::string>& kinds, const Class& about) {
   for (const std::string& kind : kinds)
     if (kind.substr(kind.find('/') + 1) == about.name && !kind.starts_with("management."))
@@ -68,7 +69,8 @@ std::string vendor_with(const std::vector<std::string>& kinds, const Class& abou
 Error not_made(const Json& needs, const Json& need, const std::vector<std::string>& kinds, bool absent) {
   const Class& about = class_of(need);
   const std::string kind = need.value("kind", "");
-  // What the machine lacks a component before this one may be about to make; what the spec lacks comes by itself never.
+  // A component that runs earlier may still create what the machine lacks; what the spec lacks has to be added by the
+  // user.
   Error error{.code = absent ? ErrorCode::not_found : ErrorCode::invalid,
               .what = asked_by(needs, about) + ", so each container asks for a CDI device of " + kind +
                       (absent ? ", and this machine has none" : ", and no spec of the component cdi will have one"),
@@ -101,14 +103,15 @@ std::optional<Error> wrong_naming(const Json& needs, const std::vector<std::stri
                        (among(names, other) ? ", or set deviceIDStrategy: " + other : "")};
 }
 
-/// As engines will find it; a root that has not booted may lack the link from /var/run to /run.
+/// Returns the folders as container engines will find them; a root that has not booted may lack the link from /var/run
+/// to /run.
 nvidia::cdi::SpecFolders specs_on(const Host& host) {
   const bool linked = host.exists("/var/run");
   return nvidia::cdi::read_spec_folders(
       host, linked ? nvidia::cdi::default_spec_folders() : std::vector<std::string>{"/etc/cdi", "/run/cdi"});
 }
 
-/// "0", "0:1"; else a UUID, or the name of a type.
+/// True for "0" and "0:1"; other names are a UUID or the name of a type.
 bool is_index(const std::string& name) { return name.find_first_not_of("0123456789:") == std::string::npos; }
 bool is_uuid(const std::string& name) { return name.starts_with("GPU-") || name.starts_with("MIG-"); }
 
@@ -152,7 +155,7 @@ std::optional<Error> missing_in_cdi(const Json& needs, const Inputs& inputs) {
   for (const Json& need : needs["kinds"]) {
     const std::string kind = need.value("kind", "");
     const bool is_absent = among(absent_kinds, kind);
-    // A channel that is not there is not asked for.
+    // An IMEX channel that does not exist is not needed.
     if (among(kinds, kind) || (is_absent && need.value("class", "") == "imex-channel")) continue;
     return not_made(needs, need, kinds, is_absent);
   }
@@ -175,7 +178,7 @@ std::string cdi_note(const Json& needs, const Inputs& inputs) {
 void add_cdi_finding(const Json& needs, const Host& host, Findings& findings) {
   constexpr const char* kName = "deviceplugin.cdi";
   if (!needs.is_object()) return;
-  // As the component cdi writes them: where no driver runs yet there is nothing to describe.
+  // As for the component cdi: without a running driver there is nothing to describe.
   if (host.live() && nvidia::count_gpus(host) == 0)
     return findings.not_applicable(kName, "no NVIDIA GPU on the PCI bus");
   if (!host.has_kernel_view() || (!host.live() && !host.info("/dev/nvidiactl")))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/cdi_needs.hpp - the CDI devices that containers will be told to ask for, and whether a spec has
-// them: what none has keeps each pod from starting.
+// plugins/deviceplugin/cdi_needs.hpp - the CDI devices that containers will be told to request, and whether a spec has
+// them: a missing one keeps each pod from starting.
 #pragma once
 
 #include <optional>
@@ -16,16 +16,16 @@
 
 namespace slipway::deviceplugin {
 
-/// As a fact: {"strategy": "cdi-cri", "naming": "uuid", "kinds": [{"kind", "flag", "class"}], "here": [KIND…]}, where
-/// `here` are the kinds of the specs that engines find now. Null where the config has no strategy of CDI.
+/// Returns a fact: {"strategy": "cdi-cri", "naming": "uuid", "kinds": [{"kind", "flag", "class"}], "here": [KIND…]},
+/// where `here` are the kinds of the specs that container engines find now. Null if the config has no CDI strategy.
 Json cdi_needs(const nvidia::config::Settings& settings, const std::string& vendor, const Host& host);
 
-/// What the component cdi will write is compared with the needs. Nothing: they go together, or it does not say.
+/// Compares the needs with the specs that the component cdi will write. Empty: they match, or cdi reports nothing.
 std::optional<Error> missing_in_cdi(const Json& needs, const Inputs& inputs);
-/// Where the component cdi says nothing, and there is no spec of a kind either; empty: all is well.
+/// Returns a note if the component cdi reports nothing and a kind has no spec either; empty: all is well.
 std::string cdi_note(const Json& needs, const Inputs& inputs);
 
-/// "deviceplugin.cdi": the specs that engines find have the devices.
+/// Adds "deviceplugin.cdi": passes if the specs that container engines find have the devices.
 void add_cdi_finding(const Json& needs, const Host& host, Findings& findings);
 
 }  // namespace slipway::deviceplugin

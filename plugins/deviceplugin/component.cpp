@@ -6,6 +6,7 @@
 #include "deviceplugin/cdi_needs.hpp"
 #include "deviceplugin/conflicts.hpp"
 #include "deviceplugin/devices/resources.hpp"
+#include "deviceplugin/kubelet_version.hpp"
 #include "deviceplugin/list_strategy.hpp"
 #include "deviceplugin/memory.hpp"
 #include "deviceplugin/offer_check.hpp"
@@ -15,7 +16,6 @@
 #include "nvidia/config/flags.hpp"
 #include "nvidia/gpu.hpp"
 #include "nvidia/gpu_managers.hpp"
-#include "nvidia/machine/kubelet_version.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
@@ -28,7 +28,7 @@ std::vector<std::string> words_of(const Settings& settings) {
   return words;
 }
 
-/// What sharing does not protect from, said where the choice is made.
+/// Notes in the plan what sharing does not protect from.
 void warn_of_sharing(const Settings& settings, Plan& plan) {
   if (settings.sharing.kind == SharingKind::time_slicing)
     plan.note(
@@ -58,21 +58,21 @@ std::string text_output(const Inputs& inputs, const char* name) {
   return value.is_string() ? value.get<std::string>() : std::string();
 }
 
-/// As the service will have them on this host.
+/// Reads the settings as the service will have them on this host.
 Result<Settings> settings_as_applied(const Spec& spec, const Host& host) {
   SLIPWAY_TRY(settings, read_settings(spec, "deviceplugin", host, no_environment));
   ListStrategyChoice(host, spec.text("kubelet_root")).apply(settings);
   return std::move(settings);
 }
 
-/// How containers are given devices, in `settings`, and whether the engine goes along.
+/// Sets in `settings` how containers get devices, and checks that the container engine supports it.
 Status plan_devices(const Spec& spec, const Facts& facts, const Inputs& inputs, Plan& plan) {
   Settings settings;
   settings.list_strategies_given = facts.flag("strategy.given");
   settings.pass_device_specs = facts.flag("passes_nodes");
   if (settings.list_strategies_given)
     SLIPWAY_CHECK(set_list_strategies(node_from_json(facts.value("strategy.words"), ""), settings));
-  const Json cdi = facts.value("cdi");  // what is needed where the strategy is one of CDI
+  const Json cdi = facts.value("cdi");  // the CDI specs that are needed if the strategy uses CDI
   auto missing = missing_in_cdi(cdi, inputs);
   const StrategyGround ground{.has_runtime = spec.section_of("runtime").has_value(),
                               .has_cdi = spec.section_of("cdi").has_value(),
@@ -96,7 +96,7 @@ Result<Facts> DevicePlugin::detect(const Spec& spec, const Host& host) const {
   const std::string kubelet = spec.text("kubelet_root");
   if (host.has_kernel_view() && host.exists(kubelet + "/device-plugins"))
     add_other_plugins(host, kubelet, own_plugin(read_registered(host, kubelet)), facts);
-  // A config in a file is a fact: plan() reads nothing.
+  // The content of a config file is a fact: plan() reads no files.
   auto settings = read_settings(spec, "deviceplugin", host, no_environment);
   if (!settings) {
     facts.set("problem", to_json(settings.error()));
@@ -115,8 +115,7 @@ Result<Facts> DevicePlugin::detect(const Spec& spec, const Host& host) const {
     facts.set("strategy.words", words_of(*settings));
   } else {
     settings->list_strategies = {ListStrategy::cdi_cri};
-    facts.set("kubelet.no_cdi",
-              nvidia::why_no_cdi_devices(nvidia::read_kubelet_version(host), host, spec.text("kubelet_root")));
+    facts.set("kubelet.no_cdi", why_no_cdi_devices(read_kubelet_version(host), host, spec.text("kubelet_root")));
   }
   facts.set("cdi", cdi_needs(*settings, spec.text("cdi_vendor"), host));
   return facts;
@@ -144,7 +143,7 @@ Result<Plan> DevicePlugin::plan(const Spec& spec, const Facts& facts, const Inpu
   if (sharing != "none") settings.sharing.kind = sharing == "mps" ? SharingKind::mps : SharingKind::time_slicing;
   warn_of_sharing(settings, plan);
   if (waits_for_the_watcher(spec)) plan.note(kWatcherIsLate);
-  SLIPWAY_CHECK(add_other_plugin(nvidia::drain::other_program_policy(spec.text("other_plugin")), facts, plan));
+  SLIPWAY_CHECK(add_other_plugin(nvidia::other_program_policy(spec.text("other_plugin")), facts, plan));
   if (settings.sharing.kind == SharingKind::mps)
     plan.add(action::systemd_unit({.name = "slipway-mps.slice",
                                    .content = "[Unit]\nDescription=slipway: the MPS control daemons of deviceplugin\n",
@@ -161,7 +160,7 @@ Result<Findings> DevicePlugin::verify(const Spec& spec, const Host& host) const 
   const auto seen = host.booting() ? read_registered(host, kubelet_root) : wait_for_kubelet(host, kubelet_root);
   add_findings(seen, findings);
   add_other_plugin_findings(host, spec.text("kubelet_root"), own_plugin(seen),
-                            nvidia::drain::other_program_policy(spec.text("other_plugin")), findings);
+                            nvidia::other_program_policy(spec.text("other_plugin")), findings);
   const auto settings = settings_as_applied(spec, host);
   if (!settings) {
     const Error& error = settings.error();

@@ -18,8 +18,8 @@ class DevicePlugin final : public Component {
   Result<Facts> detect(const Spec& spec, const Host& host) const override;
   Result<Plan> plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const override;
   Result<Findings> verify(const Spec& spec, const Host& host) const override;
-  /// "deviceplugin.memory": what is shared by time-slicing and has hardly any memory left (memory.hpp);
-  /// "deviceplugin.sharing": pods that have a GPU in another way than it is offered (conflicts.hpp).
+  /// Adds "deviceplugin.memory": devices shared by time-slicing with hardly any memory left (memory.hpp);
+  /// "deviceplugin.sharing": pods that use a GPU in another way than it is offered (conflicts.hpp).
   Result<Findings> diagnose(const Spec& spec, const Host& host) const override;
   const Commands* commands() const override { return &tools_; }
 

@@ -3,7 +3,7 @@
 
 #include <slipway/text.hpp>
 
-#include "nvidia/machine/kubelet_version.hpp"
+#include "deviceplugin/kubelet_version.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
@@ -23,7 +23,7 @@ std::string strategies_of(const Settings& settings) {
   return joined(settings.list_strategies, " and ", [](ListStrategy each) { return std::string(to_string(each)); });
 }
 
-/// What gives containers their GPUs by CDI instead.
+/// Returns the change that would give containers their GPUs by CDI.
 std::string way_to_cdi(const Settings& settings, const StrategyGround& ground) {
   if (settings.list_strategies_given)
     return ground.has_cdi ? "set deviceListStrategy: cdi-cri"
@@ -72,7 +72,7 @@ Status check_handler(const Settings& settings, const std::string& handler, const
   }
   std::string what = "deviceListStrategy is " + strategies_of(settings) +
                      ", and no handler of the container engine acts on that: pods would start without a GPU";
-  if (settings.pass_device_specs) {  // kubelet gives them the nodes
+  if (settings.pass_device_specs) {  // kubelet adds the nodes to containers
     plan.note(what + ", but for the device nodes of passDeviceSpecs");
     return {};
   }
@@ -86,10 +86,10 @@ Status check_handler(const Settings& settings, const std::string& handler, const
 
 const std::string& ListStrategyChoice::why_not() {
   const bool is_there = host_.exists(kubelet_root_ + kKubeletSocket);
-  const std::string seen = (is_there ? "there " : "absent ") + nvidia::kubelet_program_state(host_);
+  const std::string seen = (is_there ? "there " : "absent ") + kubelet_program_state(host_);
   if (seen == seen_) return why_not_;
   seen_ = seen;
-  why_not_ = nvidia::why_no_cdi_devices(nvidia::read_kubelet_version(host_), host_, kubelet_root_);
+  why_not_ = why_no_cdi_devices(read_kubelet_version(host_), host_, kubelet_root_);
   return why_not_;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/list_strategy.hpp - how containers are given their devices where the config says nothing: by CDI
-// (cdi-cri), where specs, engine and kubelet have what that takes; else as NVIDIA's plugin has it (envvar).
+// plugins/deviceplugin/list_strategy.hpp - the way in which containers get their devices when the config does not set
+// one: CDI (cdi-cri), if specs, engine and kubelet support it; otherwise that of NVIDIA's plugin (envvar).
 //
-// The plan knows specs and engine, and leaves its choice in a file. The service reads that file, and looks at kubelet
-// itself, which may come or change after the apply.
+// The plan reads specs and engine, and writes its choice to a file. The service reads that file, and checks kubelet
+// itself, which may be installed or changed after the apply.
 #pragma once
 
 #include <string>
@@ -20,27 +20,28 @@ namespace slipway::deviceplugin {
 inline constexpr const char* kKubeletSocket = "/device-plugins/kubelet.sock";
 inline constexpr const char* kDefaultsFile = "/etc/slipway/device-plugin-defaults.json";
 
-/// What decides, as far as a plan can know it.
+/// The inputs of the decision, as far as a plan can know them.
 struct StrategyGround {
   bool has_runtime = false;     ///< the component is in the spec
   bool has_cdi = false;         ///< likewise
-  bool cdi_has_devices = true;  ///< its specs will have what containers ask for
+  bool cdi_has_devices = true;  ///< the component's specs will have the devices that containers ask for
   bool engine_has_cdi = false;
-  std::string kubelet;  ///< why kubelet passes on no CDI devices; empty: it does, or is not there yet
+  std::string kubelet;  ///< why kubelet passes on no CDI devices; empty: it passes them, or is not installed yet
 };
 
-/// cdi-cri, with the file for the service; or envvar, with a note where kubelet is why, or nobody knows the engine.
+/// Chooses cdi-cri, with the file for the service; or envvar, with a note if kubelet is the reason or the container
+/// engine is unknown.
 nvidia::config::ListStrategy plan_list_strategy(const StrategyGround& ground, Plan& plan);
 
-/// Of envvar and volume-mounts: a handler of the engine has to act on what containers request.
-/// @param handler   "default", "class", "none" as the component runtime says it; empty: it says nothing
+/// Checks envvar and volume-mounts: they need a handler of the engine that acts on the containers' requests.
+/// @param handler   "default", "class", "none" as the component runtime reports it; empty: not reported
 /// @param handlers  their names
-/// @param ground    whether CDI is a way out, and what it takes
-/// Errors: `invalid` no handler does, and nothing else gives containers a GPU.
+/// @param ground    tells whether CDI is an alternative, and what it needs
+/// Errors: `invalid` no handler does, and containers would get no GPU.
 Status check_handler(const nvidia::config::Settings& settings, const std::string& handler, const std::string& handlers,
                      const StrategyGround& ground, Plan& plan);
 
-/// For a service: settings whose config says nothing get the plan's choice, as far as kubelet goes along with it.
+/// Used by the service: if the config has no strategy, it gets the plan's choice, as far as kubelet supports it.
 class ListStrategyChoice {
  public:
   /// `host` is borrowed.
@@ -52,7 +53,7 @@ class ListStrategyChoice {
   const std::string& why_not();
   const Host& host_;
   std::string kubelet_root_;
-  std::string seen_;  ///< of kubelet, when it was asked; empty: never
+  std::string seen_;  ///< kubelet's version when it was last read; empty: never
   std::string why_not_;
 };
 

@@ -36,7 +36,7 @@ std::string client_text(const Json& client) {
   return text + fmt::format(") has {} MiB", in_mib(bytes_of(client, "memoryBytes")));
 }
 
-/// The pods that kubelet has given a replica of it, each once.
+/// Returns the pods that have a replica of the device according to kubelet, each once.
 std::vector<std::string> pods_with(const Json& status, const std::string& uuid) {
   std::vector<std::string> pods;
   const Json holders = list_in(status, "holders");
@@ -51,7 +51,7 @@ std::vector<std::string> pods_with(const Json& status, const std::string& uuid) 
   return pods;
 }
 
-/// How many may have the device at once by time-slicing; 1: nobody shares it so.
+/// Returns the number of time-slicing replicas of the device; 1: it is not shared that way.
 unsigned replicas_of(const Json& status, const std::string& uuid) {
   const Json resources = list_in(status, "resources");
   for (const Json& resource : resources) {
@@ -63,7 +63,7 @@ unsigned replicas_of(const Json& status, const std::string& uuid) {
   return 1;
 }
 
-/// What a limit for each would have changed.
+/// Returns the remedy: a memory limit per client.
 std::string remedy_for(const Json& clients, std::uint64_t total, unsigned replicas) {
   const std::uint64_t limit = total / replicas;
   const auto above =

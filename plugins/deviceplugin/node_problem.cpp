@@ -20,7 +20,7 @@ bool wanted(const std::string& reason, const std::vector<std::string>& reasons) 
          });
 }
 
-/// Adds what a GPU's or a MIG device's health says, when it is sick and counts.
+/// Adds the health of a GPU or MIG device if it is unhealthy and the reason is among those that count.
 void add(const Json& device, const std::string& name, const std::vector<std::string>& reasons, NodeProblem& problem) {
   const auto health = device.find("health");
   if (health == device.end() || !health->is_object()) return;

@@ -7,9 +7,9 @@
 namespace slipway::deviceplugin {
 namespace {
 
-/// The GPUs of this machine; nothing where they cannot be asked, which others say.
+/// Returns the GPUs of this machine; empty if they cannot be read, which other findings report.
 std::optional<Inventory> look_at_gpus(const std::string& driver_root, const Host& host) {
-  // A look at a live machine loads no module, which NVML would have its helper do.
+  // Reading a live machine must not load a module, and NVML's helper would do that.
   if (!host.has_kernel_view() || (host.live() && !host.module_loaded("nvidia"))) return std::nullopt;
   const auto choice = nvidia::nvml::choose_library(host, driver_root);
   if (!choice) return std::nullopt;
@@ -23,8 +23,8 @@ std::optional<Inventory> look_at_gpus(const std::string& driver_root, const Host
   return *std::move(inventory);
 }
 
-/// Before a driver is there: as many GPUs as are on the PCI bus, each of the newest kind. What they are called, and
-/// which MIG devices they will have, nobody knows yet.
+/// Assumes, before a driver is loaded, one GPU of the newest kind for each GPU on the PCI bus. Their names and MIG
+/// devices are not known yet.
 std::vector<Gpu> gpus_on_the_bus(const Host& host) {
   constexpr int kNewest = 99;
   std::vector<Gpu> gpus;
@@ -58,7 +58,7 @@ OfferCheck check_offer(const Settings& settings, const std::string& driver_root,
   if (!depends_on_gpus(settings)) return {};
   if (const auto choice = nvidia::nvml::choose_library(host, driver_root);
       !choice && choice.error().code != ErrorCode::offline) {
-    OfferCheck check;  // the library that SLIPWAY_NVML names is refused
+    OfferCheck check;  // the library that SLIPWAY_NVML names is rejected
     check.problem = choice.error();
     return check;
   }

@@ -8,32 +8,32 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <slipway/process/proc_text.hpp>
 #include <slipway/text.hpp>
 #include <slipway/unix_socket.hpp>
 
-#include "nvidia/drain/here.hpp"
 #include "nvidia/kubelet/checkpoint.hpp"
-#include "nvidia/kubelet/holders.hpp"
+#include "nvidia/kubelet/gpu_pods.hpp"
+#include "nvidia/process/process_files.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
 
-namespace drain = nvidia::drain;
-
 constexpr const char* kPluginsFact = "other_plugins";
 constexpr const char* kUnitsFact = "other_plugin_units";
 constexpr const char* kFinding = "deviceplugin.other-plugin";
-constexpr const char* kPluginFolderInPods = "/var/lib/kubelet/device-plugins";  // NVIDIA's has no flag for it
+constexpr const char* kPluginFolderInPods = "/var/lib/kubelet/device-plugins";  // NVIDIA's device plugin has no option
+                                                                                // for it
 constexpr const char* kBothGive = ": a pod of one may get a GPU that a pod of the other has";
 constexpr const char* kOrYield = ", or leave the GPUs to it: other_plugin: yield";
 constexpr std::size_t kMostSockets = 256;
 constexpr std::size_t kMostMounts = std::size_t{1} << 20U;
 
-const drain::OtherProgram& nvidias_plugin() {
-  static const drain::OtherProgram kProgram{.file = "nvidia-device-plugin",
-                                            .title = "NVIDIA's device plugin",
-                                            .label = "nvidia.com/gpu.deploy.device-plugin",
-                                            .operator_key = "devicePlugin.enabled"};
+const nvidia::OtherProgram& nvidias_plugin() {
+  static const nvidia::OtherProgram kProgram{.file = "nvidia-device-plugin",
+                                             .title = "NVIDIA's device plugin",
+                                             .label = "nvidia.com/gpu.deploy.device-plugin",
+                                             .operator_key = "devicePlugin.enabled"};
   return kProgram;
 }
 
@@ -42,43 +42,40 @@ const std::vector<std::string>& known_units() {
   return kUnits;
 }
 
-/// A folder as the kernel has it, whatever is mounted where.
+/// A folder as the kernel identifies it, independent of mount points.
 struct Place {
   std::string file_system;  ///< its device number: "8:1"
   std::string path;         ///< in that file system
   bool operator==(const Place&) const = default;
 };
 
-/// Of a path, by the text of /proc/PID/mountinfo.
+/// Finds a path's place from the text of /proc/PID/mountinfo.
 std::optional<Place> place_of(std::string_view mounts, const std::string& path) {
-  constexpr std::size_t kDevice = 2, kRoot = 3, kPoint = 4;
   std::optional<Place> place;
   std::size_t longest = 0;
-  for (const std::string_view line : lines_of<std::string_view>(mounts)) {
-    const auto words = split<std::string_view>(line, ' ');
-    if (words.size() <= kPoint) continue;
-    const std::string_view point = words[kPoint] == "/" ? "" : words[kPoint];
-    const std::string_view root = words[kRoot] == "/" ? "" : words[kRoot];
+  for (const MountLine& mount : parse_mounts(mounts)) {
+    const std::string_view point = mount.place == "/" ? "" : mount.place;
+    const std::string_view root = mount.root == "/" ? "" : mount.root;
     const bool holds = path == point || path.starts_with(std::string(point) + "/");
-    if (!holds || point.size() < longest) continue;  // of two at the same place the later one is seen
+    if (!holds || point.size() < longest) continue;  // of two mounts at the same place the later one is visible
     longest = point.size();
-    place = Place{std::string(words[kDevice]), std::string(root) + path.substr(point.size())};
+    place = Place{std::string(mount.device), std::string(root) + path.substr(point.size())};
   }
   return place;
 }
 
-/// Its folder of device plugins is kubelet's: a tenant can make a folder of that name, on a disk of its own too, and
-/// not that one.
+/// True when the process' device-plugins folder is kubelet's. A tenant can create a folder of that name, on its own
+/// disk too, but not that one.
 bool has_kubelets_folder(const Host& host, unsigned pid, const std::string& folder) {
-  if (!drain::is_here(host, pid)) {
+  if (!nvidia::is_here(host, pid)) {
     const auto mounts_of = [&](const std::string& process) {
       return host.read("/proc/" + process + "/mountinfo", kMostMounts).value_or("");
     };
     const auto kubelets = place_of(mounts_of("1"), folder);
     return kubelets && place_of(mounts_of(std::to_string(pid)), kPluginFolderInPods) == kubelets;
   }
-  const auto kubelets = drain::file_in_root(host, folder);
-  const auto its = drain::file_in_root_of(pid, kPluginFolderInPods);
+  const auto kubelets = nvidia::file_in_root(host, folder);
+  const auto its = nvidia::file_in_root_of(pid, kPluginFolderInPods);
   return kubelets && its && kubelets->file_system == its->file_system && kubelets->inode == its->inode;
 }
 
@@ -96,27 +93,27 @@ std::optional<unsigned> listener_of(const Host& host, const std::string& socket)
   return static_cast<unsigned>(peer.pid);
 }
 
-/// slipway's own device plugin of this machine: known by its control socket, by its unit, which root alone can put a
-/// process into, or as the process that asks.
+/// slipway's own device plugin on this machine: recognized by its control socket, by its unit, to which only root can
+/// add a process, or because it is this process.
 class OwnService {
  public:
   explicit OwnService(const Host& host)
       : host_(host), control_(listener_of(host, std::string(kControlFolder) + "/deviceplugin.sock")) {}
 
   bool is(unsigned pid) const {
-    if (pid == control_ || pid == static_cast<unsigned>(::getpid())) return true;  // 0: both cannot be seen from here
-    return pid != 0 && (is_below_control(pid) || drain::read_process(host_, pid).owner.unit == kOwnUnit);
+    if (pid == control_ || pid == static_cast<unsigned>(::getpid())) return true;  // 0: neither is visible from here
+    return pid != 0 && (is_below_control(pid) || nvidia::read_process(host_, pid).owner.unit == kOwnUnit);
   }
 
  private:
   static constexpr const char* kOwnUnit = "slipway-deviceplugin.service";
   static constexpr int kMostAncestors = 8;
 
-  /// The service is a child of the process with the control socket. Both numbers are the kernel's own.
+  /// The service is a child of the process with the control socket. The kernel reports both process ids.
   bool is_below_control(unsigned pid) const {
     for (int i = 0; control_ && i < kMostAncestors && pid > 1; ++i) {
       if (pid == control_) return true;
-      const auto stat = drain::stat_here(pid);
+      const auto stat = nvidia::stat_here(pid);
       pid = stat ? stat->parent : 0;
     }
     return false;
@@ -138,7 +135,7 @@ std::vector<Listening> other_listeners(const Host& host, const std::string& fold
   return found;
 }
 
-/// "nvidia.com/gpu.shared" -> "nvidia-gpu.shared.sock", as both plugins call them.
+/// Returns "nvidia-gpu.shared.sock" for "nvidia.com/gpu.shared", as both plugins name their sockets.
 std::string socket_of(const std::string& resource) {
   return "nvidia-" + resource.substr(resource.find('/') + 1) + ".sock";
 }
@@ -148,7 +145,7 @@ bool is_gpu(const std::string& id) {
   return key.starts_with("GPU-") || key.starts_with("MIG-");
 }
 
-/// The resources with GPUs that kubelet has from others, each with its number of devices.
+/// Returns the GPU resources that kubelet has from other plugins, each with its number of devices.
 std::map<std::string, std::size_t> other_resources(const Host& host, const std::string& kubelet_root,
                                                    const OwnPlugin& own) {
   std::map<std::string, std::size_t> found;
@@ -171,15 +168,15 @@ std::string first_up(std::string text) {
   return text;
 }
 
-/// The unit, where it is one that an apply can stop.
-std::string unit_of(const drain::Process& process) {
+/// Returns the unit if an apply can stop it.
+std::string unit_of(const nvidia::Process& process) {
   const bool is_known = process.owner.container.empty() && std::ranges::count(known_units(), process.owner.unit) != 0;
   return is_known ? process.owner.unit : std::string();
 }
 
-OtherPlugin nvidias(const drain::Process& process, const std::map<std::string, std::size_t>& resources) {
-  return {drain::program_text(nvidias_plugin(), process) + offers_text(resources),
-          drain::how_to_end_program(nvidias_plugin(), process), unit_of(process)};
+OtherPlugin nvidias(const nvidia::Process& process, const std::map<std::string, std::size_t>& resources) {
+  return {nvidia::program_text(nvidias_plugin(), process) + offers_text(resources),
+          nvidia::how_to_end_program(nvidias_plugin(), process), unit_of(process)};
 }
 
 OtherPlugin at_sockets(const Host& host, const std::vector<Listening>& sockets,
@@ -187,7 +184,7 @@ OtherPlugin at_sockets(const Host& host, const std::vector<Listening>& sockets,
   std::vector<std::string> names;
   for (const Listening& each : sockets) names.push_back(each.socket);
   const unsigned pid = sockets.front().pid;
-  drain::Process process = pid == 0 ? drain::Process() : drain::read_process(host, pid);
+  nvidia::Process process = pid == 0 ? nvidia::Process() : nvidia::read_process(host, pid);
   const bool is_slipways = process.name.starts_with("slipway");
   if (process.name.empty())
     process.name = "a device plugin";
@@ -197,7 +194,7 @@ OtherPlugin at_sockets(const Host& host, const std::vector<Listening>& sockets,
                                    : (is_slipways ? "another slipway device plugin, " : "") + to_text(process);
   return {fmt::format("{}, which listens at {},{}", who, listed(names, "and"), offers_text(resources)),
           pid == 0 ? "find the pod with `kubectl get pods -A -o wide` and take it from the node"
-                   : drain::how_to_end_program(nvidias_plugin(), process),
+                   : nvidia::how_to_end_program(nvidias_plugin(), process),
           unit_of(process)};
 }
 
@@ -207,17 +204,18 @@ std::vector<OtherPlugin> find_other_plugins(const Host& host, const std::string&
   const std::string folder = kubelet_root + "/device-plugins";
   std::vector<Listening> sockets = other_listeners(host, folder);
   const auto resources = other_resources(host, kubelet_root, own);
-  // What others listen at there may be of other devices than GPUs.
+  // Sockets of other processes in the folder may be for devices other than GPUs.
   std::set<std::string> gpu_sockets{socket_of("nvidia.com/gpu")};
   for (const std::string& name : own.resources) gpu_sockets.insert(socket_of(name));
   for (const auto& [name, count] : resources) gpu_sockets.insert(socket_of(name));
   std::erase_if(sockets, [&](const Listening& each) { return !gpu_sockets.contains(each.socket); });
   std::vector<OtherPlugin> found;
   std::set<unsigned> named;
-  for (const drain::Process& process : drain::find_program(host, nvidias_plugin())) {
+  for (const nvidia::Process& process : nvidia::find_program(host, nvidias_plugin())) {
     const bool listens = std::ranges::count(sockets, process.pid, &Listening::pid) != 0;
-    const bool is_plugin = drain::is_root(host, process.pid) && (listens || drain::may_change_gpus(host, process.pid) ||
-                                                                 has_kubelets_folder(host, process.pid, folder));
+    const bool is_plugin =
+        nvidia::is_root(host, process.pid) &&
+        (listens || nvidia::may_change_gpus(host, process.pid) || has_kubelets_folder(host, process.pid, folder));
     if (!is_plugin) continue;
     found.push_back(nvidias(process, resources));
     named.insert(process.pid);

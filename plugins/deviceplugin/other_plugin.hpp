@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/deviceplugin/other_plugin.hpp - another device plugin that offers GPUs of this machine to the same kubelet,
-// so that each gives out what the other has given to a pod: NVIDIA's, another slipway's in a container, or any other.
+// so that both can allocate the same GPU: NVIDIA's, another slipway's in a container, or any other.
 #pragma once
 
 #include <optional>
@@ -13,34 +13,34 @@
 #include <slipway/host.hpp>
 #include <slipway/plan.hpp>
 
-#include "nvidia/drain/other_program.hpp"
+#include "nvidia/process/other_program.hpp"
 
 namespace slipway::deviceplugin {
 
-using OtherPluginPolicy = nvidia::drain::OtherProgramPolicy;
+using OtherPluginPolicy = nvidia::OtherProgramPolicy;
 
 struct OtherPlugin {
   std::string text;    ///< "NVIDIA's device plugin (pid 4711, pod gpu-operator/…) offers nvidia.com/gpu.shared (32)"
-  std::string remedy;  ///< how it is taken away
-  std::string unit;    ///< that runs it, where an apply can stop that; else empty
+  std::string remedy;  ///< how to remove it
+  std::string unit;    ///< the unit that runs it, if an apply can stop it; else empty
   bool operator==(const OtherPlugin&) const = default;
 };
 
-/// What is known of slipway's own device plugin, to tell others from it.
+/// Facts about slipway's own device plugin, to distinguish it from others.
 struct OwnPlugin {
-  std::set<std::string> resources;  ///< that it offers, or has offered: kubelet may still know them
+  std::set<std::string> resources;  ///< resources that it offers or has offered: kubelet may still know them
 };
 
-/// They are known by what only a device plugin has, since a process chooses its name:
-///  - the process of NVIDIA's device plugin: root's, and with kubelet's folder device-plugins among its mounts
+/// Finds device plugins by properties that a process cannot fake, since it chooses its own name:
+///  - the process of NVIDIA's device plugin: run by root, and with kubelet's folder device-plugins among its mounts
 ///  - a process that listens at a socket in that folder, which only root can make
-/// The GPUs that kubelet's checkpoint has under a resource that slipway does not offer say what it offers.
+/// Its resources are those in kubelet's checkpoint that have GPUs and that slipway does not offer.
 std::vector<OtherPlugin> find_other_plugins(const Host& host, const std::string& kubelet_root, const OwnPlugin& own);
 
 /// A unit of the host that runs NVIDIA's device plugin.
 struct OtherPluginUnit {
   std::string name;
-  bool in_etc = false;  ///< its file is the administrator's own, in the place where a link would mask it
+  bool in_etc = false;  ///< the administrator's own unit file is at the place where masking would put its link
 };
 std::vector<OtherPluginUnit> other_plugin_units(const Host& host);
 
@@ -48,8 +48,8 @@ std::vector<OtherPluginUnit> other_plugin_units(const Host& host);
 
 void add_other_plugin_units(const Host& host, Facts& facts);
 void add_other_plugins(const Host& host, const std::string& kubelet_root, const OwnPlugin& own, Facts& facts);
-/// Notes of the plan, and with take-over the actions that stop and mask a unit.
-/// Errors: `conflict` take-over, and the other one is not a unit of this machine.
+/// Adds notes to the plan, and for take-over the actions that stop and mask a unit. Errors: `conflict` take-over was
+/// requested, but the other plugin is not a unit of this machine.
 Status add_other_plugin(OtherPluginPolicy policy, const Facts& facts, Plan& plan);
 /// "deviceplugin.other-plugin"
 void add_other_plugin_findings(const Host& host, const std::string& kubelet_root, const OwnPlugin& own,

@@ -22,10 +22,10 @@ constexpr const char* kAbsentRemedy =
 constexpr std::size_t kLargestFile = 16U << 20U;
 constexpr std::chrono::milliseconds kLook{50};
 
-/// Of each GPU its own finding, whose remedy is for that GPU.
+/// Adds one finding per GPU, with a remedy for that GPU.
 void add_health(const Registered& seen, Findings& findings) {
   constexpr const char* kName = "deviceplugin.health";
-  // Where no driver answers, that is why no GPU does.
+  // If no driver answers, that explains all GPUs without an answer.
   const bool no_driver = seen.running && !seen.status->value("problem", "").empty();
   bool healthy = true;
   const Json gpus = seen.status->value("gpus", Json::array());
@@ -34,7 +34,7 @@ void add_health(const Registered& seen, Findings& findings) {
     if (health.value("healthy", true)) continue;
     healthy = false;
     const std::string address = gpu.value("address", "");
-    // One that only waits is on its way: an apply has nothing to do with it.
+    // A GPU that only waits recovers by itself: an apply cannot help.
     findings.add({health.value("waits", false) ? Finding::Status::warning : Finding::Status::fail, kName,
                   fmt::format("GPU {} ({}): {}", gpu.value("index", 0), address, health.value("text", "")),
                   health.value("remedy", ""), no_driver ? kOffers : nvidia::gpu_cause(address)});
@@ -56,10 +56,10 @@ void add_health(const Registered& seen, Findings& findings) {
     findings.pass(kName, fmt::format("{} GPUs are healthy", gpus.size()));
 }
 
-/// What kubelet itself says where it does (pod resources, since 1.21), else what its checkpoint holds.
+/// Compares with kubelet's own list if it has one (pod resources, since 1.21), else with its checkpoint.
 struct Compared {
   std::string name;
-  bool asked = false;  ///< kubelet itself, not its checkpoint
+  bool asked = false;  ///< the list is from kubelet itself, not from its checkpoint
   long offered = 0;
   long has = 0;
 };
@@ -74,12 +74,13 @@ Compared compare(const Json& resource, const std::map<std::string, std::vector<s
   return compared;
 }
 
-/// What keeps a resource from being registered, whatever kubelet still has of it from before.
+/// Says why a resource is not registered, even if kubelet still has it from before.
 std::string why_not_registered(const Json& resource) {
   return resource.value("registered", false) ? std::string() : resource.value("problem", "");
 }
 
-/// Kubelet had the resource, by the service or by its checkpoint, and does not run any more. @return  why; empty: no
+/// Says that kubelet had the resource, by the service's or the checkpoint's word, and has stopped. @return  the reason;
+/// empty: it has not
 std::string kubelet_went(const Json& resource, const Registered& seen) {
   const std::string waits_for = resource.value("waitsFor", "");
   if (resource.value("registered", false) || waits_for.empty()) return {};
@@ -104,7 +105,7 @@ void add_resource(const Json& resource, const std::map<std::string, std::vector<
 
 bool is_quiet(const Registered& seen) { return seen.running && seen.status && seen.status->value("quiet", false); }
 
-/// Whether another look in a moment may show something else.
+/// True when another look in a moment may show something else.
 bool may_change(const Registered& seen) {
   if (is_quiet(seen)) return true;
   if (!seen.running || !seen.status || !seen.devices || !seen.status->value("settling", false)) return false;

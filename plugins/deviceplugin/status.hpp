@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/status.hpp - how the service fares: whether kubelet has what it offers, and its status file for
+// plugins/deviceplugin/status.hpp - the state of the service: whether kubelet has its offer, and its status file for
 // people.
 #pragma once
 
@@ -16,27 +16,27 @@
 
 namespace slipway::deviceplugin {
 
-/// What the service says, and what kubelet has.
+/// The service's status and kubelet's devices.
 struct Registered {
-  bool kubelet = false;         ///< its folder is there
-  std::optional<Json> status;   ///< of the service, from its status file
-  bool running = false;         ///< the service is: else its file is about the past
-  bool booting = false;         ///< kubelet may start later, so that what it has now is of another boot
-  std::size_t gpus_on_bus = 0;  ///< those that the driver should show
-  /// kubelet's checkpoint: healthy ids by resource; empty: it has none
+  bool kubelet = false;         ///< kubelet's folder exists
+  std::optional<Json> status;   ///< of the service, from its status file; empty: no file
+  bool running = false;         ///< the service runs; else its status file is outdated
+  bool booting = false;         ///< kubelet may start later, so its current data is from another boot
+  std::size_t gpus_on_bus = 0;  ///< number of GPUs that the driver should show
+  /// healthy ids by resource in kubelet's checkpoint; empty: there is none
   std::optional<std::map<std::string, std::vector<std::string>>> devices;
 };
 
 Registered read_registered(const Host& host, const std::string& kubelet_root);
 
-/// The same once kubelet has what it was just sent, or the service says that it has had the time to take it: at most
-/// ten seconds after the service's list changed. Not after `limit`, whatever the service says.
+/// Reads the same after kubelet has taken the newest list, or has had ten seconds for it since the service's list
+/// changed. Returns after `limit` at the latest.
 Registered wait_for_kubelet(const Host& host, const std::string& kubelet_root,
                             std::chrono::milliseconds limit = std::chrono::seconds(12));
 /// "deviceplugin.health", "deviceplugin.registered".
 void add_findings(const Registered& seen, Findings& findings);
 
-/// "deviceplugin.registration": how long each resource took to be registered, or what it waits for.
+/// Adds "deviceplugin.registration": how long each resource took to be registered, or what it waits for.
 void add_registration_findings(const Registered& seen, Findings& findings);
 
 /// The resources that the service offers, and those that it has offered since the boot: kubelet may still know them.
@@ -46,15 +46,15 @@ std::set<std::string> offered_since_boot(const Json& status);
 /// @param status  likewise
 std::string status_text(const Json& status);
 
-/// What node-problem-detector's custom plugins answer.
+/// The answer to node-problem-detector's custom plugin monitor.
 struct NodeProblem {
   static constexpr int kNone = 0;
   static constexpr int kProblem = 1;
   static constexpr int kUnknown = 2;
   int code = kUnknown;
-  std::string line;  ///< of printable letters, at most 500
+  std::string line;  ///< printable characters, at most 500
 };
-/// @param reasons  those that count: words of Health::reason, or their part before a number ("xid"); empty: all
+/// @param reasons  the reasons that count: words of Health::reason, or their part before a number ("xid"); empty: all
 NodeProblem node_problem_of(const Json& status, const std::vector<std::string>& reasons);
 
 }  // namespace slipway::deviceplugin

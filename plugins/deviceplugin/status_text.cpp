@@ -9,7 +9,7 @@
 #include "deviceplugin/conflicts.hpp"
 #include "deviceplugin/memory.hpp"
 #include "deviceplugin/status.hpp"
-#include "nvidia/kubelet/holders.hpp"
+#include "nvidia/kubelet/gpu_pods.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
@@ -31,7 +31,7 @@ std::string health_of(const Json& gpu) {
   return health.value("healthy", false) ? "healthy" : health.value("reason", "unhealthy");
 }
 
-/// Each column as wide as its widest cell; the last one is not filled up.
+/// Makes each column as wide as its widest cell; the last one is not padded.
 std::string table(const std::vector<Row>& rows) {
   std::array<std::size_t, kColumns> widths{};
   for (const Row& row : rows)
@@ -57,7 +57,8 @@ std::string gpus_text(const Json& gpus) {
   return table(rows);
 }
 
-/// The pods that kubelet has given a GPU or MIG device: "team-a/s1, container main (nvidia.com/gpu, replica 2)".
+/// Returns the pods with a GPU or MIG device according to kubelet: "team-a/s1, container main (nvidia.com/gpu, replica
+/// 2)".
 std::vector<std::string> holders_of(const Json& status, const std::string& uuid) {
   std::vector<std::string> texts;
   const Json holders = list_of(status, "holders");
@@ -76,7 +77,7 @@ std::vector<std::string> holders_of(const Json& status, const std::string& uuid)
   return texts;
 }
 
-/// Which pods have which GPU, a line for each.
+/// Returns a line for each pod with the GPU.
 std::string pods_text(const Json& status, const Json& gpu) {
   std::string text;
   const auto add = [&](const std::string& label, const std::string& uuid) {
@@ -89,7 +90,7 @@ std::string pods_text(const Json& status, const Json& gpu) {
   return text;
 }
 
-/// Who holds memory, and what is wrong with a GPU.
+/// Lists the users of the GPU's memory, and the GPU's problems.
 std::string notes_text(const Json& gpu) {
   const std::string label = fmt::format("GPU {}", gpu.value("index", 0));
   std::string text;

@@ -33,7 +33,8 @@ Json resources_json(const Resources& resources) {
   return list;
 }
 
-/// What `devices` of a config calls it: by the GPU's place on the bus, where NVML may count otherwise.
+/// Returns the number that `devices` in a config uses for the GPU: its position on the PCI bus, which can differ from
+/// NVML's index.
 std::string number_of(const Device& device, const std::vector<Gpu>& gpus) {
   const std::size_t colon = device.index.find(':');
   return std::to_string(gpus[device.position].number()) +
@@ -51,7 +52,7 @@ std::string resources_text(const Resources& resources, const std::vector<Gpu>& g
   return text;
 }
 
-/// The config is a file of the caller's, also where the machine is a simulated one below another root.
+/// The config is a file of the caller, even if the machine is simulated or below another root.
 Result<Settings> settings_of(const std::string& config_file, const std::string& config_name) {
   SLIPWAY_TRY(files, open_host({.root = "/", .kernel_view = "/"}));
   const Spec none(Json::object());

@@ -32,7 +32,7 @@ Result<std::vector<nvidia::Gpu>> read_gpus(const std::vector<std::string>& texts
   return gpus;
 }
 
-// What the kernel's parameter parser reads: 1 and 0 for true and false.
+// Returns the form that the kernel's parameter parser reads: 1 and 0 for true and false.
 std::string value_text(const Json& value) {
   if (value.is_boolean()) return value.get<bool>() ? "1" : "0";
   if (value.is_string()) return value.get<std::string>();
@@ -86,7 +86,7 @@ Status read_signing(const Spec& spec, Settings& settings) {
   return {};
 }
 
-// Everything but nvidia itself needs nvidia; nvidia-drm needs nvidia-modeset as well.
+// Adds the modules that others need: all need nvidia; nvidia-drm also needs nvidia-modeset.
 std::vector<std::string> with_needed(const std::vector<std::string>& wanted) {
   const auto has = [&](std::string_view name) { return std::ranges::find(wanted, name) != wanted.end(); };
   std::vector<std::string> load;
@@ -106,7 +106,7 @@ Precompiled precompiled_from(const std::string& text) {
 
 Result<Settings> read_settings(const Spec& spec) {
   Settings settings;
-  const auto version = nvidia::VersionConstraint::parse(spec.text("version"));
+  const auto version = VersionConstraint::parse(spec.text("version"));
   if (!version)
     return invalid(fmt::format("'{}' names no driver version", spec.text("version")), "version",
                    "write a version (535.261.03), a branch (535), latest, or a range (\">=535.200 <550\")");

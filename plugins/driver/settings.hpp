@@ -11,30 +11,30 @@
 #include <slipway/spec.hpp>
 
 #include "driver/choose/choose.hpp"
+#include "driver/choose/version_constraint.hpp"
 #include "driver/detect/kernel_choice.hpp"
-#include "nvidia/version_constraint.hpp"
 
 namespace slipway::driver {
 
 /// See driver.component.yaml for what each key means.
 struct Settings {
-  nvidia::VersionConstraint version;
+  VersionConstraint version;
   std::optional<nvidia::Flavour> modules;  ///< empty: auto
   std::vector<nvidia::Gpu> gpus;
   Precompiled precompiled = Precompiled::prefer;
   std::string sign_key;          ///< path; empty: compiled modules are not signed
   std::string sign_certificate;  ///< path
   std::map<std::string, std::map<std::string, std::string>> parameters;  ///< module to name to value
-  std::vector<std::string> load;  ///< in the order of nvidia::kModules, with what each needs
+  std::vector<std::string> load;  ///< in the order of nvidia::kModules, with the modules that they need
   bool blacklist_nouveau = true;
   std::string libdir;  ///< "auto", "none" or an absolute path
   bool keep_existing = false;
   KernelChoice kernels;
-  bool note_missing_package = false;  ///< a further kernel without a package is told, and no error
+  bool note_missing_package = false;  ///< a further kernel without a package gives a note, not an error
 };
 
-/// Errors: `invalid` an unknown GPU (with the nearest known one), half a signing pair, a parameter value that no line
-/// of modprobe.d can hold.
+/// Errors: `invalid` an unknown GPU (with the nearest known one), half a signing pair, a parameter value that cannot be
+/// written in modprobe.d.
 Result<Settings> read_settings(const Spec& spec);
 
 }  // namespace slipway::driver

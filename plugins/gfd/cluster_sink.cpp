@@ -71,7 +71,7 @@ Result<bool> NodeFeatureSink::put(const Labels& labels) {
   const Json& spec = wanted["spec"];
   const bool same_labels = part_of(*existing, "spec", "labels") == spec["labels"];
   if (same_labels && part_of(*existing, "metadata", "labels") == wanted["metadata"]["labels"]) return false;
-  Json next = *std::move(existing);  // with its resourceVersion and owners
+  Json next = *std::move(existing);  // keeps its resourceVersion and owners
   next["metadata"]["labels"] = wanted["metadata"]["labels"];
   next["spec"] = spec;
   SLIPWAY_CHECK(door_.put(next));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/gfd/cluster_sink.hpp - labels as objects of a cluster: a NodeFeature, for Node Feature Discovery, or the
-// labels of the Node itself, where no Node Feature Discovery runs.
+// labels of the Node itself, without Node Feature Discovery.
 //
-// Who speaks to an API server implements ClusterDoor; gfd itself has no network.
+// A client of an API server implements ClusterDoor; gfd itself does not use the network.
 #pragma once
 
 #include <set>
@@ -14,26 +14,28 @@
 
 namespace slipway::gfd {
 
-/// nfd.k8s-sigs.io/v1alpha1, "nvidia-features-for-NODE", as gpu-feature-discovery writes it, without owners.
-/// @param name_space  empty: left to who creates it
+/// nfd.k8s-sigs.io/v1alpha1, "nvidia-features-for-NODE", in the form of gpu-feature-discovery, without owners.
+/// @param name_space  empty: set by the client that creates it
 Json node_feature_object(const Labels& labels, const std::string& node, const std::string& name_space);
 
-/// A JSON merge patch (RFC 7386) of a Node: its labels become these, and those of `former` that are none of them go.
-/// The annotation kOwnLabels has the keys for the next time.
+/// Returns a JSON merge patch (RFC 7386) of a Node: sets its labels to these, and removes labels of `former` that are
+/// not among them. The annotation kOwnLabels keeps the keys for the next time.
 Json node_labels_patch(const Labels& labels, const std::set<std::string>& former);
 
-/// The annotation of a Node that has the keys of the labels which gfd put there, separated by commas.
+/// The annotation of a Node with the keys of gfd's labels, separated by commas.
 inline constexpr const char* kOwnLabels = "slipway.dev/gfd-labels";
 
-/// The keys in that annotation of a Node. Only those of gfd's own domains count, whoever wrote the annotation.
+/// Returns the keys in that annotation of a Node. Only keys in gfd's own domains count, since other clients can write
+/// the annotation.
 std::set<std::string> own_labels(const Json& node);
 
 class ClusterDoor {
  public:
   virtual ~ClusterDoor() = default;
-  /// Errors: `not_found` there is no such object; `unreachable`, `denied`, ….
+  /// Errors: `not_found` the object does not exist; `unreachable`, `denied`, ….
   virtual Result<Json> get(const std::string& kind, const std::string& name) = 0;
-  /// Creates it, or replaces the one with its resourceVersion. Errors: `conflict` somebody changed it meanwhile; ….
+  /// Creates it, or replaces the one with its resourceVersion. Errors: `conflict` another client changed it meanwhile;
+  /// ….
   virtual Status put(const Json& object) = 0;
   virtual Status merge(const std::string& kind, const std::string& name, const Json& patch) = 0;
 };
@@ -52,7 +54,7 @@ class NodeFeatureSink final : public LabelSink {
   std::string namespace_;
 };
 
-/// Changes only what is different, and takes away only what it put there.
+/// Changes only labels that differ, and removes only labels that it added.
 class NodeLabelSink final : public LabelSink {
  public:
   NodeLabelSink(ClusterDoor& door, std::string node) : door_(door), node_(std::move(node)) {}

@@ -23,7 +23,8 @@ bool holds(const RootDir& root, const std::string& path, const std::string& text
   return existing && *existing == text;
 }
 
-/// Writes a new file in the folder `above` and gives it the name `path`. @return EXDEV: they lie on two file systems
+/// Writes a new file in the folder `above` and gives it the name `path`. @return EXDEV: the two are on different file
+/// systems
 Result<int> write_and_rename(const RootDir& root, const std::string& above, const std::string& path,
                              const std::string& text) {
   SLIPWAY_TRY(from, root.open_at(above, O_PATH | O_DIRECTORY));
@@ -44,10 +45,10 @@ Result<bool> write_feature_file(const RootDir& root, const std::string& path, co
   if (holds(root, path, text)) return false;
   const std::string folder = folder_of(path);
   if (folder != "/") SLIPWAY_CHECK(make_folders(root, folder));
-  // As links lead: what is above the folder itself, not above a link to it.
+  // Uses the parent of the folder that links lead to, not the parent of a link.
   SLIPWAY_TRY(real, root.resolve(folder));
   const std::string file = (real == "/" ? "" : real) + "/" + name_of(path);
-  // features.d may be a mount of its own in a container: then a hidden file in it must do, which readers pass over.
+  // features.d may be a mount of its own in a container: then a hidden file inside it is used, which readers ignore.
   auto done = write_and_rename(root, folder_of(real), file, text);
   if (!done || *done == EXDEV) done = write_and_rename(root, real, file, text);
   if (!done) return done.error();

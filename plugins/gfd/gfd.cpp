@@ -14,7 +14,7 @@
 namespace slipway::gfd {
 namespace {
 
-/// What the file holds, without the label that only says when the service started.
+/// Returns the file's text without the label that only has the service's start time.
 std::string without_timestamp(const std::string& lines) {
   std::string kept;
   for (const std::string_view line : lines_with_ends(lines))
@@ -22,10 +22,10 @@ std::string without_timestamp(const std::string& lines) {
   return kept;
 }
 
-/// sd_booted(3); else only people start the service.
+/// Same as sd_booted(3); without systemd only users start the service.
 bool has_systemd(const Host& host) { return host.exists("/run/systemd/system"); }
 
-/// It runs, or has died: a service that ends in good order takes its socket away.
+/// True when the service runs or has crashed: on a normal exit it removes its socket.
 bool has_run(const Host& host) { return host.exists(std::string(kControlFolder) + "/gfd.sock"); }
 
 std::string remedy_for(const Host& host) {
@@ -34,7 +34,7 @@ std::string remedy_for(const Host& host) {
   return (has_run(host) ? "look at what the service has printed" : "start the service: `slipway service gfd`") + print;
 }
 
-/// The cause of what comes of the first GPU that the driver should show and that does not answer.
+/// Returns the likely cause for the first GPU that the driver should show and that does not answer.
 std::string lost_gpu_of(const Snapshot& snapshot, const Host& host) {
   if (snapshot.unreachable.empty()) return {};
   std::vector<std::string> answering;
@@ -47,7 +47,8 @@ std::string lost_gpu_of(const Snapshot& snapshot, const Host& host) {
 Result<Facts> Gfd::detect(const Spec& spec, const Host& host) const {
   if (auto none = nvidia::facts_without_gpu(host)) return *std::move(none);
   Facts facts;
-  // A mistake in the config is told now, not by a service at night. It may be in a file, and plan() reads none.
+  // Reports a mistake in the config at plan time, before the service starts. The config may be a file, which plan()
+  // does not read.
   const auto config = config_of(spec, host);
   if (!config) {
     facts.set("problem", to_json(config.error()));
@@ -64,7 +65,7 @@ Result<Facts> Gfd::detect(const Spec& spec, const Host& host) const {
 
 Result<Plan> Gfd::plan(const Spec&, const Facts& facts, const Inputs&) const {
   if (facts.has("problem")) return error_from_json(facts.value("problem"));
-  Plan plan;  // the service does the work, and its unit is the core's
+  Plan plan;  // the service does the work, and the core creates its unit
   for (const std::string& warning : facts.texts("warnings")) plan.note(warning);
   if (const std::string output = facts.text("output"); !output.empty())
     plan.add(action::service_file(output)).because("the node's labels");
@@ -93,7 +94,7 @@ Result<Findings> Gfd::verify(const Spec& spec, const Host& host) const {
   const auto file = host.read(config.output);
   if (file && without_timestamp(*file) == to_lines(labels))
     findings.pass("gfd.labels", fmt::format("{} labels are in {}", labels.size(), config.output));
-  else if (!host.live())  // an image, with a simulated machine beside it perhaps
+  else if (!host.live())  // an image, possibly with a simulated machine
     findings.not_exercised("gfd.labels",
                            "this root is not running: slipway-gfd.service writes " + config.output + " at first boot");
   else if (!file && !has_systemd(host) && !has_run(host))

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/gfd/gfd.hpp - the component gfd: node labels as GPU Feature Discovery makes them, without its pod, and its
-// tools.
+// plugins/gfd/gfd.hpp - the component gfd: the node labels of GPU Feature Discovery, without its pod, and its tools.
 #pragma once
 
 #include <slipway/commands.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/gfd/pass_schedule.hpp - when the next pass is due: after the interval, or when a file has changed.
+// plugins/gfd/pass_schedule.hpp - the time of the next pass: after the interval, or when a file has changed.
 #pragma once
 
 #include <algorithm>
@@ -8,13 +8,13 @@
 
 namespace slipway::gfd {
 
-/// A changed file brings a pass at once and another one a little later. Each pass opens NVML, and anybody may change
-/// files again and again: passes that files bring are then further and further apart.
+/// A changed file starts a pass at once and another one a little later. Each pass opens NVML, and users may change
+/// files again and again, so the gap between such passes grows.
 class PassSchedule {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// @param interval  empty: one pass, and no other
+  /// @param interval  empty: one pass only
   explicit PassSchedule(std::optional<std::chrono::milliseconds> interval) : interval_(interval) {}
 
   void files_changed(Clock::time_point now) {
@@ -32,7 +32,7 @@ class PassSchedule {
     gap_ = std::min(2 * gap_, kLongest);
     due_ = std::min(due_, now + std::max(kOnceMore, gap_));
   }
-  /// What the pass has begun with may be out of date.
+  /// The input of the running pass may be outdated.
   void look_again(Clock::time_point now) { due_ = std::min(due_, now + gap_); }
   bool is_due(Clock::time_point now) const { return now >= due_; }
   /// Empty: no further pass.
@@ -41,12 +41,12 @@ class PassSchedule {
  private:
   static constexpr std::chrono::seconds kShortest{1};
   static constexpr std::chrono::seconds kLongest{32};
-  static constexpr std::chrono::seconds kOnceMore{3};  ///< a driver that loads is not done when its node appears
+  static constexpr std::chrono::seconds kOnceMore{3};  ///< the driver is not fully loaded when its node appears
   static constexpr Clock::time_point kNever = Clock::time_point::max();
 
   std::optional<std::chrono::milliseconds> interval_;
-  std::chrono::seconds gap_ = kShortest;  ///< between two passes that files bring
-  bool changed_ = false;                  ///< a file, since the last pass began
+  std::chrono::seconds gap_ = kShortest;  ///< between two passes that files start
+  bool changed_ = false;                  ///< a file has changed since the last pass began
   Clock::time_point last_;                ///< when the last pass began
   Clock::time_point last_change_;
   Clock::time_point due_;

@@ -30,7 +30,7 @@ Result<Seen> Probe::look(const nvidia::config::Sharing& sharing) {
   seen.sources.gpu_on_bus = nvidia::count_gpus(host_) != 0;
   if (host_.has_kernel_view()) {
     auto vgpu = find_vgpu(host_);
-    // Without all of the configuration space nobody can tell; a vGPU that hides its host is a failed look.
+    // Without all of the configuration space the result is unknown; a vGPU that hides its host fails the check.
     if (!vgpu && vgpu.error().code == ErrorCode::invalid) return vgpu.error();
     seen.sources.vgpu_known = vgpu.ok();
     if (vgpu) seen.sources.vgpu = *vgpu;
@@ -44,7 +44,7 @@ Result<Snapshot> Probe::ask_nvml(bool with_places, std::optional<Error>& no_driv
   if (!nvml_) {
     const auto choice = nvml::choose_library(host_, config_.driver_root);
     if (!choice) {
-      if (choice.error().code != ErrorCode::offline) return choice.error();  // a library that was asked for by its name
+      if (choice.error().code != ErrorCode::offline) return choice.error();  // a library was requested by name
       no_driver = choice.error();
       return Snapshot();
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/gfd/probe.hpp - one look at the machine after the other, each with an NVML of its own.
+// plugins/gfd/probe.hpp - repeated checks of the machine, each with an NVML of its own.
 #pragma once
 
 #include <optional>
@@ -13,25 +13,24 @@
 
 namespace slipway::gfd {
 
-/// What a look came to. Without a driver there are still labels to make.
+/// The result of a check. Some labels exist even without a driver.
 struct Seen {
   Sources sources;
-  std::optional<Error> no_driver;  ///< why NVML could not be asked: nothing installed, not loaded, versions differ
+  std::optional<Error> no_driver;  ///< why NVML could not be used: not installed, not loaded, versions differ
 };
 
-/// NVML is opened for each look. Released after each, no GPU stays busy between them, and a driver that came, went or
-/// was updated meanwhile is noticed.
+/// Opens NVML for each check and closes it afterwards, so that no GPU stays busy in between, and a driver that was
+/// loaded, unloaded or updated is noticed.
 class Probe {
  public:
-  /// NVML is released after each look, but for a tool, whose process ends then. A service waits for a GPU that hangs; a
-  /// command finds out what other workers know of it (NvmlOptions::find_hanging).
+  /// NVML is closed after each check, except in a tool, whose process ends then. A service waits for a hanging GPU; a
+  /// command reads what other workers know about it (NvmlOptions::find_hanging).
   enum class Use { service, command, tool };
 
   /// `host` is borrowed.
   Probe(const Host& host, Config config, Use use = Use::service);
-  /// Errors: what makes a look worthless, such as a machine on which no GPU answers; `denied` SLIPWAY_NVML is
-  /// refused.
-  /// @param sharing  what the labels will be made by, which may be another than at the look before
+  /// Errors: a reason that makes the check worthless, such as no GPU that answers; `denied` SLIPWAY_NVML is rejected.
+  /// @param sharing  the settings of the labels, which may have changed since the last check
   Result<Seen> look(const nvidia::config::Sharing& sharing);
 
  private:

@@ -49,17 +49,17 @@ Result<Labelled> label_once(Probe& probe, const Config& config, LabelSink& sink,
 
 namespace {
 
-/// The settings of a config that this service can follow.
+/// Returns the settings of a config that this service supports.
 Result<nvidia::config::Settings> readable_settings(const Spec& spec, const Host& host) {
   SLIPWAY_TRY(settings, nvidia::config::read_shared_settings(spec, "gfd", host, nvidia::config::process_environment));
   SLIPWAY_CHECK(config_of(spec, settings, nvidia::config::process_environment));
   return settings;
 }
 
-/// Takes up a config file that has changed. One that is wrong leaves the last good one in force.
+/// Loads a config file that has changed. If it is invalid, the last good one stays active.
 /// @return what is wrong with it now; empty: nothing
 std::string follow(ConfigWatch& watch, const Spec& spec, Config& config, ServiceIo& io) {
-  watch.changed();  // passes are seldom enough to read it each time
+  watch.changed();  // passes are rare enough to read it each time
   auto news = watch.look(std::chrono::steady_clock::now());
   if (watch.settling()) {
     std::this_thread::sleep_for(ConfigWatch::kSettle);
@@ -75,8 +75,7 @@ std::string follow(ConfigWatch& watch, const Spec& spec, Config& config, Service
   return watch.problem() ? watch.problem()->where + ": " + watch.problem()->what : "";
 }
 
-/// What shows that the driver came or went, that another service has lost or found a GPU, or that the config is
-/// another.
+/// Files that change when the driver comes or goes, another service loses or finds a GPU, or the config changes.
 std::vector<std::string> paths_of(const Spec& spec, const Host& host) {
   std::vector<std::string> paths{"/dev/nvidiactl", nvidia::health::kHealthFile};
   for (const unsigned minor : nvidia::read_gpu_minors(host)) paths.push_back("/dev/nvidia" + std::to_string(minor));
@@ -85,13 +84,13 @@ std::vector<std::string> paths_of(const Spec& spec, const Host& host) {
   return paths;
 }
 
-/// The passes and the files that bring them.
+/// Schedules the passes, and watches the files that start them.
 class Passes {
  public:
   using Clock = PassSchedule::Clock;
 
   Passes(const RootDir& root, std::optional<std::chrono::milliseconds> interval, ServiceIo& io) : schedule_(interval) {
-    if (!interval) return;  // one pass, and no other
+    if (!interval) return;  // one pass only
     auto opened = FileWatch::open(root);
     if (opened)
       files_.emplace(std::move(*opened));
@@ -117,7 +116,7 @@ class Passes {
 
 }  // namespace
 
-// NVML is open during a pass only, so there is nothing to release between two.
+// NVML is open only during a pass, so there is nothing to release between passes.
 Status LabelService::run(const Spec& spec, const Host& host, const std::stop_token& stop, ServiceIo& io) {
   SLIPWAY_TRY(settings, readable_settings(spec, host));
   SLIPWAY_TRY(config, config_of(spec, settings, nvidia::config::process_environment));
@@ -131,7 +130,7 @@ Status LabelService::run(const Spec& spec, const Host& host, const std::stop_tok
     SLIPWAY_TRY(seen, probe.look(config.sharing));
     if (seen.no_driver) return *seen.no_driver;
   }
-  std::string last;  // what was said of the last failure: the same again is not worth a line
+  std::string last;  // text of the last failure: the same failure is not logged again
   std::vector<std::string> last_left_out;
   const auto pass = [&]() -> Status {
     const auto now = Passes::Clock::now();
@@ -169,7 +168,7 @@ Status LabelService::run(const Spec& spec, const Host& host, const std::stop_tok
 
 Status LabelService::resume() {
   anew_ = true;
-  loop_.wake();  // much may have changed meanwhile
+  loop_.wake();  // the state may have changed meanwhile
   return loop_.resume();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/gfd/service.hpp - `slipway service gfd`: looks at the machine again and again and keeps the labels and their
-// file right.
+// plugins/gfd/service.hpp - `slipway service gfd`: checks the machine again and again and keeps the labels and their
+// file up to date.
 #pragma once
 
 #include <atomic>
@@ -18,13 +18,14 @@
 
 namespace slipway::gfd {
 
-/// Where labels go: the file of Node Feature Discovery; objects of a cluster (cluster_sink.hpp), for an agent.
+/// The destination of labels: the file of Node Feature Discovery; for an agent, objects of a cluster
+/// (cluster_sink.hpp).
 class LabelSink {
  public:
   virtual ~LabelSink() = default;
-  /// Makes these the labels. @return false when they were already
+  /// Replaces the labels by these. @return false when they were the same already
   virtual Result<bool> put(const Labels& labels) = 0;
-  /// Labels were put there, by this process or an earlier one.
+  /// True when labels are there, from this process or an earlier one.
   virtual bool holds_labels() const = 0;
 };
 
@@ -41,13 +42,13 @@ class FileSink final : public LabelSink {
 };
 
 struct Labelled {
-  std::vector<std::string> unreachable;  ///< GPUs that the labels are without, since they do not answer
-  std::string no_driver;                 ///< why they are of no GPU at all; empty: a driver runs
+  std::vector<std::string> unreachable;  ///< GPUs without labels because they do not answer
+  std::string no_driver;                 ///< why there are no labels of GPUs at all; empty: a driver runs
 };
 
-/// One pass: looks, makes labels, hands them on. A pass that fails leaves the labels of the last good one where they
-/// are; so does a driver that is away while its GPUs are still on the bus.
-/// @param log  a line for people
+/// Runs one pass: reads the GPUs, makes labels, and puts them into the sink. If a pass fails, or the driver is gone
+/// while its GPUs are still on the bus, the labels of the last good pass stay.
+/// @param log  logs a line
 Result<Labelled> label_once(Probe& probe, const Config& config, LabelSink& sink,
                             const std::function<void(const std::string&)>& log);
 
@@ -59,15 +60,15 @@ class LabelService final : public Service {
 
  private:
   ServiceLoop loop_;
-  std::atomic<bool> anew_ = false;  ///< a pass whatever is due
+  std::atomic<bool> anew_ = false;  ///< run a pass even if none is due
 };
 
-/// Makes the file hold exactly `text`, mode 0644, with its folders. A reader sees the old content or the new, never a
-/// part. The new file comes into being outside the folder, whose watchers then see one change only.
-/// Others may write in that folder, pods among them: no link leads out of the root, and only a regular file is read.
+/// Replaces the file's content by `text`, with mode 0644, and creates missing folders. A reader sees the old content or
+/// the new, never a part. The new file is created outside the folder, so that watchers of the folder see one change
+/// only. Pods may write in that folder: links cannot lead out of the root, and only a regular file is read.
 /// @param path  absolute, inside the root
 /// @return false when it held that text already and nothing was written
-/// Errors: of the file system; the old content is then still there
+/// Errors: those of the file system; the old content is then unchanged
 Result<bool> write_feature_file(const RootDir& root, const std::string& path, const std::string& text);
 
 }  // namespace slipway::gfd

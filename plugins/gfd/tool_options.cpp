@@ -20,7 +20,7 @@ std::string host_name() {
   return gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "localhost";
 }
 
-/// It is a file of the caller's, whatever machine is looked at.
+/// The config is a file of the caller's machine, also when another machine is inspected.
 Status read_config_file(const std::string& file, const std::string& name, Config& config) {
   if (file.empty()) return {};
   SLIPWAY_TRY(files, open_host({.root = "/", .kernel_view = "/"}));

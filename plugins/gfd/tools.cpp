@@ -11,7 +11,7 @@
 namespace slipway::gfd {
 namespace {
 
-/// To the file that was asked for, else to standard output.
+/// Writes to the requested file, else to standard output.
 Status deliver(const std::string& text, const std::string& file, ToolIo& io) {
   if (file.empty()) {
     io.print(text);
@@ -35,7 +35,7 @@ Result<Seen> look(const ToolOptions& options, const Host& host, ToolIo& io) {
   return std::move(seen);
 }
 
-/// The document of a form; that of "text" is one line for each.
+/// Returns the labels in the requested form; "text" is one line per label.
 std::string text_of(const Labels& labels, const ToolOptions& options) {
   if (options.form == "nodefeature") return pretty(node_feature_object(labels, options.node, options.name_space));
   if (options.form == "node-patch") return pretty(node_labels_patch(labels, {}));

@@ -12,10 +12,10 @@ struct IdRange {
   std::uint16_t first;
   std::uint16_t last;
   Architecture architecture;
-  std::string_view capability = {};  ///< compute capability, where the whole range has one that is known
+  std::string_view capability = {};  ///< compute capability, if it is known and the same for the whole range
 };
 
-// Ranges end where the next chip's block begins, so that later boards of a known chip fall into them too. Sorted.
+// A range ends where the next chip's block begins, so that later boards of a known chip fall into it too. Sorted.
 constexpr std::array kRanges{
     IdRange{0x0000, 0x0f9f, Architecture::fermi_or_older},
     IdRange{0x0fa0, 0x103f, Architecture::kepler},
@@ -58,8 +58,8 @@ struct Row {
   ArchitectureSupport support;
 };
 
-// The open modules began with 515 and need the GSP, which Turing brought. 470 and 580 are the last branches of what
-// they name; see "Supported GPUs" in the driver's README of each branch.
+// The open modules began with 515 and need the GSP, which Turing brought. 470 and 580 are the last branches for the
+// architectures that they are listed with; see "Supported GPUs" in the driver's README of each branch.
 constexpr std::array kRows{
     Row{Architecture::fermi_or_older, "fermi-or-older", {0, 390, 0, false}},
     Row{Architecture::kepler, "kepler", {304, 470, 0, false}},
@@ -71,13 +71,13 @@ constexpr std::array kRows{
     Row{Architecture::ada, "ada", {520, 0, 520, false}},
     Row{Architecture::hopper, "hopper", {520, 0, 520, false}},
     Row{Architecture::blackwell, "blackwell", {570, 0, 570, true}},
-    // Not in the table of 595.45.04 yet; everything since Blackwell is for the open modules only.
+    // Not in the table of 595.45.04 yet; everything since Blackwell requires the open modules.
     Row{Architecture::rubin, "rubin", {0, 0, 570, true}},
     Row{Architecture::newer, "newer", {0, 0, 570, true}},
     Row{Architecture::unknown, "unknown", {0, 0, 0, false}},
 };
 
-/// Null: in a gap of the table.
+/// Null: the id is in a gap of the table.
 const IdRange* range_of(std::uint16_t device_id) {
   const auto after = std::ranges::upper_bound(kRanges, device_id, {}, &IdRange::first);
   const IdRange& range = *std::prev(after);  // the first range begins at 0

@@ -14,7 +14,7 @@ bool ask_for_cdi_refresh(const Host& host) {
   if (host.borrows_root() || !host.exists(std::string("/etc/systemd/system/") + kRefreshPathUnit)) return false;
   const std::string above = host.root_folder() == "/" ? "" : host.root_folder();
   const std::string path = above + kRefreshFile;
-  // Its folder is root's alone.
+  // Only root can write to its folder.
   const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0644));
   return file && ::futimens(file.get(), nullptr) == 0;
 }

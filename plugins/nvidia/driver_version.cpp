@@ -9,7 +9,7 @@ namespace {
 constexpr unsigned kSmallestBranch = 10;
 constexpr std::size_t kMaxDigits = 4;
 
-// One field of digits only; std::from_chars alone would take "5x" for 5.
+// Reads a field of digits only; std::from_chars alone would accept "5x" as 5.
 std::optional<unsigned> parse_field(std::string_view text) {
   if (text.empty() || text.size() > kMaxDigits) return std::nullopt;
   unsigned value = 0;

@@ -10,16 +10,16 @@
 
 namespace slipway::nvidia {
 
-/// `<branch>.<minor>[.<patch>]`. Versions with equal numbers are equal, however they are written ("535.261.3" and
-/// "535.261.03"); file names need the text as NVIDIA wrote it, which text() keeps.
+/// `<branch>.<minor>[.<patch>]`. Versions with equal numbers are equal in any spelling ("535.261.3" and "535.261.03");
+/// file names need NVIDIA's spelling, which text() keeps.
 class DriverVersion {
  public:
-  /// Nothing when `text` is not a version: 2 or 3 fields of 1-4 digits, the branch from 10 on, nothing around them.
+  /// Empty when `text` is not a version: 2 or 3 fields of 1-4 digits, the branch at least 10, no other characters.
   static std::optional<DriverVersion> parse(std::string_view text);
 
   unsigned branch() const { return fields_[0]; }
   const std::string& text() const { return text_; }
-  /// Branch, minor, patch; a missing patch counts as 0.
+  /// Branch, minor, patch; a missing patch is 0.
   const std::array<unsigned, 3>& fields() const { return fields_; }
 
   std::strong_ordering operator<=>(const DriverVersion& other) const { return fields_ <=> other.fields_; }
@@ -31,7 +31,7 @@ class DriverVersion {
   std::string text_;
 };
 
-/// `left` before `right`; a text that is not a version comes before all versions. For sorting what a catalogue says.
+/// Compares for sorting; a text that is not a version comes before all versions.
 bool version_less(std::string_view left, std::string_view right);
 
 }  // namespace slipway::nvidia

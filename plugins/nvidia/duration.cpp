@@ -8,7 +8,7 @@
 namespace slipway::nvidia {
 namespace {
 
-/// Nanoseconds of one unit; 0: no unit.
+/// Returns the nanoseconds of one unit; 0: not a unit.
 double unit_of(std::string_view name) {
   if (name == "ns") return 1;
   if (name == "us" || name == "\xc2\xb5s") return 1e3;
@@ -28,7 +28,7 @@ std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text) {
     double amount = 0;
     const auto [end, problem] =
         std::from_chars(text.data(), text.data() + text.size(), amount, std::chars_format::fixed);
-    if (problem != std::errc{} || !(amount >= 0 && amount < kLongest)) return std::nullopt;  // "nan" is read as well
+    if (problem != std::errc{} || !(amount >= 0 && amount < kLongest)) return std::nullopt;  // also rejects "nan"
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
     const std::string_view name = text.substr(0, text.find_first_of("0123456789."));
     if (unit_of(name) == 0) return std::nullopt;

@@ -15,7 +15,7 @@ std::string title(const Gpu& gpu) {
   return text;
 }
 
-// Why this branch does not drive the GPU; empty when it does, as far as the table knows.
+// Says why this branch does not support the GPU; empty when it does, as far as the table knows.
 std::string unusable_reason(const Gpu& gpu, unsigned branch) {
   const auto support = support_of(gpu.architecture);
   if (support.last_branch != 0 && branch > support.last_branch)

@@ -17,7 +17,7 @@ struct Product {
   std::string_view name;
 };
 
-// Boards of data centers and workstations, named as people order them. One id may stand for two boards (25b6).
+// Boards of data centers and workstations, under the names that customers use. One id may stand for two boards (25b6).
 constexpr std::array kProducts{
     Product{0x102d, "K80"},
     Product{0x13bd, "M10"},
@@ -127,7 +127,7 @@ std::string normalised(std::string_view text) {
   return out;
 }
 
-// "10de:2330" or "0x2330", and "2330" when no prefix is asked for.
+// Reads "10de:2330" or "0x2330", and also "2330" if no prefix is required.
 std::optional<std::uint16_t> parse_device_id(std::string_view text, bool with_prefix) {
   bool prefixed = false;
   for (const std::string_view prefix : {"10de:", "10DE:", "0x", "0X"}) {
@@ -247,7 +247,7 @@ std::optional<Gpu> gpu_from_text(std::string_view text) {
     gpu.name = std::string{text};
     return gpu;
   }
-  // Last, because A100 and B200 are hexadecimal numbers as well.
+  // Last, because A100 and B200 are also hexadecimal numbers.
   if (const auto id = parse_device_id(text, false)) return gpu_of_id(*id);
   return std::nullopt;
 }
@@ -271,6 +271,12 @@ std::optional<NvSwitch> nvswitch_of(const slipway::PciDevice& device) {
 }
 
 bool is_nvlink5_switch_vpd(std::string_view vpd) { return vpd.find("SW_MNG") != std::string_view::npos; }
+
+std::string gpu_label(unsigned index, std::string_view address) {
+  std::string label = "GPU " + std::to_string(index);
+  if (!address.empty()) label.append(" (").append(address).append(")");
+  return label;
+}
 
 std::string pci_place(std::string_view address) {
   constexpr std::size_t kDomain = 4;

@@ -14,7 +14,7 @@ constexpr std::size_t kOldEntry = 12;
 constexpr std::size_t kNewHeader = 48;
 constexpr std::size_t kNewEntry = 24;
 constexpr std::size_t kCountAt = 20;
-constexpr std::size_t kValueAt = 8;  // in an entry: where the path is
+constexpr std::size_t kValueAt = 8;  // offset of the path in an entry
 
 Error corrupt(const char* what) {
   return Error{ErrorCode::corrupt,
@@ -37,7 +37,7 @@ std::uint32_t flags_of(std::string_view arch) {
   return 0x0303;
 }
 
-/// Past a header of the old format and its entries, which 8 bytes align.
+/// Skips a header of the old format and its entries, which are aligned to 8 bytes.
 std::size_t start_of_new_format(std::string_view bytes) {
   if (!bytes.starts_with(kOldMagic) || bytes.size() < kOldHeader) return 0;
   const std::size_t end = kOldHeader + std::size_t{word_at(bytes, kOldMagic.size())} * kOldEntry;
@@ -62,7 +62,7 @@ Result<std::vector<std::string>> parse_ld_cache(std::string_view bytes, std::str
     const std::size_t path = word_at(bytes, entry + kValueAt);
     const std::size_t end = path < bytes.size() ? bytes.find('\0', path) : std::string_view::npos;
     if (end == std::string_view::npos) return corrupt("a path in it has no end");
-    // Entries of one path would make gigabytes of a cache of one megabyte.
+    // Entries that share one path would turn a cache of one megabyte into gigabytes.
     size_of_paths += end + 1 - path;
     if (size_of_paths > bytes.size()) return corrupt("its entries share their paths");
     paths.emplace_back(bytes.substr(path, end - path));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/library_folders.hpp - the folders in which a driver's libraries are looked for, below its root.
+// plugins/nvidia/library_folders.hpp - the folders in which a driver's libraries are searched, below its root.
 #pragma once
 
 #include <array>
@@ -8,8 +8,8 @@
 
 namespace slipway::nvidia {
 
-/// As NVIDIA's own tools look below a driver root, Debian's alternatives (nvidia/current) and WSL's folder included.
-/// Not /usr/lib: where libraries of 64 bits are there, /usr/lib64 leads to it, and elsewhere it has those of 32 bits.
+/// The folders that NVIDIA's own tools search below a driver root, including Debian's alternatives (nvidia/current) and
+/// WSL's folder. Without /usr/lib: if it has 64-bit libraries, /usr/lib64 is a link to it; else it has 32-bit ones.
 inline constexpr std::array<std::string_view, 12> kLibraryFolders{"/",
                                                                   "/usr/lib64",
                                                                   "/usr/lib/x86_64-linux-gnu",
@@ -23,13 +23,13 @@ inline constexpr std::array<std::string_view, 12> kLibraryFolders{"/",
                                                                   "/lib/aarch64-linux-gnu/nvidia/current",
                                                                   "/usr/lib/wsl/lib"};
 
-/// The user space of the driver that slipway installed.
+/// The user space of the driver that slipway has installed.
 inline constexpr std::string_view kStoreRoot = "/usr/lib/slipway/store/driver/current/userspace";
 
-/// Where a driver container puts its root.
+/// The root folder of a driver container.
 inline constexpr std::string_view kContainerDriverRoot = "/run/nvidia/driver";
 
-/// "FOLDER/NAME", without a second slash.
+/// Returns "FOLDER/NAME", without a second slash.
 inline std::string in_folder(std::string_view folder, std::string_view name) {
   return std::string(folder == "/" ? "" : folder) + "/" + std::string(name);
 }

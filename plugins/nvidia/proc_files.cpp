@@ -12,14 +12,14 @@ namespace slipway::nvidia {
 
 namespace {
 
-// The rest of the first line that begins with `key`.
+// Returns the rest of the first line that begins with `key`.
 std::optional<std::string_view> line_after(std::string_view text, std::string_view key) {
   for (const std::string_view line : lines_of<std::string_view>(text))
     if (line.starts_with(key)) return trimmed(line.substr(key.size()));
   return std::nullopt;
 }
 
-// The first word that is a version; the words before it differ between flavours and machines.
+// Returns the first word that is a version; the words before it depend on flavour and machine.
 std::string first_version(std::string_view line) {
   while (!line.empty()) {
     line = trimmed(line);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/switch.hpp - a switch of one of NVIDIA's programs, and what slipway does with it;
+// plugins/nvidia/switch.hpp - a switch of one of NVIDIA's programs, and slipway's treatment of it;
 // docs/nvidia-switches.md has them all.
 #pragma once
 
@@ -17,18 +17,18 @@ namespace slipway::nvidia {
 
 struct Switch {
   enum class Treatment {
-    honoured,  ///< it means what it means to NVIDIA's program
+    honoured,  ///< it has the same meaning as in NVIDIA's program
     refused,   ///< asking for it is an error, with `reason`
-    needless,  ///< what it asks for is so anyhow, or has nothing to be about; `reason`
+    needless,  ///< has no effect here, or already applies; `reason` says which
   };
   std::string_view name;  ///< a variable, or a dotted key of config.toml
   Treatment treatment = Treatment::honoured;
-  std::string_view key;   ///< of the spec, which says the same; empty: the switch itself is the only way
-  std::string_view idle;  ///< values that ask for nothing, with | between; an empty value never asks
+  std::string_view key;   ///< the spec key with the same meaning; empty: only the switch exists
+  std::string_view idle;  ///< values that change nothing, separated by |; an empty value never does
   std::string_view reason;
 };
 
-/// Of flags that are refused.
+/// Idle values of flags that are refused.
 inline constexpr std::string_view kOff = "false|False|FALSE|f|F|0";
 
 constexpr Switch honoured(std::string_view name, std::string_view key = "") {
@@ -51,17 +51,17 @@ inline bool asks_for_something(const Switch& one, std::string_view value) {
   return !value.empty() && std::ranges::count(words, value) == 0;
 }
 
-/// "; did you mean 'X'?" for a name that no switch has.
+/// Returns "; did you mean 'X'?" for an unknown name.
 inline std::string meant(std::span<const Switch> switches, std::string_view name) {
   std::vector<std::string> known;
   for (const Switch& one : switches) known.emplace_back(one.name);
   return did_you_mean(name, known);
 }
 
-/// The entries of a component's key `env`, by the variables of NVIDIA's program.
+/// Checks the entries of a component's key `env` against the variables of NVIDIA's program.
 /// @param where  "spec.components.runtime.env"
-/// @return warnings: names that the program has not, and variables without an effect
-/// Errors: `usage` naming a variable that is refused.
+/// @return warnings: names that the program does not have, and variables without effect
+/// Errors: `usage` with a refused variable.
 inline Result<std::vector<std::string>> check_switches(std::span<const Switch> switches, const Json& env,
                                                        const std::string& program, const std::string& where) {
   std::vector<std::string> warnings;
@@ -87,10 +87,10 @@ inline Result<std::vector<std::string>> check_switches(std::span<const Switch> s
   return warnings;
 }
 
-/// The environment of the process itself: what is refused in the key `env` is refused there too, and what is not needed
-/// is no matter there, since other programs may have set it.
-/// @param value_of  of a variable; empty where it is not set
-/// Errors: `usage` naming a variable that is refused.
+/// Checks the environment of the process: variables that are refused in the key `env` are refused here too; needless
+/// ones are ignored, since other programs may have set them.
+/// @param value_of  returns the value of a variable; empty: not set
+/// Errors: `usage` with a refused variable.
 template <class ValueOf>
 Status check_process(std::span<const Switch> switches, const ValueOf& value_of) {
   Json env = Json::object();

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::chrono::seconds kLimit{10};
 
-/// As the kernel writes it in /dev/kmsg: what is not a letter is "\\x0a", so that a message is one line.
+/// Escapes like the kernel in /dev/kmsg: other bytes than printable ones become "\\x0a", so that a message is one line.
 std::string escaped(std::string_view message) {
   std::string line;
   for (const char c : message) {
@@ -32,7 +32,7 @@ std::string escaped(std::string_view message) {
   return line;
 }
 
-/// Without what is left of one whose begin was too old to be kept.
+/// Skips the rest of a line whose beginning was dropped as too old.
 std::string_view whole_lines(const ProcessOutput& output) {
   const std::string_view text = output.output;
   return output.truncated ? text.substr(std::min(text.find('\n'), text.size())) : text;
@@ -45,7 +45,7 @@ std::vector<std::string> messages_of_records(std::string_view records) {
   return messages;
 }
 
-/// As `journalctl -o json` prints them: a message with bytes that are no text is a list of numbers.
+/// Reads the form of `journalctl -o json`: a message with bytes that are not text is a list of numbers.
 std::string message_of(const Json& field) {
   if (field.is_string()) return escaped(field.get_ref<const std::string&>());
   std::string bytes;
@@ -66,7 +66,7 @@ std::vector<std::string> messages_of_journal(std::string_view lines) {
   return messages;
 }
 
-/// "0000:65:00", "00000000:65:00.0", as sysfs writes it; empty: it is not one.
+/// Converts "0000:65:00" and "00000000:65:00.0" to the form of sysfs; empty: not an address.
 std::string pci_address_of(std::string_view text) {
   constexpr std::string_view kHex = "0123456789abcdefABCDEF";
   const std::string_view whole = text;
@@ -203,7 +203,7 @@ std::string_view without_time(std::string_view line) {
   if (time.find('.') == std::string_view::npos || time.find_first_not_of(" .0123456789") != std::string_view::npos)
     return line;
   line.remove_prefix(end + 1);
-  end = line.find(']');  // "[   12.345678][ T1234] ", where the kernel tells who wrote
+  end = line.find(']');  // "[   12.345678][ T1234] ", if the kernel prints the caller
   if (line.starts_with('[') && end != std::string_view::npos && line.find_first_not_of(" TC0123456789", 1) == end)
     line.remove_prefix(end + 1);
   line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
@@ -211,7 +211,7 @@ std::string_view without_time(std::string_view line) {
 }
 
 std::optional<std::vector<std::string>> read_kernel_log(const Host& host) {
-  // A record each time that it reads, until it would have to wait: it ends with an error then.
+  // Each read returns one record, until it would block: then it ends with an error.
   const auto records = host.run({"dd", "if=/dev/kmsg", "iflag=nonblock", "bs=8192", "status=none"}, kLimit);
   if (records && !records->output.empty()) return messages_of_records(whole_lines(*records));
   const auto journal = host.run(

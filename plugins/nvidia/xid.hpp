@@ -12,15 +12,15 @@
 namespace slipway::nvidia {
 
 /// One line "NVRM: Xid (PCI:0000:65:00): 79, pid=1234, GPU has fallen off the bus.", or of a GPU instance "NVRM: Xid
-/// (PCI:0000:65:00 GPU-I:07 GPU-CI:00): 43, …". What it means is in plugins/nvidia/health.
+/// (PCI:0000:65:00 GPU-I:07 GPU-CI:00): 43, …". plugins/nvidia/health has the meanings.
 struct Xid {
   unsigned number = 0;
-  std::string address;               ///< PCI, as sysfs writes it: "0000:65:00.0"
-  std::optional<unsigned> instance;  ///< the GPU instance (MIG) that it is about
+  std::string address;               ///< PCI address in the form of sysfs: "0000:65:00.0"
+  std::optional<unsigned> instance;  ///< the affected GPU instance (MIG)
   std::string text;                  ///< after the number
 };
 std::optional<Xid> parse_xid(std::string_view line);
-/// "NVRM: GPU 0000:3a:00.0: GPU has fallen off the bus.", which some drivers write without an XID: as XID 79.
+/// Reads "NVRM: GPU 0000:3a:00.0: GPU has fallen off the bus.", which some drivers write without an XID, as XID 79.
 std::optional<Xid> parse_fallen_gpu(std::string_view line);
 
 /// One line "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Fatal, Link 30 LTSSM Fault Up" of an NVSwitch.
@@ -32,25 +32,25 @@ struct SwitchXid {
 };
 std::optional<SwitchXid> parse_switch_xid(std::string_view line);
 
-/// The same number on the same GPU, counted; in order of first appearance.
+/// The number of XIDs with the same number on the same GPU; in order of first appearance.
 struct XidCount {
   Xid last;
   unsigned times = 0;
 };
 std::vector<XidCount> count_xids(const std::vector<std::string>& log);
-/// GPUs that the log says have fallen off the bus, and has no XID 79 of; also by the three lines "NVRM: The NVIDIA GPU
-/// 0000:3a:00.0", "NVRM: (PCI ID: …) installed in this system has", "NVRM: fallen off the bus and …".
+/// Returns GPUs that have fallen off the bus according to the log, without an XID 79; also by the three lines "NVRM:
+/// The NVIDIA GPU 0000:3a:00.0", "NVRM: (PCI ID: …) installed in this system has", "NVRM: fallen off the bus and …".
 std::vector<std::string> fallen_gpus(const std::vector<std::string>& log);
 
-/// From /dev/kmsg, else the host's journal: what the kernel itself wrote, oldest first, one text for each record. Its
-/// line ends are "\x0a", as the kernel prints them: what follows one may be the name of a program or file, which
-/// anybody chooses, and is no message of its own (dmesg shows it as one where it asks syslog(2)). Without records about
-/// programs that crashed, in which everybody can write. What others may choose stands further on in some others, so
-/// that only their beginning is the kernel's own. Nothing when neither answers: a root that is not live, or a kernel
-/// that hides its log.
+/// Reads the kernel's own records from /dev/kmsg, or else the host's journal, oldest first, one text for each record.
+/// Line ends inside a record are "\x0a", as the kernel prints them: the text after one may be the name of a program or
+/// file, which any user can choose, and is not a message of its own (dmesg shows it as one if it uses syslog(2)).
+/// Records about crashed programs, whose text any user can choose, are left out. In some other records users can choose
+/// the end of the text, so only the beginning is reliable. Empty when neither source answers: a root that is not live,
+/// or a kernel that hides its log.
 std::optional<std::vector<std::string>> read_kernel_log(const Host& host);
 
-/// A line without the "[   12.345678] " or "[   12.345678][ T1234] " that dmesg puts in front.
+/// Returns a line without the "[   12.345678] " or "[   12.345678][ T1234] " that dmesg prepends.
 std::string_view without_time(std::string_view line);
 
 }  // namespace slipway::nvidia

@@ -62,7 +62,7 @@ const std::vector<CdiSpec>& CdiSpecs::read() {
   specs_.clear();
   for (const auto& [file, parsed] : parsed_) {
     const CdiSpec& spec = parsed.second;
-    const bool by_name = spec.kind.empty() && file.find("nvidia") != std::string::npos;  // broken, and still NVIDIA's
+    const bool by_name = spec.kind.empty() && file.find("nvidia") != std::string::npos;  // invalid, but still NVIDIA's
     if (spec.kind.starts_with("nvidia.com/") || by_name) specs_.push_back(spec);
   }
   return specs_;

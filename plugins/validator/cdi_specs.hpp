@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/cdi_specs.hpp - the CDI specs of NVIDIA's devices on this host, and what is wrong with them.
+// plugins/validator/cdi_specs.hpp - the CDI specs of NVIDIA's devices on this host, and their faults.
 #pragma once
 
 #include <map>
@@ -14,27 +14,27 @@ struct CdiSpec {
   std::string file;
   std::string kind;                     ///< "nvidia.com/gpu"; empty when the text is not a spec
   std::vector<std::string> devices;     ///< their names: "0", "GPU-…", "all"
-  std::vector<std::string> host_paths;  ///< device nodes and mounts that must be there
+  std::vector<std::string> host_paths;  ///< device nodes and mounts that must exist
   std::vector<std::string> hook_programs;
-  std::string problem;  ///< "FILE:LINE:COLUMN: why engines refuse it"; empty: they take it
+  std::string problem;  ///< "FILE:LINE:COLUMN: why engines reject it"; empty: valid
 };
 
-/// A spec's text, JSON or YAML, judged as engines do (nvidia/cdi).
+/// Parses a spec's text, JSON or YAML, by the engines' rules (nvidia/cdi).
 CdiSpec parse_cdi_spec(const std::string& file, const std::string& text);
 
 class CdiSpecs {
  public:
   explicit CdiSpecs(const Host& host) : host_(host) {}
-  /// Reads the folders /etc/cdi and /run/cdi as engines do; a file is parsed again only when its content has changed.
+  /// Reads the folders /etc/cdi and /run/cdi like engines; parses a file again only when its content has changed.
   const std::vector<CdiSpec>& read();
-  /// What the last read() found.
+  /// Returns the result of the last read().
   const std::vector<CdiSpec>& last() const { return specs_; }
-  /// Paths that a spec names and that are not there, at most a few.
+  /// Returns paths that a spec names and that are missing, at most a few.
   std::vector<std::string> missing(const CdiSpec& spec) const;
 
  private:
   const Host& host_;
-  std::map<std::string, std::pair<std::string, CdiSpec>> parsed_;  ///< by file: text and what it says
+  std::map<std::string, std::pair<std::string, CdiSpec>> parsed_;  ///< by file: text and parsed spec
   std::vector<CdiSpec> specs_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/check.hpp - the result of one check: a finding whose name is known beforehand.
+// plugins/validator/check.hpp - the result of one check: a finding with a fixed name.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ inline Finding passes(std::string name, std::string text) {
 inline Finding fails(std::string name, std::string text, std::string remedy, std::string cause = {}) {
   return {Verdict::fail, std::move(name), std::move(text), std::move(remedy), std::move(cause)};
 }
-/// It could not be tried. Never "pass": nobody knows.
+/// The result of a check that could not run. It is never "pass", because the state is unknown.
 inline Finding not_tried(std::string name, std::string why) {
   return {Verdict::not_exercised, std::move(name), std::move(why), {}};
 }

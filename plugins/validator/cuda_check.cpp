@@ -35,7 +35,7 @@ std::string remedy_of(int code, const CudaSurroundings& around) {
   }
 }
 
-/// Somebody else uses the GPU so that nothing can be tried on it; that says nothing about the GPU.
+/// True when another process uses the GPU so that nothing can run on it; that does not show a fault of the GPU.
 bool in_use(int code) { return code == kOutOfMemory || code == kDeviceUnavailable; }
 
 }  // namespace
@@ -84,7 +84,7 @@ Finding check_cuda(const CudaSurroundings& around, const std::stop_token& stop) 
   const auto program = program_beside_plugin(kCudaProbe);
   if (!program) return not_tried(kCudaCheck, program.error().what);
   const std::string folder = std::filesystem::path(around.library).parent_path().string();
-  // No cache: checking leaves nothing behind.
+  // No cache: the check leaves no files behind.
   const auto output =
       run_probe({*program, around.library},
                 {"LD_LIBRARY_PATH=" + folder, "CUDA_CACHE_DISABLE=1", "HOME=/", "PATH=/usr/bin:/bin"}, kLimit, stop);

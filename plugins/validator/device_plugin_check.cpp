@@ -14,7 +14,7 @@ bool is_ours(const std::string& resource, const std::set<std::string>& named) {
   return resource.starts_with("nvidia.com/gpu") || resource.starts_with("nvidia.com/mig-") || named.contains(resource);
 }
 
-/// Names of NVIDIA's sockets; kubelet's own and those of other vendors are left out.
+/// Returns the names of NVIDIA's sockets, without kubelet's own and those of other vendors.
 std::vector<std::string> plugin_sockets(const Host& host, const Kubelet& kubelet) {
   std::vector<std::string> sockets;
   const auto names = host.list(kubelet.device_plugins()).value_or(std::vector<std::string>{});
@@ -23,7 +23,7 @@ std::vector<std::string> plugin_sockets(const Host& host, const Kubelet& kubelet
   return sockets;
 }
 
-/// A socket whose program is gone refuses; the file stays behind after a crash.
+/// A socket whose program has exited refuses connections; the file stays after a crash.
 bool somebody_listens(const Host& host, const std::string& socket) {
   const auto end = connect_to(host, socket);
   return end || end.error().code == ErrorCode::busy;
@@ -38,7 +38,7 @@ std::optional<std::map<std::string, std::int64_t>> registered_devices(const Host
   if (!checkpoint.is_object() || !checkpoint.contains("Data") || !checkpoint["Data"].is_object()) return std::nullopt;
   std::map<std::string, std::int64_t> resources;
   const Json registered = checkpoint["Data"].value("RegisteredDevices", Json::object());
-  if (!registered.is_object()) return resources;  // null before the first plugin
+  if (!registered.is_object()) return resources;  // null before the first plugin registers
   for (const auto& [resource, devices] : registered.items())
     if (is_ours(resource, kubelet.named) && devices.is_array())
       resources[resource] = static_cast<std::int64_t>(devices.size());

@@ -44,7 +44,7 @@ std::vector<std::string> node_paths(const Host& host, const std::string& dev_roo
   return nodes;
 }
 
-/// NVML counts GPUs as the PCI bus does: "GPU 3: the GPU fell off the bus".
+/// NVML numbers GPUs in the order of the PCI bus: "GPU 3: the GPU fell off the bus".
 std::string address_of_gpu_in(const std::string& error, const Host& host) {
   constexpr std::string_view kGpu = "GPU ";
   const std::size_t at = error.find(kGpu);
@@ -77,8 +77,8 @@ std::vector<std::string> wrong_nodes(const Host& host, const std::string& dev_ro
   return wrong;
 }
 
-/// What the kernel shows, where there is one that runs. The library of a simulated machine answers whether or not a
-/// driver runs there, and its kernel has no modules to look at.
+/// Checks the kernel, if one runs. A simulated machine's library answers whether or not a driver runs there, and its
+/// kernel has no modules to check.
 std::optional<Finding> DriverCheck::check_kernel() const {
   if (!host_.live() && host_.has_kernel_view() && !host_.info("/dev/nvidiactl"))
     return has_gpu(host_) ? not_tried(kDriverCheck, "no driver runs on this simulated machine") : no_gpu();
@@ -124,7 +124,7 @@ void DriverCheck::forget() {
   answers_ = {};
 }
 
-/// Every GPU on the bus must answer, and NVML lists only those that the driver could start.
+/// Every GPU on the bus must answer; NVML lists only those that the driver could start.
 std::optional<Finding> DriverCheck::missing_gpu(const DriverAnswers& answers) const {
   std::vector<std::string> missing;
   for (const PciDevice& gpu : nvidia::gpus_of_the_driver(host_)) missing.push_back(gpu.address);
@@ -136,7 +136,7 @@ std::optional<Finding> DriverCheck::missing_gpu(const DriverAnswers& answers) co
       return nvidia::pci_place(answering) == nvidia::pci_place(address);
     });
   });
-  const bool is_named = missing.size() == all - count;  // NVML has told the addresses of all that answer
+  const bool is_named = missing.size() == all - count;  // NVML has reported the addresses of all answering GPUs
   const std::string names =
       is_named ? fmt::format("; {} {} missing", fmt::join(missing, ", "), missing.size() == 1 ? "is" : "are")
                : std::string();

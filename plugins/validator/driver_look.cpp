@@ -17,7 +17,7 @@ namespace {
 
 namespace nvml = nvidia::nvml;
 
-// A machine with many GPUs that nobody uses takes seconds for each of them.
+// A machine with many idle GPUs takes seconds for each of them.
 constexpr std::chrono::seconds kLongestLook{60};
 
 bool mig_without_instances(nvml::Nvml& nvml, unsigned count) {
@@ -25,7 +25,7 @@ bool mig_without_instances(nvml::Nvml& nvml, unsigned count) {
   for (unsigned index = 0; index < count; ++index) {
     const auto device = nvml::device_at(nvml, index);
     const auto mode = device ? nvml::mig_mode(nvml, *device) : nvml::Answer<nvml::MigMode>(device.code());
-    if (!mode || !mode->current) return false;  // a whole GPU is there for CUDA
+    if (!mode || !mode->current) return false;  // CUDA can use a whole GPU
     const auto instances = nvml::mig_devices(nvml, *device);
     if (instances && !instances->empty()) return false;
     found = true;
@@ -41,7 +41,7 @@ Status ask_gpu(nvml::Nvml& nvml, unsigned index, DriverAnswers& answers) {
   if (place) gpu += " (" + place->address + ")";
   const auto uuid = nvml::device_uuid(nvml, *device);
   if (!uuid) return uuid.error(gpu);
-  // Of all questions this is one that a GPU which has fallen off the bus cannot answer from memory.
+  // A GPU that has fallen off the bus cannot answer this call from a cache.
   const auto memory = nvml::memory(nvml, *device);
   if (!memory && !memory.absent()) return memory.error(gpu);
   answers.gpus.push_back(*uuid);
@@ -78,7 +78,7 @@ Result<DriverAnswers> ChildLook::look(const nvml::LibraryChoice& library) {
                           .environment = own_environment(),
                           .descriptors = {kDevNull, pipe.write.get(), kDevNull}}));
   pipe.write = Fd();
-  // The answer is one line. A child that has given it may still be held by a call that it gave up.
+  // The answer is one line. After it the child may still be blocked by an abandoned call.
   std::string text;
   const Heard heard = hear({.pid = pid, .output = std::move(pipe.read), .errors = {}},
                            {.limit = kLongestLook,

@@ -24,7 +24,7 @@ std::string library_in_folders(const Host& host, const std::string& root, std::s
   return {};
 }
 
-/// Where the dynamic linker of that root finds it.
+/// Returns its path in that root's dynamic linker cache.
 std::string library_in_cache(const Host& host, const std::string& root, std::string_view soname) {
   const auto bytes = host.read(below(root, nvidia::kLdCache), nvidia::kMaxLdCache);
   const auto cached = bytes ? nvidia::parse_ld_cache(*bytes, host.arch()).value_or({}) : std::vector<std::string>();
@@ -64,7 +64,7 @@ std::vector<std::string> driver_library_paths(const std::string& root) {
 
 std::optional<DriverPlace> find_driver(const Host& host, const std::string& wanted) {
   const std::vector<std::string> roots = roots_of(wanted);
-  // The host's cache has what slipway installed as well, so the folders are first.
+  // The host's cache also has libraries that slipway installed, so the folders come first.
   for (const LookUp look_up : {&library_in_folders, &library_in_cache})
     for (const std::string& root : roots)
       if (auto place = driver_at(host, root, look_up)) return place;

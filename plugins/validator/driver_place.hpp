@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/driver_place.hpp - where the driver's libraries are: the host's folders, slipway's store, or what a
-// driver container has installed.
+// plugins/validator/driver_place.hpp - the place of the driver's libraries: the host's folders, slipway's store, or the
+// files that a driver container has installed.
 #pragma once
 
 #include <optional>
@@ -20,18 +20,19 @@ struct DriverPlace {
   bool operator==(const DriverPlace&) const = default;
 };
 
-/// @param wanted  a root of the spec; empty: the usual ones, in that order
+/// @param wanted  root from the spec; empty: the usual ones, in that order
 std::optional<DriverPlace> find_driver(const Host& host, const std::string& wanted);
 
-/// Where the driver's library may be below that root; empty: below the usual ones. The caches of the dynamic linker are
-/// among them.
+/// Returns possible places of the driver's library below that root; empty: below the usual ones. Includes the caches of
+/// the dynamic linker.
 std::vector<std::string> driver_library_paths(const std::string& root);
 
-/// A library below the driver's root, in the usual folders or where its dynamic linker finds it; after links and inside
-/// the host; empty when it is not there.
+/// Returns a library below the driver's root, in the usual folders or in its dynamic linker's cache; after links and
+/// inside the host; empty when it is missing.
 std::string find_library(const Host& host, const DriverPlace& place, std::string_view soname);
 
-/// The text of the file driver-ready (GPU Operator's validator): what other programs source to find the driver.
+/// Returns the text of the file driver-ready (GPU Operator's validator), which other programs source to find the
+/// driver.
 std::string driver_ready_text(const DriverPlace& place);
 
 }  // namespace slipway::validator

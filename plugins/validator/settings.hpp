@@ -23,19 +23,19 @@ struct Settings {
   std::string directory;
   std::uint16_t port = 0;  ///< 0: no gauges
   std::string address;
-  std::string web_config;               ///< the path of a web-config file; empty: neither TLS nor users
-  std::vector<std::string> host_names;  ///< under which it is asked, besides this machine's own
+  std::string web_config;               ///< path of a web-config file; empty: neither TLS nor users
+  std::vector<std::string> host_names;  ///< further names under which clients may address the service
   std::string node;
-  std::vector<std::string> warnings;  ///< keys of the config that are passed over, and what contradicts deviceplugin's
+  std::vector<std::string> warnings;  ///< ignored keys of the config, and differences from deviceplugin's
   Kubelet kubelet;
 
   bool wants(const std::string& check) const;
 };
 
-/// The config of the device plugin, which names resources: the section's own, else that of deviceplugin.
+/// Reads the device plugin's config, which names resources: the section's own, else that of deviceplugin.
 Result<nvidia::config::Settings> read_config(const Spec& spec, const Host& host);
 
-/// Errors: `invalid` a port that is none, a config that the device plugin refuses; `not_found` its file.
+/// Errors: `invalid` an invalid port, a config that the device plugin rejects; `not_found` its file.
 Result<Settings> read_settings(const Spec& spec, const Host& host);
 
 }  // namespace slipway::validator

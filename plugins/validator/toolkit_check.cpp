@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kRuntimes[] = {"slipway-runtime", "nvidia-container-runtime"};
 
-/// Files in which engines are told of a runtime, those of drop-in folders too.
+/// Returns files in which engines configure a runtime, including those of drop-in folders.
 std::vector<std::string> engine_configs(const Host& host) {
   std::vector<std::string> files{"/etc/containerd/config.toml", "/etc/docker/daemon.json", "/etc/crio/crio.conf"};
   for (const char* folder : {"/etc/containerd/conf.d", "/etc/crio/crio.conf.d"}) {
@@ -21,7 +21,7 @@ std::vector<std::string> engine_configs(const Host& host) {
   return files;
 }
 
-/// The path that ends in a runtime's name, as a config writes it in quotes.
+/// Returns the path that ends in a runtime's name, in quotes in a config.
 std::string path_of(std::string_view runtime, const std::string& config) {
   for (std::size_t at = config.find(runtime); at != std::string::npos; at = config.find(runtime, at + 1)) {
     const std::size_t quote = config.rfind('"', at);
@@ -41,7 +41,7 @@ std::string runtime_path(const std::string& config) {
 
 }  // namespace
 
-/// What was found of devices, unless no engine is there to give them.
+/// Combines the result for devices with the check that an engine is available.
 Finding ToolkitCheck::with_engine(Finding given) const {
   if (!host_.live() || host_.booting() || !passed(given)) return given;
   std::vector<std::string> answering;
@@ -49,11 +49,11 @@ Finding ToolkitCheck::with_engine(Finding given) const {
   for (const EngineSocket& each : kEngineSockets) {
     const auto end = connect_to(host_, each.path);
     if (end) answering.emplace_back(each.name);
-    // Other errors say nothing of the engine: it is not installed, may not be asked by this user or service, or this
-    // process has no room for one more connection.
+    // Other errors do not show the engine's state: it is not installed, this user or service may not connect, or this
+    // process has no descriptor left.
     if (!end && end.error().code == ErrorCode::unreachable && silent == nullptr) silent = &each;
   }
-  if (answering.empty() && silent != nullptr)  // beside one that answers it is what another one left
+  if (answering.empty() && silent != nullptr)  // beside an answering engine it is the remains of another one
     return fails(kToolkitCheck,
                  fmt::format("{} does not answer at {}, so it starts no container", silent->name, silent->path),
                  "start it: `systemctl status` and `journalctl` have what became of its unit");
@@ -69,7 +69,7 @@ std::optional<Finding> ToolkitCheck::check_cdi() {
     if (!spec.problem.empty())
       return fails(kToolkitCheck, spec.problem,
                    "remove the file, then run `slipway apply` or `nvidia-ctk cdi generate` to make it anew");
-    // A hook that is not there is no matter of an old spec: a new one would name it too.
+    // A missing hook does not mean that the spec is outdated: a new one would name it too.
     for (const std::string& program : spec.hook_programs)
       if (!host_.exists(program))
         return fails(kToolkitCheck,
@@ -77,7 +77,7 @@ std::optional<Finding> ToolkitCheck::check_cdi() {
                                  spec.file, program),
                      "install that program there, or make the spec without hooks (hooks: none of cdi)");
     auto missing = cdi_.missing(spec);
-    // Only a boot makes the nodes.
+    // Only a boot creates the nodes.
     if (!host_.live()) std::erase_if(missing, [](const std::string& path) { return path.starts_with("/dev/"); });
     if (!missing.empty())
       return fails(kToolkitCheck,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/toolkit_check.hpp - do container engines get GPUs? By CDI specs, or by NVIDIA's runtime.
+// plugins/validator/toolkit_check.hpp - checks that container engines get GPUs, by CDI specs or by NVIDIA's runtime.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ struct EngineSocket {
   const char* path;
 };
 inline constexpr EngineSocket kCrio{"CRI-O", "/run/crio/crio.sock"};
-/// Not Docker's, which systemd holds: a look would start it.
+/// Docker's socket is not among them: systemd holds it, and a connection would start Docker.
 inline constexpr EngineSocket kEngineSockets[] = {
     {"containerd", "/run/containerd/containerd.sock"},
     kCrio,
@@ -32,12 +32,12 @@ inline constexpr EngineSocket kEngineSockets[] = {
 class ToolkitCheck {
  public:
   explicit ToolkitCheck(const Host& host) : host_(host), cdi_(host) {}
-  /// What it goes by.
+  /// Returns the specs that it depends on.
   const std::vector<CdiSpec>& specs() { return cdi_.read(); }
-  /// Not exercised where there is neither a CDI spec nor an engine that is set up for a GPU runtime. On a running
-  /// machine it fails where sockets of engines are there and nobody listens at any of them.
+  /// Not exercised if there is neither a CDI spec nor an engine that is configured for a GPU runtime. On a running
+  /// machine it fails if engines' sockets exist and none has a listener.
   Finding run();
-  /// What the last run() went by: specs and what they name, configs and sockets of engines.
+  /// Returns the paths that the last run() depends on: specs and their files, configs and sockets of engines.
   std::vector<std::string> paths() const;
 
  private:
@@ -47,7 +47,7 @@ class ToolkitCheck {
 
   const Host& host_;
   CdiSpecs cdi_;
-  std::string runtime_;  ///< the program that an engine's config names
+  std::string runtime_;  ///< the program in an engine's config
 };
 
 }  // namespace slipway::validator

@@ -3,6 +3,7 @@
 // the target that is reached when this passes.
 #include <slipway/text.hpp>
 
+#include "base/units/unit_text.hpp"
 #include "sandbox/unit/unit_text.hpp"
 
 namespace slipway::core {
@@ -97,19 +98,10 @@ CapabilityBoundingSet=CAP_SYS_ADMIN CAP_SYSLOG CAP_DAC_READ_SEARCH CAP_SYS_PTRAC
 RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
 ProtectHome=read-only
 PrivateTmp=yes
-LimitCORE=0
-UMask=0022
-NoNewPrivileges=yes
-ProtectHostname=yes
-ProtectKernelTunables=yes
-RestrictRealtime=yes
-RestrictSUIDSGID=yes
-LockPersonality=yes
-KeyringMode=private
-SystemCallArchitectures=native
-SystemCallErrorNumber=EPERM
-SystemCallFilter=@system-service
-)";
+)" +
+         restriction_lines({"ProtectSystem", "ProtectProc", "ProtectClock", "ProtectKernelLogs", "ProtectKernelModules",
+                            "ProtectControlGroups", "RestrictNamespaces"}) +
+         "SystemCallFilter=@system-service\n";
 }
 
 // Units that are missing on the machine start nothing, and nothing waits for them. It is not active afterwards, so that

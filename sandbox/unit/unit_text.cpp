@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
+#include <string_view>
 
 #include <slipway/text.hpp>
+
+#include "base/units/unit_text.hpp"
 
 namespace slipway::core {
 namespace {
@@ -38,13 +42,6 @@ std::optional<std::string> text_at(const Json& section, const std::string& key) 
 
 /// True for a control character: it may end a line of a unit, or hide a part of it.
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
-
-/// Escapes a setting that is one text, to the end of its line: % begins a specifier, and a final \ continues the line.
-std::string unit_line(const std::string& text) {
-  std::string line;
-  for (const char c : text) line += c == '%' ? "%%" : std::string(1, is_control(c) || c == '\\' ? ' ' : c);
-  return line;
-}
 
 /// Returns "{directory}/x" with the section's keys filled in; nothing when one is missing.
 std::optional<std::string> filled(const std::string& pattern, const Json& section) {
@@ -106,21 +103,13 @@ std::string devices_lines(const Json& needs) {
   return lines;
 }
 
-/// Returns a word of a command line, in which systemd would also replace variables with `$` (systemd.service(5),
-/// "Command lines").
-std::string command_word(const std::string& path) {
-  std::string word = unit_word(path);
-  for (std::size_t at = 0; (at = word.find('$', at)) != std::string::npos; at += 2) word.insert(at, 1, '$');
-  return word;
-}
-
 std::string limits_of(const ServiceUnit& unit) {
   const Json& needs = unit.needs;
   const std::vector<std::string> writes = written_folders(needs, unit.section);
   std::vector<std::string> calls = texts_of(needs, "system_calls");
   calls.insert(calls.begin(), "@system-service");
   std::vector<std::string> words;
-  for (const std::string& path : writes) words.push_back(command_word(path));
+  for (const std::string& path : writes) words.push_back(unit_command_word(path));
   std::vector<std::string> optional;  // optional at ExecCondition=; the service reports a missing one
   for (const std::string& path : writes) optional.push_back(unit_word("-" + path));
   return "# Folders that it writes to are made first: it sees everything else read-only.\nExecStartPre=-+mkdir -p -- " +
@@ -131,26 +120,9 @@ std::string limits_of(const ServiceUnit& unit) {
          families_line(needs) + private_lines(unit, writes) +
          (has(needs, "writable_code") ? "" : "MemoryDenyWriteExecute=yes\n") +
          (has(needs, "starts_units") ? "" : "InaccessiblePaths=-/run/systemd/private -/run/dbus\n") +
-         R"(LimitCORE=0
-UMask=0022
-NoNewPrivileges=yes
-ProtectSystem=strict
-ProtectProc=invisible
-ProtectClock=yes
-ProtectHostname=yes
-)" + (reads_kernel_log(needs) ? "" : "ProtectKernelLogs=yes\n") +
-         R"(ProtectKernelModules=yes
-ProtectKernelTunables=yes
-ProtectControlGroups=yes
-RestrictNamespaces=yes
-RestrictRealtime=yes
-RestrictSUIDSGID=yes
-LockPersonality=yes
-KeyringMode=private
-SystemCallArchitectures=native
-SystemCallErrorNumber=EPERM
-SystemCallFilter=)" +
-         joined(calls, " ") + "\n";
+         restriction_lines(reads_kernel_log(needs) ? std::set<std::string_view>{"ProtectKernelLogs"}
+                                                   : std::set<std::string_view>{}) +
+         "SystemCallFilter=" + joined(calls, " ") + "\n";
 }
 
 }  // namespace
@@ -228,30 +200,6 @@ TimeoutStopSec=30
 [Install]
 WantedBy=multi-user.target
 )";
-}
-
-std::string unit_word(const std::string& path) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::string word;
-  bool quoted = false;
-  for (const char c : path) {
-    quoted = quoted || c == ' ' || c == '"' || c == '\'' || c == '\\' || c == ';' || is_control(c);
-    if (c == '%') word += c;  // else the start of a specifier
-    if (c == '"' || c == '\\') word += '\\';
-    if (is_control(c)) {  // else the end of the line
-      word += {'\\', 'x', kHex[static_cast<unsigned char>(c) >> 4U], kHex[static_cast<unsigned char>(c) & 15U]};
-    } else {
-      word += c;
-    }
-  }
-  return quoted ? '"' + word + '"' : word;
-}
-
-std::string unit_while_installed(const std::string& program) {
-  std::string path;
-  for (const char c : program)
-    path += c == '%' ? "%%" : std::string(1, is_control(c) ? ' ' : c);  // not split into words
-  return "ConditionFileIsExecutable=" + path + "\n";
 }
 
 }  // namespace slipway::core

@@ -56,10 +56,4 @@ std::vector<std::string> written_folders(const Json& needs, const Json& section)
 /// which a line of a unit must not contain.
 Status expect_plain_paths(const std::string& component, const Json& needs, const Json& section);
 
-/// A path as a word of a unit's command line (systemd.service(5), systemd.unit(5)).
-std::string unit_word(const std::string& path);
-
-/// Returns the lines of a [Unit] section that skip the unit, without a failure, once slipway is no longer installed.
-std::string unit_while_installed(const std::string& program);
-
 }  // namespace slipway::core

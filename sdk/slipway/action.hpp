@@ -182,6 +182,20 @@ struct Custom {
 };
 Action custom(const Custom& desired);
 
+/// Returns the `data` of a custom action as a type of the component, which has `static Result<T> from_json(const
+/// Json&)`. Errors: those of from_json(); `plugin_defect` when a member has another type than from_json() expects.
+template <class T>
+Result<T> custom_data(const Action& action) {
+  try {
+    return T::from_json(action.value("data"));
+  } catch (const Json::exception& problem) {
+    return Error{.code = ErrorCode::plugin_defect,
+                 .what = std::string("the data of the action cannot be read: ") + problem.what(),
+                 .where = "data",
+                 .next = "report it to the authors of the plugin"};
+  }
+}
+
 }  // namespace action
 
 /// Returns the action with its path normalized by normal_path(); unchanged when it has no path. Errors: those of

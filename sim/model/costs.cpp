@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the calls of a real driver cost, read from a file of profiles/costs.
+// The costs of a real driver's calls, read from a file of profiles/costs.
 #include <charconv>
 
 #include <slipway/regular_file.hpp>
@@ -45,7 +45,7 @@ sim::FunctionState* find_function(sim::Machine& machine, const std::string& name
   return nullptr;
 }
 
-/// 0: not the number of a field.
+/// 0: not a field number.
 unsigned field_number(const std::string& text) {
   unsigned number = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);

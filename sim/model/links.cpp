@@ -8,7 +8,7 @@
 namespace slipway::core {
 namespace {
 
-/// The GPU's next link that goes nowhere; nullptr: all are in use.
+/// Returns the GPU's next unconnected link; nullptr: all are in use.
 std::int32_t* free_link(sim::Gpu& gpu) {
   std::int32_t* const end = gpu.link_peers + gpu.model.links;
   std::int32_t* const found = std::find(gpu.link_peers, end, sim::kNobody);

@@ -54,7 +54,7 @@ void set_place(const SimPciFunction& function, sim::Gpu& gpu) {
   gpu.pcie_switch = function.pcie_switch ? static_cast<std::int32_t>(*function.pcie_switch) : -1;
 }
 
-/// Names that stay the same whenever the machine is made anew.
+/// Sets names that stay the same whenever the machine is created again.
 void set_identity(const std::string& profile, unsigned index, sim::Gpu& gpu) {
   const std::uint64_t high = digest(fmt::format("{}/{:x}:{:x}:{:x}", profile, gpu.domain, gpu.bus, gpu.device));
   const std::uint64_t low = digest("uuid", high);
@@ -89,7 +89,7 @@ Error bad_setting(const std::string& key, const std::string& value, const std::s
   return Error{ErrorCode::invalid, "the simulated machine cannot have " + key + "=" + value, "--sim", next, {}};
 }
 
-/// A GPU instance with one compute instance over all of it. @return false when there is no room
+/// Adds a GPU instance with one compute instance that fills it. @return false when there is no room
 bool add_instance(sim::Gpu& gpu, unsigned profile) {
   int code = 0;
   sim::GpuInstance* const made = sim::create_instance(gpu, profile, -1, false, &code);
@@ -109,7 +109,7 @@ Result<unsigned> profile_named(const sim::Gpu& gpu, const std::string& name) {
   return bad_setting("mig", name, "its profiles are " + joined(known));
 }
 
-/// MIG on: "on" without instances, "1g.10gb" with as many as fit, "3g.40gb/2g.20gb" with one of each.
+/// Enables MIG: "on" without instances, "1g.10gb" with as many as fit, "3g.40gb/2g.20gb" with one of each.
 Status set_mig(const std::string& value, sim::Gpu& gpu) {
   if (gpu.model.mig.capable == 0) return bad_setting("mig", value, std::string(gpu.model.name) + " has no MIG");
   gpu.mig_current = gpu.mig_pending = 1;
@@ -122,7 +122,7 @@ Status set_mig(const std::string& value, sim::Gpu& gpu) {
   return {};
 }
 
-/// "on": the costs that the profile names; "off"; or the name of others.
+/// "on": the costs in the profile; "off"; or the name of other costs.
 Status set_costs(const std::string& value, const SimProfile& profile, const std::vector<std::string>& folders,
                  sim::Machine& machine) {
   if (value == "off") return {};
@@ -172,7 +172,7 @@ std::uint64_t origin_of(const sim::Machine& machine, const SimProfile& profile) 
 
 Result<SimMachine> make_sim_machine(const SimProfile& profile, const std::vector<std::string>& folders) {
   auto machine = std::make_unique<sim::Machine>();
-  std::memset(machine.get(), 0, sizeof(sim::Machine));  // padding as well: the file is compared
+  std::memset(machine.get(), 0, sizeof(sim::Machine));  // clears padding too: the file is compared
   machine->magic = sim::kMagic;
   machine->layout = sim::kLayout;
   machine->size = sizeof(sim::Machine);
@@ -214,7 +214,7 @@ Status write_sim_machine(const sim::Machine& machine, const std::string& folder)
 
 Result<SimMachine> read_sim_machine(const std::string& folder) {
   const std::string file = (fs::path(folder) / kStateName).string();
-  const auto bytes = read_regular(file, sizeof(sim::Machine), O_NOFOLLOW);  // a longer one is of another version
+  const auto bytes = read_regular(file, sizeof(sim::Machine), O_NOFOLLOW);  // a longer file has another version
   auto machine = std::make_unique<sim::Machine>();
   if (!bytes && bytes.error().code == ErrorCode::not_found)
     return Error{ErrorCode::not_found,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sim/model/machine.hpp - makes the state of a simulated GPU machine, which the simulated NVML answers from: GPUs,
-// links, vGPU guests.
+// sim/model/machine.hpp - creates the state of a simulated GPU machine, which the simulated NVML reads: GPUs, links,
+// vGPU guests.
 #pragma once
 
 #include <map>
@@ -16,26 +16,26 @@
 
 namespace slipway::core {
 
-/// Big: lives on the heap.
+/// Large: lives on the heap.
 using SimMachine = std::unique_ptr<sim::Machine>;
 
-/// The state of a profile's machine with its driver loaded, before anything happened to it.
-/// @param folders  where models/ is looked for; those of sim_profile_folders()
-/// Errors: `not_found` a model; `invalid` more GPUs than the simulator has room for, a setting that makes no sense
+/// Returns the initial state of a profile's machine with its driver loaded.
+/// @param folders  folders with models/; those of sim_profile_folders()
+/// Errors: `not_found` a model; `invalid` more GPUs than the simulator supports, an invalid setting
 Result<SimMachine> make_sim_machine(const SimProfile& profile, const std::vector<std::string>& folders);
 
-/// Writes the state to FOLDER/machine, whole or not at all. Errors: of the file system.
+/// Writes the state to FOLDER/machine atomically. Errors: those of the file system.
 Status write_sim_machine(const sim::Machine& machine, const std::string& folder);
 
-/// Reads FOLDER/machine. Errors: `not_found`; `invalid` no state of this version.
+/// Reads FOLDER/machine. Errors: `not_found`; `invalid` not a state of this version.
 Result<SimMachine> read_sim_machine(const std::string& folder);
 
-/// The simulated libnvidia-ml.so.1: ../lib/slipway/sim beside the running program's folder, or the installed one.
-/// Errors: `not_found`.
+/// Returns the path of the simulated libnvidia-ml.so.1: ../lib/slipway/sim beside the running program's folder, or the
+/// installed one. Errors: `not_found`.
 Result<std::string> sim_library();
 
-/// Fills link_peers of all GPUs: as the profile's links say, or all of them to switches when it has none.
-/// Errors: `invalid` when a GPU has fewer links than the profile says.
+/// Fills link_peers of all GPUs: from the profile's links, or all of them to switches when it has none. Errors:
+/// `invalid` when a GPU has fewer links than the profile says.
 Status set_sim_links(const SimProfile& profile, sim::Machine& machine);
 
 struct SimVgpuHost {
@@ -43,11 +43,11 @@ struct SimVgpuHost {
   std::string branch;          ///< as "r550_40"
 };
 
-/// What the setting vgpu=VERSION/BRANCH says; empty: there is none, or it is not of this form.
+/// Reads the setting vgpu=VERSION/BRANCH; empty: it is not set, or has another form.
 std::optional<SimVgpuHost> sim_vgpu_host(const SimProfile& profile);
 
-/// The vendor specific PCI capability by which a vGPU tells its host: 09, next, length, "VF", then a part of id, length
-/// and the two texts, each padded to 10 bytes (what NVIDIA's feature discovery reads).
+/// Returns the vendor specific PCI capability with which a vGPU describes its host: 09, next, length, "VF", then a part
+/// of id, length and the two texts, each padded to 10 bytes (NVIDIA's feature discovery reads it).
 std::string sim_vgpu_record(const SimVgpuHost& host);
 
 }  // namespace slipway::core

@@ -209,14 +209,14 @@ void add_groups(const Json& value, sim::Model& model) {
   if (const auto mig = value.find("mig"); mig != value.end()) model.mig = mig_of(*mig);
 }
 
-/// The name in a model file's line "model: NAME", without reading the rest.
+/// Returns the name in a model file's line "model: NAME", without reading the rest.
 std::string model_name(const std::string& file) {
   for (const std::string& line : lines_of(read_regular(file, kYamlMaxBytes).value_or("")))
     if (line.starts_with("model: ")) return line.substr(7);
   return {};
 }
 
-/// What the simulator has room for.
+/// Checks the simulator's limits.
 void check_sizes(const Json& value, SchemaCheck& check) {
   const auto say = [&check](const std::string& key, const std::string& what) {
     check.problems.add(check.positions[key], key, what);
@@ -241,7 +241,7 @@ void check_sizes(const Json& value, SchemaCheck& check) {
   }
 }
 
-/// All numbers of the format are counts and sizes.
+/// All numbers of the format must be counts and sizes.
 void check_signs(const Json& value, const std::string& key, SchemaCheck& check) {
   if (value.is_number_integer() && value.get<std::int64_t>() < 0)
     check.problems.add(check.positions[key], key, "is negative");
@@ -268,7 +268,7 @@ Result<sim::Model> read_sim_model(const std::string& file) {
 }
 
 Result<sim::Model> find_sim_model(const std::string& name, const std::vector<std::string>& folders) {
-  std::set<std::string> known;  // slipway's own may be in two of the folders
+  std::set<std::string> known;  // slipway's own file may be in two of the folders
   for (const std::string& folder : below_each(folders, "models"))
     for (const std::string& file : sim_file_names({folder})) {
       const std::string path = find_sim_file(file, {folder});

@@ -126,7 +126,7 @@ nvml:
         clique: {type: integer, default: 0, help: the part that this machine is in}
 )";
 
-/// An id that the schema has seen: "0x" and hexadecimal digits.
+/// Reads an id that the schema has checked: "0x" and hexadecimal digits.
 std::uint32_t id(const Json& text) {
   const auto& digits = text.get_ref<const std::string&>();
   std::uint32_t value = 0;
@@ -188,7 +188,7 @@ SimProfile profile_of(const Json& value) {
   return profile;
 }
 
-/// Links join two different GPUs that are there.
+/// Checks that links connect two different existing GPUs.
 void check_links(const Json& value, SchemaCheck& check) {
   std::int64_t gpus = 0;
   const Json groups = value.value("pci", Json::array());
@@ -209,7 +209,7 @@ void check_links(const Json& value, SchemaCheck& check) {
   }
 }
 
-/// What a schema cannot say: an address may be there once only, and numbers are not negative.
+/// Checks rules beyond the schema: addresses must be unique, and numbers not negative.
 void check_rest(const Json& value, SchemaCheck& check) {
   std::set<std::string> addresses;
   const Json groups = value.value("pci", Json::array());
@@ -256,7 +256,7 @@ Result<SimProfile> read_file(const std::string& file) {
   return profile;
 }
 
-/// "h100x2" is MODELxCOUNT: the model and the count; a count of 0 when it is not of that form.
+/// Splits "h100x2", which is MODELxCOUNT; the count is 0 when the name has another form.
 std::pair<std::string, std::size_t> model_and_count(const std::string& name) {
   const auto cross = name.rfind('x');
   std::size_t count = 0;
@@ -267,7 +267,7 @@ std::pair<std::string, std::size_t> model_and_count(const std::string& name) {
   return {name.substr(0, cross), count};
 }
 
-/// A part of a bigger machine, as a virtual machine with some of its GPUs shows it: no switch is passed through.
+/// Returns a part of a bigger machine, like a virtual machine with some of its GPUs: switches are not passed through.
 SimProfile first_gpus(SimProfile profile, const std::string& name, std::size_t count) {
   profile.name = name;
   profile.about = "the first " + std::to_string(count) + " of: " + profile.about;
@@ -301,7 +301,7 @@ Error unknown_profile(const std::string& name, const std::vector<std::string>& f
 
 namespace {
 
-/// Takes ",KEY=VALUE,…" off the end of a profile's name.
+/// Removes ",KEY=VALUE,…" from the end of a profile's name.
 std::vector<std::pair<std::string, std::string>> take_settings(std::string& name) {
   std::vector<std::pair<std::string, std::string>> settings;
   const auto comma = name.find(',');

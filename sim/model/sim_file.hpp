@@ -13,22 +13,22 @@ namespace slipway::core {
 
 struct SimFormat {
   std::string_view schema;  ///< in the schema language of plugin manifests (docs/manifest.md)
-  const char* name;         ///< "a simulation profile", for messages
+  const char* name;         ///< the kind of file for messages: "a simulation profile"
 };
 
 /// @param text        of the file
-/// @param check_rest  finds what the schema cannot say, in a value that the schema allows
-/// @return the value with defaults filled in. Errors: `invalid`, naming file:line:column and what was expected.
+/// @param check_rest  checks rules beyond the schema, in a value that the schema allows
+/// @return the value with defaults filled in. Errors: `invalid`, with file:line:column and the expected value.
 Result<Json> read_sim_file(const std::string& text, const std::string& file, const SimFormat& format,
                            const std::function<void(const Json&, SchemaCheck&)>& check_rest);
 
-/// The names without .yaml of the files in these folders, sorted, each once.
+/// Returns the names, without .yaml, of the files in these folders, sorted, each once.
 std::vector<std::string> sim_file_names(const std::vector<std::string>& folders);
 
-/// The file NAME.yaml of the first of the folders that has it; empty: none has.
+/// Returns NAME.yaml from the first of the folders that has it; empty: none has it.
 std::string find_sim_file(const std::string& name, const std::vector<std::string>& folders);
 
-/// FOLDER/NAME for each of the folders.
+/// Returns FOLDER/NAME for each of the folders.
 std::vector<std::string> below_each(const std::vector<std::string>& folders, const char* name);
 
 }  // namespace slipway::core

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that the real library exports and no simulated GPU supports: they answer NOT_SUPPORTED whatever they get.
+// Functions that the real library exports and no simulated GPU supports: they always return NOT_SUPPORTED.
 #include "sim/nvml/call.hpp"
 
 using namespace slipway::sim;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sim/nvml/call.hpp - what every simulated call does before its own part: count, wait, fail as it was told to.
+// sim/nvml/call.hpp - the common first part of every simulated call: count, wait, fail if configured.
 #pragma once
 
 #include <ctime>
@@ -15,44 +15,43 @@ namespace slipway::sim {
 
 inline constexpr nvmlReturn_t kNotSupported = NVML_ERROR_NOT_SUPPORTED;
 
-/// Burns the processor time, and sleeps for what the wall time is longer. What the simulator needs for a call anyway is
-/// part of it.
+/// Burns the processor time, and sleeps for the rest of the wall time. The simulator's own time counts as part of it.
 void take_time(const Cost& cost);
 
-/// Takes memory that is written to once and stays this process's until it unloads the library, as NVML's own does.
+/// Allocates memory that is written once and kept until the process unloads the library, as NVML does.
 /// @return the processor time that this took, in microseconds
 std::uint32_t keep_memory(std::uint32_t kib);
 
-/// What Call::take_time() and Call::wait_for_change() do.
+/// Implement Call::take_time() and Call::wait_for_change().
 void take_time(MachineLock& lock, FunctionState& function, const Cost& cost);
 bool wait_for_change(MachineLock& lock, const Machine& machine, const timespec* deadline);
 
-/// One call under way, with the machine locked.
+/// One call in progress, with the machine locked.
 class Call {
  public:
   explicit Call(Function function);
-  /// SUCCESS when the call may go on; else what to answer.
+  /// SUCCESS when the call may continue; else the code to return.
   nvmlReturn_t ready() const { return ready_; }
   Machine& machine() const { return *machine_; }
-  /// The target of a handle, or why there is none: INVALID_ARGUMENT, GPU_IS_LOST. Waits while that GPU hangs.
+  /// Finds the target of a handle, or returns INVALID_ARGUMENT or GPU_IS_LOST. Waits while that GPU hangs.
   nvmlReturn_t find(const void* handle, Target* target);
-  /// May this process change things? NO_PERMISSION when not.
+  /// Returns NO_PERMISSION when this process may not change the machine.
   nvmlReturn_t privileged() const;
   /// Spends the processor time and the wall time of a cost, with the machine unlocked meanwhile.
   void take_time(const Cost& cost) { sim::take_time(lock_, *function_, cost); }
-  /// Waits, with the machine unlocked meanwhile, until something changes. @param deadline CLOCK_MONOTONIC; null: none
+  /// Waits, with the machine unlocked, until something changes. @param deadline CLOCK_MONOTONIC; null: none
   /// @return false when the deadline has passed, or the thread got a signal
   bool wait_for_change(const timespec* deadline) { return sim::wait_for_change(lock_, *machine_, deadline); }
 
  private:
   MachineLock lock_;
   Machine* machine_;
-  MachineUse use_;  // ends before the lock does
+  MachineUse use_;  // ends before the lock is released
   FunctionState* function_ = nullptr;
   nvmlReturn_t ready_ = NVML_ERROR_UNINITIALIZED;
 };
 
-/// A call about the system: `body(machine)` gives its answer.
+/// A call about the system: `body(machine)` returns its answer.
 template <class Body>
 nvmlReturn_t with_machine(Function function, Body body) {
   Call call(function);
@@ -77,7 +76,7 @@ nvmlReturn_t with_gpu(Function function, nvmlDevice_t handle, Body body) {
   });
 }
 
-/// A call that MIG devices answer for their GPU.
+/// A call about a GPU; a MIG device may be passed for its GPU.
 template <class Body>
 nvmlReturn_t with_any_device(Function function, nvmlDevice_t handle, Body body) {
   return with_target(function, handle, [&body](Machine&, const Target& target) {
@@ -86,7 +85,7 @@ nvmlReturn_t with_any_device(Function function, nvmlDevice_t handle, Body body) 
   });
 }
 
-/// A call that changes what a handle of that kind is for: root only. `body(machine, target)`.
+/// A call that changes the target of a handle of that kind: root only. `body(machine, target)`.
 template <class Body>
 nvmlReturn_t change_target(Function function, const void* handle, Kind kind, Body body) {
   Call call(function);
@@ -108,7 +107,7 @@ nvmlReturn_t change_gpu(Function function, nvmlDevice_t handle, Body body) {
 /// Copies a text with its NUL. INSUFFICIENT_SIZE when it does not fit.
 nvmlReturn_t give_text(const char* text, char* buffer, unsigned length);
 
-/// Sets what a pointer leads to; a null pointer is an invalid argument.
+/// Sets the target of a pointer; a null pointer is an invalid argument.
 template <class T, class V>
 nvmlReturn_t give(T* place, V value) {
   if (place == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
@@ -124,7 +123,7 @@ nvmlReturn_t give(T* place, V value, U* second, W other) {
   return NVML_SUCCESS;
 }
 
-/// The two-call custom of lists: the number that there is goes to `*count`; too small a list is INSUFFICIENT_SIZE.
+/// Implements NVML's two-call lists: `*count` gets the existing number; a list that is too small is INSUFFICIENT_SIZE.
 template <class T, class Each>
 nvmlReturn_t give_list(unsigned* count, T* list, unsigned existing, Each each) {
   if (count == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
@@ -135,11 +134,11 @@ nvmlReturn_t give_list(unsigned* count, T* list, unsigned existing, Each each) {
   return NVML_SUCCESS;
 }
 
-/// A GPU whose device node this process can see. Always true unless the machine says "by device nodes".
+/// True when this process can see the GPU's device node. Always true unless the machine's setting is "by device nodes".
 bool visible(const Machine& machine, const Gpu& gpu);
 /// The same for the capability nodes of a MIG device.
 bool visible(const Machine& machine, const Gpu& gpu, const GpuInstance& instance, const ComputeInstance& compute);
-/// Indices of the visible GPUs, in bus order. @return their number
+/// Fills in the indices of the visible GPUs, in bus order. @return their number
 unsigned visible_gpus(const Machine& machine, unsigned list[kMaxGpus]);
 
 }  // namespace slipway::sim

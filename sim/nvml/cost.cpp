@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a call takes of the real driver: processor time, wall time and memory.
+// The costs of a call of the real driver: processor time, wall time and memory.
 #include <ctime>
 
 #include <sys/mman.h>
@@ -10,13 +10,13 @@ namespace slipway::sim {
 namespace {
 
 constexpr std::int64_t kNsPerUs = 1000;
-constexpr std::int64_t kOwnNs = 3000;  // the simulator's locks, file locks and clocks for one call
+constexpr std::int64_t kOwnNs = 3000;  // time of the simulator's locks, file locks and clocks for one call
 constexpr std::int64_t kNsPerSecond = 1000000000;
 
 void* kept_memory = nullptr;
 std::size_t kept_size = 0;
 
-/// nvmlShutdown() gives nothing back; unloading the library does.
+/// nvmlShutdown() does not free the memory; unloading the library does.
 __attribute__((destructor)) void give_memory_back() {
   if (kept_memory != nullptr) munmap(kept_memory, kept_size);
 }

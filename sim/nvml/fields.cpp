@@ -21,7 +21,7 @@ nvmlReturn_t small(nvmlFieldValue_t& field, std::uint32_t value) {
   return NVML_SUCCESS;
 }
 
-/// Of shutdown, slowdown and the like, in degrees below the GPU's own limit, as an H200 tells them.
+/// Reads shutdown, slowdown and similar limits, in degrees below the GPU's own limit, as an H200 reports them.
 nvmlReturn_t limit(nvmlFieldValue_t& field, const Gpu& gpu, int degrees) {
   if (gpu.model.architecture < 9) return NVML_ERROR_NOT_SUPPORTED;
   field.valueType = NVML_VALUE_TYPE_SIGNED_INT;
@@ -97,7 +97,7 @@ nvmlReturn_t link_field(nvmlFieldValue_t& field, const Machine& machine, const G
     case 140:
     case 141:
       return number(field, part / 1024);
-    case 147:  // links to switches; nvidia-smi takes 0 for a linked pair
+    case 147:  // links to switches; nvidia-smi expects 0 for a linked pair
       return switch_links(gpu) > 0 ? small(field, switch_links(gpu)) : NVML_ERROR_NOT_SUPPORTED;
     case 165:
       return small(field, gpu.mig_current == 0 ? 1 : 0);
@@ -132,7 +132,8 @@ nvmlReturn_t power_field(nvmlFieldValue_t& field, const Machine& machine, const 
 
 bool is_c2c(unsigned field) { return field >= 170 && field <= 172; }
 
-/// What driver 580 leaves as it was, without an error, in a question that has a field of C2C on a GPU without it.
+/// True for fields that driver 580 leaves unchanged, without an error, if the call also has a C2C field on a GPU
+/// without C2C.
 bool is_power_limit(unsigned field) { return field >= 187 && field <= 190; }
 
 nvmlReturn_t other_field(nvmlFieldValue_t& field, const Gpu& gpu) {
@@ -169,7 +170,7 @@ nvmlReturn_t other_field(nvmlFieldValue_t& field, const Gpu& gpu) {
   return zero ? number(field, 0) : NVML_ERROR_NOT_SUPPORTED;
 }
 
-/// NVML_FI_MAX of the header that came with a driver's branch: its driver knows no field from there on.
+/// Returns NVML_FI_MAX in the header of a driver branch: its driver supports no higher field.
 unsigned fields_of_branch(unsigned branch) {
   struct Since {
     unsigned branch;
@@ -197,7 +198,7 @@ nvmlReturn_t read_field(nvmlFieldValue_t& field, const Machine& machine, const G
   return other_field(field, gpu);
 }
 
-/// The driver asks for each field by itself.
+/// The driver reads each field separately.
 Cost cost_of(const Machine& machine, const nvmlFieldValue_t* values, int count) {
   Cost cost{};
   for (int i = 0; i < count; ++i)

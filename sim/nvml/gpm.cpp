@@ -35,7 +35,7 @@ nvmlReturn_t take(Function function, nvmlDevice_t device, nvmlGpmSample_t sample
   });
 }
 
-/// What the metric comes to between two samples, percent or MiB a second.
+/// Computes the metric between two samples, in percent or MiB per second.
 nvmlReturn_t compute(nvmlGpmMetric_t& metric, const nvmlGpmSample_st& first, const nvmlGpmSample_st& second) {
   const double percent = (first.percent + second.percent) / 2.0;
   const double seconds = static_cast<double>(second.taken_ns - first.taken_ns) / 1e9;

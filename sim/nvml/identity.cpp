@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding GPUs and who they are.
+// Finding GPUs and their identity.
 #include <cstdio>
 #include <cstring>
 
@@ -48,7 +48,7 @@ nvmlReturn_t by_mig_uuid(Machine& machine, unsigned gpu, const char* uuid, nvmlD
   return NVML_ERROR_NOT_FOUND;
 }
 
-/// "00000000:65:00.0", "0000:65:00.0" or "65:00.0".
+/// Accepts "00000000:65:00.0", "0000:65:00.0" or "65:00.0".
 bool same_place(const Gpu& gpu, const char* text) {
   unsigned domain = 0;
   unsigned bus = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of functions that NVIDIA's own tools ask for beside the public ones. nvidia-smi does not start without it.
+// The table of functions that NVIDIA's own tools call besides the public ones. nvidia-smi does not start without it.
 #include <cstring>
 
 #include "sim/nvml/call.hpp"
@@ -7,14 +7,14 @@
 namespace slipway::sim {
 namespace {
 
-constexpr unsigned kEntries = 4000;  // nvidia-smi 535 looks for some far behind
+constexpr unsigned kEntries = 4000;  // nvidia-smi 535 reads some entries far at the end
 constexpr unsigned kTopology =
-    23;  // what `nvidia-smi topo -m` needs; it goes on with its own values when nothing is set
+    23;  // needed by `nvidia-smi topo -m`, which uses its own values when it returns without setting any
 
 nvmlReturn_t not_supported() { return NVML_ERROR_NOT_SUPPORTED; }
 nvmlReturn_t nothing() { return NVML_SUCCESS; }
 
-/// The first entry is the table's size in bytes, as nvidia-smi checks; the others are functions that nobody documents.
+/// The first entry is the table's size in bytes, which nvidia-smi checks; the others are undocumented functions.
 const void** table() {
   static const void* entries[kEntries];
   entries[0] = reinterpret_cast<const void*>(sizeof entries);

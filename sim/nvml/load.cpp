@@ -21,7 +21,7 @@ std::uint32_t between(std::uint32_t low, std::uint32_t high, std::uint32_t perce
 
 std::uint32_t utilisation_now(const Gpu& gpu) {
   if (gpu.load_percent == 0) return 0;
-  const auto phase = static_cast<std::uint32_t>(now_ns() / (1000 * kNsPerMs) % 10);  // 0 … 9, a new one each second
+  const auto phase = static_cast<std::uint32_t>(now_ns() / (1000 * kNsPerMs) % 10);  // 0 … 9, changes each second
   const std::uint32_t less = phase < 5 ? phase : 9 - phase;
   return gpu.load_percent > less ? gpu.load_percent - less : 1;
 }
@@ -47,7 +47,7 @@ std::uint32_t clock_now(const Gpu& gpu, unsigned domain) {
 }
 
 std::uint64_t energy_mj(const Machine& machine, const Gpu& gpu) {
-  // The mean over the ten seconds of a wave, so that it never runs backwards.
+  // The mean over the ten seconds of the wave, so that the counter never decreases.
   const std::uint32_t mean = gpu.load_percent > 2 ? gpu.load_percent - 2 : gpu.load_percent;
   const std::uint64_t power_mw = between(gpu.model.power_idle_mw, gpu.model.power_default_mw, mean);
   return power_mw * age_ms(machine) / 1000;

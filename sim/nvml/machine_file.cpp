@@ -20,7 +20,7 @@ namespace {
 
 constexpr unsigned kPathSize = 4096;
 constexpr const char* kStateName = "machine";
-// A root's link or FIFO of that name is neither followed nor waited for.
+// A link or FIFO of that name in a root is neither followed nor waited for.
 constexpr int kOwnFile = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 
 pthread_mutex_t thread_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -33,7 +33,7 @@ ino_t mapped_inode = 0;
 
 bool exists(const char* path) { return access(path, F_OK) == 0; }
 
-/// The folder of this library, without a final slash.
+/// Returns the folder of this library, without a final slash.
 void own_folder(char* folder) {
   Dl_info info;
   folder[0] = '\0';
@@ -67,7 +67,7 @@ bool in_bounds(const Gpu& gpu, unsigned gpu_count) {
   return true;
 }
 
-/// A machine of this layout, with no more of anything than there is place for: a root may bring a file of its own.
+/// Checks the layout version and all counts against their limits: a root may contain a file of its own.
 bool good(const Machine& state) {
   if (state.magic != kMagic || state.layout != kLayout || state.size != sizeof(Machine)) return false;
   if (state.gpu_count > kMaxGpus) return false;
@@ -96,7 +96,7 @@ void make_folders(char* path) {
   }
 }
 
-/// Makes the state from a first one, whole or not at all.
+/// Creates the state from a first one, atomically.
 void copy_first(char* path, const char* first_path) {
   auto* first = static_cast<Machine*>(malloc(sizeof(Machine)));
   auto* existing = static_cast<Machine*>(malloc(sizeof(Machine)));

@@ -6,25 +6,25 @@
 
 namespace slipway::sim {
 
-/// Finds the state file and maps it, unless it is mapped already. With the machine locked.
+/// Finds the state file and maps it, unless it is mapped already. Called with the machine locked.
 ///
-/// Found in $SLIPWAY_SIM (a folder), else beside the library, else in /run/slipway/sim of the tree that the library is
-/// in. With $SLIPWAY_SIM_FIRST (a file) the state is made as a copy of that one where it is missing or was made from
-/// another profile. @return null: there is none
+/// Looks in $SLIPWAY_SIM (a folder), else beside the library, else in /run/slipway/sim of the library's tree. With
+/// $SLIPWAY_SIM_FIRST (a file) the state is copied from that file if it is missing or was created from another profile.
+/// @return null: there is none
 Machine* open_machine();
-/// The machine that open_machine() found last; null before.
+/// Returns the machine of the last open_machine(); null before.
 Machine* opened_machine();
-/// The file may only be read: nothing is counted, and what changes it answers NO_PERMISSION.
+/// True when the file is read-only: calls are not counted, and changes return NO_PERMISSION.
 bool machine_read_only();
 
-/// Holds the machine for one call: other threads of this process and other processes wait.
+/// Locks the machine for one call: other threads and processes wait.
 class MachineLock {
  public:
   MachineLock();
   ~MachineLock();
   MachineLock(const MachineLock&) = delete;
   MachineLock& operator=(const MachineLock&) = delete;
-  /// Lets others in for a while.
+  /// Unlocks it for a while.
   void unlock();
   void lock();
 
@@ -32,8 +32,7 @@ class MachineLock {
   bool held_ = false;
 };
 
-/// While a call uses the mapped machine it stays mapped, also where another one takes its place. Begins and ends with
-/// the machine locked.
+/// Keeps the machine mapped during a call, even if another one replaces it. Begins and ends with the machine locked.
 class MachineUse {
  public:
   explicit MachineUse(const Machine* machine);  ///< null: no use
@@ -45,10 +44,10 @@ class MachineUse {
   unsigned uses_;
 };
 
-/// What a process remembers: NVML counts its initialisations.
+/// State of the process: NVML counts its initialisations.
 struct ProcessState {
   unsigned initialisations = 0;
-  bool opened_before = false;  ///< the first initialisation is the one that takes long
+  bool opened_before = false;  ///< the first initialisation takes the longest
 };
 ProcessState& process_state();
 

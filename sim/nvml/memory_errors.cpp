@@ -13,7 +13,7 @@ std::uint64_t count_of(const Gpu& gpu, unsigned type, unsigned counter) {
   return type == 0 ? gpu.ecc.corrected_aggregate : gpu.ecc.uncorrected_aggregate;
 }
 
-/// `body(gpu)` for a GPU that has ECC and has it on.
+/// `body(gpu)` for a GPU with ECC enabled.
 template <class Body>
 nvmlReturn_t with_ecc(Function function, nvmlDevice_t device, Body body) {
   return with_gpu(function, device, [&](Gpu& gpu) -> nvmlReturn_t {
@@ -48,7 +48,7 @@ SLIPWAY_NVML_EXPORT nvmlDeviceGetDefaultEccMode(nvmlDevice_t device, unsigned* m
 SLIPWAY_NVML_EXPORT nvmlDeviceSetEccMode(nvmlDevice_t device, unsigned mode) {
   return change_gpu(Function::nvmlDeviceSetEccMode, device, [=](Gpu& gpu) -> nvmlReturn_t {
     if (gpu.model.ecc == 0) return kNotSupported;
-    gpu.ecc_pending = mode != 0 ? 1 : 0;  // in force after a reset
+    gpu.ecc_pending = mode != 0 ? 1 : 0;  // takes effect after a reset
     return NVML_SUCCESS;
   });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a GPU sits: PCI, topology, affinity, peers.
+// The place of a GPU: PCI, topology, affinity, peers.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -28,7 +28,7 @@ unsigned distance(const Gpu& one, const Gpu& other) {
   return one.numa_node == other.numa_node ? kSameNode : kSameSystem;
 }
 
-/// Sixteen processors for each NUMA node, or for the machine where no node is known.
+/// Reports sixteen processors for each NUMA node, or for the machine if the node is unknown.
 void give_cpus(const Gpu& gpu, unsigned words, unsigned long* set) {
   constexpr unsigned kPerNode = 16;
   memset(set, 0, words * sizeof *set);
@@ -55,7 +55,7 @@ nvmlReturn_t with_two(Function function, nvmlDevice_t one, nvmlDevice_t two, Bod
   });
 }
 
-/// NVLinks from one to the other, or from both to the switches that join all.
+/// True when NVLinks connect them directly, or both are connected to the switches that join all GPUs.
 bool joined(const Machine& machine, const Gpu& one, const Gpu& other) {
   if (one.model.links == 0 || other.model.links == 0 || one.mig_current != 0 || other.mig_current != 0) return false;
   const auto reaches = [&one](std::int32_t peer) {

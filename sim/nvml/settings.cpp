@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modes that an administrator sets, and what they are.
+// Modes that an administrator sets, and their current values.
 #include <cstring>
 
 #include "nvidia/nvml/abi/device.h"
@@ -9,7 +9,7 @@
 namespace slipway::sim {
 namespace {
 
-/// A member of Gpu that is set to 0 or 1.
+/// Sets a member of Gpu to 0 or 1.
 nvmlReturn_t set_flag(Function function, nvmlDevice_t device, std::uint32_t Gpu::*member, unsigned value) {
   return change_gpu(function, device, [=](Gpu& gpu) -> nvmlReturn_t {
     if (value > 1) return NVML_ERROR_INVALID_ARGUMENT;
@@ -36,7 +36,7 @@ SLIPWAY_NVML_EXPORT nvmlDeviceGetComputeMode(nvmlDevice_t device, unsigned* mode
 }
 SLIPWAY_NVML_EXPORT nvmlDeviceSetComputeMode(nvmlDevice_t device, unsigned mode) {
   return change_gpu(Function::nvmlDeviceSetComputeMode, device, [=](Gpu& gpu) -> nvmlReturn_t {
-    if (mode > 3 || mode == 1) return NVML_ERROR_INVALID_ARGUMENT;  // exclusive thread is no more
+    if (mode > 3 || mode == 1) return NVML_ERROR_INVALID_ARGUMENT;  // exclusive thread no longer exists
     gpu.compute_mode = mode;
     return NVML_SUCCESS;
   });

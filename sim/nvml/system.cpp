@@ -11,11 +11,11 @@
 namespace slipway::sim {
 namespace {
 
-/// What only the first of several initialisations takes, and most of it only the first in the process.
+/// Takes the time of the first of several initialisations; most of it is spent only once per process.
 void open_driver(MachineLock& lock, FunctionState& function, const Machine& machine) {
   ProcessState& process = process_state();
   Cost cost = process.opened_before ? machine.costs.further_initialisation : machine.costs.first_initialisation;
-  // The first writes to the memory are a part of it.
+  // Writing the memory for the first time counts as part of it.
   const std::uint32_t spent = process.opened_before ? 0 : keep_memory(machine.costs.memory_kib);
   cost.processor_us -= std::min(spent, cost.processor_us);
   take_time(lock, function, cost);

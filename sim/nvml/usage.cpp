@@ -10,7 +10,7 @@
 namespace slipway::sim {
 namespace {
 
-/// Bytes of a GPU, or of the GPU instance that a MIG device is in.
+/// Bytes of a GPU, or of a MIG device's GPU instance.
 struct Amounts {
   std::uint64_t total, reserved, used;
 };

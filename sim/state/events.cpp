@@ -13,7 +13,7 @@
 namespace slipway::sim {
 namespace {
 
-// Where nvml.h has a name for them first. On an H100 with driver 580 they come to 0xff9f.
+// By the driver of the nvml.h that first has a name for them. On an H100 with driver 580 they add up to 0xff9f.
 constexpr std::uint64_t kOfAllDrivers =
     NVML_EVENT_PSTATE | NVML_EVENT_XID_CRITICAL_ERROR | NVML_EVENT_CLOCK | NVML_EVENT_POWER_SOURCE_CHANGE;
 constexpr std::uint64_t kEcc = NVML_EVENT_SINGLE_BIT_ECC_ERROR | NVML_EVENT_DOUBLE_BIT_ECC_ERROR;
@@ -37,7 +37,7 @@ void note_change(Machine& machine) {
 }
 
 bool wait_for_change_since(const Machine& machine, std::uint32_t seen, const timespec* deadline) {
-  // Not FUTEX_WAIT_PRIVATE: the waker is another process, which has the file mapped elsewhere.
+  // Not FUTEX_WAIT_PRIVATE: the waker is another process, which maps the file at another address.
   const long done =
       syscall(SYS_futex, &machine.changes, FUTEX_WAIT_BITSET, seen, deadline, nullptr, FUTEX_BITSET_MATCH_ANY);
   return done == 0 || (errno != ETIMEDOUT && errno != EINTR);

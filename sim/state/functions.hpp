@@ -14,7 +14,7 @@ enum class Function : std::uint32_t {
 
 struct FunctionName {
   const char* name;
-  std::uint32_t since;  ///< driver branch that had it first; 450 stands for older ones as well
+  std::uint32_t since;  ///< first driver branch with it; 450 stands for older ones too
 };
 
 inline constexpr FunctionName kFunctions[] = {

@@ -2,7 +2,7 @@
 // sim/state/machine.hpp - the state of a simulated GPU machine: one file that every process maps.
 //
 // Plain data of fixed size, without pointers: slipway writes it from a profile, the simulated libnvidia-ml.so.1 in each
-// process answers from it and changes it, and slipway-sim changes it from outside. Whoever looks at more than one
+// process answers from it and changes it, and slipway-sim changes it from outside. Code that reads more than one
 // member, or changes any, holds the lock of the file (MachineFile). Texts end with NUL. Sizes are in bytes unless
 // named.
 #pragma once
@@ -18,7 +18,7 @@
 namespace slipway::sim {
 
 inline constexpr std::uint64_t kMagic = 0x314d4953595049ULL;  // "IPYSIM1"
-inline constexpr std::uint32_t kLayout = 5;                   ///< of this header; another one is refused
+inline constexpr std::uint32_t kLayout = 5;                   ///< version of this header; other versions are rejected
 inline constexpr unsigned kMaxGpus = 16;
 inline constexpr unsigned kMaxProfiles = 16;
 inline constexpr unsigned kMaxPlacements = 8;
@@ -28,17 +28,17 @@ inline constexpr unsigned kMaxEvents = 256;  ///< the newest are kept
 inline constexpr unsigned kMaxFields = 303;  ///< of nvmlDeviceGetFieldValues
 inline constexpr unsigned kMaxLinks = 18;
 inline constexpr std::int32_t kSwitch = -1;  ///< the other end of a link is an NVSwitch
-inline constexpr std::int32_t kNobody = -2;  ///< the link goes nowhere
+inline constexpr std::int32_t kNobody = -2;  ///< the link is not connected
 
-/// A GPU instance profile of a model, as nvmlDeviceGetGpuInstanceProfileInfo gives it.
+/// A GPU instance profile of a model, as nvmlDeviceGetGpuInstanceProfileInfo returns it.
 struct MigProfile {
   std::uint32_t selector;  ///< NVML_GPU_INSTANCE_PROFILE_…
-  std::uint32_t id;        ///< the number that creating takes
+  std::uint32_t id;        ///< the id for creating an instance
   std::uint32_t slices;
   std::uint32_t max;
   std::uint32_t multiprocessors;
   std::uint32_t copy_engines, decoders, encoders, jpeg, ofa;
-  std::uint32_t graphics;  ///< 1: for graphics as well
+  std::uint32_t graphics;  ///< 1: also for graphics
   std::uint32_t size;      ///< memory slices
   std::uint32_t starts[kMaxPlacements];
   std::uint32_t start_count;
@@ -51,13 +51,13 @@ struct MigModel {
   std::uint32_t memory_slices;
   std::uint32_t compute_slices;
   std::uint32_t resetless;            ///< the mode changes without a reset (Hopper and later)
-  std::uint32_t query_when_disabled;  ///< profiles are told while the mode is off
+  std::uint32_t query_when_disabled;  ///< profiles are reported while the mode is off
   std::uint32_t profile_count;
   std::uint32_t media[4];  ///< decoders, encoders, JPEG and OFA engines of the whole GPU
   MigProfile profiles[kMaxProfiles];
 };
 
-/// What all GPUs of a model have in common.
+/// Properties that all GPUs of a model share.
 struct Model {
   char name[96];
   char part_number[32];
@@ -67,7 +67,7 @@ struct Model {
   std::uint32_t compute_major, compute_minor;
   std::uint32_t cores;
   std::uint32_t bus_width;
-  std::uint32_t integrated;  ///< memory that belongs to the processor too: memory calls answer NOT_SUPPORTED
+  std::uint32_t integrated;  ///< memory shared with the processor: memory calls answer NOT_SUPPORTED
   std::uint64_t memory_mib, reserved_mib, bar1_mib;
   std::uint32_t clock_max[4];   ///< MHz: graphics, SM, memory, video
   std::uint32_t clock_idle[4];  ///< MHz
@@ -89,7 +89,7 @@ struct ComputeInstance {
   std::uint32_t selector;  ///< NVML_COMPUTE_INSTANCE_PROFILE_…
   std::uint32_t start;     ///< compute slices within the GPU instance
   std::uint32_t size;
-  std::uint32_t serial;  ///< of this creation: old handles do not fit
+  std::uint32_t serial;  ///< unique to this creation: invalidates older handles
 };
 
 struct GpuInstance {
@@ -102,14 +102,14 @@ struct GpuInstance {
   ComputeInstance compute[kMaxInstances];
 };
 
-/// What is wrong with a GPU; all zero: nothing.
+/// Faults of a GPU; all zero: none.
 struct Faults {
   std::uint32_t lost;             ///< fell off the bus
-  std::uint32_t hang;             ///< calls about it do not come back while this is set
+  std::uint32_t hang;             ///< calls about it hang while this is set
   std::uint32_t sticky_mig_mode;  ///< a mode change stays pending
   std::uint32_t no_reset;         ///< passed through: it cannot be reset
-  std::uint32_t destroy_in_use;   ///< so many destroys answer IN_USE
-  std::uint32_t create_fails;     ///< so many creates answer INSUFFICIENT_RESOURCES
+  std::uint32_t destroy_in_use;   ///< number of destroys that answer IN_USE
+  std::uint32_t create_fails;     ///< number of creates that answer INSUFFICIENT_RESOURCES
   std::uint32_t recovery_action;  ///< field 230
 };
 
@@ -135,11 +135,11 @@ struct Gpu {
   std::uint32_t minor;  ///< of /dev/nvidiaN
   std::uint32_t module_id;
   std::int32_t numa_node;              ///< -1: not known
-  std::int32_t pcie_switch;            ///< number of the PCIe switch that it sits at; -1: not known
+  std::int32_t pcie_switch;            ///< number of its PCIe switch; -1: unknown
   std::int32_t link_peers[kMaxLinks];  ///< per NVLink the index of the GPU at its other end, kSwitch or kNobody
-  std::uint32_t hidden;                ///< removed from the bus, or handed to a virtual machine
+  std::uint32_t hidden;                ///< removed from the bus, or passed to a virtual machine
 
-  std::uint32_t load_percent;  ///< what the work on it comes to
+  std::uint32_t load_percent;  ///< load of the work on it, in percent
   std::uint64_t memory_used_mib;
   std::uint32_t persistence, compute_mode, accounting;
   std::uint32_t ecc_current, ecc_pending;
@@ -164,7 +164,7 @@ struct Process {
   std::uint32_t kind;                            ///< 0 compute, 1 graphics, 2 MPS, 3 holds the device without a context
   std::uint32_t gpu_instance, compute_instance;  ///< ids, or 0xFFFFFFFF
   std::uint64_t memory_bytes;
-  std::uint64_t start;  ///< of a process of this machine that was attached: it leaves when it ends; else 0
+  std::uint64_t start;  ///< for an attached process of this machine: it is removed when it ends; else 0
   char name[96];
 };
 
@@ -177,13 +177,13 @@ struct Event {
   std::uint32_t gpu_instance, compute_instance;
 };
 
-/// What a call costs its thread, in microseconds; all zero: nothing but what the simulator itself needs.
+/// The cost of a call for its thread, in microseconds; all zero: only the simulator's own time.
 struct Cost {
   std::uint32_t processor_us;  ///< of processor time
-  std::uint32_t wall_us;       ///< until the call comes back; what is beyond the processor time is slept
+  std::uint32_t wall_us;       ///< until the call returns; time beyond the processor time is spent sleeping
 };
 
-/// What the driver costs beyond the costs of its functions.
+/// Costs of the driver beyond those of its functions.
 struct DriverCosts {
   Cost first_initialisation, further_initialisation;  ///< of a process
   std::uint32_t field_us[kMaxFields];                 ///< processor time for each field of nvmlDeviceGetFieldValues
@@ -191,13 +191,13 @@ struct DriverCosts {
   std::uint32_t memory_kib;  ///< kept by a process from its first initialisation until it unloads the library
 };
 
-/// Of one function of the library.
+/// State of one function of the library.
 struct FunctionState {
   std::uint64_t calls;
-  std::uint64_t spent_us;      ///< the processor time that its calls cost so far
-  std::uint64_t failing_call;  ///< the call of that number answers UNKNOWN; 0: none
+  std::uint64_t spent_us;      ///< total processor time of its calls so far
+  std::uint64_t failing_call;  ///< the call with that number answers UNKNOWN; 0: none
   Cost cost;
-  std::int32_t error;  ///< answered instead of doing anything; 0: none
+  std::int32_t error;  ///< returned without any effect; 0: none
   std::uint32_t hang;
 };
 
@@ -208,18 +208,18 @@ struct Machine {
   std::uint64_t magic;
   std::uint32_t layout;
   std::uint32_t size;
-  std::uint64_t made_from;  ///< a digest of profile and settings: another one replaces the state
+  std::uint64_t made_from;  ///< digest of profile and settings: a state with another digest is replaced
   char profile[64];
   char driver_version[80];
   std::uint32_t driver_branch;
   std::uint32_t cuda_version;
   Driver driver;
   Visible visible;
-  std::uint32_t lowest_placement;  ///< instances are placed as low as possible instead of as the driver does
-  std::uint32_t epoch;             ///< grows with each load of the driver and each reset: old handles are void
-  std::int64_t made_at_ns;         ///< CLOCK_REALTIME; counters move from here
+  std::uint32_t lowest_placement;  ///< instances get the lowest possible place instead of the driver's choice
+  std::uint32_t epoch;             ///< increases with each load of the driver and each reset: older handles are invalid
+  std::int64_t made_at_ns;         ///< CLOCK_REALTIME; counters start here
   std::uint64_t initialisations;
-  std::uint32_t changes;  ///< grows with every change that a waiting call could wait for (sim/state/events.hpp)
+  std::uint32_t changes;  ///< increases with every change that a waiting call could wait for (sim/state/events.hpp)
   std::uint32_t gpu_count;
   std::uint64_t last_event;
   Gpu gpus[kMaxGpus];
@@ -229,7 +229,7 @@ struct Machine {
   DriverCosts costs;
 };
 
-/// Sets a text of the machine: as much of it as there is place for, and NUL.
+/// Sets a text of the machine, cut to the available size, with NUL.
 template <std::size_t size>
 void set_text(char (&place)[size], const std::string& text) {
   const std::size_t length = std::min(text.size(), size - 1);
@@ -237,10 +237,10 @@ void set_text(char (&place)[size], const std::string& text) {
   place[length] = '\0';
 }
 
-/// When a process of this machine was started, in clock ticks after the boot (proc(5)); 0: there is none, or it has
-/// ended and its parent has not asked yet.
+/// Returns the start of a process of this machine, in clock ticks after the boot (proc(5)); 0: there is none, or it has
+/// ended and its parent has not reaped it yet.
 std::uint64_t start_of_process(std::uint32_t pid);
-/// Takes out the processes that were attached and have ended.
+/// Removes attached processes that have ended.
 void drop_ended_processes(Machine& machine);
 
 }  // namespace slipway::sim

@@ -13,7 +13,7 @@ bool overlap(std::uint32_t a, std::uint32_t a_size, std::uint32_t b, std::uint32
 
 enum class Media { none, some, all };
 
-/// Which of the GPU's shared media engines a profile takes.
+/// Returns the shared media engines of the GPU that a profile uses.
 Media media_of(const MigProfile& profile) {
   switch (profile.selector) {
     case NVML_GPU_INSTANCE_PROFILE_1_SLICE_REV1:
@@ -32,14 +32,14 @@ bool without_media(const MigProfile& profile) {
          profile.selector == NVML_GPU_INSTANCE_PROFILE_2_SLICE_NO_ME;
 }
 
-/// There is one set of JPEG and OFA engines for +me; +me.all leaves room for -me only.
+/// There is one set of JPEG and OFA engines for +me; +me.all leaves them to no profile except -me.
 bool media_conflict(const MigProfile& one, const MigProfile& other) {
   if (media_of(one) == Media::all) return !without_media(other);
   if (media_of(other) == Media::all) return !without_media(one);
   return media_of(one) == Media::some && media_of(other) == Media::some;
 }
 
-/// How many (profile, start) pairs of the whole model would still be free next to the instances and one more.
+/// Counts the (profile, start) pairs of the model that would be free beside the instances and one more.
 unsigned left_over(const Gpu& gpu, unsigned profile, std::uint32_t start) {
   const MigModel& model = gpu.model.mig;
   unsigned count = 0;
@@ -156,7 +156,7 @@ unsigned compute_starts(const GpuInstance& instance, const MigModel& model, std:
                         std::uint32_t starts[kMaxInstances]) {
   const std::uint32_t slices = compute_slices(selector);
   const std::uint32_t whole = model.profiles[instance.profile].slices;
-  const std::uint32_t step = slices == 3 ? 4 : slices;  // 3c lies at 0 and 4 of a 7g
+  const std::uint32_t step = slices == 3 ? 4 : slices;  // 3c can be at 0 and 4 of a 7g
   unsigned count = 0;
   for (std::uint32_t start = 0; start + slices <= whole && count < kMaxInstances; start += step)
     starts[count++] = start;

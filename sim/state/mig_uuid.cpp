@@ -21,7 +21,7 @@ void mig_uuid(const Gpu& gpu, const GpuInstance& instance, const ComputeInstance
   for (const char* c = gpu.uuid; *c != '\0'; ++c) high = mix(high, static_cast<unsigned char>(*c));
   high = mix(mix(high, instance.id), compute.id);
   const std::uint64_t low = mix(high, 0x4d4947);
-  // Version 5 and variant 1 (RFC 4122), as the driver marks its own.
+  // Version 5 and variant 1 (RFC 4122), like the driver's.
   snprintf(text, size, "MIG-%08x-%04x-5%03x-%04x-%012llx", static_cast<unsigned>(high >> 32U),
            static_cast<unsigned>(high >> 16U) & 0xffffU, static_cast<unsigned>(high) & 0xfffU,
            0x8000U | (static_cast<unsigned>(low >> 48U) & 0x3fffU),

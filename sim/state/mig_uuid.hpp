@@ -8,8 +8,8 @@
 
 namespace slipway::sim {
 
-/// "MIG-8-4-4-4-12", derived from the GPU's UUID and the ids of both instances, as the driver's own are (they do not
-/// hold the profile, so one that was made anew may bear the old name).
+/// "MIG-8-4-4-4-12", derived from the GPU's UUID and the ids of both instances, like the driver's (the profile is not
+/// included, so a new instance may get the former UUID).
 void mig_uuid(const Gpu& gpu, const GpuInstance& instance, const ComputeInstance& compute, char* text,
               std::size_t size);
 

@@ -20,7 +20,7 @@ std::uint64_t start_of_process(std::uint32_t pid) {
   close(file);
   if (got <= 0) return 0;
   text[got] = '\0';
-  // "PID (NAME) STATE …": the name may have anything in it. The state is field 3, the start field 22.
+  // "PID (NAME) STATE …": the name may contain any characters. The state is field 3, the start field 22.
   const char* at = strrchr(text, ')');
   if (at == nullptr || strlen(at) < 3 || at[2] == 'Z' || at[2] == 'X') return 0;
   for (int field = 2; field < 22 && at != nullptr; ++field) at = strchr(at + 1, ' ');

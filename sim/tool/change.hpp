@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sim/tool/change.hpp - what slipway-sim can do to a machine.
+// sim/tool/change.hpp - the changes that slipway-sim can make to a machine.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ std::string show_machine(const sim::Machine& machine);
 std::string show_calls(const sim::Machine& machine);
 std::string show_costs(const sim::Machine& machine);  ///< "NAME CALLS MICROSECONDS", and the sum
 
-/// A whole number that is not negative. Errors: `invalid`.
+/// Reads a whole number that is not negative. Errors: `invalid`.
 Result<std::uint64_t> number_of(const std::string& word);
 Error usage(const std::string& what, const std::string& next);
 

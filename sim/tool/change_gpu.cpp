@@ -16,7 +16,7 @@ constexpr const char* kGpuUsage =
     "ecc-corrected COUNT, ecc-uncorrected COUNT, load PERCENT, memory MIB, mig on|off, sticky-mig on|off, "
     "no-reset on|off, profiles-when-disabled on|off, destroy-fails COUNT, create-fails COUNT, recovery ACTION";
 
-/// One GPU of the machine, and the value that was given with the change.
+/// One GPU of the machine, and the value of the change.
 struct Change {
   sim::Machine& machine;
   unsigned index;
@@ -29,7 +29,7 @@ void tell(const Change& change, std::uint64_t type, std::uint64_t data) {
   sim::add_event(change.machine, change.index, type, data);
 }
 
-/// The driver releases a GPU that is removed from the bus, and takes one that comes back.
+/// Reports that the driver releases a GPU that is removed from the bus, and binds one that is back.
 void tell_driver(const Change& change, bool bound) {
   sim::add_system_event(change.machine, change.index,
                         bound ? NVML_SYSTEM_EVENT_GPU_DRIVER_BIND : NVML_SYSTEM_EVENT_GPU_DRIVER_UNBIND);
@@ -40,7 +40,7 @@ void lose(const Change& change) {
   if (std::exchange(change.gpu().faults.lost, 1) == 0) tell(change, NVML_EVENT_GPU_UNAVAILABLE_ERROR, kFellOffTheBus);
 }
 
-/// One that fell off the bus comes back by being removed and found again.
+/// A GPU that fell off the bus comes back when it is removed and found again.
 void come_back(const Change& change) {
   if (std::exchange(change.gpu().faults.lost, 0) != 0) tell_driver(change, true);
 }
@@ -55,7 +55,7 @@ void set_recovery(const Change& change, std::uint32_t action) {
     tell(change, NVML_EVENT_GPU_RECOVERY_ACTION, action);
 }
 
-/// What a reset does: pending modes come into force, instances and volatile counters are gone.
+/// Does what a reset does: pending modes take effect, instances and volatile counters are cleared.
 void reset(const Change& change) {
   sim::Gpu& gpu = change.gpu();
   come_back(change);

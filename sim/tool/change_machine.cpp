@@ -13,7 +13,7 @@
 namespace slipway::core {
 namespace {
 
-/// The driver is bound to every GPU of the machine, or unbound from all.
+/// Reports that the driver is bound to every GPU of the machine, or unbound from all.
 void tell_driver_of_all(sim::Machine& machine, std::uint64_t event) {
   for (unsigned i = 0; i < machine.gpu_count; ++i)
     if (machine.gpus[i].hidden == 0) sim::add_system_event(machine, i, event);
@@ -24,8 +24,7 @@ void unload(sim::Machine& machine, sim::Driver state) {
     tell_driver_of_all(machine, NVML_SYSTEM_EVENT_GPU_DRIVER_UNBIND);
 }
 
-/// Loading a driver anew makes all old handles void and takes the instances; before Ampere's successors the MIG mode
-/// survives in the infoROM.
+/// Loading a driver again invalidates all handles and removes the instances; on Ampere the infoROM keeps the MIG mode.
 void reload(sim::Machine& machine) {
   unload(machine, sim::Driver::unloaded);
   ++machine.epoch;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// slipway-sim FOLDER COMMAND …: makes a simulated GPU machine, and changes it while programs use it.
+// slipway-sim FOLDER COMMAND …: creates a simulated GPU machine, and changes it while programs use it.
 #include <cstdio>
 #include <exception>
 
@@ -48,7 +48,7 @@ Status make(const std::string& folder, const Words& words) {
   return write_sim_machine(*machine, folder);
 }
 
-/// The trees of a machine whose driver is loaded, as its state is now.
+/// Writes the trees of a machine with a loaded driver, in its current state.
 Status tree(const std::string& folder, const Words& words) {
   if (words.size() != 2) return usage("tree needs a profile and a folder", "slipway-sim FOLDER tree h100x8 ROOT");
   SLIPWAY_TRY(profile, read_sim_profile(words[0], sim_profile_folders()));

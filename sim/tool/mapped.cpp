@@ -14,7 +14,7 @@
 namespace slipway::core {
 
 Result<MappedMachine> MappedMachine::open(const std::string& folder) {
-  SLIPWAY_CHECK(read_sim_machine(folder));  // says what is wrong with it
+  SLIPWAY_CHECK(read_sim_machine(folder));  // reports what is wrong with it
   const std::string path = folder + "/machine";
   const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0) return system_error("open", path, errno);

@@ -10,10 +10,10 @@
 
 namespace slipway::core {
 
-/// FOLDER/machine of somebody who may be using it right now: calls of other processes wait while this object lives.
+/// FOLDER/machine, which other programs may be using: their calls wait during this object's lifetime.
 class MappedMachine {
  public:
-  /// Errors: `not_found`; `invalid` no state of this version; those of the file system.
+  /// Errors: `not_found`; `invalid` not a state of this version; those of the file system.
   static Result<MappedMachine> open(const std::string& folder);
   MappedMachine(MappedMachine&& other) noexcept;
   ~MappedMachine();

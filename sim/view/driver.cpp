@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The first is fixed; the kernel gives the others at loading, from the top of its dynamic range.
+// The first is fixed; the kernel assigns the others at loading, from the top of its dynamic range.
 constexpr unsigned kGpuMajor = 195;
 constexpr unsigned kControlMinor = 255;
 constexpr unsigned kModesetMinor = 254;
@@ -88,7 +88,7 @@ void write_capability(TreeWriter& tree, const fs::path& path, unsigned minor, un
   tree.device(kCapabilityNode + std::to_string(minor), kCapsMajor, minor);
 }
 
-/// Files of a GPU's instances below /proc/driver/nvidia/capabilities, with their minors.
+/// Returns the files of a GPU's instances below /proc/driver/nvidia/capabilities, with their minors.
 std::map<fs::path, unsigned> instances_of(const sim::Gpu& gpu) {
   const fs::path mig = fs::path("gpu" + std::to_string(gpu.minor)) / "mig";
   std::map<fs::path, unsigned> files;
@@ -109,7 +109,7 @@ void write_instances(TreeWriter& tree, const sim::Gpu& gpu) {
   for (const auto& [file, minor] : instances_of(gpu)) write_capability(tree, file, minor, kGroupMode);
 }
 
-/// Those of a GPU that the folder shows.
+/// Returns the files of a GPU that the folder has.
 std::map<fs::path, unsigned> shown_instances(const fs::path& capabilities, const sim::Gpu& gpu) {
   std::map<fs::path, unsigned> files;
   std::error_code code;
@@ -160,7 +160,7 @@ std::string sim_minors_table() {
 
 Status write_sim_driver_tree(const SimProfile& profile, const sim::Machine& machine, const std::string& folder) {
   std::error_code ignored;
-  // What instances there were before is no more.
+  // Removes the former instances.
   fs::remove_all(fs::path(folder) / kCapabilities, ignored);
   fs::remove_all(fs::path(folder) / "dev/nvidia-caps", ignored);
   TreeWriter tree{fs::path(folder)};

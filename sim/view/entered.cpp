@@ -15,7 +15,7 @@
 namespace slipway::core {
 namespace {
 
-/// @return the driver's version of the machine that was made, empty when the profile's settings name it
+/// @return the driver version of the created machine, empty when the profile's settings have it
 Result<std::string> write_first_machine(const std::string& name, const std::string& folder) {
   SLIPWAY_TRY(profile, read_sim_profile(name, sim_profile_folders()));
   SLIPWAY_TRY(machine, make_sim_machine(profile, sim_profile_folders()));
@@ -24,7 +24,7 @@ Result<std::string> write_first_machine(const std::string& name, const std::stri
   return std::ranges::any_of(profile.settings, is_driver) ? std::string() : std::string(machine->driver_version);
 }
 
-/// Somebody may have changed the instances since: an earlier command, or this one.
+/// An earlier command, or this one, may have changed the instances.
 Status follow_instances(const EnteredMachine& machine) {
   std::error_code code;
   if (machine.machines.empty() || !std::filesystem::exists(machine.kernel_view + "/proc/driver/nvidia/version", code))
@@ -33,8 +33,8 @@ Status follow_instances(const EnteredMachine& machine) {
   return state ? follow_sim_instances(**state, machine.kernel_view) : Status();
 }
 
-/// What stays of the machine lies in the root itself: the simulator maps and writes it by its path, and an image's link
-/// would lead that to a file of the machine that builds it.
+/// The lasting state is in the root itself: the simulator maps and writes it by path, and a link in an image would
+/// redirect that to a file of the build machine.
 Status check_no_link(const std::string& root) {
   for (const char* part : {"/run", "/run/slipway", "/run/slipway/sim", "/run/slipway/sim/machine"}) {
     struct stat info {};
@@ -64,7 +64,7 @@ Result<EnteredMachine> enter_machine(const std::string& profile, const std::stri
   }
   SLIPWAY_TRY(driver_version, write_first_machine(profile, first));
   const std::string lasting = root == "/" ? first : root + "/run/slipway/sim";
-  // Where a machine lasts, its processes are those of now.
+  // A lasting machine has the processes of now.
   if (const auto state = read_sim_machine(lasting)) SLIPWAY_CHECK(write_sim_processes(**state, machine.kernel_view));
   machine.driver = driver_version;
   machine.machines = {first, lasting};

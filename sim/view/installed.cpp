@@ -24,7 +24,7 @@ constexpr std::array kFolders{"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-lin
                               "/usr/lib/x86_64-linux-gnu/nvidia/current", "/usr/lib/aarch64-linux-gnu/nvidia/current",
                               "/usr/lib64"};
 
-/// The newest CUDA that drivers of a branch run, 1000 * major + 10 * minor (CUDA Toolkit release notes, table 3).
+/// The newest CUDA that drivers of a branch support, 1000 * major + 10 * minor (CUDA Toolkit release notes, table 3).
 constexpr std::array<std::pair<unsigned, unsigned>, 13> kCudaOfBranch{{{470, 11040},
                                                                        {510, 11060},
                                                                        {515, 11070},
@@ -39,13 +39,13 @@ constexpr std::array<std::pair<unsigned, unsigned>, 13> kCudaOfBranch{{{470, 110
                                                                        {565, 12070},
                                                                        {570, 12080}}};
 
-/// "535.261.03", not "1" nor "535.261.03.old".
+/// True for "535.261.03", not for "1" or "535.261.03.old".
 bool is_version(std::string_view text) {
   return text.size() > 4 && text.find('.') == 3 &&
          std::ranges::all_of(text, [](char c) { return c == '.' || (c >= '0' && c <= '9'); });
 }
 
-/// What was followed last: a driver that is another one by now is somebody's choice.
+/// Records the version that was set last: a machine with another one was changed by a user.
 constexpr const char* kFollowed = "/follows-driver";
 
 std::string first_line(const std::string& file) {
@@ -84,13 +84,13 @@ Status follow_installed_driver(const std::string& folder, const std::string& pro
   const std::string has = machine->driver_version;
   if (has == version || (has != profile_version && has != first_line(folder + kFollowed))) return {};
   give_driver(*machine, version);
-  // The head alone: those who have the machine mapped see it at once, and the rest of it may be theirs.
+  // Writes only the header: programs with the machine mapped see it at once, and may be writing the rest.
   constexpr std::size_t kFrom = offsetof(sim::Machine, driver_version);
   constexpr std::size_t kTo = offsetof(sim::Machine, cuda_version) + sizeof machine->cuda_version;
   const auto* const bytes = reinterpret_cast<const char*>(machine.get());
   if (::pwrite(file.get(), bytes + kFrom, kTo - kFrom, kFrom) != static_cast<ssize_t>(kTo - kFrom))
     return system_error("write", path, errno);
-  SLIPWAY_TRY(own, RootDir::open(folder));  // no link of that name leads anywhere
+  SLIPWAY_TRY(own, RootDir::open(folder));  // a link of that name cannot lead elsewhere
   return replace_file(own, kFollowed, version + "\n");
 }
 

@@ -17,9 +17,9 @@ class TreeWriter {
 
   void directory(const std::filesystem::path& path);
   void file(const std::filesystem::path& path, const std::string& content);
-  /// Replaces a link that is there.
+  /// Replaces an existing link.
   void link(const std::filesystem::path& path, const std::filesystem::path& target);
-  /// A character device. Who may not make one gets an empty file in its place.
+  /// Creates a character device, or an empty file if this user may not create one.
   void device(const std::filesystem::path& path, unsigned major, unsigned minor);
 
   Status result() const { return error_ ? Status(*error_) : Status(); }

@@ -18,10 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMark = "sim-view.json";  // tells a view of ours from a folder that is somebody else's
+constexpr std::string_view kMark = "sim-view.json";  // distinguishes a view from a folder of the user
 constexpr std::string_view kEfiGlobalVariable = "8be4df61-93ca-11d2-aa0d-00e098032b8c";  // UEFI 2.10, 3.3
 
-/// Seven regions of the function and six more of bridges and virtual functions: none is known.
+/// Seven regions of the function and six more of bridges and virtual functions: all unknown.
 const std::string kNoResources = [] {
   std::string lines;
   for (int i = 0; i < 13; ++i) lines += "0x0000000000000000 0x0000000000000000 0x0000000000000000\n";
@@ -29,7 +29,7 @@ const std::string kNoResources = [] {
 }();
 
 /// The 4096 bytes of a PCI Express function's configuration space: the header (PCI Local Bus Specification, 6.1), whose
-/// one capability is a vGPU's record of its host, and an extended space that is empty.
+/// only capability is a vGPU's record of its host, and an empty extended space.
 std::string config_space(const SimPciFunction& function, const std::optional<SimVgpuHost>& host) {
   constexpr std::size_t kExtendedSize = 4096;
   std::string bytes(kExtendedSize, '\0');
@@ -43,7 +43,7 @@ std::string config_space(const SimPciFunction& function, const std::optional<Sim
   put(0x2e, function.subsystem_device.value_or(0), 2);
   if (!host || function.role != "gpu") return bytes;
   const std::string record = sim_vgpu_record(*host);
-  put(0x06, 0x10, 2);  // there is a list of capabilities
+  put(0x06, 0x10, 2);  // status bit: there is a list of capabilities
   put(0x34, 0x40, 1);
   bytes.replace(0x40, record.size(), record);
   return bytes;
@@ -97,7 +97,7 @@ void write_kernel(TreeWriter& tree, const SimProfile& profile) {
   tree.file(fmt::format("sys/firmware/efi/efivars/SecureBoot-{}", kEfiGlobalVariable), value);
 }
 
-/// Makes the folder empty when it holds a view; leaves anything else alone.
+/// Empties the folder when it contains a view; else leaves it unchanged.
 Status clear(const fs::path& folder) {
   std::error_code code;
   if (!fs::exists(folder, code) || fs::is_empty(folder, code)) return {};
@@ -107,7 +107,7 @@ Status clear(const fs::path& folder) {
                  .what = "the folder for the simulated machine holds other files",
                  .where = folder.string(),
                  .next = "give an empty folder, or one that does not exist yet"};
-  // The mark goes last, so that a view that was cleared half-way is still known as one.
+  // The mark is removed last, so that a partly removed view is still recognized.
   for (const auto* part : {"sys", "proc", "dev"}) {
     fs::remove_all(folder / part, code);
     if (code) return system_error("remove", (folder / part).string(), code.value());
@@ -136,7 +136,7 @@ Status add_sim_view(const SimProfile& profile, const std::string& folder) {
   for (const auto& function : profile.pci) write_pci_function(tree, profile, function);
   write_modules(tree, profile);
   write_kernel(tree, profile);
-  // Last, so that a profile can say something else of what every machine has.
+  // Last, so that a profile can override the common files.
   for (const auto& [path, content] : profile.files) tree.file(path.substr(1), content);
   for (const auto& [path, target] : profile.file_links) tree.link(path.substr(1), target);
   for (const auto& [path, number] : profile.nodes) tree.device(path.substr(1), number.first, number.second);
@@ -146,7 +146,7 @@ Status add_sim_view(const SimProfile& profile, const std::string& folder) {
 Result<SimView> open_sim_view(const std::string& name_or_file, const std::string& folder) {
   SLIPWAY_TRY(profile, read_sim_profile(name_or_file, sim_profile_folders()));
   SLIPWAY_TRY(view, write_sim_view(profile, folder));
-  // A driver that was asked for by its version runs there already; else the machine is bare.
+  // A driver that was requested by its version is loaded already; else the machine has none.
   for (const auto& [key, value] : profile.settings) {
     if (key != "driver" || value == "none") continue;
     SLIPWAY_TRY(machine, make_sim_machine(profile, sim_profile_folders()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sim/view/view.hpp - shows a simulated machine as its kernel would: a folder with sys/, proc/ and dev/.
+// sim/view/view.hpp - shows a simulated machine like its kernel would: a folder with sys/, proc/ and dev/.
 //
 // The folder becomes HostConfig::kernel_view, so that detect() and verify() read it through the same Host as a real
 // machine. No driver is bound and no NVIDIA module is loaded, as on the bare machine that slipway meets first, unless
@@ -18,21 +18,21 @@ namespace slipway::core {
 struct SimView {
   std::string folder;          ///< absolute; holds sys/, proc/ and dev/
   std::string profile;         ///< the profile's name
-  std::string arch;            ///< as `uname -m` says it there
-  std::string kernel_release;  ///< of the kernel that runs there
+  std::string arch;            ///< in the form of `uname -m`
+  std::string kernel_release;  ///< of the machine's running kernel
 };
 
-/// Writes the view of a profile (read_sim_profile() says what it may be) from slipway's own profile folders.
-/// @param folder  made when it is not there; a view that is there already is replaced
-/// Errors: those of read_sim_profile(); `conflict` when the folder holds something that is not a view; `io`,
+/// Writes the view of a profile (in the form of read_sim_profile()) from slipway's own profile folders.
+/// @param folder  created if it is missing; an existing view is replaced
+/// Errors: those of read_sim_profile(); `conflict` when the folder contains something that is not a view; `io`,
 /// `no_space`, …
 Result<SimView> open_sim_view(const std::string& name_or_file, const std::string& folder);
 
-/// The same for a profile at hand.
+/// The same for a parsed profile.
 Result<SimView> write_sim_view(const SimProfile& profile, const std::string& folder);
 
-/// Writes sys/, proc/ and dev/ of a profile's bare machine into a folder that may hold other things, a root filesystem
-/// for example. Errors: of the file system.
+/// Writes sys/, proc/ and dev/ of a profile's bare machine into a folder that may have other contents, for example a
+/// root filesystem. Errors: those of the file system.
 Status add_sim_view(const SimProfile& profile, const std::string& folder);
 
 }  // namespace slipway::core

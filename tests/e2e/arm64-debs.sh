@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/arm64-debs.sh - brings Debian's packages of the driver and of a kernel for arm64 into the cache and prints their folder.
+# tests/e2e/arm64-debs.sh - downloads Debian's packages of the driver and of a kernel for arm64 into the cache and
+# prints their folder.
 #
 # By the apt for arm64 that arm64-sysroot.sh has made; apt checks size and hash against the signed lists.
 #

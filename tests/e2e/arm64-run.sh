@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/arm64-run.sh - runs a command where arm64 programs run as if the processor were one, children and all.
+# tests/e2e/arm64-run.sh - runs a command in an environment that can execute arm64 programs, children included.
 #
 # A mount namespace has the arm64 loader and libraries beside the machine's own in /usr/lib, and the kernel hands arm64
 # programs to qemu-user (binfmt_misc with flag F). Since Linux 6.7 a user namespace can have its own binfmt_misc: then
-# nobody else sees any of it, and no privilege is needed. On an older kernel root's registration is the whole machine's,
-# and is taken back at the end. Nothing that the command starts outlives it: a process namespace ends with it.
+# it is invisible to other processes, and needs no privilege. On an older kernel root's registration applies to the
+# whole machine, and is removed at the end. Child processes do not outlive the command: its pid namespace ends with it.
 #
 # Usage: arm64-run.sh FOLDER COMMAND...     FOLDER: what arm64-sysroot.sh printed
 # Exit status: the command's; 77 when this machine cannot do it.
@@ -20,7 +20,7 @@ MASK='\xff\xff\xff\xff\xff\xff\xff\xfc\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\x
 
 SEPARATE=(--mount --propagation private --pid --fork --kill-child)
 
-# In the new namespaces.
+# Runs in the new namespaces.
 enter() {
   local status=0
   mount -t proc proc /proc
@@ -29,8 +29,8 @@ enter() {
     mount -t binfmt_misc binfmt_misc "$FORMATS"
     register
   }
-  cd "$PWD" # through the new mounts
-  "$@" || status=$? # not exec: process 1 has to wait for orphans
+  cd "$PWD" # enters the new mounts
+  "$@" || status=$? # no exec: process 1 has to wait for orphans
   exit "$status"
 }
 
@@ -41,7 +41,7 @@ has_private_formats() {
     sh -c 'mount -t proc proc /proc && mount -t binfmt_misc binfmt_misc "$1"' sh "$FORMATS" 2>/dev/null
 }
 
-# Every user and group keeps its number where root may map them; else the caller alone is there, as root.
+# Users and groups keep their numbers if root may map them; else the caller is the only one, as root.
 map_ids() {
   if ((EUID == 0)); then
     echo '0 0 4294967295' >"/proc/$1/uid_map"
@@ -75,7 +75,7 @@ run_privately() {
 
 run_for_all() {
   local status=0 mounted=''
-  modprobe -q binfmt_misc 2>/dev/null || true # it may be part of the kernel
+  modprobe -q binfmt_misc 2>/dev/null || true # it may be built into the kernel
   if [[ ! -e $FORMATS/register ]]; then
     mount -t binfmt_misc binfmt_misc "$FORMATS" 2>/dev/null || cannot
     mounted=yes

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/arm64-sysroot.sh - brings what a build for arm64 needs into the cache and prints its folder.
+# tests/e2e/arm64-sysroot.sh - downloads what a build for arm64 needs into the cache and prints its folder.
 #
 #   sysroot   Debian's arm64 libraries with their headers, unpacked: no maintainer script runs, nothing is installed
 #   prefix    the loader, the libraries and a few tools (the same files), for qemu's -L and for a mount over /usr
@@ -16,7 +16,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 ARM64="$E2E_CACHE/arm64"
 
-# write_arm64_config : an apt for arm64 beside the one of lib.sh, with the same sources; prints its path.
+# write_arm64_config : writes an apt configuration for arm64 beside the one of lib.sh, with the same sources; prints its
+# path.
 write_arm64_config() {
   local etc="$ARM64/apt"
   mkdir -p "$etc/lists/partial" "$etc/cache/archives/partial"
@@ -40,7 +41,7 @@ make_links_relative() {
   done
 }
 
-# unpack FOLDER : all downloaded packages into a new folder with a merged /usr.
+# unpack FOLDER : unpacks all downloaded packages into a new folder with a merged /usr.
 unpack() {
   local folder="$1" name package
   for name in bin sbin lib; do
@@ -48,14 +49,14 @@ unpack() {
     ln -s "usr/$name" "$folder/$name"
   done
   for package in "$ARM64"/apt/cache/archives/*.deb; do
-    # Not dpkg-deb -x: it would put a folder in the place of the link /lib.
+    # dpkg-deb -x would replace the link /lib by a folder.
     dpkg-deb --fsys-tarfile "$package" | tar --extract --keep-directory-symlink --no-same-owner --directory "$folder" \
       --exclude './usr/share/doc' --exclude './usr/share/man' --exclude './usr/share/locale'
   done
   make_links_relative "$folder"
 }
 
-# make_prefix FOLDER : what arm64 programs are started with, and the tools by which a root shows its processor and that
+# make_prefix FOLDER : installs the loader of arm64 programs, and the tools by which a root shows its processor and that
 # tests put into roots. Of the machine's own files only those tools are hidden.
 make_prefix() {
   local tool
@@ -81,7 +82,7 @@ fetch_emulator() {
 make_all() {
   local config
   mkdir -p "$ARM64"
-  # A list of packages or a script that has changed since means everything anew.
+  # A changed list of packages or script means that everything is rebuilt.
   if [[ "$(cat "$ARM64/KEY" 2>/dev/null)" == "$KEY" ]]; then
     log "the arm64 sysroot is in the cache"
     return

@@ -30,7 +30,7 @@ MACHINE = ("build/arm64/bin/slipway", "build/arm64/bin/slipway-engine", "build/a
 
 
 def machine():
-    """What of this machine the test could have changed by mistake."""
+    """Returns what the test could have changed on this machine by mistake."""
     return (sorted(path.name for path in FORMATS.iterdir()), must(["dpkg", "--print-foreign-architectures"]),
             sorted(path.name for path in pathlib.Path("/usr/lib").iterdir()),
             must(["dpkg-query", "-W", "-f", "${Package} ${Architecture}\\n"]).count("arm64"))
@@ -136,7 +136,7 @@ def check_root(checks, lab):
 
 
 def check_other_processors(checks, lab):
-    """On arm64 the foreign root is that of x86_64, and the package for arm64 does not fit it."""
+    """On arm64 the foreign root is an x86_64 one, and the package for arm64 does not fit it."""
     root = lab.root("foreign", ())
     shutil.copy("/bin/true", root / "usr/bin/sh")
     (root / "usr/lib/x86_64-linux-gnu").mkdir()
@@ -177,7 +177,7 @@ def check_real_driver(checks, lab):
 
 
 def cases_of(lab, program):
-    """The names of all cases of a test program."""
+    """Returns the names of all cases of a test program."""
     names, suite = [], ""
     for line in lab.inside(CROSS / "tests" / program, "--gtest_list_tests").stdout.splitlines():
         word = line.split("#")[0].strip()
@@ -188,14 +188,14 @@ def cases_of(lab, program):
 
 
 def check_left_out(checks, lab):
-    """What says nothing under qemu-user runs on a real arm64 kernel, in a machine that boots."""
+    """Tests that prove nothing under qemu-user run on a real arm64 kernel, in a machine that boots."""
     patterns = [line.split()[0] for line in (TREE / "tests/arm64-left-out").read_text().splitlines() if not line.startswith("#")]
-    programs = {name: cases_of(lab, name) for name in ("action_test", "root_fs_test", "sdk_test", "worker_test")}
+    programs = {name: cases_of(lab, name) for name in ("action_test", "root_fs_test", "sandbox_test", "sdk_test", "worker_test")}
     checks.that(all(any(re.fullmatch(pattern, case) for cases in programs.values() for case in cases) for pattern in patterns),
                 "every entry of tests/arm64-left-out is a test", programs)
     wanted = {name: [case for case in cases if any(re.fullmatch(pattern, case) for pattern in patterns)]
               for name, cases in programs.items()}
-    files = [CROSS / "tests" / name for name in wanted] + [CROSS / "bin/slipway-worker",
+    files = [CROSS / "tests" / name for name in wanted] + [CROSS / "bin/slipway-worker", CROSS / "bin/sandbox-attacker",
                                                             *(CROSS / "tests/unit/core/worker").glob("*.so")]
     said = run_in_machine(lab.work, lab.folder, pathlib.Path(must(["bash", HERE / "arm64-debs.sh"]).strip()), files,
                           [f"{CROSS}/tests/{name} --gtest_color=no --gtest_filter={':'.join(cases)}" for name, cases in wanted.items()])
@@ -205,7 +205,7 @@ def check_left_out(checks, lab):
 
 
 def amd64_deb(work):
-    """libcuda1 for amd64, of which only the name and the architecture matter here."""
+    """Creates libcuda1 for amd64, of which only the name and the architecture matter here."""
     control = work / "amd64/DEBIAN/control"
     control.parent.mkdir(parents=True)
     control.write_text(f"Package: libcuda1\nVersion: {VERSION}-1\nArchitecture: amd64\nMaintainer: e2e <e2e@localhost>\n"
@@ -222,7 +222,7 @@ def main():
                           or pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "slipway-e2e") / "arm64"
     with tempfile.TemporaryDirectory(dir="/var/tmp") as name:
         lab = Lab(pathlib.Path(name), folder)
-        # make-package is a script of this machine: what it calls is slipway for arm64, under the emulator.
+        # make-package is a script of this machine: the slipway that it calls is for arm64, under the emulator.
         wrapper = lab.work / "slipway"
         wrapper.write_text(f'#!/bin/sh\nexec {HERE}/arm64-run.sh {folder} {CROSS}/bin/slipway "$@"\n')
         wrapper.chmod(0o755)

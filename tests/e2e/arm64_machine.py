@@ -10,7 +10,7 @@ from slipway_host import HERE, must
 
 LIBDIR = "usr/lib/aarch64-linux-gnu"
 TOOLS = ("usr/bin/busybox", "usr/bin/cat", "usr/bin/dash", "usr/bin/ls", "usr/bin/sh")
-# Out of the initial memory filesystem, from which nobody can pivot away: sandboxes do.
+# Leaves the initramfs, from which pivot_root(2) is impossible: sandboxes need it.
 INIT = """#!/usr/bin/busybox sh
 export PATH=/usr/sbin:/usr/bin
 busybox mkdir /proc /new
@@ -37,13 +37,14 @@ poweroff -f
 
 
 def libraries_of(folder, programs):
-    """Names of all libraries that these arm64 programs load."""
+    """Returns the names of all libraries that these arm64 programs load."""
     said = must([HERE / "arm64-run.sh", folder, "ldd", *programs])
     return {pathlib.Path(path).name for path in re.findall(r"(?:=> |^\s+)(/\S+)", said, re.MULTILINE)}
 
 
 def make_tree(tree, folder, files, commands):
-    """What the machine has: a few tools, and `files` under the names that they have here, for the tests know them by those."""
+    """Creates the machine's files: a few tools, and `files` under the same names as here, because the tests use
+    those."""
     for name in ("usr/bin", "usr/sbin", LIBDIR, "etc"):
         (tree / name).mkdir(parents=True)
     for name in ("bin", "sbin", "lib"):
@@ -67,7 +68,7 @@ def make_tree(tree, folder, files, commands):
 
 
 def run_in_machine(work, folder, debs, files, commands, seconds=900):
-    """Boots, runs the shell lines, powers off; gives what the console showed."""
+    """Boots, runs the shell lines, powers off; returns the console's output."""
     tree = work / "initrd"
     make_tree(tree, folder, files, commands)
     must([HERE / "arm64-run.sh", folder, "sh", "-c", 'cd "$1" && find . | "$2" cpio -o -H newc | gzip -1 > "$1.gz"', "sh", tree,

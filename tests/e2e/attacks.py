@@ -24,11 +24,11 @@ from traced import Stopped, TracedSlipway, tracing
 
 ATTACKER = BUILD / "bin/sandbox-attacker"
 NOBODY = 65534
-LIMIT = 300  # seconds that no command with a hostile root may take; a loaded machine needs many of them
-# Processes that the fork bomb tries to have at once: far more than the sandbox's limit (sandbox.hpp).
+LIMIT = 300  # limit in seconds for a command with a hostile root; a loaded machine may need much of it
+# Number of processes that the fork bomb tries to start: far more than the sandbox's limit (sandbox.hpp).
 BOMB = max(2000, 2 * (512 + 16 * os.cpu_count()))
 CLIENTS = 32
-# What the image has for ldconfig. It notes what it reached; $1 is the handle of a folder beside the root.
+# The image's ldconfig. It notes what it reached; $1 is the handle of a folder beside the root.
 LDCONFIG = f"""#!/bin/sh
 exec >/etc/reached 2>&1
 attack() {{ echo "$1 ${{2##*/}}: $(/opt/attacker "$@")"; }}
@@ -46,7 +46,7 @@ echo "processes: $#"
 
 
 class Nobody:
-    """Commands of a user who is nobody in particular."""
+    """Runs commands as an ordinary user."""
 
     def __call__(self, *words):
         return run(["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *words])
@@ -56,7 +56,7 @@ class Nobody:
 
     @contextlib.contextmanager
     def holding_a_lock(self, path):
-        """flock(2) on whatever may be opened."""
+        """Locks any file that may be opened with flock(2)."""
         process = subprocess.Popen(["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "flock", "--no-fork", "-x",
                                     path, "sh", "-c", "echo held; exec sleep 600"], stdout=subprocess.PIPE, text=True)
         try:
@@ -67,7 +67,8 @@ class Nobody:
 
 
 def apply_within(driver, root, *options, limit=LIMIT):
-    """(exit status or None when it took too long, output, seconds) of an apply in a session of its own, ended whole."""
+    """Runs an apply in a session of its own, which is ended completely. Returns (exit status or None on timeout,
+    output, seconds)."""
     words = [*driver.words(driver.scenarios["install"][1], root), *options]
     started = time.monotonic()
     with subprocess.Popen(words, env=driver.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -92,7 +93,7 @@ def make_root(driver, name):
 
 
 def make_hostile_root(driver, name, beside):
-    """A root whose ldconfig is the attacker's."""
+    """Creates a root whose ldconfig is the attacker's."""
     root = make_root(driver, name)
     for folder in ("bin", "sbin", "opt", "lib64", "proc", "sys", "dev", "tmp", "usr/bin", "etc/ld.so.conf.d"):
         (root / folder).mkdir(parents=True, exist_ok=True)
@@ -112,7 +113,7 @@ def reached(root):
 
 
 def image_programs(checks, driver):
-    """An ldconfig of the image's: through a file handle, sysctls, device nodes, and as many processes as there can be."""
+    """The image's ldconfig attacks through a file handle, sysctls, device nodes, and as many processes as possible."""
     beside = driver.work / "beside"
     beside.mkdir()
     root = make_hostile_root(driver, "hostile-programs", beside)
@@ -141,7 +142,8 @@ def image_programs(checks, driver):
 
 
 def image_state(checks, driver):
-    """What an image may have where slipway keeps its state: pipes, a journal without end, records of another kind."""
+    """Contents that an image may have in place of slipway's state: pipes, an endless journal, records of another
+    kind."""
     for name in ("format", "products.json", "failing.json", "components/driver.json", "generations/current", "origin.json",
                  "journal.sqlite"):
         root = make_root(driver, "pipe-" + name.replace("/", "-"))
@@ -175,7 +177,7 @@ def image_state(checks, driver):
 
 
 def image_links(checks, driver):
-    """An absolute link in place of the folder of modules, to one of the building machine."""
+    """Uses an absolute link in place of the folder of modules, to one of the building machine."""
     outside = driver.work / "modules-of-this-machine"
     outside.mkdir()
     (outside / "modules.dep").write_text("kernel/a.ko:\n")
@@ -207,7 +209,7 @@ def user_lock(checks, driver, nobody):
 
 
 def user_journal(checks, driver, nobody):
-    """The journal of an apply that was killed half-way: it has the content of files that only root may read."""
+    """The journal of a killed apply has the content of files that only root may read."""
     traced = TracedSlipway(driver.work)
     root = make_root(driver, "interrupted")
     words = [str(word) for word in driver.words(driver.scenarios["install"][1], root)][1:]
@@ -230,7 +232,7 @@ def user_journal(checks, driver, nobody):
 
 
 def user_plugins(checks, driver, nobody):
-    """Root's slipway with a folder of plugins that others may write to, by the environment."""
+    """Runs slipway as root with a plugin folder in the environment that other users may write to."""
     folder = driver.work / "plugins-of-a-user"
     folder.mkdir()
     shutil.copy(BUILD / "lib/slipway/plugins/gfd.so", folder / "gfd.so")
@@ -255,7 +257,7 @@ def free_port():
 
 @contextlib.contextmanager
 def service(driver, name, section):
-    """A service on a simulated machine; yields (process, root, log)."""
+    """Runs a service on a simulated machine; yields (process, root, log)."""
     root = driver.work / f"service-{name}"
     root.mkdir()
     spec = driver.work / f"{name}.yaml"
@@ -277,7 +279,7 @@ def connects(nobody, path):
 
 
 def ask(port, limit):
-    """The first line of the answer to GET /metrics; what went wrong instead, without one."""
+    """Returns the first line of the answer to GET /metrics, or the error without one."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=limit) as client:
             client.settimeout(limit)
@@ -298,7 +300,8 @@ def listens_everywhere(port):
 
 @contextlib.contextmanager
 def unbounded_listener():
-    """The port of what the service's listener once was: CLIENTS connections at most, which nobody ends."""
+    """Opens a port with the former behaviour of the service's listener: at most CLIENTS connections, which are never
+    ended."""
     listening = socket.create_server(("127.0.0.1", 0), backlog=256)
 
     def answer():
@@ -324,7 +327,7 @@ def unbounded_listener():
 
 
 def slow_clients_without_bounds(checks):
-    """The control of services()."""
+    """The control experiment of services()."""
     with unbounded_listener() as port:
         checks.that(ask(port, 10).endswith("200 OK"), "a listener without bounds answers as long as nobody is slow")
         slow = SlowClients(port, CLIENTS)
@@ -389,7 +392,7 @@ def services(checks, driver, nobody):
 
 
 class Endless(http.server.BaseHTTPRequestHandler):
-    """A registry whose manifests, tags and errors do not end, as long as somebody reads them."""
+    """A registry whose manifests, tags and errors never end, as long as they are read."""
 
     protocol_version = "HTTP/1.1"
 

@@ -22,17 +22,17 @@ from slipway_host import BUILD, must, run
 HOOK = BUILD / "bin/slipway-cdi-hook"
 RUNTIME = BUILD / "bin/slipway-runtime"
 SECRET = "the host's own\n"
-ROUNDS = 25  # containers that are made while an attacker exchanges folders
+ROUNDS = 25  # containers that are created while an attacker swaps folders
 RENAME_EXCHANGE = 2
 
-# What the weak hooks did: paths of the image, followed from the host's root.
+# The vulnerable hooks followed paths of the image from the host's root.
 FOLLOW_AND_WRITE = """echo /opt/gpu/lib > "$root/etc/ld.so.conf.d/00-weak.conf"; echo cache > "$root/etc/ld.so.cache" """
 FOLLOW_AND_MOUNT = """mkdir -p "$root/mnt/compat"; mount --bind "$root/usr/local/cuda/compat" "$root/mnt/compat" """
 LOOK_THEN_MOUNT = """[ -d "$root/usr/local/cuda/compat" ] && [ ! -L "$root/usr/local/cuda/compat" ] || exit 0
 {attacker}
 """ + FOLLOW_AND_MOUNT
-# What the image has for ldconfig: notes that it ran, and whether it reaches the host's network (a socket that only its
-# namespace has) and a device of the host's that no container is given.
+# The image's ldconfig: notes that it ran, and whether it reaches the host's network (a socket that only its namespace
+# has) and a device of the host that no container gets.
 OWN_LDCONFIG = """#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -55,7 +55,7 @@ int main(void) {
 """
 RUN_THE_IMAGES_LDCONFIG = 'chroot "$root" /sbin/ldconfig'
 DEVICES = ("/dev/fuse", "/dev/loop-control", "/dev/net/tun", "/dev/kmsg")  # opening them changes nothing
-# What the hooks leave in an image: they did their work.
+# Traces that show that the hooks did their work in an image.
 TRACES = "busybox ls -l /opt/gpu/lib/libcuda.so && busybox grep -rs /opt/gpu/lib /etc/ld.so.conf.d"
 PRELOAD = """#include <fcntl.h>
 #include <unistd.h>
@@ -64,11 +64,11 @@ __attribute__((constructor)) static void attack(void) { close(open("@MARKER@", O
 
 
 class Machine:
-    """A folder with what belongs to the host, an image, and the ways to run it."""
+    """A folder with the host's files, an image, and the ways to run it."""
 
     def __init__(self, work):
         self.work = work
-        self.host = work / "host"  # what no container may see or change
+        self.host = work / "host"  # files that containers must not see or change
         self.image = work / "bundle/rootfs"
         self._count = 0
         for folder in ("etc/ld.so.conf.d", "compat"):
@@ -119,7 +119,8 @@ class Machine:
                                                                  str(self.work / "config.toml")}, timeout=120)
 
     def control(self, script, command, environment=(), kind="createContainer"):
-        """With a hook of a shell, whose environment is its own. A createContainer hook has the container's namespaces, and a
+        """Runs it with a shell as hook, which has its own environment. A createContainer hook has the container's
+        namespaces, and a
         prestart hook those of the host."""
         text = f'root="{self.image}"; {script}'
         hook = {"path": "/bin/sh", "args": ["sh", "-c", text], "env": ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"]}
@@ -127,7 +128,7 @@ class Machine:
         return self._run("runc")
 
     def control_without_environment(self, environment):
-        """With a program of the host as a hook, for which the spec names no environment."""
+        """Runs it with a program of the host as hook, without an environment in the spec."""
         self._bundle("true", environment, {"createContainer": [{"path": "/bin/true", "args": ["true"]}]})
         return self._run("runc")
 
@@ -156,12 +157,12 @@ def check_runs(checks, machine):
 
 
 def worked(done):
-    """A container that ran, and in which the hooks had done their work."""
+    """True for a container that ran, and in which the hooks had done their work."""
     return done.returncode == 0 and "libcuda.so.1" in done.stdout and "/opt/gpu/lib" in done.stdout
 
 
 def check_written_out(checks, machine):
-    """CVE-2025-23267: the linker's files of the image are links, and what is written lands on the host."""
+    """CVE-2025-23267: the image's linker files are links, and the hook writes to their targets on the host."""
     def image():
         machine.new_image()
         os.symlink(machine.host / "etc/ld.so.conf.d", machine.image / "etc/ld.so.conf.d")
@@ -210,7 +211,7 @@ def exchange(one, other):
 
 
 def check_exchanged(checks, machine):
-    """CVE-2025-23359, the race of CVE-2024-0132: what was looked at is another thing when it is used."""
+    """CVE-2025-23359, the race of CVE-2024-0132: the checked path has changed when it is used."""
     compat = machine.image / "usr/local/cuda/compat"
     link = machine.image / "usr/local/cuda/link"
 
@@ -254,7 +255,7 @@ def check_exchanged(checks, machine):
 
 
 def a_device():
-    """(major, minor) of one that the host may open."""
+    """Returns (major, minor) of a device that the host may open."""
     for path in DEVICES:
         try:
             os.close(os.open(path, os.O_RDWR))
@@ -266,7 +267,8 @@ def a_device():
 
 
 def check_own_ldconfig(checks, machine):
-    """CVE-2024-0136 (devices), CVE-2024-0137 (network): the hook runs the image's own ldconfig with what the host has. NVIDIA's
+    """CVE-2024-0136 (devices), CVE-2024-0137 (network): the hook runs the image's own ldconfig with the host's
+    resources. NVIDIA's
     bulletin 5599 names the host's ldconfig as the mitigation ("@/sbin/ldconfig")."""
     name = f"slipway-attacks-{os.getpid()}"
     major, minor = a_device()

@@ -11,7 +11,7 @@ set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# bootstrap TARBALL : makes the tarball; the half-made tree goes away whatever happens.
+# bootstrap TARBALL : creates the tarball; the incomplete tree is removed in any case.
 bootstrap() {
   local tarball="$1" mirror started=$SECONDS words
   mirror="$(mirror_of "$E2E_SUITE")"
@@ -33,7 +33,7 @@ bootstrap() {
 
 ensure_tarball() { [[ -f "$1" ]] || bootstrap "$@"; }
 
-# connect ROOT : apt and the resolver in there reach what they reach here.
+# connect ROOT : gives its apt and resolver the same sources as here.
 connect() {
   local root="$1" suite mirror bundle=/etc/ssl/certs/ca-certificates.crt
   for suite in "$E2E_SUITE" "$E2E_SUITE-updates" "$E2E_SUITE-security"; do
@@ -44,7 +44,7 @@ connect() {
   cp -L /etc/resolv.conf "$root/etc/resolv.conf"
   cp -L /etc/hosts "$root/etc/hosts"
   printf 'bare\n' >"$root/etc/hostname"
-  # Nobody will pull the plug of this machine: packages need not wait for the disk, file by file.
+  # This machine will not lose power: packages need not wait for the disk, file by file.
   printf 'force-unsafe-io\n' >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io"
   # A mirror behind TLS needs to be trusted before ca-certificates can be installed from it.
   if grep -q 'https:' "$root/etc/apt/sources.list" && [[ -f $bundle ]]; then

@@ -21,10 +21,10 @@ import time
 from checks import Checks, differences, picture
 from slipway_host import TREE, must, run, script
 
-# As they lie here: what was compiled in this folder is then in the compiler's cache for that one too.
+# In the same path as here, so that objects compiled in this folder are found in the compiler's cache.
 SOURCES = str(TREE).lstrip("/")
 CCACHE = "root/.cache/ccache"
-# What a machine gets from ./dev is only seen where it was not there before.
+# Programs that ./dev must install, and that must therefore be missing before.
 ABSENT = ("g++", "cmake", "python3", "depmod", "modinfo", "git", "xz", "zstd", "make", "openssl")
 SPEC = """apiVersion: slipway.dev/v1
 kind: Host
@@ -37,7 +37,7 @@ SUMMARY = re.compile(r"(\d+)% tests passed, (\d+) tests failed out of (\d+)")
 
 
 def compiler_cache(work):
-    """The folder to be used as the compiler's cache, which stays, or an empty one below `work`."""
+    """Returns the folder for the compiler's cache, which is kept, or an empty one below `work`."""
     given = os.environ.get("SLIPWAY_BARE_CCACHE")
     if given == "":
         folder = work / "ccache"
@@ -48,7 +48,7 @@ def compiler_cache(work):
 
 
 class Machine:
-    """The bare root. What is mounted for a command is gone when that ends: it runs in mounts and processes of its own."""
+    """The bare root. Mounts for a command end with it: it runs in its own mount and pid namespaces."""
 
     def __init__(self, folder, ccache):
         self.folder, self.ccache = folder, ccache
@@ -60,7 +60,7 @@ class Machine:
         subprocess.run(["tar", "-x", "--no-same-owner", "-C", folder / SOURCES], check=True, input=archive)
 
     def run(self, command, show=False):
-        """A shell command in the sources' folder: (status, seconds, all that it printed)."""
+        """Runs a shell command in the sources' folder: (status, seconds, output)."""
         inside = ('set -e; cd "$1"; mount -t proc proc proc; mount -t sysfs -o ro sysfs sys; '
                   'mount -t tmpfs -o mode=755 tmpfs dev; mkdir dev/pts dev/shm; mount -t tmpfs tmpfs dev/shm; '
                   'mount -t devpts -o newinstance,ptmxmode=666 devpts dev/pts; ln -s pts/ptmx dev/ptmx; '
@@ -84,7 +84,7 @@ class Machine:
                     print("    " + line.rstrip(), flush=True)
             status = process.wait()
         finally:
-            process.kill()  # where a signal ends the test: all in there goes with it, before the root is removed
+            process.kill()  # if a signal ends the test: all processes in it end before the root is removed
             process.wait()
         return status, time.monotonic() - started, "".join(lines)
 
@@ -106,7 +106,7 @@ def check_demo(checks, machine):
 
 
 def check_what_was_built(checks, machine):
-    """slipway on a root of its own there: nothing that it runs is missing, and what is missing is said before a change."""
+    """Runs slipway on its own root there: no program is missing, and a missing one is reported before a change."""
     (machine.folder / "srv/host.yaml").write_text(SPEC)
     status, _, text = machine.run("examples/demo/make-package --slipway build/release/bin/slipway /srv/package")
     checks.that(status == 0, "the demonstration package is made there", text)
@@ -129,7 +129,7 @@ def check_what_was_built(checks, machine):
 
 
 def check_demo_again(checks, machine):
-    """What the first run built and installed serves the second: it asks no package server, and ends the same."""
+    """The second run uses what the first run built and installed: it asks no package server, and ends the same."""
     (machine.folder / "etc/apt/sources.list").rename(machine.folder / "etc/apt/sources.list.away")
     status, seconds, text = machine.run("./dev demo")
     (machine.folder / "etc/apt/sources.list.away").rename(machine.folder / "etc/apt/sources.list")
@@ -147,7 +147,7 @@ def check_tests(checks, machine):
 
 def main():
     long = {"--long", "--full"} & set(sys.argv[1:])
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the machine goes then too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the machine ends too
     checks = Checks()
     commit = must(["git", "-c", "safe.directory=*", "-C", TREE, "log", "-1", "--format=%h %s"]).strip()
     print(f"the committed sources: {commit}", flush=True)
@@ -155,7 +155,7 @@ def main():
     try:
         machine = Machine(work / "root", compiler_cache(work))
         check_is_bare(checks, machine)
-        if check_demo(checks, machine):  # else nothing of it is built
+        if check_demo(checks, machine):  # otherwise it is not built
             check_what_was_built(checks, machine)
             check_demo_again(checks, machine)
         if long:

@@ -36,7 +36,7 @@ def log_of(machine):
 
 
 def names(machine):
-    """Of the spec's devices; empty while there is none."""
+    """Returns the UUIDs of the spec's devices; empty while there is none."""
     done = machine.run("cat", SPEC_FILE)
     try:
         return {device["name"] for device in json.loads(done.stdout)["devices"]}
@@ -59,7 +59,7 @@ def idle(machine):
 
 
 def check_no_driver(checks, machine):
-    """A live machine without a driver gets what waits for one."""
+    """A live machine without a driver gets the units that wait for one."""
     sim(machine, "driver", "unloaded")
     machine.must("mv", "/driver/dev/nvidiactl", "/driver/nvidiactl")
     done = machine.slipway("apply", "--yes", "-f", "/etc/slipway/alone.yaml")
@@ -70,7 +70,7 @@ def check_no_driver(checks, machine):
                 machine.run("test", "-e", RULE).returncode == 0, "but what waits for a driver is there")
     machine.must("mv", "/driver/nvidiactl", "/driver/dev/nvidiactl")
     sim(machine, "driver", "loaded")
-    machine.must("sh", "-c", f"mkdir -p /run/slipway; touch {REQUEST}")  # as the rule of udev does
+    machine.must("sh", "-c", f"mkdir -p /run/slipway; touch {REQUEST}")  # like the udev rule
     checks.that(wait_for(lambda: "3" in names(machine)), "and once there is one, the spec is written", log_of(machine))
     wait_for(lambda: idle(machine))
 
@@ -85,7 +85,7 @@ def check_apply(checks, machine):
 
 
 def check_request(checks, machine):
-    """Whoever asks, by a file."""
+    """Requests a refresh with a file."""
     before = machine.must("stat", "--format=%i %Y %Z", SPEC_FILE)
     machine.must("touch", REQUEST)
     checks.that(wait_for(lambda: runs(machine) > 0 and idle(machine)), "a request is taken", log_of(machine))
@@ -109,7 +109,7 @@ def check_services_watch(checks, machine):
     for words, holds, sentence in (
             (("gpu", "5", "lost"), lambda: names(machine) and "5" not in names(machine), "the device plugin's watch asks when a GPU is lost"),
             (("gpu", "5", "found"), lambda: "5" in names(machine), "and when it is found")):
-        time.sleep(3)  # the watch needs a look before, to compare with
+        time.sleep(3)  # the watch needs an earlier look to compare with
         sim(machine, *words)
         begin = time.monotonic()
         checks.that(wait_for(holds), f"{sentence} ({time.monotonic() - begin:.1f} s)",
@@ -135,7 +135,7 @@ def check_storm(checks, machine):
 
 
 def check_killed(checks, machine):
-    """SIGKILL wherever it comes, and an apply by hand at the same time: the next run has it right."""
+    """SIGKILL at any moment, and an apply by hand at the same time: the next run writes the right spec."""
     wait_for(lambda: idle(machine))
     for i in range(6):
         sim(machine, "gpu", "6", "lost" if i % 2 == 0 else "found")
@@ -155,7 +155,7 @@ def check_killed(checks, machine):
 
 
 def check_hostile_files(checks, machine):
-    """What is in the way of the spec: half a file, a link, a request that is a link."""
+    """Obstacles in place of the spec: half a file, a link, a request that is a link."""
     machine.must("sh", "-c", f"echo '{{\"cdiVersion\": \"0.5' >{SPEC_FILE}; touch {REQUEST}")
     checks.that(wait_for(lambda: "3" in names(machine)), "half a spec is written anew", log_of(machine))
     machine.must("sh", "-c", f"echo precious >/etc/precious; rm {SPEC_FILE}; ln -s /etc/precious {SPEC_FILE}; touch {REQUEST}")
@@ -176,7 +176,7 @@ def check_hostile_files(checks, machine):
 
 
 def check_failure(checks, machine):
-    """No driver: the former spec stays, a few tries, and no end of the following."""
+    """Without a driver the former spec stays; there are a few tries, and the refresh goes on."""
     wait_for(lambda: idle(machine))
     sim(machine, "driver", "unloaded")
     before, spec = runs(machine), machine.must("cat", SPEC_FILE)

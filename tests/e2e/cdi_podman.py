@@ -33,7 +33,8 @@ def make_driver_root(root):
     library.unlink()
     shutil.copy(SIM / "lib/slipway/sim/libnvidia-ml.so.1", library)
     (root / "usr/bin").mkdir(parents=True, exist_ok=True)
-    os.symlink("/usr/lib/nvidia/current/nvidia-smi", root / "usr/bin/nvidia-smi")  # absolute: holds inside the root only
+    os.symlink("/usr/lib/nvidia/current/nvidia-smi", root / "usr/bin/nvidia-smi")  # absolute: valid inside the root
+                                                                                   # only
     (root / "dev").mkdir()
     for name, major, minor in NODES:
         os.mknod(root / "dev" / name, 0o020666, os.makedev(major, minor))
@@ -47,7 +48,7 @@ def make_machine(folder, more):
 
 
 def copy_program(root, program):
-    """A program of this machine with the libraries that it needs."""
+    """Copies a program of this machine with its libraries."""
     path = shutil.which(program, path="/usr/sbin:/usr/bin:/sbin:/bin")
     wanted = [path] + [word for word in must(["ldd", path]).split() if word.startswith("/")] if program != "ldconfig" else [path]
     for file in wanted:
@@ -65,7 +66,7 @@ def make_container_root(root):
     (root / "etc/debian_version").write_text("12\n")
     for program in ("sh", "ls", "cat", "readlink", "ldconfig"):
         copy_program(root, program)
-    for library in ("libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1"):  # what nvidia-smi is linked with
+    for library in ("libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1"):  # nvidia-smi's libraries
         shutil.copy(f"/usr/lib/x86_64-linux-gnu/{library}", root / "usr/lib/x86_64-linux-gnu")
 
 
@@ -76,7 +77,8 @@ class Podman:
         self.work, self.specs, self.machine = work, specs, machine
         self.settings = work / "settings"
         self.settings.mkdir()
-        # podman asks by the name whether a runtime starts containers without cgroups, as crun does behind slipway-runtime.
+        # podman decides by the runtime's name whether it can start containers without cgroups, as crun behind
+        # slipway-runtime can.
         (work / "containers.conf").write_text(f'[engine]\nruntime_supports_nocgroup = ["crun", "slipway"]\n'
                                               f'[engine.runtimes]\nslipway = ["{BUILD}/bin/slipway-runtime"]\n')
 
@@ -95,7 +97,7 @@ class Podman:
         inner = ("set -e; while umount /sys/fs/cgroup 2>/dev/null; do :; done; mount -t cgroup2 none /sys/fs/cgroup; "
                  'mkdir -p /etc/cdi /etc/nvidia-container-runtime; mount --bind "$1" /etc/cdi; '
                  'mount --bind "$2" /etc/nvidia-container-runtime; shift 2; exec "$@"')
-        own = self.work / "podman-tmp"  # what podman and crun leave goes with the test's folder
+        own = self.work / "podman-tmp"  # files that podman and crun leave are removed with the test's folder
         own.mkdir(mode=0o700, exist_ok=True)
         return run(["unshare", "-m", "--propagation", "private", "sh", "-c", inner, "sh", self.specs, self.settings, "env",
                     f"XDG_RUNTIME_DIR={own}", f"TMPDIR={own}", f"CONTAINERS_CONF={self.work}/containers.conf", *words])
@@ -141,7 +143,7 @@ def check_one_gpu(checks, podman, root, spec):
 
 
 def runc_bundle(work, root, machine, devices):
-    """A bundle as somebody makes one by hand, without what cgroups of this machine may not have."""
+    """Writes a bundle like a hand-made one, without cgroup settings that this machine may not support."""
     folder = work / "bundle"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -158,7 +160,7 @@ def runc_bundle(work, root, machine, devices):
 
 
 def check_made_at_start(checks, work, podman, driver, root):
-    """Mode jit-cdi: the folder of specs is empty, and the GPUs are those of the moment."""
+    """Mode jit-cdi: the folder of specs is empty, and the GPUs are the current ones."""
     for path in podman.specs.iterdir():
         path.unlink()
     log = work / "runtime.log"
@@ -214,7 +216,7 @@ spec:
 
 
 def check_component(checks, work, driver):
-    """The component on the same machine, simulated whole: its root is the driver root."""
+    """Runs the component on the same machine, simulated completely: its root is the driver root."""
     (work / "host.yaml").write_text(HOST)
     host = ["--root", driver, "--sim", f"h100x{GPUS},driver={VERSION}", "--cache", work / "cache"]
     spec = driver / "run/cdi/nvidia.com-gpu.yaml"

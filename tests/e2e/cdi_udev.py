@@ -52,7 +52,7 @@ def make_root(root, work):
 
 
 def wait_for(vm, test, limit=60):
-    """Seconds until the shell's test holds, as the guest counts them; None: it never did."""
+    """Returns the seconds until the shell's test succeeds, by the guest's clock; None: it never did."""
     done = vm.run(f"i=0; while [ $i -lt {limit * 10} ]; do if {test}; then echo $i; exit 0; fi; sleep 0.1; i=$((i+1)); done; exit 1",
                   limit * 4)
     return int(done.stdout) / 10 if done.status == 0 else None
@@ -77,7 +77,7 @@ def check_load(checks, vm):
 
 
 def check_users(checks, vm):
-    """One process holds a node of the driver, for as long as this takes."""
+    """Keeps a node of the driver open in one process meanwhile."""
     vm.check("sleep infinity </driver/dev/nvidia0 >/dev/null 2>&1 & echo $! >/run/user-of-nvidia")
     held = wait_for(vm, 'test "$(cat /sys/module/nvidia/refcnt)" -ge 1')
     refused = vm.run("rmmod nvidia")
@@ -88,7 +88,7 @@ def check_users(checks, vm):
 
 
 def check_replaced(checks, vm):
-    """By a version that the user space is not of: the specs stay as they were, and the log says why."""
+    """Loads a module of another version than the user space: the specs stay as they were, and the log says why."""
     before = vm.check(f"sha256sum {SPEC_FILE}")
     vm.check(f"rmmod nvidia; insmod {MODULES}/{OTHER}/nvidia.ko", 300)
     took = wait_for(vm, f"journalctl --boot --no-pager -u {SERVICE} | grep -q 'half upgraded'")
@@ -116,7 +116,7 @@ def uptime(vm):
 
 
 def check_storm(checks, vm):
-    """Events of the module, as fast as root can make them; an ordinary user can make none."""
+    """Sends events of the module, as fast as root can; ordinary users cannot send any."""
     vm.check("udevadm settle", 300)
     wait_until_idle(vm)
     before, begin = runs(vm), uptime(vm)

@@ -20,7 +20,7 @@ finish() {
 }
 trap finish EXIT
 
-# make_layout DIR : an OCI layout with one tagged artifact of a few bytes.
+# make_layout DIR : creates an OCI layout with one tagged artifact of a few bytes.
 make_layout() {
   python3 - "$1" <<'PYTHON'
 import hashlib, json, pathlib, sys
@@ -40,7 +40,7 @@ entry = blob(oci + "manifest.v1+json", json.dumps(manifest).encode(),
 PYTHON
 }
 
-# expect NAME yes|no COMMAND... : counts whether the command's success is what was expected.
+# expect NAME yes|no COMMAND... : checks that the command succeeds, or fails, as expected.
 expect() {
   local name="$1" wanted="$2" got=no
   shift 2
@@ -55,7 +55,7 @@ expect() {
 
 push() { skopeo copy -q "${@:2}" "oci:$WORK/layout:one" "docker://$1/nvidia/driver:one"; }
 
-# check KIND OPTIONS... : starts that kind and pushes to it as it should and should not be done.
+# check KIND OPTIONS... : starts that kind and pushes to it in allowed and forbidden ways.
 check() {
   local dir="$WORK/$1" address tls=(--dest-tls-verify=false) good=(--authfile="$WORK/nobody.json")
   address="$("$E2E_DIR/registry.sh" start "$dir" "${@:2}")"

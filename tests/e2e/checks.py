@@ -37,7 +37,7 @@ class Checks:
 
 
 def wait_for(holds, limit=90):
-    """Until it holds, `limit` seconds at most, which is more than it takes on a busy machine; says whether it does."""
+    """Waits until it holds, up to `limit` seconds, more than a busy machine needs; returns whether it does."""
     end = time.monotonic() + limit
     while time.monotonic() < end:
         if holds():
@@ -63,7 +63,8 @@ def _attributes(path):
 
 
 def picture(root, times=True, folder_times=True):
-    """Path to (mode, owner, content, extended attributes[, mtime]) of everything below a folder, but for what is mounted there."""
+    """Returns (mode, owner, content, extended attributes[, mtime]) by path for everything below a folder, without
+    mounts."""
     seen = {}
     device = os.stat(root).st_dev
     for folder, folders, files in os.walk(root):
@@ -78,7 +79,7 @@ def picture(root, times=True, folder_times=True):
 
 
 def differences(before, after, most=20):
-    """What two pictures differ in, a line each."""
+    """Returns the differences of two pictures, a line each."""
     lines = []
     for path in sorted(before.keys() | after.keys()):
         if before.get(path) != after.get(path):

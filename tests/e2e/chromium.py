@@ -11,13 +11,13 @@ import time
 
 
 class Chromium:
-    """One page. `messages` are its errors, those of its Content-Security-Policy too."""
+    """One page. `messages` has its errors, including those of its Content-Security-Policy."""
 
     def __init__(self):
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         to_read, self._write = os.pipe()
         self._read, to_write = os.pipe()
-        # The program has the pipe at the numbers 3 and 4.
+        # The program uses the descriptors 3 and 4 for the pipe.
         self._process = subprocess.Popen(
             ["sh", "-c", f'exec chromium --headless=new --no-sandbox --disable-gpu --hide-scrollbars '
              f'--remote-debugging-pipe --no-first-run --user-data-dir="$1" about:blank 3<&{to_read} 4>&{to_write}', "sh",
@@ -66,7 +66,7 @@ class Chromium:
         return got
 
     def look(self, width, height, dark=False, script=True):
-        """What the next pages are shown with."""
+        """Sets the display for the next pages."""
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
                  mobile=width < 600)
         self.ask("Emulation.setEmulatedMedia",
@@ -79,12 +79,12 @@ class Chromium:
             pass
 
     def value(self, expression):
-        """Of an expression in the page, which works where the page's own script does not run as well."""
+        """Evaluates an expression in the page, which works even if the page's own script is blocked."""
         answer = self.ask("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         return answer["result"].get("value")
 
     def picture(self, path, height=None):
-        """A PNG of the first so many pixels; of all of it by default."""
+        """Takes a PNG of the first pixels, that many; of the whole page by default."""
         size = self.ask("Page.getLayoutMetrics")["cssContentSize"]
         clip = {"x": 0, "y": 0, "width": size["width"], "height": height or size["height"], "scale": 1}
         shot = self.ask("Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True)

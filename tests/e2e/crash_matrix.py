@@ -4,10 +4,10 @@
 # removal, and runs it again: the same tree and generation as undisturbed, no file left over, nobody at work, no lock.
 #
 # The clock is the system calls that change files, of the core and of the worker that unpacks: strace stops the core at the
-# n-th of them, and whoever is to die is killed then; the unpacking worker dies at its own n-th. The same steps also fail with
+# n-th of them, and the victim is killed then; the unpacking worker dies at its own n-th. The same steps also fail with
 # ENOSPC, EIO and EROFS: the tree is the old or the new one, and another run ends as undisturbed. Without --full every
 # EVERY-th step is taken, a different one for each kind of victim or error. What counts is what strace says that it did: a
-# step that was not reached, or where nobody was there to be killed, has shown nothing, and a row without one that did fails.
+# step that was not reached, or without a process to kill, has shown nothing, and a row without one that did fails.
 
 import argparse
 import pathlib
@@ -27,15 +27,15 @@ CALLS = (
     "mkdirat", "fsync", "fdatasync", "syncfs", "ftruncate", "pwrite64", "fchmod", "fchmodat", "fchown", "fchownat",
     "utimensat")
 
-FAILING = ("write", "openat2")  # that fail as well, besides CALLS
+FAILING = ("write", "openat2")  # calls that also fail, besides CALLS
 VICTIMS = ("core", "workers", "both")
 ERRORS = ("ENOSPC", "EIO", "EROFS")
-NO_WORKERS = ("remove",)  # what it takes away is in its books
-NO_UNPACKING = ("rollback", "remove")  # the layers are there already, or go
+NO_WORKERS = ("remove",)  # its records list what it removes
+NO_UNPACKING = ("rollback", "remove")  # the layers exist already, or are removed
 
 
 class Scenario:
-    """One command on a copy of one root; `before` makes that root."""
+    """One command on a copy of one root; `before` creates that root."""
 
     def __init__(self, driver, traced, name):
         self.driver, self.traced, self.work, self.name = driver, traced, driver.work, name
@@ -65,7 +65,7 @@ class Scenario:
         return subprocess.run(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
 
     def list_steps(self, worker):
-        """Each step of an undisturbed run; and with those that may fail."""
+        """Returns each step of an undisturbed run, and those that may fail."""
         self.traced_run(self.copy(), tracing(CALLS + FAILING), worker).check_returncode()
         return self.traced.steps(CALLS), self.traced.steps(CALLS + FAILING)
 
@@ -81,21 +81,21 @@ class Scenario:
         return names
 
     def crash(self, step, victim):
-        """What is wrong after a death at this step, empty: nothing; and how many died."""
+        """Returns the problem after a kill at this step (empty: none), and the number of killed processes."""
         root = self.copy()
         run = Stopped(self.traced, self.words(root), self.environment, *step)
         killed = run.kill(victim) if run.pid else 0
         return self.run_again(root, run.end()), killed
 
     def crash_worker(self, step):
-        """The same where the unpacking worker dies at a step of its own."""
+        """The same for a kill of the unpacking worker at one of its steps."""
         root = self.copy()
         call, count = step
         ran = self.traced_run(root, tracing([call], f"inject={call}:signal=SIGKILL:when={count}"), worker=True)
         return self.after_failure(root, ran) or self.run_again(root, output_of(ran)), self.traced.injected()
 
     def fail(self, step, error, worker):
-        """What is wrong after this step failed with this error, empty: nothing; and whether it did."""
+        """Returns the problem after this step failed with this error (empty: none), and whether it failed."""
         root = self.copy()
         call, count = step
         ran = self.traced_run(root, tracing([call], f"inject={call}:error={error}:when={count}"), worker)
@@ -103,7 +103,7 @@ class Scenario:
         return self.after_failure(root, ran) or self.run_again(root, output_of(ran)), injected
 
     def after_failure(self, root, ran):
-        """What is wrong right after a run in which something failed."""
+        """Returns the problem right after a run in which something failed."""
         said = output_of(ran)
         if ran.returncode < 0 or ran.returncode > 100 or "terminate called" in said:
             return f"ended with {ran.returncode}: {said[-800:]}"
@@ -162,14 +162,15 @@ def main():
 
 
 def unpacks(checks, scenario):
-    """Whether there is a worker to disturb; that the wrapper saw it is a check, where there must be one."""
+    """Returns whether there is a worker to disturb; checks that the wrapper saw it if there must be one."""
     if scenario.name in NO_UNPACKING:
         return False
     return checks.that(scenario.worker_steps, f"{scenario.name}: strace sees the worker that unpacks")
 
 
 def judge(checks, results, sentence):
-    """One row of the matrix: all that happened went well, and something did. @param results  (step, problem, how many)"""
+    """One row of the matrix: checks that all disturbed steps ended well, and that there was one. @param results
+    (step, problem, how many)"""
     wrong = [f"{step}: {problem}" for step, problem, _ in results if problem]
     real = sum(1 for _, _, happened in results if happened)
     checks.that(real and not wrong, f"{sentence.format(real=real, tried=len(results))}",

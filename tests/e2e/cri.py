@@ -20,7 +20,7 @@ def _varint(number):
 
 
 def field(number, value):
-    """One field: a number, a text, bytes (a message), or a list of these."""
+    """Encodes one field: a number, a text, bytes (a message), or a list of these."""
     if isinstance(value, list):
         return b"".join(field(number, one) for one in value)
     if isinstance(value, int):
@@ -41,7 +41,7 @@ def _read_varint(data, at):
 
 
 def fields(data):
-    """(number, value) of a message; fixed-width fields do not occur in what is read here."""
+    """Yields (number, value) of a message; fixed-width fields do not occur in the messages that are read here."""
     at = 0
     while at < len(data):
         key, at = _read_varint(data, at)
@@ -77,7 +77,8 @@ class Cri:
             return dict(fields(reply.read_bytes()[5:])) if reply.exists() else {}
 
     def run_pod(self, name, handler, annotations=None):
-        """A pod in the host's network, so that no network plugin is needed. Returns what create() takes."""
+        """Creates a pod in the host's network, so that no network plugin is needed. Returns the argument for
+        create()."""
         options = field(1, HOST_NETWORK)
         metadata = field(1, name) + field(2, "uid-" + name) + field(3, "default")
         config = field(1, metadata) + field(8, field(2, field(1, options)))
@@ -87,7 +88,7 @@ class Cri:
         return pod, config
 
     def start(self, pod, name, image, environment=None, mounts=None, cdi_devices=()):
-        """Makes and starts a container of the image's own command; returns its id."""
+        """Creates and starts a container with the image's own command; returns its id."""
         config = field(1, field(1, name)) + field(2, field(1, image))
         for key, value in (environment or {}).items():
             config += field(6, field(1, key) + field(2, value))
@@ -100,7 +101,7 @@ class Cri:
         return container
 
     def execute(self, container, *command):
-        """(exit status, standard output, standard error)."""
+        """Returns (exit status, standard output, standard error)."""
         answer = self.call("ExecSync", field(1, container) + field(2, list(command)) + field(3, 30))
         return answer.get(3, 0), answer.get(1, b"").decode(), answer.get(2, b"").decode()
 

@@ -21,7 +21,7 @@ from slipway_host import BUILD, must
 
 OUTAGES = 50
 GPUS = 8
-LIMIT = 60  # seconds; a loaded machine takes its time
+LIMIT = 60  # seconds; a loaded machine needs more time
 SERIES = 'count({__name__=~"DCGM_.*"})'
 
 
@@ -37,7 +37,7 @@ def started(words, log):
 
 
 class Machine:
-    """The service, and Prometheus which scrapes it."""
+    """The service, and the Prometheus that scrapes it."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -61,7 +61,7 @@ spec: {{components: {{dcgm: {{listen: "127.0.0.1:{port}", interval: 1s, node: no
         must([BUILD / "bin/slipway-sim", self.folder / "root/run/slipway/sim", *words])
 
     def asked(self, query):
-        """The results of an instant query; none while Prometheus does not answer."""
+        """Returns the results of an instant query; empty while Prometheus does not answer."""
         url = f"http://127.0.0.1:{self.prometheus_port}/api/v1/query?query={urllib.parse.quote(query)}"
         try:
             with urllib.request.urlopen(url, timeout=10) as answer:
@@ -74,7 +74,7 @@ spec: {{components: {{dcgm: {{listen: "127.0.0.1:{port}", interval: 1s, node: no
         return float(results[0]["value"][1]) if len(results) == 1 else None
 
     def comes_to(self, query, value):
-        """How long it takes, in seconds; nothing when it does not come."""
+        """Returns how long it takes, in seconds; None when it does not happen."""
         begin = time.monotonic()
         while time.monotonic() - begin < LIMIT:
             if self.number(query) == value:
@@ -92,7 +92,8 @@ spec: {{components: {{dcgm: {{listen: "127.0.0.1:{port}", interval: 1s, node: no
 
 
 def go_through_outages(machine, expected):
-    """@return series that were missing after some recovery, the outages that Prometheus never saw, and the slowest recovery"""
+    """@return series that were missing after a recovery, the outages that Prometheus never saw, and the slowest
+    recovery"""
     missing, unseen, slowest = set(), [], 0.0
     for number in range(OUTAGES):
         lost = number % GPUS

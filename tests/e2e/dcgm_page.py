@@ -103,7 +103,7 @@ def check_page(checks, browser, screen, dark, script):
 
 
 def check_refresh(checks, browser, service):
-    """The script brings new values, and says when there are none."""
+    """The script shows new values, and says when there are none."""
     browser.look(*SCREENS["screen"])
     browser.open(URL)
     service.sim("gpu 2 load 77")

@@ -26,7 +26,7 @@ from units import KUBELET, LABELS, PLUGINS, SERVICES, STATUS, active, add_progra
 LIMIT = 900  # seconds: the machine is emulated
 SIM = "/run/slipway/sim"
 BAD_PLUGINS = "/usr/local/lib/bad-plugins"
-# For an empty root, so that nothing of the machine changes, in a folder that FILES leaves out.
+# For an empty root, so that nothing changes on the machine, in a folder that FILES leaves out.
 BAD_SPEC = """apiVersion: slipway.dev/v1
 kind: Host
 metadata: {name: bad}
@@ -40,7 +40,8 @@ printf %s {shlex.quote(BAD_SPEC)} >/var/tmp/bad/host.yaml
 SLIPWAY_PLUGIN_PATH={BAD_PLUGINS} slipway plan --without-slipway --root /var/tmp/bad/root --cache /var/tmp/bad/cache -f /var/tmp/bad/host.yaml
 """
 HARDWARE = f"h100x8,driver={VERSION}"
-# What a kernel would show; nothing of it is slipway's. A device is a folder here: the real /sys/devices has none for a link.
+# Simulates files that a kernel would show, none of them slipway's. A device is a folder here: the real /sys/devices has
+# no target for a link.
 SIMULATE = f"""#!/bin/sh
 set -e
 slipway-sim {SIM} make {HARDWARE}
@@ -65,7 +66,7 @@ ExecStart=/usr/local/sbin/simulate
 [Install]
 WantedBy=sysinit.target
 """
-# Type, mode, owner and content of everything but what a running system writes.
+# Type, mode, owner and content of everything except the files that a running system writes.
 FILES = r"""
 skip=''
 for path in proc sys dev run tmp root lost+found etc/machine-id etc/resolv.conf etc/.updated etc/cni var/.updated var/log var/tmp \
@@ -79,7 +80,7 @@ wait = functools.partial(wait_for, limit=LIMIT)
 
 
 class Node:
-    """The booted machine, asked as units.py asks its own."""
+    """The booted machine, with the interface that units.py uses."""
 
     def __init__(self, vm):
         self.vm = vm
@@ -96,7 +97,7 @@ class Node:
 
 
 def add_containerd(root):
-    """This machine's containerd and runc with all their files."""
+    """Lists this machine's containerd and runc with all their files."""
     listed = must(["dpkg", "-L", "containerd", "runc"]).splitlines()
     files = sorted({path for path in listed if pathlib.Path(path).is_file() and not path.startswith("/usr/share")})
     must(["sh", "-c", 'root="$1"; shift; tar -c "$@" | tar -x --keep-directory-symlink -C "$root"', "sh", root,
@@ -104,7 +105,7 @@ def add_containerd(root):
 
 
 def make_root(root):
-    """A bookworm root with containerd, slipway, the simulator and the stand-in for kubelet."""
+    """Creates a bookworm root with containerd, slipway, the simulator and the stand-in for kubelet."""
     root_with_headers(root, KERNEL)
     install_into(root)
     add_libraries(root)
@@ -135,7 +136,7 @@ def node_is(node, capacity, allocatable):
 
 
 def check_image(checks, slipway, root, work):
-    """The demonstration's spec names ../demo-root/package."""
+    """The demonstration's spec uses ../demo-root/package."""
     library = pathlib.Path(must([BUILD / "bin/slipway-sim", "library"]).strip()) / "libnvidia-ml.so.1"
     (work / "demo-root").mkdir()
     make_package(slipway, work / "demo-root/package", VERSION, kernel=KERNEL, headers_root=root, nvml=library)
@@ -148,7 +149,7 @@ def check_image(checks, slipway, root, work):
 
 
 def failing(text):
-    """The findings that fail, in what verify prints or its unit has logged."""
+    """Returns the failed findings in the output of verify or its unit's log."""
     return [found.group(1) for found in re.finditer(r"^(?:.*: )?  fail +(\S+)", text, re.MULTILINE)]
 
 
@@ -196,12 +197,14 @@ def check_lost_gpu(checks, node):
 
 
 def killed_in_a_worker_group(node):
-    """How often the kernel has ended a process since boot because the cgroup of a plugin's worker was full."""
+    """Returns how often since the boot the kernel has killed a process because the cgroup of a plugin's worker was
+    full."""
     return node.must("dmesg").count("oom_memcg=/slipway-worker-")
 
 
 def check_memory_limit(checks, node):
-    """Of a plugin's worker, by cgroup version 2: in the topmost group, as any other that slipway is in hands no memory down."""
+    """Checks the limit of a plugin's worker with cgroup version 2: slipway runs in the root group, because other
+    groups do not pass the memory controller on."""
     before = killed_in_a_worker_group(node)
     done = node.vm.run("echo $$ >/sys/fs/cgroup/cgroup.procs\n" + PLAN_BAD, LIMIT)
     checks.that(done.status != 0 and "ran out of memory, of which it may use 1024 MiB" in done.stderr + done.stdout,
@@ -223,7 +226,7 @@ def check_removal(checks, node, before):
     done = node.slipway("remove", "--all", "--yes")
     checks.that(done.returncode == 0, "everything is taken away again", done.stdout + done.stderr)
     units = node.run("systemctl", "list-units", "--all", "--no-legend", "--plain", "slipway-*").stdout
-    # Not the one that takes this test's commands, nor a name that others' ordering remembers.
+    # Without the unit that runs this test's commands, and names that only other units' ordering mentions.
     left = [line for line in units.splitlines() if not line.startswith("slipway-e2e.") and " not-found inactive " not in line]
     checks.that(not left, "no unit of slipway's is left", "\n".join(left))
     after = files_of(node.vm.check("cd /\n" + FILES, LIMIT))

@@ -14,7 +14,7 @@ SLIPWAY = BUILD / "bin/slipway"
 
 
 class DemoDriver:
-    """Packages, specs and a cache below `work`; what runs slipway with them."""
+    """Packages, specs and a cache below `work`, and the command line that runs slipway with them."""
 
     def __init__(self, work):
         self.work = pathlib.Path(work)
@@ -25,7 +25,7 @@ class DemoDriver:
                             KERNEL, self.work / f"package-{version}"], check=True, stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL)
         first, second = (self._apply(version) for version in VERSIONS)
-        # Name to the commands that make the root, and the one that is disturbed.
+        # By name: the commands that make the root, and the command that is disturbed.
         self.scenarios = {"install": ([], first), "upgrade": ([first], second),
                           "rollback": ([first, second], ["rollback", "1"]), "remove": ([first], ["remove", "--all"])}
 
@@ -51,7 +51,8 @@ spec:
         return done.returncode, done.stdout.decode(errors="replace")
 
     def prepare(self, root, commands):
-        """A nearly empty root, and what these commands make of it. It has no /var, which slipway makes and takes away."""
+        """Creates a nearly empty root, and runs these commands on it. It has no /var, which slipway creates and
+        removes."""
         (root / "etc").mkdir(parents=True)
         (root / "etc/hostname").write_text("node\n")
         for command in commands:
@@ -61,8 +62,9 @@ spec:
 
 
 def look(root):
-    """The tree without the journal's database, which is another file each time and must only be readable, and without the
-    log of what was done: it tells of a cut-off apply and one that took it up as of two, and comes last, so that it may be
+    """Returns the tree without the journal's database, which differs each time and must only be readable, and without
+    the
+    log: an interrupted apply and its resumption are two entries, and the log is written last, so that it may be
     missing after a kill. Its folder is the only thing in /var/log here; left behind by a removal, it shows as /var."""
     seen = picture(root, times=False)
     apart = ("var/lib/slipway/journal", "var/log")
@@ -70,7 +72,8 @@ def look(root):
 
 
 def between(old, new, now, done):
-    """What is wrong with a root after a command failed (or, `done`, did not) on the way from old to new; empty: nothing."""
+    """Returns the problem with a root after a command failed (or, with `done`, succeeded) on the way from old to new;
+    empty: none."""
     rests = _rests(old, new, now)
     for part in ("driver", "slipway-boot"):
         is_, was, will = (_part_of(part, seen, rests) for seen in (now, old, new))
@@ -83,13 +86,14 @@ def between(old, new, now, done):
 
 
 def _missing(old, new, now):
-    """Paths of the new state's layers that are not there as they should be."""
+    """Returns paths of the new state's layers that are missing or wrong."""
     return [path for path, what in new.items()
             if path.startswith("usr/lib/slipway/store/") and path not in old and now.get(path) != what]
 
 
 def _rests(old, new, now):
-    """Layers of one of the two states alone, of which only the link `current` decides whether they count, what triggers
+    """Returns layers of only one of the two states, which are in use only if the link `current` leads to them, files
+    of triggers
     made, and the state folder under its other name, with the folders around them: they may wait for the next run."""
     waiting = {path for path in {*now, *old, *new} if path.startswith(("etc/ld.so.cache", f"lib/modules/{KERNEL}/modules."))
                or path.startswith("usr/lib/slipway/store/") and (path in old) != (path in new)
@@ -99,7 +103,7 @@ def _rests(old, new, now):
 
 
 def _part_of(component, seen, rests):
-    """A component's paths, without slipway's own notes."""
+    """Returns a component's paths, without slipway's own records."""
     settled = {path: what for path, what in seen.items() if path not in rests and not path.startswith("var")
                and not path.startswith(("etc/ld.so.cache", f"lib/modules/{KERNEL}/modules."))}
     return {path: what for path, what in settled.items() if path.startswith("etc/systemd") == (component == "slipway-boot")}

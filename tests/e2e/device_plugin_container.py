@@ -21,7 +21,7 @@ CDI = {"version": "v1", "flags": {"plugin": {"deviceListStrategy": ["envvar", "c
 
 
 class Plugin:
-    """The service `deviceplugin` by hand, on a root whose GPUs are simulated."""
+    """Runs the service `deviceplugin` without a unit, on a root whose GPUs are simulated."""
 
     def __init__(self, work, root, **section):
         spec, self.log_file, self.root = work / "host.yaml", work / "plugin.log", root
@@ -49,13 +49,13 @@ class Plugin:
 
 
 def ask(root, count):
-    """What kubelet is given for a container that wants `count` GPUs: (JSON or None, what was said)."""
+    """Returns kubelet's result for a container with `count` GPUs: (JSON or None, output)."""
     done = run([BUILD / "tests/kubelet-allocate", root / "var/lib/kubelet/device-plugins", GPU, count])
     return json.loads(done.stdout) if done.returncode == 0 else None, done.stderr
 
 
 def run_container(podman, image, answer):
-    """The container that an engine makes of what kubelet was given: its CDI devices and its environment."""
+    """Runs the container that an engine would create from kubelet's result: its CDI devices and its environment."""
     options = [word for name, value in answer["envs"].items() for word in ("--env", f"{name}={value}")]
     return podman(image, answer["cdi_devices"], "echo visible $NVIDIA_VISIBLE_DEVICES; nvidia-smi -L; ls /dev", *options)
 
@@ -91,7 +91,7 @@ def main():
         root.mkdir()
         make_driver_root(root)
         make_container_root(image)
-        make_machine(work / "sim", ",visible=nodes")  # as containers see it: what is in their /dev
+        make_machine(work / "sim", ",visible=nodes")  # as containers see it: only the nodes in their /dev
         done = generate(specs / "nvidia.json", root)
         if not checks.that(done.returncode == 0, "cdi generate works on the driver root", done.stdout + done.stderr):
             return checks.close()

@@ -30,17 +30,17 @@ class Plugin:
 
     def __init__(self, machine):
         self.machine = machine
-        self.restarts = 0  # that systemd has made by itself since somebody started the unit
+        self.restarts = 0  # restarts by systemd itself since the unit was started
 
     def apply(self, **section):
-        """The unit is written with the first one; a changed section is a reload."""
+        """The first call writes the unit; later changes of the section are reloads."""
         spec = {"hardware": "assume", "components": {"deviceplugin": {"driver_root": "/driver", **section}}}
         self.write("/etc/slipway/host.yaml", {"apiVersion": "slipway.dev/v1", "kind": "Host", "metadata": {"name": "e2e"},
                                               "spec": spec})
         return self.machine.slipway("apply", "--yes", "-f", "/etc/slipway/host.yaml")
 
     def reload(self, **config):
-        """What CONFIG says is another; the process stays."""
+        """Changes CONFIG; the process stays."""
         self.write(CONFIG, {"version": "v1", **config})
         self.machine.must("systemctl", "reload", UNIT)
 
@@ -49,7 +49,7 @@ class Plugin:
         self.restarts = 0
 
     def kill(self):
-        """The service's own process, by SIGKILL; systemd starts the unit again."""
+        """Kills the service's own process; systemd starts the unit again."""
         self.machine.must("systemctl", "kill", "--kill-who=main", "--signal=SIGKILL", UNIT)
         self.restarts += 1
 
@@ -68,12 +68,12 @@ class Plugin:
         return self.machine.run("journalctl", "--boot", "--output=cat", "--unit", UNIT).stdout
 
     def registrations(self):
-        """How often this process has registered its first resource."""
+        """Returns how often this process has registered its first resource."""
         status = json.loads(self.machine.must("cat", STATUS))
         return next((each["registrations"] for each in status["resources"]), 0)
 
     def shown(self):
-        """What systemd says of the unit."""
+        """Returns systemd's properties of the unit."""
         names = "ActiveState,MainPID,NRestarts,ControlGroup"
         lines = self.machine.must("systemctl", "show", f"--property={names}", UNIT).splitlines()
         return dict(line.split("=", 1) for line in lines)
@@ -83,10 +83,10 @@ class Plugin:
         return shown["ActiveState"] == "active" and shown["MainPID"] not in ("0", before)
 
     def processes(self):
-        """The number and /proc/PID/status of each process in the unit's cgroup."""
+        """Returns process id and /proc/PID/status of each process in the unit's cgroup."""
         numbers = self.machine.run("cat", f"/sys/fs/cgroup/system.slice/{UNIT}/cgroup.procs").stdout.split()
         found = {number: self.machine.run("cat", f"/proc/{number}/status").stdout for number in numbers}
-        return {number: status for number, status in found.items() if status}  # without what has just ended
+        return {number: status for number, status in found.items() if status}  # without processes that have just ended
 
 
 def make_image_root(root):
@@ -108,7 +108,7 @@ class Test:
         self.machine = EngineMachine(work, "bookworm", binds=[f"{kubelet}:/var/lib/kubelet"])
         self.root = self.machine.root / "driver"
         make_image_root(work / "image")
-        make_machine(work / "sim", ",visible=nodes")  # as containers see it: what is in their /dev
+        make_machine(work / "sim", ",visible=nodes")  # as containers see it: only the nodes in their /dev
         self.config = work / "runtime.toml"
         self.config.write_text(f'[nvidia-container-runtime]\nruntimes = ["/usr/sbin/runc"]\n'
                                f'[nvidia-container-runtime.modes.cdi]\nspec-dirs = ["{work}/cdi"]\n')
@@ -130,7 +130,7 @@ class Test:
         self.that(done.returncode == 0, sentence, done.stdout + done.stderr + self.plugin.log()[-1500:])
 
     def under_its_unit(self, when):
-        """Of each process of the unit, since the worker is one of its own."""
+        """Checks each process of the unit, since the worker is a process of its own."""
         shown, processes = self.plugin.shown(), self.plugin.processes()
         self.that(shown["ActiveState"] == "active" and shown["ControlGroup"] == f"/system.slice/{UNIT}"
                   and shown["MainPID"] in processes and len(processes) > 1
@@ -140,7 +140,7 @@ class Test:
                   f"{self.plugin.restarts} times", f"{shown}\n{processes}\n{self.plugin.log()[-1500:]}")
 
     def amounts(self, wanted, capacity=None):
-        """Whether the node comes to offer exactly that."""
+        """Waits until the node offers exactly that, and returns whether it does."""
         def holds():
             both = self.node.amounts("allocatable"), self.node.amounts("capacity")
             return both == (wanted, wanted if capacity is None else capacity)
@@ -152,7 +152,7 @@ class Test:
 
     @staticmethod
     def held(word):
-        """What a pod waits with until release() of that word: it stays for as long as the test wants to look at it."""
+        """Command with which a pod waits until release() of that word: it stays as long as the test needs it."""
         return f"until [ -e /run/slipway/sim/{word} ]; do sleep 0.2; done"
 
     def release(self, word):
@@ -165,7 +165,7 @@ class Test:
         return name
 
     def run_once(self, command, limits):
-        """What a pod prints, and its phase."""
+        """Returns a pod's output, and its phase."""
         name = self.pod(command, limits)
         phase = self.node.finished(name)
         log, status = self.node.log_of(name), self.node.status_of(name)
@@ -190,7 +190,8 @@ class Test:
         self.that(phase == "Succeeded" and log.count("GPU-") == 3, "a pod with three GPUs sees three", log)
 
     def many_pods(self):
-        """50 pods, up to 8 at a time; each says which GPU it has, and from when to when (/proc/uptime, one clock for all)."""
+        """50 pods, up to 8 at a time; each prints its GPU, and its start and end time (/proc/uptime, one clock for
+        all)."""
         command = "read begin rest </proc/uptime; nvidia-smi -L; sleep 0.5; read end rest </proc/uptime; echo held $begin $end"
         running, times, ended, bad = set(), {}, 0, []
         started = 0
@@ -237,7 +238,7 @@ class Test:
     def killed_plugin(self):
         names = [self.pod("nvidia-smi -L", {GPU: 1}) for _ in range(4)]
         before = self.plugin.shown()["MainPID"]
-        self.plugin.kill()  # while kubelet asks it to allocate
+        self.plugin.kill()  # while kubelet asks it for an allocation
         self.node.wait(lambda: self.plugin.runs_since(before), "")
         self.that(self.amounts({GPU: 8}), "after kill -9 under allocations the plugin is back with 8", self.seen())
         phases = [self.node.finished(name) for name in names]
@@ -291,7 +292,8 @@ class Test:
         self.pod_in_a_mig_device()
 
     def pod_in_a_mig_device(self):
-        """Device nodes of the MIG devices, their CDI spec, and the machine as containers see it: then a pod."""
+        """Creates device nodes of the MIG devices, their CDI spec, and the machine as containers see it: then runs a
+        pod."""
         profile = f"h100x8,driver={VERSION},mig=1g.10gb"
         make_machine(self.work / "sim", ",mig=1g.10gb,visible=nodes")
         must([BUILD / "bin/slipway-sim", self.work / "sim", "tree", profile, self.work / "tree"])

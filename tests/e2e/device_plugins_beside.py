@@ -20,7 +20,7 @@ from slipway_host import BUILD, must
 
 SHARED = "nvidia.com/gpu.shared"
 RENAMED = {"sharing": {"timeSlicing": {"renameByDefault": True, "resources": [{"name": GPU, "replicas": 4}]}}}
-CALM = 15  # seconds in which two that fight would register again and again
+CALM = 15  # seconds in which two competing plugins would register again and again
 
 
 class SecondSlipway:
@@ -56,7 +56,7 @@ class SecondSlipway:
 
 class BesideTest(Test):
     def calm(self, sentence):
-        """Nobody registers any more, and kubelet has all GPUs."""
+        """Checks that no plugin registers any more, and kubelet has all GPUs."""
         log = KubeletLog(self.node)
         time.sleep(CALM)
         seen = log.lines(log.REGISTERED)

@@ -18,9 +18,10 @@ from demo_driver import DemoDriver, between, look
 from loop_disk import Mounted, must
 
 MIB = 1 << 20
-FREE_KIB = (0, 4, 16, 48, 128, 256)  # left on the full disk
+FREE_KIB = (0, 4, 16, 48, 128, 256)  # free space on the full disk
 FREE_INODES = (0, 1, 4, 12, 30)
-MOMENTS = (0.1, 0.25, 0.4, 0.55, 0.7)  # when the disk becomes read-only, in parts of what the command takes undisturbed
+MOMENTS = (0.1, 0.25, 0.4, 0.55, 0.7)  # when the disk becomes read-only, as a fraction of the command's undisturbed
+                                       # time
 REASONS = ("No space left on device", "Read-only file system", "Input/output error",
            "disk I/O error")
 
@@ -52,16 +53,16 @@ def fill_inodes(folder, left):
 
 
 class Disk:
-    """One scenario's disk before its command, kept aside; every fault gets a copy."""
+    """One scenario's disk before its command; every fault gets a copy."""
 
     def __init__(self, driver, name):
         self.driver, self.name, self.work = driver, name, driver.work
         before, self.command = driver.scenarios[name]
         self.base, self.file = self.work / f"{name}.img", self.work / "disk.img"
-        self.failures = 0  # commands that ran into a fault and said so
+        self.failures = 0  # commands that ran into a fault and reported it
         with open(self.base, "wb") as file:
             file.truncate(48 * MIB)
-        # No blocks kept for root, which would get at them; few inodes, so that they run out soon.
+        # Without blocks reserved for root, which could use them; few inodes, so that they run out soon.
         must("mkfs.ext4", "-q", "-F", "-m", "0", "-N", "2048", self.base)
         with Mounted(self.base, self.work / "mounted") as folder:
             driver.prepare(folder / "root", before)
@@ -82,14 +83,14 @@ class Disk:
         return Mounted(self.file, self.work / "mounted", options)
 
     def judge(self, root, status, said):
-        """What is wrong right after the fault; empty: nothing."""
+        """Returns the problem right after the fault; empty: none."""
         self.failures += status == 1
         if status not in (0, 1):
             return f"ended with {status}: {said[-800:]}"
         if status == 1 and not any(reason in said for reason in REASONS):
             return f"the message does not say why: {said[-800:]}"
         if status == 1 and "not restored" in said:
-            return ""  # where even undoing needs space it says so, and the next run does it
+            return ""  # if undoing needs space too, the command says so, and the next run does it
         problem = between(self.old, self.new, look(root), status == 0)
         return f"{problem}\n{said[-800:]}" if problem else ""
 

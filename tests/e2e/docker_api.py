@@ -5,7 +5,7 @@ import json
 
 from slipway_host import run
 
-# What lets dockerd run in a machine without a network of its own.
+# Settings with which dockerd runs in a machine without a network of its own.
 DAEMON = {"storage-driver": "vfs", "bridge": "none", "iptables": False, "ip-forward": False}
 
 
@@ -14,7 +14,7 @@ class Docker:
         self._socket = socket
 
     def call(self, method, path, body=None, file=None):
-        """The answer's text; an answer that is no success is an error with Docker's words."""
+        """Returns the answer's text; a failure is an error with Docker's text."""
         words = ["curl", "--silent", "--show-error", "--max-time", "120", "--unix-socket", self._socket, "--request", method,
                  "--write-out", "\n%{http_code}"]
         if file:
@@ -31,13 +31,13 @@ class Docker:
         return self.call("POST", "/images/load", file=archive)
 
     def list(self):
-        """Names of all images and containers, those that have ended too."""
+        """Returns the names of all images and containers, including those that have ended."""
         images = json.loads(self.call("GET", "/images/json?all=1"))
         containers = json.loads(self.call("GET", "/containers/json?all=1"))
         return f"{sorted(str(each['RepoTags']) for each in images)} {sorted(str(each['Names']) for each in containers)}"
 
     def run(self, image, command, environment=(), cdi_devices=(), runtime="", binds=()):
-        """(exit status, what it printed)."""
+        """Returns (exit status, output)."""
         host = {"NetworkMode": "none", "Binds": list(binds), "Runtime": runtime}
         if cdi_devices:
             host["DeviceRequests"] = [{"Driver": "cdi", "DeviceIDs": list(cdi_devices)}]

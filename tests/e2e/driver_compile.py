@@ -21,7 +21,7 @@ def blob(layout, digest):
 
 
 def packaged_modules(layout, folder):
-    """Name to hash of the modules that the package has ready for the kernel."""
+    """Returns the hash by name of the modules that the package has for the kernel."""
     for entry in json.loads((layout / "index.json").read_text())["manifests"]:
         if entry.get("annotations", {}).get("dev.slipway.kernel.release") != KERNEL:
             continue

@@ -15,7 +15,7 @@ from slipway_host import (KERNEL, TRAP_KERNEL, VERSION, Slipway, install_into, m
 
 REPOSITORY = "nvidia/driver"
 SERVICES = ("deviceplugin", "gfd", "validator")
-QUIET = 40  # seconds after the boot that are watched
+QUIET = 40  # seconds to watch after the boot
 
 
 def check_apply(checks, slipway, spec, root, twin):
@@ -48,7 +48,8 @@ def check_second_apply(checks, slipway, spec, root):
 
 
 def check_without_gpu(checks, vm):
-    """Nothing that slipway runs makes the kernel load a driver for no GPU once the boot is over, however long that takes."""
+    """Checks that no program of slipway makes the kernel load a driver without a GPU after the boot, however long
+    that takes."""
     booted = float(vm.run("cut -d' ' -f1 /proc/uptime").stdout)
     vm.run(f"sleep {QUIET}", 300)
     log = vm.run("dmesg").stdout
@@ -104,7 +105,7 @@ def check_remove(checks, slipway, root, before):
 
 
 def check_unknown_kernel(checks, slipway, layout, work):
-    """535.261.03's open source does not compile on 6.1.0-56: known from the catalogue, the plan says so."""
+    """535.261.03's open source does not compile on 6.1.0-56: the plan says so, from the catalogue."""
     root = work / "trap"
     (root / "lib/modules" / TRAP_KERNEL).mkdir(parents=True)
     (root / "lib/modules" / TRAP_KERNEL / "modules.order").touch()

@@ -23,7 +23,7 @@ def in_root(root, *argv):
 
 
 def make_root(root):
-    """The initrd is asked to hold nouveau, as a splash screen or an admin does."""
+    """Makes the initrd include nouveau, as a splash screen or an administrator would."""
     script("make-root.sh", "--with-libraries", str(root))
     with open(root / "etc/initramfs-tools/modules", "a", encoding="utf-8") as file:
         file.write("nouveau\n")
@@ -32,7 +32,7 @@ def make_root(root):
 
 
 def make_dracut_root(root):
-    """The splash screen brings graphics drivers into the initrd, which is for any machine."""
+    """The splash screen adds graphics drivers to the initrd, which is for any machine."""
     script("make-dracut-root.sh", str(root))
 
 
@@ -45,7 +45,7 @@ def has_kernel_driver(files):
 
 
 def goes_in_and_out(checks, slipway, spec, root, twin):
-    """An initrd with nouveau; the same apply in two copies, a second one, and the removal."""
+    """Checks an initrd with nouveau: the same apply in two copies, a second one, and the removal."""
     before = picture(root, times=False)
     must(["cp", "-a", root, twin])
     for target in (root, twin):
@@ -83,7 +83,7 @@ def by_update_initramfs(checks, slipway, spec, work):
 
 
 def by_dracut(checks, slipway, spec, work):
-    """dracut's initrd for any machine had nouveau and lacked modprobe.d."""
+    """Earlier dracut's initrd for any machine had nouveau and lacked modprobe.d."""
     root = work / "dracut-root"
     make_dracut_root(root)
     files = listed(root, "lsinitrd")
@@ -100,7 +100,7 @@ def by_dracut(checks, slipway, spec, work):
         checks.that(any("/simpledrm.ko" in line or "/bochs.ko" in line for line in files), f"{whose} has other drivers",
                     "\n".join(files))
     (root / "boot/later.img").unlink()
-    # dracut's bytes depend on the /dev and /proc that it sees, which were others when the package made the first initrd.
+    # dracut's output depends on /dev and /proc, which differed when the package created the first initrd.
     comes_back(checks, slipway, root, before, but=[INITRD])
     files = listed(root, "lsinitrd")
     checks.that(has_kernel_driver(files) and BLACKLIST not in files, "the initrd is made anew as it had been")

@@ -19,8 +19,8 @@ REFUSING = "570.86.15"  # its nvidia-uvm returns an error from its init function
 FOLDER = "/opt/e2e"
 LOADED = ["nvidia", "nvidia_modeset", "nvidia_uvm"]
 
-# Path, type, mode, owner, link target; size and time of files, or a hash where slipway may have written them anew.
-# ldconfig's own notes hold times and inodes, so only their names count. Left out: what a running system writes, and
+# Path, type, mode, owner, link target; size and time of files, or a hash if slipway may have written them again.
+# ldconfig's own cache has times and inodes, so only its name counts. Left out: files that a running system writes, and
 # slipway's downloads and builds.
 TREE = r"""
 skip='-path /var/log -o -path /var/tmp -o -path /tmp -o -path /var/lib/systemd -o -path /var/cache/slipway -o -path /root'
@@ -53,13 +53,14 @@ class Guest:
         return self.slipway(f"apply -f {FOLDER}/{version}.yaml")
 
     def tree(self, whole=False):
-        """One entry for each line, so that differences() can name them. Without /usr/src and /usr/share, two thirds of all
-        files, unless it is to be whole: an emulated machine needs a while to look at each."""
+        """Returns one entry for each line, so that differences() can name them. Without /usr/src and /usr/share, two
+        thirds of all
+        files, unless `whole` is set: an emulated machine needs a while to read each."""
         narrow = "" if whole else "narrow=yes\n"
         return {line: "" for line in self._vm.check("set -f\n" + narrow + TREE, 900).splitlines()}
 
     def loaded(self):
-        """The driver's modules that are loaded, with their versions."""
+        """Returns the loaded modules of the driver, with their versions."""
         lines = self._vm.check("for m in /sys/module/nvidia*; do [ -e $m/refcnt ] && echo ${m##*/} $(cat $m/version); "
                                "done; true").splitlines()
         return dict(line.split() for line in lines)
@@ -70,7 +71,7 @@ class Guest:
 
 
 def whatever_the_boot(tree):
-    """Without what a boot may give another number: nvidia-uvm's device number is dynamic."""
+    """Removes numbers that may change at a boot: nvidia-uvm's device number is dynamic."""
     return {line: "" for line in tree if not line.startswith("/dev/char/") and "/slipway/components/driver.json" not in line}
 
 
@@ -79,7 +80,8 @@ def of_version(version):
 
 
 def says_why(text):
-    """The message of the package whose nvidia-uvm refuses; modules have their names in the kernel's spelling there."""
+    """Recognizes the message about the package whose nvidia-uvm refuses; it has module names in the kernel's
+    spelling."""
     named = "kernel module nvidia_uvm cannot be loaded" in text.replace("-", "_")
     return named and "this build refuses to start" in text
 
@@ -183,7 +185,7 @@ def check_remove(checks, guest, before):
 
 
 def make_root(slipway, root):
-    """A bookworm root with slipway, headers, the packages and a spec for each version."""
+    """Creates a bookworm root with slipway, headers, the packages and a spec for each version."""
     root_with_headers(root, KERNEL)
     install_into(root)
     folder = root / FOLDER.lstrip("/")

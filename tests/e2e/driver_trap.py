@@ -18,8 +18,8 @@ FIRST_ERROR = "nv-pci.c:223:9: error: too few arguments to function 'pci_resize_
 
 
 def check_apply(checks, slipway, spec, root):
-    """The compile fails: the message holds the compiler's first error, the root is as it was."""
-    before = picture(root, folder_times=False)  # folders in which something came and went have a new time
+    """The compile fails: the message contains the compiler's first error, the root is unchanged."""
+    before = picture(root, folder_times=False)  # folders in which files were created and removed have a new time
     words = ["--without-slipway", "--root", root, "--kernel", TRAP_KERNEL, "-f", spec]
     status, out, err, _ = slipway("plan", *words)
     checks.that(status == 2 and "compile NVIDIA" in out, "plan says that the modules will be compiled", out + err)
@@ -34,7 +34,7 @@ def check_apply(checks, slipway, spec, root):
 
 
 def check_memory(checks, slipway, spec, root):
-    """What failed once is known from then on, before anything is changed."""
+    """A failed compile is known from then on, and reported before any change."""
     before = picture(root)
     words = ["--without-slipway", "--root", root, "--kernel", TRAP_KERNEL, "-f", spec]
     for verb in ("plan", "apply"):
@@ -48,7 +48,7 @@ def check_memory(checks, slipway, spec, root):
 
 
 def check_catalogue(checks, slipway, work, layout, root):
-    """`driver build --record-failure` puts it into the package: other machines know it without compiling."""
+    """`driver build --record-failure` records it in the package: other machines know it without compiling."""
     recorded = work / "recorded"
     shutil.copytree(layout, recorded, symlinks=True)
     status, out, err, seconds = slipway("driver", "build", "--debs", debs_folder(), "--kernel", TRAP_KERNEL, "--os",

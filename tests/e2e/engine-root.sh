@@ -13,7 +13,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 PACKAGES="systemd,systemd-sysv,dbus,kmod,containerd,runc"
 
-# packages_of SUITE : what is installed there.
+# packages_of SUITE : lists the packages to install.
 packages_of() {
   case "$1" in
     bookworm) printf '%s,docker.io,iptables\n' "$PACKAGES" ;;
@@ -22,7 +22,7 @@ packages_of() {
   esac
 }
 
-# bootstrap TARBALL SUITE : makes the tarball; the half-made tree goes away whatever happens.
+# bootstrap TARBALL SUITE : creates the tarball; the incomplete tree is removed in any case.
 bootstrap() {
   local tarball="$1" suite="$2" mirror started=$SECONDS words
   mirror="$(mirror_of "$E2E_SUITE")" # one mirror serves all suites

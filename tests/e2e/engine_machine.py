@@ -23,12 +23,12 @@ from cdi_podman import GPUS, copy_program, make_container_root, make_driver_root
 from slipway_host import BUILD, install_into, must, run, script
 
 CGROUP2 = pathlib.Path(must(["findmnt", "--noheadings", "--types", "cgroup2", "--output", "TARGET"]).splitlines()[0])
-BOOT_LIMIT = 300  # seconds; a loaded machine takes its time
+BOOT_LIMIT = 300  # seconds; a loaded machine needs more time
 IMAGE = "docker.io/library/gpu:1"
 
 
 def write_image(root, archive, name=IMAGE):
-    """A folder as a container image in docker-archive form."""
+    """Packs a folder as a container image in docker-archive form."""
     layer = archive.with_suffix(".layer")
     must(["tar", "--create", "--numeric-owner", "--file", layer, "--directory", root, "."])
     with open(layer, "rb") as file:
@@ -49,11 +49,11 @@ def write_image(root, archive, name=IMAGE):
 
 
 def add_libraries(root):
-    """What slipway is linked with and the root lacks; a newer suite has other versions of some."""
+    """Copies slipway's libraries that the root lacks; a newer suite has some in other versions."""
     there = {line.split()[0] for line in must(["ldconfig", "-r", root, "-p"]).splitlines() if "=>" in line}
     target = root / "usr/local/lib"
     for program in [*(BUILD / "bin").glob("slipway*"), *(BUILD / "lib/slipway/plugins").glob("*.so")]:
-        for line in run(["ldd", program]).stdout.splitlines():  # a static program has none
+        for line in run(["ldd", program]).stdout.splitlines():  # a static program has no libraries
             words = line.split()
             if len(words) > 2 and words[0] not in there and words[2].startswith("/"):
                 shutil.copy(words[2], target / words[0])
@@ -61,7 +61,7 @@ def add_libraries(root):
 
 
 def let_services_simulate(root):
-    """The simulator's library, unlike a driver's, writes to a file: the units of services let it."""
+    """The simulator's library, unlike a driver's, writes to a file: this allows it in the services' units."""
     folder = root / "etc/systemd/system/slipway-.service.d"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "simulator.conf").write_text("[Service]\nReadWritePaths=-/driver -/sim\n")
@@ -69,8 +69,9 @@ def let_services_simulate(root):
 
 class EngineMachine:
     def __init__(self, work, suite, files=None, binds=()):
-        """`files`: paths inside and their text, there before the machine boots. `binds`: "OUTSIDE:INSIDE" of folders of this
-        machine that the other one sees as its own."""
+        """`files`: paths inside and their text, written before the machine boots. `binds`: "OUTSIDE:INSIDE" of
+        folders of this
+        machine that appear in the other one."""
         self._prepare(work, suite)
         self._binds = binds
         install_into(self.root)
@@ -83,12 +84,12 @@ class EngineMachine:
             file.chmod(0o755 if text.startswith("#!") else 0o644)
 
     def _prepare(self, work, suite, make_root=None):
-        """The root, and nothing of slipway in it; `make_root` makes it of something else than the suite."""
+        """Creates the root without slipway; `make_root` creates it from something else than the suite."""
         self.root = work / f"machine-{suite}"
         self.leader = 0
         self._process = None
         self._binds = ()
-        # nspawn makes the machine's cgroups inside the one that it is started in: each machine has one to itself.
+        # nspawn creates the machine's cgroups inside its own cgroup, so each machine has one for itself.
         self._cgroup = CGROUP2 / f"slipway-e2e-{os.getpid()}-{suite}"
         if make_root:
             make_root(self.root)
@@ -106,12 +107,13 @@ class EngineMachine:
         write_image(container, self.root / "var/tmp/gpu.tar")
 
     def _take_groups(self):
-        """Machines use the same control groups of this one's, so one runs at a time; one that was killed leaves its own."""
+        """Machines share this machine's control groups, so only one runs at a time; a killed one leaves its own
+        behind."""
         self._lock = open("/run/lock/slipway-e2e-machine", "w")
         fcntl.flock(self._lock, fcntl.LOCK_EX)
         for name in ("payload", "supervisor"):
             for folder, _, _ in os.walk(f"/sys/fs/cgroup/unified/{name}", topdown=False):
-                with contextlib.suppress(OSError):  # somebody else's machine is in it
+                with contextlib.suppress(OSError):  # another run's machine is in it
                     os.rmdir(folder)
 
     def __enter__(self):
@@ -149,7 +151,7 @@ class EngineMachine:
         self._lock.close()
 
     def run(self, *words):
-        """A program inside, as root."""
+        """Runs a program inside, as root."""
         environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin", "HOME": "/root", "LANG": "C.UTF-8"}
         return run(["nsenter", f"--target={self.leader}", "--all", "--root", "--wd", *words], env=environment)
 
@@ -163,7 +165,8 @@ class EngineMachine:
         return self.run("/usr/bin/slipway", *words)
 
     def generate_cdi(self):
-        """Writes the spec of the simulated GPUs where engines look; the GPUs' UUIDs in the order of their index."""
+        """Writes the spec of the simulated GPUs to the engines' folder; returns the GPUs' UUIDs in the order of their
+        index."""
         path = "/run/cdi/nvidia.com-gpu.json"
         self.must("/usr/bin/slipway", "toolkit", "cdi", "generate", "--driver-root", "/driver", "--output", path)
         devices = json.loads(self.must("cat", path))["devices"]
@@ -172,16 +175,17 @@ class EngineMachine:
                 for i in range(GPUS)]
 
     def starts(self, unit):
-        """How often systemd has started the unit since boot."""
+        """Returns how often systemd has started the unit since the boot."""
         return self.must("journalctl", "--boot", "--output=cat", "--unit", unit).count(f"Started {unit}")
 
     def import_image(self, namespace="default"):
-        # From 2.0 on ctr lets the daemon import, which unpacks for its own snapshotter only.
+        # From 2.0 on ctr lets the daemon import, which unpacks only for its own snapshotter.
         local = ["--local"] if "--local" in self.run("ctr", "images", "import", "--help").stdout else []
         self.must("ctr", "--namespace", namespace, "images", "import", *local, "--snapshotter", "native", "/var/tmp/gpu.tar")
 
     def ctr_run(self, name, command, *options):
-        """A container by containerd's own client; the machine's folder /sim tells the simulator which GPUs there are."""
+        """Runs a container with containerd's own client; the machine's folder /sim describes the GPUs to the
+        simulator."""
         mount = "type=bind,src=/sim,dst=/run/slipway/sim,options=rbind:ro"
         return self.run("ctr", "run", "--rm", "--snapshotter", "native", "--cpu-shares", "0", "--mount", mount, *options,
                         IMAGE, name, "/bin/sh", "-c", command)

@@ -30,8 +30,8 @@ kernel_version_of() {
   printf '%s\n' "$version"
 }
 
-# tool_spec NAME VERSION : NAME=VERSION; where the mirror has no longer that version, of a tool that several kernels share, the
-# newest one, which the headers' own dependency (>= VERSION) takes as well.
+# tool_spec NAME VERSION : NAME=VERSION; if the mirror no longer has that version of a tool shared by several kernels,
+# the newest one, which the headers' own dependency (>= VERSION) also accepts.
 tool_spec() {
   local have version="$2"
   have="$(private_apt apt-cache show "$1" 2>/dev/null | sed -n 's/^Version: //p' || true)"
@@ -43,7 +43,7 @@ tool_spec() {
   printf '%s=%s\n' "$1" "$version"
 }
 
-# header_specs RELEASE : NAME=VERSION of everything that compiling a module for that kernel needs.
+# header_specs RELEASE : NAME=VERSION of all packages that compiling a module for that kernel needs.
 header_specs() {
   local release="$1" version
   version="$(kernel_version_of "linux-headers-$release")"
@@ -60,14 +60,14 @@ wanted_specs() {
   printf '%s\n' "$headers" "$trap_headers" "linux-image-$E2E_KERNEL=$(kernel_version_of "linux-image-$E2E_KERNEL")"
 }
 
-# The names that decide what is wanted; kept beside the hashes so that another kernel or list means a new fetch.
+# The names that select the packages; kept beside the hashes, so that another kernel or list is fetched again.
 wanted_key() { printf '%s ' "${DRIVER_PACKAGES[@]}" "$E2E_DRIVER_VERSION" "$E2E_KERNEL" "$E2E_TRAP_KERNEL"; }
 
 complete() {
   [[ -f SHA256SUMS && "$(cat KEY 2>/dev/null)" == "$(wanted_key)" ]] && sha256sum --check --quiet SHA256SUMS 2>/dev/null
 }
 
-# Downloads what is missing or wrong among the lines `'URI' FILE SIZE SHA256:HEX` of the list given.
+# Downloads missing or wrong files among the lines `'URI' FILE SIZE SHA256:HEX` of the list.
 download() {
   local uri file size hash missing=()
   while read -r uri file size hash; do

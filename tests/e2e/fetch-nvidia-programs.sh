@@ -11,7 +11,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 DEBS="$E2E_CACHE/debs"
 
-# A file comes to its place when apt has checked its size and hash against the signed lists.
+# A file is moved to its place after apt has checked its size and hash against the signed lists.
 fetch() {
   local name fresh="$DEBS/new" missing=()
   for name in nvidia-smi libnvidia-ml1; do

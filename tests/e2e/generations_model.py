@@ -13,7 +13,7 @@ import tempfile
 from checks import Checks
 
 PROGRAM = pathlib.Path(__file__).resolve().parents[2] / "build/release/tests/engine_component_test"
-IN_MEMORY = "/dev/shm"  # each command syncs what it writes, which takes most of its time on a disk
+IN_MEMORY = "/dev/shm"  # each command syncs its files, which takes most of its time on a disk
 
 
 def main():

@@ -25,7 +25,7 @@ APPLY = f"apply --yes -f {FOLDER}/{VERSION}.yaml"
 
 
 def make_machine(slipway, work):
-    """A disk with slipway and a package, on which nothing was applied yet, and that has been booted once."""
+    """Creates a disk with slipway and a package, without an apply, and boots it once."""
     root, image = work / "root", work / "base.img"
     root_with_headers(root, KERNEL)
     install_into(root)
@@ -42,7 +42,8 @@ def make_machine(slipway, work):
 
 
 def state_of(guest):
-    """The tree, with the generation's record itself in the place of its hash: the record says when it was applied, and that is
+    """Returns the tree, with the generation's record itself instead of its hash: the record has the time of the
+    apply, which is
     another time after each cut."""
     seen = {line: "" for line in whatever_the_boot(guest.tree()) if not line.endswith(f"  {RECORD}")}
     record = json.loads(guest.run(f"cat {RECORD}").stdout)
@@ -75,7 +76,7 @@ class Cuts:
             vm.power_off()
 
     def cut(self, moment):
-        """What is wrong after a cut so many seconds after the apply's begin; empty: nothing."""
+        """Returns the problem after a cut that many seconds after the start of the apply; empty: none."""
         with self._boot_copy() as vm:
             vm.wait_until_started(900)
             vm.run(f"(slipway {APPLY} >/root/log 2>&1 &) </dev/null; sleep {moment:.2f}", 900)

@@ -17,7 +17,7 @@ import time
 from checks import Checks, differences, picture
 from slipway_host import BUILD, EPOCH, KERNEL, TREE, install_into, must, run, script
 
-FIRST = 100000  # of the rootless users
+FIRST = 100000  # first user id of the rootless users
 DOCKERFILE = """FROM scratch
 ADD root.tar /
 COPY host.yaml /etc/slipway/host.yaml
@@ -38,7 +38,7 @@ spec:
 
 
 class Users:
-    """A user namespace of 65536 users, as a rootless container has it; whoever runs in it is its root."""
+    """A user namespace of 65536 users, like a rootless container's; processes in it run as its root."""
 
     def __enter__(self):
         self.process = subprocess.Popen(["unshare", "--user", "sleep", "infinity"])
@@ -57,7 +57,7 @@ class Users:
 
 
 class Buildah:
-    """buildah with storage of its own; `before` is what it is started by."""
+    """buildah with its own storage; `before` is the command prefix that starts it."""
 
     def __init__(self, work, before=()):
         self.work = work
@@ -68,12 +68,12 @@ class Buildah:
         return must([*self.words, *words]).strip()
 
     def run(self, container, *words):
-        """RUN in a Dockerfile."""
+        """Runs RUN of a Dockerfile."""
         done = run([*self.words, "run", container, "--", "env", f"SOURCE_DATE_EPOCH={EPOCH}", *words])
         return done.returncode, done.stdout + done.stderr
 
     def container(self, context):
-        """From the root, with what a build copies in."""
+        """Creates a container from the root, with the files that a build copies in."""
         name = self.must("from", "scratch")
         self.must("add", "--quiet", name, context / "root.tar", "/")
         self.must("copy", "--quiet", name, context / "host.yaml", "/etc/slipway/host.yaml")
@@ -82,7 +82,7 @@ class Buildah:
 
 
 def make_context(work):
-    """What a Dockerfile works on."""
+    """Creates the build context."""
     context = work / "context"
     context.mkdir()
     script("make-root.sh", "--with-libraries", str(work / "root"))
@@ -97,14 +97,14 @@ def make_context(work):
 
 
 def strip(seen):
-    """A picture without times: tools wrote some files anew."""
+    """Removes the times from a picture: tools wrote some files again."""
     return {path: entry[:5] for path, entry in seen.items()}
 
 
 def check_run(checks, who, buildah, context):
-    """What RUN says, and what it leaves."""
+    """Checks the output of RUN, and the files that it leaves."""
     container, top = buildah.container(context)
-    buildah.run(container, "true")  # buildah's own files are there after the first RUN
+    buildah.run(container, "true")  # buildah's own files exist after the first RUN
     before = picture(top, folder_times=False)
     status, said = buildah.run(container, "slipway", "apply", "--yes")
     checks.that(status == 64 and "--image" in said and "--live" in said and "modules may not be loaded" in said,
@@ -134,7 +134,7 @@ def check_run(checks, who, buildah, context):
                 f"{who}: a component that cannot be installed is an error", f"{status}\n{said}")
     status, said = buildah.run(container, "slipway", "remove", "--yes", "--all", "--image")
     (top / "srv/runtime.yaml").unlink()
-    # depmod and ldconfig wrote their files anew.
+    # depmod and ldconfig wrote their files again.
     changed = differences(strip(before), strip(picture(top)))
     checks.that(status == 0 and not changed, f"{who}: remove --image leaves the image as it was", f"{status}\n{said}\n{changed}")
 

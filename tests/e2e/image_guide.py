@@ -4,7 +4,7 @@
 """Blocks marked `sh` run here, those marked `sh guest` in the machine that boots the page's disk.img; a block marked `text` after
 one is what that printed, where `…` stands for anything; `text example` and all others are only read.
 
-The blocks run in their order, in one shell and one folder, as somebody would type them; the test ends at the first that fails. Mirror
+The blocks run in their order, in one shell and one folder, as a user would type them; the test ends at the first that fails. Mirror
 and registry are variables of the page's first block and get real values here. Debian's packages come from the e2e cache where it has
 them: apt-get finds them in place. Needs root."""
 
@@ -26,12 +26,12 @@ from slipway_host import BUILD, KERNEL, TREE, debs_folder, run
 
 PAGE = TREE / "docs/build-an-image.md"
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LIMIT = 1800  # seconds for one block: the real driver is compiled
+LIMIT = 1800  # seconds for one block, which may compile the real driver
 END = "-- end of the block --"
 
 
 class Shell:
-    """One bash that runs blocks one after the other; the first command that fails ends it."""
+    """One bash that runs the blocks in turn; the first command that fails ends it."""
 
     def __init__(self, work):
         self.work, self.folder = work, work / "guide"
@@ -40,7 +40,8 @@ class Shell:
         storage = work / "storage.conf"
         storage.write_text(f'[storage]\ndriver = "vfs"\ngraphroot = "{work}/storage"\nrunroot = "{work}/storage-run"\n')
         where = dict(os.environ, PATH=f"{BUILD / 'bin'}:{os.environ['PATH']}", TMPDIR=str(work / "tmp"),
-                     CONTAINERS_STORAGE_CONF=str(storage), BUILDAH_ISOLATION="chroot")  # starts in containers too
+                     CONTAINERS_STORAGE_CONF=str(storage), BUILDAH_ISOLATION="chroot")  # isolation that works inside
+                                                                                        # containers too
         self.process = subprocess.Popen(["bash", "-eu", "-o", "pipefail"], cwd=self.folder, env=where, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
 
@@ -49,13 +50,13 @@ class Shell:
 
     def __exit__(self, *_):
         try:
-            os.killpg(self.process.pid, signal.SIGKILL)  # with what the page has started
+            os.killpg(self.process.pid, signal.SIGKILL)  # with all processes that the page has started
         except ProcessLookupError:
             pass
         self.process.wait()
 
     def run(self, block):
-        """Whether the block ended well, and all that it printed."""
+        """Returns whether the block succeeded, and its output."""
         file = self.work / "block.sh"
         file.write_text(block)
         try:
@@ -74,7 +75,7 @@ class Shell:
 
 
 class Guest:
-    """The machine that boots the page's disk.img, switched on by the first block that runs there."""
+    """The machine that boots the page's disk.img, started by the first block that runs there."""
 
     def __init__(self, work):
         self.work, self.vm = work, None
@@ -106,7 +107,7 @@ def free_port():
 
 
 def with_real_values(page):
-    """The page with this machine's mirrors and a free port; raises when it does not introduce these variables."""
+    """Returns the page with this machine's mirrors and a free port; raises when it does not define these variables."""
     real = {"MIRROR": mirror_of("bookworm"), "SECURITY": mirror_of("bookworm-security"), "REGISTRY": f"127.0.0.1:{free_port()}"}
     for name, value in real.items():
         written = re.search(rf"^{name}=(\S+)$", page, re.MULTILINE)
@@ -117,7 +118,7 @@ def with_real_values(page):
 
 
 def blocks_of(page):
-    """(heading, language, text) of each block."""
+    """Yields (heading, language, text) of each block."""
     heading = ""
     for part in re.split(r"^(## .*)$", page, flags=re.MULTILINE):
         if part.startswith("## "):
@@ -127,7 +128,7 @@ def blocks_of(page):
 
 
 def not_in(output, shown):
-    """The lines that the page shows and the output has not."""
+    """Returns the lines that the page shows and the output lacks."""
     lines = [line.strip() for line in shown.splitlines() if line.strip(" …")]
     return [line for line in lines if not re.search(".*".join(re.escape(part) for part in line.split("…")), output)]
 
@@ -137,7 +138,8 @@ def first_line(block):
 
 
 def check_packages(checks, page):
-    """What the page has somebody install is what this machine has: else its blocks run by what the page does not name."""
+    """Checks that this machine has the packages that the page installs: otherwise its blocks would depend on other
+    packages."""
     (names,) = re.findall(r"^apt install ((?!\./).*)$", page, re.MULTILINE)
     missing = [name for name in names.split() if run(["dpkg-query", "-W", "-f", "${db:Status-Abbrev}", name]).stdout[:2] != "ii"]
     checks.that(not missing, "the packages that the page names are installed", "not installed: " + " ".join(missing))
@@ -151,7 +153,7 @@ def check_blocks(checks, page, runs):
             if not checks.that(well, f"{heading}: {first_line(text)}", f"{text}--- it printed:\n{output}"):
                 return
         elif language.startswith("sh"):
-            output = None  # left out: nothing to compare with
+            output = None  # skipped: no output to compare with
         elif language == "text" and output is not None:
             missing = not_in(output, text)
             checks.that(not missing, f"{heading}: and it prints what the page shows: {first_line(text)}",
@@ -159,7 +161,7 @@ def check_blocks(checks, page, runs):
 
 
 def take_from_cache(page, folder):
-    """Those packages of the e2e cache that the page downloads."""
+    """Returns the packages in the e2e cache that the page downloads."""
     words = page.replace("${KERNEL%-amd64}", KERNEL.removesuffix("-amd64")).replace("$KERNEL", KERNEL)
     debs = debs_folder()
     headers = next(debs.glob(f"linux-headers-{KERNEL}_*.deb")).name.split("_")[1]
@@ -172,7 +174,7 @@ def take_from_cache(page, folder):
 
 def main():
     checks = Checks()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started ends
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that started processes end
     page = with_real_values(PAGE.read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="slipway-e2e.") as name:
         work = pathlib.Path(name)

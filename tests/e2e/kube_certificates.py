@@ -17,7 +17,7 @@ class Authority:
               "-subj", "/CN=slipway-e2e", "-days", "2", "-addext", "keyUsage=critical,keyCertSign,digitalSignature"])
 
     def issue(self, name, subject, names=""):
-        """The files of a certificate and its key. names: "DNS:…,IP:…"."""
+        """Returns the files of a certificate and its key. names: "DNS:…,IP:…"."""
         certificate, key = self.folder / f"{name}.crt", self.folder / f"{name}.key"
         request, extensions = self.folder / f"{name}.csr", self.folder / f"{name}.ext"
         must(["openssl", "req", "-new", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", request, "-subj", subject])

@@ -32,8 +32,9 @@ from slipway_host import must, run, script
 NAME = "node-1"
 IMAGE = "localhost/slipway-test:1"
 PAUSE = "localhost/slipway-pause:1"
-LIMIT = 300  # seconds; a loaded machine takes its time
-NEWER = 31  # the minor version from which kubelet's file has what was a flag before, and cgroups of version 1 are to be allowed
+LIMIT = 300  # seconds; a loaded machine needs more time
+NEWER = 31  # the minor version from which kubelet's file has former flags, and cgroups of version 1 must be allowed
+            # explicitly
 
 
 CONTAINERD_1 = """version = 2
@@ -83,7 +84,7 @@ def free_port():
 
 
 def docker_archive(path, name, root, command):
-    """An image of one layer, as `docker save` writes it, from a folder."""
+    """Returns an image of one layer from a folder, in the form of `docker save`."""
     layer = io.BytesIO()
     with tarfile.open(fileobj=layer, mode="w") as tar:
         tar.add(root, arcname=".")
@@ -100,7 +101,7 @@ def docker_archive(path, name, root, command):
 
 
 class Node:
-    """Everything that it starts ends with stop(), or with the caller's process group."""
+    """All started processes end with stop(), or with the caller's process group."""
 
     def __init__(self, folder, image_root, runtime="/usr/sbin/runc", environment=None):
         self.folder = pathlib.Path(folder)
@@ -124,7 +125,7 @@ class Node:
                                               stdin=subprocess.DEVNULL, env=os.environ | environment)
 
     def program(self, name):
-        """That of the folder, else the machine's own."""
+        """Returns the folder's program, or else the machine's."""
         own = self.programs / name
         return own if own.exists() else name
 
@@ -230,7 +231,8 @@ class Node:
                                     (IMAGE, self.image_root, ["/bin/sh"])):
             archive = self.folder / "image.tar"
             docker_archive(archive, name, root, command)
-            local = ["--local"] if self.program("ctr") != "ctr" else []  # else containerd 2 wants to know what it unpacks for
+            local = ["--local"] if self.program("ctr") != "ctr" else []  # otherwise containerd 2 needs to know the
+                                                                         # snapshotter to unpack for
             must(self.ctr("images", "import", *local, "--snapshotter", "native", archive))
             archive.unlink()
 
@@ -267,18 +269,19 @@ class Node:
                                 f"--hostname-override={NAME}", "--v=2"])
 
     def wait_until_synced(self, offset):
-        """Until the kubelet whose log begins at that offset has heard from the API server. Before that, kubelet counts
+        """Waits until the kubelet whose log begins at that offset has received the API server's pods. Before that,
+        kubelet counts
         devices in its checkpoint as taken even if their pods are gone, and rejects a pod for which none is left."""
         self.wait(lambda: re.search(r'SyncLoop (ADD" source=|\(ADD, )"api"', self.log("kubelet")[offset:]), "kubelet to hear of its pods")
 
     def kill_containers(self):
-        """Each by SIGKILL; containerd and kubelet are not asked."""
+        """Kills each container without asking containerd and kubelet."""
         for line in run(self.ctr("task", "ls")).stdout.splitlines()[1:]:
             with contextlib.suppress(ProcessLookupError, ValueError, IndexError):
                 os.kill(int(line.split()[1]), signal.SIGKILL)
 
     def lose_containers(self):
-        """What a power cut does to containerd and its containers: all are killed, and its folder below /run is empty."""
+        """Does what a power cut does to containerd and its containers: kills all, and empties its folder below /run."""
         shims = run(["pgrep", "--full", f"containerd-shim.*{self.folder}/containerd.sock"]).stdout.split()
         self.kill_containers()
         self.end("containerd", signal.SIGKILL)
@@ -304,7 +307,7 @@ class Node:
 
     @staticmethod
     def wait(holds, what, seconds=LIMIT):
-        """Until it holds; whether it came to that is returned, or raised about where it is named."""
+        """Waits until it holds; returns whether it does, or raises if `what` is given."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if holds():
@@ -315,12 +318,13 @@ class Node:
         return False
 
     def amounts(self, kind):
-        """Of the node: {"nvidia.com/gpu": 8} in "capacity" or "allocatable"."""
+        """Returns the node's {"nvidia.com/gpu": 8} in "capacity" or "allocatable"."""
         status = self.api("GET", f"/api/v1/nodes/{NAME}").get("status", {})
         return {name: int(value) for name, value in status.get(kind, {}).items() if name.startswith("nvidia.com/")}
 
     def run_pod(self, name, command, limits, volumes=(), restart="Never", init=None):
-        """A pod of one container, which runs once unless `restart` says otherwise. volumes: (host path, path inside).
+        """Creates a pod of one container, which runs once unless `restart` says otherwise. volumes: (host path, path
+        inside).
         init: command and limits of an init container."""
         mounts = [{"name": f"v{i}", "mountPath": inside} for i, (_, inside) in enumerate(volumes)]
         sources = [{"name": f"v{i}", "hostPath": {"path": str(host)}} for i, (host, _) in enumerate(volumes)]
@@ -347,12 +351,12 @@ class Node:
         return self.api("GET", f"/api/v1/namespaces/default/pods/{name}").get("status", {})
 
     def finished(self, name, seconds=LIMIT):
-        """The pod's phase once it has ended, else the last one."""
+        """Returns the pod's phase when it has ended, or the last one."""
         self.wait(lambda: self.phase(name) in ("Succeeded", "Failed"), "", seconds)
         return self.phase(name)
 
     def log_of(self, name):
-        """What the container printed, from the files that kubelet has the engine write."""
+        """Returns the container's output, from the log files that kubelet has the engine write."""
         folder = next(iter(sorted(pathlib.Path("/var/log/pods").glob(f"default_{name}_*/c"))), None)
         lines = []
         for file in sorted(folder.glob("*.log")) if folder else []:
@@ -360,7 +364,7 @@ class Node:
         return "\n".join(lines)
 
     def devices_of(self, name):
-        """The ids that kubelet's checkpoint says a pod holds."""
+        """Returns the pod's device ids in kubelet's checkpoint."""
         uid = self.api("GET", f"/api/v1/namespaces/default/pods/{name}").get("metadata", {}).get("uid")
         file = pathlib.Path("/var/lib/kubelet/device-plugins/kubelet_internal_checkpoint")
         entries = json.loads(file.read_text())["Data"]["PodDeviceEntries"] or []

@@ -36,7 +36,7 @@ def main_of(test_class, newer=False):
     test = test_class(checks, work, "--long" in sys.argv)
     try:
         test.start()
-        with test.machine:  # kubelet's folder is there to be bound
+        with test.machine:  # kubelet's folder must exist to be bound
             test.run()
         return checks.close()
     finally:

@@ -6,10 +6,12 @@ import re
 
 
 class KubeletLog:
-    """Times of kubelet's own messages, from a place in its log on."""
+    """Times of kubelet's own messages, from an offset in its log."""
 
     STARTED = "Starting device plugin registration server"
-    REGISTERED = "Got registration request from device plugin|Registering plugin at endpoint"  # the second by kubelet's watcher
+    REGISTERED = "Got registration request from device plugin|Registering plugin at endpoint"  # the second one is
+                                                                                               # logged by kubelet's
+                                                                                               # watcher
     PODS = '"SyncLoop ADD" source="api"'
     DENIED = '"Pod admission denied"'
 
@@ -20,22 +22,23 @@ class KubeletLog:
         return [line for line in self.node.log("kubelet")[self.begin:].splitlines() if re.search(pattern, line)]
 
     def seconds(self, pattern, after=0.0):
-        """Of the first message after that time, else None."""
+        """Returns the time of the first message after that time, else None."""
         times = [self._time(line) for line in self.lines(pattern)]
         return next((each for each in times if each >= after), None)
 
     @staticmethod
     def _time(line):
-        """"I1127 14:56:31.301234 …", which a vendor's logger may write something before: seconds of the year."""
+        """Reads "I1127 14:56:31.301234 …", possibly after a vendor logger's prefix, as seconds of the year."""
         stamp = re.search(r"[IWE](\d{4} \d\d:\d\d:\d\d\.\d{6}) ", line)[1]
         return datetime.datetime.strptime(f"2000 {stamp}", "%Y %m%d %H:%M:%S.%f").timestamp()
 
     def denied(self):
-        """The pods that kubelet has rejected, and why; their status at the API server follows seconds later."""
+        """Returns the pods that kubelet has rejected, and why; their status at the API server follows seconds later."""
         return dict(re.findall(r'pod="[^"/]*/([^"]+)" reason="[^"]*" message="([^"]*)"', "\n".join(self.lines(self.DENIED))))
 
     def registration(self):
-        """Milliseconds from kubelet's registration server to the plugin's registration and to kubelet's first look at pods."""
+        """Returns the milliseconds from kubelet's registration server to the plugin's registration and to kubelet's
+        first look at pods."""
         started = self.seconds(self.STARTED)
         if started is None:
             return None, None

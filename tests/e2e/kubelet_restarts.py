@@ -26,14 +26,14 @@ from nvidia_plugin import NvidiaPlugin
 from slipway_host import run
 
 DELAYS = (0, 1, 5, 15, 75)  # seconds
-SETTLE = 2  # seconds in which kubelet judges all pods, once it has seen them
-PERIOD = 0.2  # seconds from one pod of the crowd to the next
+SETTLE = 2  # seconds in which kubelet admits all pods, once it has seen them
+PERIOD = 0.2  # seconds between two pods of the crowd
 CROWD = 50
 SHARED = 16  # replicas: the crowd must not run out of devices, however slowly its containers start
 
 
-# Pods that kubelet rejects with its reasons; do all others run with the devices that they had; did the plugin register before kubelet
-# looked at its pods?
+# Pods that kubelet rejected, with its reasons; whether all others run with their former devices; whether the plugin
+# registered before kubelet looked at its pods.
 Restart = collections.namedtuple("Restart", "rejected kept in_time")
 
 
@@ -62,7 +62,7 @@ class RestartTest(Test):
     # --- the bound pods ---
 
     def bind_pods(self):
-        """Those of the eight that are not there, or have been rejected, come anew."""
+        """Creates those of the eight again that are missing or were rejected."""
         there = self.node.pods()
         names = [f"bound-{i}" for i in range(GPUS)]
         for name in names:
@@ -76,7 +76,7 @@ class RestartTest(Test):
         return self.node.wait(lambda: self.running(names), "")
 
     def running(self, names):
-        """Whether each has a container that runs now, by containerd, and kubelet knows of it."""
+        """Returns whether each has a running container in containerd that kubelet knows."""
         tasks = {words[0] for words in map(str.split, run(self.node.ctr("task", "ls")).stdout.splitlines())
                  if words[-1] == "RUNNING"}
         pods = self.node.pods()
@@ -148,11 +148,11 @@ class RestartTest(Test):
             done = self.restart(kind, delay)
             self.that(not done.rejected and done.kept, f"{kind.__doc__}, by {delay} s: no pod is rejected, and each runs with the GPU that it had",
                       f"{done.rejected}\n{self.held_by_pods()}\n{self.seen()}")
-            if kind != self.kubelet_early:  # where kubelet has nobody to wait for
+            if kind != self.kubelet_early:  # cases in which kubelet has no plugin to wait for
                 self.that(done.in_time, "the device plugin registers before kubelet looks at its pods", self.figures[-1])
 
     def compare(self, program):
-        """NVIDIA's plugin in the place of slipway's: nothing is demanded of it."""
+        """Measures NVIDIA's plugin in place of slipway's, without requirements."""
         self.service.stop()
         own, self.service = self.service, NvidiaPlugin(program, self.work, self.root / "run/slipway/sim")
         self.service.start()
@@ -168,7 +168,7 @@ class RestartTest(Test):
     # --- reloads ---
 
     def crowd(self, sentence, disturb, pause=0.25):
-        """A pod every 0.2 s, which ends at once, while something is done to the service again and again."""
+        """Creates a pod every 0.2 s, which ends at once, while the service is disturbed again and again."""
         over = threading.Event()
         disturbed = []
 
@@ -222,7 +222,7 @@ class RestartTest(Test):
         self.that(self.amounts({GPU: GPUS}), "there are eight again", self.seen())
 
     def upgrade(self, _):
-        """What dpkg and the package's postinst do: new files in the places of the old ones, then a reload."""
+        """Does what dpkg and the package's postinst do: replaces the files, then reloads."""
         for file in (self.machine.root / "usr/lib").glob("**/slipway/plugins/deviceplugin*"):
             fresh = file.with_name(file.name + ".dpkg-new")
             shutil.copy2(file, fresh)
@@ -233,7 +233,8 @@ class RestartTest(Test):
     # --- before kubelet ---
 
     def order(self):
-        """kubelet starts after the service, and stopping the service holds nobody up: how long that takes is only printed."""
+        """Checks that kubelet starts after the service, and that stopping the service blocks no other unit; only
+        prints how long that takes."""
         before = self.machine.must("systemctl", "show", "--property=Before", "--value", UNIT).split()
         wanted = {"kubelet.service", "k3s.service", "k3s-agent.service", "rke2-server.service", "k0scontroller.service"}
         self.that(wanted <= set(before), "its unit is ordered before kubelet, k3s, rke2 and k0s", before)
@@ -246,7 +247,7 @@ class RestartTest(Test):
     # --- the other way of registration ---
 
     def watcher(self):
-        """Only printed: kubelet looks for the socket by itself, and may have looked at its pods before."""
+        """Only printed: kubelet finds the socket by itself, possibly after its first look at pods."""
         self.apply("registration by kubelet's watcher is applied", quiet_seconds=1, registration="watcher")
         self.amounts({GPU: GPUS})
         self.bind_pods()

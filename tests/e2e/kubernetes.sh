@@ -13,7 +13,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 K8S_PROGRAMS=(kubelet kube-apiserver)
 
-# source_folder DIR : has apt fetch, check and unpack the source package into DIR; prints the tree.
+# source_folder DIR : lets apt fetch, check and unpack the source package into DIR; prints the tree.
 source_folder() {
   local dir="$1"
   update_apt
@@ -24,7 +24,7 @@ source_folder() {
   find "$dir" -maxdepth 1 -type d -name 'kubernetes-*' | head -n 1
 }
 
-# compile TREE OUT : the programs, stripped of debug information, into OUT.
+# compile TREE OUT : builds the programs, without debug information, into OUT.
 compile() {
   local tree="$1" out="$2" gopath
   gopath="$(mktemp -d "$E2E_CACHE/.gopath.XXXXXX")"

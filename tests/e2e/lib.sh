@@ -5,7 +5,7 @@
 # The apt used here has its own lists, cache and status: it sees contrib, non-free and non-free-firmware although the
 # machine's own apt may not, and it changes nothing outside of the cache directory.
 
-shopt -s inherit_errexit # a failure inside $(...) counts as well
+shopt -s inherit_errexit # a failure inside $(...) counts too
 
 E2E_DIR="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 E2E_CACHE="${SLIPWAY_E2E_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/slipway-e2e}"
@@ -14,7 +14,7 @@ E2E_DRIVER_VERSION=535.261.03
 # Kernel ABI names: one that the open 535.261.03 source compiles on, and one on which it does not (the kernel trap).
 E2E_KERNEL="${SLIPWAY_E2E_KERNEL:-6.1.0-50-amd64}"
 E2E_TRAP_KERNEL="${SLIPWAY_E2E_TRAP_KERNEL:-6.1.0-56-amd64}"
-# The clock of everything that must come out equal byte for byte: 2026-01-01T00:00:00Z.
+# The time of all files that must be reproducible byte for byte: 2026-01-01T00:00:00Z.
 E2E_SOURCE_DATE_EPOCH=1767225600
 export E2E_DIR E2E_CACHE E2E_SUITE E2E_DRIVER_VERSION E2E_KERNEL E2E_TRAP_KERNEL E2E_SOURCE_DATE_EPOCH
 
@@ -25,7 +25,7 @@ die() {
   exit 1
 }
 
-# need TOOL... : stops with the names of all tools that are missing.
+# need TOOL... : exits with the names of all missing tools.
 need() {
   local tool missing=()
   for tool in "$@"; do
@@ -34,7 +34,7 @@ need() {
   ((${#missing[@]} == 0)) || die "not installed: ${missing[*]}"
 }
 
-# with_lock NAME COMMAND... : runs the command while no other does so under the same name.
+# with_lock NAME COMMAND... : runs the command while no other one runs under the same name.
 with_lock() {
   local name="$1"
   shift
@@ -45,10 +45,10 @@ with_lock() {
   ) 9>"$E2E_CACHE/.$name.lock"
 }
 
-# mirror_of SUITE : the URI of the first source of this machine that serves the suite; empty when there is none.
+# mirror_of SUITE : prints the URI of this machine's first source for the suite; empty when there is none.
 mirror_of() { python3 "$E2E_DIR/apt_sources.py" | awk -v suite="$1" '$2 == suite { print $1; exit }'; }
 
-# write_apt_config : makes the private apt configuration; prints its path.
+# write_apt_config : writes the private apt configuration; prints its path.
 write_apt_config() {
   local etc="$E2E_CACHE/apt" main security areas="main contrib non-free non-free-firmware"
   main="$(mirror_of "$E2E_SUITE")"

@@ -27,7 +27,7 @@ spec:
 """
 NAME = "gpu-job"
 BUNDLE = "/srv/bundle"
-# The PCI address is that of some device of the machine.
+# The PCI address is that of any device of the machine.
 DRIVER = r"""
 set -e
 address=$(ls /sys/bus/pci/devices | head -n 1)
@@ -46,7 +46,7 @@ REACHED = "No such device or address"
 
 
 def container_config():
-    """As an engine writes it for a container with a CDI device."""
+    """Writes the configuration that an engine would write for a container with a CDI device."""
     nodes = [{"path": "/dev/nvidia0", "type": "c", "major": 195, "minor": 0, "fileMode": 0o666},
              {"path": "/dev/nvidiactl", "type": "c", "major": 195, "minor": 255, "fileMode": 0o666}]
     rules = [{"allow": True, "type": "c", "major": 195, "minor": node["minor"], "access": "rw"} for node in nodes]
@@ -70,7 +70,7 @@ def start(vm):
 
 
 def opens(vm):
-    """What opening the node in the container comes to."""
+    """Returns the result of opening the node in the container."""
     done = vm.run(f"runc exec {NAME} /bin/sh -c 'exec 3<>/dev/nvidia0'")
     return done.stdout + done.stderr
 

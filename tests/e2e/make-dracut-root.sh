@@ -12,7 +12,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 DEBS="$E2E_CACHE/dracut-debs"
 
-# fetch ROOT : the packages that the root lacks; apt sees its list of installed packages.
+# fetch ROOT : downloads the packages that the root lacks; apt uses the root's list of installed packages.
 fetch() {
   if compgen -G "$DEBS/dracut_*.deb" >/dev/null; then return; fi
   mkdir -p "$DEBS.new/partial"

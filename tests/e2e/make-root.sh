@@ -22,7 +22,7 @@ COMPILER_PACKAGES="g++,clang-14,cmake,ninja-build,nlohmann-json3-dev,libgtest-de
 HEADER_PACKAGES="gcc-12,make,linux-headers-$E2E_KERNEL"
 export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$E2E_SOURCE_DATE_EPOCH}"
 
-# tidy_root ROOT : removes what only this one installation is about.
+# tidy_root ROOT : removes files that are specific to one installation.
 tidy_root() {
   local root="$1"
   rm -rf "$root"/var/cache/apt/*.bin "$root"/var/cache/apt/archives/*.deb "$root"/var/lib/apt/lists/*
@@ -36,7 +36,7 @@ tidy_root() {
   printf '/dev/vda / ext4 defaults 0 1\n' >"$root/etc/fstab"
 }
 
-# bootstrap TARBALL PACKAGES : makes the tarball; the half-made tree goes away whatever happens.
+# bootstrap TARBALL PACKAGES : creates the tarball; the incomplete tree is removed in any case.
 bootstrap() {
   local tarball="$1" packages="$2" mirror started=$SECONDS
   mirror="$(mirror_of "$E2E_SUITE")"
@@ -48,7 +48,7 @@ bootstrap() {
     die "debootstrap failed: $(tail -n 3 "$tarball.log")"
   [[ -f "$WORK/root/boot/initrd.img-$E2E_KERNEL" ]] || die "the root has no initrd for $E2E_KERNEL; see $tarball.log"
   tidy_root "$WORK/root"
-  # The initrd depends on /etc/fstab (which fsck it holds), so it is made again from the tree as it is now.
+  # The initrd depends on /etc/fstab (which fsck it contains), so it is created again from the current tree.
   chroot "$WORK/root" env -i PATH=/usr/sbin:/usr/bin SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" \
     update-initramfs -u -k "$E2E_KERNEL" >>"$tarball.log" 2>&1 || die "update-initramfs failed; see $tarball.log"
   tar --create --numeric-owner --xattrs --acls --sort=name --directory "$WORK/root" . |

@@ -26,7 +26,7 @@ spec:
     cdi: {driver_root: /driver}
     deviceplugin: {driver_root: /driver, quiet_seconds: 1, config: {version: v1, mig: {strategy: mixed}}}
 """
-# What a kernel would show of the driver.
+# Files of the driver that a kernel would show.
 SIMULATE_UNIT = """[Unit]
 DefaultDependencies=no
 After=local-fs.target
@@ -43,7 +43,7 @@ RESOURCES = {"nvidia.com/mig-1g.10gb": 2 * GPUS, "nvidia.com/mig-2g.20gb": GPUS,
 
 
 def prepare(machine):
-    """The driver as a kernel shows it, with the device nodes of all instances that there can be."""
+    """Creates the driver's files as a kernel shows them, with the device nodes of all possible instances."""
     state = machine.root / "driver/run/slipway/sim"
     must([BUILD / "bin/slipway-sim", state, "tree", f"h100x{GPUS},driver={VERSION}", machine.root / "tree"])
     caps = machine.root / "driver/dev/nvidia-caps"
@@ -62,7 +62,7 @@ def sim(state, *words):
 
 
 def offered(machine):
-    """Of the stand-in for kubelet: resource to number of what is allocatable."""
+    """Returns the stand-in kubelet's allocatable number by resource."""
     text = machine.run("cat", STATUS).stdout.partition("Allocatable:\n")[2]
     pairs = (line.strip().split(": ") for line in text.splitlines() if ": " in line)
     return {name: int(number) for name, number in pairs if int(number)}

@@ -33,7 +33,7 @@ SERVICES = (UNIT, "slipway-gfd.service")
 
 
 def once_free(command):
-    """Another slipway may write CDI specs anew just then (exit code 75), which is over soon."""
+    """Another slipway may be writing CDI specs (exit code 75), which is over soon."""
     end = time.monotonic() + 60
     while True:
         done = command()
@@ -90,8 +90,9 @@ class MigTest(Test):
     # --- the simulated driver ---
 
     def model(self, profile):
-        """Eight GPUs of that model, as the machine sees them; what a kernel would have in /proc, and nodes of all instances that
-        there can be, since the simulated driver comes with no kernel module to make them."""
+        """Creates eight GPUs of that model, as the machine sees them; files that a kernel would have in /proc, and
+        nodes of all
+        possible instances, since the simulated driver has no kernel module that creates them."""
         self.profile = f"{profile},driver={VERSION}"
         must([BUILD / "bin/slipway-sim", self.plugin.state, "make", self.profile])
         tree = self.shared / "tree"
@@ -111,7 +112,7 @@ class MigTest(Test):
             os.mknod(modeset, 0o020666, os.makedev(195, 254))
 
     def show_gpus_to_pods(self):
-        """The state of now, with the one difference that only what is in the caller's /dev is seen."""
+        """Copies the current state, except that only the nodes in the caller's /dev are visible."""
         whole, seen = self.work / "whole", self.work / "seen"
         must([BUILD / "bin/slipway-sim", whole, "make", self.profile])
         must([BUILD / "bin/slipway-sim", seen, "make", self.profile + ",visible=nodes"])
@@ -128,7 +129,7 @@ class MigTest(Test):
     # --- what kubelet has ---
 
     def kubelet_has(self):
-        """The devices that kubelet's device manager has by its checkpoint, which it writes with each list: resource to number."""
+        """Returns kubelet's devices by resource from its checkpoint, which it writes with each list."""
         file = self.work / "node/kubelet/device-plugins/kubelet_internal_checkpoint"
         with contextlib.suppress(OSError, ValueError):
             devices = json.loads(file.read_text())["Data"]["RegisteredDevices"] or {}
@@ -144,7 +145,7 @@ class MigTest(Test):
         return False
 
     def changes(self, sentence, wanted, change):
-        """A change, and how long after its end kubelet has the devices, and the node's allocatable."""
+        """Makes a change, and measures how long after its end kubelet has the devices, and the node's allocatable."""
         before = {name: self.machine.must("systemctl", "show", "--property=MainPID", "--value", name) for name in SERVICES}
         began = time.monotonic()
         done = change()
@@ -164,7 +165,7 @@ class MigTest(Test):
         return json.loads((self.shared / "cdi/nvidia.com-gpu.json").read_text())
 
     def described(self, count):
-        """CDI spec and labels have that many MIG devices."""
+        """Checks that CDI spec and labels have that many MIG devices."""
         names = {device["name"] for device in self.spec()["devices"] if device["name"].startswith("MIG-")}
         self.that(len(names) == count, f"the CDI spec has {count} MIG devices", names)
         label = f"nvidia.com/mig-1g.10gb.count={count}\n"
@@ -179,7 +180,7 @@ class MigTest(Test):
         self.show_gpus_to_pods()
 
     def pods_in_slices(self, count):
-        """Each sees its own instance, and no other."""
+        """Checks that each sees its own instance, and no other."""
         names = [self.pod("nvidia-smi -L; " + self.held("slices"), {SLICE: 1}) for _ in range(count)]
         self.node.wait(lambda: all("MIG-" in self.node.log_of(name) for name in names), "", 60)
         held = {name: self.node.devices_of(name) for name in names}
@@ -218,7 +219,7 @@ class MigTest(Test):
         (self.work / "sim/slices").unlink()
 
     def blocked_by_an_idle_pod(self):
-        """It never opens its instance, so that kubelet alone can tell of it."""
+        """The pod never opens its instance, so that only kubelet knows of it."""
         (name,), _ = self.pods_in_slices(1)
         before = self.instances()
         for policy in ("fail-fast", "terminate"):
@@ -238,7 +239,7 @@ class MigTest(Test):
         (self.work / "sim/slices").unlink()
 
     def blocked_by_an_init_container(self):
-        """kubelet's pod resources leave it out while it runs: the checkpoint alone has what it was given."""
+        """kubelet's pod resources leave it out while it runs: only the checkpoint has its devices."""
         name = "prepared"
         self.node.run_pod(name, ["/bin/sh", "-c", ":"], {}, [(self.work / "sim", "/run/slipway/sim")],
                           init=(["/bin/sh", "-c", self.held("prepared")], {SLICE: 1}))
@@ -286,7 +287,7 @@ class MigTest(Test):
         return self.run_once("nvidia-smi -L", {GPU: 1})
 
     def by_the_tool(self):
-        """`slipway mig apply` quiesces the device plugin as an apply does."""
+        """`slipway mig apply` makes the device plugin release the driver, as an apply does."""
         def tool(config):
             return self.machine.run("sh", "-c", f"export SLIPWAY_NVML={DRIVER}/{LIB}/libnvidia-ml.so.{VERSION}; "
                                     f"slipway mig generate-config | slipway mig apply -f - -c {config}")
@@ -296,7 +297,7 @@ class MigTest(Test):
     # --- the pod as its node sees it ---
 
     def pid_of(self, pod):
-        """Of the pod's container, among this machine's processes."""
+        """Returns the process id of the pod's container, in this machine's pid namespace."""
         def container():
             told = self.node.status_of(pod).get("containerStatuses") or [{}]
             return told[0].get("containerID", "").rpartition("/")[2]
@@ -307,7 +308,7 @@ class MigTest(Test):
         raise RuntimeError(f"containerd has no task {container()}")
 
     def instance_of(self, uuid):
-        """GPU, GPU instance and compute instance of a MIG device, by the device nodes of the CDI spec."""
+        """Returns GPU, GPU instance and compute instance of a MIG device, by the device nodes of the CDI spec."""
         minors = dict(reversed(line.split()) for line in (self.shared / "tree" / MINORS).read_text().splitlines())
         device = next(each for each in self.spec()["devices"] if each["name"] == uuid)
         paths = [node["path"] for node in device["containerEdits"]["deviceNodes"]]
@@ -315,8 +316,9 @@ class MigTest(Test):
         return re.fullmatch(r"gpu(\d+)/gi(\d+)/ci(\d+)/access", max(names, key=len)).groups()
 
     def slipway_of_the_node(self, *words):
-        """slipway as on a node: in the process namespace that the pods are in, which is not that of the machine. systemd answers those
-        of its own alone."""
+        """Runs slipway as on a node: in the pods' pid namespace, which is not the machine's. systemd answers only
+        processes
+        in its own."""
         systemctl = self.shared / "systemctl"
         systemctl.write_text(f'#!/bin/sh\nexec nsenter --target={self.machine.leader} --all --root --wd systemctl "$@"\n')
         systemctl.chmod(0o755)

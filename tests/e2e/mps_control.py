@@ -27,7 +27,7 @@ WAIT = 60
 
 
 def in_private(work):
-    """This program again, where folders of its own lie over the machine's that the service writes to."""
+    """Runs this program again, with private folders mounted over the machine's that the service writes to."""
     if "SLIPWAY_E2E_PRIVATE" in os.environ:
         return
     status = subprocess.run(["unshare", "-m", "--propagation", "private", sys.executable, __file__, *sys.argv[1:]], check=False,
@@ -46,7 +46,7 @@ def lay_over(work):
 
 
 def make_driver(work):
-    """A driver root: the real MPS programs, and a library that answers for two GPUs."""
+    """Creates a driver root: the real MPS programs, and a library that answers for two GPUs."""
     real = pathlib.Path(script("fetch-mps.sh").splitlines()[-1])
     driver = work / "driver"
     for name in ("usr/bin/nvidia-cuda-mps-control", "usr/sbin/nvidia-cuda-mps-server"):
@@ -101,7 +101,7 @@ def eventually(holds):
 
 
 def daemons():
-    """Processes that are the control daemon."""
+    """Returns the processes that are the control daemon."""
     found = []
     for entry in pathlib.Path("/proc").glob("[0-9]*"):
         try:
@@ -132,7 +132,7 @@ def first_start(checks, driver, service):
     (pid,) = daemons()
     libraries = ":".join(str(driver / folder) for folder in ("usr/lib/x86_64-linux-gnu", "usr/lib64"))
     environment = environment_of(pid)
-    for name in ("PATH", "PWD", "OLDPWD", "SHLVL", "_"):  # what a shell adds
+    for name in ("PATH", "PWD", "OLDPWD", "SHLVL", "_"):  # variables that a shell adds
         environment.pop(name, None)
     checks.that(environment == {"CUDA_MPS_PIPE_DIRECTORY": str(MPS / GPU / "pipe"), "LD_LIBRARY_PATH": libraries,
                                 "CUDA_MPS_LOG_DIRECTORY": str(MPS / GPU / "log")}, "it has the two folders and no more", environment)
@@ -184,7 +184,7 @@ spec:
 
 
 def attacked(checks, machine, pid_of, ready):
-    """As a pod does it that has the folder: the lock, then a socket, is replaced. Both times another daemon comes."""
+    """Does what a pod with the folder can do: replaces the lock, then a socket. Both times another daemon starts."""
     pipe = f"{MPS}/{GPU}/pipe"
     for name, kind in (("control_lock", "a pipe in the place of its lock"), ("control_privileged", "no socket where it listens")):
         before = pid_of(UNIT)
@@ -202,8 +202,8 @@ def attacked(checks, machine, pid_of, ready):
                     "systemd: in a folder without what was put there", left)
 
 
-ASIDE = "slipway-mps-aside-"  # the beginning of the names of units, one for each folder
-# What a unit that empties a folder may do, told by a shell that runs before its program.
+ASIDE = "slipway-mps-aside-"  # prefix of unit names, one for each folder
+# The privileges of a unit that empties a folder, printed by a shell that runs before its program.
 TELL = f"""[Service]
 ExecStartPre=/bin/sh -c 'grep CapBnd /proc/self/status; for each in /etc /run/slipway {MPS}/{GPU}/log {MPS}/{GPU}/pipe; do \\
   touch $$each/x && echo wrote $$each; done; true'
@@ -211,7 +211,8 @@ ExecStartPre=/bin/sh -c 'grep CapBnd /proc/self/status; for each in /etc /run/sl
 
 
 def fill(pipe):
-    """As a pod, which is root there and has the folder: closed, given away, with a link, and deeper than a path is long."""
+    """Does what a pod can do, which is root there and has the folder: closed folders, other owners, a link, and paths
+    beyond the limit."""
     for name in ("closed", "sticky"):
         (pipe / name).mkdir()
         (pipe / name / "file").write_text("")
@@ -233,7 +234,7 @@ def fill(pipe):
 
 
 def filled(checks, machine, pid_of, ready):
-    """What the service cannot remove goes aside, and is gone soon, without anybody's help and without a restart."""
+    """A folder that the service cannot empty is moved aside, and removed soon, without help and without a restart."""
     folder = pathlib.Path(f"/proc/{machine.leader}/root{MPS}/{GPU}")
     machine.must("sh", "-c", "mkdir /srv/outside && echo text >/srv/outside/file")
     machine.must("mkdir", f"/run/systemd/system/{ASIDE}.service.d")
@@ -253,9 +254,9 @@ def filled(checks, machine, pid_of, ready):
 
 
 def shut_in(checks, machine, pid):
-    """What the unit of the daemon takes away, as the kernel has it."""
+    """Checks in the kernel which privileges the daemon's unit removes."""
     status = dict(line.split(":", 1) for line in machine.must("cat", f"/proc/{pid}/status").splitlines())
-    kept = sum(1 << number for number in (0, 1, 3, 5, 6, 7, 14, 19, 23, 24))  # this machine may lack some itself
+    kept = sum(1 << number for number in (0, 1, 3, 5, 6, 7, 14, 19, 23, 24))  # this machine may lack some of them
     checks.that(int(status["CapBnd"], 16) & ~kept == 0, "systemd: it has no other capabilities than its unit's", status["CapBnd"])
     checks.that(status["NoNewPrivs"].strip() == "1" and status["Seccomp"].strip() == "2", "systemd: and a filter of system calls", status)
     mounts = [line.split() for line in machine.must("cat", f"/proc/{pid}/mountinfo").splitlines()]
@@ -265,7 +266,7 @@ def shut_in(checks, machine, pid):
 
 
 def in_a_machine(checks, work):
-    """As its unit under systemd, where the daemons are units of their own."""
+    """Runs it as its unit under systemd, where the daemons are units of their own."""
     machine = EngineMachine(work, "bookworm", {"/etc/mps.yaml": SPEC.format(f", sharing: {{mps: {{replicas: {REPLICAS}}}}}"),
                                                "/etc/none.yaml": SPEC.format(""), "/var/lib/kubelet/device-plugins/x": ""})
     real = pathlib.Path(script("fetch-mps.sh").splitlines()[-1])
@@ -302,7 +303,8 @@ def in_a_machine(checks, work):
         checks.that("took over the MPS control daemon" in log, "systemd: and is taken over", log)
         applied = machine.slipway("apply", "--yes", "-f", "/etc/none.yaml")
         checks.that(applied.returncode == 0, "systemd: a spec without MPS is applied", applied.stdout + applied.stderr)
-        checks.that(eventually(lambda: not daemons()), "systemd: no daemon is left", daemons())  # the host sees them, too
+        checks.that(eventually(lambda: not daemons()), "systemd: no daemon is left", daemons())  # they are visible on
+                                                                                                 # the host too
         slices = machine.run("systemctl", "cat", "slipway-mps.slice")
         checks.that(slices.returncode != 0, "systemd: and no slice", slices.stdout)
 

@@ -10,7 +10,7 @@ from kube_node import LIMIT, NAME
 
 
 class NvidiaPlugin:
-    """NVIDIA's, as a process beside kubelet, on the same simulated GPUs."""
+    """NVIDIA's plugin, as a process beside kubelet, on the same simulated GPUs."""
 
     name = "NVIDIA's"
 

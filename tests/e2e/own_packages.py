@@ -28,7 +28,7 @@ spec:
 
 
 class Root:
-    """A bookworm root with proc in it, as long as the block lasts."""
+    """Mounts /proc in a bookworm root for the duration of the block."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -42,13 +42,13 @@ class Root:
         must(["umount", self.folder / "proc"])
 
     def run(self, *words):
-        """A command inside: (status, all that it printed)."""
+        """Runs a command inside: (status, output)."""
         done = run(["chroot", self.folder, "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LC_ALL=C",
                     "DEBIAN_FRONTEND=noninteractive", *words])
         return done.returncode, done.stdout + done.stderr
 
     def slipway(self, *words):
-        """slipway for an image: of this root, that is not live."""
+        """Runs slipway as for an image: on this root, which is not live."""
         return self.run("slipway", *words, "--root", "/", "--sim", "h100x8", "--kernel", KERNEL)
 
     def install(self, folder, names):
@@ -62,7 +62,7 @@ class Root:
         return self.run("apt-get", "install", "-y", "-q", "--no-install-recommends", *files)
 
     def picture(self):
-        """What provisioning is about: not what apt and dpkg keep for themselves."""
+        """Returns the files that provisioning changes, without those of apt and dpkg."""
         seen = picture(self.folder, times=False)
         apart = ("proc/", "srv/", "var/lib/dpkg", "var/lib/apt", "var/cache/", "var/log", "usr/share/doc", "tmp/",
                  "lib/modules", "usr/lib/modules", "etc/ld.so.cache", "boot/initrd")
@@ -92,7 +92,8 @@ def check_contents(checks, root):
 
 
 def check_needs(checks, root):
-    """What slipway runs on a machine: ./dev installs it for the demo and the tests, the packages bring it along."""
+    """Checks the programs that slipway runs on a machine: ./dev installs them for the demo and the tests, the
+    packages depend on them."""
     (line,) = [line for line in (TREE / "dev").read_text(encoding="utf-8").splitlines() if line.startswith("RUN=(")]
     _, text = root.run("dpkg-query", "-W", "-f", "${Depends}, ${Recommends}, ", "slipway", "slipway-plugins")
     named = {word.split()[0] for word in text.split(",") if word.strip()}
@@ -130,7 +131,7 @@ def check_upgrade(checks, root, higher):
 
 
 def build_plugin_package(work, packages):
-    """That of examples/plugins/rocm, made with what slipway-sdk-dev has."""
+    """Builds the package of examples/plugins/rocm with the contents of slipway-sdk-dev."""
     (sdk,) = packages.glob("slipway-sdk-dev_*.deb")
     must(["dpkg-deb", "-x", sdk, work / "sdk"])
     must(["cp", "-r", TREE / "examples/plugins/rocm", work / "rocm"])

@@ -56,7 +56,7 @@ class PortableMachine(EngineMachine):
         return self.run("/opt/slipway/bin/slipway", *words)
 
     def slipway_until(self, *words):
-        """`words` again until it exits with 0, for a while: services tell how they are once they have looked."""
+        """Repeats `words` until it exits with 0, for a while: services report their state after their first check."""
         return self.run("timeout", "120", "sh", "-c", 'until said=$("$@" 2>&1); do sleep 1; done; echo "$said"', "sh",
                         "/opt/slipway/bin/slipway", *words)
 
@@ -66,7 +66,7 @@ def text_of(done):
 
 
 def processes(machine):
-    """Of every process of slipway: what it maps, and what its environment says to loaders."""
+    """Returns for every process of slipway its mapped files and its loader variables."""
     names = machine.must("sh", "-c", "grep -lz '[/]opt/slipway/' /proc/[0-9]*/cmdline 2>/dev/null || true").split()
     seen = []
     for name in names:

@@ -23,12 +23,12 @@ from loop_disk import Mounted, must
 
 MIB = 1 << 20
 DISK_MIB = 128
-MAGIC = 0x6A736677736872  # of the log's first sector
+MAGIC = 0x6A736677736872  # in the log's first sector
 FLUSH, FUA, DISCARD = 1, 2, 4
 
 
 class Recorder:
-    """qemu's disk: a file that can be used as any other, and the log of what was done to it."""
+    """qemu's disk: a file that can be used like any other, and the log of its writes."""
 
     def __init__(self, work):
         self.file, self.log = work / "disk", work / "log"
@@ -54,7 +54,7 @@ class Recorder:
 
 
 def entries_of(log):
-    """(first byte on the disk, length, flags, where the data is in the log) of everything that was done, in order."""
+    """Returns (first byte on the disk, length, flags, offset of the data in the log) of every operation, in order."""
     entries = []
     with open(log, "rb") as file:
         magic, _, _, sector = struct.unpack("<QQQI", file.read(28))
@@ -70,7 +70,7 @@ def entries_of(log):
 
 
 class Recording:
-    """One undisturbed run, and disks as a cut in the midst of it would leave them."""
+    """One undisturbed run, and the disks that a cut in the middle of it would leave."""
 
     def __init__(self, driver, name, work):
         work.mkdir()
@@ -91,7 +91,7 @@ class Recording:
         self.log, self.entries = recorder.log, entries_of(recorder.log)
 
     def cut(self, at, chance, disk):
-        """Makes the disk of a cut right after the entry `at`."""
+        """Creates the disk of a cut right after the entry `at`."""
         flushed = max((n for n in range(at + 1) if self.entries[n][2] & FLUSH), default=-1)
         with open(self.log, "rb") as log, open(disk, "wb") as file:
             file.truncate(DISK_MIB * MIB)
@@ -99,7 +99,7 @@ class Recording:
                 lost = number > flushed and not flags & FUA and chance.random() < 0.5
                 if length == 0 or lost and chance.random() < 0.8:
                     continue
-                if lost:  # in part: whole sectors, as a disk writes them
+                if lost:  # partly: whole sectors, as a disk writes them
                     length = 512 * chance.randrange(length // 512)
                 log.seek(data)
                 file.seek(start)
@@ -107,16 +107,16 @@ class Recording:
 
 
 def repaired(disk):
-    """What e2fsck cannot mend; empty: nothing. -p is what a boot does."""
+    """Returns errors that e2fsck cannot repair; empty: none. -p is what a boot uses."""
     checked = subprocess.run(["e2fsck", "-p", disk], capture_output=True, text=True)
     if checked.returncode == 8 and "superblock" in checked.stdout + checked.stderr:
-        # The cut went through the two sectors of the filesystem's superblock. There are copies of it.
+        # The cut went through the two sectors of the filesystem's superblock, of which there are copies.
         checked = subprocess.run(["e2fsck", "-fy", disk], capture_output=True, text=True)
     return "" if checked.returncode in (0, 1) else f"e2fsck ended with {checked.returncode}: {checked.stdout}"
 
 
 def problem_after(driver, recording, disk, work):
-    """What is wrong when the command is run again on that disk; empty: nothing."""
+    """Returns the problem when the command is run again on that disk; empty: none."""
     if broken := repaired(disk):
         return broken
     with Mounted(disk, work / "after") as folder:

@@ -17,7 +17,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 SERVICE=slipway-e2e
 
-# make_certificates DIR : a CA of its own and a server certificate for the loopback names.
+# make_certificates DIR : creates a private CA and a server certificate for the loopback names.
 make_certificates() {
   local dir="$1"
   openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj "/CN=$SERVICE CA" \
@@ -52,7 +52,7 @@ start_token_server() {
   wait_for_line "$dir/token.log" 'https?://[0-9.]+:[0-9]+/token' "$!"
 }
 
-# write_config DIR BASIC TOKEN_REALM : the registry's YAML; port 0 lets the kernel choose a free one.
+# write_config DIR BASIC TOKEN_REALM : writes the registry's YAML; port 0 lets the kernel choose a free one.
 write_config() {
   local dir="$1" basic="$2" realm="$3"
   printf 'version: 0.1\nlog: {level: info, formatter: text}\n'
@@ -100,7 +100,7 @@ start() {
   printf '%s\n' "$address" | tee "$dir/address"
 }
 
-# runs PID DIR : whether the process is there and is one of this folder's (numbers are used again).
+# runs PID DIR : true when the process exists and belongs to this folder (process ids are reused).
 runs() { tr '\0' ' ' <"/proc/$1/cmdline" 2>/dev/null | grep -qF "$2/"; }
 
 stop() {

@@ -28,7 +28,7 @@ LABELS = {"security.selinux": b"system_u:object_r:container_config_t:s0\0", "sys
 
 
 class Mounts:
-    """Mounts below a folder, undone in reverse."""
+    """Mounts below a folder, undone in reverse order."""
 
     def __init__(self):
         self.targets = []
@@ -46,7 +46,7 @@ class Mounts:
 
 
 class Lab:
-    """Specs, packages, and the portable folder, so that slipway runs in chroots and for everybody."""
+    """Specs, packages, and the portable folder, so that slipway runs in chroots and for every user."""
 
     def __init__(self, work):
         self.work = work
@@ -75,7 +75,7 @@ class Lab:
 
     def slipway(self, command, root, spec=None, prefix=()):
         without = ["--without-slipway"] if command.startswith(("plan", "apply")) else []
-        looks = command.startswith("status")  # which compiles and downloads nothing
+        looks = command.startswith("status")  # it compiles and downloads nothing
         words = [*prefix, self.work / "slipway/bin/slipway", *command.split(), *without, "--root", root,
                  *([] if looks else ["--kernel", KERNEL, "--cache", self.work / "cache"]), *(["-f", spec] if spec else [])]
         done = run(words)
@@ -90,7 +90,7 @@ class Lab:
 
 
 def small_root(work, name, unmerged=False):
-    """The folders of a root, and nothing in them but what says which machine it is for."""
+    """Creates the folders of a root, with only the files that identify its machine."""
     root = work / name
     for folder in ("usr/bin", "usr/sbin", f"usr/lib/modules/{KERNEL}", "usr/lib64", "usr/lib/firmware", "etc/modprobe.d", "var/lib"):
         (root / folder).mkdir(parents=True)
@@ -210,7 +210,8 @@ def check_foreign(checks, lab):
 
 
 def check_chroot(checks, lab):
-    """A plain chroot: its "/" is not a mount point, no systemd runs in it, and a root inside has depmod run in a sandbox."""
+    """Uses a plain chroot: its "/" is not a mount point, it has no systemd, and a root inside runs depmod in a
+    sandbox."""
     outer = lab.copy("outer")
     must(["cp", "-a", lab.work / "slipway", outer / "opt/slipway"])
     must(["cp", "-a", lab.work / "package", outer / "opt/package"])

@@ -39,7 +39,7 @@ WantedBy=multi-user.target
 
 
 class Machine(EngineMachine):
-    """A copy of an image, not booted before, with this many GPUs of its own."""
+    """Creates a copy of an unbooted image, with this many GPUs of its own."""
 
     def __init__(self, work, image, name, gpus):
         self._prepare(work, name, lambda root: must(["cp", "-a", image, root]))
@@ -56,7 +56,7 @@ class Machine(EngineMachine):
 
 
 def make_image(work):
-    """trixie with slipway in /opt and a driver root; a unit makes the device nodes, as a driver would."""
+    """Creates trixie with slipway in /opt and a driver root; a unit creates the device nodes, as a driver would."""
     image = work / "image"
     script("engine-root.sh", "trixie", image)
     must([TREE / "deploy/portable/make-folder", BUILD, image / FOLDER.lstrip("/")])
@@ -75,7 +75,7 @@ def make_image(work):
 
 
 def in_container(machine, *words):
-    """slipway of a privileged container of the machine, which has the machine's root on /host."""
+    """Runs slipway in a privileged container of the machine, which has the machine's root on /host."""
     inner = ("set -e; mkdir -p /srv/pod; mount -t tmpfs tmpfs /srv/pod; cd /srv/pod; mkdir host proc sys dev tmp opt etc usr; "
              "mount --rbind / host; mount --rbind /proc proc; mount --rbind /sys sys; mount --rbind /dev dev; "
              "cp -a /opt/slipway opt/slipway; exec chroot . /opt/slipway/bin/slipway \"$@\"")
@@ -91,7 +91,7 @@ def check_host_folder(checks, work, image):
         done = in_container(machine, "apply", "--yes", *on_host)
         checks.that(machine.text(CDI) and "cdi: changed" in done.stdout, "live with root /host: apply writes the machine's files",
                     text_of(done))
-        # The container's slipway lies in the container, so units name where the machine's would be.
+        # slipway is in the container, so units use the path where the machine's slipway would be.
         unit = machine.text("/etc/systemd/system/slipway-gfd.service")
         checks.that("ExecStart=/usr/bin/slipway service gfd" in unit and note and done.returncode == 1
                     and "gfd.labels" in done.stdout, "live with root /host: the unit names an installed slipway; that there is none "
@@ -102,7 +102,7 @@ def check_host_folder(checks, work, image):
         checks.that(done.returncode == 0 and not machine.text(CDI)
                     and not machine.run("ls", "/etc/systemd/system/slipway-gfd.service").stdout,
                     "live with root /host: and remove takes them away", text_of(done))
-        # With slipway on the machine's own disk, what is called from the container's mounts names that one.
+        # With slipway on the machine's own disk, a call through the container's mounts uses that path.
         inner = "mount --rbind / /mnt; exec /mnt/opt/slipway/bin/slipway \"$@\""
         done = machine.run("unshare", "--mount", "--propagation", "private", "sh", "-c", inner, "sh", "apply", "--yes", "--root",
                            "/mnt", "--live")
@@ -112,7 +112,7 @@ def check_host_folder(checks, work, image):
 
 
 def look(machine):
-    """What a booted machine made of the image."""
+    """Returns the booted machine's changes to the image."""
     spec = machine.text(CDI)
     return {"id": machine.text("/etc/machine-id").strip(), "boot": machine.text("/proc/sys/kernel/random/boot_id").strip(),
             "gpus": spec.count("name: GPU-"), "labels": machine.text(LABELS),
@@ -121,7 +121,7 @@ def look(machine):
 
 
 def holds(folder, words):
-    """The files below a folder that have one of the words in them."""
+    """Returns the files below a folder that contain one of the words."""
     found = []
     for path in folder.rglob("*"):
         if path.is_file() and not path.is_symlink():
@@ -131,7 +131,7 @@ def holds(folder, words):
 
 
 def failures_without_slipway(machine):
-    """The units of slipway that fail when they are started again and slipway is gone, as after a boot."""
+    """Returns the units of slipway that fail when they are restarted after slipway is removed, as after a boot."""
     machine.run("rm", "-rf", FOLDER)
     machine.run("systemctl", "restart", "slipway-boot.service", "slipway-gfd.service")
     return [line for line in machine.run("systemctl", "--no-legend", "--plain", "list-units", "--state=failed,activating").stdout.splitlines()
@@ -139,7 +139,8 @@ def failures_without_slipway(machine):
 
 
 def check_two_machines(checks, work, image):
-    """systemd-nspawn may give both the same machine id here, so that only its absence from slipway's files is looked at."""
+    """systemd-nspawn may give both the same machine id here, so the test only checks that slipway's files do not
+    contain it."""
     done = run([image / FOLDER.lstrip("/") / "bin/slipway", "apply", "--yes", "--root", image, "--cache", work / "cache", "-f",
                 image / "etc/slipway/host.yaml"])
     checks.that(done.returncode == 0 and not (image / CDI.lstrip("/")).exists(), "one image is provisioned; what is a machine's is "

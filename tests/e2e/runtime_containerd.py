@@ -39,7 +39,7 @@ IMPORTING = 'version = 2\nimports = ["conf.d/10-cri.toml"]\n'
 
 
 class Machine:
-    """A root with containerd, its list of packages, and one configuration."""
+    """Creates a root with containerd, its list of packages, and one configuration."""
 
     def __init__(self, work, name, deb, files):
         self.root = work / name
@@ -62,13 +62,13 @@ class Machine:
         return self.slipway("apply", "--without-slipway", "-f", self.work / "host.yaml")
 
     def dump(self):
-        """What containerd makes of it, or its complaint."""
+        """Returns containerd's effective configuration, or its error."""
         done = run([self.root / "usr/bin/containerd", "--config", self.config, "config", "dump"])
         return done.stdout if done.returncode == 0 else "FAILED " + done.stderr
 
 
 def handler(dump, name):
-    """The lines of a handler's table and its options."""
+    """Returns the lines of a handler's table and its options."""
     lines = []
     inside = False
     for line in dump.splitlines():

@@ -55,7 +55,8 @@ version = 3
 [plugins."io.containerd.cri.v1.runtime".containerd.runtimes.kata]
   runtime_type = "io.containerd.kata.v2"
 """
-# containerd 2.1 gives each pod CPU shares and has no disable_cgroup any more; the machine's cgroup2 has no controllers.
+# containerd 2.1 sets CPU shares for each pod and no longer has disable_cgroup; the machine's cgroup2 has no
+# controllers.
 RUNC = """#!/bin/sh
 for word; do
   [ "$last" != --bundle ] || sed -i 's/"cpu":{"shares":[0-9]*}/"cpu":{}/' "$word/config.json"
@@ -111,13 +112,13 @@ def check_pods(checks, machine, uuids, what):
 
 
 def check_validator_by_ctr(checks, machine, what):
-    given = "slipway-runtime" if what == "containerd 1.7" else "nvidia.com/gpu=all"  # ctr knows CDI from 2.0 on
+    given = "slipway-runtime" if what == "containerd 1.7" else "nvidia.com/gpu=all"  # ctr supports CDI from 2.0 on
     check_container(checks, machine, what, f"containerd started a container with {given}",
                     lambda: machine.must("ctr", "namespaces", "list"))
 
 
 def check_mending(checks, machine, what, before):
-    """Another program writes the file anew, as nodeadm does at each boot: `on_drift: replace` puts the class back."""
+    """Another program rewrites the file, as nodeadm does at each boot: `on_drift: replace` restores the class."""
     (machine.root / SPEC.lstrip("/")).write_text(HOST.format("containerd").replace("]}", "], on_drift: replace}"))
     done = machine.slipway("apply", "-f", SPEC)
     checks.that(done.returncode == 0, f"{what}: on_drift: replace is applied", done.stdout + done.stderr)

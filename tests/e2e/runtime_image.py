@@ -56,7 +56,7 @@ ExecStart=/bin/sh -c 'sleep 2; %s'
 [Install]
 WantedBy=multi-user.target
 """
-# A containerd that does not start with this handler, as one does whose configuration passes its own check.
+# A containerd that does not start with this handler, although its configuration passes its own check.
 PICKY = """[Service]
 ExecStartPre=/bin/sh -c '! grep -q nvidia-sick /etc/containerd/config.toml'
 """
@@ -195,7 +195,7 @@ def check_change(checks, image):
 
 
 def check_moved_daemon(checks, image):
-    """containerd gets another file by its unit: slipway follows the running process."""
+    """Gives containerd another file through its unit: slipway follows the running process."""
     image.write(OTHER, ADMINS)
     image.write("/etc/systemd/system/containerd.service.d/moved.conf", MOVED)
     image.must("systemctl", "daemon-reload")
@@ -210,7 +210,7 @@ def check_moved_daemon(checks, image):
 
 
 def check_removal(checks, image):
-    """An admin has added a handler since."""
+    """An administrator has added a handler since."""
     starts = image.starts_of_containerd()
     more = '[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.crun]\n  runtime_type = "io.containerd.runc.v2"\n'
     image.write(OTHER, image.text(OTHER) + more)

@@ -3,7 +3,7 @@
 # tests/e2e/runtime_layouts.py - random layouts of engines' configurations, judged by containerd 1.6, 1.7, 2.1 and started dockerds.
 """Each seed writes a configuration as an admin might have it: imports that are nested, repeated, in loops and by patterns;
 tables that a later file hides or that are merged; versions 1, 2, 3 and none; handlers and default handlers that others
-made; a drop-in that somebody asked for; flags in a unit's drop-in. slipway applies, and the engine of the root says what
+made; a drop-in that the test requested; flags in a unit's drop-in. slipway applies, and the engine of the root says what
 it makes of the files: the handler is there with what the default handler has, CDI is on, and nothing else has changed. A
 second apply has nothing to do, and a removal brings back every byte.
 
@@ -32,7 +32,7 @@ V1, V2, V3 = "cri", "io.containerd.grpc.v1.cri", "io.containerd.cri.v1.runtime"
 
 
 def toml_text(value):
-    """Tables with a header each."""
+    """Writes tables with a header each."""
     lines = []
 
     def name_of(name):
@@ -52,7 +52,7 @@ def toml_text(value):
 
 
 class Layout:
-    """containerd's files by name below /etc/containerd, for one version of containerd."""
+    """Writes containerd's files by name below /etc/containerd, for one version of containerd."""
 
     def __init__(self, chance, major_minor):
         self.chance = chance
@@ -77,7 +77,7 @@ class Layout:
         return table
 
     def table(self):
-        """Some of the CRI plugin's settings."""
+        """Returns some settings for the CRI plugin."""
         cri = {}
         if self.chance.random() < 0.4:
             cri["enable_selinux"] = True
@@ -112,7 +112,7 @@ class Layout:
         for name in ["config.toml", *there]:
             if self.chance.random() > (0.8 if name == "config.toml" else 0.25):
                 continue
-            # From 1.7.16 on (and 1.6.29, which no suite has) an import counts from the folder of its file.
+            # From 1.7.16 on (and 1.6.29, which no suite has) an import is relative to the folder of its file.
             relative = self.engine >= (1, 7) and self.chance.random() < 0.3
             base = "../" * name.count("/") if relative else "/etc/containerd/"
             imports = [base + pattern for pattern in patterns if self.chance.random() < 0.5]
@@ -175,7 +175,8 @@ def cri_of(dump):
 
 
 def without_ours(dump, as_default):
-    """What slipway has no business with. Of runc, which it names where no handler is named, what runc is."""
+    """Removes settings that slipway does not manage. If no handler is set, slipway sets runc, so runc's options are
+    compared."""
     dump = json.loads(json.dumps(dump))
     dump.pop("imports", None)
     cri = cri_of(dump)
@@ -197,7 +198,7 @@ def differing(old, new):
 
 
 def problem_of_end(root, settings, bytes_before):
-    """What a second apply and a removal do wrong; empty: nothing."""
+    """Returns the problem with a second apply and a removal; empty: none."""
     again = root.apply(settings)
     if again.returncode != 0 or "Nothing to do" not in again.stdout:
         return "a second apply has something to do: " + again.stdout + again.stderr
@@ -208,7 +209,7 @@ def problem_of_end(root, settings, bytes_before):
 
 
 def problem_of_containerd(root, layout, settings):
-    """What does not hold for one layout; empty: all does."""
+    """Returns the problem with one layout; empty: none."""
     root.reset({"etc/containerd/" + name: text for name, text in layout.texts().items()})
     bytes_before = root.files()
     before = root.dump()
@@ -228,7 +229,8 @@ def problem_of_containerd(root, layout, settings):
         return f"the handler is not there: {nvidia}"
     chosen = cri_of(before)["containerd"]["default_runtime_name"] or "runc"
     there = cri_of(before)["containerd"]["runtimes"] or {}
-    if there.get(chosen, {}).get("runtime_type", "").startswith("io.containerd.kata"):  # of another kind: runc's options count
+    if there.get(chosen, {}).get("runtime_type", "").startswith("io.containerd.kata"):  # of another kind: runc's
+                                                                                        # options apply
         chosen = "runc"
     base = there.get(chosen, {})
     for option in ("SystemdCgroup", "Root"):
@@ -264,7 +266,8 @@ def check_containerd(checks, root, seeds):
 
 
 def random_docker(chance):
-    """daemon.json, flags of dockerd, and which file has them: a drop-in's variable, or one that it reads."""
+    """Returns daemon.json, flags of dockerd, and the file that has them: a drop-in's variable, or an environment
+    file."""
     value = {}
     flags = []
     if chance.random() < 0.5:
@@ -287,7 +290,8 @@ def random_docker(chance):
 
 
 def problem_of_started_dockerd(root, value, flags, settings):
-    """dockerd is started, since `dockerd --validate` takes what does not start; 20.10 has no --validate."""
+    """Starts dockerd, because `dockerd --validate` accepts settings with which it does not start; 20.10 has no
+    --validate."""
     started = run([HERE / "started-dockerd.sh", root.root, *flags])
     (root.root / "etc/docker/key.json").unlink(missing_ok=True)  # which 20.10 makes
     if started.returncode != 0:

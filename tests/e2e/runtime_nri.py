@@ -38,7 +38,7 @@ def pid_of(machine, unit):
 
 
 def registrations(machine):
-    """How often containerd says that it has taken the plugin in."""
+    """Returns how often containerd has logged that it accepted the plugin."""
     log = machine.must("journalctl", "--boot", "--output=cat", "--unit", "containerd.service")
     return sum("10-slipway" in line and "connected and synchronized" in line for line in log.splitlines())
 
@@ -49,7 +49,7 @@ class Pods:
         self._count = 0
 
     def look_inside(self, environment=None, annotations=None, devices=()):
-        """What a container of its own pod says: "made", and below the GPUs that it sees and their nodes; else why not."""
+        """Runs a container in its own pod, and returns "made", its visible GPUs and their nodes; else the error."""
         cri = Cri(f"/proc/{self._machine.leader}/root/run/containerd/containerd.sock")
         self._count += 1
         pod = cri.run_pod(f"pod{self._count}", "", annotations)
@@ -144,7 +144,7 @@ def check_removal(checks, machine, pods):
 
 
 def check_modes(checks, machine, pods, uuids):
-    """From the other mode to this one, which takes back what the other had changed."""
+    """Switches from the other mode to this one, which reverts the changes of the other."""
     spec = machine.root / SPEC.lstrip("/")
     spec.write_text(HOST.replace("mode: nri", "mode: config"))
     done = machine.slipway("apply", "-f", SPEC)

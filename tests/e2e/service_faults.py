@@ -26,7 +26,7 @@ spec:
 
 
 class Services:
-    """Both services over one simulated machine of two H100 below a folder."""
+    """Both services on one simulated machine of two H100 below a folder."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -44,7 +44,7 @@ class Services:
         subprocess.run([BUILD / "bin/slipway-sim", self.folder / "root/run/slipway/sim", *words], check=True)
 
     def kernel(self, line):
-        """A line of the driver in the kernel's log, as it comes with what sim() does."""
+        """Writes a line of the driver to the kernel's log, as it would follow sim()."""
         with open(self.folder / "root/dev/kmsg", "a") as log:
             log.write(f"4,1,1,-;{line}\n")
 

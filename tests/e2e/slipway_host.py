@@ -29,17 +29,17 @@ def must(argv, **options):
 
 
 def script(name, *words):
-    """One of the shell scripts beside this file; its standard output."""
+    """Runs one of the shell scripts beside this file; returns its standard output."""
     return must(["bash", HERE / name, *words]).strip()
 
 
 def debs_folder():
-    """Where NVIDIA's and the kernel's Debian packages are; fetched when they are not there yet."""
+    """Returns the folder of NVIDIA's and the kernel's Debian packages; downloads missing ones."""
     return pathlib.Path(script("fetch-debs.sh").splitlines()[-1])
 
 
 def makers_of_packages():
-    """A digest of the sources that decide what a package is made of."""
+    """Returns a digest of the sources that determine a package's content."""
     digest = hashlib.sha256()
     for folder in ("plugins/driver", "core/action", "sandbox", "artifact/pack"):
         for path in sorted((HERE.parent.parent / folder).rglob("*.[ch]pp")):
@@ -48,7 +48,7 @@ def makers_of_packages():
 
 
 def real_package(slipway):
-    """The real package as an OCI layout, kept in the e2e cache: its modules take two minutes to compile."""
+    """Returns the real package as an OCI layout, kept in the e2e cache: its modules take two minutes to compile."""
     debs = debs_folder()
     layout = debs.parent / f"driver-{VERSION}-{KERNEL}-{makers_of_packages()}"
     if not (layout / "index.json").exists():
@@ -58,14 +58,14 @@ def real_package(slipway):
 
 
 def root_with_headers(root, kernel):
-    """A root in which modules can be compiled for `kernel`: the headers come from the .deb files."""
+    """Creates a root in which modules can be compiled for `kernel`: the headers come from the .deb files."""
     script("make-root.sh", "--with-headers", "--with-libraries", str(root))
     if kernel == KERNEL:
         return root
     abi = kernel.removesuffix("-amd64")
     for name in (f"linux-headers-{kernel}_*", f"linux-headers-{abi}-common_*"):
         (deb,) = debs_folder().glob(name + ".deb")
-        # Not `dpkg-deb -x`: it would put a folder where the root has the link /lib.
+        # `dpkg-deb -x` would replace the root's link /lib by a folder.
         must(["sh", "-c", 'dpkg-deb --fsys-tarfile "$1" | tar -x --keep-directory-symlink -C "$2"', "sh", deb, root])
     return root
 
@@ -78,7 +78,7 @@ CACHING = ("init", "detect", "plan", "apply", "verify", "doctor", "rollback", "r
 
 
 class Slipway:
-    """slipway with a cache of its own. Calls return (status, stdout, stderr, seconds)."""
+    """slipway with its own cache. Calls return (status, stdout, stderr, seconds)."""
 
     def __init__(self, cache):
         self.cache = cache
@@ -98,12 +98,13 @@ class Slipway:
 
 
 def install_into(root):
-    """Puts slipway itself into a root, as its package would."""
+    """Installs slipway itself in a root, as its package would."""
     must(["cmake", "--install", BUILD], env=dict(os.environ, DESTDIR=str(root)))
 
 
 def write_spec(path, source, hardware=None, others=(), **driver):
-    """A host spec with a driver and the components `others`; `source` is the artifact source as YAML, `driver` further keys."""
+    """Returns a host spec with a driver and the components `others`; `source` is the artifact source as YAML,
+    `driver` further keys."""
     keys = {"version": f'"{VERSION}"', "modules": "open", **driver}
     lines = "".join(f"      {key}: {value}\n" for key, value in keys.items())
     path.write_text("apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: e2e}\nspec:\n"

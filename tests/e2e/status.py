@@ -36,14 +36,14 @@ A dash means that the test has not run since this page exists.
 
 
 def described():
-    """Each test's name and sentence, in the order of the list at the head of tests/e2e/run."""
+    """Returns each test's name and sentence, in the order of the list at the head of tests/e2e/run."""
     lines = (HERE / "run").read_text(encoding="utf-8").splitlines()
     rows = [re.match(r"^#   ([a-z][a-z0-9_]+)  +(\S.*)$", line) for line in lines[lines.index("# Tests:"):]]
     return {row.group(1): row.group(2) for row in rows if row}
 
 
 def recorded():
-    """The cells behind the sentence of each row: result, seconds, commit, date."""
+    """Returns the cells after the sentence of each row: result, seconds, commit, date."""
     if not PAGE.exists():
         return {}
     rows = [line.strip("|").split("|") for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
@@ -82,8 +82,9 @@ def ran(name):
 
 
 def due(seconds, left_out):
-    """On a machine that remembers nothing, the number of commits decides where in the list to begin; and what needs a kubelet is left
-    out where none was built, which takes longer than all of the time there is."""
+    """On a machine without records the number of commits decides where in the list to begin; and tests that need a
+    kubelet are left
+    out if none was built, because building one takes longer than the whole time limit."""
     if "SLIPWAY_E2E_KUBERNETES" not in os.environ and not list(CACHE.parent.glob("kubernetes-*")):
         left_out = [*left_out, *KUBELET_TESTS]
     commits = int(subprocess.run(["git", "rev-list", "--count", "HEAD"], cwd=TREE, check=True, capture_output=True, text=True).stdout)
@@ -93,7 +94,7 @@ def due(seconds, left_out):
     runs = last_runs()
     chosen = []
     for name in sorted(names[begin:] + names[:begin], key=lambda each: runs.get(each, "")):
-        cost = 1.5 * int(rows[name][1]) + 20  # other machines are slower, and some tests make their root first
+        cost = 1.5 * int(rows[name][1]) + 20  # other machines are slower, and some tests create their root first
         if cost <= seconds:
             seconds -= cost
             chosen.append(name)

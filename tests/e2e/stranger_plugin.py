@@ -61,7 +61,7 @@ def build(checks, author, folder, compiler):
 
 
 def check_lifecycle(checks, author, compiler):
-    """The plugin beside the driver, from nothing to nothing."""
+    """Runs the plugin beside the driver, from installation to removal."""
     done = author(f"cmake --install sysctl-{compiler} && slipway plugin info {PREFIX}/lib/slipway/plugins/sysctl.so")
     checks.that(done.returncode == 0 and "sysctl" in done.stdout, f"{compiler}: installed, slipway knows the plugin",
                 done.stdout + done.stderr)
@@ -105,7 +105,7 @@ def check_new(checks, author):
 
 
 def check_guide(checks, author):
-    """The page for authors, block by block, where nothing of slipway is but what is installed."""
+    """Runs the authors' page block by block, with only installed files of slipway."""
     (author.root / "root/guide/docs").mkdir(parents=True)
     shutil.copy(TREE / "docs/plugin-authors.md", author.root / "root/guide/docs")
     shutil.copy(TREE / "tests/component/out_of_tree/guide.sh", author.root / "root/guide")

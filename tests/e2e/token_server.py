@@ -27,7 +27,7 @@ def der_of(certificate):
 
 
 def signed_token(options, account, access):
-    """The JWT in its compact form; it is good for one minute from now."""
+    """Returns the JWT in its compact form, valid for one minute from now."""
     now = int(time.time())
     header = {"typ": "JWT", "alg": "RS256", "x5c": [base64.b64encode(der_of(options.cert)).decode()]}
     claims = {"iss": options.service, "sub": account, "aud": options.service, "iat": now, "nbf": now - 5,
@@ -39,7 +39,8 @@ def signed_token(options, account, access):
 
 
 def access_of(scopes, allowed):
-    """The `access` claim for scopes like `repository:team/name:pull,push`, less the actions that are not allowed."""
+    """Returns the `access` claim for scopes like `repository:team/name:pull,push`, without actions that are not
+    allowed."""
     access = []
     for scope in " ".join(scopes).split():
         kind, _, rest = scope.partition(":")
@@ -52,7 +53,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     options = None
 
     def account(self):
-        """The user that the request proves to be, "" for nobody, None for wrong credentials."""
+        """Returns the user of the request's credentials, "" without credentials, None for wrong ones."""
         header = self.headers.get("Authorization", "")
         if not header:
             return ""

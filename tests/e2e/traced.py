@@ -12,8 +12,8 @@ import time
 from slipway_host import install_into
 
 STOPPED = "--- stopped by SIGSTOP ---"
-# Runs the real worker as the very process that slipway started (-D); only the one that unpacks is traced, where a run asks
-# for that. Each process has a log of its own.
+# Runs the real worker as the same process that slipway started (-D); only the unpacking one is traced, if a run asks
+# for that. Each process has its own log.
 WRAPPER = """#!/bin/bash
 if [[ $1 == */slipway-artifact.so && -n ${TRACED_WORKER:-} ]]; then
   exec strace -D -f -qq -o "$TRACED_LOG.$$" $TRACED_WORKER "$0.real" "$@"
@@ -23,7 +23,7 @@ exec "$0.real" "$@"
 
 
 class TracedSlipway:
-    """slipway installed below `folder` with the wrapper above as its worker."""
+    """Installs slipway below `folder` with the wrapper above as its worker."""
 
     def __init__(self, folder):
         install_into(folder / "slipway")
@@ -40,16 +40,16 @@ class TracedSlipway:
         return self.logs / "log"
 
     def core(self, options, words):
-        """The command line of a run whose core is traced."""
+        """Returns the command line of a run whose core is traced."""
         return ["strace", "-qq", "-o", str(self.fresh_log()), *options, str(self.program), *words]
 
     def worker(self, options, words, environment):
-        """The command line and environment of a run whose unpacking worker is traced."""
+        """Returns command line and environment of a run whose unpacking worker is traced."""
         log = self.fresh_log()
         return [str(self.program), *words], {**environment, "TRACED_WORKER": " ".join(options), "TRACED_LOG": str(log)}
 
     def lines(self):
-        """What strace wrote in the last run, a list for each process or thread."""
+        """Returns strace's lines of the last run, a list for each process or thread."""
         found = {}
         for log in sorted(self.logs.iterdir()):
             for line in log.read_text(errors="replace").splitlines():
@@ -61,11 +61,13 @@ class TracedSlipway:
         return list(found.values())
 
     def injected(self):
-        """Did what was asked for happen in the last run? (An error is marked; a signal is shown as it arrives.)"""
+        """Returns whether the requested event happened in the last run. (An error is marked; a signal is printed on
+        arrival.)"""
         return any("(INJECTED" in line or line.startswith("+++ killed by SIGKILL") for lines in self.lines() for line in lines)
 
     def steps(self, calls):
-        """(call, how many times its thread had done it by then) of each step of the last run, in order, each once."""
+        """Returns (call, number of times that its thread had made it) of each step of the last run, in order, each
+        once."""
         steps = {}
         for lines in self.lines():
             seen = {}
@@ -78,12 +80,12 @@ class TracedSlipway:
 
 
 def tracing(calls, *inject):
-    """strace's options for these calls; those that this kernel does not have are left aside."""
+    """Returns strace's options for these calls; calls that this kernel does not have are ignored."""
     return ["-e", "trace=" + ",".join("?" + call for call in calls), *(word for text in inject for word in ("-e", text))]
 
 
 class Stopped:
-    """A run of slipway whose core strace stops at the n-th time that it does a call; `pid` is None when it never did."""
+    """A run of slipway whose core strace stops at the n-th time of a call; `pid` is None when that did not happen."""
 
     def __init__(self, traced, words, environment, call, count):
         options = tracing([call], f"inject={call}:signal=SIGSTOP:when={count}")
@@ -143,7 +145,7 @@ def alive(pid):
 
 
 def kill(pid):
-    """Returns whether there was somebody to kill."""
+    """Returns whether there was a process to kill."""
     if pid is None or not alive(pid):
         return False
     try:

@@ -43,7 +43,7 @@ ALL_SERVICES = (*SERVICES, "dcgm")
 
 
 def add_program(machine, program):
-    """With the libraries that the machine has not."""
+    """Copies a program with the libraries that the machine lacks."""
     target = machine.root / "usr/local/bin" / program.name
     shutil.copy(program, target)
     for line in must(["ldd", target]).splitlines():
@@ -54,7 +54,7 @@ def add_program(machine, program):
 
 
 def prepare(machine, work):
-    """Stand-ins for kubelet, and a certificate and a user for the gauges."""
+    """Adds stand-ins for kubelet, and a certificate and a user for the gauges."""
     for program in ("bin/demo-kubelet", "tests/kubelet-allocate", "tests/kubelet-pods"):
         add_program(machine, BUILD / program)
     folder = machine.root / "etc/slipway"
@@ -95,7 +95,7 @@ def node_has(machine, healthy):
 
 
 def gauges(machine, work, *words):
-    """curl of the machine's network, by this machine's program."""
+    """Runs this machine's curl in the machine's network."""
     return subprocess.run(["nsenter", f"--target={machine.leader}", "--net", "curl", "--silent", "--show-error", "--max-time", "20",
                            "--cacert", str(work / "cert.pem"), "--output", "-", "--write-out", "\n%{http_code}", *words,
                            "https://127.0.0.1:8000/metrics"], text=True, capture_output=True, check=False)
@@ -111,7 +111,7 @@ def check_start(checks, machine):
     for name in ALL_SERVICES:
         told = machine.run("systemd-analyze", "security", "--no-pager", unit(name)).stdout
         level = re.search(r"exposure level for [^:]*: ([0-9.]+)", told)
-        # A drop-in lets the simulator's library write; that counts for nothing in the figure.
+        # A drop-in lets the simulator's library write; it does not change the figure.
         checks.that(level and float(level[1]) <= rated[unit(name)], f"systemd rates the running {unit(name)} as the table does",
                     told[-400:])
 
@@ -122,7 +122,8 @@ def apply_unit(machine):
 
 
 def check_apply(checks, machine):
-    """slipway-apply.service: nobody waits for it, it ends once the machine is as its spec says, and starts anew where it fails."""
+    """Checks slipway-apply.service: no unit waits for it, it ends once the machine is as its spec says, and restarts
+    on failure."""
     machine.must("systemctl", "start", unit("apply"))
     checks.that(wait_for(lambda: apply_unit(machine)["ActiveState"] == "inactive"), f"{unit('apply')} ends", log_of(machine, "apply"))
     told = apply_unit(machine)
@@ -158,13 +159,13 @@ def check_work(checks, machine, work):
 
 
 def scraped(machine, path):
-    """By this machine's curl, in the other's network."""
+    """Runs this machine's curl in the other's network."""
     return subprocess.run(["nsenter", f"--target={machine.leader}", "--net", "curl", "--silent", "--show-error", "--max-time", "20",
                            "--write-out", "\n%{http_code}", f"http://127.0.0.1:9400{path}"], text=True, capture_output=True, check=False)
 
 
 def check_metrics(checks, machine):
-    """dcgm: the unit has little, and its metrics are those of all GPUs."""
+    """Checks dcgm: the unit has few privileges, and its metrics cover all GPUs."""
     name = "DCGM_FI_DEV_GPU_TEMP{"
     checks.that(wait_for(lambda: scraped(machine, "/metrics").stdout.count(f"\n{name}") == GPUS), "dcgm: metrics of eight GPUs",
                 scraped(machine, "/metrics").stdout[-1500:] + log_of(machine, "dcgm"))
@@ -183,7 +184,7 @@ def check_metrics(checks, machine):
 
 
 def start_pod(machine, name, uid, user):
-    """A process where kubelet would have put that of a pod. @return its number, as NVML would name it"""
+    """Creates a process in a cgroup where kubelet would put a pod's. @return its process id, as NVML would report it"""
     group = f"/sys/fs/cgroup/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod{uid.replace('-', '_')}.slice/cri-1.scope"
     machine.must("mkdir", "-p", group, f"/var/log/pods/team_{name}_{uid}")
     return int(machine.must("sh", "-c", f"setpriv --reuid={user} --clear-groups sleep 3600 >/dev/null 2>&1 </dev/null & "
@@ -191,14 +192,14 @@ def start_pod(machine, name, uid, user):
 
 
 def check_pods(checks, machine):
-    """dcgm: the unit is shut in, and sees which pods a GPU belongs to, and which of its memory is whose."""
+    """Checks dcgm: the unit is confined, and still sees which pods use a GPU, and how much of its memory."""
     state = machine.root / "driver/run/slipway/sim"
     uuid = re.search(r'slipway_dcgm_gpu_up\{gpu="0",UUID="([^"]*)"', scraped(machine, "/metrics").stdout)[1]
     uids = {"train-0": "0b5c1d2e-1111-4222-8333-444455556666", "train-1": "7e6f5a4b-9999-4888-a777-666655554444"}
     pids = [start_pod(machine, "train-0", uids["train-0"], 0), start_pod(machine, "train-1", uids["train-1"], 65534)]
     for pid, mib in zip(pids, (3072, 1024)):
         must([BUILD / "bin/slipway-sim", state, "process", "add", "0", str(pid), str(mib), "compute", "/usr/bin/python3"])
-    # Kubelet makes the folder after the service has begun.
+    # kubelet creates the folder after the service has started.
     machine.must("mkdir", "-p", "/var/lib/kubelet/pod-resources")
     machine.must("systemd-run", "--unit=kubelet-pods", "kubelet-pods", "/var/lib/kubelet/pod-resources/kubelet.sock",
                  *(word for number, name in enumerate(uids) for word in (f"team/{name}/cuda", "nvidia.com/gpu", f"{uuid}::{number}")))
@@ -231,7 +232,7 @@ def check_reload(checks, machine):
 
 
 def check_stop(checks, machine, services=SERVICES):
-    """What systemd and the journal have of services that are told to stop."""
+    """Checks systemd's and the journal's records of services that are told to stop."""
     for name in services:
         done = machine.run("systemctl", "stop", unit(name))
         result = machine.run("systemctl", "show", "--property=ActiveState,Result", unit(name)).stdout
@@ -241,7 +242,7 @@ def check_stop(checks, machine, services=SERVICES):
 
 
 def check_shut_in(checks, machine):
-    """What the units take away is really away: for gfd, as its own process sees the machine."""
+    """Checks that privileges removed by the units are really gone: for gfd, as its own process sees the machine."""
     main_pid = pid_of(machine, "gfd")
     seen = machine.run("nsenter", f"--target={main_pid}", "--mount", "--net", "sh", "-c",
                        "touch /etc/x && echo wrote; touch /run/slipway/x && rm /run/slipway/x && echo own; cat /proc/net/route /proc/net/tcp").stdout
@@ -250,7 +251,8 @@ def check_shut_in(checks, machine):
 
 
 def check_containers(checks, machine):
-    """The device plugin's answers to kubelet, as containers: the real nvidia-smi in them sees the GPUs of its answer and no other."""
+    """Runs containers from the device plugin's answers to kubelet: the real nvidia-smi in them sees only the GPUs of
+    its answer."""
     machine.must("systemctl", "start", "containerd.service")
     machine.import_image()
     machine.must("systemctl", "stop", "kubelet.service")
@@ -274,7 +276,7 @@ def check_folder_made_again(checks, machine):
     """`kubeadm reset` and `kubeadm join`: kubelet's folder is emptied while the services run."""
     before = {name: pid_of(machine, name) for name in SERVICES}
     machine.must("systemctl", "stop", "kubelet.service")
-    # The service makes a socket that is removed anew at once, which may be before the folder is removed.
+    # The service recreates a removed socket at once, possibly before the folder is removed.
     machine.must("sh", "-c", f"for i in 1 2 3 4 5; do rm -rf {PLUGINS} && break; done && mkdir {PLUGINS}")
     checks.that(wait_for(lambda: pid_of(machine, "deviceplugin") not in ("0", before["deviceplugin"])),
                 "deviceplugin: it starts again when kubelet's folder was made again", log_of(machine, "deviceplugin"))
@@ -295,7 +297,8 @@ def check_folder_made_again(checks, machine):
 
 
 def check_closed_device(checks, machine):
-    """A class that the unit does not open stands in for one whose driver came while the service started."""
+    """A device class that the unit does not allow stands in for one whose driver was loaded while the service
+    started."""
     machine.must("sed", "-i", 's/"nvidia\\*"/"nvidia*", "misc"/', "/etc/slipway/services/gfd.json")
     machine.must("mknod", "-m", "666", "/dev/late", "c", "10", "183")
     machine.must("systemctl", "restart", unit("gfd"))
@@ -322,7 +325,8 @@ def main():
         prepare(machine, work)
         with machine:
             machine.must("systemctl", "start", "kubelet.service")
-            # No driver serves the nodes of the simulated GPUs, so that a verify could open them in no engine's container.
+            # No driver serves the nodes of the simulated GPUs, so that a verify cannot open them in any engine's
+            # container.
             machine.must("systemctl", "stop", "docker.socket", "docker.service", "containerd.service")
             machine.must("rm", "-f", "/run/containerd/containerd.sock", "/run/docker.sock")
             check_start(checks, machine)

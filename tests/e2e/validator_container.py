@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/e2e/validator_container.py - `slipway verify validator` by the engines of a booted machine (engine_machine.py).
-"""No driver serves the simulated GPUs' nodes, so that nobody can open them. For these checks the CDI spec gives containers
+"""No driver serves the simulated GPUs' nodes, so that opening them fails. For these checks the CDI spec gives
+containers
 the kernel's own null device under each GPU's name, and once a device that the container's cgroup refuses."""
 
 import json
@@ -16,23 +17,24 @@ spec:
     validator: {checks: [toolkit]}
 """
 NULL = {"type": "c", "major": 1, "minor": 3}
-REFUSED = {"type": "c", "major": 1, "minor": 11, "permissions": "r"}  # /dev/kmsg, which no container has by itself
+REFUSED = {"type": "c", "major": 1, "minor": 11, "permissions": "r"}  # /dev/kmsg, which a container does not get by
+                                                                      # default
 
 
 def give(machine, spec, refused=""):
-    """Writes the spec with other devices behind the names of the nodes."""
+    """Writes the spec with other devices under the names of the nodes."""
     spec = json.loads(spec)
     for device in [spec, *spec["devices"]]:
         for node in device.get("containerEdits", {}).get("deviceNodes", []):
             node.update(REFUSED if node["path"] == refused else NULL)
     (machine.root / SPEC.lstrip("/")).parent.mkdir(exist_ok=True)
-    target = f"/proc/{machine.leader}/root{SPEC}"  # /run of the machine is a file system of its own
+    target = f"/proc/{machine.leader}/root{SPEC}"  # the machine's /run is a file system of its own
     with open(target, "w", encoding="utf-8") as file:
         json.dump(spec, file)
 
 
 def finding_of(machine):
-    """The finding of the container. The validator's service, which was not applied, is another one."""
+    """Returns the finding about the container, without the one about the validator's service, which was not applied."""
     done = machine.slipway("verify", "validator", "--file", HOST_FILE, "--output", "json")
     try:
         findings = json.loads(done.stdout)
@@ -50,7 +52,7 @@ def every_object(value):
 
 
 def check_container(checks, machine, what, said, left):
-    """`said`: how the finding begins. `left`: what is there of the engine's, as a text that is the same before and after."""
+    """`said`: how the finding begins. `left`: the engine's objects, as a text that is the same before and after."""
     (machine.root / HOST_FILE.lstrip("/")).write_text(HOST)
     spec = machine.must("cat", SPEC)
     before = left()

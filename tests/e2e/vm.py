@@ -44,7 +44,7 @@ def commands(options):
 
 
 def step(vm, line, timeout):
-    """Does one line; returns whether it went well."""
+    """Runs one line; returns whether it succeeded."""
     print(f"$ {line}", flush=True)
     if line == "@reboot":
         vm.reboot(timeout)

@@ -19,7 +19,7 @@ constexpr const char* kSpec =
 
 Result<shim::HostNode> node(const std::string&) { return shim::HostNode{"c", 195, 0, 0666}; }
 
-/// What CDI does not know of a bundle.
+/// Returns the parts of a bundle outside of CDI.
 Json rest_of(Json bundle) {
   for (const char* name : {"process", "mounts", "hooks", "linux"}) bundle.erase(name);
   return bundle;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fuzz/cdi_spec.cpp - a CDI spec that somebody else wrote: what is taken is written and read back as the same.
+// tests/fuzz/cdi_spec.cpp - a CDI spec from another program: an accepted one is written and read back as the same.
 #include <cstdint>
 
 #include "nvidia/cdi/text.hpp"
-#include "nvidia/cdi/transform.hpp"
 #include "tests/fuzz/fuzz_check.hpp"
+#include "toolkit/cdi/transform.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace slipway;
@@ -13,10 +13,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   auto spec = cdi::parse_and_validate(text, "spec");
   fuzz::demand_presentable(spec);
   if (!spec) return 0;
-  cdi::finish(*spec, false);  // `all` may bring two network devices of one name together
+  toolkit::finish(*spec, false);  // `all` may combine two network devices of one name
   fuzz::demand(cdi::validate(*spec, "spec").ok(), "a valid spec is valid when it is tidied");
   const auto again = cdi::parse_and_validate(cdi::to_yaml(*spec), "again");
-  // Bytes that are no UTF-8 are written as U+FFFD; a spec with them is the same only from the second time on.
+  // Invalid UTF-8 is written as U+FFFD; a spec with such bytes is stable only from the second time on.
   fuzz::demand(again.ok(), "what slipway writes can be read");
   const auto third = cdi::parse(cdi::to_yaml(*again), "third");
   fuzz::demand(third.ok() && *third == *again, "what slipway writes is read back as the same");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fuzz/costly.cpp - no target: inputs that take too much, as replay.cpp has to notice. "loop" goes on for ever,
+// tests/fuzz/costly.cpp - not a target: inputs that take too much, which replay.cpp has to detect. "loop" never ends,
 // "wait" waits for two seconds without using the processor, "fill" writes 96 MiB of memory.
 #include <chrono>
 #include <cstdint>

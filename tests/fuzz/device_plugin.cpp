@@ -47,7 +47,7 @@ Resource make_resource() {
   return resource;
 }
 
-/// A device plugin as the service runs it, without kubelet; what it answers is checked where it is made.
+/// A device plugin as the service runs it, without kubelet; its answers are checked where they are created.
 class Plugin {
  public:
   Plugin() : socket_((scratch_.folder() / "plugin.sock").string()) {

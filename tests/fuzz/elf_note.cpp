@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fuzz/elf_note.cpp - a libcuda that a container's image brought, as the hook looks for its note; and a program
-// of that image.
+// tests/fuzz/elf_note.cpp - a libcuda from a container's image, as the hook looks for its note; and a program of that
+// image.
 #include "elf_note.hpp"
 
 #include <cstdint>

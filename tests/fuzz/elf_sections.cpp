@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/fuzz/elf_sections.cpp - a library of a root, as `slipway install` reads it, and a kernel module that a root's
-// compiler made: the same in a file and in memory, within the limits, whatever it says of itself.
+// compiler made: the same in a file and in memory, within the limits, whatever it contains.
 #include "base/elf/elf_sections.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fuzz/fuzz_check.hpp - what a fuzz target demands of an answer; a demand that fails ends the program.
+// tests/fuzz/fuzz_check.hpp - the checks of a fuzz target; a failed check ends the program.
 #pragma once
 
 #include <cstdio>
@@ -16,7 +16,7 @@ inline void demand(bool holds, std::string_view what) {
   std::abort();
 }
 
-/// An error for people says something, and its text can be printed and sent.
+/// Demands that an error for users has a text, which can be printed and sent.
 inline void demand_presentable(const Error& error) {
   demand(!error.what.empty(), "an error says what happened");
   demand(!to_text(error).empty() && !canonical(to_json(error)).empty(), "an error has a text and a JSON form");

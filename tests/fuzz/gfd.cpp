@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fuzz/gfd.cpp - what becomes label values: names of GPUs and machines, vGPU records, the device plugin's config.
+// tests/fuzz/gfd.cpp - the sources of label values: names of GPUs and machines, vGPU records, the device plugin's
+// config.
 #include <cstdint>
 
 #include "gfd/labels/config.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fuzz/journal.cpp - the SQLite file of a cut-off apply in a root that somebody else filled, as the next apply
-// reads it.
+// tests/fuzz/journal.cpp - the SQLite file of an interrupted apply in a root that another user filled, as the next
+// apply reads it.
 #include "core/journal/journal.hpp"
 
 #include <cstdint>

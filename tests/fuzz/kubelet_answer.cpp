@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fuzz/kubelet_answer.cpp - what comes from kubelet's socket, for the NRI plugin and for who asks which pods have
-// a device: HTTP/2, gRPC, and a list of pods; and kubelet's checkpoint.
+// tests/fuzz/kubelet_answer.cpp - the answers from kubelet's socket, for the NRI plugin and for the readers of pods'
+// devices: HTTP/2, gRPC, and a list of pods; and kubelet's checkpoint.
 #include <algorithm>
 #include <cstdint>
 #include <set>
@@ -11,9 +11,10 @@
 #include <slipway/testing/fake_host.hpp>
 
 #include "nvidia/kubelet/allocations.hpp"
+#include "nvidia/kubelet/pod_resources.hpp"
 #include "nvidia/kubelet/unary_call.hpp"
 #include "tests/fuzz/fuzz_check.hpp"
-#include "toolkit/nri/pod_resources.hpp"
+#include "toolkit/nri/given_devices.hpp"
 
 namespace {
 
@@ -21,11 +22,11 @@ using namespace slipway;
 
 constexpr std::size_t kLargest = 4096;
 
-/// What a call comes to, where the other side says that and ends.
+/// Returns the result of a call when the other side sends these bytes and closes the connection.
 Result<std::string> answer_to(std::string_view words) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) std::abort();
-  (void)!::write(ends[1], words.data(), words.size());  // as much as the socket takes
+  (void)!::write(ends[1], words.data(), words.size());  // as much as the socket accepts
   ::shutdown(ends[1], SHUT_WR);
   auto answer = nvidia::kubelet::call(ends[0], {.method = "/v1.PodResourcesLister/List",
                                                 .message = {},
@@ -37,15 +38,16 @@ Result<std::string> answer_to(std::string_view words) {
 }
 
 void demand_uuids(const std::string& list) {
-  const auto uuids = nri::uuids_in(list, {"team-a", "train-0", "cuda"});
-  fuzz::demand_presentable(uuids);
-  if (!uuids) return;
-  for (const std::string& uuid : *uuids)
+  const auto pods = nvidia::kubelet::parse_pods(list);
+  fuzz::demand_presentable(pods);
+  if (!pods) return;
+  const auto uuids = nri::uuids_in(*pods, {"team-a", "train-0", "cuda"});
+  for (const std::string& uuid : uuids)
     fuzz::demand(uuid.starts_with("GPU-") || uuid.starts_with("MIG-"), "only GPUs and MIG devices are given");
-  fuzz::demand(std::set<std::string>(uuids->begin(), uuids->end()).size() == uuids->size(), "each is given once");
+  fuzz::demand(std::set<std::string>(uuids.begin(), uuids.end()).size() == uuids.size(), "each is given once");
 }
 
-/// Whatever kubelet tells, each allocation is told once, in order, and its names are ones that Kubernetes can have.
+/// For any answer of kubelet, each allocation must be listed once, in order, with names that are valid in Kubernetes.
 void demand_allocations(const std::string& text) {
   using namespace nvidia::kubelet;
   const auto pods = parse_pods(text);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tests/fuzz/large_seeds.py TARGET FOLDER - writes large inputs for a target into a folder, to search on from: lists as long
-as etcd and the engines let a pod have them, which would be too large to commit. Targets without any get none."""
+"""tests/fuzz/large_seeds.py TARGET FOLDER - writes large inputs for a target into a folder, to start the search from:
+lists as long as etcd and the engines allow for a pod, which would be too large to commit. Some targets have none."""
 
 import json
 import pathlib
@@ -22,7 +22,7 @@ def member(number, content):
 
 
 def question(container):
-    """CreateContainer, as an engine sends it."""
+    """Returns CreateContainer in an engine's form."""
     pod = member(2, "train-0") + member(4, "team-a")
     request = member(1, pod) + member(2, member(3, "cuda") + container)
     payload = member(1, "nri.pkg.api.v1alpha1.Plugin") + member(2, "CreateContainer") + member(3, request)

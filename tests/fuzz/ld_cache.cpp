@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fuzz/ld_cache.cpp - /etc/ld.so.cache of a driver root that somebody else filled.
+// tests/fuzz/ld_cache.cpp - /etc/ld.so.cache of a driver root that another user filled.
 #include "nvidia/ld_cache.hpp"
 
 #include <cstdint>

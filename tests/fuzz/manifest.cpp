@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fuzz/manifest.cpp - a plugin's manifest: YAML and schemas from a file that somebody else built.
+// tests/fuzz/manifest.cpp - a plugin's manifest: YAML and schemas from a third party's file.
 #include "core/loader/manifest.hpp"
 
 #include <cstdint>

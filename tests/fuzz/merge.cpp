@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fuzz/merge.cpp - keys set in somebody's file and taken back: the file is as it was, byte for byte. Each format
-// is a target of its own (SLIPWAY_FUZZ_FORMAT).
+// tests/fuzz/merge.cpp - keys that are set in a file and removed again: the file is as it was, byte for byte. Each
+// format is a target of its own (SLIPWAY_FUZZ_FORMAT).
 //
-// Input: a line of JSON (the keys; where it is none, the target's own), then the file.
+// Input: a line of JSON (the keys; if it is not JSON, the target's own), then the file.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace slipway;
 
-/// Keys that components of slipway set in such files: Docker's daemon.json, containerd's config.toml, a kubelet's YAML.
+/// Keys that slipway's components set in such files: Docker's daemon.json, containerd's config.toml, kubelet's YAML.
 const std::map<std::string, const char*> kOwn = {
     {"json",
      R"({"features":{"cdi":true},"default-runtime":"nvidia","runtimes":{"nvidia":{"path":"/b","runtimeArgs":[]}}})"},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fuzz/mig.cpp - what nvidia-mig-parted reads: configs and checkpoints of MIG layouts, and the names of profiles.
+// tests/fuzz/mig.cpp - the input of nvidia-mig-parted: configs and checkpoints of MIG layouts, and the names of
+// profiles.
 #include <cstdint>
 
 #include "mig/config/checkpoint.hpp"

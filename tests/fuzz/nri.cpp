@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fuzz/nri.cpp - what comes over an engine's NRI socket: chunks, ttrpc messages, containers; and what these get
-// where no rule permits them anything.
+// tests/fuzz/nri.cpp - the input from an engine's NRI socket: chunks, ttrpc messages, containers; and the changes to
+// containers when no rule permits anything.
 #include <algorithm>
 #include <cstdint>
 #include <set>
@@ -29,7 +29,7 @@ std::string one_device(const std::string& kind, const std::string& name, const s
          R"(","containerEdits":{"deviceNodes":[{"path":")" + node + R"("}]}}]})";
 }
 
-/// A host with two GPUs and more, of which kubelet has given nothing to any container, or GPU 0.
+/// A host with two GPUs and more; kubelet has given a container nothing, or GPU 0.
 nri::Devices host(bool has_given) {
   static const fuzz::Scratch scratch;
   static const bool made = [] {
@@ -56,7 +56,7 @@ bool may_write_sysfs(const nri::wire::CreateContainerRequest& request) {
   return nri::bundle_of(request.pod(), request.container())["process"].contains("capabilities");
 }
 
-/// The container as the engine makes it then.
+/// Returns the container as the engine would create it then.
 nri::wire::Container adjusted(nri::wire::Container container, const nri::wire::ContainerAdjustment& given) {
   const auto drop = [](auto& list, auto&& is_old) {
     list.erase(std::remove_if(list.begin(), list.end(), is_old), list.end());
@@ -106,7 +106,7 @@ struct Run {
   bool serving = false;
 };
 
-/// The bytes as they would come in parts of that size.
+/// Passes the bytes in parts of that size.
 Run run(std::string_view bytes, std::size_t part) {
   nri::Session session(give);
   Run seen;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fuzz/registry_answer.cpp - what a registry or its token service answers, apart from manifests: challenges,
+// tests/fuzz/registry_answer.cpp - the answers of a registry or its token service, apart from manifests: challenges,
 // links to the next page, redirects, errors, tags.
 //
 // Input: parts between NUL bytes: WWW-Authenticate, Link, Location, and the body.

@@ -3,7 +3,7 @@
 // and fails when one takes too much of the processor's time or of memory.
 //
 // Usage: fuzz_TARGET [--seconds=N] [--mib=N] FOLDER...
-// It is the process's own time that counts (ITIMER_PROF): what else the machine does makes no difference.
+// It is the process's own time that counts (ITIMER_PROF): other programs make no difference.
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -23,8 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 namespace {
 
 struct Limits {
-  long seconds = 10;  ///< of an input that libFuzzer would give up after the same time
-  long mib = 1024;    ///< by which an input may raise the peak of resident memory; sanitizers keep what was freed
+  long seconds = 10;  ///< libFuzzer would give up an input after the same time
+  long mib = 1024;    ///< limit for an input's increase of the peak of resident memory; sanitizers keep freed memory
 };
 
 void too_long(int) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fuzz/requirement.cpp - NVIDIA_REQUIRE_* of an image, whose author may be anybody: the first line is
-// CUDA_VERSION, the rest an expression.
+// tests/fuzz/requirement.cpp - NVIDIA_REQUIRE_* of an image from any author: the first line is CUDA_VERSION, the rest
+// an expression.
 #include "toolkit/requests/requirement.hpp"
 
 #include <cstdint>

@@ -33,7 +33,7 @@ class Scratch {
   std::filesystem::path folder_;
 };
 
-/// A file without a name that holds the bytes.
+/// An unnamed file with these bytes.
 class MemoryFile {
  public:
   explicit MemoryFile(std::string_view bytes) : fd_(::memfd_create("input", MFD_CLOEXEC)) {
@@ -55,7 +55,7 @@ inline void write_file(const std::filesystem::path& path, std::string_view bytes
   ::close(fd);
 }
 
-/// The parts between NUL bytes; the last one is the rest, whatever it holds.
+/// Splits at NUL bytes; the last part is the rest, with any content.
 inline std::vector<std::string_view> parts_of(std::string_view input, std::size_t most) {
   std::vector<std::string_view> parts;
   while (parts.size() + 1 < most) {
@@ -68,7 +68,7 @@ inline std::vector<std::string_view> parts_of(std::string_view input, std::size_
   return parts;
 }
 
-/// Of what was unpacked.
+/// Checks an unpacked tree.
 inline void demand_plain(const std::filesystem::path& tree) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(tree)) {
     struct stat info {};

@@ -11,7 +11,7 @@ namespace {
 
 using namespace slipway;
 
-/// Whatever a model says, filling a GPU of it comes to an end.
+/// For any model, filling a GPU with instances must end.
 void fill(const sim::Model& model) {
   sim::Gpu gpu{};
   gpu.model = model;

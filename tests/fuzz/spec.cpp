@@ -41,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto spec = slipway::core::host_spec_from_text(text, "host.yaml", plugins);
   slipway::fuzz::demand_presentable(spec);
   if (!spec) return 0;
-  // A generation keeps the document; what was taken once must be taken again, and come to the same.
+  // A generation keeps the document; an accepted document must be accepted again, with the same result.
   const auto again = slipway::core::host_spec_from_json(spec->document, "host.yaml", plugins);
   slipway::fuzz::demand(again.ok(), "the record of a spec is a spec");
   slipway::fuzz::demand(again->components == spec->components, "the record of a spec comes to the same");

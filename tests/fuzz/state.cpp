@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fuzz/state.cpp - the state folder of a root that somebody else filled: records, generations, its format, a
-// lock.
+// tests/fuzz/state.cpp - the state folder of a root that another user filled: records, generations, its format, a lock.
 //
 // Input: parts between NUL bytes: components/driver.json, generations/1.json, products.json, failing.json,
 // generations/current, format.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fuzz/tree.cpp - a tree of folders that somebody else made, deep, wide or both: it is walked whole or refused,
-// and removed whole.
+// tests/fuzz/tree.cpp - a tree of folders from another user, deep, wide or both: it is walked whole or refused, and
+// removed whole.
 //
 // Input: a byte for each step. Its lower two bits: 0 a folder, which is entered; 1 a file; 2 up; 3 a link to a folder
 // outside. The others are the number of the name. From 0x80 on: the last step again, 16 times (byte - 0x7f).

@@ -12,7 +12,7 @@ namespace {
 
 using namespace slipway;
 
-/// A folder with the certificate and the key that a config may name.
+/// A folder with the certificate and the key that a config may use.
 struct Place {
   Place() {
     fuzz::write_file(scratch.folder() / "cert.pem", "certificate");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fuzz/worker_frames.cpp - what a plugin's process sends to slipway: frames in pieces of any size, and its
-// output.
+// tests/fuzz/worker_frames.cpp - the bytes that a plugin's process sends to slipway: frames in pieces of any size, and
+// its output.
 //
 // Input: one byte that says how the rest is cut, then the bytes on the wire.
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Heard {
   bool operator==(const Heard&) const = default;
 };
 
-/// All that can be read from bytes that come in pieces of such a size.
+/// Reads everything from bytes that arrive in pieces of that size.
 Heard hear(std::string_view bytes, std::size_t piece) {
   FrameReader reader;
   Heard heard;

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/action/systemd/systemd.hpp"
 
-#include <map>
+#include <chrono>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <slipway/text.hpp>
 
 namespace slipway::core {
 namespace {
 
-constexpr const char* kProperties =
-    "--property=LoadState,ActiveState,SubState,Result,MainPID,CanReload,NeedDaemonReload,Type,Job,"
-    "ExecMainExitTimestampMonotonic,ConditionResult,ConditionTimestampMonotonic";
 constexpr std::chrono::seconds kLookLimit{30};
 constexpr std::chrono::seconds kJobLimit{300};
 constexpr std::chrono::milliseconds kLookEvery{200};
@@ -46,28 +45,6 @@ bool has_systemd(const Host& host) { return host.live() && host.exists("/run/sys
 Status check_systemctl(const Host& host) {
   return root_has_tool(host, "systemctl") ? Status{}
                                           : tool_missing(host, "systemctl", "tell systemd of units", "systemd");
-}
-
-Result<UnitState> unit_state(const Host& host, const std::string& unit) {
-  SLIPWAY_TRY(end, run_live(host, {"systemctl", "show", "--no-pager", kProperties, unit}, kLookLimit));
-  if (end.status != 0) return tool_failed(end, "asking systemd about " + unit, "check `systemctl status " + unit + "`");
-  std::map<std::string, std::string> values;
-  for (const std::string& line : lines_of(end.output))
-    if (const std::size_t equals = line.find('='); equals != std::string::npos)
-      values[line.substr(0, equals)] = line.substr(equals + 1);
-  const std::string ended = values["ExecMainExitTimestampMonotonic"];
-  UnitState state{values["LoadState"], values["ActiveState"], values["SubState"], values["Result"], values["MainPID"]};
-  state.can_reload = values["CanReload"] == "yes";
-  state.needs_daemon_reload = values["NeedDaemonReload"] == "yes";
-  const std::string job = values["Job"];  // the job's number
-  state.queued = state.active == "inactive" && !job.empty() && job != "0";
-  // Before the conditions were ever checked, their result is "no" too.
-  const std::string looked = values["ConditionTimestampMonotonic"];
-  const bool has_condition_unmet = values["ConditionResult"] == "no" && !looked.empty() && looked != "0";
-  state.skipped = state.active == "inactive" && (state.result == "exec-condition" || has_condition_unmet);
-  state.has_run = values["Type"] == "oneshot" && state.active == "inactive" && state.result == "success" &&
-                  !ended.empty() && ended != "0";
-  return state;
 }
 
 Status systemctl(const Host& host, const std::string& verb, const std::string& unit) {

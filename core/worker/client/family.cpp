@@ -47,7 +47,7 @@ Result<pid_t> Family::start(const std::function<Result<pid_t>()>& fork) {
   Result<pid_t> pid = fork();
   if (!pid) return pid;
   worker_ = *pid;
-  group_.add(worker_);
+  group_.watch(worker_);  // it goes into the groups by itself
   all_workers().workers.insert(worker_);
   return pid;
 }
@@ -77,8 +77,8 @@ bool Family::end() {
 /// @param child  a child of this process, perhaps only since its parent ended
 bool Family::is_member(pid_t child) const {
   const std::string number = std::to_string(child);
-  const ProcessState state = state_of(number);
-  if (state.session == worker_) return true;
+  const ProcessStat state = state_of(number);
+  if (state.session == static_cast<unsigned>(worker_)) return true;
   if (cgroup() >= 0 && cgroup2_path(number).ends_with("/" + group_.name())) return true;
   const std::string name = environment_of(child, kWorkerVariable);
   if (!name.empty()) return name == group_.name();
@@ -86,7 +86,7 @@ bool Family::is_member(pid_t child) const {
   // family's.
   static const bool marked_ourselves = oom_score_of("self") == kWorkerOomScore;
   if (marked_ourselves || oom_score_of(number) != kWorkerOomScore) return false;
-  return state.dead || all_workers().workers.empty();
+  return state.ended() || all_workers().workers.empty();
 }
 
 bool Family::end_some_orphans() {

@@ -31,7 +31,7 @@ class Family {
 
   const LimitedProcesses& group() const { return group_; }
 
-  /// Starts the worker with `fork`, which returns its pid. Once per family.
+  /// Starts the worker with `fork`, which returns its pid. Once per family. The worker has to enter group().members().
   Result<pid_t> start(const std::function<Result<pid_t>()>& fork);
   /// Returns and reaps the worker's status for waitpid(2) if it ended within that time; -1 when the status is unknown.
   std::optional<int> wait(int milliseconds);

@@ -29,7 +29,7 @@ std::vector<pid_t> children_by_search() {
   for (const fs::directory_entry& entry : fs::directory_iterator("/proc", error)) {
     const std::string name = entry.path().filename();
     if (std::isdigit(static_cast<unsigned char>(name.front())) == 0) continue;
-    if (state_of(name).parent == getpid()) all.push_back(std::stoi(name));
+    if (state_of(name).parent == static_cast<unsigned>(getpid())) all.push_back(std::stoi(name));
   }
   return all;
 }
@@ -48,17 +48,8 @@ std::vector<pid_t> children_of_this_process() {
   return all;
 }
 
-ProcessState state_of(const std::string& process) {
-  const std::string text = content("/proc/" + process + "/stat");
-  const std::size_t name_end = text.rfind(')');  // the name may contain blanks and brackets
-  if (name_end == std::string::npos) return {};
-  std::istringstream rest(text.substr(name_end + 1));
-  std::string letter;
-  ProcessState state;
-  pid_t group = 0;
-  rest >> letter >> state.parent >> group >> state.session;
-  state.dead = letter == "Z" || letter == "X";
-  return state;
+ProcessStat state_of(const std::string& process) {
+  return parse_process_stat(content("/proc/" + process + "/stat")).value_or(ProcessStat());
 }
 
 std::string environment_of(pid_t process, const std::string& variable) {

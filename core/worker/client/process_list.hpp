@@ -7,19 +7,15 @@
 
 #include <sys/types.h>
 
+#include <slipway/process/proc_text.hpp>
+
 namespace slipway::core {
 
 /// Returns the children of all threads of this process, including zombies.
 std::vector<pid_t> children_of_this_process();
 
-/// A line of /proc/PID/stat.
-struct ProcessState {
-  bool dead = false;  ///< a zombie
-  pid_t parent = 0;
-  pid_t session = 0;
-};
-/// All zero when the process is gone.
-ProcessState state_of(const std::string& process);
+/// Reads /proc/PID/stat of a process ("self" or a number); all zero when the process is gone.
+ProcessStat state_of(const std::string& process);
 
 /// Returns a variable from the environment that a process was started with; empty when it has none, or is a zombie.
 std::string environment_of(pid_t process, const std::string& variable);

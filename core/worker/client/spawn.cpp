@@ -10,6 +10,8 @@
 
 #include <slipway/process/sockets.hpp>
 
+#include "core/worker/serve/serve.hpp"
+
 namespace slipway::core {
 namespace {
 
@@ -36,10 +38,14 @@ Fd input_of(const WorkerOptions& options) {
   return input ? std::move(input) : Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
 }
 
-Result<pid_t> start(const ChildProgram& program, const Family& family) {
-  if (family.cgroup() >= 0)
-    if (const pid_t pid = start_in_cgroup(program, family.cgroup()); pid > 0) return pid;
-  return start_program(program);
+/// Under numbers above those that the worker gets.
+Result<std::vector<Fd>> group_descriptors(const Family& family) {
+  std::vector<Fd> groups;
+  for (const int members : family.group().members()) {
+    SLIPWAY_TRY(group, moved_up(Fd(fcntl(members, F_DUPFD_CLOEXEC, 0))));
+    groups.push_back(std::move(group));
+  }
+  return groups;
 }
 
 }  // namespace
@@ -52,6 +58,7 @@ Result<WorkerProcess> spawn_worker(const WorkerOptions& options, Family& family)
   SLIPWAY_TRY(printed, make_pipe());
   fcntl(printed.read.get(), F_SETFL, O_NONBLOCK);
   SLIPWAY_TRY(input, moved_up(input_of(options)));
+  SLIPWAY_TRY(groups, group_descriptors(family));
   ChildProgram program{.argv = {path, options.plugin_path, std::to_string(getpid())},
                        .environment = options.environment,
                        .descriptors = {input.get(), printed.write.get(), printed.write.get(), channel.theirs.get()},
@@ -62,8 +69,10 @@ Result<WorkerProcess> spawn_worker(const WorkerOptions& options, Family& family)
   program.environment.push_back(family.marker());
   program.environment.push_back(worker_sockets_entry(options.sockets.size()));
   program.descriptors.insert(program.descriptors.end(), options.sockets.begin(), options.sockets.end());
+  program.environment.push_back(std::string(kWorkerGroups) + "=" + std::to_string(groups.size()));
+  for (const Fd& group : groups) program.descriptors.push_back(group.get());
   Result<pid_t> pid = Error{};
-  run_on_start_thread([&] { pid = family.start([&] { return start(program, family); }); });
+  run_on_start_thread([&] { pid = family.start([&] { return start_program(program); }); });
   if (!pid) return std::move(pid).error();
   Fd handle(static_cast<int>(syscall(SYS_pidfd_open, *pid, 0)));
   return WorkerProcess{*pid, std::move(handle), std::move(channel.ours), std::move(printed.read)};

@@ -24,18 +24,11 @@ struct WorkerProcess {
   Fd printed;  ///< reading end of its standard output and error, non-blocking
 };
 
-/// Starts slipway-worker in its own session, and in the family's cgroup if it has one. Thread-safe: a thread that lives
-/// as long as this process starts the worker, since a worker dies with the thread that started it.
+/// Starts slipway-worker in its own session. The worker enters the family's control groups, whose descriptors it gets,
+/// before it loads the plugin; a failure is the error of its first call. Thread-safe: a thread that lives as long as
+/// this process starts the worker, since a worker dies with the thread that started it.
 /// Errors: those of worker_program(), system_error().
 Result<WorkerProcess> spawn_worker(const WorkerOptions& options, Family& family);
-
-/// Starts a program directly inside a cgroup: clone3(2) with CLONE_INTO_CGROUP (Linux 5.7) and shared memory until
-/// exec, like vfork(2), since moving a running process into a cgroup takes milliseconds on many kernels, and so does
-/// copying this one. The program gets its own session and default signals. All signals must be blocked in the calling
-/// thread.
-/// @param program  its argv has a path; its descriptors are open, with numbers above those that it gets
-/// @return the pid; -1 when this is not possible here. A program that cannot be executed ends with status 127.
-pid_t start_in_cgroup(const ChildProgram& program, int cgroup);
 
 /// Looks beside the running program (build tree), in ../libexec/slipway/ or ../bin/ from there, else in the compiled-in
 /// folder. Errors: `not_found` with the places; `denied` when as root other users may write the file found.

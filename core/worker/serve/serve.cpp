@@ -2,6 +2,7 @@
 #include "core/worker/serve/serve.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -33,20 +34,37 @@ void set_oom_score() {
   if (file >= 0) close(file);
 }
 
-/// Sets up the process before the first instruction of the plugin. @return false when slipway has already ended
-bool settle(pid_t parent) {
+/// True when slipway has started this process, and has not ended.
+bool has_parent(pid_t parent) {
   struct stat status {};
   if (fstat(kDescriptor, &status) != 0 || !S_ISSOCK(status.st_mode)) return false;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) return false;  // it ended before the line above
+  return getppid() == parent;  // else it ended before the line above
+}
+
+/// Enters the control groups that slipway has made for this worker. Errors: system_error()
+Status join_groups() {
+  const char* const count = std::getenv(kWorkerGroups);
+  const int first = kFirstWorkerSocket + static_cast<int>(worker_sockets());
+  for (int i = 0; count != nullptr && i < std::atoi(count); ++i) {
+    if (write(first + i, "0", 1) == 1) continue;
+    Error error = system_error("enter", "the control group of a worker", errno);
+    error.next =
+        "run slipway as root, or give this user the control group that slipway runs in (Delegate=yes of a unit)";
+    return error;
+  }
+  return {};
+}
+
+/// Sets up the process before the first instruction of the plugin.
+void settle() {
   fcntl(kDescriptor, F_SETFD, FD_CLOEXEC);
-  syscall(SYS_close_range, kDescriptor + 1U + worker_sockets(), ~0U, 0U);
+  syscall(SYS_close_range, kFirstWorkerSocket + worker_sockets(), ~0U, 0U);
   rlimit core{};
   // 1 also prevents a dump to the program of a core_pattern, which 0 does not.
   if (getrlimit(RLIMIT_CORE, &core) == 0) core.rlim_cur = std::min<rlim_t>(1, core.rlim_max);
   (void)setrlimit(RLIMIT_CORE, &core);
   set_oom_score();
-  return true;
 }
 
 PluginAnswer ask(PluginLibrary& plugin, const Json& call) {
@@ -91,7 +109,14 @@ void reply(Connection& connection, const char* type, const Json& call, PluginAns
 
 int serve_as_worker(int count, char** arguments, const LoadPlugin& load) {
   begin_program();
-  if (count == 3 && settle(std::atoi(arguments[2]))) serve(load);
+  if (count == 3 && has_parent(std::atoi(arguments[2]))) {
+    const Status joined = join_groups();
+    settle();
+    serve([&](const slipway_services* services) -> Result<std::unique_ptr<PluginLibrary>> {
+      if (!joined) return joined.error();
+      return load(services);
+    });
+  }
   std::fputs("this part of slipway is started by slipway, not by hand; see `slipway --help`\n", stderr);
   return kUsage;
 }

@@ -33,6 +33,10 @@ int run_tool_alone(const std::vector<std::string>& words);
 /// Each worker's own name, in the environment of all its descendants.
 constexpr const char* kWorkerVariable = "SLIPWAY_WORKER_ID";
 
+/// In a worker's environment: the number of control groups that it has to enter before it loads the plugin. Their
+/// cgroup.procs are open as the descriptors after its sockets (slipway/process/sockets.hpp).
+constexpr const char* kWorkerGroups = "SLIPWAY_WORKER_GROUPS";
+
 /// oom_score_adj(5) of every worker: when memory is short, the kernel kills a plugin before slipway. All descendants
 /// inherit it, even those that clear their environment, and it is still readable for a zombie. Other programs are
 /// unlikely to use this number.

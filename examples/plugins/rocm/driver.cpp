@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver.hpp"
 
+#include <slipway/action/triggers.hpp>
 #include <slipway/text.hpp>
 
 #include "gpus.hpp"
@@ -48,12 +49,12 @@ Result<Plan> Driver::plan(const Spec& spec, const Facts&, const Inputs&) const {
   Plan plan;
   plan.add(action::file({.path = "/usr/lib/sysusers.d/slipway-rocm.conf", .content = "g render -\ng video -\n"}))
       .because("the devices belong to these groups")
-      .triggers({"sysusers"});
+      .triggers({action::sysusers()});
   plan.add(action::file({.path = "/etc/udev/rules.d/70-slipway-rocm.rules",
                          .content = "KERNEL==\"kfd\", GROUP=\"render\", MODE=\"0660\"\n"
                                     "SUBSYSTEM==\"drm\", KERNEL==\"renderD*\", GROUP=\"render\", MODE=\"0660\"\n"
                                     "SUBSYSTEM==\"drm\", KERNEL==\"card[0-9]*\", GROUP=\"video\", MODE=\"0660\"\n"}))
-      .triggers({"udev:kfd", "udev:drm"});
+      .triggers({action::udev("kfd"), action::udev("drm")});
   if (!options.empty()) {
     plan.add(action::file(
         {.path = "/etc/modprobe.d/slipway-rocm.conf", .content = "options amdgpu " + joined(options, " ") + "\n"}));
@@ -63,7 +64,7 @@ Result<Plan> Driver::plan(const Spec& spec, const Facts&, const Inputs&) const {
       .because("loads it at every boot");
   if (const auto folders = spec.texts("libraries"); !folders.empty())
     plan.add(action::file({.path = "/etc/ld.so.conf.d/slipway-rocm.conf", .content = joined(folders, "\n") + "\n"}))
-        .triggers({"ldconfig"});
+        .triggers({action::ldconfig()});
   plan.add(action::kernel_module(kModule, options));
   return plan;
 }

@@ -2,6 +2,7 @@
 // sysctl.cpp - kernel parameters, modules and memory settings that GPU and RDMA jobs need.
 #include <map>
 
+#include <slipway/action/triggers.hpp>
 #include <slipway/plugin.hpp>
 #include <slipway/text.hpp>
 
@@ -75,7 +76,7 @@ class Sysctl final : public Component {
     for (const auto& [name, value] : parameters) content += name + " = " + value + "\n";
     if (!parameters.empty())
       plan.add(action::file({.path = "/etc/sysctl.d/60-slipway.conf", .content = content}))
-          .triggers({"restart:systemd-sysctl.service"});
+          .triggers({action::restart("systemd-sysctl.service")});
     if (const std::string policy = spec.text("transparent_hugepages"); policy != "keep")
       plan.add(action::systemd_unit(
           {.name = "slipway-hugepages.service",

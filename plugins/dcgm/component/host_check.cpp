@@ -100,7 +100,7 @@ std::vector<Missing> missing_on(const Settings& settings, const Host& host) {
   if (settings.engine == "managed" && !has_host_engine(host))
     missing.push_back(
         {"dcgm.host-engine", "nv-hostengine is not installed, so engine: managed gives no values", package});
-  if (!host.live() && !host.has_kernel_view()) return missing;  // what follows is there while a machine runs
+  if (!host.live() && !host.has_kernel_view()) return missing;  // the remaining files exist only on a running machine
   const AttributionSettings& attribution = settings.attribution;
   if (attribution.kubernetes && !host.exists(attribution.kubelet_socket))
     missing.push_back({"dcgm.kubelet",

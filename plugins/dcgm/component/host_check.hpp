@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/component/host_check.hpp - whether a host has what the settings name, before a service stumbles over it.
+// plugins/dcgm/component/host_check.hpp - checks that a host has everything that the settings name, before the service
+// starts.
 #pragma once
 
 #include <string>
@@ -14,33 +15,35 @@
 
 namespace slipway::dcgm {
 
-/// As the service will read them. Errors: those of read_config_file() and counters_of().
+/// Reads the counters as the service will read them. Errors: those of read_config_file() and counters_of().
 Result<Counters> counters_of_host(Settings settings, const Host& host);
 
-/// With a site's file over slipway's own. Errors: those of the file, and of check_rule_fields().
+/// Returns slipway's health rules merged with the site's file. Errors: those of the file, and of check_rule_fields().
 Result<nvidia::health::Rules> rules_of_host(const Settings& settings, const Host& host);
 
-/// Nothing is read of what the web-config file names, whose keys are secrets. Errors: of read_web_config().
+/// Checks the web-config file without reading the key files that it names, which are secrets. Errors: those of
+/// read_web_config().
 Status check_web_config(const Settings& settings, const Host& host);
 
-/// All of these files, and the GPUs that are named by number, where it is known how many there are.
+/// Checks all of these files, and GPU indexes in the spec if the number of GPUs is known.
 Status check_host(const Settings& settings, const Host& host);
 
-/// What the service goes on without: a metric or a label is not told then.
+/// Something that is missing on the host; the service runs without it and leaves out a metric or a label.
 struct Missing {
   std::string check;  ///< "dcgm.kubelet"
   std::string text;
   std::string remedy;
 };
-/// DCGM's library and host engine, kubelet's socket, the folder of jobs.
+/// Looks for DCGM's library and host engine, kubelet's socket and the folder of jobs.
 std::vector<Missing> missing_on(const Settings& settings, const Host& host);
 
-/// Empty: there is no engine, or no counter that only it tells.
+/// Lists the counters that only the engine has; empty: no engine is set, or no counter needs it.
 std::string asked_of_the_engine(const std::string& engine, const Counters& counters);
-/// What is wrong with a file of counters, or left out of it; a sentence each.
+/// Returns a sentence for each problem with a file of counters and for each counter that is left out.
 std::vector<std::string> remarks_on(const std::string& engine, const Counters& counters);
 
-/// Why the selection of devices gives nothing; empty: it does, or no GPU can be read. @param sample  taken with it
+/// Says why the selection of devices matches nothing; empty: it matches something, or no GPU can be read. @param sample
+/// taken with it
 std::string empty_selection(const Settings& settings, const Sample& sample);
 inline constexpr const char* kSelectionRemedy =
     "correct `devices`: GPU instances (i) are there on GPUs in MIG mode alone, eight numbers for each GPU";

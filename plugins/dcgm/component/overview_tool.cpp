@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `slipway dcgm overview`: what GET /overview.json of the service answers, without the service.
+// `slipway dcgm overview`: the answer to GET /overview.json of the service, without the service.
 #include <charconv>
 #include <thread>
 
@@ -46,7 +46,7 @@ Result<OverviewToolOptions> read_options(const CommandWords& words) {
   return options;
 }
 
-/// Whoever reads standard output is gone, where that is a pipe.
+/// True when standard output is a pipe whose reader has exited.
 bool reader_is_gone() {
   pollfd output{STDOUT_FILENO, 0, 0};
   return ::poll(&output, 1, 0) > 0 && (output.revents & POLLERR) != 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/component/plugin.cpp - the component dcgm: its service does the work, so it plans no more than a correct
-// service, and that nobody else is in its place.
+// plugins/dcgm/component/plugin.cpp - the component dcgm: its service does the work, so the component plans only a
+// correct service, and checks that no other program takes its place.
 #include <algorithm>
 
 #include <slipway/component.hpp>
@@ -17,7 +17,7 @@
 namespace slipway::dcgm {
 namespace {
 
-/// What a plan says besides.
+/// Returns the remarks that a plan shows.
 std::vector<std::string> remarks_of_host(const Settings& settings, const Host& host) {
   const auto counters = counters_of_host(settings, host);
   std::vector<std::string> remarks = counters ? remarks_on(settings.engine, *counters) : std::vector<std::string>();
@@ -27,7 +27,7 @@ std::vector<std::string> remarks_of_host(const Settings& settings, const Host& h
   return remarks;
 }
 
-/// A finding for each GPU that cannot be read, with its own remedy; else one that says how many can be.
+/// Adds a finding for each GPU that cannot be read, with its own remedy; else one that says how many can be read.
 void add_gpu_findings(const Sample& sample, Findings& findings) {
   constexpr const char* kName = "dcgm.gpus";
   const auto is_silent = [](const GpuState& state) { return !state.problem.empty(); };
@@ -56,7 +56,7 @@ class Dcgm final : public Component {
     return facts;
   }
 
-  // A mistake in the spec or in the file of counters is told now, not by a service at night.
+  // Reports a mistake in the spec or in the file of counters at plan time, before the service starts.
   Result<Plan> plan(const Spec& spec, const Facts& facts, const Inputs&) const override {
     if (facts.has("problem")) return error_from_json(facts.value("problem"));
     SLIPWAY_TRY(settings, read_settings(spec));
@@ -92,7 +92,7 @@ class Dcgm final : public Component {
     return findings;
   }
 
-  /// What only the service knows, and a file of health rules that is broken since the last apply.
+  /// Reports what the service has found, and a file of health rules that broke after the last apply.
   Result<Findings> diagnose(const Spec& spec, const Host& host) const override {
     SLIPWAY_TRY(settings, read_settings(spec));
     Findings findings;

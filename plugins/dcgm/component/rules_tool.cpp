@@ -34,7 +34,7 @@ Error excluding(const char* one, const char* other) {
                .next = "leave one of them out"};
 }
 
-/// A file that was named is one of the working directory; the site's file is one of the host.
+/// Reads a named file from the working directory, and the site's file from the host.
 Result<health::Rules> rules_of(const CommandWords& words, const Host& host) {
   const std::string file = words.text("rules");
   if (file.empty()) {

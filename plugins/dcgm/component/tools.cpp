@@ -41,7 +41,7 @@ std::string absolute(const std::string& path) {
   return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
 }
 
-/// With the site's file over slipway's own, where the counters have the health of GPUs.
+/// Returns the health rules (slipway's merged with the site's) if the counters include GPU health.
 Result<nvidia::health::Rules> rules_for(const Counters& counters, const Host& host) {
   if (!counters.wants_exporter(kHealthStatus)) return nvidia::health::default_rules();
   SLIPWAY_TRY(rules, nvidia::health::read_rules(host));

@@ -128,7 +128,7 @@ bool has_name(const std::string& pattern, const Counter& counter) {
   return ::fnmatch(pattern.c_str(), counter.name.c_str(), 0) == 0;
 }
 
-/// Of all that can be in a group; what only DCGM's engine tells stays at the engine's interval.
+/// Returns all counters that can be in a group. Counters that only DCGM's engine has keep the engine's interval.
 std::vector<const Counter*> members(const Counters& counters) {
   std::vector<const Counter*> all;
   for (const auto* const list : {&counters.series, &counters.labels, &counters.links, &counters.foreign})
@@ -137,7 +137,7 @@ std::vector<const Counter*> members(const Counters& counters) {
   return all;
 }
 
-/// What is read at the service's interval, whatever group it is in: processors, and the exporter's own metrics.
+/// True for counters that are always read at the service's interval: processors, and the exporter's own metrics.
 bool is_without_interval(const std::string& pattern, const Counters& counters) {
   const auto is_named = [&](const Counter& counter) { return has_name(pattern, counter); };
   return std::ranges::any_of(counters.processors, is_named) || std::ranges::any_of(counters.exporter, is_named);
@@ -190,7 +190,7 @@ void give_intervals(const std::vector<WatchGroup>& groups, std::chrono::millisec
         counters.warnings.push_back("the interval of the group '" + group.name + "' does not count for " + pattern +
                                     " where that names processors or the exporter's own metrics, which are read at "
                                     "the service's");
-  // What is read for other metrics is nobody's who writes patterns, unless there are no others (`names` without dcgm).
+  // A pattern does not match hidden counters, unless all counters are hidden (`names` without dcgm).
   const bool any_shown = !members(counters).empty();
   for (auto* const list : {&counters.series, &counters.labels, &counters.links})
     for (Counter& counter : *list) {

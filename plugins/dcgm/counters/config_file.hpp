@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/counters/config_file.hpp - dcgm-exporter's YAML file (its --config-file): where the counters are, and
-// how often single ones are read.
+// plugins/dcgm/counters/config_file.hpp - dcgm-exporter's YAML file (its --config-file): the place of the counters, and
+// the intervals of single counters.
 #pragma once
 
 #include <chrono>
@@ -14,12 +14,12 @@
 
 namespace slipway::dcgm {
 
-/// Counters that are read at an interval of their own.
+/// Counters that have their own read interval.
 struct WatchGroup {
   std::string name;
-  std::string place;  ///< in the file, for messages
+  std::string place;  ///< position in the file, for messages
   std::chrono::milliseconds interval{0};
-  std::vector<std::string> patterns;  ///< of names, with * and ?
+  std::vector<std::string> patterns;  ///< patterns of counter names, with * and ?
 };
 
 struct ConfigFile {
@@ -27,7 +27,7 @@ struct ConfigFile {
   std::vector<CounterRow> rows;                       ///< metrics.fields
   std::optional<std::chrono::milliseconds> interval;  ///< collection.interval
   std::vector<WatchGroup> groups;
-  std::vector<std::string> warnings;  ///< what the file says twice
+  std::vector<std::string> warnings;  ///< keys and values that the file repeats
 };
 
 inline constexpr std::size_t kMostConfigBytes = std::size_t{1} << 20U;
@@ -36,16 +36,17 @@ inline constexpr std::chrono::milliseconds kShortestInterval{100};
 inline constexpr std::chrono::milliseconds kLongestInterval{3600000};
 
 /// @param path  of the file, for messages
-/// Errors: `invalid` with file:line:column and the key: no YAML, several documents, another version, a key that is
-/// unknown or there twice, intervals that are none or beyond the limits, both sources of metrics or none.
+/// Errors: `invalid` with file:line:column and the key: invalid YAML, several documents, an unsupported version, an
+/// unknown or repeated key, an invalid interval or one beyond the limits, both sources of metrics or neither.
 Result<ConfigFile> parse_config_file(const std::string& text, const std::string& path);
 
-/// Errors: `invalid` a pattern that no counter has, or a counter that is in two groups.
+/// Errors: `invalid` a pattern that matches no counter, or a counter in two groups.
 Status check_groups(const std::vector<WatchGroup>& groups, const Counters& counters);
-/// Gives each counter the interval of its group, and `interval` to those in none; without groups they stay without.
+/// Gives each counter the interval of its group, and `interval` to counters outside all groups. Without groups nothing
+/// changes.
 void give_intervals(const std::vector<WatchGroup>& groups, std::chrono::milliseconds interval, Counters& counters);
 
-/// The intervals at which something is read. @param interval  of all counters without one of their own
+/// Returns the distinct read intervals. @param interval  for counters without their own interval
 std::vector<std::chrono::milliseconds> intervals_of(const Counters& counters, std::chrono::milliseconds interval);
 
 }  // namespace slipway::dcgm

@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::size_t kParts = 3;
 
-/// Of dcgm-exporter itself, not of DCGM.
+/// Metrics of dcgm-exporter itself, not of DCGM.
 constexpr std::array<std::string_view, 6> kExporterNames{
     "DCGM_EXP_CLOCK_EVENTS_COUNT", "DCGM_EXP_CLOCK_EVENTS_TOTAL", kHealthStatus,
     "DCGM_EXP_P2P_STATUS",         "DCGM_EXP_XID_ERRORS_COUNT",   "DCGM_EXP_XID_ERRORS_TOTAL"};
-/// What slipway's own health rules are about (plugins/nvidia/health/rules.yaml).
+/// Fields that slipway's own health rules use (plugins/nvidia/health/rules.yaml).
 constexpr std::array kHealthFields{140U, 150U, 202U, 241U, 243U, 310U, 311U, 392U, 393U, 395U, 396U, 409U, 429U, 439U};
 const std::vector<std::string> kTypes{"gauge", "counter", "histogram", "summary", "label"};
 
@@ -32,13 +32,14 @@ Error wrong(const Place& place, std::string what, std::string next) {
                .next = std::move(next)};
 }
 
-/// Blanks go, tabs do not.
+/// Trims blanks but not tabs.
 std::string_view without_blanks(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(' ');
   return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
 }
 
-/// A part in quotes, from behind the first one; `line` is what follows it then. A doubled quote stands for one.
+/// Reads a quoted part whose opening quote is already consumed, and sets `line` to the rest. A doubled quote stands for
+/// one.
 Result<std::string> quoted_part(std::string_view& line, const Place& place) {
   std::string part;
   for (std::size_t at = 0; at < line.size(); ++at) {
@@ -79,7 +80,7 @@ Result<std::vector<std::string>> parts_of(std::string_view line, const Place& pl
   return parts;
 }
 
-/// One file under way.
+/// Reads one file.
 class Reader {
  public:
   explicit Reader(const std::string& where) : where_(where) {}
@@ -149,7 +150,8 @@ class Reader {
     return counter.field == nullptr ? leave_out(counter) : add(std::move(counter), place);
   }
 
-  /// dcgm-exporter takes any word for a type here. A row that is there twice would be a family that is there twice.
+  /// As in dcgm-exporter, any word is a valid type here. A repeated row is an error: it would repeat its family on the
+  /// page.
   Status add_exporter(Counter counter) {
     if (counter.type == "label" || std::ranges::find(kTypes, counter.type) == kTypes.end()) counter.type = "untyped";
     if (counters_.wants_exporter(counter.name))
@@ -169,7 +171,8 @@ class Reader {
   Status leave_out(const Counter& counter) {
     counters_.left_out.push_back(counter.name);
     const auto number = field_number(counter.name);
-    const bool is_asked = !number || field_level(*number) != FieldLevel::processor;  // no engine is asked about those
+    const bool is_asked = !number || field_level(*number) != FieldLevel::processor;  // the engine is not asked for
+                                                                                     // these
     if (is_asked) counters_.foreign.push_back(counter);
     return {};
   }

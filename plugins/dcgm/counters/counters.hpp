@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/counters/counters.hpp - what is exported: dcgm-exporter's file of counters (CSV), read as it reads it.
+// plugins/dcgm/counters/counters.hpp - the exported metrics: dcgm-exporter's file of counters (CSV), read in the same
+// way as there.
 #pragma once
 
 #include <chrono>
@@ -14,15 +15,15 @@
 namespace slipway::dcgm {
 
 struct Counter {
-  std::string name;  ///< as the file has it: the metric's name, or the label's
+  std::string name;  ///< the metric's or label's name, as the file writes it
   std::string type;  ///< "gauge", "counter", "histogram", "summary"; empty for a label
   std::string help;
   const Field* field = nullptr;
-  bool hidden = false;                 ///< read for other metrics, and no metric itself
-  std::chrono::milliseconds every{0};  ///< between two reads; 0: as all that have no interval of their own
+  bool hidden = false;                 ///< read for other metrics; not printed itself
+  std::chrono::milliseconds every{0};  ///< read interval; 0: the interval of the service
 };
 
-/// A row as it is written.
+/// A row of a file of counters.
 struct CounterRow {
   std::size_t line = 0;  ///< in its file
   std::string name;
@@ -35,11 +36,11 @@ struct Counters {
   std::vector<Counter> labels;        ///< by name
   std::vector<Counter> links;         ///< of NVLinks, by the fields' numbers
   std::vector<Counter> processors;    ///< of processors and their cores, likewise
-  std::vector<Counter> switches;      ///< of NVSwitches, likewise; with_engine() fills it, and the next
+  std::vector<Counter> switches;      ///< of NVSwitches, likewise; with_engine() fills this and the next member
   std::vector<Counter> switch_links;  ///< of their links
   std::vector<Counter> exporter;      ///< metrics of dcgm-exporter itself, without a field, by name
-  std::vector<std::string> left_out;  ///< names of DCGM's that NVML does not tell, or that slipway does not have yet
-  std::vector<Counter> foreign;       ///< those of them that are fields of DCGM; an engine may have them
+  std::vector<std::string> left_out;  ///< DCGM's names that NVML does not have, or that slipway does not support yet
+  std::vector<Counter> foreign;       ///< the left-out names that are fields of DCGM; an engine may have them
   std::vector<std::string> warnings;  ///< a sentence each
 
   bool wants_exporter(std::string_view name) const;
@@ -47,7 +48,7 @@ struct Counters {
 
 inline constexpr std::string_view kHealthStatus = "DCGM_EXP_GPU_HEALTH_STATUS";
 
-/// Some counters are read at other times than others.
+/// True when some counters have their own read interval.
 bool has_own_intervals(const Counters& counters);
 
 inline constexpr std::size_t kMostCounterBytes = 1 << 20;
@@ -55,11 +56,11 @@ inline constexpr std::size_t kMostCounters = 1024;
 
 /// Reads "FIELD, TYPE, HELP" rows; a `#` at the very beginning of a line makes it a comment.
 /// @param where  the file's name, for messages
-/// Errors: `invalid` with file:line: a field that DCGM does not have, a type that is none, a row without three parts,
-/// a quote in the wrong place, a text that is not a label; too many rows; no row at all.
+/// Errors: `invalid` with file:line: a field that DCGM does not have, an unknown type, a row without three parts, a
+/// quote in the wrong place, a label with an invalid text; too many rows; no row at all.
 Result<Counters> parse_counters(std::string_view text, const std::string& where);
 
-/// The same of rows that another file has. Errors: those of parse_counters().
+/// Reads rows that come from another file, such as the config file. Errors: those of parse_counters().
 Result<Counters> counters_of_rows(const std::vector<CounterRow>& rows, const std::string& where);
 
 /// The rows of dcgm-exporter's own file that are not commented out.

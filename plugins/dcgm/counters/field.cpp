@@ -68,9 +68,9 @@ constexpr Field of_processor(unsigned dcgm, unsigned part) {
           .level = FieldLevel::processor};
 }
 
-// By number. The second number is NVML's: of a field value, a clock's domain, a threshold, a profiling metric.
+// Sorted by number. The second number is NVML's: a field value, a clock domain, a threshold or a profiling metric.
 constexpr Field kFields[]{
-    // no std::array: clang gives up on guessing one so long
+    // no std::array: clang cannot deduce the size of one this long
     Field{.number = 1, .source = Source::system_text, .function = "nvmlSystemGetDriverVersion"},
     Field{.number = 2, .source = Source::system_text, .function = "nvmlSystemGetNVMLVersion"},
     named(Source::system_number, 4, "nvmlDeviceGetCount_v2"),
@@ -444,7 +444,7 @@ constexpr Field kFields[]{
 };
 static_assert(std::ranges::is_sorted(kFields, {}, &Field::number));
 
-/// What a GPU or its board is made as: limits, not settings.
+/// Properties that the GPU or its board is made with: limits, not settings.
 constexpr std::string_view kConstants[]{"nvmlDeviceGetBrand",
                                         "nvmlDeviceGetInforomConfigurationChecksum",
                                         "nvmlDeviceGetMaxClockInfo",

@@ -478,7 +478,7 @@ constexpr std::string_view kNames = R"(
 
 using Numbers = std::unordered_map<std::string_view, unsigned>;
 
-/// One entry of kNames after the other: the number, and its names.
+/// Calls `take` with each entry of kNames: the number and its names.
 template <class Take>
 void each_entry(Take take) {
   for (std::string_view rest = kNames; !rest.empty();) {

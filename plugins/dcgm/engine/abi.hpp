@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/engine/abi.hpp - what of libdcgm.so.4 is called: types, numbers and layouts, as DCGM's public headers
-// dcgm_agent.h, dcgm_structs.h and dcgm_fields.h have them (read for this: 4.6.0).
+// plugins/dcgm/engine/abi.hpp - the called part of libdcgm.so.4: types, numbers and layouts, from DCGM's public headers
+// dcgm_agent.h, dcgm_structs.h and dcgm_fields.h (version read: 4.6.0).
 #pragma once
 
 #include <cstddef>
@@ -29,9 +29,9 @@ inline constexpr std::size_t kMostFieldsOfAGroup = 128;            ///< DCGM_MAX
 inline constexpr unsigned short kUuidField = 54;                   ///< DCGM_FI_DEV_UUID
 inline constexpr std::size_t kTextBytes = 256;                     ///< DCGM_MAX_STR_LENGTH
 inline constexpr std::size_t kBlobBytes = 4096;                    ///< DCGM_MAX_BLOB_LENGTH
-inline constexpr std::int64_t kBlankInteger = 0x7ffffffffffffff0;  ///< and all above: no value
+inline constexpr std::int64_t kBlankInteger = 0x7ffffffffffffff0;  ///< this value and all above: no value
 inline constexpr double kBlankReal = 140737488355328.0;            ///< likewise
-inline constexpr const char* kBlankText = "<<<";                   ///< begins all texts that are no value
+inline constexpr const char* kBlankText = "<<<";                   ///< prefix of texts that mean "no value"
 
 /// dcgmConnectV2Params_v2
 struct ConnectParameters {
@@ -48,7 +48,7 @@ struct FieldValue {
   unsigned version;
   unsigned short field;
   unsigned short type;  ///< 'i', 't', 'd', 's' or 'b'
-  int status;           ///< kOk, or why there is no value
+  int status;           ///< kOk, or the reason why there is no value
   std::int64_t time_us;
   union {
     std::int64_t integer;
@@ -60,7 +60,7 @@ struct FieldValue {
 static_assert(offsetof(FieldValue, time_us) == 16 && offsetof(FieldValue, value) == 24);
 static_assert(sizeof(FieldValue) == 4120);
 
-/// dcgmNvLinkStatus_v4, which all releases of DCGM 4 take.
+/// dcgmNvLinkStatus_v4, which every release of DCGM 4 accepts.
 struct LinkStates {
   static constexpr int kUp = 3;  ///< DcgmNvLinkLinkStateUp
   struct OfGpu {
@@ -80,7 +80,7 @@ struct LinkStates {
 static_assert(sizeof(LinkStates) == 12 + 32 * 76 + 12 * 1028);
 inline constexpr unsigned kLinkStatesVersion = sizeof(LinkStates) | 4U << 24U;
 
-/// dcgm_link_t, as it is since DCGM 4.4. @param of  kGpu or kSwitch  @param owner  the number of that
+/// dcgm_link_t, as it is since DCGM 4.4. @param of  kGpu or kSwitch  @param owner  number of the GPU or NVSwitch
 constexpr unsigned link_entity(int of, unsigned owner, unsigned link) {
   return static_cast<unsigned>(of) | link << 8U | owner << 24U;
 }

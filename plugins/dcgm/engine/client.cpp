@@ -42,7 +42,7 @@ Result<EngineReading> EngineClient::read() {
   auto answer = std::make_shared<Answer>();
   const bool came_back = thread_.run([session = session_, answer] { answer->reading = session->read(); }, kCallLimit);
   if (!came_back) {
-    session_.reset();  // the call that hangs has it
+    session_.reset();  // the hanging call keeps the session alive
     return Error{.code = ErrorCode::timed_out,
                  .what = "the DCGM engine does not answer within 5 s",
                  .next = "restart nv-hostengine"};
@@ -51,7 +51,8 @@ Result<EngineReading> EngineClient::read() {
   return std::move(answer->reading);
 }
 
-/// On the thread for calls, since the end may hang as well. Where no further thread may hang, the session stays.
+/// Ends the session on the call thread, because the end may hang too. If no further thread may hang, the session stays
+/// open.
 void EngineClient::end(std::shared_ptr<EngineSession> session) {
   if (thread_.stuck() >= nvidia::nvml::CallThread::kMaxStuck)
     (void)new std::shared_ptr<EngineSession>(std::move(session));

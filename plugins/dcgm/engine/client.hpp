@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/engine/client.hpp - a connection to a DCGM engine, and the values that it has.
+// plugins/dcgm/engine/client.hpp - a connection to a DCGM engine, and its values.
 #pragma once
 
 #include <chrono>
@@ -15,8 +15,8 @@
 
 namespace slipway::dcgm {
 
-/// Used by one thread. A call that takes longer than its limit is given up, with the connection: its thread stays
-/// behind, and the next connection gets a new one.
+/// Used by one thread. A call that exceeds its limit is abandoned together with its thread and the connection; the next
+/// connection uses a new thread.
 class EngineClient {
  public:
   static constexpr std::chrono::milliseconds kCallLimit{5000};
@@ -26,21 +26,21 @@ class EngineClient {
   EngineClient(const EngineClient&) = delete;
   EngineClient& operator=(const EngineClient&) = delete;
 
-  /// Connects, and has the fields watched. What was connected before is released.
-  /// Errors: those of DcgmLibrary::open(); `not_found` nobody answers there; `timed_out`; DCGM's own.
+  /// Connects and starts watching the fields. Releases a previous connection. Errors: those of DcgmLibrary::open();
+  /// `not_found` no engine answers at the address; `timed_out`; DCGM's own.
   Status connect(const std::string& root, const EngineAddress& address, const std::vector<unsigned>& fields,
                  std::chrono::milliseconds interval);
   bool connected() const { return session_ != nullptr; }
-  /// The newest values. An error ends the connection. Errors: `timed_out`, DCGM's own.
+  /// Returns the newest values. After an error the connection is closed. Errors: `timed_out`, DCGM's own.
   Result<EngineReading> read();
-  /// As EngineSession::missing(), of the last read.
+  /// Like EngineSession::missing(), for the last read.
   std::string missing() const;
   void release();
 
  private:
   void end(std::shared_ptr<EngineSession> session);
 
-  std::shared_ptr<EngineSession> session_;  ///< shared with the calls
+  std::shared_ptr<EngineSession> session_;  ///< shared with calls in progress
   nvidia::nvml::CallThread thread_;
 };
 

@@ -76,7 +76,7 @@ void Engine::work(const std::stop_token& stop) {
     const auto pause = status ? options_.interval : again;
     again = status ? std::chrono::milliseconds(kShortestWait)
                    : std::min<std::chrono::milliseconds>(2 * again, kLongestWait);
-    // A child that is started anew answers soon: its own waits are what counts.
+    // A restarted child answers soon, and HostEngine limits the restarts itself.
     wanted = wait(stop, !status && options_.managed ? std::chrono::milliseconds(kShortestWait) : pause, wanted);
   }
   release();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/engine/engine.hpp - the engine of DCGM's beside the sampler: a thread of its own asks it, so that one
-// that hangs delays nothing; and its values beside NVML's.
+// plugins/dcgm/engine/engine.hpp - DCGM's engine beside the sampler: a thread of its own asks it, so that a hanging
+// engine delays nothing; and its values beside NVML's.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@
 
 namespace slipway::dcgm {
 
-/// The calls may come from any thread.
+/// Thread-safe.
 class Engine {
  public:
   using Log = HostEngine::Log;
@@ -31,15 +31,15 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// The fields to watch from now on; nothing is asked, and nothing started, without any.
+  /// Sets the fields to watch. Without fields, the engine is neither started nor asked.
   void want(std::vector<unsigned> fields);
-  /// Of the last answer; empty when that is older than three intervals and ten seconds.
+  /// Returns the last reading; empty when it is older than three intervals plus ten seconds.
   EngineReading latest() const;
-  /// Why there are no values; empty: there are, or nobody wants any.
+  /// Says why there are no values; empty: there are values, or no fields are wanted.
   std::string problem() const;
-  /// Whether it answered when it was asked last; nothing: nobody has asked it anything.
+  /// True when the engine answered the last request; empty: it was never asked.
   std::optional<bool> answers() const;
-  /// Disconnects, and ends nv-hostengine where it is a child. Returns when that is so. wake() takes it up again.
+  /// Disconnects, ends nv-hostengine if it is a child process, and returns when both are done. wake() reverses it.
   void quiet();
   void wake();
 
@@ -74,17 +74,18 @@ class Engine {
   std::string problem_;
   std::optional<bool> answers_;
 
-  std::jthread thread_;  ///< last: it uses all above
+  std::jthread thread_;  ///< last: the thread uses all members above
 };
 
-/// Fields that NVML does not tell, and the profiling fields where a whole GPU has none of them by NVML. By number.
+/// Returns the fields that NVML does not have, and the profiling fields if NVML supplies none of them for a whole GPU.
+/// Sorted by number.
 std::vector<unsigned> fields_for_engine(const Counters& counters, const Sample& sample);
 
 struct Merged {
   Counters counters;
   Sample sample;
 };
-/// GPU instances get no values of an engine.
+/// Merges the engine's reading into counters and sample. GPU instances get no values from an engine.
 Merged with_engine(const Counters& counters, const Sample& sample, const EngineReading& reading,
                    const LinkSelection& selection = {});
 

@@ -28,8 +28,8 @@ namespace fs = std::filesystem;
 constexpr std::chrono::seconds kGrace{5};
 constexpr const char* kFolder = "run/slipway/dcgm-engine";
 
-/// The folder of the engine's socket, for nobody else, and without the socket of one before, which would keep this one
-/// from listening.
+/// Creates the folder of the engine's socket, with access for its owner only, and removes a stale socket, which would
+/// keep the engine from listening.
 Status make_own_folder(const std::string& root_folder) {
   const std::string path = std::string("/") + kFolder;
   SLIPWAY_TRY(root, RootDir::open(root_folder));

@@ -15,7 +15,7 @@
 
 namespace slipway::dcgm {
 
-/// Where it is looked for, in the host's root.
+/// Paths where the program is looked for, below the host's root.
 inline constexpr std::array kHostEnginePrograms{"/usr/bin/nv-hostengine", "/usr/local/bin/nv-hostengine"};
 
 /// Used by one thread.
@@ -25,22 +25,22 @@ class HostEngine {
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::seconds kShortestWait{1};  ///< before it is started again
   static constexpr std::chrono::seconds kLongestWait{60};
-  static constexpr std::chrono::seconds kProven{60};  ///< it ran so long: the next wait is the shortest one again
+  static constexpr std::chrono::seconds kProven{60};  ///< after this run time the wait starts again at kShortestWait
 
   /// @param root  folder that is "/" of the host
-  /// @param programs  the folder below which the program is; for "/" the variable PATH counts as well
+  /// @param programs  the root that the program is taken from; for "/" the variable PATH counts as well
   HostEngine(std::string root, std::string programs, Log log)
       : root_(std::move(root)), programs_(std::move(programs)), log_(std::move(log)) {}
   ~HostEngine() { stop(); }
   HostEngine(const HostEngine&) = delete;
   HostEngine& operator=(const HostEngine&) = delete;
 
-  /// Where it listens: a socket below the host's /run/slipway, and no port.
+  /// Returns the address that the engine listens on: a socket below the host's /run/slipway, no TCP port.
   EngineAddress address() const;
-  /// Starts it unless it runs, or ended a short while ago: each time that it ends by itself doubles the wait.
-  /// Errors: `not_found` it is not installed; `busy` it ended and is waited for, with how; system errors.
+  /// Starts the engine unless it runs or ended recently: each exit by itself doubles the wait. Errors: `not_found` not
+  /// installed; `busy` it ended and the wait is not over (the text says how it ended); system errors.
   Status keep_running(Clock::time_point now);
-  /// SIGTERM, and SIGKILL 5 s later.
+  /// Sends SIGTERM, then SIGKILL after 5 s.
   void stop();
   bool runs() const { return pid_ > 0; }
 

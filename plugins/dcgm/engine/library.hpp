@@ -14,14 +14,14 @@ namespace slipway::dcgm {
 
 inline constexpr const char* kDcgmSoname = "libdcgm.so.4";
 
-/// The files to try in a root: the usual library folders, and DCGM's own.
+/// Returns the files to try in a root: those in the usual library folders and in DCGM's own.
 std::vector<std::string> dcgm_library_candidates(const std::string& root);
 
-/// An opened library; closed when the last owner is gone. A function may be missing.
+/// A loaded library; it is closed when the last owner releases it. Single functions may be missing.
 class DcgmLibrary {
  public:
   /// @param root  folder that is "/" of the host; for "/" the loader's path counts as well
-  /// Errors: `not_found` no such library; `invalid` it cannot be loaded, or is no libdcgm.
+  /// Errors: `not_found` no such library; `invalid` the library cannot be loaded, or is not libdcgm.
   static Result<std::shared_ptr<const DcgmLibrary>> open(const std::string& root);
   ~DcgmLibrary();
   DcgmLibrary(const DcgmLibrary&) = delete;
@@ -46,7 +46,7 @@ class DcgmLibrary {
 
  private:
   explicit DcgmLibrary(void* handle) : handle_(handle) {}
-  /// The name of a function that is missing; empty: there are all.
+  /// Looks up the functions. Returns the name of a missing one; empty: all were found.
   std::string bind();
 
   void* handle_;

@@ -13,7 +13,7 @@
 namespace slipway::dcgm {
 namespace {
 
-/// A field that only an engine has, for the whole life of the process.
+/// Returns a field that only an engine has; it stays valid until the process ends.
 const Field* engine_field(unsigned number) {
   static std::mutex mutex;
   static std::map<unsigned, Field> fields;
@@ -28,7 +28,7 @@ Value value_in(const FieldValues& values, unsigned number) {
   return found == values.end() ? Value() : found->second;
 }
 
-/// A metric has a number.
+/// Returns the value as a number, as metrics require.
 Value number_in(const FieldValues& values, unsigned number) {
   Value value = value_in(values, number);
   return std::holds_alternative<std::string>(value) ? Value() : value;
@@ -40,7 +40,7 @@ const FieldValues& values_of(const EngineReading& reading, const Entity& entity)
   return gpu == reading.gpus.end() ? kNone : gpu->second;
 }
 
-/// Where the counter stands among others, which are by the fields' numbers.
+/// Returns the counter's place in a list that is sorted by field number.
 std::ptrdiff_t place_in(const std::vector<Counter>& list, unsigned number) {
   return std::ranges::upper_bound(list, number, {}, [](const Counter& other) { return other.field->number; }) -
          list.begin();
@@ -59,7 +59,7 @@ void add_of_gpus(Counter counter, bool is_label, const EngineReading& reading, M
   list.insert(list.begin() + at, std::move(counter));
 }
 
-/// NVML's links of a GPU, and those that the engine alone told of, where no counter of NVML's asks for links.
+/// Adds a GPU link counter that only the engine has, and the engine's links if NVML's counters read no links.
 void add_of_gpu_links(Counter counter, const EngineReading& reading, Merged& merged) {
   const unsigned number = counter.field->number;
   const auto at = place_in(merged.counters.links, number);
@@ -71,7 +71,7 @@ void add_of_gpu_links(Counter counter, const EngineReading& reading, Merged& mer
   merged.counters.links.insert(merged.counters.links.begin() + at, std::move(counter));
 }
 
-/// The links that the engine knows, of GPUs that can be read, as NVML would have told them.
+/// Adds the links that the engine knows, for GPUs that can be read, in the form that NVML reports them.
 void add_links_of(const EngineReading& reading, const LinkSelection& selection, Merged& merged) {
   std::set<std::pair<std::string, unsigned>> known;
   for (const LinkEntity& link : merged.sample.links) known.emplace(link.gpu.uuid, link.link);
@@ -86,7 +86,7 @@ void add_links_of(const EngineReading& reading, const LinkSelection& selection, 
                            [](const LinkEntity& link) { return std::pair(link.gpu.index, link.link); });
 }
 
-/// @param labels  rows of the type label, of NVSwitches or of their links
+/// @param labels  rows of type label, for NVSwitches or of their links
 void add_switches(const EngineReading& reading, const LinkSelection& selection, const std::vector<Counter>& labels,
                   Merged& merged) {
   for (auto* const list : {&merged.counters.switches, &merged.counters.switch_links})

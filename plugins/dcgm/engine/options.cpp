@@ -21,7 +21,7 @@ bool is_port(const std::string& text) {
 
 bool is_letter(unsigned char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/// A name, or an IPv4 address, whose four parts are numbers of a byte.
+/// True for a name, or an IPv4 address of four bytes.
 bool is_host(const std::string& text) {
   constexpr std::size_t kLongestName = 253;
   const auto fits = [](unsigned char c) { return is_letter(c) || c == '.' || c == '-' || c == '_'; };
@@ -47,7 +47,7 @@ Result<EngineAddress> read_engine_address(const std::string& text) {
                     .next = "write it like localhost:5555, [::1]:5555 or unix:///tmp/nv-hostengine"};
   if (text.starts_with(kUnix)) {
     const std::string path = text.substr(kUnix.size());
-    constexpr std::size_t kLongest = 107;  // of sockaddr_un, without its last byte
+    constexpr std::size_t kLongest = 107;  // size of sun_path in sockaddr_un, without its last byte
     if (!path.starts_with('/') || path.size() > kLongest) return error;
     return EngineAddress{path, true};
   }

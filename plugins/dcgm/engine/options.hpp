@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/engine/options.hpp - which engine of DCGM's is asked, and where it is.
+// plugins/dcgm/engine/options.hpp - the choice of the DCGM engine, and its address.
 #pragma once
 
 #include <chrono>
@@ -10,19 +10,19 @@
 namespace slipway::dcgm {
 
 struct EngineAddress {
-  std::string text;             ///< a path, or host:port, as dcgmConnect_v2() takes it
-  bool is_unix_socket = false;  ///< the text is a path
+  std::string text;             ///< a path, or host:port, in the form that dcgmConnect_v2() takes
+  bool is_unix_socket = false;  ///< the text is a socket path
 };
 
 /// Reads "host", "host:port", "[v6]:port", "tcp://host:port" and "unix:///path", as dcgm-exporter's
-/// --remote-hostengine-info. Without a port it is 5555. Errors: `invalid`.
+/// --remote-hostengine-info does. The default port is 5555. Errors: `invalid`.
 Result<EngineAddress> read_engine_address(const std::string& text);
 
 struct EngineOptions {
-  bool managed = false;        ///< nv-hostengine is a child; else it is at `address`
-  EngineAddress address;       ///< where it is otherwise
-  std::string root = "/";      ///< the host's, whose /run has the engine's socket
-  std::string programs = "/";  ///< the root that library and program are taken from: never one that is not running
+  bool managed = false;        ///< nv-hostengine runs as a child; else it listens at `address`
+  EngineAddress address;       ///< address of an engine that is not a child
+  std::string root = "/";      ///< the host's root, whose /run holds the engine's socket
+  std::string programs = "/";  ///< the root that library and program are loaded from; always that of the running system
   std::chrono::milliseconds interval{10000};
 };
 

@@ -14,7 +14,7 @@
 namespace slipway::dcgm {
 namespace {
 
-constexpr double kKeepSeconds = 600;  // as dcgm-exporter asks for
+constexpr double kKeepSeconds = 600;  // the value that dcgm-exporter asks for
 constexpr int kKeepSamples = 1;       // only the newest is read
 
 Error failed(const DcgmLibrary& library, const std::string& doing, abi::Return code) {
@@ -33,7 +33,7 @@ Value value_of(const abi::FieldValue& field) {
   return text.starts_with(abi::kBlankText) ? Value() : Value(std::move(text));
 }
 
-/// What the library calls back with. @param context  Taken
+/// The library's callback for values. @param context  a Taken
 int take_values(int kind, unsigned entity, abi::FieldValue* values, int count, void* context) {
   if (values == nullptr) return 0;
   auto& taken = *static_cast<std::map<std::pair<int, unsigned>, FieldValues>*>(context);
@@ -53,7 +53,7 @@ const char* name_of(FieldLevel level) {
                                             : "the NVLinks of GPUs";
 }
 
-/// Not all fields of a link are of both kinds of links.
+/// GPU links and NVSwitch links have different fields.
 int kind_of(FieldLevel level) { return level == FieldLevel::nv_switch ? abi::kSwitch : abi::kLink; }
 
 }  // namespace
@@ -95,7 +95,7 @@ Status EngineSession::watch(const std::vector<unsigned>& fields, std::chrono::mi
   SLIPWAY_CHECK(watch_group(parts_.front(), abi::kAllGpus));
   for (Part& part : std::span(parts_).subspan(1)) look_for_entities(part);
   look_again_ = now_() + kLookAgain;
-  (void)library_->update(*handle_, 1);  // so that there are values at the first read
+  (void)library_->update(*handle_, 1);  // makes values available for the first read
   return {};
 }
 
@@ -121,7 +121,7 @@ Status EngineSession::watch_group(const Part& part, abi::Group group) const {
   return {};
 }
 
-/// What is there can change while the engine runs: links come up when the fabric manager has trained them.
+/// Entities can appear while the engine runs: links come up when the fabric manager has trained them.
 void EngineSession::look_for_entities(Part& part) {
   const auto entities = entities_of(part.level);
   if (!entities) {
@@ -151,7 +151,7 @@ void EngineSession::look_for_entities(Part& part) {
       part.problem = "some cannot be watched: " + library_->error_text(code);
   if (part.field_groups.empty())
     if (const Status made = make_field_groups(part); !made) {
-      part.field_groups.clear();  // some may have been made: all are made anew at the next look
+      part.field_groups.clear();  // some groups may exist already: the next check creates all of them again
       part.problem = made.error().what;
       return;
     }
@@ -190,7 +190,7 @@ Result<std::vector<unsigned>> EngineSession::links_that_are_up(int kind) const {
   return links;
 }
 
-/// Of an engine that answers about GPUs alone, the rest is missing, and no error.
+/// If the engine answers for GPUs alone, the other fields are missing; that is not an error.
 Status EngineSession::take(Part& part, Taken& taken) const {
   if (!part.group) return {};
   for (const abi::FieldGroup fields : part.field_groups) {

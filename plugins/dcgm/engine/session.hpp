@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/engine/session.hpp - one connection to a DCGM engine: what it watches, and what it reads. All calls
+// plugins/dcgm/engine/session.hpp - one connection to a DCGM engine: the fields that it watches and reads. All calls
 // block.
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace slipway::dcgm {
 
-/// By the field's number; a blank is not a value.
+/// Values by field number; a blank is not stored.
 using FieldValues = std::map<unsigned, Value>;
 
 struct EngineReading {
@@ -36,9 +36,10 @@ class EngineSession {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::milliseconds kConnectLimit{2000};
-  static constexpr std::chrono::seconds kLookAgain{60};  ///< for NVSwitches and links that are up
+  static constexpr std::chrono::seconds kLookAgain{60};  ///< interval between looks for NVSwitches and links that are
+                                                         ///< up
 
-  /// @param now  tells when to look again
+  /// @param now  the clock that decides when to look again
   explicit EngineSession(std::shared_ptr<const DcgmLibrary> library,
                          std::function<Clock::time_point()> now = Clock::now)
       : library_(std::move(library)), now_(std::move(now)) {}
@@ -46,21 +47,21 @@ class EngineSession {
   EngineSession(const EngineSession&) = delete;
   EngineSession& operator=(const EngineSession&) = delete;
 
-  /// Errors: `not_found` nobody answers; DCGM's own.
+  /// Errors: `not_found` no engine answers; DCGM's own.
   Status begin(const EngineAddress& address);
-  /// Has the fields watched: of all GPUs, and of all NVSwitches and links that are up, where some fields are of these.
-  /// Errors: DCGM's own, about GPUs; those about the others are in missing().
+  /// Starts watching the fields: for all GPUs, and for all NVSwitches and links that are up if some fields belong to
+  /// them. Errors: DCGM's own, about GPUs; those about the others are in missing().
   Status watch(const std::vector<unsigned>& fields, std::chrono::milliseconds interval);
-  /// The newest values. Errors: DCGM's own.
+  /// Returns the newest values. Errors: DCGM's own.
   Result<EngineReading> read();
-  /// Why fields of NVSwitches or links have no values; empty: they have some, or nobody wants any.
+  /// Says why fields of NVSwitches or links have no values; empty: they have some, or none are wanted.
   std::string missing() const;
-  /// @param shut_down  the whole library, which ends other connections as well
+  /// @param shut_down  shuts the whole library down, which ends other connections as well
   void end(bool shut_down);
 
  private:
   using Taken = std::map<std::pair<int, unsigned>, FieldValues>;  ///< by DCGM's kind and number of the entity
-  /// Fields of one level, and the entities that have them.
+  /// Fields of one kind, and the entities that have them.
   struct Part {
     FieldLevel level = FieldLevel::gpu;
     std::vector<unsigned short> fields = {};
@@ -68,7 +69,7 @@ class EngineSession {
     std::vector<unsigned> entities = {};
     std::optional<abi::Group> group = {};
     std::string problem = {};
-    bool is_stale = false;  ///< the engine refused something: the next look makes the group anew
+    bool is_stale = false;  ///< the engine rejected something: the next check creates the group again
   };
 
   Status make_field_groups(Part& part);
@@ -83,7 +84,7 @@ class EngineSession {
   bool initialised_ = false;
   std::optional<abi::Handle> handle_;
   std::chrono::milliseconds interval_{0};
-  std::vector<Part> parts_;  ///< of the GPUs first
+  std::vector<Part> parts_;  ///< the GPUs' part comes first
   Clock::time_point look_again_;
 };
 

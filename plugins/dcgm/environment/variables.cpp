@@ -14,7 +14,7 @@ using Treatment = Variable::Treatment;
 
 constexpr std::string_view kPrefix = "DCGM_EXPORTER_";
 
-/// Not yet, which is another reason than never.
+/// Reasons for what is not supported yet, as opposed to never.
 constexpr std::string_view kNoApiServer = "slipway asks kubelet alone, and not the API server, which tells that, yet";
 constexpr std::string_view kNoClaims = "slipway asks kubelet for devices, and not for what resource claims hold, yet";
 constexpr std::string_view kNoRuntime =
@@ -99,7 +99,7 @@ constexpr std::array kVariables{
     refused("DCGM_CONTAINER_RUNTIME_SOCKET", "--container-runtime-socket", Kind::text, "", kNoRuntime),
 };
 
-/// What kubelet sets in all containers beside a Service that is called dcgm-exporter.
+/// True for variables that kubelet sets in every container if a Service is called dcgm-exporter.
 bool is_of_a_service(std::string_view name) {
   name.remove_prefix(kPrefix.size());
   return name.starts_with("SERVICE_HOST") || name.starts_with("SERVICE_PORT") || name == "PORT" ||
@@ -159,7 +159,7 @@ Result<EnvironmentSpec> with_environment(const Spec& spec, const std::vector<std
     SLIPWAY_CHECK(set_key(*found, value, section));
     result.taken.push_back(name);
   }
-  // The spec's name of the node is no mistake beside a variable that leaves it out.
+  // The spec's node name is allowed beside a variable that leaves the label out.
   if (std::ranges::count(result.taken, "DCGM_EXPORTER_NO_HOSTNAME") != 0 && section.value("no_hostname", false))
     section.erase("node");
   result.spec = Spec(std::move(section));

@@ -43,7 +43,7 @@ Result<bool> asks_for_something(const Variable& variable, const std::string& val
   if (value.empty() || (!variable.idle.empty() && value == variable.idle)) return false;
   if (variable.kind != Kind::flag) return true;
   SLIPWAY_TRY(on, read_flag(variable, value));
-  // What is honoured and false counts against a spec that says true.
+  // An honoured variable that is false overrides a spec that says true.
   return on || variable.treatment == Variable::Treatment::honoured;
 }
 

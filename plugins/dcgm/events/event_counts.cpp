@@ -6,7 +6,7 @@
 namespace slipway::dcgm {
 namespace {
 
-constexpr std::size_t kMostSeen = 1 << 16;  // of a storm of XIDs, or of a short interval
+constexpr std::size_t kMostSeen = 1 << 16;  // reached in a storm of XIDs, or with a short interval
 
 constexpr std::array<std::string_view, 9> kClockEvents{"gpu_idle",    "clocks_setting", "power_cap",
                                                        "hw_slowdown", "sync_boost",     "sw_thermal",
@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, 9> kClockEvents{"gpu_idle",    "clocks_se
 
 EventCounts::Place place_of(const Entity& entity) { return {entity.gpu.uuid, entity.instance}; }
 
-/// What is about the entity or about its whole GPU.
+/// Calls `take` for each entry about the entity or its whole GPU.
 template <class Map, class Take>
 void each_place(const Map& map, const Entity& entity, Take take) {
   if (const auto own = map.find(place_of(entity)); own != map.end()) take(own->second);
@@ -50,7 +50,7 @@ void EventCounts::take(const Sample& sample, const Counters& counters) {
   forget(clocks_, sample.time - windows_.clock_events);
 }
 
-/// A reason that holds at the first sample has not come up.
+/// A reason that is already present in the first sample does not count.
 void EventCounts::take_clocks(const Entity& entity, std::uint64_t bits, Time now) {
   if (bits != 0) clocks_.push_back({now, place_of(entity), bits});
   const auto [before, first] = clock_bits_.try_emplace(place_of(entity), bits);

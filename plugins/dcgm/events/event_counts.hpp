@@ -25,22 +25,22 @@ struct EventWindows {
 /// Used by one thread.
 class EventCounts {
  public:
-  /// By the XID's number, or by the bit of the reason.
+  /// Counts by XID number, or by bit of the clock reason.
   using Counts = std::map<std::uint64_t, std::uint64_t>;
   /// A GPU's UUID, and the GPU instance.
   using Place = std::pair<std::string, std::optional<unsigned>>;
 
   explicit EventCounts(EventWindows windows) : windows_(windows) {}
 
-  /// Counts what the sample brings, and forgets what is older than the windows.
+  /// Counts the events of a sample, and drops those that are older than the windows.
   void take(const Sample& sample, const Counters& counters);
 
-  /// XIDs of the window; those of the whole GPU are those of its instances as well.
+  /// XIDs in the window. The XIDs of the whole GPU also count for its instances.
   Counts recent_xids(const Entity& entity) const;
   Counts all_xids(const Entity& entity) const;
-  /// Samples of the window in which clocks were slow for the reason.
+  /// Samples in the window in which the reason slowed the clocks.
   Counts recent_clock_events(const Entity& entity) const;
-  /// How often a reason came up.
+  /// Number of times that a reason appeared.
   Counts all_clock_events(const Entity& entity) const;
   const EventWindows& windows() const { return windows_; }
 
@@ -49,7 +49,7 @@ class EventCounts {
   struct Seen {
     Time time;
     Place place;
-    std::uint64_t what;  ///< an XID; the bits of the reasons
+    std::uint64_t what;  ///< an XID number, or the bit of a clock reason
   };
   void take_clocks(const Entity& entity, std::uint64_t bits, Time now);
   static void forget(std::deque<Seen>& list, Time oldest);
@@ -59,21 +59,22 @@ class EventCounts {
   std::deque<Seen> clocks_;
   std::map<Place, Counts> xid_totals_;
   std::map<Place, Counts> clock_totals_;
-  std::map<Place, std::uint64_t> clock_bits_;  ///< of the last sample
+  std::map<Place, std::uint64_t> clock_bits_;  ///< reasons in the last sample
 };
 
-/// "power_cap" for the bit 0x4; empty: it has no name.
+/// Returns "power_cap" for the bit 0x4; empty: the bit has no name.
 std::string_view clock_event_name(std::uint64_t bit);
 
-/// A value, and the labels that it has besides those of its entity.
+/// A value and its labels besides those of its entity.
 struct EventSeries {
   std::vector<std::pair<std::string, std::string>> labels;
   std::uint64_t value = 0;
 };
 
-/// Of DCGM_EXP_XID_ERRORS_COUNT and the like; where nothing happened, one of 0 without the label that tells what.
+/// Returns the series of DCGM_EXP_XID_ERRORS_COUNT and similar metrics. Without events: one series of value 0 without
+/// the event's label.
 std::vector<EventSeries> event_series(const std::string& metric, const Entity& entity, const EventCounts& counts);
-/// Of DCGM_EXP_P2P_STATUS: the state of NVLink to each of the other GPUs.
+/// Returns the series of DCGM_EXP_P2P_STATUS: the state of NVLink to each of the other GPUs.
 std::vector<EventSeries> peer_series(const Entity& entity, const Sample& sample);
 
 }  // namespace slipway::dcgm

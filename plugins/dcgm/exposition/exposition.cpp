@@ -18,7 +18,7 @@ namespace {
 
 using Seconds = std::chrono::duration<double>;
 
-/// Labels that own their texts.
+/// Labels that own their strings.
 class LabelList {
  public:
   void add(std::string name, std::string value) {
@@ -40,10 +40,10 @@ class LabelList {
 struct Line {
   const Entity* entity;
   LabelList labels;                                             ///< of the GPU
-  std::vector<std::pair<std::string, std::string>> attributes;  ///< of who uses it
+  std::vector<std::pair<std::string, std::string>> attributes;  ///< labels of the pod or job that uses the entity
   std::optional<PodUse> own;
   std::string of_all = {};     ///< labels and attributes, rendered once for all metrics
-  std::string of_entity = {};  ///< the labels alone, where a pod has a part of the whole
+  std::string of_entity = {};  ///< the labels without pods, for the total where a pod has only a part
 
   LabelList with(const std::vector<std::pair<std::string, std::string>>& more) const {
     auto sorted = attributes;
@@ -91,7 +91,7 @@ std::vector<Line> lines_of_entities(const Sample& sample, const Counters& counte
   return lines;
 }
 
-/// A pod's own part of the value of a metric that dcgm-exporter divides among pods.
+/// Returns the pod's own part of a metric that dcgm-exporter divides among pods.
 Value own_value(const Field& field, const PodUse& use) {
   if (field.number == kMemoryUsedField) return use.memory_mib;
   if (field.number == kUtilizationField && use.percent) return *use.percent;
@@ -116,13 +116,13 @@ void add_family(MetricsText& text, const Counter& counter, std::size_t which, co
       continue;
     }
     const std::string own = line.own ? value_text(own_value(*counter.field, *line.own)) : "";
-    if (!own.empty() && divided != line.entity) add(line.of_entity, value);  // the whole, besides the parts
+    if (!own.empty() && divided != line.entity) add(line.of_entity, value);  // the total, besides the parts
     if (!own.empty()) divided = line.entity;
     add(line.of_all, own.empty() ? value : own);
   }
 }
 
-/// dcgm-exporter's own metrics come behind those of DCGM's fields.
+/// dcgm-exporter's own metrics follow those of DCGM's fields.
 void add_exporter_family(MetricsText& text, const Counter& counter, const Sample& sample, const EventCounts& events,
                          const std::vector<Line>& lines) {
   bool begun = false;
@@ -137,7 +137,7 @@ void add_exporter_family(MetricsText& text, const Counter& counter, const Sample
   }
 }
 
-/// As dcgm-exporter prints NVLinks, which it counts from 1.
+/// Adds NVLinks as dcgm-exporter prints them, counted from 1.
 void add_links(MetricsText& text, const Sample& sample, const Counters& counters, const Exporter& exporter,
                const std::vector<Line>& lines) {
   std::vector<std::string> labels;
@@ -170,7 +170,7 @@ void add_links(MetricsText& text, const Sample& sample, const Counters& counters
   }
 }
 
-/// As dcgm-exporter prints NVSwitches and their links, except that each NVSwitch has its own number.
+/// Adds NVSwitches and their links as dcgm-exporter prints them, except that each NVSwitch keeps its own number.
 void add_switches(MetricsText& text, const Sample& sample, const Counters& counters, const Exporter& exporter) {
   const auto add = [&](const std::vector<Counter>& list, bool of_links) {
     for (std::size_t i = 0; i < list.size(); ++i) {
@@ -209,8 +209,8 @@ void add_processors(MetricsText& text, const Sample& sample, const Counters& cou
   }
 }
 
-/// Of each GPU that was ever seen, as long as the driver answers: one that is lost fails. A GPU with instances is told
-/// as itself.
+/// Adds a series for each GPU ever seen while the driver answers; a lost GPU fails. A GPU with instances has one series
+/// for the whole GPU.
 void add_health(MetricsText& text, const Counter& counter, const Sample& sample, const Exporter& exporter,
                 const std::vector<Line>& lines) {
   bool begun = false;

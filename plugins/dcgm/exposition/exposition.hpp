@@ -12,11 +12,11 @@
 
 namespace slipway::dcgm {
 
-/// The families by the fields' numbers, the series of a family by GPU and instance; then the exporter's own metrics,
-/// `slipway_dcgm_…`, which tell what is missing.
+/// Prints the families by field number, the series of a family by GPU and instance; then the exporter's own metrics,
+/// `slipway_dcgm_…`, which show what is missing.
 std::string exposition_text(const Sample& sample, const Counters& counters, const Exporter& exporter);
 
-/// What dcgm-exporter calls an XID.
+/// Returns dcgm-exporter's text for an XID.
 std::string_view xid_text(std::uint64_t number);
 
 }  // namespace slipway::dcgm

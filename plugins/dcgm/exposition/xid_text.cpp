@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words that dcgm-exporter (Apache-2.0) has for XIDs, which dashboards show: after NVIDIA's XID catalogue.
+// dcgm-exporter's (Apache-2.0) texts for XIDs, which dashboards show; they follow NVIDIA's XID catalogue.
 #include <array>
 
 #include "dcgm/exposition/exposition.hpp"

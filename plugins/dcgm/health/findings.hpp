@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/health/findings.hpp - what `slipway doctor` says of the GPUs' health, and of who can scrape.
+// plugins/dcgm/health/findings.hpp - the findings of `slipway doctor` about the GPUs' health, and about the clients
+// that can scrape.
 #pragma once
 
 #include <string>
@@ -11,7 +12,7 @@
 
 namespace slipway::dcgm {
 
-/// Why nobody can scrape; an empty text: nothing keeps anybody from it.
+/// The reason why scrapes fail; an empty text: they can succeed.
 struct ScrapeProblem {
   std::string text;
   std::string remedy;
@@ -21,7 +22,7 @@ struct ScrapeProblem {
 class ScrapeFile {
  public:
   explicit ScrapeFile(RootDir root) : root_(std::move(root)) {}
-  /// Replaces the file below the root's /run/slipway/dcgm when it would be another. Errors: of the file system.
+  /// Writes the file below the root's /run/slipway/dcgm if its content changes. Errors: those of the file system.
   Status write(const ScrapeProblem& problem);
   void remove();
 
@@ -30,8 +31,8 @@ class ScrapeFile {
   std::string text_;
 };
 
-/// dcgm.health, of each fault that a service has seen (nvidia/health/shared.hpp); dcgm.scrape where nobody can; that
-/// nobody watches the GPUs where no service does.
+/// Adds dcgm.health for each fault that a service has seen (nvidia/health/shared.hpp), dcgm.scrape if scrapes fail, and
+/// a finding if no service watches the GPUs.
 void add_health_findings(const Host& host, Findings& findings);
 
 }  // namespace slipway::dcgm

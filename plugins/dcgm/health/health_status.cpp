@@ -21,15 +21,14 @@ constexpr std::string_view kXid = "DCGM_FR_XID_ERROR";
 constexpr std::array<std::string_view, 11> kWatches{"PCIE",    "NVLINK",  "PMU",   "MCU",    "MEM", "SM",
                                                     "INFOROM", "THERMAL", "POWER", "DRIVER", kOther};
 
-/// Where DCGM 4.6 has an XID or a field.
+/// The watch in which DCGM 4.6 has an XID or a field.
 struct DcgmPlace {
   unsigned number;
   std::string_view watch;
   std::string_view error;
 };
 
-// DCGM has 48, 74, 79, 94, 95, 119, 120 and 140 under ALL, whatever they are about; so has slipway those that are not
-// here.
+// DCGM puts 48, 74, 79, 94, 95, 119, 120 and 140 under ALL; so does slipway with XIDs that are not in this table.
 constexpr std::array kXids{DcgmPlace{31, "MEM", kXid},
                            DcgmPlace{32, "MEM", kXid},
                            DcgmPlace{38, "PCIE", kXid},
@@ -87,8 +86,8 @@ DcgmPlace known_or(const List& list, std::optional<unsigned> number, std::string
   return found == list.end() ? DcgmPlace{0, kOther, error} : *found;
 }
 
-/// A rule's name may begin with "xid-" as well.
-DcgmPlace place_of_reason(const health::Reason& reason, const health::Rules& rules) {
+/// The name of a rule may also begin with "xid-".
+DcgmPlace place_of_reason(const Reason& reason, const health::Rules& rules) {
   if (const auto rule = rules.counters().find(reason.code); rule != rules.counters().end())
     return known_or(kFieldsOfWatches, field_number(rule->second.field), "DCGM_FR_FIELD_VIOLATION");
   constexpr std::string_view kXidPrefix = "xid-";
@@ -100,8 +99,7 @@ DcgmPlace place_of_reason(const health::Reason& reason, const health::Rules& rul
 
 }  // namespace
 
-std::vector<WatchStatus> watch_statuses(const std::vector<health::Reason>& reasons, const health::Rules& rules,
-                                        bool answers) {
+std::vector<WatchStatus> watch_statuses(const std::vector<Reason>& reasons, const health::Rules& rules, bool answers) {
   std::vector<WatchStatus> all;
   for (const std::string_view watch : kWatches) all.push_back({.watch = watch});
   const auto raise = [&all](std::string_view watch, int value, std::string_view error) {
@@ -110,7 +108,7 @@ std::vector<WatchStatus> watch_statuses(const std::vector<health::Reason>& reaso
     status->value = value;
     status->error = error;
   };
-  for (const health::Reason& reason : reasons) {
+  for (const Reason& reason : reasons) {
     const DcgmPlace place = place_of_reason(reason, rules);
     raise(place.watch, reason.severity == health::Severity::fatal ? kFail : kWarn, place.error);
   }

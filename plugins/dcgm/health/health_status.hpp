@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/health/health_status.hpp - DCGM_EXP_GPU_HEALTH_STATUS: what the health rules say of a GPU, as DCGM's
-// health watches say it.
+// plugins/dcgm/health/health_status.hpp - DCGM_EXP_GPU_HEALTH_STATUS: the health of a GPU by the health rules, in the
+// form of DCGM's health watches.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "nvidia/health/record.hpp"
+#include "dcgm/health/record.hpp"
 
 namespace slipway::dcgm {
 
@@ -15,14 +15,14 @@ namespace slipway::dcgm {
 struct WatchStatus {
   std::string_view watch;                 ///< "MEM", "ALL"
   int value = 0;                          ///< 0 pass, 10 warn, 20 fail
-  std::string_view error = "DCGM_FR_OK";  ///< what DCGM calls it
+  std::string_view error = "DCGM_FR_OK";  ///< DCGM's name of the error
 };
 
-/// All watches, in DCGM's order; of several reasons in one watch the worst. An XID is in the watch where DCGM has it, a
-/// counter in that of its field; what DCGM does not know is in "ALL".
+/// Returns all watches in DCGM's order, each with its worst reason. An XID belongs to the watch that DCGM gives it, a
+/// counter to that of its field; anything that DCGM does not know belongs to "ALL".
 /// @param reasons  the worst first
-/// @param answers  the GPU can be read, else "DRIVER" fails
-std::vector<WatchStatus> watch_statuses(const std::vector<nvidia::health::Reason>& reasons,
-                                        const nvidia::health::Rules& rules, bool answers);
+/// @param answers  true: the GPU can be read; false: "DRIVER" fails
+std::vector<WatchStatus> watch_statuses(const std::vector<Reason>& reasons, const nvidia::health::Rules& rules,
+                                        bool answers);
 
 }  // namespace slipway::dcgm

@@ -23,7 +23,7 @@ std::optional<double> number_of(const Value& value) {
   return std::nullopt;
 }
 
-/// The place among the series of each rule's field, whatever name the file of counters gives it.
+/// Returns the index in the series for each rule's field, under any name that the file of counters gives it.
 std::vector<std::pair<const health::CounterRule*, std::size_t>> sampled_rules(const health::Rules& rules,
                                                                               const Counters& counters) {
   std::vector<std::pair<const health::CounterRule*, std::size_t>> found;
@@ -44,7 +44,7 @@ std::string remedy_for(const GpuState& state, const std::string& remedy) {
   return health::remedy_for(remedy, nvidia::nvml::sysfs_address(state.gpu.bus_id));
 }
 
-bool speaks_against_all(const health::Reason& reason) { return !reason.instance; }
+bool speaks_against_all(const Reason& reason) { return !reason.instance; }
 
 }  // namespace
 
@@ -69,7 +69,7 @@ Status check_rule_fields(const health::Rules& rules) {
 
 std::string name_of(const GpuState& state) {
   const std::string address = nvidia::nvml::sysfs_address(state.gpu.bus_id);
-  return state.is_listed ? "GPU " + std::to_string(state.gpu.index) + " (" + address + ")" : "the GPU at " + address;
+  return state.is_listed ? nvidia::gpu_label(state.gpu.index, address) : "the GPU at " + address;
 }
 
 void HealthWatch::take(const Sample& sample, const Counters& counters, const health::Rules& rules, Moment now) {
@@ -79,7 +79,7 @@ void HealthWatch::take(const Sample& sample, const Counters& counters, const hea
   for (const XidEvent& event : sample.xids) {
     const auto number = static_cast<unsigned>(event.number);
     if (!merger_.is_new(health::XidMerger::From::nvml, event.uuid, number, now)) continue;
-    // As the kernel's log has it.
+    // the text in the form that the kernel's log has
     const std::string text = event.recovery_action ? fmt::format("to 0x{:x}", *event.recovery_action) : std::string();
     record_.xid(event.uuid, event.instance, number, rules, now, " " + text);
     const auto gpu = std::ranges::find(gpus_, event.uuid, [](const GpuState& state) { return state.gpu.uuid; });
@@ -103,8 +103,8 @@ void HealthWatch::take_kernel_log(const health::Rules& rules, Moment now) {
     const auto gpu = std::ranges::find_if(gpus_, [&](const GpuState& state) {
       return nvidia::pci_place(state.gpu.bus_id) == nvidia::pci_place(xid.address);
     });
-    if (gpu == gpus_.end()) continue;  // of a GPU that was never seen
-    // The log says more than NVML does, so it counts also where NVML was first.
+    if (gpu == gpus_.end()) continue;  // the GPU was never seen
+    // The kernel's log has more details than NVML, so it counts even if NVML reported the XID first.
     const bool is_news = merger_.is_new(health::XidMerger::From::kernel, gpu->gpu.uuid, xid.number, now);
     const auto rule = rules.judged(xid.number, xid.text);
     if (is_news || rule.severity != rules.xid(xid.number).severity || !rule.own_remedy.empty())
@@ -151,13 +151,12 @@ Result<bool> HealthWatch::exchange(const std::function<bool(const std::string& s
   return changed;
 }
 
-std::vector<health::Reason> HealthWatch::of(const std::string& uuid) const {
-  std::vector<health::Reason> reasons = record_.of(uuid);
+std::vector<Reason> HealthWatch::of(const std::string& uuid) const {
+  std::vector<Reason> reasons = record_.of(uuid);
   if (const auto known = others_.find(uuid); known != others_.end())
     for (const health::Fault& fault : known->second.faults) {
-      const auto own = std::ranges::find_if(reasons, [&](const health::Reason& each) {
-        return each.code == fault.code && each.instance == fault.instance;
-      });
+      const auto own = std::ranges::find_if(
+          reasons, [&](const Reason& each) { return each.code == fault.code && each.instance == fault.instance; });
       if (own != reasons.end())
         own->remedy += health::wait_text(fault.ends_at);
       else
@@ -167,9 +166,9 @@ std::vector<health::Reason> HealthWatch::of(const std::string& uuid) const {
     }
   if (const auto gpu = std::ranges::find(gpus_, uuid, [](const GpuState& state) { return state.gpu.uuid; });
       gpu != gpus_.end())
-    for (health::Reason& each : reasons) each.remedy = remedy_for(*gpu, each.remedy);
-  std::ranges::stable_sort(
-      reasons, [](const health::Reason& one, const health::Reason& other) { return one.severity > other.severity; });
+    for (Reason& each : reasons) each.remedy = remedy_for(*gpu, each.remedy);
+  std::ranges::stable_sort(reasons,
+                           [](const Reason& one, const Reason& other) { return one.severity > other.severity; });
   return reasons;
 }
 
@@ -203,7 +202,7 @@ std::string HealthWatch::metrics(const std::string& host_name, bool old_names) c
   text.begin("slipway_dcgm_gpu_health_reason", "What speaks against a GPU or a GPU instance, 1 for each reason",
              "gauge");
   for (const GpuState& state : gpus_)
-    for (const health::Reason& reason : of(state.gpu.uuid)) {
+    for (const Reason& reason : of(state.gpu.uuid)) {
       const std::string index = std::to_string(state.gpu.index);
       const std::string instance = reason.instance ? std::to_string(*reason.instance) : "";
       auto labels = labels_of(state, index);
@@ -219,7 +218,7 @@ std::string HealthWatch::metrics(const std::string& host_name, bool old_names) c
 std::vector<std::string> HealthWatch::lines() const {
   std::vector<std::string> all;
   for (const GpuState& state : gpus_)
-    for (const health::Reason& reason : of(state.gpu.uuid))
+    for (const Reason& reason : of(state.gpu.uuid))
       all.push_back(device_text(state, reason.instance) + " is unhealthy: " + reason.text + " (" + reason.remedy + ")");
   return all;
 }

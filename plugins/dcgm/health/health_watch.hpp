@@ -11,16 +11,16 @@
 
 #include "dcgm/counters/counters.hpp"
 #include "dcgm/health/health_status.hpp"
+#include "dcgm/health/record.hpp"
 #include "dcgm/sampler/sample.hpp"
 #include "nvidia/health/kernel_log_watch.hpp"
-#include "nvidia/health/record.hpp"
 
 namespace slipway::dcgm {
 
 /// Errors: `invalid` with the place: a rule about a field that DCGM does not have, or that slipway does not read.
 Status check_rule_fields(const nvidia::health::Rules& rules);
 
-/// "GPU 3 (0000:65:00.0)"; by the address alone where another GPU may have its index by now.
+/// "GPU 3 (0000:65:00.0)"; the address alone if another GPU may have taken its index.
 std::string name_of(const GpuState& state);
 
 /// "GPU 3 (0000:65:00.0): XID 79: the GPU fell off the bus (drain the node, …)".
@@ -34,47 +34,48 @@ class HealthWatch {
  public:
   using Moment = std::chrono::steady_clock::time_point;
 
-  /// @param has_kernel_log  as of KernelLogWatch
+  /// @param has_kernel_log  as in KernelLogWatch
   explicit HealthWatch(const RootDir& root, bool has_kernel_log = true)
       : kernel_log_(root, has_kernel_log), part_(root, "dcgm") {}
 
-  /// What an earlier process of the service knew.
+  /// Loads the faults that an earlier process of the service recorded.
   void load();
-  /// Writes what is known for the other services, and takes in what they know: faults of theirs, and ends.
-  /// @param runs  whether that service runs, so that what it wrote is about the present
-  /// @return  `changed` where what is said of a GPU is other than before. Errors: those of HealthPart::exchange().
+  /// Writes the known faults for the other services, and reads theirs: new faults, and faults that ended.
+  /// @param runs  true when that service runs, so that its file is current
+  /// @return  true when the reasons of a GPU have changed. Errors: those of HealthPart::exchange().
   Result<bool> exchange(const std::function<bool(const std::string& service)>& runs);
 
-  /// What a sample says. @param counters  those that it was taken with
+  /// Takes the faults from a sample. @param counters  the counters that it was taken with
   void take(const Sample& sample, const Counters& counters, const nvidia::health::Rules& rules, Moment now);
-  /// What the kernel's log says; more often than samples, and also while none can be taken.
+  /// Takes the faults from the kernel's log; called more often than samples are taken, and also while no sample can be
+  /// taken.
   void take_kernel_log(const nvidia::health::Rules& rules, Moment now);
-  /// Can be read when the kernel's log has something; -1: it cannot be waited for.
+  /// Becomes readable when the kernel's log has new lines; -1: it cannot be polled.
   int kernel_log_fd() const { return kernel_log_.fd(); }
 
-  /// The XIDs since the last call, for the log: a warning where the XID counts.
+  /// Returns the XIDs since the last call as log lines: a warning if the XID counts as a fault.
   std::vector<LogLine> take_heard() { return std::exchange(heard_, {}); }
 
-  /// What speaks against a GPU now, the worst first, also by what another service saw. @param uuid  as
+  /// Returns the faults of a GPU, the worst first, including those that another service reported. @param uuid  as
   /// GpuIdentity::uuid
-  std::vector<nvidia::health::Reason> of(const std::string& uuid) const;
-  /// What DCGM's watches would say of each GPU that was ever seen, by UUID.
+  std::vector<Reason> of(const std::string& uuid) const;
+  /// Returns the status that DCGM's watches would have for each GPU ever seen, by UUID.
   std::map<std::string, std::vector<WatchStatus>> watches(const nvidia::health::Rules& rules) const;
   /// slipway_dcgm_gpu_healthy and slipway_dcgm_gpu_health_reason, for the page of a scrape.
-  /// @param old_names  the label `uuid` in the place of `UUID`, as the other metrics have it
+  /// @param old_names  the label `uuid` instead of `UUID`, as in the other metrics
   std::string metrics(const std::string& host_name, bool old_names) const;
-  /// A line for each reason: "GPU 3 (0000:65:00.0) is unhealthy: XID 79: …", as the device plugin says it.
+  /// Returns a line for each reason: "GPU 3 (0000:65:00.0) is unhealthy: XID 79: …", in the words of the device plugin.
   std::vector<std::string> lines() const;
 
  private:
   void hear(const GpuState& gpu, std::optional<unsigned> instance, const nvidia::health::XidRule& rule, bool counts);
 
   std::vector<LogLine> heard_;
-  nvidia::health::HealthRecord record_;
+  HealthRecord record_;
   nvidia::health::KernelLogWatch kernel_log_;
   nvidia::health::XidMerger merger_;
   nvidia::health::HealthPart part_;
-  nvidia::health::HealthOfGpus others_;  ///< what the services that run say, as of the last exchange
+  nvidia::health::HealthOfGpus others_;  ///< faults from the other running services, as of the last exchange
   std::vector<GpuState> gpus_;           ///< of the last sample, those with a UUID
 };
 

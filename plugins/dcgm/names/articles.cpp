@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Articles take these names for granted, and ratios of them: so all have the same labels, and each GPU has one series,
-// with MIG as well, where a GPU has many instances and pods.
+// Articles assume these names, and calculate ratios of them: so all have the same labels, and each GPU has one series,
+// also with MIG, where a GPU has many instances and pods.
 #include <array>
 
 #include "dcgm/names/family.hpp"
@@ -21,7 +21,7 @@ constexpr std::array kArticleRows{
               kNvlinkBytes},
 };
 
-/// The pod that has the whole GPU; of several the same one each time.
+/// Returns the pod that has the whole GPU; of several pods always the same one.
 std::string pod_of(const Entity& entity, const Exporter& exporter) {
   if (entity.instance) return {};
   AttributionSettings settings = exporter.attribution;
@@ -43,7 +43,7 @@ std::vector<unsigned> article_fields() {
 
 void add_articles(MetricsText& text, const Sample& sample, const Counters& counters, const Exporter& exporter) {
   struct Gpu {
-    const Entity* entity;  ///< itself, or the first of its instances, which has what only the GPU has as well
+    const Entity* entity;  ///< the GPU, or the first of its instances, which also carries the values of the whole GPU
     std::string index;
     std::string pod;
   };

@@ -68,7 +68,7 @@ struct InfoLabel {
 // Sorted by the fields' numbers.
 constexpr std::array kInfo{InfoLabel{1, "driver_version"}, InfoLabel{53, "serial"}, InfoLabel{85, "vbios_version"}};
 
-/// The families that are the articles' where both sets are wanted.
+/// True for families that belong to the articles' set if both sets are wanted.
 bool also_in_articles(std::string_view name) {
   return name == "nvidia_gpu_memory_used_bytes" || name == "nvidia_gpu_memory_total_bytes" ||
          name == "nvidia_gpu_temperature_celsius" || name == "nvidia_gpu_ecc_errors_corrected_total";
@@ -76,20 +76,21 @@ bool also_in_articles(std::string_view name) {
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
-/// What only the whole GPU has is told once of it: a sum over the instances would be several times its power.
+/// True for values that only the whole GPU has. They appear once: summed over the instances they would be a multiple of
+/// the real value.
 bool is_of_whole_gpu(unsigned number) {
   const Field* const field = find_field(number);
   return field != nullptr && !field->per_instance() && field->source != Source::xid;
 }
 
-/// The first instance of each GPU stands for it.
+/// True for the first instance of each GPU, which stands for the GPU.
 bool stands_for_gpu(const Sample& sample, const Entity& entity) {
   const auto first = std::ranges::find_if(
       sample.entities, [&](const Entity& other) { return other.gpu.uuid == entity.gpu.uuid && other.instance; });
   return first != sample.entities.end() && &*first == &entity;
 }
 
-/// What tells the GPU, or its instance, and who uses it.
+/// Returns the labels of the GPU or its instance, and of its users.
 Labels labels_of(const Entity& entity, const Use& use, const Exporter& exporter) {
   Labels labels{{"gpu", std::to_string(entity.gpu.index)}, {"uuid", entity.gpu.uuid}};
   if (entity.instance) labels.emplace_back("gpu_instance_id", std::to_string(*entity.instance));

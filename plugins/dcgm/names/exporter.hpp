@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/names/exporter.hpp - what an exposition says beside the sample, and under which names.
+// plugins/dcgm/names/exporter.hpp - the content of an exposition besides the sample, and its names.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace slipway::dcgm {
 
-/// Under which names values are told (names/name_sets.hpp).
+/// The sets of names under which values are printed (names/name_sets.hpp).
 struct NameSets {
   bool dcgm = true;
   bool openmetrics = false;
@@ -22,20 +22,20 @@ struct NameSets {
   bool operator==(const NameSets&) const = default;
 };
 
-/// What stands beside the sample.
+/// Data that the page needs besides the sample.
 struct Exporter {
   std::string host_name;             ///< the label Hostname; empty: without it
   bool blanks_in_model_name = true;  ///< else each run of them is a dash
-  std::optional<bool> engine_up;     ///< whether the DCGM engine answers; nothing: there is to be none
-  bool released = false;             ///< another program has the driver: there is nothing to sample
+  std::optional<bool> engine_up;     ///< whether the DCGM engine answers; empty: no engine is configured
+  bool released = false;             ///< another program has taken the driver: there is nothing to sample
   AttributionSettings attribution = {};
-  Attribution known = {};  ///< who uses what, by the attribution's settings
+  Attribution known = {};  ///< the users of each GPU, as the attribution settings ask for
   NameSets names = {};
   std::map<std::string, std::vector<WatchStatus>> health = {};  ///< by the GPU's UUID
   const EventCounts* events = nullptr;                          ///< borrowed; null: nothing was counted
 };
 
-/// A whole number as it is, another one with six decimals; a text as it is. Empty: there is no value.
+/// Formats a whole number without decimals, any other number with six, a text unchanged. Empty: there is no value.
 std::string value_text(const Value& value);
 
 }  // namespace slipway::dcgm

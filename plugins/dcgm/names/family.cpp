@@ -9,7 +9,7 @@
 namespace slipway::dcgm {
 
 std::string plain_number(double value) {
-  constexpr double kWhole = 9e15;  // what a double holds exactly
+  constexpr double kWhole = 9e15;  // a double represents whole numbers up to here exactly
   if (!std::isfinite(value)) return {};
   if (value == std::floor(value) && std::abs(value) < kWhole) return std::to_string(static_cast<std::int64_t>(value));
   return fmt::format("{:.9g}", value);

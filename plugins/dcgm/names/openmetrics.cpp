@@ -11,7 +11,7 @@ constexpr std::string_view kHelp = "# HELP ";
 constexpr std::string_view kType = "# TYPE ";
 constexpr std::string_view kTotal = "_total";
 
-/// Whose names have the base unit at their end.
+/// True for names that end in their base unit.
 bool follows_conventions(std::string_view name) { return name.starts_with("nvidia_") || name.starts_with("slipway_"); }
 
 std::string_view unit_of(std::string_view name) {
@@ -22,7 +22,7 @@ std::string_view unit_of(std::string_view name) {
   return std::ranges::find(kUnits, last) == kUnits.end() ? std::string_view() : last;
 }
 
-/// Quotes are escaped in help texts as well; backslashes and line ends are already.
+/// Escapes quotes in help texts; backslashes and line ends are escaped already.
 void append_help(std::string& text, std::string_view help) {
   for (const char letter : help) {
     if (letter == '"') text += '\\';

@@ -9,7 +9,7 @@ namespace {
 
 std::int64_t step_of(History::Time time) { return time.time_since_epoch() / History::kStep; }
 
-constexpr std::uint16_t kMostCounted = 10000;  // what follows in the same step changes its mean no more
+constexpr std::uint16_t kMostCounted = 10000;  // further values in the same step do not change its mean
 
 }  // namespace
 

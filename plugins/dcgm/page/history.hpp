@@ -11,18 +11,18 @@
 
 namespace slipway::dcgm {
 
-/// A mean value for each five seconds. It takes half a kilobyte, however often values come.
+/// A mean value for each five seconds. It takes half a kilobyte, for any number of values.
 class History {
  public:
   using Time = std::chrono::system_clock::time_point;
   static constexpr std::chrono::seconds kStep{5};
   static constexpr std::size_t kSteps = 120;
 
-  /// @param percent  nothing: there is no value now, which is a gap in the line
+  /// @param percent  empty: there is no value now, which leaves a gap in the line
   void add(Time now, std::optional<double> percent);
 
-  /// For each of the kSteps steps before `now`, the oldest first: per cent, or nothing where there was no value. A
-  /// value stays until the next one comes, for at most `stays`.
+  /// Returns kSteps values before `now`, the oldest first, in per cent; empty: there was no value. A value is valid
+  /// until the next one, for at most `stays`.
   std::vector<std::optional<unsigned>> steps(Time now, std::chrono::milliseconds stays) const;
 
  private:

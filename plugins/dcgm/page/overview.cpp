@@ -18,7 +18,7 @@ namespace {
 constexpr unsigned kActive = 1001;  // DCGM's number of the share of time in which a GPU computes
 constexpr std::size_t kMostPods = 64;
 
-/// The share of the time that a GPU instance, or a whole GPU, computes, where the counters have it.
+/// Returns the share of the time that a GPU instance or a whole GPU computes, if the counters have it.
 std::optional<double> active_of(const Sample& sample, const Counters& counters, const std::string& uuid,
                                 std::optional<unsigned> instance) {
   const auto field = std::ranges::find_if(
@@ -49,7 +49,7 @@ GpuOverview gpu_overview(const GpuState& state, const Sample& sample, const Coun
   gpu.line = past.busy.steps(sample.time, 2 * options.interval);
   for (const HealthReason& each : known.reasons)
     if (each.gpu.empty() || each.gpu == state.gpu.uuid) gpu.reasons.push_back(each);
-  // What is known to be bad about a GPU says why it cannot be read, and what to do.
+  // A known fault of the GPU already says why it cannot be read, and what to do.
   const bool is_explained =
       std::ranges::any_of(gpu.reasons, [](const HealthReason& each) { return each.level == Level::bad; });
   if (!options.released && !state.problem.empty() && !is_explained) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/page/overview.hpp - what people see of all GPUs, in the browser and in the terminal: a value, made from
-// a sample by the sampling thread, and read back from its JSON by `slipway top`.
+// plugins/dcgm/page/overview.hpp - the overview of all GPUs for people, in the browser and in the terminal: a value
+// that the sampling thread makes from a sample, and that `slipway top` reads back from its JSON.
 #pragma once
 
 #include <chrono>
@@ -22,12 +22,12 @@ enum class Level { good, note, attention, bad };
 /// "ok", "note", "attention", "bad".
 const char* word_of(Level level);
 
-/// Why a GPU is not well.
+/// A reason why a GPU is not healthy.
 struct HealthReason {
   std::string gpu;  ///< UUID; empty: all of them
   Level level = Level::attention;
   std::string text;
-  std::string remedy;  ///< what helps; may be empty
+  std::string remedy;  ///< the remedy; may be empty
 };
 
 /// A container that uses a GPU or a GPU instance.
@@ -39,21 +39,21 @@ struct PodOnGpu {
   std::string container;
 };
 
-/// What others than NVML's sample know of the GPUs: the kubelet's podresources, the rules of health.
+/// Facts about the GPUs from other sources than NVML's sample: kubelet's podresources and the health rules.
 struct Known {
   std::vector<PodOnGpu> pods;
   std::vector<HealthReason> reasons;
-  bool judged = false;  ///< the reasons are by rules that know XIDs as well; else each XID is one
+  bool judged = false;  ///< the rules that gave the reasons also cover XIDs; else each XID is a reason of its own
 };
 
-/// An XID, when it was first seen.
+/// An XID, and when it was first seen.
 struct SeenXid {
   std::uint64_t number = 0;
   std::optional<unsigned> instance;
   History::Time time;
 };
 
-/// A GPU over time, as the sampling thread has it.
+/// A GPU over time, kept by the sampling thread.
 struct Past {
   History busy;               ///< utilization; of a GPU without it, the share of its memory that is used
   std::vector<SeenXid> xids;  ///< the last ones, at most kMostXids
@@ -65,7 +65,7 @@ struct GpuOverview {
   bool is_listed = true;  ///< as GpuState
   Level level = Level::good;
   std::vector<HealthReason> reasons;
-  std::optional<GpuDetails> details;  ///< nothing: it could not be read
+  std::optional<GpuDetails> details;  ///< empty: they could not be read
   std::vector<PodOnGpu> pods;
   std::vector<SeenXid> xids;
   std::vector<std::optional<unsigned>> line;  ///< History::steps()
@@ -75,9 +75,9 @@ struct Overview {
   std::string node;
   std::string driver_version;
   std::string slipway_version;
-  std::string problem;  ///< why no GPU can be read; empty: they can
+  std::string problem;  ///< why no GPU can be read; empty: GPUs can be read
   bool shows_processes = true;
-  std::chrono::milliseconds interval{0};  ///< between two of these
+  std::chrono::milliseconds interval{0};  ///< time between two overviews
   History::Time time;                     ///< of the sample
   std::vector<GpuOverview> gpus;
   std::vector<std::string> missing = {};  ///< as Sample::missing
@@ -97,16 +97,16 @@ Overview make_overview(const Sample& sample, const Counters& counters, const Kno
 Json to_json(const Overview& overview);
 /// JSON in which letters that a terminal would obey (U+007F to U+009F) are escaped, as those below U+0020 are anyhow.
 std::string terminal_safe(std::string_view json);
-/// Of a program that may be another version, or no slipway at all. Errors: `invalid`.
+/// Reads JSON from another program, which may be another version of slipway or unrelated. Errors: `invalid`.
 Result<Overview> overview_from_json(const Json& value);
 
-/// "4.0 GiB": with one digit behind the point.
+/// Formats "4.0 GiB", with one digit behind the point.
 std::string gibibytes(std::uint64_t bytes);
 /// "the GPU at 0000:65:00.0 is on the PCI bus, and the driver does not show it: …"
 std::string missing_text(const std::string& address);
 /// "GPU 3", "all GPUs are A", "2 x A, 1 x B".
 std::string models_text(const Overview& overview);
-/// "2 are bad, 1 needs attention"; empty: neither.
+/// Returns "2 are bad, 1 needs attention"; empty: all are ok.
 std::string levels_text(const Overview& overview);
 /// "12:34:56 UTC".
 std::string clock_text(History::Time time);

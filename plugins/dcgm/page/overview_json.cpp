@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON of an overview. What is read back may come from another version of slipway, or from no slipway at all.
+// The JSON of an overview. JSON that is read back may come from another version of slipway, or from another program.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,7 +13,7 @@ namespace slipway::dcgm {
 namespace {
 
 constexpr std::size_t kMostGpus = 256;
-constexpr std::size_t kMostEntries = 256;  // of a list in a GPU
+constexpr std::size_t kMostEntries = 256;  // limit for a list within a GPU
 constexpr unsigned kMostSlices = 64;
 
 template <class T>
@@ -105,7 +105,7 @@ Json to_json(const GpuOverview& each) {
           {"values", each.details ? to_json(*each.details) : Json()}};
 }
 
-/// Reads what is there in the right type; else what the field was.
+/// Reads members that exist and have the right type; other members keep their value.
 class JsonFields {
  public:
   explicit JsonFields(const Json& value) : value_(value) {}

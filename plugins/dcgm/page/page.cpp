@@ -21,7 +21,7 @@ long long refresh_of(const Overview& overview) {
   return std::clamp(every, kFastestRefresh, kSlowestRefresh).count();
 }
 
-/// What others have named: it keeps its direction of writing for itself.
+/// Wraps a name that comes from outside of slipway, so that its direction of writing does not affect the rest.
 std::string named(const std::string& text) { return "<bdi>" + html_text(text) + "</bdi>"; }
 
 std::string with_unit(const std::optional<double>& value, const char* unit) {
@@ -47,7 +47,7 @@ std::string clock_text_of(const GpuDetails& details) {
 
 double share(double part, double whole) { return whole > 0 ? std::clamp(part / whole * 100, 0.0, 100.0) : 0; }
 
-/// A bar for eyes: the value stands beside it.
+/// Draws a bar without a label: the value is printed beside it.
 std::string bar(double percent) {
   return fmt::format(
       "<svg class=\"bar\" aria-hidden=\"true\" viewBox=\"0 0 100 8\" preserveAspectRatio=\"none\"><rect "

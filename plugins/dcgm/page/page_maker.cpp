@@ -10,7 +10,7 @@
 namespace slipway::dcgm {
 namespace {
 
-/// What the line shows.
+/// Returns the value that the line shows.
 std::optional<double> busy(const GpuState& state) {
   if (!state.details) return std::nullopt;
   if (state.details->utilization) return state.details->utilization;

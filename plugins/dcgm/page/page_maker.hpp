@@ -11,7 +11,7 @@
 
 namespace slipway::dcgm {
 
-/// Rendered: what is handed out to whoever asks.
+/// The rendered page, as it is sent to clients.
 struct PageTexts {
   std::string html;
   std::string json;
@@ -21,15 +21,15 @@ struct PageTexts {
 class PageMaker {
  public:
   using Clock = std::chrono::steady_clock;
-  /// People do not read faster, whatever the interval of the metrics is.
+  /// A shorter interval would not help a reader, however short the interval of the metrics is.
   static constexpr std::chrono::milliseconds kShortest{2000};
 
   /// `interval` of the options is that of the samples.
   explicit PageMaker(OverviewOptions options);
 
-  /// The next sample is to have details, and a page is to be made of it.
+  /// True when the next sample needs details because a page will be made of it.
   bool is_due(Clock::time_point now) const { return now + options_.interval / 4 >= next_; }
-  /// Takes a sample into the ten minutes.
+  /// Adds a sample to the history of ten minutes.
   void add(const Sample& sample, Clock::time_point now);
   /// @param released  another program has asked for the driver
   Overview overview(const Sample& sample, const Counters& counters, const Known& known, bool released);
@@ -39,7 +39,7 @@ class PageMaker {
  private:
   struct Kept {
     Past past;
-    std::map<unsigned, std::uint64_t> xids;  ///< of the sample before
+    std::map<unsigned, std::uint64_t> xids;  ///< XIDs in the previous sample
   };
 
   OverviewOptions options_;

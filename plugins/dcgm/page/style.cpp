@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The style and the script of the page. Each has its digest below it, which the policy names: where one is changed, the
-// test DcgmPage.HasThePolicyOfItsScriptAndStyle says the new digest.
+// The style and the script of the page. Each has its digest below it, which the policy names: after a change, the test
+// DcgmPage.HasThePolicyOfItsScriptAndStyle prints the new digest.
 #include "dcgm/page/page.hpp"
 
 namespace slipway::dcgm {

@@ -9,12 +9,12 @@
 namespace slipway::dcgm {
 namespace {
 
-constexpr unsigned kHeight = 100;  // a percent is a unit
+constexpr unsigned kHeight = 100;  // one unit per percent
 constexpr unsigned kSlice = 60;
 constexpr unsigned kBox = 34;
-constexpr std::size_t kCharacter = 9;  // the width of one, at most, in units of the drawing
+constexpr std::size_t kCharacter = 9;  // maximum width of a character, in units of the drawing
 
-/// A box with a text in it, as far as that has room.
+/// Draws a box with as much of the text as fits.
 std::string box(unsigned start, unsigned size, const char* kind, const std::string& text) {
   const unsigned width = size * kSlice - 4;
   std::string name = text;

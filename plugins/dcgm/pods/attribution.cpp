@@ -6,7 +6,7 @@
 namespace slipway::dcgm {
 namespace {
 
-/// Under which names kubelet's list may have it.
+/// Returns the names under which kubelet may list the entity.
 std::vector<std::string> keys_of(const Entity& entity, const AttributionSettings& settings) {
   const std::string name = "nvidia" + std::to_string(entity.gpu.index);
   if (!entity.instance) return {settings.by_device_name ? name : entity.gpu.uuid};
@@ -17,14 +17,14 @@ std::vector<std::string> keys_of(const Entity& entity, const AttributionSettings
   return keys;
 }
 
-void add_pod(const Holder& holder, const AttributionSettings& settings, Use& use) {
+void add_pod(const GpuPod& holder, const AttributionSettings& settings, Use& use) {
   use.labels.emplace_back(settings.old_names ? "container_name" : "container", holder.container);
   use.labels.emplace_back(settings.old_names ? "pod_namespace" : "namespace", holder.pod_namespace);
   use.labels.emplace_back(settings.old_names ? "pod_name" : "pod", holder.pod);
 }
 
-/// What the processes of a pod use; a pod without processes uses nothing.
-std::optional<PodUse> own_use(const Holder& holder, const Entity& entity) {
+/// Returns the use by a pod's processes; a pod without processes uses nothing.
+std::optional<PodUse> own_use(const GpuPod& holder, const Entity& entity) {
   if (!entity.processes) return std::nullopt;
   const std::string name = holder.pod_namespace + "/" + holder.pod;
   PodUse use;
@@ -41,15 +41,16 @@ std::optional<PodUse> own_use(const Holder& holder, const Entity& entity) {
 }
 
 std::vector<Use> uses_by_pods(const Entity& entity, const Attribution& known, const AttributionSettings& settings) {
-  const std::vector<Holder> holders = holders_of(entity, known, settings);
+  const std::vector<GpuPod> holders = gpu_pods_of(entity, known, settings);
   std::vector<Use> uses;
   if (holders.empty()) return {Use()};
-  // Of several, dcgm-exporter has the one that kubelet happens to tell last; here it is always the same.
+  // Of several containers, dcgm-exporter takes the one that kubelet lists last, in any order; here it is always the
+  // same one.
   if (!settings.virtual_gpus) {
     add_pod(holders.back(), settings, uses.emplace_back());
     return uses;
   }
-  for (const Holder& holder : holders) {
+  for (const GpuPod& holder : holders) {
     Use& use = uses.emplace_back();
     add_pod(holder, settings, use);
     if (!holder.replica.empty()) use.labels.emplace_back("vgpu", holder.replica);
@@ -60,8 +61,8 @@ std::vector<Use> uses_by_pods(const Entity& entity, const Attribution& known, co
 
 }  // namespace
 
-std::vector<Holder> holders_of(const Entity& entity, const Attribution& known, const AttributionSettings& settings) {
-  std::vector<Holder> holders;
+std::vector<GpuPod> gpu_pods_of(const Entity& entity, const Attribution& known, const AttributionSettings& settings) {
+  std::vector<GpuPod> holders;
   for (const std::string& key : keys_of(entity, settings))
     if (const auto found = known.holders.find(key); found != known.holders.end())
       holders.insert(holders.end(), found->second.begin(), found->second.end());

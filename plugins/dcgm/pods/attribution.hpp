@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/pods/attribution.hpp - who uses a GPU or a GPU instance, as labels of its series: pods, containers,
+// plugins/dcgm/pods/attribution.hpp - the users of a GPU or a GPU instance, as labels of its series: pods, containers,
 // jobs.
 #pragma once
 
@@ -11,53 +11,54 @@
 
 #include "dcgm/pods/jobs.hpp"
 #include "dcgm/sampler/sample.hpp"
-#include "nvidia/kubelet/holders.hpp"
+#include "nvidia/kubelet/gpu_pods.hpp"
 
 namespace slipway::dcgm {
 
-using nvidia::kubelet::Holder;
-using nvidia::kubelet::Holders;
+using nvidia::kubelet::GpuPod;
+using nvidia::kubelet::GpuPods;
 
-/// The component's keys about it.
+/// The component's keys about attribution.
 struct AttributionSettings {
   bool kubernetes = false;      ///< asks kubelet
   bool virtual_gpus = false;    ///< a series for each of the pods that share a GPU
   bool by_device_name = false;  ///< GPUs are "nvidia0" for kubelet, as on GKE, not UUIDs
   bool old_names = false;       ///< labels pod_name, pod_namespace, container_name
   std::vector<std::string> resource_names;
-  bool any_resource = false;  ///< slipway's deviceplugin offers the GPUs: under names that its config may change
+  bool any_resource = false;  ///< slipway's deviceplugin offers the GPUs, under resource names that its config may
+                              ///< change
   std::string kubelet_socket;
   std::string job_folder;  ///< empty: there are no jobs
 
   bool wanted() const { return kubernetes || !job_folder.empty(); }
 };
 
-/// What is known at one moment.
+/// The users of the GPUs at one moment.
 struct Attribution {
-  Holders holders;
+  GpuPods holders;
   Jobs jobs;
-  std::string pods_problem;  ///< why kubelet tells of no pods
+  std::string pods_problem;  ///< why kubelet's list of pods is missing
   std::string jobs_problem;
 
   bool operator==(const Attribution&) const = default;
 };
 
-/// What a pod's processes use of a GPU.
+/// A pod's use of a GPU, summed over its processes.
 struct PodUse {
-  std::optional<std::int64_t> percent;  ///< of the time of its multiprocessors; not known of GPU instances
+  std::optional<std::int64_t> percent;  ///< share of the time of the multiprocessors; unknown for GPU instances
   std::int64_t memory_mib = 0;
 };
 
-/// One series of each metric: these labels, besides those of the GPU.
+/// The labels of one series of each metric, besides those of the GPU.
 struct Use {
   std::vector<std::pair<std::string, std::string>> labels;  ///< by name
-  std::optional<PodUse> own;                                ///< values of this pod alone, in the place of the GPU's
+  std::optional<PodUse> own;                                ///< values of this pod alone, instead of the GPU's
 };
 
-/// The containers that hold it, as kubelet tells them.
-std::vector<Holder> holders_of(const Entity& entity, const Attribution& known, const AttributionSettings& settings);
+/// Returns the containers that hold the entity, according to kubelet.
+std::vector<GpuPod> gpu_pods_of(const Entity& entity, const Attribution& known, const AttributionSettings& settings);
 
-/// At least one; without labels where nobody uses it.
+/// Returns at least one; without labels if nothing uses the entity.
 std::vector<Use> uses_of(const Entity& entity, const Attribution& known, const AttributionSettings& settings);
 
 }  // namespace slipway::dcgm

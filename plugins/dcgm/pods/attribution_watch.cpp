@@ -6,13 +6,13 @@
 namespace slipway::dcgm {
 namespace {
 
-/// While kubelet does not answer, what it said last counts for a while.
-Result<Holders> ask_kubelet(nvidia::kubelet::AllocationReader& reader, const AttributionSettings& settings) {
+/// While kubelet does not answer, its last answer stays valid for a while.
+Result<GpuPods> ask_kubelet(nvidia::kubelet::AllocationReader& reader, const AttributionSettings& settings) {
   const nvidia::kubelet::Allocations found = reader.read();
   if (found.silent) return *found.silent;
-  // Devices are known by their UUIDs, which no other resource has.
-  if (settings.any_resource) return nvidia::kubelet::holders_of(found.all);
-  return nvidia::kubelet::holders_of(found.all, settings.resource_names);
+  // Devices are matched by their UUIDs, which no other resource uses.
+  if (settings.any_resource) return nvidia::kubelet::gpu_pods_of(found.all);
+  return nvidia::kubelet::gpu_pods_of(found.all, settings.resource_names);
 }
 
 }  // namespace
@@ -21,7 +21,7 @@ Result<AttributionWatch> AttributionWatch::start(const Host& host, const Attribu
                                                  std::chrono::milliseconds every) {
   AttributionWatch watch;
   if (settings.kubernetes)
-    watch.pods_ = std::make_unique<KeptUpToDate<Holders>>(
+    watch.pods_ = std::make_unique<KeptUpToDate<GpuPods>>(
         [reader = nvidia::kubelet::AllocationReader(host, settings.kubelet_socket), settings]() mutable {
           return ask_kubelet(reader, settings);
         },

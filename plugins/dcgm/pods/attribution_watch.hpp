@@ -15,20 +15,19 @@ namespace slipway::dcgm {
 
 class AttributionWatch {
  public:
-  /// Asks at once, then for each ask(), at most each `every`. What was known counts for three times that when it cannot
-  /// be known any more.
-  /// Errors: the host's root cannot be opened.
+  /// Asks at once, then after each ask(), at most once per `every`. If the questions fail, the last answer is valid for
+  /// three times that. Errors: the host's root cannot be opened.
   static Result<AttributionWatch> start(const Host& host, const AttributionSettings& settings,
                                         std::chrono::milliseconds every);
-  /// Wants to know it anew. At once; known() has the answer when it comes.
+  /// Requests a new answer and returns at once; known() has it when it arrives.
   void ask();
-  /// @param news  called from another thread when an answer differs from the one before
+  /// @param news  called from another thread when an answer differs from the previous one
   void on_news(const std::function<void()>& news);
   /// At once.
   Attribution known() const;
 
  private:
-  std::unique_ptr<KeptUpToDate<Holders>> pods_;
+  std::unique_ptr<KeptUpToDate<GpuPods>> pods_;
   std::unique_ptr<KeptUpToDate<Jobs>> jobs_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/pods/kept_up_to_date.hpp - what a question answers, asked when it is wanted in a thread of its own, so
-// that an answer that does not come holds up nothing.
+// plugins/dcgm/pods/kept_up_to_date.hpp - the answer to a question that a thread of its own asks when it is needed, so
+// that a missing answer blocks nothing.
 #pragma once
 
 #include <chrono>
@@ -15,11 +15,11 @@
 
 namespace slipway::dcgm {
 
-/// The newest answer, and whether it still counts.
+/// The newest answer, and whether it is still valid.
 template <class T>
 struct Latest {
-  T value{};            ///< the last answer, for as long as it counts; empty afterwards
-  std::string problem;  ///< why the last question had no answer; empty: it had
+  T value{};            ///< the last answer while it is valid; empty afterwards
+  std::string problem;  ///< why the last question failed; empty: it was answered
   bool operator==(const Latest&) const = default;
 };
 
@@ -29,22 +29,24 @@ class KeptUpToDate {
   using Question = std::function<Result<T>()>;
 
   /// Asks at once, and then when ask() wants it.
-  /// @param question  called in the thread; it must come back by itself
-  /// @param every     between two questions at least; after a failure it is asked again by itself
-  /// @param keep      how long an answer counts when those behind it fail
+  /// @param question  called in the thread; it must return without being interrupted
+  /// @param every     shortest time between two questions; also the time of the retry after a failure
+  /// @param keep      how long an answer stays valid when later questions fail
   KeptUpToDate(Question question, std::chrono::milliseconds every, std::chrono::milliseconds keep)
       : question_(std::move(question)), every_(every), keep_(keep) {
     known_.problem = "it has not answered yet";
     thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
   }
-  /// A question soon, unless one was asked a moment ago. At once, from any thread.
+  /// Requests a question soon, unless one was asked a moment ago. Returns at once; thread-safe.
   void ask() {
     const std::lock_guard lock(mutex_);
-    if (Clock::now() - begun_ < every_ - every_ / 8) return;  // whoever asks regularly is not always late alike
+    if (Clock::now() - begun_ < every_ - every_ / 8)
+      return;  // some tolerance, since regular callers come early or
+               // late by a little
     wanted_ = true;
     wake_.notify_all();
   }
-  /// @param news  called from the thread when an answer differs from the one before
+  /// @param news  called from the thread when an answer differs from the previous one
   void on_news(std::function<void()> news) {
     const std::lock_guard lock(mutex_);
     news_ = std::move(news);
@@ -56,7 +58,7 @@ class KeptUpToDate {
   KeptUpToDate(const KeptUpToDate&) = delete;
   KeptUpToDate& operator=(const KeptUpToDate&) = delete;
 
-  /// From any thread, and at once.
+  /// Thread-safe; returns at once.
   Latest<T> known() const {
     const std::lock_guard lock(mutex_);
     Latest<T> known = known_;
@@ -109,7 +111,7 @@ class KeptUpToDate {
   Clock::time_point begun_;  ///< the last question
   std::function<void()> news_;
   Latest<T> known_;
-  std::optional<Clock::time_point> asked_;  ///< a question is under way since then
+  std::optional<Clock::time_point> asked_;  ///< start of the question in progress
   Clock::time_point answered_;
   std::jthread thread_;
 };

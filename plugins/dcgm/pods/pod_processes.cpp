@@ -6,16 +6,16 @@
 
 #include <slipway/text.hpp>
 
-#include "nvidia/drain/process.hpp"
 #include "nvidia/kubelet/pod_folder.hpp"
 #include "nvidia/kubelet/pod_groups.hpp"
+#include "nvidia/process/process.hpp"
 
 namespace slipway::dcgm {
 namespace {
 
 constexpr std::size_t kMostGroups = 4096;
 constexpr std::size_t kMostBytes = 256 << 10;
-constexpr int kDeepest = 6;  // below a pod's: containers, and what those make inside
+constexpr int kDeepest = 6;  // levels below a pod's: containers, and groups that they create
 
 class Walk {
  public:
@@ -55,7 +55,7 @@ class Walk {
 PodNames names_of_pods(const Host& host) {
   PodNames pods;
   for (const auto& folder : nvidia::kubelet::pod_folders(host))
-    pods.emplace(folder.uid, nvidia::drain::pod_text(folder.pod_namespace, folder.name));
+    pods.emplace(folder.uid, nvidia::pod_text(folder.pod_namespace, folder.name));
   return pods;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/pods/pod_processes.hpp - which pod a process belongs to, from kubelet's control groups.
+// plugins/dcgm/pods/pod_processes.hpp - the pod that a process belongs to, from kubelet's control groups.
 //
-// They are looked through from the top: kubelet's own is where only root can make one, so a control group of a user or
-// of a container that has the name of a pod's is none. The service also may not see other users' processes in /proc.
+// They are searched from the top: only root can create a group beside kubelet's own, so a user's or a container's
+// control group with the name of a pod's does not count. The service also may not see other users' processes in /proc.
 #pragma once
 
 #include <map>
@@ -15,15 +15,15 @@
 
 namespace slipway::dcgm {
 
-/// Which pods the processes of the entities belong to; pods have their names from kubelet's folders of logs. Where
-/// there are no such folders or control groups, Entity::processes is emptied: nobody knows.
+/// Finds the pods of the entities' processes, with names from kubelet's log folders. Without such folders or control
+/// groups it clears Entity::processes, which means unknown.
 void find_pods_of_processes(const Host& host, std::vector<Entity>& entities);
 
 using PodNames = std::map<std::string, std::string, std::less<>>;
-/// "namespace/pod" by UID, by kubelet's folders of logs.
+/// Returns "namespace/pod" by UID, from kubelet's log folders.
 PodNames names_of_pods(const Host& host);
 
-/// The UIDs of pods by process id: of these pods alone. At most 4096 control groups are looked at.
+/// Returns the pods' UIDs by process id, for these pods only. Reads at most 4096 control groups.
 std::map<unsigned, std::string> pods_by_process(const Host& host, const PodNames& pods);
 
 }  // namespace slipway::dcgm

@@ -58,18 +58,18 @@ void read_instances(FieldReader& reader, const MigLayout& layout, GpuDetails& de
   std::ranges::stable_sort(details.instances, {}, &InstanceDetails::start);
 }
 
-/// As the kernel has it. NVML's is read from the arguments in the memory of the process, which can make whoever reads
-/// them wait for as long as it likes, and the whole GPU with him.
+/// Returns the kernel's name of the process. NVML reads the name from the arguments in the process' memory, and the
+/// process can delay that read for as long as it likes, which would block the whole GPU.
 std::string name_of(nvml::Nvml& nvml, unsigned pid, const std::string& proc) {
   constexpr std::size_t kMostNameBytes = 64;
   if (const auto name = read_regular(proc + "/" + std::to_string(pid) + "/comm", kMostNameBytes))
     return std::string(trimmed(*name));
-  return short_name_of(nvml::process_name(nvml, pid).value_or(""));  // it is gone, or simulated
+  return short_name_of(nvml::process_name(nvml, pid).value_or(""));  // the process is gone, or simulated
 }
 
 void read_processes(nvml::Nvml& nvml, nvmlDevice_t gpu, const std::string& proc, FieldReader& reader,
                     GpuDetails& details) {
-  std::map<std::pair<unsigned, unsigned>, ProcessDetails> all;  // one that computes and draws is in both lists
+  std::map<std::pair<unsigned, unsigned>, ProcessDetails> all;  // a process that computes and draws is in both lists
   for (const auto kind : {nvml::ProcessKind::compute, nvml::ProcessKind::mps, nvml::ProcessKind::graphics}) {
     const auto& list = reader.processes_of(gpu, kind);
     for (const nvml::Process& each : *list) {
@@ -96,7 +96,7 @@ std::string short_name_of(const std::string& program) {
   std::string name = folder == std::string::npos ? program : program.substr(folder + 1);
   if (name.size() <= GpuDetails::kLongestName) return name;
   std::size_t end = GpuDetails::kLongestName - 3;
-  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0U) == 0x80U) --end;  // not inside a character
+  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0U) == 0x80U) --end;  // do not cut inside a character
   return name.substr(0, end) + "...";
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/sampler/details.hpp - what people want to see of a GPU, whatever the counters are: how busy it is, its
-// MIG instances, and the processes on it.
+// plugins/dcgm/sampler/details.hpp - details of a GPU for people, whatever the counters are: its load, its MIG
+// instances, and the processes on it.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +29,13 @@ struct InstanceDetails {
 
 struct ProcessDetails {
   unsigned pid = 0;
-  std::string name;  ///< the kernel's, else the file's, of at most kLongestName bytes; others chose it
+  std::string name;  ///< from the kernel, else from the executable; at most kLongestName bytes; not trusted
   std::optional<std::uint64_t> memory;  ///< bytes
   std::optional<unsigned> instance;     ///< the GPU instance that it uses
 };
 
-/// Nothing: the GPU does not tell. Memory is in bytes; `power` in watts, temperatures in °C, clocks in MHz.
+/// Empty members: the GPU does not report the value. Memory is in bytes, `power` in watts, temperatures in °C, clocks
+/// in MHz.
 struct GpuDetails {
   static constexpr std::size_t kMostProcesses = 24;
   static constexpr std::size_t kLongestName = 48;
@@ -52,16 +53,16 @@ struct GpuDetails {
   unsigned slices = 1;       ///< of memory, where MIG is enabled
   std::vector<InstanceDetails> instances;
   std::vector<ProcessDetails> processes;  ///< those with the most memory first, at most kMostProcesses
-  std::size_t more_processes = 0;         ///< that were left out
+  std::size_t more_processes = 0;         ///< number of processes that were left out
 };
 
-/// Inside one call of NVML (Nvml::ask_together). What the GPU does not tell stays empty. Never null.
+/// Called inside one call of NVML (Nvml::ask_together). Values that the GPU does not report stay empty. Never null.
 /// @param proc    the folder /proc of the host
-/// @param reader  of the look under way: what the counters have asked is not asked again
+/// @param reader  of the sample in progress: values that the counters have read are not read again
 std::shared_ptr<const GpuDetails> read_details(nvidia::nvml::Nvml& nvml, nvmlDevice_t gpu, const std::string& proc,
                                                FieldReader& reader, const MigLayout& layout);
 
-/// The name of a program without its folder, cut where it is too long: "/usr/bin/python3" -> "python3".
+/// Returns the name of a program without its folder, shortened if it is too long: "/usr/bin/python3" -> "python3".
 std::string short_name_of(const std::string& program);
 
 }  // namespace slipway::dcgm

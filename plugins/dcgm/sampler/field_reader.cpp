@@ -14,7 +14,7 @@ namespace {
 namespace nvml = nvidia::nvml;
 using Read = FieldReader::Read;
 
-constexpr unsigned kHottest = 200;  // °C; DCGM takes more for a sensor that is broken
+constexpr unsigned kHottest = 200;  // °C; DCGM takes a higher value for a broken sensor
 
 Read read_of(nvmlReturn_t code, Value value) {
   return code == NVML_SUCCESS ? Read{code, std::move(value)} : Read{code};
@@ -67,11 +67,12 @@ Read FieldReader::read(const Counter& counter) {
   return read_field(*counter.field);
 }
 
-/// Several counters may be of one field, and the page shows some fields whatever the counters are.
+/// Caches values: several counters may use one field, and the page always shows some fields.
 Read FieldReader::read_field(const Field& field) {
   if (instance_ && field.whole_gpu) return NVML_ERROR_NOT_SUPPORTED;
   const bool is_rate =
-      field.source == Source::nvlink_rate || field.source == Source::nvlink_bytes;  // since its own look
+      field.source == Source::nvlink_rate || field.source == Source::nvlink_bytes;  // since the previous read for the
+                                                                                    // same interval
   if (field.per_instance() || is_rate) return ask_field(field);
   const auto known = reads_.find(&field);
   return known != reads_.end() ? known->second : reads_.emplace(&field, ask_field(field)).first->second;
@@ -136,8 +137,8 @@ Read FieldReader::read_number(const Field& field) {
   return read_of(answer.code(), scaled(field, static_cast<double>(*answer)));
 }
 
-/// The same answer in another unit is another field. What stays as it is, and that a GPU does not have it, is asked
-/// once for each driver.
+/// The same answer in another unit is another field. Constants, and the fact that a GPU does not have a value, are read
+/// once per driver.
 const nvml::Answer<unsigned long long>& FieldReader::number_of(const Field& field) {
   const GpuHistory::Question question{field.function, field.argument};
   if (const auto known = history_.constants.find(question); known != history_.constants.end()) return known->second;
@@ -198,7 +199,8 @@ Read FieldReader::read_text(const Field& field) {
 
 nvml::Answer<std::string> FieldReader::ask_text(const Field& field) {
   return nvml_.ask<std::string>([field, gpu = gpu_](const nvml::Library& open, std::string& text) {
-    std::array<char, NVML_DEVICE_NAME_V2_BUFFER_SIZE + 1> buffer{};  // the largest of them; the last byte stays 0
+    std::array<char, NVML_DEVICE_NAME_V2_BUFFER_SIZE + 1> buffer{};  // the largest of these texts; the last byte stays
+                                                                     // 0
     const auto size = static_cast<unsigned>(buffer.size() - 1);
     nvmlReturn_t code = NVML_ERROR_NOT_SUPPORTED;
     if (field.source == Source::system_text)
@@ -231,7 +233,7 @@ Read FieldReader::read_bar1(const Field& field) {
   return read_of(bar1_->code(), scaled(field, static_cast<double>(bytes)));
 }
 
-/// The field values of these places are not there on Ampere and newer, which have counters of DRAM and SRAM alone.
+/// These fields do not exist on Ampere and newer, which count DRAM and SRAM only.
 Read FieldReader::read_memory_errors(const Field& field) {
   const unsigned type = field.argument & 1U;
   const unsigned counter = field.argument >> 1U & 1U;
@@ -276,12 +278,12 @@ Read FieldReader::read_temperature() {
   return read_of(degrees.code(), static_cast<std::int64_t>(*degrees));
 }
 
-/// All that the counters ask for at once. Counters of NVLink 5 and newer are those of one link unless all are asked
-/// for; there the older errors of all links want that scope as well.
+/// Reads all field values of the counters in one call. Counters of NVLink 5 and newer are per link unless the scope
+/// says all links; on those GPUs the older errors of all links need that scope too.
 void FieldReader::ask_field_values() {
   std::vector<unsigned> numbers;
   std::vector<unsigned> of_all_links;
-  const auto add = [](std::vector<unsigned>& to, unsigned number) {  // two counters may be of the same one
+  const auto add = [](std::vector<unsigned>& to, unsigned number) {  // two counters may use the same field
     if (std::ranges::find(to, number) == to.end()) to.push_back(number);
   };
   for (const auto* list : {&counters_.series, &counters_.labels})
@@ -339,7 +341,7 @@ Read FieldReader::read_framebuffer(const Field& field) {
   return memory_part(field, memory_of(instance_ ? instance_->device : gpu_));
 }
 
-/// The GPU as a whole: without MIG that is the same question.
+/// Memory of the whole GPU; without MIG it is the same question.
 Read FieldReader::read_gpu_memory(const Field& field) { return memory_part(field, memory_of(gpu_)); }
 
 const nvml::Answer<nvml::Memory>& FieldReader::memory_of(nvmlDevice_t device) {
@@ -381,7 +383,8 @@ Read FieldReader::read_retired_pages(const Field& field) {
   return read_of(pages.code(), std::int64_t{*pages});
 }
 
-/// NVML counts KiB; DCGM tells thousands of them in a second. The first look has nothing to compare with, and tells 0.
+/// NVML counts KiB; DCGM reports thousands of them per second. The first read has nothing to compare with and returns
+/// 0.
 const nvml::Answer<FieldReader::Traffic>& FieldReader::traffic_of(unsigned link) {
   constexpr unsigned kSent = 138;
   constexpr unsigned kReceived = 139;
@@ -398,7 +401,7 @@ const nvml::Answer<FieldReader::Traffic>& FieldReader::traffic_of(unsigned link)
   const auto known = history_.links.find({every_, link});
   if (known != history_.links.end() && now.time > known->second.time) {
     traffic.passed = now.time - known->second.time;
-    for (std::size_t i = 0; i < now.kib.size(); ++i)  // a counter that begins anew tells nothing this time
+    for (std::size_t i = 0; i < now.kib.size(); ++i)  // a counter that has restarted adds nothing this time
       traffic.more_kib[i] = now.kib[i] - std::min(now.kib[i], known->second.kib[i]);
   }
   history_.links[{every_, link}] = now;

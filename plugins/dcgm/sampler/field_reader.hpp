@@ -32,16 +32,16 @@ struct MigInstance {
   std::string profile;
   nvmlGpuInstancePlacement_t place{};  ///< slices of the memory
   nvmlDevice_t device = nullptr;
-  std::vector<nvmlDevice_t> devices;  ///< all MIG devices in it
+  std::vector<nvmlDevice_t> devices;  ///< all MIG devices in the instance
 };
 
 struct MigLayout {
   nvidia::nvml::MigMode mode;
-  std::vector<MigInstance> instances;  ///< by id; none without MIG
+  std::vector<MigInstance> instances;  ///< by id; empty without MIG
   unsigned slices = 1;                 ///< of the memory, where MIG is enabled
 };
 
-/// What the former sample of one GPU left for rates. Used inside calls of NVML alone.
+/// State that one GPU's previous sample left for computing rates. Used only inside calls of NVML.
 struct GpuHistory {
   using Clock = std::chrono::steady_clock;
   /// A function of NVML, and what it is asked for.
@@ -50,34 +50,34 @@ struct GpuHistory {
     std::array<std::uint64_t, 2> kib{};  ///< sent, received
     Clock::time_point time;
   };
-  /// Two of NVML's samples, which take turns.
+  /// Two of NVML's samples, used in turns.
   struct Profile {
     nvmlGpmSample_t last = nullptr;
-    nvmlGpmSample_t spare = nullptr;  ///< the one before it
-    bool taken = false;               ///< there is a last one
+    nvmlGpmSample_t spare = nullptr;  ///< the sample before `last`
+    bool taken = false;               ///< `last` is filled
   };
-  /// By the interval of the counters that look at it, and the link or GPU instance. Rates are since their own last
-  /// look.
+  /// The interval of the counters that read the value, and the link or GPU instance. A rate is computed since the last
+  /// read at the same interval.
   using Place = std::pair<std::chrono::milliseconds, unsigned>;
-  std::string uuid;                          ///< of the GPU that all this is about
-  nvmlDevice_t handle = nullptr;             ///< that `identity` was asked of
-  GpuIdentity identity;                      ///< stays as it is for as long as the handle is the same GPU
+  std::string uuid;                          ///< the GPU of this history
+  nvmlDevice_t handle = nullptr;             ///< the handle that `identity` belongs to
+  GpuIdentity identity;                      ///< valid while the handle refers to the same GPU
   std::map<Place, Traffic> links;            ///< a link, or kAllLinks
   std::map<Place, Profile> profiles;         ///< a GPU instance; the GPU itself is NVML_NO_INSTANCE
-  std::shared_ptr<const Counters> counters;  ///< that `last` is of
-  std::map<unsigned, Entity> last;           ///< the look before, by GPU instance, likewise
+  std::shared_ptr<const Counters> counters;  ///< the counters that `last` was read with
+  std::map<unsigned, Entity> last;           ///< the previous sample, by GPU instance
   std::optional<std::vector<LinkEntity>> last_links;
-  std::optional<bool> profiling_support;  ///< once it is known
-  /// What GPU instances the GPU can have, and on how many slices, once it is known: that takes dozens of calls, and
-  /// stays as it is.
+  std::optional<bool> profiling_support;  ///< set once it is known
+  /// The GPU instances that the GPU can have, and its memory slices, once known: reading them takes dozens of calls,
+  /// and they do not change.
   std::vector<nvidia::nvml::GpuInstanceProfile> mig_profiles;
   unsigned mig_slices = 1;
-  /// MIG was off then, and an event tells when that changes; empty: the mode is to be asked.
+  /// MIG was off at that time, and an event reports when that changes; empty: read the mode.
   std::optional<Clock::time_point> mig_off_since;
   std::map<Question, nvidia::nvml::Answer<unsigned long long>> constants;
   std::map<Question, nvidia::nvml::Answer<std::string>> texts;
 
-  /// Gives NVML its samples back.
+  /// Returns the samples to NVML.
   void release(nvidia::nvml::Nvml& nvml);
 };
 
@@ -89,29 +89,30 @@ class FieldReader {
 
   /// All but `gpu` are borrowed.
   FieldReader(nvidia::nvml::Nvml& nvml, nvmlDevice_t gpu, const Counters& counters, GpuHistory& history);
-  /// What is going to be read: one question asks for several of them.
+  /// Announces the values that will be read, so that one call can read several of them.
   void expect(Wanted wanted) { wanted_ = std::move(wanted); }
-  /// What follows is about this GPU instance; what only the GPU has is told of it all the same, as dcgm-exporter does.
+  /// Selects the GPU instance for the following reads; values of the whole GPU are reported for it too, as
+  /// dcgm-exporter does.
   void select(const MigInstance& instance);
-  /// The value; nothing where the GPU does not have it, and of Source::xid, which NVML tells by events.
+  /// Reads the value; empty if the GPU does not have it, and for Source::xid, which comes from NVML's events.
   Read read(const Counter& counter);
-  /// All counters of each link that is selected.
+  /// Reads all counters of each selected link.
   std::vector<LinkEntity> read_links(const GpuIdentity& gpu, const LinkSelection& selection);
-  /// What uses the GPU's multiprocessors and memory now.
+  /// Returns the processes on the GPU's multiprocessors and memory.
   std::vector<ProcessUse> read_processes();
-  /// @param told_by_event  an event tells when the mode changes, so that one that is off need not be asked each time
+  /// @param told_by_event  an event reports a change of the mode, so that a disabled mode need not be read each time
   const MigLayout& read_mig(bool told_by_event);
   using Processes = nvidia::nvml::Answer<std::vector<nvidia::nvml::Process>>;
   const Processes& processes_of(nvmlDevice_t device, nvidia::nvml::ProcessKind kind);
-  /// Of the GPU or of a MIG device.
+  /// Memory of the GPU or of a MIG device.
   const nvidia::nvml::Answer<nvidia::nvml::Memory>& memory_of(nvmlDevice_t device);
 
  private:
-  /// Over a link, or over all of them: sent and received.
+  /// Traffic over one link, or over all of them: sent and received.
   struct Traffic {
     std::array<std::uint64_t, 2> kib{};
-    std::array<std::uint64_t, 2> more_kib{};  ///< since the look before
-    std::chrono::duration<double> passed{};   ///< since then; 0: there was none
+    std::array<std::uint64_t, 2> more_kib{};  ///< since the previous read
+    std::chrono::duration<double> passed{};   ///< since the previous read; 0: this is the first one
   };
 
   Read read_field(const Field& field);
@@ -148,7 +149,7 @@ class FieldReader {
   const Counters& counters_;
   GpuHistory& history_;
   Wanted wanted_ = [](const Counter&) { return true; };
-  std::chrono::milliseconds every_{0};  ///< of the counter that is being read
+  std::chrono::milliseconds every_{0};  ///< interval of the counter that is being read
   std::optional<MigInstance> instance_;
   std::optional<std::map<unsigned, nvmlFieldValue_t>> field_values_;
   nvmlReturn_t field_values_code_ = NVML_SUCCESS;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The NVLinks of a GPU as entities of their own, as dcgm-exporter has them: those that are up.
+// The NVLinks of a GPU as entities of their own, like in dcgm-exporter: only those that are up.
 #include "dcgm/sampler/field_reader.hpp"
 
 namespace slipway::dcgm {
@@ -7,7 +7,7 @@ namespace {
 
 namespace nvml = nvidia::nvml;
 
-/// Nothing: the GPU has no link of that number.
+/// Empty: the GPU has no link of that number.
 std::optional<bool> link_is_up(nvml::Nvml& nvml, nvmlDevice_t gpu, unsigned link) {
   const auto state = nvml.ask<unsigned>([gpu, link](const nvml::Library& open, unsigned& active) {
     return nvml::invoke(open.function<nvmlDevice_t, unsigned, unsigned*>("nvmlDeviceGetNvLinkState"), gpu, link,
@@ -35,7 +35,7 @@ std::vector<LinkEntity> FieldReader::read_links(const GpuIdentity& gpu, const Li
 }
 
 FieldReader::Read FieldReader::read_link(const Field& field, unsigned link) {
-  if (field.source == Source::link_state) return {NVML_SUCCESS, std::int64_t{1}};  // others are not told
+  if (field.source == Source::link_state) return {NVML_SUCCESS, std::int64_t{1}};  // links that are down have no series
   if (field.source == Source::nvlink_rate) {
     Field of_link = field;
     of_link.argument = link;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GPU instances of a GPU, which dcgm-exporter lists in the place of the GPU.
+// The GPU instances of a GPU, which dcgm-exporter lists instead of the GPU.
 #include <algorithm>
 
 #include "dcgm/sampler/field_reader.hpp"
@@ -9,14 +9,14 @@ namespace {
 
 namespace nvml = nvidia::nvml;
 
-/// Drivers before R510 do not tell the name.
+/// Drivers before R510 do not return the name.
 std::string name_of(nvml::Nvml& nvml, nvmlDevice_t gpu, const nvml::GpuInstanceProfile& profile) {
   if (!profile.name.empty()) return profile.name;
   return std::to_string(profile.slices) + "g." +
          nvml::memory_part(profile.memory_mib, nvml::memory_total(nvml, gpu).value_or(0));
 }
 
-/// The largest profile reaches over all slices of the memory.
+/// The largest profile covers all slices of the memory.
 unsigned slices_of(nvml::Nvml& nvml, nvmlDevice_t gpu, const std::vector<nvml::GpuInstanceProfile>& profiles) {
   const auto largest = std::ranges::max_element(profiles, {}, &nvml::GpuInstanceProfile::slices);
   unsigned slices = 1;
@@ -47,7 +47,7 @@ std::vector<MigInstance> instances_of(nvml::Nvml& nvml, nvmlDevice_t gpu,
   return instances;
 }
 
-// The mode costs 160 us, which the GPU itself has to answer; nothing else of it is asked while it is off.
+// Reading the mode takes 160 us of the GPU's time, and with MIG off nothing else of it is read.
 constexpr std::chrono::seconds kAskAnyway{60};
 
 }  // namespace

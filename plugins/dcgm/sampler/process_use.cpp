@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each process uses of a GPU or of a GPU instance.
+// The use of a GPU or of a GPU instance by each process.
 #include <algorithm>
 
 #include "dcgm/sampler/field_reader.hpp"
@@ -11,7 +11,7 @@ namespace {
 namespace nvml = nvidia::nvml;
 using Samples = std::vector<nvmlProcessUtilizationSample_t>;
 
-/// All that the driver remembers.
+/// Reads all samples that the driver has kept.
 nvml::Answer<Samples> utilization_samples(nvml::Nvml& nvml, nvmlDevice_t device) {
   return nvml.ask<Samples>([device](const nvml::Library& open, Samples& samples) {
     constexpr unsigned kMost = 4096;
@@ -20,7 +20,7 @@ nvml::Answer<Samples> utilization_samples(nvml::Nvml& nvml, nvmlDevice_t device)
     unsigned count = 0;
     nvmlReturn_t code =
         nvml::invoke(function, device, static_cast<nvmlProcessUtilizationSample_t*>(nullptr), &count, 0ULL);
-    if (code == NVML_ERROR_NOT_FOUND) return static_cast<nvmlReturn_t>(NVML_SUCCESS);  // no process did anything
+    if (code == NVML_ERROR_NOT_FOUND) return static_cast<nvmlReturn_t>(NVML_SUCCESS);  // no process used the GPU
     if (code != NVML_ERROR_INSUFFICIENT_SIZE || count > kMost) return code;
     samples.resize(count);
     code = function(device, samples.data(), &count, 0ULL);

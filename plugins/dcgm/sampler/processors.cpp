@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t kMostCores = 4096;
 
-/// Of a difference of ticks, what a field is about. @param which  DCGM's last digit: 0 all work, 1 user, 2 nice, 3
-/// system, 4 interrupts
+/// Returns the part of a tick difference that a field counts. @param which  DCGM's last digit: 0 all work, 1 user, 2
+/// nice, 3 system, 4 interrupts
 std::uint64_t part_of(const CoreTicks& ticks, unsigned which) {
   const auto& [user, nice, system, idle, waiting, irq, soft_irq, steal] = ticks;
   switch (which) {
@@ -62,7 +62,7 @@ std::map<unsigned, CoreTicks> core_ticks(std::string_view text) {
   return cores;
 }
 
-/// Where the kernel does not say it, all are one processor's.
+/// If the kernel does not report the processor, all cores belong to one.
 unsigned Processors::processor_of(unsigned core) {
   const auto known = processors_.find(core);
   if (known != processors_.end()) return known->second;
@@ -84,7 +84,7 @@ std::vector<ProcessorEntity> Processors::look(const Counters& counters) {
     const auto last = before.find(core);
     if (last == before.end()) continue;
     CoreTicks passed{};
-    for (std::size_t i = 0; i < ticks.size(); ++i)  // the kernel's count of waiting may fall
+    for (std::size_t i = 0; i < ticks.size(); ++i)  // the kernel's iowait count may decrease
       passed[i] = ticks[i] - std::min(ticks[i], last->second[i]);
     const unsigned processor = processor_of(core);
     for (std::size_t i = 0; i < ticks.size(); ++i) sums[processor][i] += passed[i];

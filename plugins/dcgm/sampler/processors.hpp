@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/sampler/processors.hpp - how busy the machine's processors are, which the kernel tells without DCGM.
+// plugins/dcgm/sampler/processors.hpp - the load of the machine's processors, read from the kernel without DCGM.
 #pragma once
 
 #include <array>
@@ -17,17 +17,17 @@ namespace slipway::dcgm {
 
 /// Ticks of a core since the boot, in the order of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal.
 using CoreTicks = std::array<std::uint64_t, 8>;
-/// By the number of the core. @param text  of /proc/stat
+/// Returns the ticks by core number. @param text  of /proc/stat
 std::map<unsigned, CoreTicks> core_ticks(std::string_view text);
 
-/// Shares of the time since the look before, of each processor (socket) and core. Used by one thread.
+/// Shares of the time since the previous look, of each processor (socket) and core. Used by one thread.
 class Processors {
  public:
   /// @param host  borrowed
   Processors(const Host& host, DeviceSelection selection) : host_(host), selection_(std::move(selection)) {}
-  /// The next look at what the file of counters asks for would have nothing to compare with.
+  /// True when the next check has nothing to compare with for the counters in the file.
   bool is_new_to(const Counters& counters) const { return !counters.processors.empty() && before_.empty(); }
-  /// None where the file of counters asks for none, and at the first look.
+  /// Returns nothing at the first check, or if the file of counters asks for no processors.
   std::vector<ProcessorEntity> look(const Counters& counters);
 
  private:

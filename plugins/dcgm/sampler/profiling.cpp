@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profiling metrics (GPM, Hopper and newer): NVML computes them from two samples that it took.
+// Profiling metrics (GPM, Hopper and newer): NVML computes them from two of its samples.
 #include <memory>
 #include <utility>
 
@@ -52,7 +52,7 @@ void GpuHistory::release(nvml::Nvml& nvml) {
   profiles.clear();
 }
 
-/// The first time there is nothing to compare with: no data.
+/// The first read has nothing to compare with: it returns "no data".
 nvmlReturn_t FieldReader::ask_profiling() {
   if (!history_.profiling_support) history_.profiling_support = has_profiling(nvml_, gpu_);
   if (!*history_.profiling_support) return NVML_ERROR_NOT_SUPPORTED;
@@ -66,7 +66,7 @@ nvmlReturn_t FieldReader::ask_profiling() {
   if (!std::exchange(profile.taken, true)) return NVML_ERROR_NO_DATA;
   const auto request = std::make_unique<nvmlGpmMetricsGet_t>();
   request->version = 1;
-  request->sample1 = profile.spare;  // the last one before
+  request->sample1 = profile.spare;  // the sample before the last
   request->sample2 = profile.last;
   for (const auto* list : {&counters_.series, &counters_.labels})
     for (const Counter& counter : *list)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/sampler/sample.hpp - what one look at all GPUs found: values in the order of the counters.
+// plugins/dcgm/sampler/sample.hpp - one sample of all GPUs: values in the order of the counters.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@
 
 namespace slipway::dcgm {
 
-/// Nothing: this GPU does not have it, or it could not be read.
+/// Empty: the GPU does not have the value, or it could not be read.
 using Value = std::variant<std::monostate, std::int64_t, double, std::string>;
 
 struct GpuIdentity {
@@ -30,18 +30,18 @@ struct GpuIdentity {
 /// A process on a GPU or in a GPU instance.
 struct ProcessUse {
   unsigned pid = 0;
-  std::optional<std::int64_t> percent;  ///< of the time of the GPU's multiprocessors, where NVML tells it
+  std::optional<std::int64_t> percent;  ///< of the time of the GPU's multiprocessors, if NVML reports it
   std::uint64_t memory_bytes = 0;
-  std::string pod = {};  ///< "namespace/pod"; the sampler does not know it
+  std::string pod = {};  ///< "namespace/pod"; the sampler leaves it empty
 };
 
-/// What series are about: a GPU, or one of its GPU instances (MIG).
+/// The subject of series: a GPU, or one of its GPU instances (MIG).
 struct Entity {
   GpuIdentity gpu;
   std::optional<unsigned> instance;      ///< NVML's id of the GPU instance
   std::string profile;                   ///< of the GPU instance: "1g.10gb"
-  std::vector<std::string> mig_devices;  ///< UUIDs of the MIG devices in the instance, where they are asked for
-  std::optional<std::vector<ProcessUse>> processes;  ///< where they are asked for
+  std::vector<std::string> mig_devices;  ///< UUIDs of the MIG devices in the instance, if they were requested
+  std::optional<std::vector<ProcessUse>> processes;  ///< if they were requested
   std::vector<Value> series;                         ///< as Counters::series
   std::vector<Value> labels;                         ///< as Counters::labels
 };
@@ -60,20 +60,20 @@ struct ProcessorEntity {
   std::vector<Value> series;  ///< as Counters::processors
 };
 
-/// An NVSwitch, or a link of it; an engine of DCGM's tells them.
+/// An NVSwitch, or a link of it; only DCGM's engine reports them.
 struct SwitchEntity {
   unsigned number = 0;           ///< DCGM's
   std::optional<unsigned> link;  ///< from 0, as DCGM counts them
-  std::vector<Value> series;     ///< as Counters::switches, or switch_links
+  std::vector<Value> series;     ///< in the order of Counters::switches or switch_links
   std::vector<std::pair<std::string, Value>> labels = {};
 };
 
-/// An XID, as the driver told it.
+/// An XID, as the driver reported it.
 struct XidEvent {
   std::string uuid;                  ///< of the GPU
-  std::optional<unsigned> instance;  ///< the GPU instance that it is about; empty: the whole GPU
+  std::optional<unsigned> instance;  ///< the affected GPU instance; empty: the whole GPU
   std::uint64_t number = 0;
-  /// Of an XID 154: what the driver asks for; empty where it does not say.
+  /// For XID 154: the action that the driver asks for; empty: not reported.
   std::optional<unsigned> recovery_action = {};
 };
 
@@ -81,36 +81,38 @@ struct XidEvent {
 struct PeerStatus {
   unsigned gpu = 0;
   unsigned peer = 0;
-  unsigned status = 0;  ///< nvmlGpuP2PStatus_t; 0: it works
+  unsigned status = 0;  ///< nvmlGpuP2PStatus_t; 0: NVLink works
 };
 
 struct GpuDetails;  // page/details.hpp
 
 struct GpuState {
   GpuIdentity gpu;
-  std::string problem;                        ///< why it could not be read; empty: it was
-  bool is_listed = true;                      ///< false: the driver shows it no more, and another may have its index
-  std::shared_ptr<const GpuDetails> details;  ///< for people; null: not asked for, or not read
+  std::string problem;                        ///< why it could not be read; empty: it could
+  bool is_listed = true;                      ///< false: the driver no longer shows it, and another GPU may have its
+                                              ///< index
+  std::shared_ptr<const GpuDetails> details;  ///< for the page; null: not requested, or not read
   std::map<unsigned, std::uint64_t> xids;     ///< the last one of each GPU instance, or NVML_NO_INSTANCE
 };
 
 struct Sample {
-  /// Its value is of this sample, not of one before.
+  /// True when the value was read for this sample.
   bool is_new(const Counter& counter) const { return read.empty() || read.contains(counter.every); }
 
-  std::string problem;  ///< why NVML does not answer; empty: it does
+  std::string problem;  ///< why NVML does not answer; empty: it answers
   std::string driver_version;
-  std::vector<Entity> entities;   ///< in index order; none of a GPU that could not be read
-  std::vector<LinkEntity> links;  ///< where they are asked for, in the order of GPUs
+  std::vector<Entity> entities;   ///< in index order; a GPU that could not be read has none
+  std::vector<LinkEntity> links;  ///< if they were requested, in the order of GPUs
   std::vector<ProcessorEntity> processors;
   std::vector<SwitchEntity> switches;  ///< with an engine; the links behind the NVSwitches
-  std::vector<GpuState> gpus;          ///< all that were ever seen
-  std::vector<std::string> missing;    ///< addresses of those that the driver should show, and that were never seen
-  std::vector<XidEvent> xids;          ///< since the sample before
-  std::vector<PeerStatus> peers;       ///< where they are asked for
+  std::vector<GpuState> gpus;          ///< all GPUs ever seen
+  std::vector<std::string> missing;    ///< addresses of GPUs that the driver should show and never has shown
+  std::vector<XidEvent> xids;          ///< since the previous sample
+  std::vector<PeerStatus> peers;       ///< if they were requested
   std::uint64_t outages = 0;           ///< how often NVML stopped answering
   std::uint64_t samples = 0;
-  std::set<std::chrono::milliseconds> read;  ///< of counters with these intervals, values were read now; empty: of all
+  std::set<std::chrono::milliseconds> read;  ///< intervals of the counters that were read for this sample; empty: all
+                                             ///< counters
   std::map<std::string, std::uint64_t> read_errors;  ///< by the counter's name
   std::chrono::system_clock::time_point time;
   std::chrono::steady_clock::duration took{};

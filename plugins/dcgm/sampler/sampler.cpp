@@ -17,19 +17,19 @@ namespace {
 
 namespace nvml = nvidia::nvml;
 
-/// Answers that are about the driver as a whole, whatever was asked.
+/// True for answers that concern the whole driver, for any call.
 bool driver_is_away(nvmlReturn_t code) {
   return code == NVML_ERROR_UNINITIALIZED || code == NVML_ERROR_DRIVER_NOT_LOADED ||
          code == NVML_ERROR_LIB_RM_VERSION_MISMATCH;
 }
 
-/// Answers that are about the whole GPU, whatever was asked of it.
+/// True for answers that concern the whole GPU, for any call.
 bool gpu_is_away(nvmlReturn_t code) {
   return driver_is_away(code) || code == NVML_ERROR_GPU_IS_LOST || code == NVML_ERROR_RESET_REQUIRED ||
          code == NVML_ERROR_GPU_NOT_FOUND;
 }
 
-/// The GPU, or what runs on it now, has nothing to tell; a read that fails is another thing.
+/// True when the GPU, or its current work, has no such value; a failed read is another case.
 bool nothing_to_tell(nvmlReturn_t code) {
   return code == NVML_ERROR_NOT_SUPPORTED || code == NVML_ERROR_FUNCTION_NOT_FOUND || code == NVML_ERROR_NO_DATA ||
          code == NVML_ERROR_INVALID_ARGUMENT || code == NVML_ERROR_NOT_FOUND;
@@ -43,7 +43,7 @@ std::string bus_id_of(const std::string& address) {
 }
 
 std::string place_of(const GpuIdentity& gpu) {
-  return "GPU " + std::to_string(gpu.index) + (gpu.bus_id.empty() ? "" : " (" + nvml::sysfs_address(gpu.bus_id) + ")");
+  return nvidia::gpu_label(gpu.index, gpu.bus_id.empty() ? "" : nvml::sysfs_address(gpu.bus_id));
 }
 
 std::optional<unsigned> nvlink_status(nvml::Nvml& nvml, nvmlDevice_t one, nvmlDevice_t other) {
@@ -55,7 +55,8 @@ std::optional<unsigned> nvlink_status(nvml::Nvml& nvml, nvmlDevice_t one, nvmlDe
   return status ? std::optional(*status) : std::nullopt;
 }
 
-/// Of a simulated machine in this machine's root: what its kernel shows, and no process of this machine.
+/// Returns the /proc folder to read: the simulated kernel's for a simulated machine below this machine's root, so that
+/// it shows no process of this machine.
 std::string proc_folder(const Host& host) {
   const std::string above = host.borrows_root() ? host.kernel_folder() : host.root_folder();
   return (above == "/" ? "" : above) + "/proc";
@@ -69,7 +70,7 @@ struct Sampler::Question {
   SamplerOptions options;
   LookOptions look;
   std::string proc;
-  bool mig_events = false;  ///< an event tells of a change of MIG
+  bool mig_events = false;  ///< an event reports changes of MIG
 };
 
 struct Sampler::Reading {
@@ -91,7 +92,7 @@ Sampler::Sampler(const Host& host, SamplerOptions options, Log log)
 Sample Sampler::sample(const std::shared_ptr<const Counters>& counters, const LookOptions& look) {
   const auto begin = std::chrono::steady_clock::now();
   look_ = look;
-  if (!has_own_intervals(*counters)) look_.due.clear();  // all are read together
+  if (!has_own_intervals(*counters)) look_.due.clear();  // all counters are read together
   Sample sample;
   const bool new_processors = processors_.is_new_to(*counters);
   if (new_processors) (void)processors_.look(*counters);
@@ -112,7 +113,9 @@ Sample Sampler::sample(const std::shared_ptr<const Counters>& counters, const Lo
   sample.processors = processors_.look(*counters);
   sample.problem = problem_;
   sample.driver_version = driver_version_;
-  if (problem_.empty() && silent_.empty()) sample.missing = missing_;  // a silent one may be any of them
+  if (problem_.empty() && silent_.empty())
+    sample.missing = missing_;  // a GPU without an answer may be any of the
+                                // missing ones
   for (const auto& [uuid, state] : gpus_) {
     sample.gpus.push_back(state);
     sample.gpus.back().xids = xids_.all(uuid);
@@ -153,7 +156,7 @@ bool Sampler::look_at_gpus(const std::shared_ptr<const Counters>& counters, Samp
     return false;
   }
   if (!driver_version_.empty() && *version != driver_version_ && answered_) {
-    ++outages_;  // it was away between two looks
+    ++outages_;  // it was gone between two samples
     forget_history();
   }
   if (!answered_ || *version != driver_version_) log_("info", "driver " + *version + " answers");
@@ -176,8 +179,8 @@ bool Sampler::look_at_gpus(const std::shared_ptr<const Counters>& counters, Samp
   return true;
 }
 
-/// A GPU that is removed or added in the middle moves those behind it: an index is too high then, or a GPU comes twice,
-/// and all are looked at once more.
+/// A GPU that is removed or added in the middle of the list shifts the indexes behind it: an index is then too high, or
+/// a GPU appears twice. In that case all GPUs are read once more.
 void Sampler::look_at_all(unsigned count, const std::shared_ptr<const Counters>& counters, Sample& sample) {
   constexpr int kMostLooks = 3;
   for (int looks = 0; looks < kMostLooks; ++looks) {
@@ -212,13 +215,13 @@ void Sampler::look_at(unsigned index, const std::shared_ptr<const Counters>& cou
   }
   if (reading.code() == nvml::kGaveUp) {
     hanging_.insert(index);
-    history.reset();  // the call that hangs has it
+    history.reset();  // the hanging call keeps the history alive
   }
   moved_ = moved_ || reading.code() == NVML_ERROR_INVALID_ARGUMENT || reading.code() == NVML_ERROR_NOT_FOUND;
   silent_[index] = nvml::error_text(reading.code());
 }
 
-/// Inside the thread for calls: an answer about the whole GPU ends it.
+/// Runs on the call thread; an answer that concerns the whole GPU ends it.
 nvmlReturn_t Sampler::read_gpu(nvml::Nvml& nvml, const Question& question, GpuHistory& history, Reading& reading) {
   const SamplerOptions& options = question.options;
   const auto handle = nvml::device_at(nvml, question.index);
@@ -274,7 +277,7 @@ nvmlReturn_t Sampler::read_gpu(nvml::Nvml& nvml, const Question& question, GpuHi
   return NVML_SUCCESS;
 }
 
-/// Links are read together, as often as the one of their counters that is read the most often.
+/// Links are read together, at the shortest interval of their counters.
 void Sampler::read_links(const Question& question, GpuHistory& history, FieldReader& reader, Reading& reading) {
   const auto& counters = question.counters->links;
   if (counters.empty()) return;
@@ -283,8 +286,8 @@ void Sampler::read_links(const Question& question, GpuHistory& history, FieldRea
   reading.links = *history.last_links;
 }
 
-/// What is not due keeps its value. What only the GPU has is read once, for its first instance: a rate is one since the
-/// look before.
+/// Values that are not due are kept. Values of the whole GPU are read once, for its first instance: reading a rate
+/// twice would restart its interval.
 nvmlReturn_t Sampler::read_entity(const Question& question, GpuHistory& history, FieldReader& reader, Entity& entity,
                                   Reading& reading) {
   const auto before = history.last.find(entity.instance.value_or(NVML_NO_INSTANCE));
@@ -329,7 +332,7 @@ void Sampler::take(const Reading& reading, Sample& sample) {
   std::ranges::copy(reading.links, std::back_inserter(sample.links));
 }
 
-/// An index is a place in the driver's list: where a GPU is missing from it, those behind it have moved up.
+/// An index is a position in the driver's list: if a GPU drops out of it, those behind it move up.
 void Sampler::settle_states() {
   std::set<std::string> answered;
   for (const auto& [handle, uuid] : handles_) answered.insert(uuid);
@@ -343,14 +346,14 @@ void Sampler::settle_states() {
     lost(state, state.is_listed ? silent->second : "the driver does not show it any more");
     if (silent != silent_.end()) silent_.erase(silent);
   }
-  for (const auto& [index, why] : silent_) {  // never seen: only the place in the list is known
+  for (const auto& [index, why] : silent_) {  // never seen: only its position in the list is known
     GpuState& state = gpus_["index " + std::to_string(index)];
     state.gpu.index = index;
     lost(state, why);
   }
 }
 
-/// The bus is read when the driver shows another number of GPUs.
+/// Reads the PCI bus when the driver shows another number of GPUs.
 void Sampler::note_missing(unsigned count) {
   if (std::exchange(counted_, count) == count) return;
   missing_.clear();
@@ -362,7 +365,7 @@ void Sampler::note_missing(unsigned count) {
   }
 }
 
-/// NVML's event has the number of the XID alone.
+/// NVML's event has only the number of the XID.
 void Sampler::ask_recovery_actions(std::vector<XidEvent>& xids) {
   constexpr std::uint64_t kRecoveryActionChanged = 154;
   for (XidEvent& xid : xids) {
@@ -379,7 +382,7 @@ void Sampler::add_xids(const Counters& counters, Sample& sample) const {
         entity.series[i] = static_cast<std::int64_t>(xids_.last(entity.gpu.uuid, entity.instance));
 }
 
-/// NVLink between each two GPUs, from both sides. That changes seldom, and takes a question each.
+/// Reads the NVLink state between each two GPUs, from both sides. It changes seldom, and takes one call per pair.
 void Sampler::look_at_peers(const Counters& counters, Sample& sample) {
   constexpr std::chrono::seconds kEvery{60};
   if (!counters.wants_exporter("DCGM_EXP_P2P_STATUS")) return;
@@ -416,7 +419,7 @@ void Sampler::gone(const std::string& why) {
   release();
 }
 
-/// Counters begin anew with another driver. NVML's samples are given back where no call hangs.
+/// Counters restart with another driver. NVML's samples are returned, except where a call hangs.
 void Sampler::forget_history() {
   const auto histories = std::exchange(history_, {});
   no_rates_ = true;
@@ -430,7 +433,7 @@ void Sampler::forget_history() {
       .ok();
 }
 
-/// Those of GPUs whose MIG has changed are asked for their mode again.
+/// GPUs whose MIG mode has changed are asked for it again.
 void Sampler::note_events() {
   EventNews news = xids_.take();
   news_.states = news_.states || news.states;
@@ -452,7 +455,7 @@ Sampler::~Sampler() {
 }
 
 void Sampler::release() {
-  answered_ = false;  // whatever driver is there next, it is no outage
+  answered_ = false;  // the next driver that answers is not counted as an outage
   xids_.release();
   handles_.clear();
   forget_history();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/sampler/sampler.hpp - looks at all GPUs, again and again, whatever the driver does meanwhile.
+// plugins/dcgm/sampler/sampler.hpp - samples all GPUs, again and again, whatever the driver does in the meantime.
 #pragma once
 
 #include <functional>
@@ -23,10 +23,11 @@ namespace slipway::dcgm {
 
 struct SamplerOptions {
   std::string driver_root = "/";
-  /// A call that takes longer is given up. One call reads all of a GPU; the first takes it into use, which without
-  /// nvidia-persistenced takes seconds.
+  /// A longer call is abandoned. One call reads all of a GPU; the first one initializes it, which takes seconds without
+  /// nvidia-persistenced.
   std::chrono::milliseconds call_limit{5000};
-  /// Rates need two looks. After NVML was opened they are this far apart, so that there is no sample without rates.
+  /// Rates need two samples. After NVML is opened the first two are this far apart, so that every published sample has
+  /// rates.
   std::chrono::milliseconds first_interval{100};
   bool until_exit = false;    ///< NvmlOptions::until_exit
   bool find_hanging = false;  ///< NvmlOptions::find_hanging
@@ -37,10 +38,10 @@ struct SamplerOptions {
   DeviceSelection processors = {};
 };
 
-/// What one look is to read.
+/// The contents of one sample.
 struct LookOptions {
   bool details = false;  ///< GpuState::details
-  /// Counters with these intervals; the others keep the values that they have. Empty: all.
+  /// The counters with these intervals are read; the others keep their values. Empty: all are read.
   std::set<std::chrono::milliseconds> due = {};
 
   bool has(const Counter& counter) const { return due.empty() || due.contains(counter.every); }
@@ -57,20 +58,20 @@ class Sampler {
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
 
-  /// One look. Opens NVML when it is closed; a GPU that does not answer is told as such, and the others go on.
-  /// What has no value from before is read whatever is due.
+  /// Takes one sample. Opens NVML when it is closed. A GPU that does not answer is marked as such, and the others are
+  /// read. Values that were never read are read even if they are not due.
   Sample sample(const std::shared_ptr<const Counters>& counters, const LookOptions& look = {});
-  /// What NVML's events have told since the last call, those of a look included; does not wait. Their XIDs are in the
-  /// next sample.
+  /// Returns NVML's events since the last call, including those seen during a sample; does not wait. Their XIDs are in
+  /// the next sample.
   EventNews take_events();
-  /// Can be read when take_events() has something to do; -1: nothing is watched.
+  /// Becomes readable when take_events() has something to return; -1: nothing is watched.
   int event_fd() const { return xids_.fd(); }
-  /// Closes NVML; the next look opens it again.
+  /// Closes NVML; the next sample opens it again.
   void release();
 
  private:
-  struct Reading;   // what one call found out about one GPU
-  struct Question;  // what it is to find out
+  struct Reading;   // results of one call about one GPU
+  struct Question;  // the input of that call
   static nvmlReturn_t read_gpu(nvidia::nvml::Nvml& nvml, const Question& question, GpuHistory& history,
                                Reading& reading);
   static nvmlReturn_t read_entity(const Question& question, GpuHistory& history, FieldReader& reader, Entity& entity,
@@ -98,26 +99,26 @@ class Sampler {
   Log log_;
   std::optional<nvidia::nvml::Nvml> nvml_;
   XidWatch xids_;
-  EventNews news_;  ///< that nobody has taken
+  EventNews news_;  ///< events that take_events() has not returned yet
   Processors processors_;
-  std::map<nvmlDevice_t, std::string> handles_;              ///< of the look under way, with the UUIDs
+  std::map<nvmlDevice_t, std::string> handles_;              ///< GPUs of the sample in progress, with their UUIDs
   std::map<unsigned, std::shared_ptr<GpuHistory>> history_;  ///< by index
   std::map<std::string, GpuState> gpus_;                     ///< by UUID
-  std::optional<unsigned> counted_;         ///< GPUs that the driver showed when missing_ was found out
+  std::optional<unsigned> counted_;         ///< number of GPUs that the driver showed when missing_ was computed
   std::vector<std::string> missing_;        ///< as Sample::missing
-  std::map<unsigned, std::string> silent_;  ///< of the look under way: indexes, and why
-  std::set<unsigned> hanging_;              ///< indexes that a call hangs on
+  std::map<unsigned, std::string> silent_;  ///< of the sample in progress: indexes of GPUs without an answer, and why
+  std::set<unsigned> hanging_;              ///< indexes of GPUs with a hanging call
   std::map<std::string, std::uint64_t> read_errors_;
   std::vector<PeerStatus> peers_;
-  std::map<nvmlDevice_t, std::string> peers_of_;  ///< the handles that they are about
+  std::map<nvmlDevice_t, std::string> peers_of_;  ///< the handles that `peers_` belongs to
   std::chrono::steady_clock::time_point peers_time_;
   std::string driver_version_;
   std::string problem_;
-  nvmlReturn_t broken_ = NVML_SUCCESS;  ///< what NVML answers where the whole driver is away
+  nvmlReturn_t broken_ = NVML_SUCCESS;  ///< NVML's answer if the whole driver is gone
   bool answered_ = false;
-  bool moved_ = false;    ///< the driver's list of GPUs, during the look under way
-  bool no_rates_ = true;  ///< there was no look before
-  LookOptions look_;      ///< of the one under way
+  bool moved_ = false;    ///< the driver's list of GPUs changed during this sample
+  bool no_rates_ = true;  ///< there was no sample before
+  LookOptions look_;      ///< options of the sample in progress
   std::uint64_t outages_ = 0;
   std::uint64_t samples_ = 0;
 };

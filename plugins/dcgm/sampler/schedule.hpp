@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/sampler/schedule.hpp - which of several intervals are over.
+// plugins/dcgm/sampler/schedule.hpp - the intervals, out of several, that are over.
 #pragma once
 
 #include <chrono>
@@ -9,18 +9,18 @@
 
 namespace slipway::dcgm {
 
-/// Intervals that are multiples of one another end together, so that their questions are asked together: each is
-/// counted from the same start, and none moves by the time that a look takes.
+/// Intervals that are multiples of one another end together, so that their calls are made together: all intervals start
+/// at the same time, and the duration of a sample does not shift them.
 class Schedule {
  public:
   using Clock = std::chrono::steady_clock;
   using Intervals = std::set<std::chrono::milliseconds>;
 
-  /// Begins anew with these, all of which are over at once; the same ones go on.
+  /// Restarts with these intervals, all due at once; if they are unchanged, they continue.
   void set(const std::vector<std::chrono::milliseconds>& intervals);
-  /// Those that are over; each begins again. What was missed is not made up for.
+  /// Returns the intervals that are due and restarts them. Missed ones are skipped.
   Intervals take(Clock::time_point now);
-  /// When the next one is over.
+  /// Returns when the next one is due.
   Clock::time_point due() const;
   /// All are over.
   void start_over() { begun_ = false; }

@@ -6,7 +6,7 @@ namespace {
 
 namespace nvml = nvidia::nvml;
 
-/// What a look at the GPU would show otherwise than the one before.
+/// Events after which a sample of the GPU would differ from the previous one.
 constexpr unsigned long long kOfItsState =
     NVML_EVENT_MIG_CONFIG_CHANGE | NVML_EVENT_GPU_UNAVAILABLE_ERROR | NVML_EVENT_GPU_RECOVERY_ACTION;
 
@@ -20,11 +20,11 @@ bool has_mig_events(nvml::Nvml& nvml, nvmlDevice_t gpu) {
 
 }  // namespace
 
-/// The watch is made anew when other GPUs answer than before, or when it has ended: NVML does not say by which of them.
+/// Recreates the watch when other GPUs answer than before, or when it has ended: NVML does not say which GPU ended it.
 void XidWatch::update(nvml::Nvml& nvml, const std::map<nvmlDevice_t, std::string>& gpus) {
   if (events_ && gpus == watched_) return;
   release();
-  if (gpus.empty()) return;  // a wait for nothing ends at once
+  if (gpus.empty()) return;  // waiting without GPUs returns at once
   const auto created = nvml::EventSet::create(nvml);
   if (!created) return;
   const std::shared_ptr<nvml::EventSet>& set = *created;

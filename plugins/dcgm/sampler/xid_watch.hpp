@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/sampler/xid_watch.hpp - the last XID of each GPU, and what else NVML's events tell of it.
+// plugins/dcgm/sampler/xid_watch.hpp - the last XID of each GPU, and other data from NVML's events.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@
 
 namespace slipway::dcgm {
 
-/// What the events since the last call have changed.
+/// The changes reported by events since the last call.
 struct EventNews {
-  bool states = false;  ///< a GPU is lost, has come back or is partitioned otherwise: the next look shows it
+  bool states = false;  ///< a GPU is lost, is back or is partitioned differently: the next sample shows it
   std::vector<XidEvent> xids;
 };
 
-/// Used by one thread. NVML's wait is in another one, so that nobody has to ask. What was seen stays when NVML is
+/// Used by one thread. NVML's wait runs in another thread, so that no polling is needed. Events are kept when NVML is
 /// closed.
 class XidWatch {
  public:
@@ -32,21 +32,22 @@ class XidWatch {
 
   /// Watches these GPUs: UUIDs by handle.
   void update(nvidia::nvml::Nvml& nvml, const std::map<nvmlDevice_t, std::string>& gpus);
-  /// Takes what has happened; does not wait.
+  /// Returns the events that have arrived; does not wait.
   EventNews take();
-  /// Can be read when take() has something to do; -1: nothing is watched.
+  /// Becomes readable when take() has something to return; -1: nothing is watched.
   int fd() const { return events_ ? events_->fd() : -1; }
-  /// An event tells when MIG of this GPU changes.
+  /// True when an event reports a change of this GPU's MIG mode.
   bool tells_of_mig(nvmlDevice_t gpu) const { return with_mig_.contains(gpu); }
   /// The GPUs whose MIG has changed since the last call.
   std::set<nvmlDevice_t> take_mig_changes() { return std::exchange(mig_changes_, {}); }
-  /// Before NVML is closed.
+  /// Call it before NVML is closed.
   void release();
-  /// @param instance  of the GPU instance alone; without one, and until it had one, of the whole GPU. 0: none yet
+  /// @param instance  the GPU instance; without one, or if it had no XID, the whole GPU's last one counts. 0: no XID
+  ///   yet
   std::uint64_t last(const std::string& uuid, std::optional<unsigned> instance) const;
-  /// What came since this was asked before.
+  /// Returns the XIDs since the last call.
   std::vector<XidEvent> take_new() { return std::exchange(new_, {}); }
-  /// The last one of each GPU instance that had one, or NVML_NO_INSTANCE.
+  /// Returns the last XID of each GPU instance that had one, or of NVML_NO_INSTANCE.
   std::map<unsigned, std::uint64_t> all(const std::string& uuid) const;
 
  private:

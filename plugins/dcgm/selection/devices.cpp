@@ -9,7 +9,7 @@
 namespace slipway::dcgm {
 namespace {
 
-constexpr unsigned kLargest = 1023;  // DCGM has that many entities in a group
+constexpr unsigned kLargest = 1023;  // DCGM's limit of entities in a group
 
 std::optional<unsigned> number_in(std::string_view text) {
   unsigned number = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/selection/devices.hpp - which GPUs and GPU instances have metrics: dcgm-exporter's --devices.
+// plugins/dcgm/selection/devices.hpp - the GPUs and GPU instances that have metrics: dcgm-exporter's --devices.
 #pragma once
 
 #include <set>
@@ -21,11 +21,11 @@ struct DeviceSelection {
 
   bool has_gpu(unsigned index) const;
   bool has_instance(unsigned index, unsigned place) const;
-  /// Of a selection of processors.
+  /// For a selection of processors.
   bool has_core(unsigned core) const { return kind != Kind::gpus && (numbers.empty() || numbers.contains(core)); }
 };
 
-/// Which NVSwitches and NVLinks have metrics: dcgm-exporter's --switch-devices.
+/// The NVSwitches and NVLinks that have metrics: dcgm-exporter's --switch-devices.
 struct LinkSelection {
   static constexpr unsigned kMostLinks = 64;  ///< of a GPU that are looked at; NVML has 18
 
@@ -42,12 +42,12 @@ struct LinkSelection {
   bool is_named(unsigned number) const { return numbers.empty() || numbers.contains(number); }
 };
 
-/// "f", "i", "i:1,3-4", "g", "g:0". Errors: `invalid` another form.
+/// Reads "f", "i", "i:1,3-4", "g", "g:0". Errors: `invalid` another form.
 Result<LinkSelection> parse_links(const std::string& text, const std::string& where);
-/// Of processors and cores: as parse_devices(), with g for processors and i for cores.
+/// Reads a selection of processors and cores: like parse_devices(), with g for processors and i for cores.
 Result<DeviceSelection> parse_processors(const std::string& text, const std::string& where);
 
-/// "f", "g", "g:0,2-3", "i", "i:8". Errors: `invalid` another form, numbers beyond 1023, numbers for f.
+/// Reads "f", "g", "g:0,2-3", "i", "i:8". Errors: `invalid` another form, numbers beyond 1023, numbers for f.
 Result<DeviceSelection> parse_devices(const std::string& text, const std::string& where);
 
 }  // namespace slipway::dcgm

@@ -6,7 +6,7 @@
 namespace slipway::dcgm {
 namespace {
 
-constexpr std::chrono::seconds kLongestLook{60};  // eight GPUs that hang, each until its call is given up
+constexpr std::chrono::seconds kLongestLook{60};  // eight hanging GPUs, each until its call is abandoned
 
 }  // namespace
 
@@ -23,7 +23,7 @@ std::shared_ptr<const Board::Sheet> Board::sheet_of(std::string text, std::strin
 void Board::put(std::string text, std::string problem) {
   auto sheet = sheet_of(std::move(text), std::move(problem));
   const std::scoped_lock lock(mutex_);
-  sheet_.swap(sheet);  // the former one ends outside the lock
+  sheet_.swap(sheet);  // the previous sheet is destroyed outside the lock
 }
 
 void Board::put_page(std::shared_ptr<const PageTexts> page) {

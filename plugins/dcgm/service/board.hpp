@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/service/board.hpp - what scrapes get: rendered once for each sample, by the sampling thread, and handed
-// out by the listener's without a copy.
+// plugins/dcgm/service/board.hpp - the answer to scrapes: rendered once for each sample by the sampling thread, and
+// sent by the listener's thread without a copy.
 #pragma once
 
 #include <chrono>
@@ -16,17 +16,17 @@
 
 namespace slipway::dcgm {
 
-/// Each text is immutable: who is still being sent one keeps it, and the next sample makes another.
+/// Texts are immutable: a client that is still being served keeps its text, and the next sample creates another.
 class Board {
  public:
-  /// @param interval  between two samples at most
+  /// @param interval  longest time between two samples
   explicit Board(std::chrono::milliseconds interval);
 
-  /// @param problem  what /health tells; empty: all is well
+  /// @param problem  the text of /health; empty: healthy
   void put(std::string text, std::string problem);
   void put_page(std::shared_ptr<const PageTexts> page);
 
-  /// Nothing where the last sample is old: no values are better than ones of long ago. Never null.
+  /// Empty if the last sample is old: no values are better than outdated ones. Never null.
   HttpText text() const;
   HttpText openmetrics() const;
   ServiceHealth health() const;
@@ -37,7 +37,7 @@ class Board {
   using Clock = std::chrono::steady_clock;
   struct Sheet {
     HttpText text;
-    HttpText openmetrics;  ///< the same in that format
+    HttpText openmetrics;  ///< the same text in OpenMetrics' format
     std::string problem;
     Clock::time_point time;
   };
@@ -48,7 +48,7 @@ class Board {
   Clock::duration limit_;
   std::shared_ptr<const Sheet> nothing_;
   mutable std::mutex mutex_;
-  std::shared_ptr<const PageTexts> page_;  ///< null: there is none yet
+  std::shared_ptr<const PageTexts> page_;  ///< null: there is no page yet
   std::shared_ptr<const Sheet> sheet_;
 };
 

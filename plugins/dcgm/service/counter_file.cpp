@@ -10,7 +10,7 @@ namespace slipway::dcgm {
 void CounterFile::look_at_config(ServiceIo& io) {
   if (settings_.config_file.empty()) return;
   const auto text = read_trusted(root_, settings_.config_file, kMostConfigBytes);
-  if (!text) return;  // it was there when the service started, and counts
+  if (!text) return;  // the file existed when the service started, and its values stay
   if (config_text_ && *config_text_ != *text)
     io.log("warning", settings_.config_file +
                           " has changed, and is read when the service starts (do: `systemctl "

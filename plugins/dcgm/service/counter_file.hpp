@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/service/counter_file.hpp - the counters of the settings' file, as it is now.
+// plugins/dcgm/service/counter_file.hpp - the counters of the settings' file, in its current version.
 #pragma once
 
 #include <memory>
@@ -17,16 +17,16 @@ namespace slipway::dcgm {
 class CounterFile {
  public:
   /// @param settings  after take_config()
-  /// @param former    what counts until the file can be read; may be null
+  /// @param former    the counters to use until the file can be read; may be null
   CounterFile(RootDir root, Settings settings, std::shared_ptr<const Counters> former = nullptr)
       : root_(std::move(root)), settings_(std::move(settings)), counters_(std::move(former)) {}
 
-  /// Reads the file again when it has changed. What was read before counts as long as it cannot be read. That the
-  /// config file has changed, which counts from the next start, is logged.
+  /// Reads the file again when it has changed; while it cannot be read, the previous counters stay. Logs a change of
+  /// the config file, which takes effect at the next start.
   void update(ServiceIo& io);
-  /// Null: none was ever read.
+  /// Null: the file was never read.
   const std::shared_ptr<const Counters>& counters() const { return counters_; }
-  /// What is wrong with the file, and what is to be done; empty: nothing.
+  /// Describes what is wrong with the file and the remedy; empty: nothing.
   const std::string& problem() const { return problem_; }
 
  private:
@@ -34,7 +34,7 @@ class CounterFile {
 
   RootDir root_;
   Settings settings_;
-  std::optional<std::string> config_text_;  ///< of the config file, as it was when it was looked at last
+  std::optional<std::string> config_text_;  ///< text of the config file when it was last read
   std::string text_;
   std::string problem_;
   std::shared_ptr<const Counters> counters_;

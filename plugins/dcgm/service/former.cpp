@@ -13,7 +13,7 @@ std::string problem_text(const Error& error) {
   return error.what + " (" + (has_place ? "" : "at: " + error.where + ", ") + "do: " + error.next + ")";
 }
 
-/// What is new in a spec; a file that it named before may be broken since.
+/// Checks only files that are new in the spec; a file that the previous spec named may have broken since.
 Status check_new_files(const Settings& asked, const Host& host, const Settings& before) {
   if (asked.web_config != before.web_config) SLIPWAY_CHECK(check_web_config(asked, host));
   if (asked.health_rules != before.health_rules) SLIPWAY_CHECK(rules_of_host(asked, host));
@@ -36,7 +36,7 @@ Result<Beginning> begin_with(const Settings& asked, const Host& host, const std:
   if (!same_files(asked, former->asked)) return counters.error();
   Settings with_former = asked;
   take_config(former->settings.config, with_former);
-  if (config && !counters_with(with_former)) {  // the file of counters is what is broken
+  if (config && !counters_with(with_former)) {  // the file of counters is the broken one
     begin.counters = former->counters;
     return begin;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/service/former.hpp - what the files said that the service was run with before in this process: a reload
-// (SIGHUP) with a mistake in one of them must not take the metrics away.
+// plugins/dcgm/service/former.hpp - the last valid content of the service's files in this process: a reload (SIGHUP)
+// with a mistake in one of them must not stop the metrics.
 #pragma once
 
 #include <memory>
@@ -17,17 +17,18 @@ struct Former {
   std::shared_ptr<const Counters> counters;
 };
 
-/// What the service is to be run with.
+/// The settings and counters that the service starts with.
 struct Beginning {
   Settings settings;                         ///< after take_config()
-  std::shared_ptr<const Counters> counters;  ///< of before; null: the file of counters can be read, or there was none
-  std::string problem;                       ///< of the config file, where what it said before counts
+  std::shared_ptr<const Counters> counters;  ///< counters of the previous run; null: the file of counters can be read,
+                                             ///< or there was no previous run
+  std::string problem;                       ///< what is wrong with the config file, if its previous content is used
 };
 
-/// The files of a new spec have to be right after a reload, so that the former spec can go on; a file that was right
-/// before, and is broken now, counts as it was. A service that begins takes a broken file of counters: it goes on
-/// without metrics of GPUs until that is mended.
-/// Errors: those of read_config_file(), and after a reload those of counters_of(), check_web_config(), rules_of_host().
+/// Prepares the service. After a reload the files of a new spec must be valid, else the former spec stays; a file that
+/// was valid before and is broken now keeps its previous content. A service that starts accepts a broken file of
+/// counters: it runs without GPU metrics until the file is fixed. Errors: those of read_config_file(), and after a
+/// reload those of counters_of(), check_web_config(), rules_of_host().
 Result<Beginning> begin_with(const Settings& asked, const Host& host, const std::optional<Former>& former);
 
 }  // namespace slipway::dcgm

@@ -17,8 +17,8 @@ Level level_of(nvidia::health::Severity severity) {
   return Level::bad;
 }
 
-/// An XID with its time.
-std::string text_of(const nvidia::health::Reason& reason) {
+/// Returns the text of an XID with its time.
+std::string text_of(const Reason& reason) {
   if (reason.xid_at == 0) return reason.text;
   return reason.text + " (seen at " + clock_text(History::Time(std::chrono::seconds(reason.xid_at))) + ")";
 }
@@ -29,7 +29,7 @@ Known known_of(const Sample& sample, const Attribution& attribution, const Attri
                const HealthWatch& health) {
   Known known;
   for (const Entity& entity : sample.entities)
-    for (const Holder& holder : holders_of(entity, attribution, settings))
+    for (const GpuPod& holder : gpu_pods_of(entity, attribution, settings))
       known.pods.push_back({.gpu = entity.gpu.uuid,
                             .instance = entity.instance,
                             .name_space = holder.pod_namespace,
@@ -37,7 +37,7 @@ Known known_of(const Sample& sample, const Attribution& attribution, const Attri
                             .container = holder.container});
   known.judged = true;
   for (const GpuState& state : sample.gpus)
-    for (const nvidia::health::Reason& reason : health.of(state.gpu.uuid))
+    for (const Reason& reason : health.of(state.gpu.uuid))
       known.reasons.push_back({.gpu = state.gpu.uuid,
                                .level = level_of(reason.severity),
                                .text = text_of(reason),

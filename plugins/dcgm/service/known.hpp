@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/service/known.hpp - what the service knows of the GPUs besides NVML's sample, for the page: pods from
+// plugins/dcgm/service/known.hpp - the service's data about the GPUs besides NVML's sample, for the page: pods from
 // kubelet, health by the rules.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace slipway::dcgm {
 
-/// A pure function of what the service has anyhow.
+/// Collects facts that the service already has; without side effects.
 Known known_of(const Sample& sample, const Attribution& attribution, const AttributionSettings& settings,
                const HealthWatch& health);
 

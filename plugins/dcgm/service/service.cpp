@@ -48,14 +48,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kDriverAgain{1};  // one that is away
+constexpr std::chrono::seconds kDriverAgain{1};  // interval of the retry while the driver is gone
 constexpr std::chrono::seconds kPortAgain{5};
-constexpr std::chrono::seconds kSlowLook{10};  // at what nobody tells: rules that end with time, certificates
-// Samples because of events; the most where they come all the time.
+constexpr std::chrono::seconds kSlowLook{10};  // interval for changes without an event: rules that expire, certificates
+// Shortest time between samples that events cause, and the longest when events keep coming.
 constexpr std::chrono::seconds kEventsApart{1};
 constexpr std::chrono::seconds kEventsApartMost{60};
 
-/// Between two questions: they come with samples, and kubelet allows a hundred a second to all who ask.
+/// Shortest time between two questions: they come with samples, and kubelet allows a hundred a second for all its
+/// clients.
 std::chrono::milliseconds attribution_interval(const Settings& settings) {
   return std::clamp<std::chrono::milliseconds>(settings.interval, std::chrono::seconds(1), std::chrono::seconds(10));
 }
@@ -66,7 +67,7 @@ std::chrono::milliseconds shortest_interval(const Settings& settings) {
   return shortest;
 }
 
-/// "10s, some counters every 1s and 5m".
+/// Returns "10s, some counters every 1s and 5m".
 std::string intervals_text(const Settings& settings) {
   std::vector<std::string> own;
   for (const WatchGroup& group : settings.config.groups)
@@ -75,8 +76,8 @@ std::string intervals_text(const Settings& settings) {
   return nvidia::duration_text(settings.interval) + (own.empty() ? "" : ", some counters every " + listed(own, "and"));
 }
 
-/// What another root holds is run nowhere but in a sandbox, and an engine cannot work there. A simulated machine has no
-/// engine of its own: this machine's is taken.
+/// Programs of another root run only in a sandbox, where an engine cannot work. A simulated machine has no engine of
+/// its own, so this machine's is used.
 Status check_engine(const Settings& settings, const Host& host) {
   if (settings.engine == "none" || host.root_folder() == "/" || host.has_kernel_view()) return {};
   return Error{.code = ErrorCode::unsupported,
@@ -135,7 +136,7 @@ class DcgmService final : public Service {
     start_engine(settings, host, io);
     const auto pass = [&]() -> Status {
       said_quiet_ = false;
-      if (files_ && files_->take()) rules_->changed();  // the others are looked at with each pass
+      if (files_ && files_->take()) rules_->changed();  // the other files are checked in each pass
       serve(settings, board, io);
       file.update(io);
       rules_->look(Clock::now());
@@ -166,7 +167,7 @@ class DcgmService final : public Service {
         ask_engine(*counters, io);
         if (with_page) page->add(last_, begun);
         made_page_ = with_page;
-        learn_uses();  // who holds the GPUs now was asked when the sample began
+        learn_uses();  // the users of the GPUs were requested when the sample began
       }
       health_->take_kernel_log(*rules_->rules(), Clock::now());
       const auto heard = health_->take_heard();
@@ -214,16 +215,15 @@ class DcgmService final : public Service {
   }
 
  private:
-  /// Of this process, in which a reload runs the service anew.
+  /// State of this process that survives a reload, which runs the service again.
   static std::optional<Former>& former() {
     static std::optional<Former> of_before;
     return of_before;
   }
 
-  /// Files that are read again when they change wake the service.
+  /// Watches the files that are read again when they change; a change wakes the service.
   void watch_files(const RootDir& root, const Settings& settings, ServiceIo& io) {
-    std::vector<std::string> paths{
-        "/dev/kmsg", nvidia::health::kHealthFile};  // where it is a plain file, nobody can wait for it otherwise
+    std::vector<std::string> paths{"/dev/kmsg", nvidia::health::kHealthFile};  // cannot be polled if it is a plain file
     for (const std::string& path :
          {settings.collectors, settings.config_file, settings.health_rules, settings.web_config})
       if (path.starts_with('/')) paths.push_back(path);
@@ -232,7 +232,7 @@ class DcgmService final : public Service {
     files_.emplace(std::move(*opened));
   }
 
-  /// What a GPU is now is read at once, also for an XID that speaks against it.
+  /// Takes a sample at once when a GPU's state changes or an XID counts as a fault.
   void note_events(const EventNews& news) {
     const auto counts = [this](const XidEvent& event) {
       return rules_->rules()->counts(static_cast<unsigned>(event.number));
@@ -263,7 +263,7 @@ class DcgmService final : public Service {
     return all;
   }
 
-  /// The GPUs are looked at also while no file says what is to be told of them.
+  /// The GPUs are sampled even if no file of counters can be read.
   std::shared_ptr<const Counters> counters_now(const CounterFile& file) const {
     return file.counters() ? file.counters() : none_;
   }
@@ -303,7 +303,7 @@ class DcgmService final : public Service {
                                   .interval = settings.interval},
                     [&io](const char* level, const std::string& text) { io.log(level, text); });
   }
-  /// For what it is asked depends on the GPUs, so the former fields stay while none can be read.
+  /// The fields to ask for depend on the GPUs, so the former fields stay while no GPU can be read.
   void ask_engine(const Counters& counters, ServiceIo& io) {
     if (!engine_) return;
     engine_->wake();
@@ -317,7 +317,7 @@ class DcgmService final : public Service {
   }
   std::optional<bool> engine_up() const { return engine_ ? engine_->answers() : std::nullopt; }
 
-  /// What keeps all GPUs from being sampled; a single one that is lost has a metric.
+  /// Returns the reason why no GPU can be sampled; a single lost GPU has a metric.
   static std::string problem_of(const Sample& sample, const CounterFile& file) {
     if (!sample.problem.empty()) return "the GPUs cannot be read: " + sample.problem;
     if (!file.counters()) return "there are no metrics of GPUs: " + file.problem();
@@ -416,7 +416,7 @@ class DcgmService final : public Service {
     return names;
   }
 
-  /// The port is one of this process' network, also where the service is for another root.
+  /// The port belongs to this process' network, even if the service is for another root.
   static std::string who_has_the_port(const Settings& settings) {
     const auto here = open_host({.root = "/", .live = true, .kernel_view = "/", .kernel = "", .hardware = ""});
     const auto holder = here ? port_holder(**here, settings.address, settings.port) : std::nullopt;
@@ -426,7 +426,7 @@ class DcgmService final : public Service {
   ServiceLoop loop_;
   std::string root_folder_;
   Sample last_;
-  std::shared_ptr<const Counters> none_;          ///< where no file can be read
+  std::shared_ptr<const Counters> none_;          ///< used if no file can be read
   std::shared_ptr<const Counters> sampled_with_;  ///< last_
   std::string config_problem_;
   Attribution attribution_;  ///< as last_
@@ -436,7 +436,7 @@ class DcgmService final : public Service {
   std::optional<nvidia::health::RulesWatch> rules_;
   Schedule schedule_;
   Clock::time_point sampled_at_;
-  std::optional<Clock::time_point> event_sample_;  ///< a sample then, since an event said that something changed
+  std::optional<Clock::time_point> event_sample_;  ///< time of a sample that an event requested
   std::chrono::seconds event_pause_ = kEventsApart;
   bool made_page_ = false;
   std::optional<FileWatch> files_;
@@ -445,7 +445,7 @@ class DcgmService final : public Service {
   std::shared_ptr<KnownClients> known_ = std::make_shared<KnownClients>();  ///< over each server_
   std::unique_ptr<HttpListener> server_;
   Clock::time_point serve_after_;
-  std::string port_problem_;  ///< why nobody can scrape; empty: everybody who may can
+  std::string port_problem_;  ///< why scrapes fail; empty: every permitted client can scrape
   std::string port_remedy_;
   std::vector<std::string> reported_;
   std::string reported_status_;

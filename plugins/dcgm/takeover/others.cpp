@@ -17,7 +17,7 @@ constexpr std::array kEngineUnits{"nvidia-dcgm.service", "dcgm.service", "nv-hos
 constexpr std::array kUnitFolders{"/etc/systemd/system/", "/run/systemd/system/", "/usr/local/lib/systemd/system/",
                                   "/usr/lib/systemd/system/", "/lib/systemd/system/"};
 
-/// An alias is a link to the unit's file, and no unit of its own.
+/// An alias is a link to the unit's file, not a unit of its own.
 bool is_installed(const Host& host, const std::string& unit) {
   return std::ranges::any_of(kUnitFolders, [&](const char* folder) {
     const auto info = host.info(folder + unit);
@@ -29,7 +29,7 @@ std::string command_of(const Host& host, unsigned pid) {
   std::string words = host.read("/proc/" + std::to_string(pid) + "/cmdline", std::size_t{1} << 20U).value_or("");
   while (words.ends_with('\0')) words.pop_back();
   std::ranges::replace(words, '\0', ' ');
-  return nvidia::drain::cleaned(words, kMostCommand);
+  return nvidia::cleaned(words, kMostCommand);
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ std::string to_text(const OtherProcess& other) {
 }
 
 OtherProcess read_other(const Host& host, unsigned pid) {
-  return {nvidia::drain::read_process(host, pid), command_of(host, pid)};
+  return {nvidia::read_process(host, pid), command_of(host, pid)};
 }
 
 std::vector<unsigned> process_numbers(const Host& host) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who has a port: the kernel's table of sockets gives the socket, and the open files of the processes give its owner.
+// The owner of a port: the kernel's table of sockets gives the socket, and the open files of the processes give its
+// owner.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -9,14 +10,14 @@
 #include <slipway/text.hpp>
 
 #include "dcgm/takeover/others.hpp"
-#include "nvidia/drain/holders.hpp"
+#include "nvidia/process/process.hpp"
 
 namespace slipway::dcgm {
 namespace {
 
 constexpr std::size_t kMostTable = std::size_t{16} << 20U;
 constexpr std::size_t kMostFiles = 16384;
-constexpr std::size_t kMostLinks = 50000;    // a fraction of a second
+constexpr std::size_t kMostLinks = 50000;    // reading them takes a fraction of a second
 constexpr std::string_view kListens = "0A";  // TCP_LISTEN
 constexpr std::size_t kWordDigits = 8;
 
@@ -28,7 +29,7 @@ std::optional<Number> number_of(std::string_view text, int base) {
                                                                                      : std::nullopt;
 }
 
-/// "0100007F": words of 32 bits, each as this machine has them in memory.
+/// Decodes "0100007F": words of 32 bits, each in this machine's byte order.
 std::optional<std::string> address_of(std::string_view digits) {
   std::array<std::uint32_t, 4> words{};
   if (digits.size() != kWordDigits && digits.size() != 4 * kWordDigits) return std::nullopt;
@@ -51,7 +52,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
 
 bool is_everywhere(const std::string& address) { return address == "::" || address == "0.0.0.0"; }
 
-/// @param left  how many links may be read yet, of all processes together: a user may have a great many open
+/// @param left  how many more links may be read, over all processes: a user may have very many open files
 bool has_socket(const Host& host, unsigned pid, const std::string& socket, std::size_t& left) {
   const std::string folder = "/proc/" + std::to_string(pid) + "/fd";
   const auto files = host.list(folder);
@@ -71,10 +72,10 @@ std::optional<OtherProcess> owner_of(const Host& host, std::uint64_t inode) {
   return std::nullopt;
 }
 
-/// A socket that systemd made is systemd's until the service runs.
+/// A socket that systemd created is systemd's until the service runs.
 bool belongs_to_slipway(const OtherProcess& other, const Host& host) {
   const std::string& unit = other.process.owner.unit;
-  return unit == "slipway-dcgm.service" || nvidia::drain::OwnProcesses(host).contains(other.process.pid);
+  return unit == "slipway-dcgm.service" || nvidia::OwnProcesses(host).contains(other.process.pid);
 }
 
 }  // namespace

@@ -13,12 +13,12 @@ namespace {
 constexpr const char* kExporterUnitsFact = "others.exporter_units";
 constexpr const char* kEngineUnitsFact = "others.engine_units";
 constexpr const char* kExportersFact = "others.exporters";
-constexpr const char* kExporterOwnersFact = "others.exporter_owners";  // for each of them, its unit or an empty text
+constexpr const char* kExporterOwnersFact = "others.exporter_owners";  // for each exporter its unit, or an empty text
 constexpr const char* kEnginesFact = "others.engines";
 constexpr const char* kPortFact = "others.port";
 constexpr const char* kPortOwnerFact = "others.port_owner";
 
-/// Who keeps the service from its port, and does not belong to slipway.
+/// Returns the listener that blocks the service's port and does not belong to slipway.
 std::optional<PortHolder> stranger_at_port(const Host& host, const TakeoverSettings& settings) {
   auto holder = port_holder(host, settings.address, settings.port);
   const bool systemd_has_it = holder && holder->process && holder->process->process.pid == 1;
@@ -32,7 +32,7 @@ std::vector<std::string> texts_of(const std::vector<OtherProcess>& others) {
   return texts;
 }
 
-/// A unit that must neither run nor be enabled; undoing it brings both back.
+/// A unit that must be stopped and disabled; undoing the action restores both.
 Action stopped_unit(const std::string& unit) {
   return Action(
       {{"kind", "systemd-unit"}, {"target", unit}, {"enabled", false}, {"started", false}, {"stopped", true}});
@@ -40,11 +40,11 @@ Action stopped_unit(const std::string& unit) {
 
 std::string port_text(const TakeoverSettings& settings) { return "port " + std::to_string(settings.port); }
 
-/// What to do about somebody that a unit of systemd's did not start.
+/// The remedy for a program that no systemd unit started.
 constexpr const char* kEndIt =
     "end it where it was started (a DaemonSet, a container, a shell), or give `listen` another port";
 
-/// @param unit  that started it; empty: none did, or it cannot be seen
+/// @param unit  the unit that started it; empty: none, or it is not visible
 std::string remedy_for(const std::string& unit, const std::vector<std::string>& units) {
   if (std::ranges::count(units, unit) == 0) return kEndIt;
   return "`existing_exporter: takeover` stops and disables " + unit + "; or give `listen` another port";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/takeover/standing.hpp - whose port it is: what is done about others that have it, and systemd's
-// socket.
+// plugins/dcgm/takeover/standing.hpp - the owner of the port: the reaction to other programs that have it, and
+// systemd's socket.
 #pragma once
 
 #include <cstdint>
@@ -13,29 +13,30 @@
 
 namespace slipway::dcgm {
 
-/// What of the settings it depends on.
+/// The settings that the takeover depends on.
 struct TakeoverSettings {
   std::string address;
   std::uint16_t port = 0;
   bool takes_over = false;      ///< existing_exporter: takeover
-  bool systemd_socket = false;  ///< systemd has the port, for the service
+  bool systemd_socket = false;  ///< Records installed units, which stay, and processes and the port as they are now.
   std::string engine = "none";
 };
 
-/// Units are facts that stay; processes and the port are those of this moment.
+/// Stops and disables the units that slipway replaces, which removal undoes; any other program in the way is named in
+/// an error or a note.
 void add_facts(const Host& host, const TakeoverSettings& settings, Facts& facts);
 
-/// Stops and disables the units whose place slipway takes, which removal undoes; else names who is there.
+/// Stops and disables the units that slipway replaces, which removal undoes; otherwise names the other program.
 void add_takeover(const TakeoverSettings& settings, const Facts& facts, Plan& plan);
 
-/// The text of slipway-dcgm.socket: systemd listens, and hands the socket to the service.
+/// Returns the text of slipway-dcgm.socket: systemd listens, and passes the socket to the service.
 std::string socket_unit_text(const TakeoverSettings& settings);
 
-/// The unit, and what tells the service's unit of it. systemd starts no socket beside a service that runs, so it is
-/// started with the service, when that is restarted.
+/// Adds the socket unit, and the drop-in that connects the service's unit with it. systemd does not start a socket unit
+/// while its service runs, so the socket starts when the service is restarted.
 void add_socket_unit(const TakeoverSettings& settings, Plan& plan);
 
-/// "dcgm.port", "dcgm.exporter" and "dcgm.engine", as far as somebody is in the way.
+/// Adds "dcgm.port", "dcgm.exporter" and "dcgm.engine" if another program is in the way.
 void add_findings(const Host& host, const TakeoverSettings& settings, Findings& findings);
 
 }  // namespace slipway::dcgm

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <slipway/action/triggers.hpp>
+
 #include "dcgm/takeover/standing.hpp"
 
 namespace slipway::dcgm {
@@ -6,7 +8,7 @@ namespace {
 
 constexpr const char* kSocket = "slipway-dcgm.socket";
 constexpr const char* kDropIn = "/etc/systemd/system/slipway-dcgm.service.d/10-socket.conf";
-const std::vector<std::string> kRestart{"restart:slipway-dcgm.service"};
+const std::vector<std::string> kRestart{action::restart("slipway-dcgm.service")};
 
 }  // namespace
 
@@ -23,10 +25,10 @@ void add_socket_unit(const TakeoverSettings& settings, Plan& plan) {
                {.name = kSocket, .content = socket_unit_text(settings), .enabled = true, .started = false}))
       .because("systemd listens for the service (systemd_socket)")
       .triggers(kRestart);
-  // Sockets= gives the service Wants= and After= of the socket.
+  // Sockets= adds Wants= and After= of the socket to the service.
   plan.add(action::file({.path = kDropIn, .content = std::string("[Service]\nSockets=") + kSocket + "\n"}))
       .because("the service gets its socket from systemd")
-      .triggers({"daemon-reload", kRestart.front()});
+      .triggers({action::daemon_reload(), kRestart.front()});
 }
 
 }  // namespace slipway::dcgm

@@ -19,14 +19,14 @@ CommandTable top_line();
 struct TopOptions {
   bool once = false;
   bool json = false;
-  bool direct = false;  ///< the service is not asked
+  bool direct = false;  ///< read NVML, do not ask the service
   std::optional<std::chrono::milliseconds> interval;
   std::string sim;
-  std::string root = "/";  ///< whose service is asked
+  std::string root = "/";  ///< the root whose service is asked
   std::optional<ServicePlace> service;
 };
 
-/// @param draws  standard output is a terminal that can be drawn on. Errors: `usage`; those of read_interval().
+/// @param draws  true: standard output is a terminal with cursor control. Errors: `usage`; those of read_interval().
 Result<TopOptions> read_top_options(const CommandWords& words, bool draws);
 
 }  // namespace slipway::dcgm

@@ -22,12 +22,12 @@ constexpr int kError = 1;
 constexpr int kUsage = 64;
 constexpr int kOfASignal = 128;
 constexpr std::chrono::milliseconds kInterval{2000};
-constexpr std::chrono::milliseconds kFirst{30000};  // NVML may take a GPU into use for seconds
-constexpr std::chrono::milliseconds kNext{50};      // what is not there by then comes with a later look
+constexpr std::chrono::milliseconds kFirst{30000};  // NVML may take seconds to initialize a GPU
+constexpr std::chrono::milliseconds kNext{50};      // later data appears in the next frame
 constexpr std::chrono::milliseconds kAnswer{1000};  // of the service
 constexpr std::chrono::milliseconds kRetry{3000};
 
-/// Where the overviews come from: the service as long as it answers, where nothing else was asked for.
+/// Supplies the overviews: from the service while it answers, unless another source was requested.
 class Sources {
  public:
   Sources(const TopOptions& options, bool once)
@@ -57,7 +57,7 @@ class Sources {
   FeedOptions feed_;
   std::unique_ptr<OverviewSource> source_;
   bool may_change_ = false;
-  std::string why_;  ///< the service is not asked
+  std::string why_;  ///< why the service is not asked
 };
 
 ScreenLook look_of(bool live) {
@@ -81,7 +81,7 @@ Result<int> print_once(const TopOptions& options) {
   return 0;
 }
 
-/// What is drawn when there is nothing to show yet, or no more. @param error  null: nobody has answered yet
+/// Returns the lines that are drawn while there is no overview. @param error  null: no source has answered yet
 std::vector<std::string> message(const Error* error, const ScreenLook& look) {
   Overview nothing;
   nothing.node = "slipway top";

@@ -23,10 +23,11 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMostOfALine = 4 << 20;
 constexpr std::size_t kMostErrors = 4096;
-// A child whose parent was killed notices its closed pipe, except behind --sim: then it ends after these.
+// If this process is killed, the child notices the closed pipe; behind --sim it does not, so it ends after this many
+// overviews.
 constexpr const char* kMostOverviews = "900";
 
-/// The front, which lies beside this program or in the prefix that it is in.
+/// Returns the path of `slipway`: beside this program, or in the prefix that contains it.
 std::string slipway_program() {
   namespace fs = std::filesystem;
   std::error_code problem;
@@ -95,7 +96,7 @@ class OwnSamples final : public OverviewSource {
     child_ = {};
   }
 
-  /// Older lines are dropped.
+  /// Returns the last complete line; older lines are dropped.
   std::optional<std::string> last_line() {
     const std::size_t end = text_.rfind('\n');
     if (end == std::string::npos) return std::nullopt;
@@ -106,7 +107,7 @@ class OwnSamples final : public OverviewSource {
     return line;
   }
 
-  /// @return false: nothing came until the end, or nothing will
+  /// @return false: no data came before the end, or the stream is over
   bool take(Clock::time_point end) {
     std::array<pollfd, 2> fds{{{child_.output.get(), POLLIN, 0}, {child_.errors.get(), POLLIN, 0}}};
     const auto left = time_left(end);
@@ -122,7 +123,7 @@ class OwnSamples final : public OverviewSource {
     return true;
   }
 
-  /// Its standard error is closed: it is asked no more.
+  /// Handles the end of the child's standard error: it is no longer polled.
   bool quiet_errors() {
     child_.errors.reset();
     return true;
@@ -136,7 +137,7 @@ class OwnSamples final : public OverviewSource {
     return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
   }
 
-  /// What the child said last: its own error.
+  /// Returns the error that the child printed before it ended.
   Error ended() const {
     Error error{
         ErrorCode::not_found, "the program that samples has ended", {}, "`slipway dcgm overview` tells more", {}};

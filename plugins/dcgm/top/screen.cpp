@@ -22,7 +22,7 @@ constexpr std::size_t kWideLine = 24;  // columns of the last ten minutes
 constexpr std::size_t kColumnsForLine = 108;
 constexpr std::size_t kMigColumns = 64;
 
-/// A process or a pod is named by whoever runs it: what is not printable ASCII could move the cursor.
+/// Process and pod names are not trusted: characters other than printable ASCII could move the cursor.
 std::string ascii(std::string_view text) {
   std::string safe;
   for (const char c : text) safe += c >= ' ' && c <= '~' ? c : '?';
@@ -38,7 +38,7 @@ std::string right(const std::string& text, std::size_t width) {
   return text.size() >= width ? text : std::string(width - text.size(), ' ') + text;
 }
 
-/// A line that never becomes wider than the terminal.
+/// A line that is cut at the terminal's width.
 class Line {
  public:
   explicit Line(const ScreenLook& look) : look_(look), left_(look.columns) {}
@@ -50,7 +50,7 @@ class Line {
     text_ += painted(shown, tone);
     return *this;
   }
-  /// Signs of a column each, from a list such as "_" or one of block characters.
+  /// Appends one-column signs from a list such as "_" or block characters.
   Line& signs(const std::vector<std::string>& all, Tone tone) {
     std::string shown;
     for (const std::string& each : all)
@@ -92,7 +92,7 @@ std::vector<std::string> bar(double percent, std::size_t width, bool utf8) {
   return signs;
 }
 
-/// The last ten minutes in so many columns.
+/// Draws the last ten minutes in the given number of columns.
 std::vector<std::string> spark(const std::vector<std::optional<unsigned>>& line, std::size_t width, bool utf8) {
   constexpr std::array kBlocks{"\u2581", "\u2582", "\u2583", "\u2584", "\u2585", "\u2586", "\u2587", "\u2588"};
   constexpr std::array kAscii{"_", ".", "-", "=", "+", "*", "%", "#"};
@@ -150,7 +150,7 @@ class Screen {
  private:
   void add(const Line& line) { lines_.push_back(line.text()); }
 
-  /// Words in as many lines as they need.
+  /// Adds text, wrapped over as many lines as it needs.
   void paragraph(const std::string& before, const std::string& text, Tone tone) {
     const std::size_t room = look_.columns - std::min(before.size(), look_.columns / 2);
     std::string line;
@@ -236,7 +236,7 @@ class Screen {
     if (details.instances.empty()) add(Line(look_).put("    no GPU instance", Tone::faint));
   }
 
-  /// "|3g.40gb        |1g.10gb|...|": as `slipway mig show` draws it, in a line.
+  /// Draws "|3g.40gb        |1g.10gb|...|" on one line, in the form of `slipway mig show`.
   void drawn(const GpuDetails& details) {
     const std::size_t unit = std::max<std::size_t>(2, std::min(kMigColumns, look_.columns - 6) / details.slices);
     std::string text = "|";

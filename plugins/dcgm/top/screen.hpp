@@ -9,17 +9,17 @@
 
 namespace slipway::dcgm {
 
-/// What the terminal shows.
+/// Properties of the terminal.
 struct ScreenLook {
   std::size_t columns = 80;  ///< no line is wider; at least kNarrowest
-  std::size_t rows = 0;      ///< no more lines; what does not fit is counted in the last one. 0: any number
-  bool utf8 = false;         ///< bars and lines of block characters; else all of it is ASCII
+  std::size_t rows = 0;      ///< maximum number of lines; the last one counts those that do not fit. 0: unlimited
+  bool utf8 = false;         ///< bars and lines use block characters; else only ASCII
   bool colour = false;
   static constexpr std::size_t kNarrowest = 40;
 };
 
-/// Lines without their ends. What others have named holds no control characters and nothing but ASCII.
-/// @param note  who the values are from, and what keys do
+/// Returns the lines without line ends. Names of processes and pods are reduced to printable ASCII.
+/// @param note  source of the values, and the keys
 std::vector<std::string> screen_lines(const Overview& overview, const ScreenLook& look, const std::string& note);
 
 }  // namespace slipway::dcgm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the service that runs.
+// Asks the running service.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -26,7 +26,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMostBytes = 4 << 20;
 constexpr std::size_t kMostOfAFile = 1 << 20;
-constexpr std::string_view kTlsAlert = "\x15\x03";  // its content type and the major version
+constexpr std::string_view kTlsAlert = "\x15\x03";  // TLS content type "alert" and the major version
 
 /// IPv4 or IPv6.
 struct Peer {
@@ -93,7 +93,7 @@ class ServiceSource final : public OverviewSource {
   std::string place() const {
     return (address_.find(':') == std::string::npos ? address_ : "[" + address_ + "]") + ":" + std::to_string(port_);
   }
-  /// A server of TLS answers plain words with an alert, or hangs up.
+  /// A TLS server answers plain HTTP with an alert, or closes the connection.
   Error encrypted(bool certain) const {
     return {ErrorCode::denied,
             "what listens at " + place() + " hangs up on plain HTTP: it " + (certain ? "asks" : "may ask") +

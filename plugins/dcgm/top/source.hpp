@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/top/source.hpp - where `slipway top` has its overviews from: the running service, or a child that
-// samples. A driver that hangs holds up neither the screen nor its keys.
+// plugins/dcgm/top/source.hpp - the source of `slipway top`'s overviews: the running service, or a child that samples.
+// A driver that hangs blocks neither the screen nor its keys.
 #pragma once
 
 #include <chrono>
@@ -16,25 +16,25 @@ namespace slipway::dcgm {
 class OverviewSource {
  public:
   virtual ~OverviewSource() = default;
-  /// The newest overview; waits for it at most so long. Errors: why there is none.
+  /// Returns the newest overview, and waits for it up to the limit. Errors: the reason why there is none.
   virtual Result<Overview> read(std::chrono::milliseconds limit) = 0;
-  /// For people: "from the service at 127.0.0.1:9400".
+  /// The source as a text: "from the service at 127.0.0.1:9400".
   virtual std::string name() const = 0;
 };
 
-/// GET /overview.json of "ADDRESS:PORT", without TLS. Errors of read(): `not_found` nobody listens there; `denied` it
-/// asks for a password; `invalid` what answers is not a service of slipway's.
+/// GET /overview.json of "ADDRESS:PORT", without TLS. Errors of read(): `not_found` no process listens there; `denied`
+/// it asks for a password; `invalid` the answer is not from slipway's service.
 std::unique_ptr<OverviewSource> service_at(const std::string& address, std::uint16_t port);
 
 struct FeedOptions {
   std::chrono::milliseconds interval{2000};
-  std::string sim;    ///< a simulated machine; empty: this one
-  bool once = false;  ///< one overview is enough
+  std::string sim;    ///< a simulated machine; empty: the real one
+  bool once = false;  ///< exit after one overview
 };
-/// A child of this program, `slipway dcgm overview`, which ends with this object.
+/// Runs the child process `slipway dcgm overview`, which ends with this object.
 std::unique_ptr<OverviewSource> own_samples(const FeedOptions& options);
 
-/// Where the service of a root listens, by what the last apply left for it there. Nothing: there is none.
+/// The address where the service of a root listens, as the last apply recorded it. Empty: there is no service.
 struct ServicePlace {
   std::string address;
   std::uint16_t port = 0;

@@ -16,7 +16,7 @@
 namespace slipway::dcgm {
 namespace {
 
-// The other screen, so that what was on the terminal comes back; no cursor.
+// Switches to the alternate screen, so that the terminal's content returns afterwards, and hides the cursor.
 constexpr const char* kEnter = "\x1b[?1049h\x1b[?25l";
 constexpr const char* kLeave = "\x1b[?25h\x1b[?1049l";
 
@@ -83,7 +83,7 @@ std::optional<Terminal::Event> Terminal::take_signal() {
   if (number == SIGWINCH) return Event{.kind = Event::Kind::resized};
   if (number != SIGTSTP) return Event{.kind = Event::Kind::ended, .signal = number};
   leave();
-  ::raise(SIGSTOP);  // until somebody continues it
+  ::raise(SIGSTOP);  // until the user continues it
   enter();
   return Event{.kind = Event::Kind::resized};
 }

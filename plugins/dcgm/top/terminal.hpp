@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/top/terminal.hpp - a terminal that is drawn on again and again, and is afterwards what it was.
+// plugins/dcgm/top/terminal.hpp - a terminal that is drawn on again and again, and is restored afterwards.
 #pragma once
 
 #include <chrono>
@@ -13,17 +13,17 @@
 
 namespace slipway::dcgm {
 
-/// Standard output is a terminal on which lines can be drawn over.
+/// True when standard output is a terminal that can redraw lines.
 bool can_draw();
-/// Columns and rows of standard output; nothing: it does not say.
+/// Columns and rows of standard output; empty: unknown.
 struct TerminalSize {
   std::size_t columns = 0;
   std::size_t rows = 0;
 };
 std::optional<TerminalSize> terminal_size();
 
-/// From the constructor to the destructor the screen is this object's: keys are read one by one and not shown, and
-/// signals come as events. SIGTSTP and SIGCONT are dealt with here.
+/// Controls the screen from the constructor to the destructor: reads keys one by one without echo, and reports signals
+/// as events. Handles SIGTSTP and SIGCONT itself.
 class Terminal {
  public:
   Terminal();
@@ -36,7 +36,7 @@ class Terminal {
   struct Event {
     enum class Kind { time, resized, key, ended } kind = Kind::time;
     char key = 0;    ///< of a key
-    int signal = 0;  ///< of `ended`: which one; 0: the terminal is gone
+    int signal = 0;  ///< the signal of `ended`; 0: the terminal was closed
   };
   Event wait(std::chrono::milliseconds limit);
 

@@ -10,14 +10,14 @@ namespace slipway::deviceplugin {
 namespace {
 
 constexpr const char* kVisible = "NVIDIA_VISIBLE_DEVICES";
-constexpr const char* kMountRoot = "/var/run/nvidia-container-devices";  // where NVIDIA's runtime looks for names
+constexpr const char* kMountRoot = "/var/run/nvidia-container-devices";  // NVIDIA's runtime looks for names there
 constexpr const char* kImexNodes = "/dev/nvidia-caps-imex-channels/channel";
 
 Error refused(std::string what, std::string next) {
   return Error{.code = ErrorCode::invalid, .what = std::move(what), .where = {}, .next = std::move(next)};
 }
 
-/// The devices behind the ids, each once, in the order of the request.
+/// Returns the devices behind the ids, each once, in the order of the request.
 Result<std::vector<const Device*>> devices_of(const Resource& resource, const std::vector<std::string>& ids) {
   std::vector<const Device*> devices;
   for (const std::string& text : ids) {

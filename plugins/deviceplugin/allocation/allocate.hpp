@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/allocation/allocate.hpp - what a container gets for the device ids that kubelet chose.
+// plugins/deviceplugin/allocation/allocate.hpp - a container's answer for the device ids that kubelet chose.
 #pragma once
 
 #include <map>
@@ -34,18 +34,18 @@ struct Grant {
   bool operator==(const Grant&) const = default;
 };
 
-/// What of the machine matters besides the GPUs; looked up when the inventory is read.
+/// Facts about the machine besides the GPUs; read together with the inventory.
 struct Extras {
-  std::vector<std::string> control_nodes;  ///< /dev/nvidiactl and so on, those that there are
-  std::vector<unsigned> imex_channels;     ///< those that there are
-  std::string cdi_vendor = "nvidia.com";   ///< of the specs that name the devices: VENDOR/gpu=UUID
+  std::vector<std::string> control_nodes;  ///< /dev/nvidiactl and similar nodes, if they exist
+  std::vector<unsigned> imex_channels;     ///< those that exist
+  std::string cdi_vendor = "nvidia.com";   ///< vendor of the CDI specs that name the devices: VENDOR/gpu=UUID
   bool operator==(const Extras&) const = default;
 };
 
-/// One container's request.
+/// Answers one container's request.
 /// @param key  makes the annotation's name unique among the plugins of a node: some letters and digits
-/// Errors: `invalid` an id that is not of the resource, or more than the sharing allows; the words reach the pod's
-/// events
+/// Errors: `invalid` an id that the resource does not have, or more than the sharing allows; the text appears in the
+/// pod's events
 Result<Grant> allocate(const Resource& resource, const std::vector<std::string>& ids, const Settings& settings,
                        const Extras& extras, const std::string& key);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/allocation/nearest_set.cpp - the set of GPUs that talk best: all sets while they are few, else
-// by exchange.
+// plugins/deviceplugin/allocation/nearest_set.cpp - the set of GPUs with the best connections: all sets are compared
+// while there are few, otherwise sets are improved by exchange.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -21,7 +21,7 @@ unsigned long inside(const Places& set, const Nearness& nearness) {
   return sum;
 }
 
-/// Goes through all sets of a size, keeping sums of what is inside and what is left so that a step costs one row.
+/// Tries all sets of a size, and updates the sums of inside and remaining pairs, so that a step costs one row.
 class Exact {
  public:
   Exact(const Places& candidates, const Places& required, std::size_t size, const Nearness& nearness)
@@ -45,8 +45,9 @@ class Exact {
   }
 
  private:
-  /// @param sum  of the pairs inside `set`; @param spread  of each member to all candidates
-  /// What is left over has  all - spread + sum  inside: a high (sum, sum - spread) is best for now and for later.
+  /// @param sum     sum of the pairs inside `set`
+  /// @param spread  sum of the pairs of each member with all candidates
+  /// The remaining candidates have all - spread + sum inside: a high (sum, sum - spread) is best now and later.
   void step(std::size_t next, std::uint32_t set, long sum, long spread) {
     const auto chosen = static_cast<std::size_t>(std::popcount(set));
     if (chosen == size_) {
@@ -83,7 +84,7 @@ unsigned long to_set(std::size_t place, const Places& set, const Nearness& nearn
   return sum;
 }
 
-/// Adds the nearest one after the other, then exchanges members while that helps.
+/// Adds the nearest candidate one after the other, then exchanges members while that improves the sum.
 Places by_exchange(const Places& candidates, const Places& required, std::size_t size, const Nearness& nearness) {
   Places set = required;
   const auto free = [&set](std::size_t place) { return std::ranges::find(set, place) == set.end(); };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/allocation/nearness.cpp - how near GPUs are, asked of NVML once and kept.
+// plugins/deviceplugin/allocation/nearness.cpp - the nearness of GPUs, read from NVML once and kept.
 #include <algorithm>
 #include <map>
 
@@ -34,7 +34,7 @@ unsigned pci_score(unsigned level) {
   }
 }
 
-/// Where the NVLinks of a GPU lead.
+/// The targets of a GPU's NVLinks.
 struct Links {
   unsigned to_switch = 0;
   std::map<std::string, unsigned> to_gpu;  ///< by PCI address
@@ -58,7 +58,7 @@ Links links_of(nvml::Nvml& library, nvmlDevice_t gpu) {
   Links links;
   for (unsigned link = 0; link < kMostLinks; ++link) {
     const auto active = link_number(library, "nvmlDeviceGetNvLinkState", gpu, link);
-    if (!active) break;  // no such link, no links at all, or no answer: then there is nothing more to learn
+    if (!active) break;  // no such link, no links at all, or no answer: stop here
     if (*active == 0) continue;
     const auto type = link_number(library, "nvmlDeviceGetNvLinkRemoteDeviceType", gpu, link);
     const auto remote = link_remote(library, gpu, link);
@@ -79,7 +79,7 @@ Links read_links(nvml::Nvml& library, nvmlDevice_t gpu) {
       .value_or({});
 }
 
-/// How far up the PCI tree one GPU meets each of the others, which have handles or not.
+/// Returns the lowest common level in the PCI tree of one GPU and each of the others, which may lack handles.
 std::vector<unsigned> common_ancestors(nvml::Nvml& library, nvmlDevice_t one, const std::vector<nvmlDevice_t>& others) {
   constexpr unsigned kSystem = 50;
   return library
@@ -96,7 +96,8 @@ std::vector<unsigned> common_ancestors(nvml::Nvml& library, nvmlDevice_t one, co
       .value_or(std::vector<unsigned>(others.size(), kSystem));
 }
 
-/// Direct links count each; through NVSwitches every GPU reaches every other by all the links that the poorer one has.
+/// Direct links count one by one; through NVSwitches every GPU reaches every other, over as many links as the GPU with
+/// fewer links has.
 unsigned link_score(const Links& one, const Links& other, const Gpu& gpu, const Gpu& peer) {
   const auto count = [](const Links& links, const std::string& address) {
     const auto found = links.to_gpu.find(address);

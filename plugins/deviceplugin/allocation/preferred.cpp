@@ -8,7 +8,7 @@
 namespace slipway::deviceplugin {
 namespace {
 
-/// The ids that are known, each once, in the resource's order; with those that must be in.
+/// The known ids, each once, in the resource's order; and the required ones.
 struct Request {
   std::vector<const Id*> available;
   std::vector<const Id*> required;
@@ -29,7 +29,7 @@ std::vector<std::string> texts_of(const std::vector<const Id*>& ids) {
   return texts;
 }
 
-/// Whole GPUs, one id each.
+/// Chooses whole GPUs, one id each.
 std::vector<std::string> nearest(const Resource& resource, const Request& request, std::size_t size,
                                  const Nearness& nearness) {
   std::map<std::size_t, const Id*> at;
@@ -51,7 +51,7 @@ unsigned uncounted_of(const Id& id, const std::vector<unsigned>& uncounted) {
   return id.device < uncounted.size() ? uncounted[id.device] : 0;
 }
 
-/// Without the devices that have the most uncounted uses, as long as enough are left.
+/// Removes the devices with the most uncounted uses, as long as enough ids are left.
 void leave_out_used(Request& request, std::size_t size, const std::vector<unsigned>& uncounted) {
   std::vector<const Id*> others;
   for (const Id* id : request.available)
@@ -65,7 +65,7 @@ void leave_out_used(Request& request, std::size_t size, const std::vector<unsign
   });
 }
 
-/// Picks id by id, counting per place what is in use: a GPU for MIG devices, else the device itself.
+/// Picks id by id, and counts the ids in use per place: the GPU of a MIG device, or else the device itself.
 class Picker {
  public:
   Picker(const Resource& resource, bool packed, const Nearness& nearness, const std::vector<unsigned>& uncounted)
@@ -93,7 +93,7 @@ class Picker {
   }
 
  private:
-  /// MIG devices of one GPU share a place, so that they fill GPUs one after the other and leave whole ones free.
+  /// MIG devices of one GPU share a place, so that GPUs fill one after the other and whole ones stay free.
   std::size_t place_of(const Id& id) const {
     const Device& device = resource_.devices[id.device];
     if (!device.mig || resource_.shared()) return id.device;
@@ -101,7 +101,7 @@ class Picker {
     return static_cast<std::size_t>(first - resource_.devices.begin());
   }
 
-  /// The lowest comes first: uncounted uses, use, then how often it was chosen now, then distance to those, then order.
+  /// The lowest rank is taken: by uncounted uses, ids in use, picks so far, distance to the picked ones, then order.
   std::tuple<unsigned, long, std::size_t, long, const Id*> rank(const Id& id) const {
     const std::size_t place = place_of(id);
     std::size_t times = 0;

@@ -9,20 +9,20 @@
 
 #include <slipway/text.hpp>
 
-#include "nvidia/kubelet/holders.hpp"
+#include "nvidia/kubelet/gpu_pods.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
 
 constexpr std::size_t kNamedPods = 4;
 
-/// Which GPU, and which MIG device of it, a key of kubelet's is.
+/// The GPU, and the MIG device if any, that a device id of kubelet stands for.
 struct Place {
   std::string gpu;
   std::string mig;  ///< UUID; empty: the whole GPU
 };
 
-/// Every name that device plugins give a GPU or MIG device.
+/// Returns every name that device plugins use for a GPU or MIG device.
 std::map<std::string, Place, std::less<>> places_on(const std::vector<Gpu>& gpus) {
   std::map<std::string, Place, std::less<>> places;
   for (const Gpu& gpu : gpus) {
@@ -42,7 +42,7 @@ std::map<std::string, Place, std::less<>> places_on(const std::vector<Gpu>& gpus
 
 bool is_counted(const Resource& resource, const Allocation& allocation) {
   if (allocation.resource != resource.name || resource.find(allocation.id) == nullptr) return false;
-  // Time-slicing and MPS have the same ids. Only the checkpoint tells them apart.
+  // Ids of time-slicing and MPS look alike; only the checkpoint tells them apart.
   return !allocation.mps || resource.sharing == SharingKind::mps;
 }
 
@@ -51,7 +51,7 @@ struct Users {
   std::vector<const Allocation*> uncounted;
 };
 
-/// By device of the resource.
+/// Returns the users by device of the resource.
 std::vector<Users> users_of(const Resource& resource, const std::map<std::string, Place, std::less<>>& places,
                             const std::vector<Allocation>& allocations) {
   std::map<std::string, std::vector<std::size_t>, std::less<>> on_gpu;
@@ -65,7 +65,7 @@ std::vector<Users> users_of(const Resource& resource, const std::map<std::string
     for (const std::size_t i : devices->second) {
       const Device& device = resource.devices[i];
       const std::string& mig = place->second.mig;
-      if (device.mig && !mig.empty() && device.uuid != mig) continue;  // beside each other on a GPU
+      if (device.mig && !mig.empty() && device.uuid != mig) continue;  // other MIG devices on the same GPU
       (is_counted(resource, each) ? users[i].counted : users[i].uncounted).push_back(&each);
     }
   }
@@ -82,7 +82,7 @@ std::vector<std::string> pod_names(const std::vector<const Allocation*>& allocat
   return {names.begin(), names.end()};
 }
 
-/// "shares it by time-slicing (nvidia.com/gpu)".
+/// Returns text such as "shares it by time-slicing (nvidia.com/gpu)".
 std::string how(const Allocation& allocation) {
   const bool is_replica = !nvidia::kubelet::parse_device_id(allocation.id).replica.empty();
   return fmt::format("{} ({})",

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/allocation/uncounted.hpp - devices that a container has and that kubelet counts as free: those
-// of pods from before the sharing of the GPUs changed, and those that another device plugin offers as well.
+// plugins/deviceplugin/allocation/uncounted.hpp - devices that a container has and that kubelet counts as free: devices
+// of pods from before a change of the GPUs' sharing, and devices that another device plugin offers too.
 //
-// kubelet counts by resource and id. A pod that was given "GPU-1::2" of nvidia.com/gpu keeps the GPU when the config no
-// longer shares it, while "GPU-1" is an id of its own, which kubelet takes for free.
+// kubelet counts by resource and id. A pod with "GPU-1::2" of nvidia.com/gpu keeps the GPU when the config no longer
+// shares it, but kubelet takes the separate id "GPU-1" for free.
 #pragma once
 
 #include <string>
@@ -16,26 +16,26 @@ namespace slipway::deviceplugin {
 
 using nvidia::kubelet::Allocation;
 
-/// How many containers have each device of the resource without kubelet counting that; one number for each device.
+/// Returns for each device of the resource the number of containers that use it without being counted by kubelet.
 std::vector<unsigned> uncounted_uses(const Resource& resource, const std::vector<Gpu>& gpus,
                                      const std::vector<Allocation>& allocations);
 
-/// A device that is offered in one way while pods have it in another.
+/// A device that is offered in one way while pods use it in another.
 struct SharingConflict {
   std::string gpu;       ///< UUID
   std::string device;    ///< UUID of the GPU or MIG device
-  std::string resource;  ///< that it is offered as
+  std::string resource;  ///< the resource that offers it
   std::vector<std::string> pods;
   std::string text;  ///< "GPU 0 (0000:10:00.0) is offered for exclusive use as nvidia.com/gpu, but pod team-a/s1 …"
   std::string remedy;
   bool operator==(const SharingConflict&) const = default;
 };
 
-/// In the order of resources and devices.
+/// Returns the conflicts in the order of resources and devices.
 std::vector<SharingConflict> sharing_conflicts(const Resources& resources, const std::vector<Gpu>& gpus,
                                                const std::vector<Allocation>& allocations);
 
-/// The allocations of devices on these GPUs, whatever their resource is called.
+/// Returns the allocations of devices on these GPUs, under any resource name.
 std::vector<Allocation> allocations_on(const std::vector<Gpu>& gpus, const std::vector<Allocation>& allocations);
 
 }  // namespace slipway::deviceplugin

@@ -21,7 +21,7 @@ std::int64_t seconds_now() {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-/// The GPU instance of an instance_key().
+/// Returns the GPU instance in an instance_key().
 std::optional<unsigned> instance_of(std::string_view place) {
   const std::size_t slash = place.find('/');
   if (slash == std::string_view::npos) return std::nullopt;
@@ -30,7 +30,7 @@ std::optional<unsigned> instance_of(std::string_view place) {
   return instance;
 }
 
-/// Words in lower case, trimmed; `everything` is set by "all" and "xids".
+/// Splits the list into lower-case, trimmed words; "all" and "xids" set `everything`.
 std::set<unsigned> parse_list(std::string_view text, bool& everything) {
   std::set<unsigned> numbers;
   std::string word;
@@ -72,7 +72,8 @@ void HealthBook::accuse(const std::string& gpu, Health health, bool needs_reset,
   each.last = now;
   each.seen_at = seconds_now();
   each.ends_at = each.seen_at + std::chrono::duration_cast<std::chrono::seconds>(rules_.long_quiet).count();
-  // The first reason stays: what follows from a fallen GPU would only hide it. A worse one replaces a lesser one.
+  // The first reason stays, because the consequences of a fallen GPU would only hide it. A worse reason replaces a
+  // lesser one.
   if (first || std::exchange(each.answers_again, false) || (needs_reset && !each.needs_reset)) {
     each.health = std::move(health);
     each.health.healthy = false;
@@ -114,7 +115,7 @@ void HealthBook::checked(const std::string& gpu, const Check& check, Moment now)
            true, now);
   for (const std::string& place : places_of(gpu)) {
     Case& each = cases_[place];
-    // It fell silent and answers again: it was reset, or its driver was loaded anew.
+    // It was silent and answers again: it was reset, or its driver was loaded again.
     if (each.silent) {
       each.silent = each.needs_reset = false;
       each.last = now;
@@ -233,7 +234,7 @@ void HealthBook::load(const health::HealthOfGpus& saved, Moment now) {
 
 bool HealthBook::take(const std::string& gpu, const health::Fault& fault, XidEffect effect, const health::Rules& rules,
                       Moment now) {
-  constexpr std::chrono::seconds kSame{60};  // NVML and the kernel's log tell of the same XID at about one time
+  constexpr std::chrono::seconds kSame{60};  // NVML and the kernel's log report the same XID within this time
   if (fault.xid == 0 || effect == XidEffect::none) return false;
   const std::string place = fault.instance ? instance_key(gpu, *fault.instance) : gpu;
   Moment& taken = taken_[{place, fault.code}];

@@ -13,26 +13,26 @@ namespace {
 
 namespace nvml = nvidia::nvml;
 
-/// sysfs says -1 where the kernel does not know.
+/// sysfs has -1 if the kernel does not know the node.
 std::optional<int> numa_node_of(const Host& host, const std::string& address) {
   const std::string text = host.attribute("/sys/bus/pci/devices/" + address + "/numa_node");
   if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
   return std::stoi(text);
 }
 
-/// What a GPU says of itself.
+/// The answers of one GPU.
 struct Look {
   Gpu gpu;
   nvmlDevice_t handle = nullptr;
   std::optional<unsigned> recovery_action;
 };
 
-/// Reads one GPU, and asks it nothing more once an answer says that it cannot.
+/// Reads one GPU, and stops after an answer that says the GPU is gone.
 class Reader {
  public:
   explicit Reader(nvml::Nvml& library) : library_(library) {}
 
-  /// @param known  of an earlier look
+  /// @param known  from an earlier look
   nvmlReturn_t read(unsigned index, const std::vector<Gpu>& known, Look& look) {
     Gpu& gpu = look.gpu;
     gpu.index = index;
@@ -41,7 +41,9 @@ class Reader {
     if (good()) gpu.minor = need(nvml::device_minor(library_, handle));
     if (good()) gpu.address = need(nvml::device_pci(library_, handle)).address;
     if (good()) gpu.product = want(nvml::device_name(library_, handle));
-    if (good()) gpu.memory_bytes = want(nvml::memory_total(library_, handle));  // some share the CPU's, and have none
+    if (good())
+      gpu.memory_bytes = want(nvml::memory_total(library_, handle));  // some GPUs use the CPU's memory, and
+                                                                      // report none
     if (good()) read_capability(handle, gpu);
     if (good()) gpu.mig_enabled = want(nvml::mig_mode(library_, handle)).current;
     const auto before = std::ranges::find(known, gpu.uuid, &Gpu::uuid);
@@ -59,7 +61,7 @@ class Reader {
     problem_ = answer.code();
     return answer.value();
   }
-  /// What a healthy GPU may also not have.
+  /// Reads a value that a healthy GPU may lack.
   template <class T>
   T want(const nvml::Answer<T>& answer) {
     if (answer.code() == nvml::kGaveUp || answer.code() == NVML_ERROR_GPU_IS_LOST) problem_ = answer.code();
@@ -94,7 +96,7 @@ nvml::Answer<Driver> read_driver(nvml::Nvml& library) {
   });
 }
 
-/// Gives the MIG devices that were not known before the paths of their nodes.
+/// Sets the node paths of MIG devices that are new.
 void add_paths(const Host& host, const std::vector<Gpu>& known, std::vector<Gpu>& gpus) {
   std::optional<MigMinors> minors;
   for (Gpu& gpu : gpus)
@@ -152,7 +154,7 @@ void place_on_bus(const Host& host, nvidia::GpuBus& bus, Inventory& inventory) {
   for (Gpu& gpu : inventory.gpus) gpu.place = bus.place_of(gpu.address);
   inventory.absent = bus.absent(answering);
   if (!bus.gpus().empty()) return;
-  for (const SilentGpu& silent : inventory.silent)  // NVML's numbers have a place for one that is silent
+  for (const SilentGpu& silent : inventory.silent)  // NVML's indexes include a silent GPU
     inventory.absent.push_back({.number = silent.index, .address = {}, .product = {}});
 }
 

@@ -15,14 +15,14 @@ namespace {
 
 namespace nvml = nvidia::nvml;
 
-/// All that is asked of a device that is known says the same as before.
+/// True when everything that is read of a known device is unchanged.
 bool is_same(const MigDevice& one, const MigDevice& other) {
   return one.uuid == other.uuid && one.gpu_instance == other.gpu_instance &&
          one.compute_instance == other.compute_instance && one.memory_bytes == other.memory_bytes &&
          one.whole_instance == other.whole_instance;
 }
 
-/// Which profile a GPU instance was made by; the plain one where that cannot be told.
+/// Returns the profile that a GPU instance was created with; the plain one if it cannot be determined.
 unsigned selector_of(nvml::Nvml& library, nvmlDevice_t gpu, unsigned instance,
                      const std::vector<nvml::GpuInstanceProfile>& profiles) {
   const auto handle = nvml::gpu_instance_by_id(library, gpu, instance);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/devices/offer_judgement.hpp - whether the GPUs of a machine can be offered as a config says.
+// plugins/deviceplugin/devices/offer_judgement.hpp - decides whether the GPUs of a machine can be offered according to
+// a config.
 #pragma once
 
 #include <optional>
@@ -12,14 +13,15 @@
 namespace slipway::deviceplugin {
 
 struct OfferCheck {
-  bool is_known = false;             ///< the GPUs could be asked
-  std::optional<Error> problem;      ///< the config is wrong for this machine. `not_found`: now, and another MIG layout
-                                     ///< would do; else `invalid`
+  bool is_known = false;             ///< the GPUs could be read
+  std::optional<Error> problem;      ///< the config does not fit this machine. `not_found`: not now, but another MIG
+                                     ///< layout
+                                     ///< would fit; else `invalid`
   std::vector<std::string> remarks;  ///< what is missing because GPUs are lost
 };
 
-/// @param gpus    that answer; none: nothing is known
-/// @param absent  on the PCI bus, and silent since the driver was loaded
+/// @param gpus    GPUs that answer; empty: nothing is known
+/// @param absent  GPUs on the PCI bus that have not answered since the driver was loaded
 OfferCheck judge_offer(const std::vector<Gpu>& gpus, const std::vector<AbsentGpu>& absent,
                        const nvidia::config::Settings& settings);
 

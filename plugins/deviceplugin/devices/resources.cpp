@@ -31,14 +31,14 @@ Device device_of(const Gpu& gpu, const MigDevice& mig, std::size_t position) {
   return device;
 }
 
-/// '+' may not stand in a resource's name.
+/// '+' is not allowed in a resource name.
 std::string mig_resource(const std::string& profile) {
   std::string name = "nvidia.com/mig-" + profile;
   std::ranges::replace(name, '+', '.');
   return name;
 }
 
-/// The strategy `single` calls every MIG device a GPU: that is only right when they are all alike.
+/// The strategy `single` offers every MIG device as a GPU, which requires that all are alike.
 Status check_single(std::vector<Gpu> gpus) {
   std::erase_if(gpus, [](const Gpu& gpu) { return !gpu.offered; });
   const auto wrong = [](const std::string& what) -> Status {
@@ -99,7 +99,7 @@ class Offer {
 
 }  // namespace
 
-// Ids of a device stand together, in the order of the devices and their numbers.
+// Ids of a device are adjacent, in the order of the devices and their numbers.
 const Id* Resource::find(std::string_view id) const {
   const std::string_view uuid = without_replica(id);
   const auto device = std::ranges::find(devices, uuid, &Device::uuid);

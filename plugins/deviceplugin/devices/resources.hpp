@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/devices/resources.hpp - what kubelet is offered: resources, the ids of their devices, and how
-// they are shared.
+// plugins/deviceplugin/devices/resources.hpp - the offer to kubelet: resources, the ids of their devices, and how they
+// are shared.
 #pragma once
 
 #include <map>
@@ -15,12 +15,12 @@ namespace slipway::deviceplugin {
 
 using namespace nvidia::config;
 
-/// A GPU or MIG device as the inventory has it; several ids may stand for one.
+/// A GPU or MIG device of the inventory; several ids may stand for it.
 struct Device {
   std::string uuid;          ///< "GPU-…" or "MIG-…"
   std::string index;         ///< "0" or "0:1"
   std::string gpu;           ///< UUID of the GPU that it is on
-  std::size_t position = 0;  ///< of that GPU, in the list that nearness was read for
+  std::size_t position = 0;  ///< index of that GPU in the list that nearness was read for
   unsigned gpu_instance = 0;
   unsigned compute_instance = 0;
   bool mig = false;
@@ -30,7 +30,7 @@ struct Device {
   bool operator==(const Device&) const = default;
 };
 
-/// An id that kubelet gets: "GPU-…", or "GPU-…::3" for the fourth replica.
+/// An id that kubelet receives: "GPU-…", or "GPU-…::3" for the fourth replica.
 struct Id {
   std::string id;
   std::size_t device = 0;  ///< in Resource::devices
@@ -51,35 +51,35 @@ struct Resource {
 
 using Resources = std::map<std::string, Resource>;
 
-/// Devices that an entry of `sharing` names and nobody can have.
+/// Devices that an entry of `sharing` names and that are not available.
 struct Missing {
   std::string where;  ///< the entry
   std::string what;
   std::string next;
-  bool is_lost = false;   ///< a GPU has them that cannot be asked; else the config is wrong for this machine
-  bool may_come = false;  ///< with another MIG layout
+  bool is_lost = false;   ///< they are on a GPU that cannot be read; else the config does not fit this machine
+  bool may_come = false;  ///< another MIG layout would provide them
   bool operator==(const Missing&) const = default;
 };
 
 struct Remarks {
-  std::vector<std::string> notes;  ///< lines for people: what is left out, and why
+  std::vector<std::string> notes;  ///< notes for users: what is left out, and why
   std::vector<Missing> missing;
 };
 
-/// What a machine's inventory amounts to under these settings. Pure: ids and order are always the same. What is missing
-/// is missing alone: everything else is offered.
-/// @param absent  GPUs that cannot be asked, which an index or a count may mean
-/// Errors: `invalid` settings and machine do not go together (more replicas than kubelet or MPS takes); `not_found`
-///         another MIG layout would do (unlike MIG devices with strategy single); with what to do
+/// Computes the resources of an inventory under these settings. Without side effects: ids and order are always the
+/// same. Missing devices are left out; everything else is offered.
+/// @param absent  GPUs that cannot be read, which an index or a count may refer to
+/// Errors: `invalid` the settings do not fit the machine (more replicas than kubelet or MPS takes); `not_found`
+///         another MIG layout would do (unlike MIG devices with strategy single); with the remedy
 Result<Resources> make_resources(const std::vector<Gpu>& gpus, const Settings& settings, Remarks& remarks,
                                  const std::vector<AbsentGpu>& absent = {});
 
 /// "GPU-…::3" -> "GPU-…".
 std::string_view without_replica(std::string_view id);
 
-/// Replaces the devices that `sharing` chooses by replicas, under the name that it gives them; others stay as they are.
-/// A resource whose devices are all lost is there without any.
-/// Errors: `invalid` more replicas than kubelet or MPS takes; `not_found` MPS is asked for a MIG device.
+/// Replaces the devices that `sharing` selects by replicas, under its resource name; other devices are unchanged. A
+/// resource whose devices are all lost stays, with an empty list. Errors: `invalid` more replicas than kubelet or MPS
+/// takes; `not_found` MPS is configured for a MIG device.
 Status share(const Settings& settings, const std::vector<Gpu>& gpus, const std::vector<AbsentGpu>& absent,
              Resources& resources, Remarks& remarks);
 

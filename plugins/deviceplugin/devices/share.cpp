@@ -20,20 +20,20 @@ Shareable shareable(const Device& device, const std::vector<Gpu>& gpus) {
           .product = gpu.product};
 }
 
-/// The machine that a config is for.
+/// The machine that a config is applied to.
 struct Machine {
   const Settings& settings;
   const std::vector<Gpu>& gpus;
   const std::vector<AbsentGpu>& absent;
 
-  /// GPUs that a resource lacks, by number. Whether one that cannot be asked is in MIG mode is not known.
+  /// Returns the GPUs that a resource lacks, by number. The MIG mode of a GPU that cannot be read is unknown.
   std::vector<const AbsentGpu*> absent_of(const std::string& resource) const {
     std::vector<const AbsentGpu*> found;
     for (const AbsentGpu& each : absent)
       if (first_fit(settings.gpu_names, each.product, "nvidia.com/gpu") == resource) found.push_back(&each);
     return found;
   }
-  /// The GPU that a word of `devices` may mean: "1", "1:0", or a UUID, which no lost GPU tells.
+  /// Returns the GPU that a word of `devices` may refer to: "1", "1:0", or a UUID, which is unknown for a lost GPU.
   const AbsentGpu* find_absent(const std::string& word) const {
     const bool is_uuid = word.starts_with("GPU-") || word.starts_with("MIG-");
     const std::string number = word.substr(0, word.find(':'));
@@ -46,13 +46,13 @@ struct Machine {
   }
 };
 
-/// What an entry is about, and what of it nobody can have.
+/// The devices that an entry selects, and those of them that are not available.
 struct Choice {
   std::set<std::size_t> places;  ///< in Resource::devices
   std::vector<Missing> missing;
 };
 
-/// The first so many, counted with the GPUs that are lost: one that comes later never takes the place of another.
+/// Selects the first devices, counting lost GPUs too: a GPU that comes back never takes the place of another.
 void choose_by_count(const Resource& resource, const SharedResource& entry, const Machine& machine, Choice& choice) {
   const unsigned count = *entry.devices.count;
   const auto absent = machine.absent_of(resource.name);
@@ -63,7 +63,7 @@ void choose_by_count(const Resource& resource, const SharedResource& entry, cons
                                       ", which has " + std::to_string(all),
                               .next = "lower devices, or write all",
                               .may_come = machine.settings.mig_strategy != MigStrategy::none});
-  std::size_t before = 0;  // absent ones that come before a device
+  std::size_t before = 0;  // absent GPUs that come before a device
   for (std::size_t i = 0; i < resource.devices.size(); ++i) {
     while (before < absent.size() && absent[before]->number < machine.gpus[resource.devices[i].position].number())
       ++before;
@@ -103,7 +103,7 @@ void choose_by_name(const Resource& resource, const SharedResource& entry, const
   }
 }
 
-/// The devices of a resource that an entry is about, by their places.
+/// Returns the devices of a resource that an entry selects, by index.
 Choice choose(const Resource& resource, const SharedResource& entry, const Machine& machine) {
   Choice choice;
   if (entry.devices.count)
@@ -113,7 +113,7 @@ Choice choose(const Resource& resource, const SharedResource& entry, const Machi
   return choice;
 }
 
-// NVIDIA: 48 clients from Volta on, 16 before.
+// NVIDIA's limit: 48 clients from Volta on, 16 before.
 Status check_mps(const Resource& resource, const std::set<std::size_t>& chosen, const SharedResource& entry,
                  const std::vector<Gpu>& gpus) {
   constexpr unsigned kOlderMost = 16;
@@ -143,7 +143,7 @@ void put(Resource& into, Device device, unsigned replicas) {
   into.devices.push_back(std::move(device));
 }
 
-/// The one that makes the most replicas of a resource.
+/// Returns the entry that makes the most replicas of a resource.
 const SharedResource& entry_of(const Sharing& sharing, const Resource& resource) {
   const SharedResource* most = &sharing.resources.front();
   for (const SharedResource& each : sharing.resources)
@@ -160,22 +160,22 @@ class Sharer {
     for (auto& [name, resource] : resources) left_[name].insert_range(resource);
   }
 
-  /// What one entry shares of one resource.
+  /// Applies one entry to one resource.
   Status share(const Resource& resource, const SharedResource& entry) {
     const Choice choice = choose(resource, entry, machine_);
     if (sharing_.kind == SharingKind::mps) SLIPWAY_CHECK(check_mps(resource, choice.places, entry, machine_.gpus));
     const std::string name = shared_name(sharing_, entry, resource.name);
     for (const std::size_t each : choice.places) {
-      if (left_[resource.name].places.erase(each) == 0) continue;  // an earlier entry has it
+      if (left_[resource.name].places.erase(each) == 0) continue;  // an earlier entry has taken it
       put(resource_for(name, entry), resource.devices[each], entry.replicas);
     }
     const bool is_lost = std::ranges::any_of(choice.missing, &Missing::is_lost);
-    if (is_lost && name != resource.name) resource_for(name, entry);  // kubelet is told of none
+    if (is_lost && name != resource.name) resource_for(name, entry);  // kubelet gets an empty list
     missing_.insert(missing_.end(), choice.missing.begin(), choice.missing.end());
     return {};
   }
 
-  /// Unshared devices keep their resource; one that has both kinds lists both.
+  /// Unshared devices keep their resource; a resource with both kinds lists both.
   Resources take() {
     for (const auto& [name, left] : left_)
       for (const std::size_t each : left.places) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/devices/xid_log.hpp - which XIDs are worth a line of the log: programs of pods can have a GPU
+// plugins/deviceplugin/devices/xid_log.hpp - the XIDs that are worth a line of the log: programs of pods can make a GPU
 // send thousands a second.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace slipway::deviceplugin {
 
-/// Of each place and number the first XID at once, and then their count once a minute, until a minute has none.
+/// Logs the first XID per place and number at once, then a count once a minute, until a minute has none.
 class XidLog {
  public:
   struct Line {
@@ -23,18 +23,18 @@ class XidLog {
   };
 
   /// @param place  a GPU's UUID, or an instance_key()
-  /// @return the line to write now, or none
+  /// @return the line to log now, or an empty list
   std::vector<Line> add(const std::string& place, unsigned number, XidEffect effect, Moment now);
-  /// The lines whose minute is over.
+  /// Returns the lines whose minute is over.
   std::vector<Line> take(Moment now);
-  /// When take() has something to do; Moment::max(): nothing is counted.
+  /// Returns when take() has something to do; Moment::max(): nothing is counted.
   Moment due() const;
 
  private:
   struct Count {
     Moment since;
     std::size_t more = 0;
-    XidEffect effect = XidEffect::none;  ///< of the last one
+    XidEffect effect = XidEffect::none;  ///< of the last XID
   };
   std::map<std::pair<std::string, unsigned>, Count> counts_;  ///< by place and number
 };

@@ -8,11 +8,11 @@
 namespace slipway::deviceplugin {
 namespace {
 
-// The service measures, and asks kubelet who holds devices, right after it has told kubelet of the GPUs; what hangs
-// then does not hold pods up.
+// The service measures nearness, and asks kubelet for allocations, right after kubelet has the GPUs; a call that hangs
+// then does not delay pods.
 constexpr std::chrono::milliseconds kMeasureLimit{1'000};
 
-/// Letters that no other annotation of the node has: 128 random bits.
+/// Returns 128 random bits as letters, which no other annotation of the node has.
 std::string random_key() {
   thread_local std::mt19937_64 generator(std::random_device{}());
   std::string key;
@@ -82,7 +82,7 @@ Result<Grant> Board::allocate(const std::string& resource, const std::vector<std
     return Error{.code = ErrorCode::busy, .what = resource + " is not ready: " + why->second};
   for (const std::string& text : ids) {
     const Id* const id = found->second.find(text);
-    if (id == nullptr) continue;  // allocate() has the words for it
+    if (id == nullptr) continue;  // allocate() reports the error
     const Health health = snapshot->health_of(found->second.devices[id->device]);
     if (!health.healthy)
       return Error{.code = ErrorCode::invalid,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/board.hpp - what is known and offered right now; written by one thread, read by all.
+// plugins/deviceplugin/service/board.hpp - the current state and offer; written by one thread, read by all.
 #pragma once
 
 #include <atomic>
@@ -19,24 +19,24 @@
 
 namespace slipway::deviceplugin {
 
-/// One state of everything; never changed once it is published.
+/// The state at one moment; immutable once it is published.
 struct Snapshot {
   Settings settings;
   Extras extras;
   std::string driver_version;
   std::vector<Gpu> gpus;
-  std::vector<AbsentGpu> absent;   ///< on the PCI bus, and not shown by the driver
-  std::vector<Gpu> repartitioned;  ///< by another program than slipway, since the service opened NVML
+  std::vector<AbsentGpu> absent;   ///< on the PCI bus, but not shown by the driver
+  std::vector<Gpu> repartitioned;  ///< changed by another program than slipway since the service opened NVML
   Nearness nearness;
   Resources resources;
-  std::map<std::string, Health> health;        ///< by GPU, or instance_key(); of those that are sick
-  std::map<std::string, std::string> unready;  ///< why a resource is not handed out, by resource: MPS is not up
+  std::map<std::string, Health> health;        ///< of unhealthy GPUs, by UUID or instance_key()
+  std::map<std::string, std::string> unready;  ///< why a resource is not allocated, by resource: MPS is not running
   std::vector<std::string> notes;
-  std::string problem;  ///< why nothing, or not everything, is offered
-  std::string yields;   ///< to which other device plugin the GPUs are left; then nothing is offered
+  std::string problem;  ///< why no or not all devices are offered
+  std::string yields;   ///< the other device plugin that the GPUs are left to; then nothing is offered
   bool operator==(const Snapshot&) const = default;
 
-  /// How near the GPUs are is known, or cannot be.
+  /// True when the nearness of the GPUs is known, or cannot be read.
   bool is_measured() const { return !problem.empty() || nearness.size() == gpus.size(); }
   Health health_of(const Device& device) const;
 };
@@ -45,25 +45,24 @@ class Board {
  public:
   Board();
   std::shared_ptr<const Snapshot> now() const;
-  /// @return false when it says the same as the one before, which then stays
+  /// @return false when it equals the previous one, which then stays
   bool publish(Snapshot snapshot);
-  /// Waits until another snapshot than `seen` is there, or the time is over.
+  /// Waits for a snapshot other than `seen`, or until the time is over.
   void wait(const std::shared_ptr<const Snapshot>& seen, std::chrono::milliseconds limit) const;
-  /// Makes fd() readable, as publish() does when it publishes.
+  /// Makes fd() readable, as publish() does.
   void wake() const;
-  /// For poll(2): something happened since take().
+  /// A descriptor for poll(2): readable when something happened since take().
   int fd() const { return events_.get(); }
   void take() const;
 
-  /// Whom kubelet has given devices, from now on. Before the first of them a preference waits for it, if it is
-  /// expected.
+  /// Sets the current allocations of kubelet. If they are expected, prefer() waits for the first of them.
   void set_allocations(std::shared_ptr<const std::vector<Allocation>> allocations);
   void expect_allocations();
 
-  /// While the service stands still nothing is handed out.
+  /// While the service has released the driver nothing is allocated.
   std::atomic<bool> quiet{false};
 
-  // What the servers ask.
+  // Calls from the gRPC servers.
   Result<Grant> allocate(const std::string& resource, const std::vector<std::string>& ids) const;
   std::vector<std::string> prefer(const std::string& resource, const PreferredRequest& request) const;
 
@@ -76,7 +75,7 @@ class Board {
   Fd events_;
 };
 
-/// What kubelet gets to see of a resource.
+/// Returns the device list of a resource for kubelet.
 DeviceList list_of(const Snapshot& snapshot, const Resource& resource);
 
 }  // namespace slipway::deviceplugin

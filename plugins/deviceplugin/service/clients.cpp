@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "nvidia/drain/process.hpp"
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/system.hpp"
+#include "nvidia/process/process.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 namespace nvml = nvidia::nvml;
 
 struct Memory {
-  std::map<unsigned, std::uint64_t> by_pid;  ///< a process may compute and draw: both lists name the same memory
+  std::map<unsigned, std::uint64_t> by_pid;  ///< a process that computes and draws has the same memory in both lists
   std::optional<std::uint64_t> free_bytes;
 };
 
@@ -30,18 +30,18 @@ Memory memory_of(nvml::Nvml& library, const std::string& uuid) {
   return memory;
 }
 
-/// A name of a pod costs a look through kubelet's folders of logs.
+/// Finding the name of a pod requires a scan of kubelet's log folders.
 Client client_of(const Host& host, unsigned pid, std::uint64_t bytes, const std::vector<Client>& former) {
   const auto known = std::ranges::find(former, pid, &Client::pid);
   if (known != former.end() && !known->pod.empty()) {
     const std::string cgroups = host.read("/proc/" + std::to_string(pid) + "/cgroup").value_or("");
-    if (nvidia::drain::owner_of(cgroups).container == known->container) {
+    if (nvidia::owner_of(cgroups).container == known->container) {
       Client same = *known;
       same.memory_bytes = bytes;
       return same;
     }
   }
-  const nvidia::drain::Process process = nvidia::drain::read_process(host, pid);
+  const nvidia::Process process = nvidia::read_process(host, pid);
   return {pid, bytes, process.owner.container, process.name, process.pod, process.pod_container};
 }
 

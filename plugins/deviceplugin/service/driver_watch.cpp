@@ -14,22 +14,22 @@ namespace {
 namespace nvml = nvidia::nvml;
 
 constexpr std::chrono::seconds kLookAtRest{10};
-/// While a GPU is unhealthy, which is over when nothing new came for a while, and where NVML has no events.
+/// Interval while a GPU is unhealthy, since its fault may expire, or if NVML has no events.
 constexpr std::chrono::seconds kLookOften{2};
-constexpr std::chrono::milliseconds kLookAfterEvent{250};  // from look to look
+constexpr std::chrono::milliseconds kLookAfterEvent{250};  // from one check to the next
 constexpr std::chrono::milliseconds kAskSilentGpus{250};
 constexpr std::chrono::seconds kClientsEvery{10};
-constexpr std::chrono::milliseconds kOpenEvery{800};  // a driver that is back is noticed within a second
-/// A set of events that ends at once is not made anew at once.
+constexpr std::chrono::milliseconds kOpenEvery{800};  // notices within a second that the driver is back
+/// Shortest time before an event set that ended at once is recreated.
 constexpr std::chrono::seconds kEventsAgain{1};
-/// Those of the newer drivers come with a look; which of them a GPU has is for NVML to say.
+/// Newer drivers' events come with a check; NVML says which of them a GPU supports.
 constexpr unsigned long long kEvents = NVML_EVENT_XID_CRITICAL_ERROR | NVML_EVENT_DOUBLE_BIT_ECC_ERROR |
                                        NVML_EVENT_MIG_CONFIG_CHANGE | NVML_EVENT_GPU_UNAVAILABLE_ERROR |
                                        NVML_EVENT_GPU_RECOVERY_ACTION;
 
 Moment right_now() { return std::chrono::steady_clock::now(); }
 
-/// Its MIG profiles, sorted, behind the mode.
+/// Returns the MIG mode followed by the sorted MIG profiles.
 std::vector<std::string> partition_of(const Gpu& gpu) {
   std::vector<std::string> profiles;
   for (const MigDevice& each : gpu.mig_devices) profiles.push_back(each.profile);
@@ -38,7 +38,7 @@ std::vector<std::string> partition_of(const Gpu& gpu) {
   return profiles;
 }
 
-/// A GPU that did not answer does so now.
+/// True when a GPU that did not answer before answers now.
 bool answers(nvml::Nvml& inside, unsigned index) {
   const auto handle = nvml::device_at(inside, index);
   if (!handle) return false;
@@ -91,7 +91,7 @@ bool DriverWatch::open(Moment now) {
   return true;
 }
 
-/// A library whose driver was taken from it only says that it is not initialised: opening it says what is wrong.
+/// If the driver is unloaded, the open library only says that it is not initialised; opening it again gives the reason.
 void DriverWatch::find_driver(const std::string& why, Moment now) {
   release();
   if (!open(now)) return;
@@ -138,7 +138,7 @@ void DriverWatch::release() {
   next_open_ = {};
 }
 
-/// NVML knows the GPUs that were bound when it was opened.
+/// NVML knows only the GPUs that were bound when it was opened.
 void DriverWatch::take_driver_events() {
   if (!driver_events_) return;
   const nvml::SeenEvents seen = driver_events_->take();
@@ -159,17 +159,17 @@ void DriverWatch::take_events(const XidFilter& filter) {
   const bool has_none = seen.ended == NVML_ERROR_NOT_SUPPORTED || seen.ended == NVML_ERROR_FUNCTION_NOT_FOUND;
   if (!seen.of_gpus.empty() || (seen.ended != NVML_SUCCESS && !has_none)) look_after_event();
   if (seen.ended == NVML_SUCCESS) return;
-  // One of the GPUs is gone, or the driver is, and NVML does not say which: the look finds out, and has a new set made.
+  // A GPU or the driver is gone, and NVML does not say which: the check finds out, and creates a new event set.
   events_.reset();
   watched_.clear();
 }
 
-/// Soon: programs of pods can have a GPU send thousands of events a second.
+/// Schedules a check, not at once: programs in pods can make a GPU send thousands of events a second.
 void DriverWatch::look_after_event() {
   next_look_ = std::min(next_look_, std::max(right_now(), looked_at_ + kLookAfterEvent));
 }
 
-/// Two questions for each GPU that does not answer: no event tells that it is back.
+/// Asks each silent GPU two questions, because no event reports that it is back.
 void DriverWatch::ask_silent_gpus(Moment now) {
   const bool hung_came_back = !hanging_.empty() && nvml_->stuck() == 0;
   std::vector<unsigned> asked;
@@ -179,7 +179,7 @@ void DriverWatch::ask_silent_gpus(Moment now) {
     value = answers(inside, asked[i]);
     return NVML_SUCCESS;
   });
-  // A GPU that is gone may take its time to say so: a tenth of all time at most goes to asking.
+  // A GPU that is gone may answer slowly: at most a tenth of the time is spent on asking.
   next_silent_ = right_now() + std::max<Moment::duration>(kAskSilentGpus, 9 * (right_now() - now));
   const bool one_is_back =
       std::ranges::any_of(back, [](const nvml::Answer<bool>& each) { return each.value_or(false); });
@@ -209,7 +209,7 @@ void DriverWatch::look(Moment now) {
   looked_ = true;
 }
 
-/// What kubelet need not wait for.
+/// Reads what kubelet need not wait for.
 void DriverWatch::look_at_the_rest() {
   measure();
   if (right_now() < next_clients_) return;
@@ -228,7 +228,7 @@ void DriverWatch::measure() {
   measured_ = std::move(uuids);
 }
 
-/// GPUs that answer are as they say; one that is silent keeps what was known of it.
+/// GPUs that answer are updated; a silent GPU keeps its last known state.
 void DriverWatch::take(const Inventory& inventory, Moment now) {
   std::vector<Gpu> gpus = inventory.gpus;
   silent_.clear();
@@ -248,7 +248,7 @@ void DriverWatch::take(const Inventory& inventory, Moment now) {
       return gpu.index == silent.index &&
              std::ranges::find(inventory.gpus, gpu.uuid, &Gpu::uuid) == inventory.gpus.end();
     });
-    if (known == gpus_.end()) continue;  // never seen: there is no id to offer it under
+    if (known == gpus_.end()) continue;  // never seen: it has no id to be offered under
     book_.checked(known->uuid, {.answers = false, .hangs = hangs, .why = silent.why}, now);
     silent_.insert(known->uuid);
     gpus.push_back(*known);
@@ -285,8 +285,8 @@ std::string DriverWatch::presence() const {
   return words;
 }
 
-/// One set for all; made anew when other GPUs answer than before, or it broke. The former one is read once more after
-/// that, so that no event is missed.
+/// Uses one event set for all GPUs, and recreates it when other GPUs answer than before, or when it broke. The former
+/// set is read once more, so that no event is missed.
 void DriverWatch::watch_events(const Inventory& inventory, Moment now) {
   std::map<std::string, nvmlDevice_t> wanted;
   for (const auto& [uuid, handle] : inventory.handles) {
@@ -327,7 +327,7 @@ void DriverWatch::event(const nvmlEventData_t& data, const XidFilter& filter) {
   if ((data.eventType & NVML_EVENT_XID_CRITICAL_ERROR) != 0) {
     const XidEffect effect = filter.effect(number);
     const auto rule = filter.rules().xid(number);
-    // What is about the GPU or the node counts for all of it, whichever instance saw it first.
+    // An XID about the GPU or the node counts for all of it, even if an instance reported it.
     const bool of_an_instance = data.gpuInstanceId != NVML_NO_INSTANCE && rule.scope <= nvidia::health::Scope::mig;
     const std::string place = of_an_instance ? instance_key(uuid, data.gpuInstanceId) : uuid;
     log_xids(xid_log_.add(place, number, effect, right_now()));

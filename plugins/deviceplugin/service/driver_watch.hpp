@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/driver_watch.hpp - what GPUs there are and how they are: by NVML's events, and by a look
-// now and then.
+// plugins/deviceplugin/service/driver_watch.hpp - the GPUs and their state: from NVML's events, and from a check at
+// long intervals.
 #pragma once
 
 #include <functional>
@@ -20,50 +20,51 @@
 
 namespace slipway::deviceplugin {
 
-/// Used by one thread. Between two passes the driver's events are awaited elsewhere: descriptors() tells of them, and
-/// next() when a pass is due without one. At rest that is once in ten seconds; every two seconds while a GPU is
-/// unhealthy, and more often while one does not answer, since no event tells that it is back.
+/// Used by one thread. Between two passes other threads wait for the driver's events: descriptors() become readable on
+/// events, and next() says when a pass is due without one. That is once in ten seconds if all is well; every two
+/// seconds while a GPU is unhealthy, and more often while one does not answer, because no event reports that it is
+/// back.
 class DriverWatch {
  public:
   using Log = std::function<void(const char* level, const std::string& text)>;
 
   DriverWatch(const Host& host, nvidia::nvml::NvmlOptions options, HealthRules rules, Log log);
 
-  /// Takes the events, looks at the GPUs when that is due, and keeps the book. Waits for nothing but NVML's answers.
+  /// Handles the events, reads the GPUs when that is due, and updates the health book. Waits for NVML's answers only.
   void pass(const XidFilter& filter);
-  /// Can be read when a pass has something to do; they hold until the next pass.
+  /// Become readable when a pass has something to do; valid until the next pass.
   std::vector<int> descriptors() const;
-  /// When a pass is due, whatever happens.
+  /// Returns when a pass is due without an event.
   Moment next() const;
-  /// Something has happened that NVML has no event for: the next pass looks, and opens NVML if it is closed.
+  /// Something happened that NVML has no event for: the next pass reads the GPUs, and opens NVML if it is closed.
   void look_soon();
-  /// Sets a GPU's compute mode: exclusive process, or default. Errors: NVML's.
+  /// Sets a GPU's compute mode: exclusive process (true), or default. Errors: NVML's.
   Status set_exclusive(const std::string& gpu, bool exclusive);
-  /// Closes NVML; the next pass opens it again, at once. What is known stays.
+  /// Closes NVML; the next pass opens it again at once. The known state stays.
   void release();
 
-  /// In index order; a GPU that was seen once and does not answer now is still there.
+  /// Returns the GPUs in index order, including those that were seen once and do not answer now.
   const std::vector<Gpu>& gpus() const { return gpus_; }
-  /// GPUs of which nothing is known, but that they are on the PCI bus.
+  /// Returns the GPUs that are on the PCI bus and otherwise unknown.
   const std::vector<AbsentGpu>& absent() const { return absent_; }
-  /// Empty until the pass after the first look: kubelet is told of the GPUs before some hundred questions are asked.
+  /// Empty until the pass after the first check: kubelet gets the GPUs before NVML is asked some hundred questions.
   const Nearness& nearness() const { return nearness_; }
   const std::string& driver_version() const { return driver_version_; }
-  /// Why NVML does not answer; empty: it does.
+  /// Says why NVML does not answer; empty: it answers.
   const std::string& problem() const { return problem_; }
-  /// At least one look at the GPUs was had.
+  /// True after the first look at the GPUs.
   bool looked() const { return looked_; }
-  /// What CDI specs have of the machine, as of the last look: the driver's version, the GPUs that answered, and their
-  /// MIG devices, whatever their health; empty: NVML does not answer.
+  /// Returns the content that CDI specs depend on, as of the last check: the driver's version, the GPUs that answered,
+  /// healthy or not, and their MIG devices; empty: NVML does not answer.
   std::string presence() const;
-  /// GPUs whose MIG mode or devices are other than when NVML was opened: slipway changes them only while it is closed,
-  /// so another program did.
+  /// Returns the GPUs whose MIG mode or devices have changed since NVML was opened. slipway changes them only while
+  /// NVML is closed, so another program did.
   std::vector<Gpu> repartitioned() const;
-  /// Processes with memory of a GPU, as of some look in the last ten seconds.
+  /// Returns the processes with GPU memory, at most ten seconds old.
   const Clients& clients() const { return clients_; }
   HealthBook& book() { return book_; }
   const HealthBook& book() const { return book_; }
-  /// GPUs that an earlier process saw: names for those that do not answer from the beginning.
+  /// Sets the GPUs that an earlier process saw, to have names for those that never answer.
   void remember(std::vector<Gpu> gpus) { gpus_ = std::move(gpus); }
 
  private:
@@ -90,25 +91,26 @@ class DriverWatch {
   XidLog xid_log_;
   std::unique_ptr<nvidia::nvml::Nvml> nvml_;
   std::shared_ptr<nvidia::nvml::EventWatch> events_;
-  std::shared_ptr<nvidia::nvml::EventWatch> former_events_;  ///< what events_ has taken the place of
+  std::shared_ptr<nvidia::nvml::EventWatch> former_events_;  ///< the event watch that events_ replaced
   std::shared_ptr<nvidia::nvml::EventWatch> driver_events_;
-  std::map<std::string, nvmlDevice_t> watched_;  ///< by UUID, the GPUs whose events come
-  Moment events_since_;                          ///< when events_ was made, and until when no other one is
+  std::map<std::string, nvmlDevice_t> watched_;  ///< by UUID, the GPUs with event delivery
+  Moment events_since_;                          ///< when events_ was created; it is not recreated within kEventsAgain
   nvidia::GpuBus bus_;
   std::vector<Gpu> gpus_;
   std::vector<AbsentGpu> absent_;
-  std::map<std::string, std::vector<std::string>> partitions_;  ///< by UUID, as of the first look since NVML was opened
-  std::vector<std::string> measured_;                           ///< UUIDs that nearness_ was read for
+  std::map<std::string, std::vector<std::string>> partitions_;  ///< MIG devices by UUID, as of the first check since
+                                                                ///< NVML was opened
+  std::vector<std::string> measured_;                           ///< UUIDs of the GPUs in nearness_
   Nearness nearness_;
   Clients clients_;
-  std::set<unsigned> hanging_;          ///< indexes that a call hangs on
-  std::set<std::string> silent_;        ///< UUIDs of the GPUs that did not answer the last look
-  std::vector<unsigned> silent_again_;  ///< indexes of those that are asked again before the next look
+  std::set<unsigned> hanging_;          ///< indexes of GPUs with a hanging call
+  std::set<std::string> silent_;        ///< UUIDs of the GPUs that did not answer in the last check
+  std::vector<unsigned> silent_again_;  ///< indexes of GPUs that are asked again before the next check
   std::string driver_version_;
   std::string problem_ = "NVML has not been asked yet";
   bool looked_ = false;
-  bool mig_may_differ_ = true;  ///< what is known of MIG devices is not to be relied on
-  bool owes_the_rest_ = false;  ///< the first look was had, and look_at_the_rest() was not
+  bool mig_may_differ_ = true;  ///< the known MIG devices may be outdated
+  bool owes_the_rest_ = false;  ///< the first check is done, but look_at_the_rest() is not
   Moment looked_at_;
   Moment next_look_;
   Moment next_silent_ = Moment::max();

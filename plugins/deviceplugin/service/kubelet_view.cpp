@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kNet{10'000};
 constexpr std::chrono::milliseconds kWithoutWatch{5'000};
-/// While kubelet is about to take a new offer, and between two looks at most: kubelet allows 100 a second to all who
-/// ask, and writes its checkpoint several times for a pod.
+/// While kubelet is about to take a new offer, and as shortest time between two reads: kubelet allows 100 a second for
+/// all its clients, and writes its checkpoint several times per pod.
 constexpr std::chrono::milliseconds kSoonest{100};
 constexpr std::chrono::seconds kSettleLimit{10};
 
@@ -102,7 +102,7 @@ void KubeletView::wake() const {
   (void)!::write(wake_.get(), &one, sizeof one);
 }
 
-/// Until an offer changes, kubelet's files change, or the time is over.
+/// Waits until an offer or kubelet's files change, or the time is over.
 void KubeletView::pause() {
   const auto begun = Clock::now();
   std::chrono::milliseconds limit = watch_ ? kNet : kWithoutWatch;
@@ -122,7 +122,7 @@ void KubeletView::pause() {
     if (watched[0].revents != 0) break;
     if (watched[1].revents != 0) files_changed = watch_->take();
   }
-  // What follows within a moment is seen by the same look.
+  // Changes within a moment are handled by the same read.
   if (files_changed && left(kSoonest) > 0) (void)::poll(watched.data(), 1, left(kSoonest));
   std::uint64_t count = 0;
   (void)!::read(wake_.get(), &count, sizeof count);

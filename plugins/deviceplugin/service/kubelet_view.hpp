@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/kubelet_view.hpp - what kubelet has of our resources, and who holds devices: its pod
-// resources API and its checkpoint, in a thread of its own, so that a kubelet that is slow holds up nothing else.
+// plugins/deviceplugin/service/kubelet_view.hpp - kubelet's view of our resources and of the holders of devices: its
+// pod resources API and its checkpoint, in a thread of its own, so that a slow kubelet blocks nothing else.
 #pragma once
 
 #include <chrono>
@@ -20,8 +20,8 @@
 
 namespace slipway::deviceplugin {
 
-/// Looks when kubelet writes its checkpoint or makes its socket, and every ten seconds: nothing tells when an init
-/// container ends. While kubelet is about to take a new offer it looks ten times a second.
+/// Reads kubelet's state when kubelet writes its checkpoint or creates its socket, and every ten seconds, because no
+/// event reports the end of an init container. While kubelet is about to take a new offer it reads ten times a second.
 class KubeletView {
  public:
   using Clock = std::chrono::steady_clock;
@@ -29,21 +29,22 @@ class KubeletView {
 
   /// @param host          borrowed
   /// @param kubelet_root  kubelet's folder, in the host's root
-  /// @param on_change     called in the thread whenever view() is another one; it comes back at once
+  /// @param on_change     called in the thread whenever view() has changed; must return at once
   KubeletView(const Host& host, const std::string& kubelet_root, std::function<void()> on_change);
   ~KubeletView();
   KubeletView(const KubeletView&) = delete;
   KubeletView& operator=(const KubeletView&) = delete;
 
-  /// What kubelet has been sent, from now on: the number of healthy devices by resource.
+  /// Sets the offer that was sent to kubelet: the number of healthy devices by resource.
   void offers(std::map<std::string, long> offered);
 
   struct View {
-    /// Of all resources; from the checkpoint alone while kubelet does not answer. Null before the first look.
+    /// Allocations of all resources; from the checkpoint alone while kubelet does not answer. Null before the first
+    /// read.
     Allocations allocations;
-    /// Healthy devices at kubelet by resource; empty: it does not answer, or is older than 1.21 and does not tell.
+    /// Healthy devices by resource according to kubelet; empty: it does not answer, or is older than 1.21.
     std::optional<std::map<std::string, long>> allocatable;
-    /// The offer changed less than ten seconds ago, and kubelet has not said since that it has the new one.
+    /// The offer changed less than ten seconds ago, and kubelet has not confirmed the new one.
     bool settling = false;
   };
   View view() const;
@@ -55,7 +56,7 @@ class KubeletView {
   };
   void work(const std::stop_token& stop);
   Seen look(const std::map<std::string, long>& offered);
-  /// @return whether view() is another one
+  /// @return true when view() has changed
   bool take(Seen seen);
   void pause();
   void wake() const;

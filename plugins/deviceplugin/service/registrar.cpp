@@ -14,18 +14,18 @@
 namespace slipway::deviceplugin {
 namespace {
 
-// Below what inotify reports: mounts over a folder, and the like.
+// Interval for changes that inotify does not report, such as mounts over a folder.
 constexpr std::chrono::seconds kLook{10};
-// Where there is no inotify.
+// Interval without inotify.
 constexpr std::chrono::milliseconds kLookWithout{250};
-// While another plugin has the lock; its end is told by its connection.
+// Interval while another plugin has the lock; the end of its connection is reported at once.
 constexpr std::chrono::seconds kStandBy{1};
-// A process that ends closes its files one after the other: the lock is free a moment after the connection's end.
+// A process that exits closes its files one after the other: the lock is free a moment after the connection's end.
 constexpr std::chrono::milliseconds kLastMoment{1'000};
 constexpr std::chrono::milliseconds kLastMomentStep{5};
-// kubelet takes notice of the end of a stream within a millisecond.
+// Within a millisecond kubelet notices the end of a stream.
 constexpr std::chrono::milliseconds kNotice{20};
-// It closes its connection then.
+// kubelet then closes its connection.
 constexpr std::chrono::milliseconds kEndStep{1};
 constexpr int kEndSteps = 100;
 
@@ -85,11 +85,11 @@ void Registrar::work(const std::stop_token& stop) {
     if (!stop.stop_requested()) wait(due);
   }
   end_streams();
-  if (lock_) lock_->release();  // before the sockets go: another plugin that stands by looks then
+  if (lock_) lock_->release();  // release it before the sockets go: a waiting plugin tries then
   endpoints_.clear();
 }
 
-/// Where they changed, what is registered elsewhere ends.
+/// Takes new paths, and ends the endpoints that are elsewhere now.
 void Registrar::take_paths() {
   {
     const std::lock_guard lock(mutex_);
@@ -123,7 +123,7 @@ void Registrar::wait(Clock::time_point until) {
   const Clock::duration limit = watches ? Clock::duration(kLook) : Clock::duration(kLookWithout);
   const Clock::time_point now = Clock::now();
   const auto left = std::clamp<Clock::duration>(until - std::min(now, until), {}, limit);
-  // Rounded up: a moment too early there would be nothing to do yet.
+  // Rounds up: a moment too early there would be nothing to do yet.
   const int milliseconds = static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left).count());
   std::array<pollfd, 3> watched{
       {{board_->fd(), POLLIN, 0}, {files_ ? files_->fd() : -1, POLLIN, 0}, {other_end_.get(), 0, 0}}};
@@ -141,7 +141,7 @@ void Registrar::wait(Clock::time_point until) {
 
 Registrar::Clock::time_point Registrar::pass(const Snapshot& snapshot, const std::stop_token& stop) {
   if (!lock_->hold()) return stand_by(snapshot);
-  // As end_streams() has it, for the streams of a process that is gone.
+  // Gives kubelet time to notice, as end_streams() does, for the streams of a process that has exited.
   const Clock::time_point noticed = other_gone_ + kNotice;
   if (!other_.empty() && Clock::now() < noticed) return noticed;
   other_.clear();
@@ -150,7 +150,7 @@ Registrar::Clock::time_point Registrar::pass(const Snapshot& snapshot, const std
   return tick_all(snapshot, stop);
 }
 
-/// Two that serve the same kubelet would take the resources away from each other, again and again.
+/// Two plugins that serve the same kubelet would take the resources from each other again and again.
 Registrar::Clock::time_point Registrar::stand_by(const Snapshot& snapshot) {
   end_all();
   for (const auto& [name, resource] : snapshot.resources) {
@@ -223,7 +223,7 @@ void Registrar::publish(std::map<std::string, EndpointStatus> status) {
   if (on_change_) on_change_();
 }
 
-/// kubelet marks the resource as gone when a stream ends, even if another process serves it already. So kubelet gets
+/// When a stream ends, kubelet marks the resource as gone, even if another process serves it already. So kubelet gets
 /// time to notice before a plugin registers again.
 void Registrar::end_streams() {
   for (const auto& [name, endpoint] : endpoints_) endpoint->end_streams();

@@ -19,7 +19,7 @@
 
 namespace slipway::deviceplugin {
 
-/// Outlives the Service object of a reload, so that resources that did not change stay registered.
+/// Survives a reload, which replaces the Service object, so that unchanged resources stay registered.
 class Registrar {
  public:
   Registrar(RootDir root, EndpointPaths paths, Endpoint::Log log);
@@ -30,12 +30,12 @@ class Registrar {
   const std::shared_ptr<Board>& board() const { return board_; }
   std::map<std::string, EndpointStatus> status() const;
   const RootDir& root() const { return root_; }
-  /// Ends everything; status() stays as it was. Nothing is served any more.
+  /// Ends all endpoints; status() keeps its value.
   void close();
-  /// From now on. What is offered stays; resources that are elsewhere now are registered anew.
+  /// Uses these paths from now on. Endpoints whose paths are unchanged stay; the others register again.
   void use(EndpointPaths paths);
   void set_log(Endpoint::Log log);
-  /// Called from its thread when status() is another one. Empty: nobody.
+  /// Sets the function that its thread calls when status() has changed. Empty: no call.
   void set_on_change(std::function<void()> on_change);
 
  private:
@@ -58,13 +58,13 @@ class Registrar {
   GrpcThread grpc_;
   EndpointPaths paths_;  ///< of the endpoints
   std::optional<PluginLock> lock_;
-  bool told_lock_ = false;  ///< that a stranger has it
+  bool told_lock_ = false;  ///< the log has a line that another process holds the lock
   std::optional<FileWatch> files_;
   std::map<std::string, std::unique_ptr<Endpoint>> endpoints_;
-  std::shared_ptr<const Snapshot> listed_;  ///< what lists_ was made of
+  std::shared_ptr<const Snapshot> listed_;  ///< the snapshot that lists_ was made from
   std::map<std::string, DeviceList> lists_;
-  std::string other_;  ///< the plugin that it stands by for, as it was logged
-  Fd other_end_;       ///< a connection to it, which tells when it ends
+  std::string other_;  ///< the plugin that has the lock, as it was logged
+  Fd other_end_;       ///< a connection to it, which ends when it exits
   Clock::time_point other_gone_;
   mutable std::mutex mutex_;  ///< for what follows
   EndpointPaths wanted_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/service.cpp - `slipway service deviceplugin`: what NVML says becomes what kubelet gets.
+// plugins/deviceplugin/service/service.cpp - `slipway service deviceplugin`: turns NVML's data into the offer to
+// kubelet.
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -31,10 +32,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// What no event and no watch tells of is noticed by then: files over a network, mounts.
+/// Changes without an event are noticed at this interval: files on a network, mounts.
 constexpr std::chrono::seconds kLookAtAll{10};
 constexpr std::chrono::seconds kLookUnwatched{2};  // where files cannot be watched
-/// MPS control daemons tell nobody how they are.
+/// MPS control daemons send no events.
 constexpr std::chrono::milliseconds kMpsTick{300};
 
 EndpointPaths paths_of(const Spec& spec) {
@@ -48,13 +49,13 @@ EndpointPaths paths_of(const Spec& spec) {
           .in_registry = spec.text("registration") == "watcher"};
 }
 
-/// The endpoints outlive a reload (run() of a new Service in the same process), so that kubelet sees no gap.
+/// The endpoints survive a reload (run() of a new Service in the same process), so that kubelet sees no gap.
 std::unique_ptr<Registrar>& kept_registrar() {
   static std::unique_ptr<Registrar> kept;
   return kept;
 }
 
-/// The config, with what it leaves to slipway.
+/// Reads the config, and fills in what it leaves to slipway.
 Result<Settings> settings_of(const Spec& spec, const Host& host, ListStrategyChoice& strategy) {
   SLIPWAY_TRY(settings, read_settings(spec, "deviceplugin", host, process_environment));
   strategy.apply(settings);
@@ -80,7 +81,7 @@ class Run {
         watch_(host, {.library = std::move(choice), .call_limit = std::chrono::seconds(5)}, rules_of(spec), log_),
         mps_(host, log_,
              [this](const std::string& gpu, bool exclusive) { return watch_.set_exclusive(gpu, exclusive); }),
-        yield_(host, spec.text("kubelet_root"), nvidia::drain::other_program_policy(spec.text("other_plugin"))),
+        yield_(host, spec.text("kubelet_root"), nvidia::other_program_policy(spec.text("other_plugin"))),
         file_(root),
         health_(root, "deviceplugin"),
         kubelet_(host, spec.text("kubelet_root"), [this, wake] {
@@ -119,14 +120,14 @@ class Run {
     show();
     return {};
   }
-  /// Somebody is about to change the GPUs.
+  /// Another component is about to change the GPUs.
   void quiesce() {
     registrar_.board()->quiet = true;
     mps_.release();
     watch_.release();
-    while_quiet();  // before anything changes: who reads the status knows that it is about to be another
+    while_quiet();  // first of all: it tells readers of the status that it will change
   }
-  /// The end of this run. No GPU changes, and before another run pods get what is offered now.
+  /// Ends this run. If another run follows, no GPU changes, and pods get the current offer until then.
   void end() {
     if (io_.runs_again()) {
       mps_.leave();
@@ -159,21 +160,20 @@ class Run {
     std::vector<std::string> files = nvidia::config::config_files(spec_, "deviceplugin", process_environment);
     files.push_back(rules_.file());
     files.emplace_back(kDefaultsFile);
-    files.emplace_back(nvidia::health::kHealthFile);               // another service has seen something
-    files.push_back(spec_.text("kubelet_root") + kKubeletSocket);  // of a kubelet that may be another
+    files.emplace_back(nvidia::health::kHealthFile);               // another service has recorded a fault
+    files.push_back(spec_.text("kubelet_root") + kKubeletSocket);  // kubelet may have been replaced
     if (yield_.is_wanted()) files.push_back(spec_.text("kubelet_root") + "/device-plugins");  // sockets of others
     const std::vector<std::string> others = snapshot_files(settings(), keys());
     files.insert(files.end(), others.begin(), others.end());
     return files;
   }
 
-  /// XIDs that only another service saw count as well: dcgm reads the kernel's log.
+  /// XIDs that only another service saw count too: dcgm reads the kernel's log.
   void exchange_health(const XidFilter& filter) {
     bool is_news = true;
     for (int rounds = 0; is_news && rounds < 2; ++rounds) {
       nvidia::health::HealthOfGpus own;
-      for (const Gpu& gpu : watch_.gpus())
-        own[gpu.uuid] = watch_.book().shared(gpu.uuid, "GPU " + std::to_string(gpu.index) + " (" + gpu.address + ")");
+      for (const Gpu& gpu : watch_.gpus()) own[gpu.uuid] = watch_.book().shared(gpu.uuid, gpu.label());
       const Status exchanged = health_.exchange(own);
       if (!exchanged && health_problem_.empty())
         io_.log("warning", "other services cannot see the GPUs' health: " + exchanged.error().what);
@@ -217,8 +217,8 @@ class Run {
   }
 
   const Settings& settings() const { return config_.in_force(); }
-  /// A changed config that these GPUs cannot be offered by is as wrong as one that cannot be read: it would take them
-  /// away. One that another MIG layout would make right counts.
+  /// A changed config that does not fit these GPUs is rejected like one that cannot be read: it would remove them. A
+  /// config that another MIG layout would fit is accepted.
   Result<Settings> settings_that_fit(ListStrategyChoice& strategy) const {
     SLIPWAY_TRY(fresh, settings_of(spec_, host_, strategy));
     if (fresh == settings()) return std::move(fresh);
@@ -257,7 +257,7 @@ class Run {
   }
 
   void leave_to_others(Snapshot& snapshot) {
-    constexpr std::size_t kMostNames = 256;  // a config can be changed again and again
+    constexpr std::size_t kMostNames = 256;  // a config can change again and again
     if (offered_.size() > kMostNames) offered_.clear();
     for (const auto& [name, resource] : snapshot.resources) offered_.insert(name);
     yield_.look(offered_, YieldWatch::Clock::now());
@@ -277,7 +277,7 @@ class Run {
       const auto health = snapshot.health.find(gpu.uuid);
       const Health fresh = health == snapshot.health.end() ? Health() : health->second;
       Health& told = told_health_[gpu.uuid];
-      // That the driver is gone, or answers, is said once and not for each GPU.
+      // The loss or return of the driver is logged once, not for each GPU.
       const bool of_all = told.reason == kDriverGone || fresh.reason == kDriverGone;
       if (told != fresh && !of_all && fresh.healthy) io_.log("info", gpu.label() + " is healthy again");
       if (told != fresh && !of_all && !fresh.healthy)
@@ -286,13 +286,13 @@ class Run {
     }
   }
 
-  /// Who has the memory changes at every look, so the reason is what it was when it became one.
+  /// Memory use changes at every check, so the reported reason is that of the first time.
   void tell_shortages(const Json& status, std::vector<std::string>& wrong) {
     std::map<std::string, std::string> now;
     for (const Shortage& each : memory_shortages(status)) {
       const auto told = shortages_.find(each.uuid);
       if (told != shortages_.end()) {
-        now.insert(*told);  // it is over only once there is twice as much again
+        now.insert(*told);  // the shortage ends only when twice as much is free
       } else if (each.exhausted) {
         now[each.uuid] = each.text;
         io_.log("warning", each.text + " (" + each.remedy + ")");
@@ -304,7 +304,7 @@ class Run {
     for (const auto& [uuid, text] : shortages_) wrong.push_back(text);
   }
 
-  /// Pods that have a device in another way than it is offered.
+  /// Reports pods that use a device in another way than it is offered.
   void tell_conflicts(const Json& status, std::vector<std::string>& wrong) {
     std::map<std::string, std::string> now;
     for (const Conflict& each : conflicts_in(status)) {
@@ -346,13 +346,13 @@ class Run {
   ConfigWatch config_;
   DriverWatch::Log log_;
   nvidia::health::RulesWatch rules_;
-  std::optional<FileWatch> files_;  ///< empty: there are no more inotify instances for this user
+  std::optional<FileWatch> files_;  ///< empty: this user has no inotify instances left
   Clock::time_point next_look_at_all_ = Clock::now() + kLookAtAll;
   DriverWatch watch_;
   MpsDaemons mps_;
   YieldWatch yield_;
-  std::string yields_;             ///< as it was told
-  std::set<std::string> offered_;  ///< resources, since the boot
+  std::string yields_;             ///< as last logged
+  std::set<std::string> offered_;  ///< resources offered since the boot
   StateFile file_;
   nvidia::health::HealthPart health_;
   std::string health_problem_;
@@ -361,12 +361,12 @@ class Run {
   std::string line_;
   std::vector<std::string> reasons_;
   std::vector<std::string> told_notes_;
-  std::map<std::string, std::string> shortages_;  ///< as they were told, by UUID
+  std::map<std::string, std::string> shortages_;  ///< as last logged, by UUID
   std::map<std::string, Health> told_health_;
   bool first_ = true;
   nvidia::CdiRefresh specs_;
   bool reported_ready_ = false;
-  std::map<std::string, std::string> conflicts_;  ///< as they were told, by device and resource
+  std::map<std::string, std::string> conflicts_;  ///< as last logged, by device and resource
   KubeletView kubelet_;
 };
 

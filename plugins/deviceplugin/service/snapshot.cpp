@@ -9,19 +9,19 @@
 namespace slipway::deviceplugin {
 namespace {
 
-/// In this order in an answer.
+/// The order of the nodes in an answer.
 constexpr std::array kControlNodes{"/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-modeset"};
 
 std::string imex_node(unsigned channel) { return "/dev/nvidia-caps-imex-channels/channel" + std::to_string(channel); }
 
-/// The folders whose dev/ may have the nodes: what the config says, else that of the driver, else the root.
+/// Returns the folders whose dev/ may have the nodes: the config's folder; without one, the driver's, then the root.
 std::vector<std::string> dev_roots(const Settings& settings, const std::string& driver_root) {
   const std::string named = settings.host_dev_root();
   if (named != "/" || driver_root == "/") return {named};
   return {driver_root, named};
 }
 
-/// The first that has nodes, else the last.
+/// Returns the first folder that has nodes, else the last.
 std::string dev_root_of(const Settings& settings, const std::string& driver_root, const Host& host) {
   const std::vector<std::string> roots = dev_roots(settings, driver_root);
   return host.info(roots.front() + kControlNodes.front()) ? roots.front() : roots.back();
@@ -29,7 +29,7 @@ std::string dev_root_of(const Settings& settings, const std::string& driver_root
 
 std::string in_root(const std::string& root, const std::string& node) { return (root == "/" ? "" : root) + node; }
 
-/// Those that this machine has.
+/// Returns the control nodes that exist.
 std::vector<std::string> control_nodes(const Settings& settings, const Host& host) {
   std::vector<std::string> nodes;
   for (const char* path : kControlNodes)
@@ -106,7 +106,7 @@ Snapshot make_snapshot(const DriverWatch& watch, const Settings& settings, const
   else
     snapshot.problem = managers.error().where + ": " + managers.error().what;
   offer(watch.absent(), snapshot);
-  // GPUs that an earlier process saw are still listed, unhealthy, so that kubelet keeps the capacity.
+  // GPUs that an earlier process saw stay in the list, unhealthy, so that kubelet keeps the capacity.
   if (!watch.problem().empty()) snapshot.problem = watch.problem();
   return snapshot;
 }

@@ -9,7 +9,7 @@
 namespace slipway::deviceplugin {
 namespace {
 
-/// The members of a GPU that are shown and remembered.
+/// The members of a GPU that are shown and stored.
 template <class Self, class Visit>
 void visit_gpu(Self& gpu, const Visit& visit) {
   visit("uuid", gpu.uuid);

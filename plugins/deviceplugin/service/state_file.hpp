@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/state_file.hpp - what the service shows and remembers: status.json and metrics.prom
-// below /run/slipway/deviceplugin.
+// plugins/deviceplugin/service/state_file.hpp - the service's state files: status.json and metrics.prom below
+// /run/slipway/deviceplugin.
 #pragma once
 
 #include <map>
@@ -20,26 +20,26 @@ namespace slipway::deviceplugin {
 
 inline constexpr const char* kStatusFolder = "/run/slipway/deviceplugin";
 
-/// All that is shown.
+/// Everything that the status shows.
 struct Known {
   const Snapshot& snapshot;
   std::map<std::string, EndpointStatus> endpoints;
   Clients clients;
   KubeletView::View kubelet;
-  bool quiet = false;                  ///< the service stands still: all this is of the time before
-  std::set<std::string> offered = {};  ///< resources since the boot
+  bool quiet = false;                  ///< the service has released the driver: the data is from before
+  std::set<std::string> offered = {};  ///< resources offered since the boot
 };
 
-/// The number of healthy devices by resource, as kubelet is sent them.
+/// Returns the number of healthy devices by resource, as sent to kubelet.
 std::map<std::string, long> offered_of(const Snapshot& snapshot);
 
-/// {"apiVersion", "driverVersion", "gpus": […], "resources": […], "holders", "conflicts", "notes", "problem"},
-/// and "yields", "quiet", "settling" and "formerResources" where they hold
+/// {"apiVersion", "driverVersion", "gpus": […], "resources": […], "holders", "conflicts", "notes", "problem"}, and
+/// "yields", "quiet", "settling" and "formerResources" if they apply
 Json status_json(const Known& known);
-/// The same in Prometheus' text form, for a textfile collector.
+/// Returns the same in Prometheus' text format, for a textfile collector.
 std::string metrics_text(const Known& known);
 
-/// What an earlier process of this boot left: GPUs, and what it offered. Empty where there is none, or it cannot be
+/// The state that an earlier process of this boot left: GPUs, and its offer. Empty if there is none, or it cannot be
 /// read.
 struct Remembered {
   std::vector<Gpu> gpus;
@@ -47,7 +47,7 @@ struct Remembered {
 };
 Remembered read_remembered(const RootDir& root);
 
-/// Replaces both files of kStatusFolder in that root as a whole when they change. Errors: of the file system.
+/// Replaces both files in the root's kStatusFolder atomically when they change. Errors: those of the file system.
 class StateFile {
  public:
   explicit StateFile(RootDir root) : root_(std::move(root)) {}

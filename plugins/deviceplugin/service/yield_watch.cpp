@@ -4,7 +4,7 @@
 namespace slipway::deviceplugin {
 namespace {
 
-constexpr std::chrono::seconds kLookAtProcesses{60};  // a node has thousands
+constexpr std::chrono::seconds kLookAtProcesses{60};  // a node has thousands of processes
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/yield_watch.hpp - whether another device plugin is there to which the GPUs are left
+// plugins/deviceplugin/service/yield_watch.hpp - watches for another device plugin to which the GPUs are left
 // (`other_plugin: yield`).
 #pragma once
 
@@ -22,11 +22,11 @@ class YieldWatch {
       : host_(host), kubelet_root_(std::move(kubelet_root)), yields_(policy == OtherPluginPolicy::yield) {}
 
   bool is_wanted() const { return yields_; }
-  /// Lists the sockets in kubelet's folder, and looks who is behind them, and at all processes, when there are others
-  /// than before, and once a minute.
-  /// @param own  the resources that slipway offers, or would offer
+  /// Lists the sockets in kubelet's folder. When they have changed, and once a minute, it finds their processes and
+  /// checks all processes.
+  /// @param own  resources that slipway offers, or would offer
   void look(const std::set<std::string>& own, Clock::time_point now);
-  /// To whom the GPUs are left, a sentence; empty: to nobody.
+  /// Names the plugin that the GPUs are left to, as a sentence; empty: slipway offers them.
   const std::string& yields_to() const { return yields_to_; }
 
  private:

@@ -49,7 +49,7 @@ Result<std::unique_ptr<X509, CertificateEnd>> read_certificate(const std::string
   return certificate;
 }
 
-// A key with a passphrase cannot be used unattended, so nobody is asked for one.
+// Refuses keys with a passphrase: an unattended build cannot enter one.
 int no_passphrase(char*, int, int, void*) { return 0; }
 
 }  // namespace

@@ -20,11 +20,10 @@ constexpr std::size_t kMostAnswerBytes = 64U << 20;  // a list of the files of a
 
 Status give_up_powers(const std::string& into) {
   SLIPWAY_CHECK(limit_writes_to(into.empty() ? std::vector<std::string>{} : std::vector{into}));
-  // The folder with the packages may be somebody's own, and a package's folders may be closed to their owner.
+  // The folder with the packages may belong to another user, and a package's folders may be closed to their owner.
   const PowersLeft left = take_powers(
       {.capabilities = {CAP_DAC_OVERRIDE, CAP_FOWNER}, .programs = false, .network = false, .memory_of_nobody = false});
-  if (!left.what.empty() && kernel_takes_filters())
-    return system_error(left.what, "what reads a Debian package", left.number);
+  if (!left.what.empty()) return system_error(left.what, "what reads a Debian package", left.number);
   return {};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/build/confined_deb.hpp - reads Debian packages where their bytes reach nothing: in a process of its
-// own that writes into one folder, starts no programs, and has no network.
+// plugins/driver/build/confined_deb.hpp - reads Debian packages in isolation: in a process of its own that writes into
+// one folder, starts no programs, and has no network.
 #pragma once
 
 #include <functional>
@@ -14,9 +14,9 @@
 
 namespace slipway::driver {
 
-/// What `work` answers in a copy of this process that gave those powers up; it writes below `into`, which is made, or
-/// nowhere when that is empty. What it changes in memory is lost.
-/// Errors: those of `work`; `corrupt` when it did not come to its end; system_error().
+/// Runs `work` in a forked process without those privileges and returns its result; it may write below `into`, which is
+/// created, or nowhere when that is empty. Changes in memory are lost. Errors: those of `work`; `corrupt` when it did
+/// not finish; system_error().
 Result<Json> in_confined_process(const std::string& into, const std::function<Result<Json>()>& work);
 
 /// read_deb_info() in such a process.

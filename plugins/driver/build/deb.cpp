@@ -21,15 +21,15 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kBlock = 256U << 10;
 constexpr std::size_t kLargestControl = 1U << 20;
-constexpr la_int64_t kLargestControlArchive = 64
-                                              << 20;  // unpacked; scripts and checksums stand beside the control file
+constexpr la_int64_t kLargestControlArchive = 64 << 20;  // unpacked; maintainer scripts and checksums are beside the
+                                                         // control file
 
-// What the files of one package may take: twice what the package says of itself and 64 MiB, since dpkg counts as `du`
-// does, and never more than 8 GiB. A kernel's headers are some ten thousand files.
+// Limit for the files of one package: twice the declared size plus 64 MiB, because dpkg counts as `du` does, and at
+// most 8 GiB. A kernel's headers are some ten thousand files.
 constexpr std::uint64_t kDataSlackBytes = std::uint64_t{64} << 20U;
 constexpr std::uint64_t kMostDataBytes = std::uint64_t{8} << 30U;
 constexpr std::size_t kMostDataEntries = 100'000;
-constexpr std::size_t kMostLeftOutNameBytes = std::size_t{16} << 20U;  // of those that are left out
+constexpr std::size_t kMostLeftOutNameBytes = std::size_t{16} << 20U;  // for names that are left out
 
 struct ReadEnd {
   void operator()(archive* reader) const { archive_read_free(reader); }
@@ -55,7 +55,7 @@ class Member {
   static Result<std::unique_ptr<Member>> open(const std::string& file, std::string_view prefix) {
     auto member = std::unique_ptr<Member>(new Member);  // NOLINT(modernize-make-unique): the constructor is private
     SLIPWAY_CHECK(member->find(file, prefix));
-    // Those of deb(5). With all that libarchive knows, a package could have other programs of this machine run.
+    // Only the filters of deb(5): with all of libarchive's, a package could make it run other programs of this machine.
     for (const auto filter :
          {archive_read_support_filter_gzip, archive_read_support_filter_xz, archive_read_support_filter_zstd,
           archive_read_support_filter_bzip2, archive_read_support_filter_lzma})
@@ -120,7 +120,7 @@ std::vector<std::string> parse_depends(const std::string& text) {
   return names;
 }
 
-// "a (= 1)" -> a: 1; nothing of alternatives and other relations, and of what is no relation at all.
+// Adds 1 for a in "a (= 1)"; ignores alternatives, other relations, and invalid ones.
 void add_exact(std::string_view one, std::map<std::string, std::string>& versions) {
   const auto opens = one.find('(');
   const auto closes = one.find(')');
@@ -146,7 +146,7 @@ std::uint64_t installed_bytes(const std::string& kibibytes) {
   return count << 10U;
 }
 
-// The path of an entry without "./" and slashes around it; nothing when it leads upwards.
+// Returns the path of an entry without "./" and surrounding slashes; empty when it leads upwards.
 std::string plain_path(const char* name) {
   const fs::path path = fs::path(name == nullptr ? "" : name).lexically_normal();
   for (const auto& part : path)
@@ -157,7 +157,7 @@ std::string plain_path(const char* name) {
   return text == "." ? std::string{} : text;
 }
 
-// What a package's data have taken so far.
+// Counts the data that a package has taken so far.
 class DataCeiling {
  public:
   explicit DataCeiling(const std::string& file) : file_(file) {

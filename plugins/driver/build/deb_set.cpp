@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What computing needs; packages of other names that start so are taken too (libnvidia-nvvm4, libnvidia-nvvm704).
+// The packages for computing; names that start with one of these are taken too (libnvidia-nvvm4, libnvidia-nvvm704).
 constexpr std::string_view kLibraries[] = {"libcuda1",
                                            "libcudadebugger1",
                                            "libnvidia-allocator1",
@@ -33,7 +33,7 @@ constexpr std::string_view kLibraries[] = {"libcuda1",
                                            "nvidia-opencl-icd",
                                            "nvidia-smi",
                                            "nvidia-cuda-mps"};
-// Without these nothing works, so their absence is a mistake.
+// Nothing works without these, so a missing one is an error.
 constexpr std::string_view kNeeded[] = {"libcuda1", "libnvidia-ml1", "libnvidia-ptxjitcompiler1", "nvidia-smi"};
 constexpr const char* kHeaders = "linux-headers-";
 
@@ -58,7 +58,7 @@ Status check_needed(const DriverDebs& driver, nvidia::Flavour flavour, const std
   for (const auto name : kNeeded)
     if (std::ranges::find(driver.userspace, name, &DebInfo::package) == driver.userspace.end())
       return missing(std::string{name}, folder);
-  // The open modules do nothing without the GSP's firmware.
+  // The open modules do not work without the GSP's firmware.
   if (flavour == nvidia::Flavour::open && driver.firmware.empty()) return missing("firmware-nvidia-gsp", folder);
   return {};
 }
@@ -79,7 +79,7 @@ Status check_versions(const DriverDebs& driver, const std::string& folder) {
   return error;
 }
 
-// `apt-get download libcuda1 libcuda1:arm64`: libraries for another processor would land beside those that are wanted.
+// `apt-get download libcuda1 libcuda1:arm64` mixes libraries for several processors in one folder; this rejects them.
 Status check_architectures(const DriverDebs& driver, const std::string& folder) {
   std::set<std::string> architectures;
   Error error{ErrorCode::conflict, {}, folder, "keep the packages of one architecture there", {}};
@@ -92,8 +92,8 @@ Status check_architectures(const DriverDebs& driver, const std::string& folder) 
   return error;
 }
 
-// Of several versions of one package the one that fits `like` (a version), else the newest file by name. A package for
-// another machine than `architecture` does not fit.
+// Returns the version of a package that fits `like`, else the newest file by name. A package for a machine other than
+// `architecture` does not fit.
 const DebInfo* find_deb(const std::vector<DebInfo>& debs, const std::string& package, const std::string& like,
                         const std::string& architecture) {
   const DebInfo* best = nullptr;

@@ -17,7 +17,7 @@ inline constexpr std::string_view kAnyMachine = "all";
 /// One driver: every package of the same upstream version.
 struct DriverDebs {
   std::string version;             ///< "535.261.03"
-  std::string architecture;        ///< "amd64", as Debian says it
+  std::string architecture;        ///< "amd64", in Debian's spelling
   std::vector<DebInfo> userspace;  ///< libraries and tools
   std::vector<DebInfo> firmware;   ///< at most one
   std::vector<DebInfo> source;     ///< exactly one: the DKMS package of the flavour
@@ -26,12 +26,12 @@ struct DriverDebs {
 /// Every .deb in a folder, sorted by file name. Errors: `not_found` no such folder or none in it; `corrupt`.
 Result<std::vector<DebInfo>> list_debs(const std::string& folder);
 
-/// Picks the driver's. Errors: `not_found` a package that there must be is missing (which, and where it is found);
-/// `conflict` they are of several versions, which NVIDIA's libraries do not bear.
+/// Selects the driver's packages. Errors: `not_found` a required package is missing (the text says which, and where to
+/// find it); `conflict` the packages have several versions, which NVIDIA's libraries do not support.
 Result<DriverDebs> choose_driver_debs(const std::vector<DebInfo>& debs, nvidia::Flavour flavour);
 
-/// The headers of a kernel with all that they need of the list: common headers, kbuild, compiler.
-/// Errors: `not_found`, naming the package and the releases that there are headers for.
+/// Returns the headers of a kernel with all packages of the list that they need: common headers, kbuild, compiler.
+/// Errors: `not_found`, with the package and the releases that have headers.
 Result<std::vector<DebInfo>> choose_header_debs(const std::vector<DebInfo>& debs, const std::string& kernel_release);
 
 /// "x86_64" for "amd64".

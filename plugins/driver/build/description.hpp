@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/build/description.hpp - the package.yaml of a driver package (docs/driver-packages.md), and what its
-// annotations are made from.
+// plugins/driver/build/description.hpp - the package.yaml of a driver package (docs/driver-packages.md), and the data
+// for its annotations.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@
 
 namespace slipway::driver {
 
-/// What was built, and in which folders of the package folder its layers are.
+/// The result of a build, and the folders of the package folder with its layers.
 struct Built {
   std::string version;
   nvidia::Flavour flavour = nvidia::Flavour::open;
@@ -29,10 +29,10 @@ struct Built {
   std::string vermagic;
   std::string signer;
   std::optional<SourceTree> source;          ///< with_source
-  std::map<std::string, std::string> fails;  ///< where the source does not compile
+  std::map<std::string, std::string> fails;  ///< kernels for which the source does not compile
 };
 
-/// The folders that a layer of each role is taken from.
+/// The folder of each role's layer.
 inline constexpr const char* kUserspaceLayer = "userspace";
 inline constexpr const char* kFirmwareLayer = "firmware";
 inline constexpr const char* kModulesLayer = "modules";
@@ -44,16 +44,16 @@ Json describe(const Built& built);
 /// `<driver>-<os>`: the tag of the index that lists all kernels.
 std::string index_tag(const Built& built);
 
-/// The common name of a certificate's subject, or the whole subject when it has none. PEM or DER.
-/// Errors: `not_found`; `invalid` when it is no certificate.
+/// The common name of a certificate's subject, or the whole subject when it has none. PEM or DER. Errors: `not_found`;
+/// `invalid` when it is not a certificate.
 Result<std::string> certificate_subject(const std::string& file);
 
-/// A private key (PEM) and the certificate that belongs to it. Errors: those above; `invalid` it is not a key, or
-/// another's.
+/// Checks that a private key (PEM) and a certificate belong together. Errors: those above; `invalid` it is not a key,
+/// or the key of another certificate.
 Status check_key_pair(const std::string& key, const std::string& certificate);
 
-/// Kernel release to the compiler's first error, of the source package of the same driver, flavour, system and
-/// architecture. Empty when the layout is not there yet, or cannot be read: then pkg.build says why.
+/// Maps kernel release to the compiler's first error, for the source package of the same driver, flavour, system and
+/// architecture. Empty when the layout does not exist yet, or cannot be read: then pkg.build reports why.
 std::map<std::string, std::string> recorded_failures(const std::string& layout, const Built& of);
 
 }  // namespace slipway::driver

@@ -17,10 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The sources are there twice, and objects and modules take about as much again as both.
+// The sources exist twice, and objects and modules take about as much again as both.
 constexpr std::uint64_t kSourcesWhenCompiling = 5;
 
-// The first folder on the way up that is there.
+// Returns the nearest existing parent folder.
 fs::path existing(fs::path path) {
   std::error_code code;
   while (!fs::exists(path, code) && path.has_relative_path()) path = path.parent_path();
@@ -123,7 +123,7 @@ Room room_for(const DriverDebs& driver, const std::vector<DebInfo>& headers, boo
       room.output += packed(deb);
     }
   for (const auto& deb : headers) room.scratch += deb.installed_bytes;
-  room.output += room.output / 2;  // Debian packs tighter than layers are packed
+  room.output += room.output / 2;  // Debian compresses better than layers are compressed
   return room;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/build/kept_build.hpp - what compiling made, and its log, kept until it is packed: a later run of the
-// same build takes it up.
+// plugins/driver/build/kept_build.hpp - the result of compiling, and its log, kept until it is packed: a later run of
+// the same build reuses it.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace slipway::driver {
 
-/// A folder of the caller's alone, with a name that the next run finds again.
+/// A folder that only the caller can access, with a name that the next run finds again.
 class KeptBuild {
  public:
-  /// Makes the folder PARENT/NAME, or opens the one of an earlier run. Errors: `denied` it is somebody else's, who
-  /// could have put modules of their own there; `locked` another run works in it; `io`.
+  /// Creates the folder PARENT/NAME, or opens the one of an earlier run. Errors: `denied` it belongs to another user,
+  /// who could have put other modules there; `locked` another run works in it; `io`.
   static Result<KeptBuild> open(const std::string& parent, const std::string& name);
 
   KeptBuild(KeptBuild&&) noexcept = default;
@@ -25,22 +25,22 @@ class KeptBuild {
 
   const std::string& folder() const { return folder_; }
   std::string log() const { return folder_ + "/build.log"; }
-  /// The folder that takes what is compiled.
+  /// The folder for compiled modules.
   std::string modules() const { return folder_ + "/modules"; }
 
-  /// modules() holds all that a build of this identity makes.
+  /// True when modules() contains everything that a build of this identity creates.
   bool holds(const Json& identity) const;
-  /// Notes that it does.
+  /// Records that modules() is complete.
   Status complete(const Json& identity) const;
-  /// What is there is of no use: everything but the log goes.
+  /// Removes everything but the log, because the contents are unusable.
   void discard() const;
-  /// It was packed: everything goes.
+  /// Removes everything, because it was packed.
   void remove() const;
 
  private:
   KeptBuild(std::string folder, Fd lock) : folder_(std::move(folder)), lock_(std::move(lock)) {}
   std::string folder_;
-  Fd lock_;  ///< the folder, locked; empty: moved from
+  Fd lock_;  ///< the folder, locked; empty: this object was moved from
 };
 
 }  // namespace slipway::driver

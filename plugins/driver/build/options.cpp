@@ -25,8 +25,7 @@ Status check(const BuildOptions& options) {
   return {};
 }
 
-// What a relative path means depends on the working folder, and not everybody who gets one of these works in the
-// caller's.
+// Makes paths absolute, because some functions that use them do not run in the caller's working folder.
 void make_absolute(BuildOptions& options) {
   for (std::string* path : {&options.debs, &options.output, &options.headers, &options.root, &options.sign_key,
                             &options.sign_cert, &options.scratch}) {

@@ -21,8 +21,8 @@ struct BuildOptions {
   std::string root = "/";
   nvidia::Flavour flavour = nvidia::Flavour::open;
   std::optional<nvidia::Flavour> default_flavour;
-  std::string os;                       ///< "debian12"; empty: what the root is
-  std::optional<std::string> compress;  ///< "xz", "zstd" or ""; nothing: default_compression() of the system
+  std::string os;                       ///< "debian12"; empty: that of the root
+  std::optional<std::string> compress;  ///< "xz", "zstd" or ""; not set: default_compression() of the system
   std::string sign_key;
   std::string sign_cert;
   std::string scratch;  ///< folder for temporary files; empty: $TMPDIR, or /var/tmp
@@ -33,10 +33,10 @@ struct BuildOptions {
 /// The command line of `slipway driver build`.
 CommandTable build_line();
 
-/// Errors: `usage` for a missing option, or some that do not go together.
+/// Errors: `usage` for a missing option, or options that exclude each other.
 Result<BuildOptions> build_options(const CommandWords& words);
 
-/// How modules for a system are compressed when nobody says: "zstd" where the system's kmod reads it (Debian 12, Ubuntu
+/// Returns the default compression of modules for a system: "zstd" where the system's kmod reads it (Debian 12, Ubuntu
 /// 22.04 and later ones), which loads about ten times as fast; "xz" elsewhere, which every kmod since 2013 reads.
 /// @param os  ID and VERSION_ID of os-release: "debian12", "ubuntu22.04"
 std::string default_compression(std::string_view os);

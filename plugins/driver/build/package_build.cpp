@@ -29,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostOfFile = std::size_t{2} << 30U;       // a package or a module
-constexpr std::size_t kMostOfProgram = std::size_t{256} << 20U;  // gcc is a driver of 1 MB
+constexpr std::size_t kMostOfProgram = std::size_t{256} << 20U;  // gcc is a program of 1 MB
 
 Error wrong_module(const std::string& name, const std::string& what) {
   return {ErrorCode::build_failed,
@@ -39,14 +39,14 @@ Error wrong_module(const std::string& name, const std::string& what) {
           {}};
 }
 
-// A name out of a package may have line ends in it.
+// A name from a package may contain line ends.
 std::string on_one_line(std::string text) {
   std::ranges::replace_if(
       text, [](char c) { return c == '\n' || c == '\r'; }, '?');
   return text;
 }
 
-// The compiler's own line, out of the lines around it that build.run shows; else the whole sentence.
+// Returns the compiler's own line from build.run's lines; else the whole sentence.
 std::string first_error(const Error& error) {
   for (const auto& [label, text] : error.details) {
     for (const std::string& line : lines_of(text))
@@ -78,7 +78,7 @@ Status PackageBuild::lay_out(const Scratch& scratch) {
   return {};
 }
 
-// Headers are small beside the driver, and say whether it can be compiled for the kernel at all.
+// Headers come first: they are small, and show whether the driver can be compiled for the kernel at all.
 Status PackageBuild::prepare_headers(const Scratch& scratch, const Host& root) {
   headers_ = options_.headers;
   if (headers_.empty()) {
@@ -118,11 +118,12 @@ Json PackageBuild::plan_build(const Host& root) const {
   return action::to_json(make_build(build));
 }
 
-// Whatever the modules depend on: what an earlier run made is packed only when all of it is the same.
+// Identifies everything that the modules depend on: the result of an earlier run is packed only if all of it is the
+// same.
 Result<Json> PackageBuild::identity_of(const Json& build) const {
   const char* const epoch = std::getenv("SOURCE_DATE_EPOCH");
   Json identity{{"build", build}, {"root", options_.root}, {"epoch", epoch == nullptr ? "" : epoch}};
-  // The root is foreign: its compiler may be a pipe, a device, or a link to a file of this machine.
+  // The root is not trusted: its compiler may be a pipe, a device, or a link to a file of this machine.
   SLIPWAY_TRY(root, RootDir::open(options_.root));
   SLIPWAY_TRY(compiler, read_regular(root, build["needs"].back().get<std::string>(), kMostOfProgram));
   identity["compiler"] = digest_hex(digest_of(compiler));
@@ -155,8 +156,8 @@ Status PackageBuild::check_modules(const std::string& folder) {
   return {};
 }
 
-// The modules' own licence travels with them; their source, where it lies, may not be packed. A link in the package
-// leads to the package's own files alone.
+// Packs the modules' own licence; the source folder where it lies must not be packed. A link in the package can only
+// lead to the package's own files.
 Status PackageBuild::add_licence(const std::string& source, const std::string& into) const {
   const std::string path = fmt::format("/usr/share/doc/{}/copyright", driver_.source.front().package);
   SLIPWAY_TRY(tree, open_host({.root = source}));
@@ -177,7 +178,7 @@ Status PackageBuild::remember_failure(const Error& error) {
 }
 
 Result<KeptBuild> PackageBuild::keep() const {
-  // In a folder for everybody, each user has one.
+  // In a folder that all users share, each user has one.
   const std::string user = ::geteuid() == 0 ? "" : fmt::format("-user{}", ::geteuid());
   return KeptBuild::open(Scratch::parent(options_.scratch),
                          fmt::format("slipway-driver-{}-{}-{}{}", driver_.version, options_.kernel,
@@ -245,7 +246,7 @@ Status PackageBuild::pack(const Scratch& scratch) {
   return {};
 }
 
-// The root's own compiler makes the modules, for the processor that it is for.
+// The root's own compiler builds the modules, for its own processor type.
 Status PackageBuild::check_compiler_root(const Host& root) const {
   if (options_.kernel.empty() || root.arch() == built_.arch) return {};
   return Error{

@@ -21,8 +21,8 @@ class PackageBuild {
  public:
   PackageBuild(BuildOptions options, ToolIo& io) : options_(std::move(options)), io_(io) {}
 
-  /// Checks, unpacks, compiles, packs. What it printed at the end names the tags. Errors say what to do; nothing is
-  /// written to the layout unless all went well, and what was compiled is kept until it is.
+  /// Checks, unpacks, compiles and packs, and prints the tags at the end. Errors have the remedy. The layout is written
+  /// only after success; until then compiled modules are kept for the next run.
   Status run();
 
  private:
@@ -47,7 +47,7 @@ class PackageBuild {
   std::vector<DebInfo> debs_;
   DriverDebs driver_;
   std::vector<DebInfo> header_debs_;     ///< empty: --headers, or no kernel
-  std::string headers_;                  ///< the tree of them
+  std::string headers_;                  ///< their folder tree
   std::optional<KernelHeaders> kernel_;  ///< what they say
   SourceTree source_;
   std::vector<std::string> left_out_;

@@ -28,7 +28,7 @@ bool is_copyright(const std::string& path) {
   return path.starts_with("usr/share/doc/") && path.ends_with("/copyright");
 }
 
-// Where a path of a user space package goes: real libraries by their versioned names, tools, OpenCL's list.
+// Returns the target of a path in a user space package: real libraries by their versioned names, tools, OpenCL's list.
 std::string userspace_path(const std::string& path, const std::string& libdir, const std::string& version) {
   const std::string name = file_name(path);
   if (is_copyright(path)) return path;
@@ -40,7 +40,7 @@ std::string userspace_path(const std::string& path, const std::string& libdir, c
   return {};
 }
 
-// What nobody misses: manuals, changelogs, and what Debian's own tools read.
+// True for files that are not needed: manuals, changelogs, and the files of Debian's own tools.
 bool is_documentation(const std::string& path) {
   static const std::regex manual(R"(\.[1-9]\.gz$)");
   return path.starts_with("usr/share/doc/") || path.starts_with("usr/share/man/") ||
@@ -63,13 +63,13 @@ std::vector<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
-// A link of that name is made in the folder, and nowhere else.
+// True for a plain name: a link of that name is created inside the folder only.
 bool is_file_name(const std::string& name) {
   return name.size() < 256 && name != "." && name != ".." &&
          std::ranges::all_of(name, [](unsigned char c) { return c > ' ' && c < 0x7F && c != '/'; });
 }
 
-// libcuda.so.1 -> libcuda.so.535.261.03, and libcuda.so for those libraries that programs are linked against.
+// Links libcuda.so.1 to libcuda.so.535.261.03, and libcuda.so too for libraries that programs are linked against.
 Result<std::vector<std::string>> link_libraries(const fs::path& folder) {
   const std::set<std::string> linked_against{"libcuda", "libnvidia-ml", "libnvcuvid", "libnvidia-encode",
                                              "libnvidia-opticalflow"};
@@ -112,7 +112,7 @@ Result<PackageFiles> lay_out_userspace(const DriverDebs& driver, const std::stri
   }
   SLIPWAY_TRY(libraries, link_libraries(fs::path(into) / files.libdir));
   files.libraries = libraries;
-  for (const auto& [path, package] : others)  // the links of a library are made anew
+  for (const auto& [path, package] : others)  // links to libraries are created again
     if (!fs::exists(fs::path(into) / files.libdir / file_name(path)))
       left_out.push_back(fmt::format("{} ({})", path, package));
   files.tools = names_in(fs::path(into) / "usr/bin");
@@ -144,7 +144,7 @@ Result<SourceTree> lay_out_source(const DriverDebs& driver, const std::string& i
   const fs::path top = fs::path(into) / source.directory;
   if (!fs::exists(top / "Makefile"))
     return Error{ErrorCode::corrupt, "the source package has no Makefile", deb.file, "use Debian's DKMS package", {}};
-  // Without the peer-memory API of an RDMA stack at build time nvidia-peermem is built, but refuses to load.
+  // nvidia-peermem is left out: built without the peer-memory API of an RDMA stack, it refuses to load.
   for (const auto* module : {"nvidia", "nvidia-uvm", "nvidia-modeset", "nvidia-drm"})
     if (fs::is_directory(top / module)) source.modules.emplace_back(module);
   return source;

@@ -2,7 +2,7 @@
 // plugins/driver/build/package_folder.hpp - lays out the layers of a driver package from Debian's files.
 //
 // Debian keeps real files in .../nvidia/current and makes the public names at installation; a package holds one plain
-// tree, with the links beside the files. What is not free is taken over byte for byte, its licence beside it.
+// tree, with the links beside the files. Non-free files are copied byte for byte, with their licence.
 #pragma once
 
 #include <string>
@@ -14,21 +14,21 @@
 namespace slipway::driver {
 
 /// usr/lib/TRIPLET/*.so.VERSION with their sonames, usr/bin, etc/OpenCL/vendors, usr/share/doc/PACKAGE/copyright.
-/// @param left_out  gets "PATH (PACKAGE)" of the files that have no place in a driver package; documentation aside
-/// @return what plans have to know of it. Errors: those of unpack_deb(), `conflict` for a library of another version.
+/// @param left_out  receives "PATH (PACKAGE)" of files that are not part of a driver package, except documentation
+/// @return the description that plans need. Errors: those of unpack_deb(), `conflict` for a library of another version.
 Result<PackageFiles> lay_out_userspace(const DriverDebs& driver, const std::string& into,
                                        std::vector<std::string>& left_out);
 
-/// nvidia/VERSION/*.bin and the licence.
+/// Writes nvidia/VERSION/*.bin and the licence.
 Status lay_out_firmware(const DriverDebs& driver, const std::string& into);
 
-/// nvidia-VERSION/ with the Makefile and the licence. Modules that cannot work are left out of the list (see .cpp).
+/// Writes nvidia-VERSION/ with the Makefile and the licence. Modules that cannot work are not listed (see .cpp).
 Result<SourceTree> lay_out_source(const DriverDebs& driver, const std::string& into);
 
-/// usr/src and lib/modules of a kernel's headers, as their packages have them.
+/// Writes usr/src and lib/modules of a kernel's headers, as in their packages.
 Status lay_out_headers(const std::vector<DebInfo>& debs, const std::string& into);
 
-/// DT_SONAME of an ELF file; empty when it has none or is not a shared library.
+/// Returns DT_SONAME of an ELF file; empty when it has none or is not a shared library.
 std::string read_soname(const std::string& file);
 
 }  // namespace slipway::driver

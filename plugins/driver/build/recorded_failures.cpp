@@ -11,7 +11,7 @@ constexpr const char* kIndexType = "application/vnd.oci.image.index.v1+json";
 
 constexpr std::size_t kMostOfIndex = std::size_t{16} << 20U;
 
-// Somebody else may have written the layout: a pipe or a link out of it is as good as nothing there.
+// Another user may have written the layout: a pipe, or a link that leads out, counts as missing.
 Json read_json(const RootDir& layout, const std::string& file) {
   const auto text = read_regular(layout, file, kMostOfIndex);
   const Json value = text ? parse_foreign(*text) : Json();

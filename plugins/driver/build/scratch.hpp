@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/build/scratch.hpp - a temporary folder that goes at the end of its life, whatever it holds.
+// plugins/driver/build/scratch.hpp - a temporary folder that is removed at the end of its life, with everything in it.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@ namespace slipway::driver {
 
 class Scratch {
  public:
-  /// Below parent(wanted). Errors: those of ScratchFolder::make().
+  /// Creates it below parent(wanted). Errors: those of ScratchFolder::make().
   static Result<Scratch> make(const std::string& wanted);
 
-  /// Where temporary things go, absolute: `wanted`, else $TMPDIR, else /var/tmp.
+  /// Returns the absolute folder for temporary files: `wanted`, else $TMPDIR, else /var/tmp.
   static std::string parent(const std::string& wanted);
 
   /// Path of a name below it.

@@ -16,7 +16,7 @@ namespace slipway::driver {
 
 std::string read_soname(const std::string& file) {
   constexpr std::size_t kMostEntries = 4096;
-  // A link of a package may lead to anything of this machine.
+  // A link in a package may lead to any file of this machine.
   const Fd fd(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat info {};
   if (!fd || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};

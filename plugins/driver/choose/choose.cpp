@@ -36,7 +36,7 @@ const Package* find(const std::vector<Package>& packages, const Wanted& wanted, 
   return found == packages.end() ? nullptr : &*found;
 }
 
-// When the operating system of the root is not known, packages for several of them may fit.
+// When the root's operating system is unknown, packages for several systems may fit.
 void note_unknown_os(const Package& package, const Wanted& wanted, Choice& choice) {
   if (!wanted.os.empty() || package.os.empty()) return;
   choice.notes.push_back(
@@ -66,8 +66,8 @@ Error needs_catalogue(const Wanted& wanted) {
           {}};
 }
 
-// An incomplete catalogue cannot tell that there is no exact package. What was compiled for this kernel from the very
-// source package that the lock names was decided with the whole catalogue: it stays.
+// An incomplete catalogue cannot show that there is no exact package. Modules that were compiled for this kernel from
+// the source package that the lock names stay: that was decided with the whole catalogue.
 bool may_be_elsewhere(const Wanted& wanted, const Package* source) {
   if (wanted.complete || wanted.known_missing || wanted.precompiled == Precompiled::never) return false;
   return source == nullptr || source->digest != wanted.compiled_from;
@@ -98,13 +98,13 @@ Result<Choice> choose_package(const std::vector<Package>& packages, const Wanted
 
 std::vector<std::string> kernels_with_package(const std::vector<std::string>& kernels,
                                               const std::vector<Package>& packages, const Catalogue& catalogue,
-                                              const nvidia::VersionConstraint& allowed, const Wanted& wanted) {
+                                              const VersionConstraint& allowed, const Wanted& wanted) {
   std::vector<std::string> with;
   std::ranges::copy_if(kernels, std::back_inserter(with), [&](const std::string& kernel) {
     const bool is_read = std::ranges::any_of(packages, [&](const Package& package) {
       return allowed.allows(package.version) && fits_system(package, wanted) && gives_modules(package, kernel, wanted);
     });
-    // Of a package that was not read its tag tells the kernel.
+    // For a package that was not read, the tag has the kernel.
     return is_read || std::ranges::any_of(catalogue.unread, [&](const std::string& tag) {
              return (tag + "-").find("-" + kernel + "-") != std::string::npos;
            });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/choose/choose.hpp - which package of a catalogue fits a kernel, and in words what is there when none
-// does.
+// plugins/driver/choose/choose.hpp - the package of a catalogue that fits a kernel, or a text with the existing
+// packages when none fits.
 #pragma once
 
 #include <optional>
@@ -10,42 +10,42 @@
 #include <slipway/inputs.hpp>
 #include <slipway/result.hpp>
 
+#include "driver/choose/version_constraint.hpp"
 #include "driver/package/package.hpp"
-#include "nvidia/version_constraint.hpp"
 
 namespace slipway::driver {
 
 enum class Precompiled { prefer, require, never };
 
-/// What a package is looked for.
+/// The requirements for a package.
 struct Wanted {
   std::string source;   ///< the repository, for messages
-  std::string version;  ///< as the packages spell it; before one is chosen, what the spec says
+  std::string version;  ///< in the packages' spelling; before the choice, the text of the spec
   std::string kernel_release;
-  std::string os;                         ///< "debian12"; empty: not known, any will do
+  std::string os;                         ///< "debian12"; empty: unknown, any fits
   std::string arch;                       ///< "x86_64"
   std::vector<nvidia::Flavour> flavours;  ///< best first
   Precompiled precompiled = Precompiled::prefer;
-  bool complete = true;        ///< the catalogue holds all that the source has
+  bool complete = true;        ///< the catalogue contains everything that the source has
   std::string compiled_from;   ///< digest of the source package that the installed modules for this kernel are made of
-  bool known_missing = false;  ///< it was found before, with all of the source, that it has no package for this kernel
+  bool known_missing = false;  ///< an earlier search of the whole source found no package for this kernel
 };
 
 struct Choice {
-  const Package* package = nullptr;  ///< borrowed from the list that was given
+  const Package* package = nullptr;  ///< borrowed from the caller's list
   bool compile = false;              ///< `package` is a source package, to be compiled for the kernel
   std::vector<std::string> notes;
 };
 
-/// The package for the kernel: exact first, in the order of flavours; else, where policy lets, the source package.
-/// `wanted.version` must be a version as the packages spell it. Errors: `needs_catalogue`; `build_failed` the source is
-/// known not to compile there; `not_found` with what was looked for, what there is and what to do.
+/// Returns the package for the kernel: an exact one first, in the order of flavours; else, if policy allows, the source
+/// package. `wanted.version` must be in the packages' spelling. Errors: `needs_catalogue`; `build_failed` the source is
+/// known not to compile there; `not_found` with the requirements, the packages that exist, and the remedy.
 Result<Choice> choose_package(const std::vector<Package>& packages, const Wanted& wanted);
 
-/// Those of the kernels that the source has a package for, or a source package to compile for them, of any version that
-/// is allowed and whatever the flavour. @param wanted  its system, architecture and `precompiled` count
+/// Returns the kernels with a package, or with a source package that can be compiled for them, in any allowed version
+/// and any flavour. @param wanted  its system, architecture and `precompiled` count
 std::vector<std::string> kernels_with_package(const std::vector<std::string>& kernels,
                                               const std::vector<Package>& packages, const Catalogue& catalogue,
-                                              const nvidia::VersionConstraint& allowed, const Wanted& wanted);
+                                              const VersionConstraint& allowed, const Wanted& wanted);
 
 }  // namespace slipway::driver

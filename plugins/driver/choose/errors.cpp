@@ -61,7 +61,7 @@ std::string build_hint(const Wanted& wanted) {
   return fmt::format("build a package for kernel {} (`slipway driver build --help` says how)", wanted.kernel_release);
 }
 
-/// A command for another kernel, which nobody has to have installed yet.
+/// A command for another kernel, which need not be installed yet.
 std::string other_kernel(const std::string& release) {
   return fmt::format(
       "boot a kernel that has a package: once {0} is installed, `slipway apply --kernel {0}` prepares the driver for "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/choose/errors.hpp - the errors of choosing a package: what was looked for, what is there, what to do.
+// plugins/driver/choose/errors.hpp - the errors of choosing a package: the request, the existing packages, and the
+// remedy.
 #pragma once
 
 #include <string>
@@ -11,21 +12,21 @@ namespace slipway::driver {
 
 Error nothing_there(const Wanted& wanted);
 Error several_versions(const Wanted& wanted, const std::vector<std::string>& versions);
-/// @param versions  all that there are, the nearest first
-/// @param told      those of them whose packages are listed
+/// @param versions  all versions, the nearest first
+/// @param told      those whose packages are listed
 Error no_such_version(const std::vector<Package>& packages, const Wanted& wanted,
                       const std::vector<std::string>& versions, const std::vector<std::string>& told);
-/// The spec allows several versions. @param reasons  for each, "VERSION: why it does not fit"
+/// The error if the spec allows several versions. @param reasons  for each, "VERSION: why it does not fit"
 Error no_version_fits(const std::vector<Package>& packages, const Wanted& wanted,
                       const std::vector<std::string>& reasons, const std::vector<std::string>& told);
-/// @param source  the source package that policy did not let compile, or null
+/// @param source  the source package that policy does not allow to compile, or null
 Error no_package(const std::vector<Package>& packages, const Wanted& wanted, const Package* source);
 Error known_not_to_compile(const std::vector<Package>& packages, const Wanted& wanted, const std::string& failure);
 
-/// The kernels that do have a package of that driver, the nearest first: "A, B and 3 more"; empty: none has.
+/// Returns the kernels with a package of that driver, the nearest first: "A, B and 3 more"; empty: none has one.
 std::string nearest_kernels(const std::vector<Package>& packages, const Wanted& wanted);
 
-/// Adds a "found" line for each kind of package there is, the kernels nearest to the wanted one first.
+/// Adds a "found" line for each kind of package, the kernels nearest to the wanted one first.
 void add_what_is_there(const std::vector<Package>& packages, const Wanted& wanted, Error& error);
 
 }  // namespace slipway::driver

@@ -12,9 +12,9 @@
 namespace slipway::driver {
 namespace {
 
-constexpr std::size_t kShownVersions = 3;  // whose packages an error tells
+constexpr std::size_t kShownVersions = 3;  // versions whose packages an error lists
 
-/// The version that a tag begins with: "535.261.03" of "535.261.03-debian12"; empty: it names none.
+/// Returns the version that a tag begins with: "535.261.03" for "535.261.03-debian12"; empty: none.
 std::string version_of_tag(const std::string& tag) {
   std::string version = tag.substr(0, tag.find('-'));
   return nvidia::DriverVersion::parse(version) ? version : std::string{};
@@ -24,7 +24,7 @@ struct Newest {
   bool operator()(const std::string& a, const std::string& b) const { return nvidia::version_less(b, a); }
 };
 
-/// What is known of a source: its versions, and which of them have packages that were not read.
+/// The known versions of a source, and those with packages that were not read.
 class Versions {
  public:
   Versions(const std::vector<Package>& packages, const Catalogue& catalogue)
@@ -41,11 +41,11 @@ class Versions {
     }
   }
 
-  /// Else the lock alone was asked.
+  /// False: only the lock was read.
   bool listed() const { return listed_; }
   std::vector<std::string> all() const { return {all_.begin(), all_.end()}; }
   /// Newest first.
-  std::vector<std::string> allowed(const nvidia::VersionConstraint& constraint) const {
+  std::vector<std::string> allowed(const VersionConstraint& constraint) const {
     std::vector<std::string> versions;
     std::ranges::copy_if(all_, std::back_inserter(versions), [&](const auto& one) { return constraint.allows(one); });
     return versions;
@@ -55,7 +55,7 @@ class Versions {
     std::ranges::copy_if(versions, std::back_inserter(more), [&](const auto& one) { return unread_.contains(one); });
     return more;
   }
-  /// Tags that name no version, and were not read.
+  /// Tags without a version that were not read.
   const std::vector<std::string>& others() const { return others_; }
   const Catalogue& catalogue() const { return catalogue_; }
 
@@ -76,9 +76,9 @@ std::string passed_over(const Attempt& attempt) {
   return fmt::format("{} is passed over: {}", attempt.version, attempt.error.what);
 }
 
-/// Why none is taken. Packages of the nearest versions are told, so these must be read first.
-Error none_fits(const std::vector<Package>& packages, const Versions& versions,
-                const nvidia::VersionConstraint& constraint, const Wanted& wanted, const std::vector<Attempt>& failed) {
+/// Returns the error that no version fits. It lists packages of the nearest versions, so those must be read first.
+Error none_fits(const std::vector<Package>& packages, const Versions& versions, const VersionConstraint& constraint,
+                const Wanted& wanted, const std::vector<Attempt>& failed) {
   if (!versions.others().empty()) return needs_tags(versions.catalogue(), versions.others());
   if (failed.size() == 1) return failed.front().error;
   std::vector<std::string> near = constraint.nearest_first(versions.all());
@@ -102,7 +102,7 @@ Result<ChosenVersion> only_version(const Versions& versions, const Wanted& wante
   return ChosenVersion{all.front(), {}};
 }
 
-std::vector<std::string> why(const nvidia::VersionConstraint& constraint, const std::string& version,
+std::vector<std::string> why(const VersionConstraint& constraint, const std::string& version,
                              const std::vector<Attempt>& failed, bool listed) {
   if (constraint.is_exact()) return {};
   std::vector<std::string> notes{fmt::format("version: {} takes {}{}", constraint.text(), version,
@@ -114,7 +114,7 @@ std::vector<std::string> why(const nvidia::VersionConstraint& constraint, const 
 }  // namespace
 
 Result<ChosenVersion> choose_version(const std::vector<Package>& packages, const Catalogue& catalogue,
-                                     const nvidia::VersionConstraint& constraint, const Wanted& wanted,
+                                     const VersionConstraint& constraint, const Wanted& wanted,
                                      const TryVersion& fits) {
   const Versions versions(packages, catalogue);
   if (constraint.is_empty()) {
@@ -127,7 +127,7 @@ Result<ChosenVersion> choose_version(const std::vector<Package>& packages, const
   const auto allowed = versions.allowed(constraint);
   std::vector<Attempt> failed;
   for (std::size_t i = 0; i < allowed.size(); ++i) {
-    // Each time none of those that were read fits, twice as many are asked for: few requests, few rounds.
+    // Each time none of the packages read so far fits, twice as many are requested: few requests, few rounds.
     const auto end = allowed.begin() + static_cast<std::ptrdiff_t>(std::min(allowed.size(), 2 * i + 1));
     const std::vector<std::string> next(allowed.begin() + static_cast<std::ptrdiff_t>(i), end);
     if (!versions.unread({allowed[i]}).empty()) return needs_tags(catalogue, versions.unread(next));

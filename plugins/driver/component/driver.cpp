@@ -13,7 +13,7 @@ namespace slipway::driver {
 
 Result<Facts> Driver::detect(const Spec& spec, const Host& host) const {
   SLIPWAY_TRY(kernels, kernel_choice_from(spec.value("kernels")));
-  const auto settings = read_settings(spec);  // plan() tells what is wrong with them
+  const auto settings = read_settings(spec);  // plan() reports mistakes in the settings
   const HostFacts facts = read_host_facts(host, kernels, settings ? settings->parameters : ParameterValues{});
   if (host.hardware() != "detect" || !facts.usable_gpus().empty()) return to_facts(facts);
   if (!facts.kernel_view) return Facts::not_applicable("this root shows no devices");

@@ -7,7 +7,7 @@
 
 namespace slipway::driver {
 
-/// `slipway driver build` and `kernels`.
+/// The tools `slipway driver build` and `slipway driver kernels`.
 class DriverTools final : public ToolTable {
  public:
   DriverTools();

@@ -20,7 +20,7 @@ std::vector<std::string> names_in(const Host& host, const std::string& folder) {
   return host.list(folder).value_or(std::vector<std::string>{});
 }
 
-// DKMS trees of the driver itself; nvidia-fs is another component's.
+// Finds DKMS trees of the driver itself; nvidia-fs belongs to another component.
 std::vector<ExistingDriver> find_dkms(const Host& host) {
   std::vector<ExistingDriver> traces;
   for (const auto& name : names_in(host, "/var/lib/dkms")) {
@@ -91,7 +91,7 @@ std::vector<std::string> driver_modules_in(std::string_view modules_dep) {
     if (path.size() == line.size() || path.starts_with("updates/slipway/")) continue;
     auto name = path.substr(path.rfind('/') + 1);
     name = name.substr(0, name.find(".ko"));
-    // nvidia.ko, or as Debian renames it; nvidiafb and nvidia-wmi-ec-backlight belong to the kernel.
+    // nvidia.ko, also under the names that Debian gives it; nvidiafb and nvidia-wmi-ec-backlight belong to the kernel.
     if (name == "nvidia" || name.starts_with("nvidia-current") || name.starts_with("nvidia-tesla") ||
         name.starts_with("nvidia-legacy"))
       modules.emplace_back(path);

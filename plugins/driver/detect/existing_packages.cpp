@@ -32,7 +32,7 @@ constexpr std::array<std::string_view, 17> kNames{"cuda-drivers",
                                                   "nvidia-smi",
                                                   "xserver-xorg-video-nvidia"};
 
-// Followed by a branch: nvidia-dkms-535-server-open, libnvidia-compute-580.
+// Prefixes before a branch: nvidia-dkms-535-server-open, libnvidia-compute-580.
 constexpr std::array<std::string_view, 12> kFamilies{
     "cuda-drivers-",         "libnvidia-compute-",    "linux-modules-nvidia-", "linux-objects-nvidia-",
     "nvidia-compute-utils-", "nvidia-dkms-",          "nvidia-driver-",        "nvidia-headless-",
@@ -62,7 +62,7 @@ bool is_driver_package(std::string_view name) {
   if (std::ranges::find(kNames, name) != kNames.end()) return true;
   for (const auto family : kFamilies) {
     if (!name.starts_with(family) || name.size() == family.size()) continue;
-    // A branch or the word before one ("tesla-535"), not nvidia-driver-assistant.
+    // Followed by a branch or a word before one ("tesla-535"); nvidia-driver-assistant does not match.
     if (name.find_first_of("0123456789", family.size()) != std::string_view::npos) return true;
   }
   return false;

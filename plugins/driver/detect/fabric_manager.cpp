@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kDpkgStatusLimit = 64U << 20;
 
-/// nvidia-fabricmanager-535, or without a branch from 580 on; not nvidia-fabricmanager-dev-535.
+/// Matches nvidia-fabricmanager-535, and from 580 on the name without a branch; not nvidia-fabricmanager-dev-535.
 bool is_fabric_manager_package(std::string_view name) {
   constexpr std::string_view kPackage = "nvidia-fabricmanager";
   if (!name.starts_with(kPackage)) return false;

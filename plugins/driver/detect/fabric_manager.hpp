@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/driver/detect/fabric_manager.hpp - NVIDIA's Fabric Manager, which machines with NVSwitches need.
 //
-// It has to be of exactly the driver's version. Without it CUDA fails with error 802, "system not yet initialized".
+// Its version must equal the driver's. Without it CUDA fails with error 802, "system not yet initialized".
 #pragma once
 
 #include <optional>
@@ -15,17 +15,18 @@ namespace slipway::driver {
 
 struct FabricManager {
   std::string what;     ///< "nvidia-fabricmanager-550", "/usr/bin/nv-fabricmanager"
-  std::string version;  ///< empty: it cannot be told
+  std::string version;  ///< empty: unknown
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(FabricManager, what, version)
 
-/// Nothing where none is installed.
+/// Empty if none is installed.
 std::optional<FabricManager> read_fabric_manager(const Host& host);
 
 struct HostFacts;
-/// What is wrong with it on a machine with NVSwitches and this driver, as a sentence without its end; empty: nothing.
+/// Returns what is wrong with it on a machine with NVSwitches and this driver, as a sentence without a full stop;
+/// empty: nothing.
 std::string fabric_manager_fault(const HostFacts& facts, const std::string& driver_version);
-/// What to do about that.
+/// Returns the remedy for that fault.
 std::string fabric_manager_remedy(const std::string& driver_version);
 
 }  // namespace slipway::driver

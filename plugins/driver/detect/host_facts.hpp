@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/detect/host_facts.hpp - what detect() looks at, and its way through Facts to plan().
+// plugins/driver/detect/host_facts.hpp - the facts that detect() collects, and their way through Facts to plan().
 #pragma once
 
 #include <optional>
@@ -20,13 +20,13 @@
 
 namespace slipway::driver {
 
-/// One kernel, for those who give it modules.
+/// A kernel that gets modules.
 struct KernelFacts {
-  std::string release;  ///< empty when it could not be told
+  std::string release;  ///< empty when unknown
   std::optional<KernelHeaders> headers;
   std::string module_compression;
-  std::string vermagic;  ///< of the kernel's own modules; empty: not known
-  std::string compiler;  ///< path of the headers' compiler in the root; empty: not there
+  std::string vermagic;  ///< of the kernel's own modules; empty: unknown
+  std::string compiler;  ///< path of the headers' compiler in the root; empty: missing
   Initramfs initramfs;
 };
 
@@ -36,19 +36,19 @@ struct HostFacts {
   std::vector<nvidia::Gpu> gpus;
   std::vector<std::string> nvswitches;  ///< PCI addresses
   bool nvlink5_switches = false;
-  std::optional<FabricManager> fabric_manager;  ///< looked for where there are NVSwitches
-  std::vector<unsigned> gpu_minors;             ///< as the loaded driver gave them
+  std::optional<FabricManager> fabric_manager;  ///< read only if there are NVSwitches
+  std::vector<unsigned> gpu_minors;             ///< as the loaded driver assigned them
   std::optional<nvidia::LoadedDriver> loaded;
-  std::string kernel_drivers;  ///< the kernel's own that are loaded: "nouveau", "nova_core, nova"
+  std::string kernel_drivers;  ///< the kernel's own drivers that are loaded: "nouveau", "nova_core, nova"
   bool enforces_signatures = false;
   std::optional<bool> secure_boot;
-  // The kernels that are planned for.
+  // The kernels that get modules.
   KernelFacts kernel;                        ///< the target
   std::vector<KernelFacts> further_kernels;  ///< besides the target, the newest first
-  bool kernels_chosen = false;  ///< by the spec's `kernels` or several --kernel; the target is their newest
-  Json kernel_problem;          ///< why there is none although they were chosen: an error object, or null
-  std::vector<std::string> several_kernels;  ///< of a root that has several, where nobody has chosen one
-  std::string running_kernel;                ///< where --kernel or the spec names kernels, and one runs
+  bool kernels_chosen = false;  ///< set by the spec's `kernels` or several --kernel; the target is the newest of them
+  Json kernel_problem;          ///< why there is none although kernels were chosen: an error object, or null
+  std::vector<std::string> several_kernels;  ///< kernels of a root that has several, without a choice
+  std::string running_kernel;                ///< if --kernel or the spec names kernels, and one is running
   bool has_make = false;
   // The root.
   std::string os;
@@ -57,18 +57,18 @@ struct HostFacts {
   std::string public_libdir;
   std::vector<ExistingDriver> existing;
   std::optional<Receipt> installed;
-  std::vector<ModprobeLine> modprobe;  ///< the site's, about the driver's modules
-  ParameterValues loaded_parameters;   ///< of those that the spec sets, what the loaded modules show
+  std::vector<ModprobeLine> modprobe;  ///< the site's lines about the driver's modules
+  ParameterValues loaded_parameters;   ///< values in the loaded modules, of parameters that the spec sets
 
-  /// GPUs that an NVIDIA driver may take: not those handed to virtual machines.
+  /// Returns the GPUs that an NVIDIA driver may use, without those passed through to virtual machines.
   std::vector<nvidia::Gpu> usable_gpus() const;
-  /// Of the kernels that are planned for, the target first.
+  /// Returns the kernels that get modules, the target first.
   std::vector<std::string> kernel_releases() const;
-  /// There is a kernel to look at, and it shows no GPU for us.
+  /// True when a kernel's view is available, and it shows no usable GPU.
   bool no_gpu_here() const { return kernel_view && usable_gpus().empty(); }
 };
 
-/// @param parameters  whose values in the loaded modules are looked at
+/// @param parameters  parameters to read from the loaded modules
 HostFacts read_host_facts(const Host& host, const KernelChoice& choice = {}, const ParameterValues& parameters = {});
 Facts to_facts(const HostFacts& facts);
 HostFacts host_facts_from(const Facts& facts);

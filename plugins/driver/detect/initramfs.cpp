@@ -29,8 +29,8 @@ bool has_program(const Host& host, const std::string& name) {
   return host.exists("/usr/bin/" + name) || host.exists("/usr/sbin/" + name);
 }
 
-// MODULES=most, the default, takes no graphics drivers. They come in by name, with MODULES=dep or list, and by the
-// hooks of splash screens.
+// MODULES=most, the default, includes no graphics drivers. They are included by name, with MODULES=dep or list, and by
+// the hooks of splash screens.
 bool initramfs_tools_may_hold_nouveau(const Host& host) {
   const std::string etc = "/etc/initramfs-tools";
   const std::string share = "/usr/share/initramfs-tools";
@@ -49,7 +49,7 @@ bool initramfs_tools_may_hold_nouveau(const Host& host) {
 
 Initramfs read_initramfs(const Host& host, const std::string& kernel_release) {
   const bool nouveau = has_kernel_driver(host, kernel_release);
-  // In the order of the trigger `initramfs`: update-initramfs may be a script that starts dracut (Ubuntu 26.04).
+  // Follows the order of the trigger `initramfs`: update-initramfs may be a script that starts dracut (Ubuntu 26.04).
   if (has_program(host, "dracut")) return {"dracut", nouveau};
   if (has_program(host, "update-initramfs"))
     return {"initramfs-tools", nouveau && initramfs_tools_may_hold_nouveau(host)};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/detect/kernel_choice.hpp - which kernels of a root get the driver's modules: the spec's key `kernels`,
-// or --kernel.
+// plugins/driver/detect/kernel_choice.hpp - the kernels of a root that get the driver's modules: the spec's key
+// `kernels`, or --kernel.
 #pragma once
 
 #include <string>
@@ -13,21 +13,21 @@ namespace slipway::driver {
 
 struct KernelChoice {
   enum class Which { target, all, newest, running, named };
-  Which which = Which::target;        ///< target: the one that slipway plans for
+  Which which = Which::target;        ///< target: the kernel that slipway plans for
   std::vector<std::string> releases;  ///< named
 
   bool is_given() const { return which != Which::target; }
 };
 
-/// Of the key's value; null is `target`. Errors: `invalid` for anything that names no kernels.
+/// Reads the key's value; null is `target`. Errors: `invalid` for a value that names no kernels.
 Result<KernelChoice> kernel_choice_from(const Json& value);
 
-/// The newest first, each once; at least one. What --kernel names goes before the spec's choice.
-/// Errors: `not_found` there is none, `unsupported` for `running` in a root that does not run; for `target` as
+/// Returns at least one kernel, the newest first, each once. --kernel overrides the spec's choice. Errors: `not_found`
+/// there is none, `unsupported` for `running` in a root that is not running; for `target` those of
 /// Host::kernel_release().
 Result<std::vector<std::string>> chosen_kernels(const KernelChoice& choice, const Host& host);
 
-/// The kernel that runs; empty in a root that does not run.
+/// Returns the running kernel; empty in a root that is not running.
 std::string running_kernel(const Host& host);
 
 }  // namespace slipway::driver

@@ -29,7 +29,8 @@ bool is_module(std::string_view name) {
   return name.ends_with(".ko") || name.ends_with(".ko.xz") || name.ends_with(".ko.zst") || name.ends_with(".ko.gz");
 }
 
-// The path of the first module in a folder or those below it, by name; a kernel has its first within a few folders.
+// Returns the path of the first module by name in a folder or its subfolders; a kernel has its first within a few
+// folders.
 std::string first_module(const Host& host, const std::string& folder, int depth = 5) {
   const auto names = host.list(folder);
   if (!names) return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/detect/kernel_config.hpp - what a kernel's configuration and headers say to somebody who builds
-// modules, and who makes its initramfs.
+// plugins/driver/detect/kernel_config.hpp - the parts of a kernel's configuration and headers that matter for building
+// modules, and the generator of its initramfs.
 #pragma once
 
 #include <optional>
@@ -12,42 +12,44 @@
 
 namespace slipway::driver {
 
-/// The value of `name` in a kernel's .config: "y", "m", a number, a text without its quotes; empty when it is not set.
+/// Returns the value of `name` in a kernel's .config: "y", "m", a number, a text without its quotes; empty when it is
+/// not set.
 std::string config_value(std::string_view config, std::string_view name);
 
-/// The compiler's program in CONFIG_CC_VERSION_TEXT: "gcc-12 (Debian 12.2.0-14) 12.2.0" gives "gcc-12".
+/// Returns the compiler's program in CONFIG_CC_VERSION_TEXT: "gcc-12 (Debian 12.2.0-14) 12.2.0" gives "gcc-12".
 std::string compiler_program(std::string_view version_text);
 
-/// The headers of one kernel, as modules are built with them.
+/// The headers of one kernel, for building modules.
 struct KernelHeaders {
   std::string path;      ///< where /lib/modules/REL/build leads
   std::string compiler;  ///< CONFIG_CC_VERSION_TEXT
   bool preempt_rt = false;
-  Json identity;  ///< what a compiled module depends on: compiler text, digests of .config and Module.symvers
+  Json identity;  ///< everything that a compiled module depends on: compiler text, digests of .config and
+                  ///< Module.symvers
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(KernelHeaders, path, compiler, preempt_rt, identity)
 
-/// Nothing when the headers are not installed, or not whole (no .config or Makefile).
+/// Empty when the headers are not installed or incomplete (no .config or Makefile).
 std::optional<KernelHeaders> read_kernel_headers(const Host& host, const std::string& release);
 
-/// Path of a program in a root; empty when it is not there.
+/// Returns the path of a program in a root; empty when it is missing.
 std::string find_program(const Host& root, const std::string& name);
 
-/// How that kernel's own modules are compressed: "", "xz", "zstd" or "gz"; what the root's kmod can surely read.
+/// Returns the compression of that kernel's own modules: "", "xz", "zstd" or "gz"; the root's kmod can surely read it.
 std::string module_compression(const Host& host, const std::string& release);
 
-/// The vermagic of that kernel's own modules, without the space that the kernel's macro leaves at its end; empty: it
-/// has none that can be read.
+/// Returns the vermagic of that kernel's own modules, without the trailing space of the kernel's macro; empty: no
+/// module can be read.
 std::string kernel_vermagic(const Host& host, const std::string& release);
 
-/// Does the running kernel refuse unsigned modules? (module.sig_enforce, or lockdown as Secure Boot sets it)
+/// True when the running kernel refuses unsigned modules (module.sig_enforce, or lockdown as Secure Boot sets it).
 bool enforces_signatures(const Host& host);
-/// The EFI variable SecureBoot; nothing without EFI or a kernel's view.
+/// Returns the EFI variable SecureBoot; empty without EFI or a kernel's view.
 std::optional<bool> secure_boot(const Host& host);
 
 struct Initramfs {
   std::string tool;               ///< "initramfs-tools", "dracut", "mkinitcpio"; empty: none
-  bool may_hold_nouveau = false;  ///< or nova_core: then the blacklist must be in it too
+  bool may_hold_nouveau = false;  ///< or nova_core: then the initramfs needs the blacklist too
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Initramfs, tool, may_hold_nouveau)
 

@@ -23,7 +23,7 @@ std::string underscored(std::string name) {
   return name;
 }
 
-/// Where the words of a line begin and end is told by blanks and tabs.
+/// Blanks and tabs separate the words of a line.
 std::string next_word(std::string_view& line) {
   line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
   const auto word = line.substr(0, line.find_first_of(" \t"));
@@ -31,7 +31,7 @@ std::string next_word(std::string_view& line) {
   return std::string{word};
 }
 
-/// The driver's modules that a line is about: an alias may be a pattern.
+/// Returns the driver's modules that a line concerns: an alias may be a pattern.
 std::vector<std::string> modules_named(const std::string& command, const std::string& name) {
   std::vector<std::string> named;
   for (const auto module : nvidia::kModules) {
@@ -55,7 +55,7 @@ void read_line(std::string_view line, const std::string& where, bool later, std:
 void read_file(const Host& host, const std::string& path, bool later, std::vector<ModprobeLine>& lines) {
   const auto text = host.read(path);
   if (!text) return;
-  std::string whole;  // a backslash at its end continues a line
+  std::string whole;  // a trailing backslash continues a line
   std::size_t number = 0;
   std::size_t first = 1;
   for (const std::string_view line : lines_of<std::string_view>(*text)) {
@@ -72,7 +72,7 @@ void read_file(const Host& host, const std::string& path, bool later, std::vecto
   read_line(whole, fmt::format("{}:{}", path, first), later, lines);
 }
 
-/// Of several files of one name the one in the first folder counts, as for kmod, which reads them all by name.
+/// Of several files with one name the one in the first folder counts, as in kmod, which reads all files by name.
 std::map<std::string, std::string> config_files(const Host& host) {
   std::map<std::string, std::string> files;
   for (const std::string folder :
@@ -102,7 +102,7 @@ void read_command_line(const Host& host, std::vector<ModprobeLine>& lines) {
   }
 }
 
-/// /proc/driver/nvidia/params: "Name: 1" lines with the parameters' names inside the driver.
+/// Reads /proc/driver/nvidia/params: lines "Name: 1" with the driver's internal parameter names.
 std::map<std::string, std::string> shown_parameters(const Host& host) {
   std::map<std::string, std::string> shown;
   const std::string text = host.attribute("/proc/driver/nvidia/params");

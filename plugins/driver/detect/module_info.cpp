@@ -37,7 +37,7 @@ Result<std::string> decompress(std::string_view bytes) {
       archive_read_next_header(reader.get(), &entry) != ARCHIVE_OK)
     return corrupt("it is neither ELF nor compressed in a way that is known");
   std::string content;
-  // Room that is never touched costs nothing; growing step by step would hold the module twice for a moment.
+  // Reserved memory that is never touched costs nothing; growing in steps would hold the module twice for a moment.
   content.reserve(std::min(bytes.size() * kUsualRatio, kUsualModule));
   std::string block(256U << 10, '\0');
   while (true) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/detect/module_info.hpp - what a kernel module file says of itself (its .modinfo section), as modinfo
-// shows it.
+// plugins/driver/detect/module_info.hpp - the metadata of a kernel module file (its .modinfo section), as modinfo shows
+// it.
 #pragma once
 
 #include <string>
@@ -12,17 +12,17 @@
 
 namespace slipway::driver {
 
-/// Reads a module's bytes: ELF, or that compressed with xz, zstd or gzip.
-/// Errors: `corrupt` no ELF, no .modinfo, broken compression, or more than 512 MiB of it.
+/// Reads a module's bytes: ELF, plain or compressed with xz, zstd or gzip. Errors: `corrupt` not ELF, no .modinfo,
+/// invalid compression, or more than 512 MiB.
 Result<ModuleInfo> read_module_info(std::string_view bytes);
 
-/// The kernel release that a vermagic was made for: its first word.
+/// Returns the kernel release of a vermagic: its first word.
 std::string vermagic_release(std::string_view vermagic);
 
-/// A signature of the kernel's kind is appended to an uncompressed module.
+/// True when a kernel module signature is appended to an uncompressed module.
 bool is_signed_module(std::string_view elf);
 
-/// Takes off compression; bytes that are not compressed come back as they are. Errors: `corrupt`.
+/// Decompresses the bytes; uncompressed bytes are returned unchanged. Errors: `corrupt`.
 Result<std::string> decompress(std::string_view bytes);
 
 }  // namespace slipway::driver

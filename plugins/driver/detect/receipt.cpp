@@ -57,8 +57,7 @@ std::string Receipt::kernels_text() const {
   return text;
 }
 
-// "kernel", "compiled", "manifest" and "modules" are of the kernel that was planned for: all that there is in the
-// receipts of slipway 0.1.0.
+// "kernel", "compiled", "manifest" and "modules" describe the target kernel; receipts of slipway 0.1.0 have only these.
 Json to_json(const Receipt& receipt) {
   Json kernels = Json::array();
   for (const auto& kernel : receipt.kernels()) kernels.push_back(to_json(kernel));

@@ -14,7 +14,7 @@ bool is_folder(const Host& host, const std::string& path) {
 }  // namespace
 
 std::string lib_folder(const Host& host) {
-  // Kernel tools look in /lib/modules; an empty root gets that folder rather than one that they would not find.
+  // Kernel tools use /lib/modules, so an empty root gets /lib rather than a folder that they would not find.
   const bool merged = !is_folder(host, "/lib") && (host.exists("/lib") || host.exists("/usr/lib/modules"));
   return merged ? "/usr/lib" : "/lib";
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/detect/root_layout.hpp - where a root keeps modules, firmware and libraries, and what system it is.
+// plugins/driver/detect/root_layout.hpp - the folders in which a root keeps modules, firmware and libraries, and its
+// system.
 //
-// What is read here stays the same when the plan that follows from it was carried out; else plans would not settle.
+// The data read here does not change when the resulting plan is carried out; otherwise plans would never become empty.
 #pragma once
 
 #include <string>
@@ -11,22 +12,23 @@
 
 namespace slipway::driver {
 
-/// Below which folder modules and firmware are: "/usr/lib", or "/lib" in a root where that is a folder of its own.
+/// Returns the folder with modules and firmware: "/usr/lib", or "/lib" in a root where that is not a link.
 std::string lib_folder(const Host& host);
 
-/// The public library folder: "/usr/lib/x86_64-linux-gnu" (Debian's), else "/usr/lib64", whichever is there; empty when
-/// neither is.
+/// Returns the public library folder: "/usr/lib/x86_64-linux-gnu" (Debian) or else "/usr/lib64", if it exists; empty
+/// when neither does.
 std::string public_libdir(const Host& host);
 
-/// "x86_64-linux-gnu" for "x86_64"; empty for an architecture that has no driver.
+/// Returns "x86_64-linux-gnu" for "x86_64"; empty for an architecture without a driver.
 std::string debian_triplet(std::string_view arch);
 
-/// ID and VERSION_ID of os-release as packages name a system: "debian12", "ubuntu24.04", "rhel9" (the minor version of
-/// RHEL and its rebuilds is cut). Empty when the root does not say.
+/// Returns ID and VERSION_ID of os-release in the form of package names: "debian12", "ubuntu24.04", "rhel9" (without
+/// the minor version of RHEL and its rebuilds). Empty when the root has no os-release.
 std::string os_tag(const Host& host);
 std::string os_tag(std::string_view id, std::string_view version_id);
 
-/// A relative link target from the folder of `link` to `target`; both absolute. Relative links hold under any root.
+/// Returns a relative link target from the folder of `link` to `target`; both are absolute. Relative links are valid
+/// under any root.
 std::string relative_target(std::string_view link, std::string_view target);
 
 }  // namespace slipway::driver

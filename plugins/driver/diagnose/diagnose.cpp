@@ -28,7 +28,7 @@ void diagnose_nouveau(const HostFacts& facts, Findings& findings) {
                 "run `slipway apply`, which blacklists it also in the initramfs, then reboot");
 }
 
-// What programs find first under that name; the file behind the link carries the version.
+// Returns the library that programs find first under that name; the file behind the link has the version in its name.
 std::string public_library(const HostFacts& facts, const Host& host, const char* name) {
   for (const std::string& folder :
        {facts.public_libdir, std::string("/usr/lib/x86_64-linux-gnu"), std::string("/usr/lib/aarch64-linux-gnu"),

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/diagnose/diagnose.hpp - failure patterns of drivers that are known, each with what to do: for `slipway
-// doctor`.
+// plugins/driver/diagnose/diagnose.hpp - known failure patterns of drivers, each with its remedy: for `slipway doctor`.
 #pragma once
 
 #include <string>
@@ -13,32 +12,31 @@
 
 namespace slipway::driver {
 
-/// Only what is there is found:
+/// Adds a finding only for a problem that exists:
 ///   driver.kernel       the running kernel has no driver modules, or one has lost them
 ///   driver.next-boot    the kernel of the next boot has no driver modules
 ///   driver.two-drivers  slipway's driver, and another one
-///   driver.dkms         what DKMS left behind, for kernels that are gone or beside slipway's modules
+///   driver.dkms         remains of DKMS, for removed kernels or beside slipway's modules
 ///   driver.other-kernel a module that was built for another kernel
 ///   driver.versions     library and loaded module differ
 ///   driver.uvm-nodes    /dev/nvidia-uvm and -tools are missing or wrong, or the module is not loaded
 ///   driver.nouveau      nouveau is loaded
 ///   driver.modprobe     a line of modprobe.d, or the kernel's command line, keeps a module from being loaded
 ///   driver.fabric-manager  NVSwitches without a Fabric Manager of the driver's version
-///   driver.signature    the kernel refused a module's signature, or the log tells of one
+///   driver.signature    the kernel refused a module's signature, now or according to the log
 ///   driver.start        the driver could not start a GPU
 ///   driver.xid          XID errors, one finding for each number and GPU or GPU instance, and GPUs that fell off the
 ///   bus driver.sxid         errors of NVSwitches, one finding for each number and switch driver.health-rules the
 ///   site's file of health rules has a mistake driver.log          the kernel's log cannot be read
 Findings diagnose_driver(const HostFacts& facts, const Host& host);
 
-/// Adds a finding when the kernel that boots next has no driver modules; verify fails for it as well.
+/// Adds a finding when the next kernel to boot has no driver modules; verify fails for it too.
 void check_next_boot(const HostFacts& facts, const Host& host, Findings& findings);
 
-/// Adds a finding with this status when NVSwitches have no Fabric Manager of the driver's version; verify has it as
-/// well.
+/// Adds a finding with this status when NVSwitches have no Fabric Manager of the driver's version; verify uses it too.
 void check_fabric_manager(const HostFacts& facts, Finding::Status status, Findings& findings);
 
-/// "/etc/modprobe.d/x.conf:1: 'install nvidia /bin/false'", of these modules.
+/// Returns lines about these modules: "/etc/modprobe.d/x.conf:1: 'install nvidia /bin/false'".
 std::vector<std::string> lines_that_prevent_loading(const HostFacts& facts, const std::vector<std::string>& modules);
 inline constexpr const char* kDeleteLines =
     "delete these lines (module_blacklist= in the boot loader's configuration), then run `slipway apply`";
@@ -48,12 +46,12 @@ void diagnose_kernels(const HostFacts& facts, const Host& host, Findings& findin
 void diagnose_other_drivers(const HostFacts& facts, const Host& host, Findings& findings);
 void diagnose_running(const HostFacts& facts, const Host& host, Findings& findings);
 void diagnose_log(const HostFacts& facts, const Host& host, Findings& findings);
-/// Where the lines are from.
+/// The machine that the lines are from.
 struct LogOf {
   bool with_secure_boot = false;  ///< it is on
-  unsigned driver_branch = 0;     ///< of the loaded driver; 0: not known
+  unsigned driver_branch = 0;     ///< of the loaded driver; 0: unknown
 };
-/// Of these lines only.
+/// Checks these lines only.
 void diagnose_log_lines(const std::vector<std::string>& log, const LogOf& machine, const nvidia::health::Rules& rules,
                         Findings& findings);
 

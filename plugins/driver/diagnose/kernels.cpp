@@ -33,7 +33,7 @@ std::string releases_text(const Receipt& receipt) {
   return fmt::format("{}", fmt::join(releases, " and "));
 }
 
-/// The receipt names modules that are not where modprobe looks for them.
+/// Adds a finding if modules in the receipt are not where modprobe looks for them.
 void check_installed(const HostFacts& facts, const Host& host, Findings& findings) {
   if (!facts.installed || facts.installed->further.empty()) return;
   const auto present = host.installed_kernels();
@@ -45,7 +45,7 @@ void check_installed(const HostFacts& facts, const Host& host, Findings& finding
   }
 }
 
-/// How the kernel gets modules, as the spec stands.
+/// Returns how the kernel gets modules, according to the current spec.
 std::string remedy_for_kernel(const HostFacts& facts, const std::string& release) {
   constexpr const char* kElse = "make one with `slipway driver build`, or stay on a kernel that has one";
   const auto wanted = facts.kernel_releases();
@@ -71,7 +71,8 @@ void check_kernel(const HostFacts& facts, const Host& host, const std::string& r
                 remedy_for_kernel(facts, release));
 }
 
-// As the file says; a module of another kernel is refused with "version magic" or worse.
+// Returns the kernel that the module file was built for; another kernel refuses it with "version magic" or a worse
+// error.
 std::string built_for(const Host& host, const std::string& path) {
   const auto bytes = host.read(path, kModuleLimit);
   if (!bytes) return {};

@@ -15,11 +15,11 @@ namespace {
 
 bool has(const std::string& line, std::string_view words) { return line.find(words) != std::string::npos; }
 
-// Only the beginning of a line counts as the kernel's own: further on it may quote a file, a program or a mount option
-// that anybody has chosen.
+// Only the beginning of a line is the kernel's own text: the rest may quote a file, program or mount option that any
+// user has chosen.
 bool is_of_the_driver(const std::string& line) { return line.starts_with("nvidia"); }
 
-// The kernel names the module in front of most of these; "Loading of" lines of older kernels name none.
+// Most of these lines begin with the module's name; "Loading of" lines of older kernels have none.
 bool refuses_signature(const std::string& line) {
   for (const char* words :
        {"Loading of unsigned module is rejected", "Loading of module with unavailable key is rejected"})
@@ -87,7 +87,7 @@ void diagnose_start(const std::vector<std::string>& log, Findings& findings) {
     }
 }
 
-/// What the numbers of an XID of NVLink 5 say: ", unit NETIR_LINK_DOWN of link 8, which asks for a reset".
+/// Explains the numbers of an NVLink 5 XID: ", unit NETIR_LINK_DOWN of link 8, which asks for a reset".
 std::string detail_text(const nvidia::health::XidRule& rule, const std::string& text, unsigned driver_branch) {
   const auto detail = nvidia::health::read_nvlink_detail(rule, text, driver_branch);
   if (!detail) return {};
@@ -95,7 +95,7 @@ std::string detail_text(const nvidia::health::XidRule& rule, const std::string& 
                      detail->needs_reset ? ", which asks for a reset" : "");
 }
 
-/// XIDs that a later one of the same GPU cancels are left out.
+/// True for XIDs that a later one of the same GPU cancels.
 bool cancelled(const std::vector<nvidia::XidCount>& counts, std::size_t which, const nvidia::health::Rules& rules) {
   for (std::size_t later = which + 1; later < counts.size(); ++later)
     if (counts[later].last.address == counts[which].last.address &&
@@ -111,7 +111,7 @@ void diagnose_xids(const std::vector<std::string>& log, const nvidia::health::Ru
     if (cancelled(counts, i, rules)) continue;
     const nvidia::Xid& last = counts[i].last;
     const auto rule = rules.judged(last.number, last.text);
-    if (rule.cancels.contains(last.number)) continue;  // the last one says that it is over
+    if (rule.cancels.contains(last.number)) continue;  // the last one says that the fault is over
     const std::string times = counts[i].times == 1 ? "once" : fmt::format("{} times", counts[i].times);
     const std::string text = fmt::format("Xid {} on {}{}, {} since the boot: {}{} (last: \"{}\")", last.number,
                                          last.address, last.instance ? fmt::format(" GPU-I:{}", *last.instance) : "",
@@ -126,7 +126,7 @@ void diagnose_xids(const std::vector<std::string>& log, const nvidia::health::Ru
                   nvidia::health::remedy_for(fallen.remedy, address), nvidia::gpu_cause(address)});
 }
 
-/// By switch and number, the last one of each.
+/// Keeps the last error by switch and number.
 void diagnose_switches(const std::vector<std::string>& log, Findings& findings) {
   constexpr std::size_t kMostFindings = 32;
   std::map<std::pair<std::string, unsigned>, std::pair<nvidia::SwitchXid, unsigned>> counts;

@@ -34,8 +34,8 @@ std::vector<std::string> dkms_modules(const Host& host, const std::string& relea
   return found;
 }
 
-// A tree in /var/lib/dkms is another driver; what is told here is what has no tree any more, so that nobody updates or
-// removes it, and modprobe may still take it.
+// A tree in /var/lib/dkms counts as another driver. This reports modules without a tree: no tool updates or removes
+// them, and modprobe may still load them.
 void diagnose_dkms(const HostFacts& facts, const Host& host, Findings& findings) {
   for (const auto& trace : facts.existing)
     if (trace.how == "DKMS") return;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kModulesDepLimit = 64U << 20;
 
-/// What is not as the receipt says.
+/// Returns the differences from the receipt.
 std::vector<std::string> faults_of(const InstalledKernel& kernel, const Host& host) {
   std::vector<std::string> faults;
   for (const auto& name : kernel.modules)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/kernels/kernels_tool.hpp - `slipway driver kernels`: a root's kernels, and which of them have the
+// plugins/driver/kernels/kernels_tool.hpp - `slipway driver kernels`: a root's kernels, and whether each has the
 // driver's modules.
 #pragma once
 
@@ -16,12 +16,12 @@ namespace slipway::driver {
 /// One kernel of a root.
 struct KernelState {
   std::string release;
-  bool is_there = false;    ///< in /lib/modules; else only the receipt names it
-  std::string modules;      ///< "installed", "damaged", "none", or "foreign": of a driver that is not slipway's
-  std::string text;         ///< what is to be said of them; may be empty
-  bool compiled = false;    ///< modules that were compiled here
-  std::string manifest;     ///< digest of the package that they are of
-  bool is_running = false;  ///< now, in a root that runs
+  bool is_there = false;    ///< it is in /lib/modules; else only the receipt names it
+  std::string modules;      ///< "installed", "damaged", "none", or "foreign": from a driver that is not slipway's
+  std::string text;         ///< remark about the modules; may be empty
+  bool compiled = false;    ///< the modules were compiled here
+  std::string manifest;     ///< digest of their package
+  bool is_running = false;  ///< now, in a running root
 };
 
 struct RootKernels {
@@ -32,11 +32,11 @@ struct RootKernels {
 
 RootKernels read_root_kernels(const Host& host);
 Json to_json(const RootKernels& root);
-/// A table, and the next boot.
+/// Returns a table, and the next boot's kernel.
 std::string to_text(const RootKernels& root);
 
 CommandTable kernels_line();
-/// Runs the tool. @param host  of the root where --root is not given
+/// Runs the tool. @param host  the root, unless --root is given
 Result<int> run_kernels(const CommandWords& words, const Host& host, ToolIo& io);
 
 }  // namespace slipway::driver

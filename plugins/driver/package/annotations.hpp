@@ -9,16 +9,18 @@ namespace slipway::driver {
 inline constexpr const char* kArtifactType = "application/vnd.slipway.driver.v1";
 
 namespace annotation {
-// Of a manifest.
+// Annotations of a manifest.
 inline constexpr const char* kVersion = "dev.slipway.driver.version";                 ///< "535.261.03"
 inline constexpr const char* kFlavour = "dev.slipway.driver.flavour";                 ///< "open", "proprietary"
-inline constexpr const char* kDefaultFlavour = "dev.slipway.driver.default-flavour";  ///< when no GPU decides
-inline constexpr const char* kKernel = "dev.slipway.kernel.release";                  ///< absent: the source package
-inline constexpr const char* kFails = "dev.slipway.kernel.fails";    ///< of a source package: where it does not compile
+inline constexpr const char* kDefaultFlavour = "dev.slipway.driver.default-flavour";  ///< used when no GPU decides
+inline constexpr const char* kKernel = "dev.slipway.kernel.release";                  ///< absent: it is a source
+                                                                                      ///< package
+inline constexpr const char* kFails = "dev.slipway.kernel.fails";    ///< in a source package: kernels for which it does
+                                                                     ///< not compile
 inline constexpr const char* kOs = "dev.slipway.os";                 ///< "debian12"; absent: any
 inline constexpr const char* kArch = "dev.slipway.arch";             ///< "x86_64"; absent: any
-inline constexpr const char* kSigner = "dev.slipway.driver.signer";  ///< who signed the modules; absent: nobody
-// Of a layer.
+inline constexpr const char* kSigner = "dev.slipway.driver.signer";  ///< signer of the modules; absent: unsigned
+// Annotations of a layer.
 inline constexpr const char* kLayer = "dev.slipway.layer";               ///< its role
 inline constexpr const char* kFiles = "dev.slipway.driver.files";        ///< of user space: PackageFiles as JSON
 inline constexpr const char* kModules = "dev.slipway.driver.modules";    ///< of modules: file names, a JSON list

@@ -22,8 +22,8 @@ action::Build make_build(const ModuleBuild& request) {
   action::Build build;
   build.name = fmt::format("NVIDIA {} ({}) for {}", request.version, request.flavour, request.kernel_release);
   build.directory = request.source.directory;
-  // The Makefile finds source and output folders of the kernel below /lib/modules/RELEASE by itself.
-  // -g0: debug information would be stripped again, and costs more than half of the time and memory.
+  // The Makefile finds the kernel's source and output folders below /lib/modules/RELEASE by itself.
+  // -g0: debug information would be stripped anyway, and costs more than half of the time and memory.
   build.argv = {"make",
                 "-j{jobs}",
                 "modules",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/package/module_build.hpp - how the kernel modules of a source package are compiled: the same for
-// plan() and for `slipway driver build`.
+// plugins/driver/package/module_build.hpp - the way in which the kernel modules of a source package are compiled: the
+// same for plan() and for `slipway driver build`.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 namespace slipway::driver {
 
 struct ModuleBuild {
-  std::string version;  ///< of the driver, for the name
+  std::string version;  ///< driver version, for the name
   std::string flavour;
   std::string kernel_release;
   SourceTree source;
@@ -21,17 +21,17 @@ struct ModuleBuild {
   std::string sign_key;     ///< PEM; empty: not signed
   std::string sign_certificate;
   std::string compiler;  ///< path in the root, "/usr/bin/gcc-12"
-  std::string hint;      ///< how the headers and the compiler get into the root
+  std::string hint;      ///< how to install the headers and the compiler in the root
   Json identity;         ///< of the kernel's headers
 };
 
-/// The build that makes `kernel/NAME.ko[.xz]` for each module, and Module.symvers, which companion modules need.
+/// Returns the build that creates `kernel/NAME.ko[.xz]` for each module, and Module.symvers for companion modules.
 action::Build make_build(const ModuleBuild& request);
 
-/// "nvidia.ko.xz" for each module of the source.
+/// Returns "nvidia.ko.xz" for each module of the source.
 std::vector<std::string> module_file_names(const SourceTree& source, const std::string& compression);
 
-/// What installs a kernel's headers and compiler, by os-release's ID and ID_LIKE.
+/// Returns the command that installs a kernel's headers and compiler, by os-release's ID and ID_LIKE.
 std::string headers_hint(const std::string& os_family, const std::string& kernel_release, const std::string& compiler);
 
 }  // namespace slipway::driver

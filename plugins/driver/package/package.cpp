@@ -20,7 +20,7 @@ Error broken(const CatalogueEntry& entry, std::string_view why) {
   return {ErrorCode::corrupt, fmt::format("the driver package {} {}", name, why), {}, {}, {}};
 }
 
-// {"6.1.0-56-amd64": "first error"} or ["6.1.0-5[3-9]-*"]; anything else is a note that cannot be read, so no fact.
+// {"6.1.0-56-amd64": "first error"} or ["6.1.0-5[3-9]-*"]; anything else is ignored.
 std::map<std::string, std::string> read_fails(const std::string& text) {
   std::map<std::string, std::string> fails;
   const Json value = Json::parse(text, nullptr, false);

@@ -15,7 +15,7 @@
 
 namespace slipway::driver {
 
-/// What the user space layer holds that a plan has to link to, relative to the layer's top (annotation kFiles).
+/// Contents of the user space layer that a plan links to, relative to the layer's top (annotation kFiles).
 struct PackageFiles {
   std::string libdir;                  ///< "usr/lib/x86_64-linux-gnu"
   std::vector<std::string> libraries;  ///< names in libdir that programs load: "libcuda.so.1"
@@ -23,12 +23,12 @@ struct PackageFiles {
   std::vector<std::string> icds;       ///< names in etc/OpenCL/vendors: "nvidia.icd"
 };
 Json to_json(const PackageFiles& files);
-/// Errors: `invalid` when a member has the wrong type, or a name would lead out of its folder.
+/// Describes how to compile the source layer (annotation kSource).
 Result<PackageFiles> package_files_from_json(const Json& value);
 
-/// How the source layer is compiled (annotation kSource).
+/// working folder inside the layer, with the Makefile
 struct SourceTree {
-  std::string directory;             ///< working folder inside the layer, where the Makefile is
+  std::string directory;             ///< modules that `make modules` builds there, without ".ko"
   std::vector<std::string> modules;  ///< what `make modules` makes there, without ".ko"
 };
 Json to_json(const SourceTree& source);
@@ -45,33 +45,33 @@ struct Package {
   std::string arch;                           ///< empty: any
   std::string signer;                         ///< empty: the modules are not signed
   std::map<std::string, std::string> fails;   ///< kernel release or pattern to the compiler's first error
-  Json userspace, firmware, modules, source;  ///< layer descriptors; null where it has none
+  Json userspace, firmware, modules, source;  ///< layer descriptors; null if there is no such layer
 
   bool is_source() const { return kernel_release.empty(); }
-  /// The recorded compile error for a kernel; nothing when none is recorded.
+  /// Returns the recorded compile error for a kernel; empty: none is recorded.
   std::optional<std::string> known_failure(const std::string& kernel) const;
 };
 
-/// Errors: `corrupt` when the manifest is a driver package and misses what every one has, naming it.
+/// Errors: `corrupt` when the manifest is a driver package without a required part; the text names it.
 Result<Package> package_from(const CatalogueEntry& entry);
 
-/// The driver packages of a catalogue, each digest once, sorted by version, kernel, flavour, digest. Manifests that are
-/// something else are left out; broken ones go to `problems`, one sentence each.
+/// The driver packages of a catalogue, each digest once, sorted by version, kernel, flavour, digest. Manifests of other
+/// kinds are left out; broken ones go to `problems`, one sentence each.
 std::vector<Package> packages_of(const Catalogue& catalogue, std::vector<std::string>& problems);
 
 inline constexpr std::string_view kStoreName = "driver";
 inline constexpr std::string_view kStore = "/usr/lib/slipway/store/driver";
 inline constexpr std::string_view kCurrent = "/usr/lib/slipway/store/driver/current";
 
-/// Below kCurrent; in each layer's folder is what the package has in that layer.
+/// Folders below kCurrent with the package's files, one per layer.
 inline const std::string kUserspaceFolder = std::string{kCurrent} + "/userspace";
 inline const std::string kFirmwareFolder = std::string{kCurrent} + "/firmware";
-/// Holds kernel/NAME.ko and Module.symvers.
+/// Contains kernel/NAME.ko and Module.symvers.
 inline std::string modules_folder(std::string_view release) {
   return std::string{kCurrent} + "/modules/" + std::string{release};
 }
 
-/// A resolved path that belongs to slipway's store.
+/// True for a resolved path in slipway's store.
 inline bool is_ours(std::string_view path) { return path.starts_with("/usr/lib/slipway/"); }
 
 }  // namespace slipway::driver

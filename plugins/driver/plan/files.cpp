@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <slipway/action/triggers.hpp>
+
 #include "driver/detect/kernel_driver.hpp"
 #include "driver/detect/root_layout.hpp"
 #include "driver/package/package.hpp"
@@ -14,8 +16,6 @@ namespace {
 constexpr const char* kHeader = "# Written by slipway (component driver); change the spec, not this file.\n";
 
 constexpr const char* kModprobeFile = "/etc/modprobe.d/slipway-nvidia.conf";
-
-std::string depmod(const std::string& release) { return "depmod:" + release; }
 
 void add_link(Plan& plan, const std::string& path, const std::string& target, const std::string& why,
               std::vector<std::string> triggers = {}) {
@@ -32,12 +32,12 @@ void add_store(const Installation& installation, Plan& plan) {
   };
   action::Unpack unpack{std::string{kStoreName}, {layer("userspace", package.userspace, package)}};
   if (!package.firmware.is_null()) unpack.layers.push_back(layer("firmware", package.firmware, package));
-  std::vector<std::string> triggers{"ldconfig"};
+  std::vector<std::string> triggers{action::ldconfig()};
   for (const auto& modules : installation.modules()) {
     const Package& of = *modules.package;
     unpack.layers.push_back(layer("modules/" + modules.kernel.release, modules.build.is_null() ? of.modules : of.source,
                                   of, modules.build));
-    triggers.push_back(depmod(modules.kernel.release));
+    triggers.push_back(action::depmod(modules.kernel.release));
   }
   plan.add(action::unpack(unpack))
       .triggers(std::move(triggers))
@@ -47,12 +47,12 @@ void add_store(const Installation& installation, Plan& plan) {
 void add_userspace_links(const Receipt& receipt, Plan& plan) {
   const std::string libraries = fmt::format("{}/{}", kUserspaceFolder, receipt.files.libdir);
   plan.add(action::file({.path = "/etc/ld.so.conf.d/slipway-driver.conf", .content = kHeader + libraries + "\n"}))
-      .triggers({"ldconfig"})
+      .triggers({action::ldconfig()})
       .because("programs find libcuda and libnvidia-ml through ld.so.cache");
   if (!receipt.libdir.empty())
     for (const auto& name : receipt.files.libraries)
       add_link(plan, receipt.libdir + "/" + name, libraries + "/" + name, "programs that look in fixed folders find it",
-               {"ldconfig"});
+               {action::ldconfig()});
   for (const auto& tool : receipt.files.tools)
     add_link(plan, "/usr/bin/" + tool, fmt::format("{}/usr/bin/{}", kUserspaceFolder, tool), "a tool of the driver");
   for (const auto& icd : receipt.files.icds)
@@ -66,7 +66,8 @@ void add_kernel_links(const HostFacts& facts, const Receipt& receipt, Plan& plan
              fmt::format("{}/nvidia/{}", kFirmwareFolder, receipt.version), "the GSP of the GPUs boots from it");
   for (const auto& kernel : receipt.kernels())
     add_link(plan, fmt::format("{}/modules/{}/updates/slipway", facts.lib_folder, kernel.release),
-             modules_folder(kernel.release) + "/kernel", "modprobe finds the modules", {depmod(kernel.release)});
+             modules_folder(kernel.release) + "/kernel", "modprobe finds the modules",
+             {action::depmod(kernel.release)});
 }
 
 std::string modprobe_text(const Settings& settings) {
@@ -78,9 +79,9 @@ std::string modprobe_text(const Settings& settings) {
   return text + options_lines(settings.parameters);
 }
 
-/// dracut takes modprobe.d only into an initrd for one machine (hostonly), and the kernel's own drivers into any other.
-/// NVIDIA's it would take as well, with 60 MB of firmware: they would be loaded from there when they have long been
-/// replaced. A file of dracut's configuration counts for initrds too that the kernel's package has made later.
+/// dracut includes modprobe.d only in a host-only initrd, and the kernel's own drivers in any other. It would also
+/// include NVIDIA's modules with 60 MB of firmware, and load them from there long after they were replaced. A dracut
+/// configuration file also applies to initrds that a kernel package creates later.
 std::string dracut_text(const Settings& settings) {
   std::vector<std::string_view> omitted{"nvidia", "nvidia_uvm", "nvidia_modeset", "nvidia_drm", "nvidia_peermem"};
   if (settings.blacklist_nouveau)
@@ -89,12 +90,12 @@ std::string dracut_text(const Settings& settings) {
                      fmt::join(omitted, " "));
 }
 
-/// The blacklist must be in each initramfs that may hold nouveau, of a kernel without our modules too.
+/// Each initramfs that may contain nouveau needs the blacklist, even for a kernel without slipway's modules.
 std::vector<std::string> initramfs_triggers(const HostFacts& facts, const Receipt& receipt) {
   std::vector<std::string> triggers;
-  if (facts.kernel.initramfs.may_hold_nouveau) triggers.push_back("initramfs:" + receipt.kernel_release);
+  if (facts.kernel.initramfs.may_hold_nouveau) triggers.push_back(action::initramfs(receipt.kernel_release));
   for (const auto& kernel : facts.further_kernels)
-    if (kernel.initramfs.may_hold_nouveau) triggers.push_back("initramfs:" + kernel.release);
+    if (kernel.initramfs.may_hold_nouveau) triggers.push_back(action::initramfs(kernel.release));
   return triggers;
 }
 

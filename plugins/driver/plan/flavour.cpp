@@ -22,7 +22,8 @@ Error unsupported(const nvidia::FlavourChoice& choice) {
   return error;
 }
 
-// `modules: proprietary` on machines whose every GPU requires open would install a driver that drives nothing.
+// `modules: proprietary`, on machines where every GPU requires the open modules, would install a driver without a
+// usable GPU.
 Result<FlavourPlan> explicit_flavour(nvidia::Flavour wanted, const std::vector<nvidia::Gpu>& gpus, unsigned branch) {
   FlavourPlan plan{{wanted}, {}};
   for (const auto& gpu : gpus) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kNoteInstead = "write kernel_without_package: note, which leaves that kernel without the driver";
 
-/// There are no modules for this kernel, and nothing that could be compiled: all else is a defect of a package.
+/// True when there are no modules for this kernel and no source to compile; any other error is a defect of a package.
 bool says_that_there_is_none(const Error& error) {
   return error.code == ErrorCode::not_found || error.code == ErrorCode::build_failed ||
          error.code == ErrorCode::unsupported;
@@ -37,7 +37,7 @@ Result<KernelModules> modules_for(const Settings& settings, const HostFacts& fac
   return error;
 }
 
-/// What the receipt of the installed driver says of one kernel, if it is of the driver that is planned now.
+/// Uses the installed driver's receipt for one kernel, if that driver is the planned one.
 void recall(const HostFacts& facts, const Settings& settings, const Installation& installation, Wanted& wanted) {
   wanted.compiled_from.clear();
   wanted.known_missing = false;
@@ -55,7 +55,7 @@ void recall(const HostFacts& facts, const Settings& settings, const Installation
 
 Status add_further_kernels(const Settings& settings, const HostFacts& facts, const std::vector<Package>& packages,
                            Wanted wanted, Installation& installation, std::vector<std::string>& notes) {
-  wanted.flavours = {installation.package->flavour};  // libraries and modules are of one flavour
+  wanted.flavours = {installation.package->flavour};  // libraries and modules must have the same flavour
   for (const auto& kernel : facts.further_kernels) {
     wanted.kernel_release = kernel.release;
     recall(facts, settings, installation, wanted);

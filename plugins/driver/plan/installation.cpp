@@ -72,7 +72,7 @@ Result<Json> plan_build(const Settings& settings, const HostFacts& facts, const 
   return action::to_json(make_build(build));
 }
 
-/// What the modules of a package were made for, as its description says; empty: it does not say.
+/// Returns the vermagic of a package's modules, from its description; empty: not recorded.
 std::string vermagic_of(const Package& package) {
   const Json notes = package.modules.value("annotations", Json::object());
   return notes.is_object() && notes.contains(annotation::kVermagic) && notes[annotation::kVermagic].is_string()
@@ -80,7 +80,8 @@ std::string vermagic_of(const Package& package) {
              : std::string{};
 }
 
-/// The kernel would refuse modules with another vermagic, "version magic … should be …": said before anything is there.
+/// The kernel would refuse modules with another vermagic ("version magic … should be …"): fail before anything is
+/// installed.
 Status check_vermagic(const KernelFacts& of, const Package& package) {
   const std::string& kernel = of.release;
   const std::string made_for = vermagic_of(package);

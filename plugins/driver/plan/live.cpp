@@ -14,7 +14,7 @@ constexpr const char* kFirstModule = "nvidia";
 
 std::vector<unsigned> gpu_minors(const HostFacts& facts) {
   if (facts.loaded && !facts.gpu_minors.empty()) return facts.gpu_minors;
-  // Before the driver is loaded: it numbers the GPUs that it takes in the order of their addresses.
+  // Before the driver is loaded: it will number its GPUs in the order of their addresses.
   std::vector<unsigned> minors;
   for (unsigned minor = 0; minor < facts.usable_gpus().size() && minor <= nvidia::kMaxGpuMinor; ++minor)
     minors.push_back(minor);
@@ -36,7 +36,7 @@ void add_nodes(const Settings& settings, const HostFacts& facts, const std::vect
 
 void add_live_actions(const Settings& settings, const HostFacts& facts, const Target& target,
                       const std::string& driver_version, Plan& plan) {
-  // Not tried at all: NVIDIA's module would find no device, and the apply that failed would take the blacklist back.
+  // Loading is not tried: NVIDIA's module would find no device, and the failed apply would remove the blacklist again.
   if (const auto driver = kernel_driver_that_holds_a_gpu(facts); target.live && !driver.empty()) {
     plan.add(reboot_for_other_driver(driver, settings.blacklist_nouveau));
     plan.note(fmt::format("the kernel's own driver ({}) holds a GPU; the modules are loaded after the reboot", driver));
@@ -45,7 +45,7 @@ void add_live_actions(const Settings& settings, const HostFacts& facts, const Ta
   if (target.live && facts.loaded && facts.loaded->version != driver_version)
     plan.note(fmt::format("driver {} is loaded; it is replaced now if no process uses it, else with the next boot",
                           facts.loaded->version));
-  // The others go and come with the first one, which they need.
+  // The other modules need the first one, and are loaded and unloaded with it.
   for (const auto& module : settings.load)
     plan.add(action::kernel_module(module, {}, module == kFirstModule ? driver_version : ""));
   add_nodes(settings, facts, settings.load, plan);

@@ -11,7 +11,7 @@
 namespace slipway::driver {
 namespace {
 
-// What the open modules of 535.261.03 and 595.45.04 take (nv-reg.h and each module's module_param lines).
+// The parameters of the open modules of 535.261.03 and 595.45.04 (nv-reg.h and each module's module_param lines).
 const std::map<std::string, std::vector<std::string>, std::less<>>& known_parameters() {
   static const std::map<std::string, std::vector<std::string>, std::less<>> known{
       {"nvidia",

@@ -8,7 +8,7 @@
 namespace slipway::driver {
 namespace {
 
-/// Of the parameters that the spec sets, those that a later line gives another value.
+/// Notes the parameters of the spec that a later line sets to another value.
 void note_later_options(const Settings& settings, const ModprobeLine& line, Plan& plan) {
   const auto wanted = settings.parameters.find(line.module);
   if (line.command != "options" || !line.later || wanted == settings.parameters.end()) return;

@@ -8,10 +8,10 @@
 
 #include "driver/choose/errors.hpp"
 #include "driver/choose/version.hpp"
+#include "driver/choose/version_constraint.hpp"
 #include "driver/package/module_build.hpp"
 #include "driver/plan/module_parameters.hpp"
 #include "nvidia/driver_version.hpp"
-#include "nvidia/version_constraint.hpp"
 
 namespace slipway::driver {
 namespace {
@@ -30,7 +30,7 @@ Result<std::string> target_kernel(const HostFacts& facts, const Target& target) 
                {}};
 }
 
-/// Which of several kernels to choose: one that the source has a package for.
+/// Suggests one of several kernels: one with a package in the source.
 Error which_kernel(Error problem, const Settings& settings, const HostFacts& facts, const Target& target,
                    const Inputs& inputs) {
   if (problem.code != ErrorCode::conflict || facts.several_kernels.empty()) return problem;
@@ -90,7 +90,7 @@ Wanted make_wanted(const Settings& settings, const HostFacts& facts, const Targe
   wanted.os = facts.os;
   wanted.arch = target.arch;
   wanted.precompiled = settings.precompiled;
-  wanted.complete = catalogue.complete || !catalogue.unread.empty();  // of a version in question all is read
+  wanted.complete = catalogue.complete || !catalogue.unread.empty();  // all packages of a candidate version are read
   if (facts.installed)
     for (const auto& kernel : facts.installed->kernels())
       if (kernel.compiled && kernel.release == kernel_release) wanted.compiled_from = kernel.manifest;
@@ -104,7 +104,7 @@ std::vector<Package> of_version(const std::vector<Package>& packages, const std:
   return same;
 }
 
-// Unsigned modules under an enforcing kernel would be unpacked, switched in, and then refused: say so before.
+// A kernel that enforces signatures would refuse unsigned modules after they are installed: fail before.
 Status check_signatures(const Installation& installation, const Settings& settings, const HostFacts& facts,
                         const Target& target) {
   const auto modules = installation.modules();
@@ -124,7 +124,7 @@ Status check_signatures(const Installation& installation, const Settings& settin
       {}};
 }
 
-/// One version, fitted to this host.
+/// A version that fits this host.
 struct Fitted {
   FlavourPlan flavour;
   Choice choice;
@@ -147,7 +147,7 @@ Result<Fitted> fit(const Settings& settings, const HostFacts& facts, const std::
   return error;
 }
 
-/// The key does not help the newest kernel, and people who have set it ask why.
+/// The key does not apply to the newest kernel, and the text explains that to users who have set it.
 Error with_kernel_rule(const Settings& settings, const std::string& kernel_release, Error error) {
   if (settings.note_missing_package && error.code != ErrorCode::needs_catalogue)
     error.details.emplace_back("key",
@@ -157,7 +157,7 @@ Error with_kernel_rule(const Settings& settings, const std::string& kernel_relea
   return error;
 }
 
-/// What runs now: the modules of a kernel that has some are loaded; else they are once such a kernel boots.
+/// Adds the actions for the running kernel: its modules are loaded now if it has some, else when such a kernel boots.
 void add_running(const Settings& settings, const HostFacts& facts, const Target& target, const Receipt& receipt,
                  Plan& plan) {
   if (!target.live || facts.running_kernel.empty() || receipt.has_kernel(facts.running_kernel))

@@ -19,8 +19,8 @@ const nvidia::Gpu* gpu_of_other_driver(const HostFacts& facts) {
   return bound == facts.gpus.end() ? nullptr : &*bound;
 }
 
-// Undoing has nothing to undo: what runs in the kernel is not this action's work. The boot that it waits for loads the
-// modules and makes the device nodes, so that machine wants slipway-boot.service as one that has them now.
+// There is nothing to undo: this action does not change the running kernel. The next boot loads the modules and creates
+// the device nodes, so the machine needs slipway-boot.service as if it had them now.
 Action make(Json data, std::string summary) {
   const Action reboot = action::custom({.name = "reboot",
                                         .data = std::move(data),
@@ -30,7 +30,7 @@ Action make(Json data, std::string summary) {
                                         .removal_summary = "wait for no reboot any more",
                                         .lost_at_boot = true});
   Json waiting = reboot.json();
-  waiting["only_waits"] = true;  // it changes nothing: where the hardware is away, nothing waits for it
+  waiting["only_waits"] = true;  // it changes nothing, so nothing waits for missing hardware
   return Action(std::move(waiting));
 }
 

@@ -20,7 +20,8 @@ std::string shown(const std::vector<std::string>& list) {
   return fmt::format("{}; and {} more", fmt::join(list.begin(), list.begin() + kShown, "; "), list.size() - kShown);
 }
 
-// The file that a library's name stands for carries the driver's version; another one would not match the modules.
+// The real file behind a library's name has the driver's version in its name; another version would not match the
+// modules.
 void check_library(const std::string& name, const Receipt& receipt, const Host& host, std::vector<std::string>& wrong) {
   const std::string path = fmt::format("{}/{}/{}", kUserspaceFolder, receipt.files.libdir, name);
   const auto target = host.resolve(path);
@@ -32,7 +33,7 @@ void check_library(const std::string& name, const Receipt& receipt, const Host& 
   if (!version.empty() && version != receipt.version) wrong.push_back(fmt::format("{} is of driver {}", name, version));
 }
 
-/// @return  it leads to another driver's file, which an apply does not replace
+/// @return  true: it leads to another driver's file, which an apply does not replace
 bool check_link(const std::string& path, const Host& host, std::vector<std::string>& wrong) {
   const auto target = host.resolve(path);
   if (!target)
@@ -73,13 +74,13 @@ std::vector<std::string> faults_of_module(const std::string& name, const std::st
   };
   if (const auto made_for = vermagic_release(value("vermagic")); made_for != release)
     wrong.push_back(fmt::format("{} is for kernel {}", name, made_for.empty() ? "unknown" : made_for));
-  // nvidia-peermem of some branches has no version field.
+  // Some branches' nvidia-peermem has no version field.
   if (const auto version = value("version"); !version.empty() && version != driver_version)
     wrong.push_back(fmt::format("{} is of driver {}", name, version));
   return wrong;
 }
 
-/// Where several kernels have modules, what is wrong says whose.
+/// If several kernels have modules, each fault names the kernel.
 std::vector<std::string> faults_of_modules(const Receipt& receipt, const Host& host) {
   std::vector<std::string> wrong;
   for (const auto& kernel : receipt.kernels())
@@ -89,7 +90,7 @@ std::vector<std::string> faults_of_modules(const Receipt& receipt, const Host& h
   return wrong;
 }
 
-/// "…/modules.dep does not list A, B", or nothing.
+/// Returns "…/modules.dep does not list A, B", or an empty text.
 std::string fault_of_depmod(const InstalledKernel& kernel, const Host& host) {
   const std::string file = fmt::format("/lib/modules/{}/modules.dep", kernel.release);
   const auto dep = host.read(file, kDepLimit);

@@ -72,7 +72,7 @@ void verify_nouveau(const Settings& settings, const HostFacts& facts, Findings& 
 
 void verify_hardware(const std::string& driver_version, const Settings& settings, const HostFacts& facts,
                      const Host& host, Findings& findings) {
-  // A simulated machine shows GPUs to an offline root; its kernel runs nothing.
+  // A simulated machine shows GPUs to an offline root, but does not run its kernel.
   std::string why;
   if (!host.live()) why = "the root is not live: a boot loads the modules";
   if (facts.no_gpu_here() && host.hardware() != "assume") why = "no NVIDIA GPU can be seen";

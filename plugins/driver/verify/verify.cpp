@@ -11,7 +11,8 @@
 namespace slipway::driver {
 namespace {
 
-/// Of the kernels that are to have modules; one that there was no package for counts only where that is an error.
+/// Returns kernels without the modules that they should have; a kernel without a package counts only if that is an
+/// error.
 std::vector<std::string> kernels_without_modules(const Settings& settings, const HostFacts& facts) {
   const Receipt& receipt = *facts.installed;
   std::vector<std::string> missing = facts.kernel_releases();
@@ -50,7 +51,7 @@ void verify_receipt(const Settings& settings, const HostFacts& facts, Findings& 
 
 Findings verify_driver(const Settings& settings, const HostFacts& facts, const Host& host) {
   Findings findings;
-  // On a simulated machine no CUDA program could fail.
+  // No CUDA program runs on a simulated machine, so it is a warning there.
   const auto without_manager = host.live() ? Finding::Status::fail : Finding::Status::warning;
   if (facts.installed) {
     verify_receipt(settings, facts, findings);

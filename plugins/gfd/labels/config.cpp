@@ -20,7 +20,7 @@ Error wrong(const std::string& what, const std::string& where, const std::string
   return Error{.code = ErrorCode::invalid, .what = what, .where = where, .next = next};
 }
 
-/// A number is in nanoseconds, as Go's JSON has it.
+/// A number is in nanoseconds, as in Go's JSON.
 Status set_interval(const Node& node, Config& config) {
   if (const auto number = node.number(); number && !node.quoted) {
     const std::chrono::nanoseconds given(*number);
@@ -47,12 +47,11 @@ constexpr Key<Config> kOwn[] = {
     {"sleepInterval", set_interval},
 };
 
-/// The service's unit may write and read what the host spec itself names: paths that come from elsewhere would fail
-/// there.
+/// The service's unit has access only to paths in the host spec: paths from elsewhere would fail.
 Status check_paths(const Spec& spec, const Config& config) {
   const auto shared = names_a_config(spec, "gfd", no_environment) ? std::nullopt : spec.section_of("deviceplugin");
   const Json given = shared ? shared->value("config") : spec.value("config");
-  if (given.is_object() && given.value("kind", Json()) != "ConfigMap") return {};  // the unit is made with its paths
+  if (given.is_object() && given.value("kind", Json()) != "ConfigMap") return {};  // the unit is created with its paths
   const auto refuse = [](const char* key, const std::string& path, const char* own) -> Status {
     return wrong(std::string(key) + " '" + path + "' comes from a config that is chosen later",
                  std::string("spec.components.gfd.") + own,
@@ -64,7 +63,7 @@ Status check_paths(const Spec& spec, const Config& config) {
   return {};
 }
 
-/// The same of variables that only the service has: neither its unit nor a plan knows them.
+/// The same for variables of the service's process: neither its unit nor a plan knows them.
 Status check_paths_of_process(const Spec& spec, const Environment& environment) {
   const Json of_spec = spec.value("env");
   for (const auto& [name, key] :
@@ -78,7 +77,8 @@ Status check_paths_of_process(const Spec& spec, const Environment& environment) 
   return {};
 }
 
-/// What only gpu-feature-discovery's variables say; FAIL_ON_INIT_ERROR and MIG_STRATEGY are in the settings already.
+/// Reads the variables that only gpu-feature-discovery has; FAIL_ON_INIT_ERROR and MIG_STRATEGY are in the settings
+/// already.
 Status take_variables(const Spec& spec, const Environment& environment, Config& config) {
   SLIPWAY_CHECK(check_paths_of_process(spec, environment));
   const auto set = [&](const char* name, const auto& take) -> Status {
@@ -112,7 +112,7 @@ Result<std::optional<milliseconds>> parse_interval(const std::string& text, cons
   const Error error = wrong("'" + text + "' is not an interval", where, "write it like 60s, 1m30s or infinite");
   const auto parsed = nvidia::parse_duration(text);
   if (!parsed) return error;
-  // A pass takes milliseconds: less than a second between two would only keep the machine busy.
+  // A pass takes milliseconds: an interval below one second would only load the machine.
   return std::optional(std::max(std::chrono::duration_cast<milliseconds>(*parsed), kShortest));
 }
 

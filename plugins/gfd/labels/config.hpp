@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/gfd/labels/config.hpp - how labels are made: strategy, sharing, where they go.
+// plugins/gfd/labels/config.hpp - the settings of labels: strategy, sharing, and their destination.
 #pragma once
 
 #include <chrono>
@@ -29,37 +29,38 @@ struct Config {
   bool pci_labels = false;
   std::string output = kFeatureFile;
   std::string machine_type_file = kMachineTypeFile;
-  std::optional<std::chrono::milliseconds> interval = std::chrono::seconds(60);  ///< empty: once, then wait for SIGHUP
+  std::optional<std::chrono::milliseconds> interval = std::chrono::seconds(60);  ///< empty: one pass, then wait for
+                                                                                 ///< SIGHUP
   std::string driver_root = "/";
-  bool fail_on_init_error = false;  ///< the service ends where it finds no driver at its start
+  bool fail_on_init_error = false;  ///< the service exits if it finds no driver at its start
   nvidia::config::Sharing sharing;
-  std::vector<nvidia::config::NamePattern> gpu_names;  ///< of the config's `resources`, which names the GPUs' resources
+  std::vector<nvidia::config::NamePattern> gpu_names;  ///< patterns of the config's `resources`, which names the GPUs'
+                                                       ///< resources
   std::vector<nvidia::config::NamePattern> mig_names;  ///< likewise
-  std::set<std::string> named_resources;               ///< that these make, which have no labels of their own
-  std::vector<std::string> warnings;                   ///< of the configuration: keys that are not known
+  std::set<std::string> named_resources;               ///< resources that these patterns name; they have no labels of
+                                                       ///< their own
+  std::vector<std::string> warnings;                   ///< about the configuration: unknown keys
 };
 
-/// Takes over what GPU Feature Discovery reads of the settings that it shares with the device plugin. Errors:
-/// `invalid`.
+/// Copies the settings that GPU Feature Discovery shares with the device plugin. Errors: `invalid`.
 Status take_settings(const nvidia::config::Settings& settings, Config& config);
 
-/// Takes over what a config file of the device plugin and GPU Feature Discovery says (version v1); it is taken and
-/// refused as by deviceplugin. Errors: `invalid`.
+/// Reads a config file of the device plugin and GPU Feature Discovery (version v1), with the same rules as
+/// deviceplugin. Errors: `invalid`.
 Status take_upstream_config(const nvidia::config::Node& file, Config& config);
 
-/// The component's section of the host spec: its own keys over those of its `config` or `config_file`, which is read,
-/// or over what deviceplugin has (nvidia/config/shared.hpp).
-/// Errors: `invalid`, `not_found`, with the place.
+/// Reads the component's section of the host spec: its own keys override those of its `config` or `config_file`, or
+/// else those of deviceplugin (nvidia/config/shared.hpp). Errors: `invalid`, `not_found`, with the place.
 Result<Config> config_of(const Spec& spec, const Host& host);
-/// The same, of a config that was read already; with the variables of the service's own environment.
-/// @param process  as read_settings() had it
+/// The same for a config that is already read, with the variables of the service's own environment.
+/// @param process  as for read_settings()
 Result<Config> config_of(const Spec& spec, const nvidia::config::Settings& settings,
                          const char* (*process)(const char* name));
 
-/// What the section says otherwise than deviceplugin's, a sentence each. Errors: as config_of().
+/// Returns a sentence for each setting that differs from deviceplugin's. Errors: those of config_of().
 Result<std::vector<std::string>> contradictions_of(const Spec& spec, const Host& host);
 
-/// "90s", "1m30s", "infinite" as Go writes durations. Errors: `invalid`.
+/// Reads "90s", "1m30s", "infinite" in Go's syntax for durations. Errors: `invalid`.
 Result<std::optional<std::chrono::milliseconds>> parse_interval(const std::string& text, const std::string& where);
 
 }  // namespace slipway::gfd

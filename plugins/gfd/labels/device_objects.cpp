@@ -9,7 +9,7 @@
 namespace slipway::gfd {
 namespace {
 
-/// Object names are DNS subdomains: lower case, nothing but letters, digits, '-' and '.'.
+/// Object names are DNS subdomains: lower-case letters, digits, '-' and '.'.
 std::string object_name(std::string text) {
   for (char& c : text) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
@@ -19,7 +19,7 @@ std::string object_name(std::string text) {
   return text;
 }
 
-/// JSON is YAML too: a text keeps its quotes, so that no reader takes it for something else.
+/// JSON is YAML too: quoting keeps a text a text for every reader.
 std::string quoted(const Json& value) { return canonical(value); }
 
 }  // namespace

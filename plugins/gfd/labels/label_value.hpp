@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/gfd/labels/label_value.hpp - what Kubernetes takes for a label's key and value, and how names become such
-// values.
+// plugins/gfd/labels/label_value.hpp - the form of a label's key and value in Kubernetes, and the conversion of names
+// to such values.
 #pragma once
 
 #include <map>
@@ -14,24 +14,25 @@ using Labels = std::map<std::string, std::string>;
 
 inline constexpr std::size_t kMaxValue = 63;
 
-/// As GPU Feature Discovery does with names: characters other than letters, digits, '-', '_', '.' and blanks are
+/// Cleans a name as GPU Feature Discovery does: characters other than letters, digits, '-', '_', '.' and blanks are
 /// dropped, runs of blanks become one '-'.
 std::string sanitised(std::string_view text);
 
-/// Empty, or at most 63 characters of letters, digits, '-', '_' and '.', with a letter or digit at both ends.
+/// True for an empty value, or at most 63 characters of letters, digits, '-', '_' and '.', with a letter or digit at
+/// both ends.
 bool valid_value(std::string_view value);
-/// "prefix/name": the prefix a DNS subdomain, the name like a value that is not empty.
+/// True for "prefix/name": the prefix is a DNS subdomain, the name like a non-empty value.
 bool valid_key(std::string_view key);
 
-/// A product name with its endings ("-MIG-1g.10gb", "-SHARED"), made valid: the name in front is cut so that the
-/// endings stay, since they tell products apart. @return what valid_value() takes, unless the endings alone are too
-/// long
+/// Makes a valid value of a product name and its suffixes ("-MIG-1g.10gb", "-SHARED"): shortens the name and keeps the
+/// suffixes, because they distinguish products. @return a text for which valid_value() is true, unless the suffixes
+/// alone are too long
 std::string fitted(const std::string& name, const std::string& endings);
 
-/// Takes out what no node would accept. @return the keys that were taken out
+/// Removes labels that no node would accept. @return the removed keys
 std::string drop_invalid(Labels& labels);
 
-/// The features.d form: one "key=value" line each.
+/// Returns the features.d form: one "key=value" line each.
 std::string to_lines(const Labels& labels);
 
 }  // namespace slipway::gfd

@@ -14,7 +14,7 @@ const std::string kPrefix = "nvidia.com/";
 
 std::string bool_label(bool value) { return value ? "true" : "false"; }
 
-/// Fields of "550.90.07": two or three.
+/// Splits "550.90.07" into its two or three fields.
 Result<std::vector<std::string>> version_fields(const std::string& version) {
   auto fields = split(version, '.');
   if (fields.size() == 2) fields.emplace_back();
@@ -24,7 +24,7 @@ Result<std::vector<std::string>> version_fields(const std::string& version) {
 
 Status add_versions(const Snapshot& snapshot, Labels& labels) {
   SLIPWAY_TRY(driver, version_fields(snapshot.driver_version));
-  // The first three of each group are deprecated, and what many selectors still name.
+  // The first three of each group are deprecated, but many selectors still use them.
   labels[kPrefix + "cuda.driver.major"] = labels[kPrefix + "cuda.driver-version.major"] = driver[0];
   labels[kPrefix + "cuda.driver.minor"] = labels[kPrefix + "cuda.driver-version.minor"] = driver[1];
   labels[kPrefix + "cuda.driver.rev"] = labels[kPrefix + "cuda.driver-version.revision"] = driver[2];
@@ -47,7 +47,7 @@ std::string mode_of(const std::vector<Gpu>& gpus) {
   return all(kCompute) ? "compute" : "unknown";
 }
 
-/// That of all GPUs in a fabric; none when they disagree.
+/// Returns the clique of all GPUs in a fabric; empty when they differ.
 std::string clique_of(const std::vector<Gpu>& gpus) {
   std::string clique;
   for (const Gpu& gpu : gpus) {
@@ -109,7 +109,7 @@ Labels operator_labels(const Sources& sources) {
   Labels labels;
   if (!sources.gpu_on_bus && sources.snapshot.gpus.empty()) return labels;
   labels[kPrefix + "gpu.present"] = "true";
-  // The operator's set for nodes that run containers.
+  // The operator's labels for nodes that run containers.
   for (const char* component : {"driver", "gpu-feature-discovery", "container-toolkit", "device-plugin", "dcgm",
                                 "dcgm-exporter", "node-status-exporter", "operator-validator", "client"})
     labels[kPrefix + "gpu.deploy." + component] = "true";

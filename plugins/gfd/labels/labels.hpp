@@ -17,39 +17,41 @@
 
 namespace slipway::gfd {
 
-/// All that labels are made of; a pure function of it.
+/// The input of the labels, which depend on nothing else.
 struct Sources {
   Snapshot snapshot;         ///< without GPUs: no driver, or none found
-  std::string machine_type;  ///< as DMI says it; "unknown" where it cannot be read
-  bool gpu_on_bus = false;   ///< with or without a driver
-  bool vgpu_known = false;   ///< the PCI functions could be looked at
+  std::string machine_type;  ///< from DMI; "unknown" if it cannot be read
+  bool gpu_on_bus = false;   ///< a GPU is on the PCI bus, with or without a driver
+  bool vgpu_known = false;   ///< the PCI functions could be read
   std::optional<VgpuHost> vgpu;
-  std::int64_t timestamp = 0;  ///< seconds since 1970, of when the configuration was read
+  std::int64_t timestamp = 0;  ///< time when the configuration was read, in seconds since 1970
 };
 
-/// Errors: `invalid` MPS with a GPU in MIG mode; `io` a driver version of no known form.
+/// Errors: `invalid` MPS with a GPU in MIG mode; `io` a driver version in an unknown format.
 Result<Labels> make_labels(const Sources& sources, const Config& config);
 
-/// What the GPU Operator sets on a node of this kind: that it has GPUs, and which of its components belong there.
+/// Returns the labels that the GPU Operator sets on such a node: that it has GPUs, and the components to run there.
 Labels operator_labels(const Sources& sources);
 
-/// What Node Feature Discovery sets by itself, and operators and charts select nodes by: a function of vendor 10de is
-/// on the PCI bus.
+/// Returns the labels that Node Feature Discovery sets by itself, and that operators and charts select nodes by: the
+/// PCI bus has a function of vendor 10de.
 Labels pci_labels(const Sources& sources);
 
-/// gpu.product, gpu.count, gpu.memory and the like, by MIG strategy and sharing. On a node with several models the most
-/// numerous one is named, of equals the one with the lowest index: the same at every pass. GPUs without MIG come first.
+/// Adds gpu.product, gpu.count, gpu.memory and the like, by MIG strategy and sharing. On a node with several models the
+/// most frequent one is named, of equals the one with the lowest index: the same at every pass. GPUs without MIG come
+/// first.
 void add_resource_labels(const Snapshot& snapshot, const Config& config, Labels& labels);
 
-/// What the config shares and these GPUs are not, a sentence each: no label is made of it, and deviceplugin refuses
-/// devices that are not there. What one of `absent` may have is not refused.
+/// Returns a sentence for each entry of `sharing` that matches none of these GPUs: no label is made from it, and
+/// deviceplugin rejects missing devices. Entries that one of `absent` may match are not reported.
 std::vector<std::string> unmatched_sharing(const std::vector<Gpu>& gpus, const Config& config,
                                            const std::vector<nvidia::AbsentGpu>& absent = {});
 
-/// "gpu-0-node-NODE" with labels nvidia.com/gpu.product and gpu.uuid, and spec node, index, product, memory (MiB).
+/// Returns objects "gpu-0-node-NODE" with labels nvidia.com/gpu.product and gpu.uuid, and spec node, index, product,
+/// memory (MiB).
 std::vector<Json> device_objects(const Snapshot& snapshot, const std::string& node);
 
-/// The objects as YAML documents, keys in the order in which people write them.
+/// Returns the objects as YAML documents, with the keys in the usual order.
 std::string to_yaml(const std::vector<Json>& objects);
 
 }  // namespace slipway::gfd

@@ -37,7 +37,7 @@ class Reader {
                      .attributes = *attributes};
   }
 
-  /// Which profile the GPU instance of a device was made by.
+  /// Returns the profile that a device's GPU instance was created with.
   Result<unsigned> selector_of(nvmlDevice_t handle) {
     const auto id = nvml::gpu_instance_id(library_, handle);
     if (!id) return id.error(gpu_name_ + ": a MIG device");

@@ -30,12 +30,12 @@ std::map<std::string, std::vector<Part>> parts_of(const std::vector<Gpu>& gpus, 
   return parts;
 }
 
-/// In the order in which deviceplugin has them: `devices: 4` are the first four.
+/// The order is deviceplugin's: `devices: 4` means the first four.
 bool comes_before(const Part* one, const Part* other) {
   return one->gpu != other->gpu ? one->gpu < other->gpu : one->mig < other->mig;
 }
 
-/// Some stay in their resource, and some do not.
+/// True when some devices stay in their resource, and some do not.
 bool is_split(const std::vector<Part>& parts) {
   return std::ranges::any_of(parts, &Part::is_moved) && !std::ranges::all_of(parts, &Part::is_moved);
 }

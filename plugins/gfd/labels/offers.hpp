@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/gfd/labels/offers.hpp - what deviceplugin offers of a machine by the same config, so that labels say it too.
+// plugins/gfd/labels/offers.hpp - deviceplugin's offer on a machine with the same config, so that the labels match it.
 #pragma once
 
 #include <map>
@@ -16,43 +16,43 @@ namespace slipway::gfd {
 inline const std::string kGpu = "nvidia.com/gpu";
 inline const std::string kMig = "nvidia.com/mig-";
 
-/// "1g.10gb+me" as keys and values of labels have it: "1g.10gb.me".
+/// Returns "1g.10gb.me" for "1g.10gb+me", for use in keys and values of labels.
 std::string in_label(std::string profile);
 
-/// A GPU, or a MIG device of it, that is a device of a resource.
+/// A GPU or MIG device that is a device of a resource.
 struct Part {
   const Gpu* gpu = nullptr;
   const MigDevice* mig = nullptr;
-  std::string named;  ///< its resource before sharing: NVIDIA's own name, or that of the config's `resources`
+  std::string named;  ///< its resource before sharing: NVIDIA's own name, or one from the config's `resources`
   nvidia::config::Offer offer;
 
-  /// Sharing gives it to a resource of another name.
+  /// True when sharing moves it to a resource of another name.
   bool is_moved() const { return offer.resource != named; }
 };
 
-/// How a resource is shared, as its labels say it.
+/// The sharing of a resource, as in its labels.
 struct Shared {
   unsigned replicas = 1;
   std::string strategy = "none";
   std::string ending;  ///< of the product
 };
 
-/// A machine's devices by the resources that they make under NVIDIA's own names, which labels have, with how each is
-/// offered. Borrows the GPUs.
+/// A machine's devices by resource under NVIDIA's own names, as labels use them, with the offer of each. Borrows the
+/// GPUs.
 class Offers {
  public:
-  /// @param absent  GPUs that do not answer, which keep their places in `devices: 4`
+  /// @param absent  GPUs that do not answer; they still count in `devices: 4`
   Offers(const std::vector<Gpu>& gpus, const Config& config, const std::vector<nvidia::AbsentGpu>& absent = {});
 
-  /// nvidia.com/gpu and nvidia.com/mig-…, as far as there are any.
+  /// Returns nvidia.com/gpu and nvidia.com/mig-…, if there are such devices.
   std::set<std::string> resources() const;
-  /// The devices that carry the labels of a resource: all of them, or, when sharing gives a part of them to a resource
-  /// of another name, those that are left.
+  /// Returns the devices that carry the labels of a resource: all of them, or, when sharing moves some to a resource of
+  /// another name, the remaining ones.
   std::vector<Part> labelled(const std::string& resource) const;
-  /// What sharing gives to resources of other names, by these, where it leaves some devices behind or gives them to
-  /// several.
+  /// Returns the devices that sharing moves to resources of other names, by name, if some devices remain or there are
+  /// several names.
   std::map<std::string, std::vector<Part>> moved() const;
-  /// @param parts  not empty; of one model or profile
+  /// @param parts  not empty; all of one model or profile
   Shared shared(const std::vector<Part>& parts) const;
 
  private:

@@ -24,7 +24,7 @@ void put_shared(const std::string& prefix, const Shared& shared, Labels& labels)
   labels[prefix + ".sharing-strategy"] = shared.strategy;
 }
 
-/// Of a resource that holds shared devices and others: how many there are of each.
+/// Adds the number of shared and of exclusive devices of a resource that has both.
 void put_split(const std::string& prefix, const std::vector<Part>& parts, Labels& labels) {
   const auto exclusive = std::ranges::count_if(parts, [](const Part& part) { return part.offer.replicas < 2; });
   const auto all = std::ssize(parts);
@@ -33,7 +33,8 @@ void put_split(const std::string& prefix, const std::vector<Part>& parts, Labels
   labels[prefix + ".count.exclusive"] = std::to_string(exclusive);
 }
 
-/// The GPU that stands for its model: the most numerous model's last; null: none is of that kind.
+/// Returns the GPU that represents its model: the last GPU of the most frequent model; null: there is none of that
+/// kind.
 const Gpu* representative(const std::vector<const Gpu*>& gpus, bool mig) {
   std::map<std::string, unsigned> counts;
   for (const Gpu* gpu : gpus)
@@ -78,7 +79,7 @@ void add_mig(const std::string& prefix, const Gpu& parent, const MigDevice& devi
   labels[prefix + ".engines.ofa"] = std::to_string(has.sharedOfaCount);
 }
 
-/// A MIG layout that the strategy `single` cannot show as one kind of GPU.
+/// Adds labels for a MIG layout that the strategy `single` cannot show as one kind of GPU.
 void add_invalid(const Gpu& gpu, Labels& labels) {
   labels[kGpu + ".product"] = fitted(sanitised(gpu.name), "-MIG-INVALID");
   labels[kGpu + ".count"] = labels[kGpu + ".replicas"] = labels[kGpu + ".memory"] = "0";
@@ -104,7 +105,7 @@ void add_single(const std::vector<Gpu>& gpus, const Offers& offers, Labels& labe
   put_split(kGpu, parts, labels);
 }
 
-/// The first of a profile stands for all.
+/// The first device of a profile represents all.
 void add_mixed(const Offers& offers, Labels& labels) {
   for (const std::string& resource : offers.resources()) {
     if (resource == kGpu) continue;
@@ -115,7 +116,7 @@ void add_mixed(const Offers& offers, Labels& labels) {
   }
 }
 
-/// Of the devices that sharing offers under another name than the rest of their resource.
+/// Adds labels of the devices that sharing offers under another name than the rest of their resource.
 void add_moved(const Offers& offers, Labels& labels) {
   for (const auto& [resource, parts] : offers.moved()) {
     const Part& first = parts.front();
@@ -133,7 +134,7 @@ void add_moved(const Offers& offers, Labels& labels) {
   }
 }
 
-/// Of whole GPUs; those in MIG mode come first, so that the others' labels stand where there are both.
+/// Adds labels of whole GPUs; those in MIG mode come first, so that the labels of other GPUs override theirs.
 void add_gpus(const std::vector<Gpu>& gpus, const Offers& offers, Labels& labels) {
   std::vector<const Gpu*> all;
   for (const Gpu& gpu : gpus) all.push_back(&gpu);
@@ -149,7 +150,7 @@ void add_gpus(const std::vector<Gpu>& gpus, const Offers& offers, Labels& labels
   put_split(kGpu, parts, labels);
 }
 
-/// As an entry of `sharing` names devices: "0", "0:1", or a UUID.
+/// True when a device of an entry of `sharing` exists: "0", "0:1", or a UUID.
 bool is_there(const std::vector<Gpu>& gpus, const std::string& device) {
   return std::ranges::any_of(gpus, [&device](const Gpu& gpu) {
     const std::string index = std::to_string(gpu.place.value_or(gpu.index));
@@ -160,7 +161,7 @@ bool is_there(const std::vector<Gpu>& gpus, const std::string& device) {
   });
 }
 
-/// No lost GPU tells its UUID.
+/// The UUID of a lost GPU is unknown.
 bool may_be_lost(const std::vector<nvidia::AbsentGpu>& absent, const std::string& device) {
   const bool is_uuid = device.starts_with("GPU-") || device.starts_with("MIG-");
   const std::string number = device.substr(0, device.find(':'));
@@ -173,7 +174,7 @@ bool may_be_lost(const std::vector<nvidia::AbsentGpu>& absent, const std::string
 std::vector<std::string> unmatched_sharing(const std::vector<Gpu>& gpus, const Config& config,
                                            const std::vector<nvidia::AbsentGpu>& absent) {
   std::vector<std::string> unmatched;
-  if (gpus.empty()) return unmatched;  // without a driver nobody can tell
+  if (gpus.empty()) return unmatched;  // unknown without a driver
   std::set<std::string> resources = Offers(gpus, config).resources();
   resources.insert(config.named_resources.begin(), config.named_resources.end());
   for (const auto& entry : config.sharing.resources) {

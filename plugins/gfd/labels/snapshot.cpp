@@ -8,9 +8,10 @@
 
 #include <fmt/format.h>
 
+#include "gfd/labels/fabric.hpp"
+#include "nvidia/gpu.hpp"
 #include "nvidia/machine/gpu_bus.hpp"
 #include "nvidia/nvml/device.hpp"
-#include "nvidia/nvml/fabric.hpp"
 #include "nvidia/nvml/mig.hpp"
 #include "nvidia/nvml/system.hpp"
 
@@ -21,7 +22,7 @@ namespace nvml = nvidia::nvml;
 
 constexpr unsigned kMibShift = 20;
 
-/// What GPUs of one name have in common. A call that hangs must not keep it from the others, so it is copied.
+/// Properties that GPUs of one name share. They are copied, because a hanging call must not keep them from other GPUs.
 class KnownModels {
  public:
   nvml::KnownProfiles of(const std::string& name) {
@@ -38,12 +39,8 @@ class KnownModels {
   std::map<std::string, nvml::KnownProfiles> models_;
 };
 
-// A display adapter for the workstation itself, which upstream does not count either.
+// True for a display adapter of the workstation itself, which upstream does not count either.
 bool left_out(const std::string& name) { return name == "DGX Display" || name == "NVIDIA DGX Display"; }
-
-std::string gpu_label(unsigned index, const Gpu& gpu) {
-  return gpu.address.empty() ? fmt::format("GPU {}", index) : fmt::format("GPU {} ({})", index, gpu.address);
-}
 
 std::optional<std::uint32_t> class_of(const Host& host, const std::string& address) {
   const std::string text = host.attribute("/sys/bus/pci/devices/" + address + "/class");
@@ -53,7 +50,7 @@ std::optional<std::uint32_t> class_of(const Host& host, const std::string& addre
   return problem == std::errc{} ? std::optional(value) : std::nullopt;
 }
 
-/// What a GPU says of itself; asked on the thread for calls.
+/// The answers of a GPU; read on the call thread.
 struct Look {
   Gpu gpu;
   bool display = false;  ///< it is left out
@@ -64,32 +61,32 @@ Status read_identity(nvml::Nvml& inside, nvmlDevice_t device, Gpu& gpu) {
   if (const auto place = nvml::device_pci(inside, device)) gpu.address = place->address;
   gpu.uuid = nvml::device_uuid(inside, device).value_or("");
   const auto capability = nvml::compute_capability(inside, device);
-  if (!capability && !capability.absent()) return capability.error(gpu_label(gpu.index, gpu));
+  if (!capability && !capability.absent()) return capability.error(nvidia::gpu_label(gpu.index, gpu.address));
   gpu.compute_major = capability.value_or({}).major;
   gpu.compute_minor = capability.value_or({}).minor;
   if (const auto total = nvml::memory_total(inside, device)) {
     gpu.memory_mib = *total >> kMibShift;
   } else if (total.code() == NVML_ERROR_GPU_IS_LOST) {
-    return total.error(gpu_label(gpu.index, gpu));
+    return total.error(nvidia::gpu_label(gpu.index, gpu.address));
   }
   return {};
 }
 
 Status read_fabric(nvml::Nvml& inside, nvmlDevice_t device, Gpu& gpu) {
-  const auto fabric = nvml::fabric(inside, device);
-  if (!fabric && !fabric.absent()) return fabric.error(gpu_label(gpu.index, gpu));
+  const auto fabric = gfd::fabric(inside, device);
+  if (!fabric && !fabric.absent()) return fabric.error(nvidia::gpu_label(gpu.index, gpu.address));
   if (fabric && fabric->attached()) gpu.clique = fmt::format("{}.{}", fabric->cluster_uuid(), fabric->clique);
   return {};
 }
 
 Status read_mig(nvml::Nvml& inside, nvmlDevice_t device, KnownModels& models, Gpu& gpu) {
   const auto mode = nvml::mig_mode(inside, device);
-  if (!mode && !mode.absent()) return mode.error(gpu_label(gpu.index, gpu));
+  if (!mode && !mode.absent()) return mode.error(nvidia::gpu_label(gpu.index, gpu.address));
   gpu.mig_capable = mode.ok();
   gpu.mig_enabled = mode.ok() && mode->current;
   if (!gpu.mig_enabled) return {};
   nvml::KnownProfiles known = models.of(gpu.name);
-  SLIPWAY_TRY(devices, read_mig_devices(inside, device, gpu_label(gpu.index, gpu), known));
+  SLIPWAY_TRY(devices, read_mig_devices(inside, device, nvidia::gpu_label(gpu.index, gpu.address), known));
   models.learn(gpu.name, std::move(known));
   gpu.mig = std::move(devices);
   return {};
@@ -98,9 +95,9 @@ Status read_mig(nvml::Nvml& inside, nvmlDevice_t device, KnownModels& models, Gp
 Status read_gpu(nvml::Nvml& inside, KnownModels& models, Look& look) {
   Gpu& gpu = look.gpu;
   const auto device = nvml::device_at(inside, gpu.index);
-  if (!device) return device.error(gpu_label(gpu.index, gpu));
+  if (!device) return device.error(nvidia::gpu_label(gpu.index, gpu.address));
   const auto name = nvml::device_name(inside, *device);
-  if (!name) return name.error(gpu_label(gpu.index, gpu));
+  if (!name) return name.error(nvidia::gpu_label(gpu.index, gpu.address));
   gpu.name = *name;
   look.display = left_out(gpu.name);
   if (look.display) {
@@ -112,7 +109,7 @@ Status read_gpu(nvml::Nvml& inside, KnownModels& models, Look& look) {
   return read_fabric(inside, *device, gpu);
 }
 
-/// One after the other, in index order.
+/// Reads the GPUs one after the other, in index order.
 std::vector<nvml::Answer<Look>> read_gpus(nvml::Nvml& library, unsigned count) {
   return library.ask_each<Look>(
       count, [models = std::make_shared<KnownModels>()](nvml::Nvml& inside, std::size_t i, Look& look) {
@@ -145,7 +142,7 @@ nvml::Answer<Driver> read_driver(nvml::Nvml& library) {
   });
 }
 
-/// @param answering  the display adapters, which are left out
+/// @param answering  the display adapters, which have no labels
 void find_places(const Host& host, std::vector<nvidia::AnsweringGpu> answering, Snapshot& snapshot) {
   for (const Gpu& gpu : snapshot.gpus) answering.push_back({.address = gpu.address, .product = gpu.name});
   nvidia::GpuBus bus;
@@ -167,9 +164,9 @@ Result<Snapshot> take_snapshot(nvml::Nvml& library, const Host& host, bool with_
   std::vector<nvidia::AnsweringGpu> displays;
   unsigned index = 0;
   for (const auto& look : read_gpus(library, driver->gpus)) {
-    const Gpu unknown{.index = index++};
+    const std::string label = nvidia::gpu_label(index++, {});
     if (!look || !look->status) {
-      Error error = look ? look->status.error() : look.error(gpu_label(unknown.index, unknown));
+      Error error = look ? look->status.error() : look.error(label);
       snapshot.unreachable.push_back(error);
       if (!first) first = std::move(error);
     } else if (!look->display) {
@@ -179,7 +176,7 @@ Result<Snapshot> take_snapshot(nvml::Nvml& library, const Host& host, bool with_
       displays.push_back({.address = look->gpu.address, .product = {}});
     }
   }
-  // A driver that is unloaded takes all GPUs along, whichever was asked last.
+  // Unloading the driver removes all GPUs, including those that have answered.
   if (first && (snapshot.gpus.empty() || !nvml::device_count(library))) return *std::move(first);
   if (with_places) find_places(host, std::move(displays), snapshot);
   return snapshot;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/gfd/labels/snapshot.hpp - what one pass finds out about the machine's GPUs; labels are made of nothing else.
+// plugins/gfd/labels/snapshot.hpp - the result of one pass over the machine's GPUs; labels are made only from it.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct MigDevice {
 
 struct Gpu {
   unsigned index = 0;
-  std::optional<unsigned> place;  ///< among all GPUs on the PCI bus, lost ones too; empty: the bus cannot be seen
-  std::string name;               ///< as NVML gives it
+  std::optional<unsigned> place;  ///< among all GPUs on the PCI bus, lost ones too; empty: the bus is not visible
+  std::string name;               ///< as NVML returns it
   std::string uuid;               ///< empty: not known
   std::string address;            ///< "0000:65:00.0"
   std::optional<std::uint64_t> memory_mib;
@@ -33,7 +33,7 @@ struct Gpu {
   bool mig_capable = false;
   bool mig_enabled = false;
   std::vector<MigDevice> mig;
-  std::string clique;                         ///< "CLUSTER-UUID.CLIQUE"; empty: in no fabric of several nodes
+  std::string clique;                         ///< "CLUSTER-UUID.CLIQUE"; empty: not in a fabric of several nodes
   std::optional<std::uint32_t> device_class;  ///< of the PCI function; empty: not readable
 };
 
@@ -42,18 +42,18 @@ struct Snapshot {
   unsigned cuda_major = 0;
   unsigned cuda_minor = 0;
   std::vector<Gpu> gpus;  ///< in index order, those that answer
-  /// Those that do not: "GPU 1: it fell off the bus …", and what to do.
+  /// The GPUs that did not answer: "GPU 1: it fell off the bus …", with the remedy.
   std::vector<Error> unreachable;
-  std::vector<nvidia::AbsentGpu> absent;  ///< the same by their places, and those that NVML does not show at all
+  std::vector<nvidia::AbsentGpu> absent;  ///< the same GPUs by position, and those that NVML does not show at all
 };
 
-/// Asks NVML, and sysfs for PCI classes. A GPU that does not answer is left out: pods go to the others. What a GPU does
-/// not have is left empty.
+/// Reads NVML, and PCI classes from sysfs. A GPU that does not answer is left out: pods use the others. Values that a
+/// GPU does not have stay empty.
 /// @param with_places  reads the PCI bus: some hundred files, which only a config that names devices needs
-/// Errors: NVML's, naming the GPU, where none answers, or the driver went away meanwhile.
+/// Errors: NVML's, with the GPU, if none answers or the driver went away meanwhile.
 Result<Snapshot> take_snapshot(nvidia::nvml::Nvml& nvml, const Host& host, bool with_places);
 
-/// @param gpu_name  for errors. @param profiles  what is known of those of its model
+/// @param gpu_name  for errors. @param profiles  the known profiles of its model
 /// Errors: NVML's; `io` an instance of a profile that the driver does not list
 Result<std::vector<MigDevice>> read_mig_devices(nvidia::nvml::Nvml& nvml, nvmlDevice_t gpu, const std::string& gpu_name,
                                                 nvidia::nvml::KnownProfiles& profiles);

@@ -18,7 +18,7 @@ constexpr unsigned kVendorSpecific = 0x09;
 constexpr int kMostCapabilities = 48;  // no more fit
 constexpr std::uint32_t kWord = 4;
 
-// NVIDIA's record in it: id, next, length, "VF", then parts of id, length and data.
+// NVIDIA's record in it: id, next, length, "VF", then parts, each with id, length and data.
 constexpr std::size_t kSignature = 3;
 constexpr std::size_t kFirstPart = 5;
 constexpr std::size_t kText = 10;
@@ -34,7 +34,7 @@ Result<std::string> read_whole(const ConfigSpace& space, std::uint32_t at, std::
       .code = ErrorCode::denied, .what = "the configuration space cannot be read as a whole", .next = "run it as root"};
 }
 
-/// The bytes of the vendor specific capability; empty: there is none.
+/// Returns the bytes of the vendor specific capability; empty: there is none.
 Result<std::string> vendor_capability(const ConfigSpace& space) {
   SLIPWAY_TRY(command_and_status, read_whole(space, kStatus & ~(kWord - 1), kWord));
   if ((byte_at(command_and_status, kStatus % kWord) & kHasCapabilities) == 0) return std::string();

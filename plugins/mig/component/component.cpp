@@ -33,7 +33,7 @@ constexpr std::size_t kLongestLabels = 1 << 20;
 constexpr const char* kThenApply = ", then run `slipway apply`";
 constexpr const char* kAtBoot = "slipway-boot.service partitions the GPUs at each boot";
 
-/// Why no GPU can be asked here, where that is no mistake; empty: one can.
+/// Says why no GPU can be read here, if that is not an error; empty: GPUs can be read.
 std::string why_later(const Host& host) {
   if (!host.has_kernel_view()) return std::string("this root shows no devices; ") + kAtBoot;
   return {};
@@ -41,7 +41,7 @@ std::string why_later(const Host& host) {
 
 Result<std::vector<Gpu>> ask_gpus(nvidia::nvml::Nvml& nvml, const Settings& settings, const Host& host) {
   SLIPWAY_TRY(gpus, read_gpus(nvml));
-  name_lost_gpus(host, gpus);  // their managers go by the address
+  name_lost_gpus(host, gpus);  // their managers are found by address
   SLIPWAY_CHECK(name_managers(host, settings.managers, gpus));
   return gpus;
 }
@@ -56,7 +56,7 @@ Result<std::vector<Gpu>> gpus_of(const Facts& facts) {
   return gpus;
 }
 
-/// With the config that the node's labels name.
+/// Reads the settings, with the config that the node's labels name.
 Result<Settings> settings_from(const Spec& spec, const Facts& facts) {
   SLIPWAY_TRY(settings, read_settings(spec));
   if (const std::string label = facts.text("label"); !label.empty()) settings.config = label;
@@ -66,7 +66,8 @@ Result<Settings> settings_from(const Spec& spec, const Facts& facts) {
 constexpr const char* kOtherUnit = "/etc/systemd/system/nvidia-mig-manager.service";
 constexpr const char* kLeftToIt = ", and the GPUs are left to it";
 
-/// Fact "yields": to whom the GPUs are left. A problem: a manager that neither is yielded to nor can be taken over.
+/// Sets the fact "yields": the program that the GPUs are left to. Problem: another manager that slipway neither yields
+/// to nor can take over.
 void look_for_other_manager(const Settings& settings, const Host& host, Facts& facts) {
   const bool yields = settings.other_manager == OtherManager::yield;
   if (yields && is_other_manager_enabled(host))
@@ -79,15 +80,15 @@ void look_for_other_manager(const Settings& settings, const Host& host, Facts& f
     facts.set("problem", to_json(refused_beside(*manager, to_string(settings.other_manager))));
 }
 
-/// Of a file that a key of the spec names.
+/// The error for a file that a key of the spec names.
 Error of_key(const std::string& key, Error error) {
   error.where = "spec.components.mig." + key;
-  if (error.code == ErrorCode::not_found) error.code = ErrorCode::invalid;  // no component makes it
+  if (error.code == ErrorCode::not_found) error.code = ErrorCode::invalid;  // no component creates the file
   if (error.next.empty()) error.next = "name a file that is there in the host's root, or put it there";
   return error;
 }
 
-/// The services that stand still during a change.
+/// Reads the services that are stopped during a change.
 Status read_clients(const Settings& settings, const Host& host, Facts& facts) {
   if (settings.clients_file.empty()) return {};
   const auto text = read_trusted(host, settings.clients_file, kLongestConfig);
@@ -97,7 +98,7 @@ Status read_clients(const Settings& settings, const Host& host, Facts& facts) {
   return {};
 }
 
-/// What the labels of the node say. A file that is not there yet is one without labels.
+/// Reads the node's labels. A file that does not exist yet counts as one without labels.
 Status read_labels(const Settings& settings, const Host& host, Facts& facts) {
   if (settings.label_file.empty()) return {};
   const auto text = read_trusted(host, settings.label_file, kLongestLabels);
@@ -108,7 +109,7 @@ Status read_labels(const Settings& settings, const Host& host, Facts& facts) {
   return {};
 }
 
-/// A config that there is not, where the node's labels name it: the spec is not to blame.
+/// The error for a missing config that the node's labels name: the spec is correct.
 Error about_label(Error error, const Settings& settings, const Facts& facts) {
   if (facts.text("label").empty() || error.code != ErrorCode::not_found) return error;
   error.what += ", which the label nvidia.com/mig.config names (" + error.where + ")";
@@ -117,7 +118,7 @@ Error about_label(Error error, const Settings& settings, const Facts& facts) {
   return error;
 }
 
-/// A mistake in the spec or its file, whatever the GPUs turn out to be: nobody need wait for a driver to tell it.
+/// Checks the spec and its file without the GPUs, so that a mistake is reported before a driver is available.
 Status check_given(const Settings& settings, const Facts& facts) {
   const bool unread = !settings.file.empty() && !facts.has("file");
   if (!facts.text("label").empty() || unread) return {};
@@ -139,13 +140,13 @@ Result<Intents> intents_from(const Settings& settings, const Facts& facts) {
   return std::move(intents);
 }
 
-/// While nobody can say what the GPUs are to be.
+/// Keeps the recorded layouts while the target is unknown.
 void keep_recorded(const Settings& settings, Plan& plan) {
   if (!settings.state_file.empty()) plan.add(action::as_recorded("service-file", settings.state_file));
   plan.add(layouts_as_recorded());
 }
 
-/// Who uses what has to change. A mistake in the spec is told by plan().
+/// Finds the users of instances that have to change. plan() reports mistakes in the spec.
 void look_for_holders(nvidia::nvml::Nvml& nvml, const Spec& spec, const Host& host, Facts& facts) {
   const auto settings = settings_from(spec, facts);
   if (!settings || settings->config.empty() || is_left_to_a_boot(*settings)) return;

@@ -10,9 +10,9 @@ namespace slipway::mig {
 
 class Mig final : public Component {
  public:
-  /// Facts: "gpus" (modes, profiles, instances), "elsewhere" and "lost" (GPUs that NVML does not show), "held" (who
-  /// uses what has to change), "clients", "yields", "file" (text of the config file), or "later" (why no GPU can be
-  /// asked here), or "problem" (an error object).
+  /// Facts: "gpus" (modes, profiles, instances), "elsewhere" and "lost" (GPUs that NVML does not show), "held" (users
+  /// of instances that have to change), "clients", "yields", "file" (text of the config file), or "later" (why no GPU
+  /// can be asked here), or "problem" (an error object).
   Result<Facts> detect(const Spec& spec, const Host& host) const override;
   Result<Plan> plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const override;
   Result<bool> check(const Action& action, const Host& host) const override;
@@ -20,7 +20,7 @@ class Mig final : public Component {
   Result<Outcome> apply(const Action& action, const Host& host) const override;
   /// Findings "mig.layout", "mig.reset".
   Result<Findings> verify(const Spec& spec, const Host& host) const override;
-  /// Those of diagnose_gpus() and its like, and "mig.in-use".
+  /// Returns the findings of diagnose_gpus() and the other functions in diagnose/, and "mig.in-use".
   Result<Findings> diagnose(const Spec& spec, const Host& host) const override;
   const Commands* commands() const override { return &tools_; }
 

@@ -23,13 +23,13 @@ namespace nvml = nvidia::nvml;
 
 std::string name_of(const Target& target) { return nvidia::exclusive_of(target.uuid); }
 
-/// What it is to be, to tell it from another target.
+/// Returns the target as text, to compare it with another one.
 std::string text_of(const Target& target) { return to_json(target).dump(); }
 
-/// A GPU that has to change while somebody uses it.
+/// A GPU that has to change and is in use.
 struct InUse {
   const Intent* intent = nullptr;
-  std::vector<drain::Holder> holders;
+  std::vector<drain::DeviceHolder> holders;
 };
 
 Result<std::vector<InUse>> users_of(nvml::Nvml& nvml, const Host& host, const Settings& settings,
@@ -53,35 +53,37 @@ std::string held_text(const InUse& used) {
   return used.intent->gpu.text() + " is held by " + listed(drain::few_texts_of(used.holders), "and");
 }
 
-/// "; its change waits since 2026-11-26 09:12 UTC"; empty: it does not.
+/// Returns "; its change waits since 2026-11-26 09:12 UTC"; empty: it does not wait.
 std::string waiting_text(const Host& host, const InUse& used) {
   const auto waiting = drain::read_waiting(host, name_of(used.intent->target), text_of(used.intent->target));
   return waiting ? "; its change waits since " + waiting->since : std::string();
 }
 
-/// Without the units that an apply stops and starts again.
-void erase_clients(const Host& host, const std::vector<std::string>& clients, std::vector<drain::Holder>& holders) {
-  std::erase_if(holders, [&](const drain::Holder& holder) {
+/// Removes the units that an apply stops and starts again.
+void erase_clients(const Host& host, const std::vector<std::string>& clients,
+                   std::vector<drain::DeviceHolder>& holders) {
+  std::erase_if(holders, [&](const drain::DeviceHolder& holder) {
     return host.live() && std::ranges::count(clients, holder.process.owner.unit) != 0;
   });
 }
 
-/// "GPU 0-2, 5 have their layouts"; empty: there are none.
+/// Returns "GPU 0-2, 5 have their layouts"; empty: there are none.
 std::string have_layouts(std::vector<unsigned> gpus) {
   if (gpus.empty()) return {};
   std::ranges::sort(gpus);
   return "GPU " + ranges_text(gpus) + (gpus.size() == 1 ? " has its layout" : " have their layouts");
 }
 
-/// What the policy terminate makes of them.
-std::string what_follows(const Host& host, const std::vector<drain::Holder>& holders) {
+/// Says what the policy terminate does with them.
+std::string what_follows(const Host& host, const std::vector<drain::DeviceHolder>& holders) {
   const std::vector<drain::Remaining> left = drain::find_unendable(host, holders);
   if (left.empty()) return "an apply ends it";
   return "an apply fails, since it cannot end " + drain::to_text(left.front().holder) + ": " + left.front().why;
 }
 
-/// What an apply makes of them.
-std::string what_follows(const Host& host, const std::vector<drain::Holder>& holders, const drain::Settings& settings) {
+/// Says what an apply does with them.
+std::string what_follows(const Host& host, const std::vector<drain::DeviceHolder>& holders,
+                         const drain::Settings& settings) {
   const std::string policy = " (drain: " + drain::to_string(settings.policy) + ")";
   switch (settings.policy) {
     case drain::Policy::terminate:
@@ -107,7 +109,7 @@ Result<GpuDrains> GpuDrains::open(nvml::Nvml& nvml, const Host& host, const std:
   std::vector<Each> all;
   for (std::size_t i = 0; i < targets.size(); ++i) {
     const Gpu& gpu = gpus[i].gpu;
-    if (gpu.lost) continue;  // the others go on; verify() names it
+    if (gpu.lost) continue;  // the other GPUs continue; verify() reports this one
     const drain::Drain::Change change{.name = name_of(targets[i]),
                                       .target = text_of(targets[i]),
                                       .subject = gpu.text(),
@@ -125,7 +127,7 @@ std::vector<const GpuDrains::Each*> GpuDrains::changing() const {
   return changing;
 }
 
-std::vector<std::vector<drain::Holder>> GpuDrains::find(nvml::Nvml& nvml) const {
+std::vector<std::vector<drain::DeviceHolder>> GpuDrains::find(nvml::Nvml& nvml) const {
   std::vector<Changing> gpus;
   for (const Each* each : changing())
     gpus.push_back({.device = each->open.device, .gpu = &each->open.gpu, .target = &each->target});
@@ -143,8 +145,8 @@ Result<std::vector<Outcome>> GpuDrains::admit(nvml::Nvml& nvml, const std::vecto
   const std::vector<const Each*> gpus = changing();
   if (gpus.empty()) return with_others({});
   auto holders =
-      gpus.front()->drain.is_for_a_boot() ? std::vector<std::vector<drain::Holder>>(gpus.size()) : find(nvml);
-  for (std::vector<drain::Holder>& each : holders) erase_clients(host_, clients, each);
+      gpus.front()->drain.is_for_a_boot() ? std::vector<std::vector<drain::DeviceHolder>>(gpus.size()) : find(nvml);
+  for (std::vector<drain::DeviceHolder>& each : holders) erase_clients(host_, clients, each);
   std::vector<const drain::Drain*> drains;
   std::vector<Result<Outcome>> each;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
@@ -207,7 +209,7 @@ Status find_in_use(nvml::Nvml& nvml, const Host& host, const Settings& settings,
                    Findings& findings) {
   SLIPWAY_TRY(found, users_of(nvml, host, settings, intents));
   std::vector<std::string> texts;
-  std::vector<drain::Holder> all;
+  std::vector<drain::DeviceHolder> all;
   for (const InUse& each : found) {
     all.insert(all.end(), each.holders.begin(), each.holders.end());
     texts.push_back(held_text(each) + waiting_text(host, each));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/component/drain.hpp - the change of a GPU as the drain policy of the spec lets it happen.
+// plugins/mig/component/drain.hpp - the change of a GPU under the drain policy of the spec.
 #pragma once
 
 #include <string>
@@ -21,30 +21,31 @@
 
 namespace slipway::mig {
 
-/// Users are waited for, and GPUs that nobody uses change meanwhile.
+/// True when the policy waits for users, and changes unused GPUs meanwhile.
 bool waits(const nvidia::drain::Settings& settings);
 
-/// GPUs, what they are to be, and what is done about who uses them. Borrows the host.
+/// GPUs, their targets, and how their users are handled. Borrows the host.
 class GpuDrains {
  public:
-  /// Reads the GPUs. @param key  of the drain policy in the spec; empty: there is none @param kubelet_socket  as for
-  /// ask_kubelet() Errors: those of open_gpus().
+  /// Reads the GPUs. @param key  of the drain policy in the spec; empty: none @param kubelet_socket  as for
+  /// ask_kubelet(). Errors: those of open_gpus().
   static Result<GpuDrains> open(nvidia::nvml::Nvml& nvml, const Host& host, const std::vector<Target>& targets,
                                 const nvidia::drain::Settings& settings, const std::string& key,
                                 const std::string& kubelet_socket);
 
   bool any_changes() const { return !changing().empty(); }
-  /// Before anything is disturbed, as Drain::admit(); `already_done` where nothing has to change. One for each GPU.
-  /// @param clients  units that will be stopped before the change begins, and are in nobody's way
+  /// Called before any change, like Drain::admit(). Returns one outcome per GPU; `already_done` if nothing has to
+  /// change.
+  /// @param clients  units that will be stopped before the change begins, so they do not block it
   Result<std::vector<Outcome>> admit(nvidia::nvml::Nvml& nvml, const std::vector<std::string>& clients) const;
-  /// The change begins, as Drain::clear().
+  /// Called when the change begins, like Drain::clear().
   Result<std::vector<Outcome>> clear(nvidia::nvml::Nvml& nvml) const;
-  /// What the change of a GPU came to is what the policy makes of it. Errors: those of Drain::refused().
+  /// Applies the policy to the outcome of a GPU's change. Errors: those of Drain::refused().
   Result<Outcome> after(std::size_t gpu, const Outcome& change) const;
 
   Wanted wanted(std::size_t gpu) const;
-  /// Of the GPUs that are what they are to be, or become it by these outcomes: "GPU 0-2, 5 have their layouts"; empty:
-  /// there are none. @param outcomes  one for each; none: as the GPUs are
+  /// Lists the GPUs that have their target, or get it by these outcomes: "GPU 0-2, 5 have their layouts"; empty: none.
+  /// @param outcomes  one for each GPU; empty: the current state
   std::string settled_text(const std::vector<Outcome>& outcomes = {}) const;
 
  private:
@@ -56,9 +57,9 @@ class GpuDrains {
   };
   GpuDrains(const Host& host, std::vector<Each> all, std::string kubelet_socket)
       : host_(host), all_(std::move(all)), kubelet_socket_(std::move(kubelet_socket)) {}
-  /// Of those that have to change.
+  /// Returns the GPUs that have to change.
   std::vector<const Each*> changing() const;
-  std::vector<std::vector<nvidia::drain::Holder>> find(nvidia::nvml::Nvml& nvml) const;
+  std::vector<std::vector<nvidia::drain::DeviceHolder>> find(nvidia::nvml::Nvml& nvml) const;
   std::vector<Outcome> with_others(std::vector<Outcome> of_changing) const;
 
   const Host& host_;
@@ -66,14 +67,15 @@ class GpuDrains {
   std::string kubelet_socket_;
 };
 
-/// For each GPU that has to change and is in use by others than these units, which an apply stops for the time, what
-/// the apply makes of it: "GPU 0 (0000:18:00.0) is held by trainer (pid 4711) on 1g.10gb at 2; an apply fails until
-/// that has ended (drain: fail-fast)".
+/// Returns for each GPU that has to change, and is in use by others than these units (an apply stops them), what the
+/// apply will do: "GPU 0 (0000:18:00.0) is held by trainer (pid 4711) on 1g.10gb at 2; an apply fails until that has
+/// ended (drain: fail-fast)".
 Result<std::vector<std::string>> held_notes(nvidia::nvml::Nvml& nvml, const Host& host, const Settings& settings,
                                             const std::vector<Intent>& intents,
                                             const std::vector<std::string>& clients);
 
-/// Finding "mig.in-use": who holds what has to change, and since when it waits. None where nobody does.
+/// Adds the finding "mig.in-use": the users of instances that have to change, and how long the change has waited. None
+/// if there are no users.
 Status find_in_use(nvidia::nvml::Nvml& nvml, const Host& host, const Settings& settings,
                    const std::vector<Intent>& intents, Findings& findings);
 

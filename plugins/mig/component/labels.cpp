@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kConfigLabel = "nvidia.com/mig.config";
 constexpr std::string_view kStateLabel = "nvidia.com/mig.config.state";
-/// Of a label's value in Kubernetes.
+/// Limit of a label's value in Kubernetes.
 constexpr std::size_t kLongestValue = 63;
 constexpr std::size_t kLongestStateFile = 4096;
 
@@ -26,7 +26,7 @@ bool is_label_value(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; });
 }
 
-/// Other letters between the words, or large ones: the label would be taken for one that is not there.
+/// True for a label with other separators or capitals: it would be ignored as missing.
 bool is_misspelt(std::string_view label) {
   std::string plain(label);
   for (char& c : plain) c = c == '-' || c == '_' ? '.' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -86,14 +86,16 @@ bool has_state(const Host& host, const std::string& file, const std::string& sta
 }
 
 Status check_state_file(const Host& host, const std::string& file) {
-  SLIPWAY_CHECK(check_only_ours(host, file));  // a link of another user's would lead the state elsewhere
+  SLIPWAY_CHECK(check_only_ours(host, file));  // a link of another user would redirect the write
   const auto info = host.info(file);
   if (info && info->type == FileInfo::Type::directory)
     return Error{.code = ErrorCode::invalid,
                  .what = file + " is a folder, and the state is written to a file",
                  .where = "spec.components.mig.state_file",
                  .next = "name a file in it, such as " + file + "/mig-state"};
-  if (!info || info->type != FileInfo::Type::regular) return {};  // what else is in the way is told when it is made
+  if (!info || info->type != FileInfo::Type::regular)
+    return {};  // other obstacles are reported when the file is
+                // created
   const auto text = host.read(file, kLongestStateFile);
   if (text && (text->empty() || text->starts_with(std::string(kStateLabel) + "="))) return {};
   return Error{.code = ErrorCode::conflict,
@@ -103,7 +105,7 @@ Status check_state_file(const Host& host, const std::string& file) {
 }
 
 Status write_state(const Host& host, const std::string& file, const std::string& state) {
-  SLIPWAY_TRY(root, RootDir::open(host.root_folder()));  // links that others made there lead nowhere else
+  SLIPWAY_TRY(root, RootDir::open(host.root_folder()));  // links that other users created there cannot lead elsewhere
   SLIPWAY_CHECK(check_only_ours(root, file));
   return replace_file(root, file, state_text(state));
 }

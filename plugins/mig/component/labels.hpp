@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/component/labels.hpp - the labels of nvidia-mig-manager: nvidia.com/mig.config, which names the config
-// that a node is to have, and nvidia.com/mig.config.state, which says what became of it.
+// plugins/mig/component/labels.hpp - the labels of nvidia-mig-manager: nvidia.com/mig.config, the config that a node
+// should have, and nvidia.com/mig.config.state, its result.
 #pragma once
 
 #include <optional>
@@ -18,18 +18,19 @@ namespace slipway::mig {
 /// among them, or empty. Errors: `invalid` a line is not a label, or the label is there twice.
 Result<std::optional<std::string>> config_of_labels(std::string_view text, const std::string& file);
 
-/// The states that nvidia-mig-manager gives a node.
+/// States of a node in nvidia-mig-manager's label.
 namespace state {
-inline constexpr const char* kPending = "pending";  ///< somebody uses a GPU that has to change
+inline constexpr const char* kPending = "pending";  ///< a GPU that has to change is in use
 inline constexpr const char* kRebooting = "rebooting";
 inline constexpr const char* kSuccess = "success";
 inline constexpr const char* kFailed = "failed";
 }  // namespace state
 
 std::string state_after(const Outcome& outcome);
-/// Whether that file of the host has the label with that state, and nothing else.
+/// True when that file of the host has the label with that state, and nothing else.
 bool has_state(const Host& host, const std::string& file, const std::string& state);
-/// Whether the state may be written there. Errors: `conflict` the file has something else, which somebody would miss.
+/// Checks that the state may be written to the file. Errors: `conflict` the file has other content, which would be
+/// lost.
 Status check_state_file(const Host& host, const std::string& file);
 /// Errors: those of writing the file.
 Status write_state(const Host& host, const std::string& file, const std::string& state);

@@ -25,44 +25,70 @@ namespace {
 
 constexpr const char* kName = "MIG layouts";
 
-Json data_of(const Settings& settings, Json targets) {
-  Json data{{"gpus", std::move(targets)}};
-  if (!settings.driver_root.empty()) data["driver_root"] = settings.driver_root;
-  if (settings.kubelet_socket != nvidia::kubelet::kPodResourcesSocket) data["kubelet_socket"] = settings.kubelet_socket;
+/// The data of the action, as layouts_action.hpp describes it.
+struct LayoutsData {
+  std::vector<Target> targets;
+  std::string driver_root;
+  std::string kubelet_socket = nvidia::kubelet::kPodResourcesSocket;
+  std::string state_file;            ///< empty: no program wants to know the state
+  std::optional<Json> drain;         ///< as in the spec; nothing: an inverse, which has the default policy
+  std::vector<std::string> clients;  ///< units that are stopped meanwhile
+  std::string key;                   ///< of the spec, which an error names
+
+  static Result<LayoutsData> from_json(const Json& json) {
+    LayoutsData data;
+    for (const Json& each : json.value("gpus", Json::array())) {
+      SLIPWAY_TRY(target, target_from_json(each));
+      data.targets.push_back(std::move(target));
+    }
+    data.driver_root = json.value("driver_root", "");
+    data.kubelet_socket = json.value("kubelet_socket", nvidia::kubelet::kPodResourcesSocket);
+    data.state_file = json.value("state_file", "");
+    if (json.contains("drain")) data.drain = json["drain"];
+    data.clients = json.value("clients", std::vector<std::string>());
+    data.key = json.value("key", "");
+    return data;
+  }
+
+  /// Without what has its default.
+  Json json() const {
+    Json json{{"gpus", Json::array()}};
+    for (const Target& each : targets) json["gpus"].push_back(to_json(each));
+    if (!driver_root.empty()) json["driver_root"] = driver_root;
+    if (kubelet_socket != nvidia::kubelet::kPodResourcesSocket) json["kubelet_socket"] = kubelet_socket;
+    if (!state_file.empty()) json["state_file"] = state_file;
+    if (drain) json["drain"] = *drain;
+    if (!clients.empty()) json["clients"] = clients;
+    if (!key.empty()) json["key"] = key;
+    return json;
+  }
+
+  Result<nvidia::drain::Settings> drain_settings() const {
+    return nvidia::drain::read_settings(drain.value_or(Json()), "action");
+  }
+  /// What takes a layout back has no policy.
+  std::string drain_key() const { return drain ? "spec.components.mig.drain" : ""; }
+};
+
+LayoutsData data_for(const Settings& settings, std::vector<Target> targets) {
+  LayoutsData data;
+  data.targets = std::move(targets);
+  data.driver_root = settings.driver_root;
+  data.kubelet_socket = settings.kubelet_socket;
   return data;
 }
 
-std::string driver_root_of(const Action& action) { return action.value("data").value("driver_root", ""); }
-
-std::string kubelet_socket_of(const Action& action) {
-  return action.value("data").value("kubelet_socket", nvidia::kubelet::kPodResourcesSocket);
-}
-
-Result<std::vector<Target>> targets_of(const Action& action) {
+Json data_of_removal(const Settings& settings, const std::vector<Intent>& gpus) {
   std::vector<Target> targets;
-  const Json list = action.value("data").value("gpus", Json::array());
-  for (const Json& each : list) {
-    SLIPWAY_TRY(target, target_from_json(each));
-    targets.push_back(std::move(target));
-  }
-  return targets;
-}
-
-Json without_mig(const std::vector<Intent>& gpus) {
-  Json targets = Json::array();
   for (const Intent& each : gpus) {
     Target target = present(each.gpu);
     target.enabled = false;
     target.instances.clear();
-    targets.push_back(to_json(target));
+    targets.push_back(std::move(target));
   }
-  return targets;
-}
-
-Json data_of_removal(const Settings& settings, const std::vector<Intent>& gpus) {
-  Json data = data_of(settings, without_mig(gpus));
-  data["key"] = "spec.components.mig.on_remove";
-  return data;
+  LayoutsData data = data_for(settings, std::move(targets));
+  data.key = "spec.components.mig.on_remove";
+  return data.json();
 }
 
 std::string removal_text(OnRemove on_remove) {
@@ -70,7 +96,7 @@ std::string removal_text(OnRemove on_remove) {
   return on_remove == OnRemove::restore ? "give the GPUs their former MIG layouts" : "leave the GPUs their MIG layouts";
 }
 
-/// A line for all GPUs, and below it how their memory slices are divided now and then; empty: nothing differs.
+/// Returns a line for all GPUs, followed by their memory slices now and after the change; empty: no GPU differs.
 std::string shown_of(const Settings& settings, const std::vector<ChangeGroup>& changes) {
   if (changes.empty())
     return settings.state_file.empty() ? std::string() : "write the state of the layouts to " + settings.state_file;
@@ -82,7 +108,7 @@ std::string shown_of(const Settings& settings, const std::vector<ChangeGroup>& c
   return line + "\n" + changes_text(changes);
 }
 
-/// @param settled  GpuDrains::settled_text() of them
+/// @param settled  from GpuDrains::settled_text()
 Outcome together(const std::vector<Outcome>& outcomes, const std::string& settled) {
   using Kind = Outcome::Kind;
   Outcome all = Outcome::already_done();
@@ -99,53 +125,31 @@ Outcome together(const std::vector<Outcome>& outcomes, const std::string& settle
   return all;
 }
 
-/// Empty: nobody wants to know.
-std::string state_file_of(const Action& action) { return action.value("data").value("state_file", ""); }
-
-/// Of an inverse, which has none: the default.
-Result<nvidia::drain::Settings> drain_of(const Action& action) {
-  return nvidia::drain::read_settings(action.value("data").value("drain", Json()), "action");
-}
-
-/// What takes a layout back has no policy.
-std::string drain_key_of(const Action& action) {
-  return action.value("data").contains("drain") ? "spec.components.mig.drain" : "";
-}
-
-std::vector<std::string> clients_of(const Action& action) {
-  return action.value("data").value("clients", std::vector<std::string>());
-}
-
 /// Where one has waited for too long: others were changed before.
-Error refused(Error error, const Action& action, const nvidia::drain::Settings& drain, const std::string& settled) {
-  if (error.code == ErrorCode::busy && error.where.empty()) error.where = action.value("data").value("key", "");
+Error refused(Error error, const LayoutsData& data, const nvidia::drain::Settings& drain, const std::string& settled) {
+  if (error.code == ErrorCode::busy && error.where.empty()) error.where = data.key;
   if (waits(drain) && !settled.empty()) error.details.emplace_back("so", settled + ", which nothing takes back");
   return error;
 }
 
-Result<Outcome> admit(const Action& action, const Host& host) {
-  SLIPWAY_TRY(targets, targets_of(action));
-  SLIPWAY_TRY(settings, drain_of(action));
-  SLIPWAY_TRY(session, NvmlSession::open(host, driver_root_of(action)));
-  SLIPWAY_TRY(gpus,
-              GpuDrains::open(*session, host, targets, settings, drain_key_of(action), kubelet_socket_of(action)));
-  const auto outcomes = gpus.admit(*session, clients_of(action));
-  if (!outcomes) return refused(outcomes.error(), action, settings, gpus.settled_text());
+Result<Outcome> admit(const LayoutsData& data, const Host& host) {
+  SLIPWAY_TRY(settings, data.drain_settings());
+  SLIPWAY_TRY(session, NvmlSession::open(host, data.driver_root));
+  SLIPWAY_TRY(gpus, GpuDrains::open(*session, host, data.targets, settings, data.drain_key(), data.kubelet_socket));
+  const auto outcomes = gpus.admit(*session, data.clients);
+  if (!outcomes) return refused(outcomes.error(), data, settings, gpus.settled_text());
   const bool any_may = std::ranges::count(*outcomes, Outcome::Kind::done, &Outcome::kind) != 0;
   Outcome all = together(*outcomes, gpus.settled_text());
   return any_may || all.kind == Outcome::Kind::already_done ? Outcome::done() : all;
 }
 
-Result<Outcome> change(const Action& action, const Host& host) {
-  SLIPWAY_TRY(targets, targets_of(action));
-  SLIPWAY_TRY(settings, drain_of(action));
-  SLIPWAY_TRY(session, NvmlSession::open_for_apply(host, driver_root_of(action)));
-  SLIPWAY_TRY(gpus,
-              GpuDrains::open(*session, host, targets, settings, drain_key_of(action), kubelet_socket_of(action)));
-  SLIPWAY_TRY(clients,
-              StoppedClients::stop(host, gpus.any_changes() ? clients_of(action) : std::vector<std::string>()));
+Result<Outcome> change(const LayoutsData& data, const Host& host) {
+  SLIPWAY_TRY(settings, data.drain_settings());
+  SLIPWAY_TRY(session, NvmlSession::open_for_apply(host, data.driver_root));
+  SLIPWAY_TRY(gpus, GpuDrains::open(*session, host, data.targets, settings, data.drain_key(), data.kubelet_socket));
+  SLIPWAY_TRY(clients, StoppedClients::stop(host, gpus.any_changes() ? data.clients : std::vector<std::string>()));
   auto begun = gpus.clear(*session);
-  if (!begun) return refused(begun.error(), action, settings, gpus.settled_text());
+  if (!begun) return refused(begun.error(), data, settings, gpus.settled_text());
   std::vector<Outcome> outcomes = std::move(*begun);
   std::vector<std::size_t> cleared;
   std::vector<Wanted> wanted;
@@ -156,16 +160,15 @@ Result<Outcome> change(const Action& action, const Host& host) {
       wanted.push_back(gpus.wanted(i));
       if (!outcomes[i].reason.empty()) ended.push_back(std::move(outcomes[i].reason));
     }
-  const HowToChange how{.busy = waits(settings) ? WhenBusy::go_on : WhenBusy::undo_all,
-                        .resets = true,
-                        .driver_root = driver_root_of(action)};
+  const HowToChange how{
+      .busy = waits(settings) ? WhenBusy::go_on : WhenBusy::undo_all, .resets = true, .driver_root = data.driver_root};
   const auto changed = change_gpus(*session, host, wanted, how);
   if (!changed) {
     Error error = changed.error();
     for (std::string& each : ended) error.details.emplace_back("so", std::move(each));
     return error;
   }
-  std::optional<Error> too_late;  // others have changed all the same, and are made usable
+  std::optional<Error> too_late;  // other GPUs have changed, and are made usable
   for (std::size_t i = 0; i < cleared.size(); ++i) {
     outcomes[cleared[i]] = (*changed)[i];
     auto outcome = gpus.after(cleared[i], (*changed)[i]);
@@ -176,7 +179,7 @@ Result<Outcome> change(const Action& action, const Host& host) {
   }
   SLIPWAY_CHECK(make_capability_nodes(host));
   SLIPWAY_CHECK(clients.start());
-  if (too_late) return refused(std::move(*too_late), action, settings, gpus.settled_text(outcomes));
+  if (too_late) return refused(std::move(*too_late), data, settings, gpus.settled_text(outcomes));
   Outcome all = together(outcomes, gpus.settled_text(outcomes));
   if (!ended.empty()) all.reason = joined(ended, "; ") + (all.reason.empty() ? "" : "; " + all.reason);
   return all;
@@ -191,25 +194,25 @@ std::string config_name(const Settings& settings) {
 }
 
 Action layouts_action(const Settings& settings, const Json& clients, const std::vector<Intent>& gpus) {
-  Json targets = Json::array();
-  Json former = Json::array();
+  std::vector<Target> targets;
+  std::vector<Target> former;
   std::vector<std::string> exclusives;
   bool any_enabled = false;
   for (const Intent& each : gpus) {
     exclusives.push_back(nvidia::exclusive_of(each.gpu.uuid));
-    targets.push_back(to_json(each.target));
-    former.push_back(to_json(present(each.gpu)));
+    targets.push_back(each.target);
+    former.push_back(present(each.gpu));
     any_enabled = any_enabled || each.target.enabled;
   }
-  Json data = data_of(settings, std::move(targets));
-  data["drain"] = to_json(settings.drain);
-  if (!settings.state_file.empty()) data["state_file"] = settings.state_file;
-  if (clients.is_array() && !clients.empty()) data["clients"] = clients;
+  LayoutsData data = data_for(settings, std::move(targets));
+  data.drain = to_json(settings.drain);
+  data.state_file = settings.state_file;
+  if (clients.is_array()) data.clients = clients.get<std::vector<std::string>>();
   const bool disables = settings.on_remove == OnRemove::disable;
   const std::vector<ChangeGroup> changes = changes_of(gpus);
   Action action = action::custom({.name = kName,
-                                  .data = std::move(data),
-                                  .inverse = data_of(settings, std::move(former)),
+                                  .data = data.json(),
+                                  .inverse = data_for(settings, std::move(former)).json(),
                                   .irreversible = {},
                                   .summary = shown_of(settings, changes),
                                   .stays = settings.on_remove == OnRemove::keep,
@@ -218,7 +221,7 @@ Action layouts_action(const Settings& settings, const Json& clients, const std::
                                   .lost_at_boot = any_enabled || is_left_to_a_boot(settings),
                                   .exclusives = std::move(exclusives),
                                   .quiesces_services = true});
-  if (changes.size() > 1) return action;  // the picture tells what stays and what goes
+  if (changes.size() > 1) return action;  // the picture shows which instances stay
   const std::string instances = changes.empty() ? std::string() : changes.front().first->instances_text();
   action.because(instances.empty() ? config_name(settings) + " takes them" : instances);
   return action;
@@ -240,33 +243,32 @@ Action layouts_as_recorded() { return action::as_recorded("custom", kName); }
 bool is_for_boot(const Host& host, const Error& error) { return !host.live() && error.code == ErrorCode::not_found; }
 
 Result<bool> check_layouts(const Action& action, const Host& host) {
-  SLIPWAY_TRY(targets, targets_of(action));
+  SLIPWAY_TRY(data, action::custom_data<LayoutsData>(action));
   if (StoppedClients::any_left(host)) return false;
-  const auto session = NvmlSession::open(host, driver_root_of(action));
-  if (!session) return is_for_boot(host, session.error());  // nobody can say; a boot makes what is not so
-  const auto gpus = open_gpus(**session, targets);
+  const auto session = NvmlSession::open(host, data.driver_root);
+  if (!session) return is_for_boot(host, session.error());  // unknown; a boot changes what differs
+  const auto gpus = open_gpus(**session, data.targets);
   if (!gpus) return false;
-  for (std::size_t i = 0; i < targets.size(); ++i)
-    if (!(*gpus)[i].gpu.lost && !is_so((*gpus)[i].gpu, targets[i])) return false;
-  const std::string state_file = state_file_of(action);
-  return state_file.empty() || has_state(host, state_file, state::kSuccess);
+  for (std::size_t i = 0; i < data.targets.size(); ++i)
+    if (!(*gpus)[i].gpu.lost && !is_so((*gpus)[i].gpu, data.targets[i])) return false;
+  return data.state_file.empty() || has_state(host, data.state_file, state::kSuccess);
 }
 
 Result<Outcome> preflight_layouts(const Action& action, const Host& host) {
-  auto outcome = admit(action, host);
-  const std::string state_file = state_file_of(action);
-  if (state_file.empty() || (outcome && outcome->kind == Outcome::Kind::done)) return outcome;
-  const Status written = write_state(host, state_file, outcome ? state_after(*outcome) : state::kFailed);
+  SLIPWAY_TRY(data, action::custom_data<LayoutsData>(action));
+  auto outcome = admit(data, host);
+  if (data.state_file.empty() || (outcome && outcome->kind == Outcome::Kind::done)) return outcome;
+  const Status written = write_state(host, data.state_file, outcome ? state_after(*outcome) : state::kFailed);
   if (outcome && !written) return written.error();
   return outcome;
 }
 
 Result<Outcome> apply_layouts(const Action& action, const Host& host) {
-  const std::string state_file = state_file_of(action);
-  if (state_file.empty()) return change(action, host);
-  SLIPWAY_CHECK(write_state(host, state_file, state::kPending));
-  auto outcome = change(action, host);
-  const Status written = write_state(host, state_file, outcome ? state_after(*outcome) : state::kFailed);
+  SLIPWAY_TRY(data, action::custom_data<LayoutsData>(action));
+  if (data.state_file.empty()) return change(data, host);
+  SLIPWAY_CHECK(write_state(host, data.state_file, state::kPending));
+  auto outcome = change(data, host);
+  const Status written = write_state(host, data.state_file, outcome ? state_after(*outcome) : state::kFailed);
   if (outcome && !written) return written.error();
   return outcome;
 }

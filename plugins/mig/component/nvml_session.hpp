@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/component/nvml_session.hpp - NVML for as long as it is asked something; from the change of a GPU on, for
-// as long as the apply lasts.
+// plugins/mig/component/nvml_session.hpp - NVML for as long as it is used; after the first change of a GPU, for as long
+// as the apply lasts.
 #pragma once
 
 #include <memory>
@@ -15,10 +15,10 @@ namespace slipway::mig {
 
 class NvmlSession {
  public:
-  /// The session of the apply, where this worker has begun to change GPUs; else one that ends with this object, so that
-  /// the driver can be exchanged before it is this component's turn. Errors: those of open_nvml().
+  /// Returns the session of the apply if this worker has begun to change GPUs; else one that ends with this object, so
+  /// that the driver can be replaced before this component runs. Errors: those of open_nvml().
   static Result<NvmlSession> open(const Host& host, const std::string& driver_root);
-  /// Begins the session of the apply, which ends with the worker.
+  /// Starts the session of the apply, which ends with the worker.
   static Result<NvmlSession> open_for_apply(const Host& host, const std::string& driver_root);
 
   nvidia::nvml::Nvml& operator*() const { return *nvml_; }

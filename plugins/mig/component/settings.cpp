@@ -30,7 +30,7 @@ Result<Settings> read_settings(const Spec& spec) {
                     .label_file = spec.text("label_file"),
                     .state_file = spec.text("state_file"),
                     .clients_file = spec.text("clients_file"),
-                    .other_manager = nvidia::drain::other_program_policy(spec.text("other_manager")),
+                    .other_manager = nvidia::other_program_policy(spec.text("other_manager")),
                     .managers = spec.value("managers"),
                     .on_remove = on_remove_of(spec.text("on_remove")),
                     .drain = {},
@@ -82,7 +82,7 @@ Result<std::string> check_configs(const Settings& settings, const std::string& f
     return settings.config.empty() ? Result<std::string>(std::string()) : check_generated_name(settings.config);
   SLIPWAY_TRY(configs, given_configs(settings, file_text));
   if (!settings.config.empty()) SLIPWAY_CHECK(select_config(configs, settings.config));
-  return std::string();  // without one the node's labels will name it
+  return std::string();  // the node's labels will name the config
 }
 
 }  // namespace slipway::mig

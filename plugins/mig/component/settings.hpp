@@ -12,21 +12,21 @@
 
 #include "mig/layout/gpu.hpp"
 #include "mig/model/config.hpp"
-#include "nvidia/drain/other_program.hpp"
 #include "nvidia/drain/settings.hpp"
+#include "nvidia/process/other_program.hpp"
 
 namespace slipway::mig {
 
-/// What becomes of the layouts when the component leaves: they stay, those from before slipway come back, or MIG is
-/// disabled.
+/// The layouts after a removal of the component: they stay, the layouts from before slipway come back, or
+/// MIG is disabled.
 enum class OnRemove { keep, restore, disable };
 
-/// What is made of nvidia-mig-manager.service, where it is enabled: nothing, the GPUs are left to it, or it is masked.
-/// Beside one that runs in a container nothing is changed, unless the GPUs are left to it.
-using OtherManager = nvidia::drain::OtherProgramPolicy;
+/// The action if nvidia-mig-manager.service is enabled: nothing, leave the GPUs to it, or mask it. If the manager runs
+/// in a container, only leaving the GPUs to it is possible.
+using OtherManager = nvidia::OtherProgramPolicy;
 
 struct Settings {
-  std::string config;        ///< name; empty: none is to be had
+  std::string config;        ///< name; empty: not set
   std::string file;          ///< path in the host's root; empty: none
   Json inline_configs;       ///< null: none
   std::string driver_root;   ///< "auto" or a path
@@ -34,23 +34,23 @@ struct Settings {
   std::string state_file;    ///< likewise
   std::string clients_file;  ///< likewise
   OtherManager other_manager = OtherManager::report;
-  Json managers;  ///< by PCI address or UUID; null: none
+  Json managers;  ///< by PCI address or UUID; null: not set
   OnRemove on_remove = OnRemove::keep;
   nvidia::drain::Settings drain;
   std::string kubelet_socket;  ///< path in the host's root; empty: kubelet is not asked
 };
 
-/// Errors: `invalid` file and configs are both there; GPUs are left to another manager and not to be kept; neither a
-/// config nor a file of labels is; those of drain::read_settings().
+/// Errors: `invalid` file and configs are both set; GPUs are left to another manager without on_remove `keep`; neither
+/// a config nor a file of labels is set; those of drain::read_settings().
 Result<Settings> read_settings(const Spec& spec);
 
-/// The entries of the config that counts. @param file_text  of Settings::file
-/// Errors: those of the config format; `not_found` no such config.
+/// Returns the entries of the chosen config. @param file_text  of Settings::file. Errors: those of the config format;
+/// `not_found` no such config.
 Result<Entries> chosen_entries(const Settings& settings, const std::string& file_text, const std::vector<Gpu>& gpus,
                                std::vector<std::string>& notes);
 
-/// As far as it can be told without a GPU: the config of a file or of the spec is valid and has that name.
-/// @return what is to be known about it; empty: nothing
+/// Checks, without a GPU, that the config of a file or of the spec is valid and has that name.
+/// @return a remark for the user; empty: none
 Result<std::string> check_configs(const Settings& settings, const std::string& file_text);
 
 }  // namespace slipway::mig

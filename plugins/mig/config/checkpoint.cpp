@@ -13,7 +13,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// Slices of a compute instance by NVML_COMPUTE_INSTANCE_PROFILE_…; of two with as many, the first is written.
+/// Slices of a compute instance by NVML_COMPUTE_INSTANCE_PROFILE_…; of two with the same number, the first is written.
 constexpr std::array kComputeSlices{1U, 2U, 3U, 4U, 7U, 8U, 6U, 1U, 7U};
 
 std::size_t compute_selector(unsigned slices) {
@@ -22,7 +22,7 @@ std::size_t compute_selector(unsigned slices) {
 
 OrderedJson instance_json(const Gpu& gpu, const GpuInstance& instance) {
   const InstanceProfile* const profile = gpu.find(instance.profile_id);
-  OrderedJson parts;  // null when there is none, as Go writes it
+  OrderedJson parts;  // null when there are no instances, as Go writes it
   for (const ComputeInstance& part : instance.compute)
     parts.push_back({{"ProfileID", compute_selector(part.slices)}, {"EngProfileID", 0}});
   return {{"ProfileID", profile == nullptr ? 0 : profile->selector},
@@ -30,7 +30,7 @@ OrderedJson instance_json(const Gpu& gpu, const GpuInstance& instance) {
           {"ComputeInstances", std::move(parts)}};
 }
 
-/// A checkpoint that is read, and the GPUs that it is about.
+/// A parsed checkpoint, and the GPUs it applies to.
 class Checkpoint {
  public:
   Checkpoint(std::string file, const std::vector<Gpu>& gpus) : file_(std::move(file)), gpus_(gpus) {}

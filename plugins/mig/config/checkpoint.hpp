@@ -6,7 +6,7 @@
 //     {"ProfileID":2,"Placement":{"Start":4,"Size":4},"ComputeInstances":[{"ProfileID":2,"EngProfileID":0}]}]}]}}
 //
 // Its profile ids are the selectors of NVML (NVML_GPU_INSTANCE_PROFILE_…, NVML_COMPUTE_INSTANCE_PROFILE_…). It does not
-// say where the compute instances lie.
+// contain the placement of the compute instances.
 #pragma once
 
 #include <string>
@@ -18,12 +18,12 @@
 
 namespace slipway::mig {
 
-/// GPUs without MIG are left out.
+/// Leaves out GPUs without MIG.
 std::string checkpoint_text(const std::vector<Gpu>& gpus);
 
-/// What the GPUs were when the file was written. Those that it does not name are left out.
-/// Errors: `invalid` the file has another form; `not_found` a GPU of the file is not there, or has no such profile;
-/// `conflict` its instances lie where no such instance can.
+/// Returns the layouts that the file has recorded. GPUs without an entry are left out. Errors: `invalid` the file has
+/// another form; `not_found` a GPU of the file is missing, or has no such profile; `conflict` instances are at a place
+/// that the profile does not allow.
 Result<std::vector<Intent>> intents_of_checkpoint(const std::string& text, const std::string& file,
                                                   const std::vector<Gpu>& gpus);
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kOrigin = "the configs made from this machine's GPUs";
 
-/// One GPU of each chip.
+/// Returns one GPU of each chip.
 std::vector<const Gpu*> models_of(const std::vector<Gpu>& gpus) {
   std::vector<const Gpu*> models;
   for (const Gpu& gpu : gpus) {
@@ -22,7 +22,7 @@ std::vector<const Gpu*> models_of(const std::vector<Gpu>& gpus) {
   return models;
 }
 
-/// "all-1g.24gb.me.all": a label of Kubernetes has no '+'.
+/// Returns "all-1g.24gb.me.all": labels of Kubernetes must not contain '+'.
 std::string name_for(const Profile& profile) {
   std::string name = "all-" + profile.text();
   std::ranges::replace(name, '+', '.');
@@ -63,7 +63,7 @@ class Generator {
     return entry.layout.devices.empty() ? 0 : entry.layout.devices.begin()->second;
   }
 
-  /// The profile of that many slices that there can be most of: 1g.10gb rather than 1g.20gb.
+  /// Returns the profile of that many slices with the most instances: 1g.10gb rather than 1g.20gb.
   static const Offer* most_numerous(const std::vector<Offer>& offers, unsigned slices) {
     const Offer* best = nullptr;
     for (const Offer& each : offers) {

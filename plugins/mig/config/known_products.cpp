@@ -15,7 +15,7 @@ namespace {
 
 /// PCI device ids of a product, and its profiles with their counts.
 struct Product {
-  std::array<std::uint16_t, 4> chips;  ///< 0: no further one
+  std::array<std::uint16_t, 4> chips;  ///< 0: unused
   std::string_view offers;
 };
 

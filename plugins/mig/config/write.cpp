@@ -11,7 +11,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// The GPUs that are there, by the id of their chip.
+/// The machine's GPUs by the id of their chip.
 using Chips = std::map<std::uint32_t, std::vector<unsigned>>;
 
 void add_filter(Entry& entry, const DeviceId& id) {
@@ -19,7 +19,7 @@ void add_filter(Entry& entry, const DeviceId& id) {
   std::ranges::sort(entry.filter);
 }
 
-/// Every GPU that the filter takes is among the devices: `all` says the same.
+/// True when the filter accepts exactly the listed devices, so `all` means the same.
 bool takes_all(const Entry& entry, const Chips& chips) {
   std::size_t count = 0;
   for (const DeviceId& id : entry.filter) count += chips.at(id.chip).size();
@@ -46,7 +46,7 @@ struct Digits {
   std::size_t end = 0;
 };
 
-/// The number from there on. @param before  whether digits other than 0 stand in front of it
+/// Returns the number at that position. @param before  true when a digit other than 0 precedes it
 Digits digits_at(std::string_view text, std::size_t at, bool before) {
   Digits digits{before ? 1U : 0U, at};
   for (; digits.end < text.size() && is_digit(text[digits.end]); ++digits.end)
@@ -59,8 +59,8 @@ bool ends_with_a_number(std::string_view text) {
   return !text.empty() && is_digit(text.back());
 }
 
-/// The order that Go's YAML writes keys in: numbers count as such, so that all-1g.5gb is before all-1g.10gb; behind a
-/// digit letters come first, elsewhere last.
+/// Compares keys in the order of Go's YAML: numbers count as numbers, so that all-1g.5gb comes before all-1g.10gb;
+/// behind a digit letters come first, elsewhere last.
 bool is_before(std::string_view one, std::string_view other) {
   const auto [at, at_other] = std::ranges::mismatch(one, other);
   const auto i = static_cast<std::size_t>(at - one.begin());
@@ -75,7 +75,7 @@ bool is_before(std::string_view one, std::string_view other) {
   return left.end != right.end ? left.end < right.end : *at < *at_other;
 }
 
-/// The devices as lines of YAML.
+/// Returns the devices as lines of YAML.
 std::vector<std::pair<std::string, unsigned>> in_yaml_order(const Counts& devices) {
   std::vector<std::pair<std::string, unsigned>> all;
   for (const auto& [profile, count] : devices) all.emplace_back(profile.text(), count);

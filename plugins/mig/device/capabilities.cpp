@@ -19,7 +19,7 @@ constexpr const char* kCapabilities = "/proc/driver/nvidia/capabilities";
 constexpr const char* kNodes = "/dev/nvidia-caps";
 constexpr const char* kMajorName = "nvidia-caps";
 
-/// The number behind a key in a capability's file.
+/// Returns the number after a key in a capability's file.
 std::optional<unsigned> number_of(const std::string& text, std::string_view key) {
   for (const std::string_view line : lines_of<std::string_view>(text)) {
     if (!line.starts_with(key)) continue;
@@ -37,7 +37,7 @@ std::vector<std::string> names_with(const Host& host, const std::string& folder,
   return names;
 }
 
-/// Of all GPU instances and compute instances.
+/// Returns the files of all GPU instances and compute instances.
 std::vector<std::string> capability_files(const Host& host) {
   std::vector<std::string> files;
   const std::string top = kCapabilities;
@@ -54,10 +54,10 @@ std::vector<std::string> capability_files(const Host& host) {
 
 Status make_node(const Capability& capability, unsigned major) {
   if (::mknod(capability.node.c_str(), S_IFCHR | capability.mode, ::makedev(major, capability.minor)) != 0) {
-    if (errno == EEXIST) return {};  // another program was faster
+    if (errno == EEXIST) return {};  // another program has created it
     return system_error("make", capability.node, errno);
   }
-  // Whatever the umask is.
+  // Sets the mode independent of the umask.
   if (::chmod(capability.node.c_str(), capability.mode) != 0)
     return system_error("set the mode of", capability.node, errno);
   return {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/mig/device/capabilities.hpp - the capabilities of MIG instances, which programs need to open them: files
-// below /proc/driver/nvidia/capabilities, and the device nodes that they stand for. The kernel module makes no nodes.
+// below /proc/driver/nvidia/capabilities, and the device nodes that they stand for. The kernel module does not create
+// the nodes.
 //
 //   gpuM/mig/giI/access, gpuM/mig/giI/ciC/access:  "DeviceFileMinor: 12", "DeviceFileMode: 292", "DeviceFileModify: 1"
 #pragma once
@@ -18,13 +19,13 @@ struct Capability {
   std::string node;  ///< /dev/nvidia-caps/nvidia-cap12
   unsigned minor = 0;
   unsigned mode = 0444;
-  bool may_be_made = true;  ///< the driver lets programs make the node
+  bool may_be_made = true;  ///< the driver allows programs to create the node
 };
 
-/// Of the GPU instances and compute instances that there are: those without a device node.
+/// Returns the existing GPU instances and compute instances without a device node.
 std::vector<Capability> missing_capabilities(const Host& host);
 
-/// Makes the missing nodes of the running machine, as nvidia-modprobe does; elsewhere nothing.
+/// Creates the missing nodes of the running machine, as nvidia-modprobe does; on other machines it does nothing.
 /// Errors: `not_found` no driver has the nodes' major number; those of the system.
 Status make_capability_nodes(const Host& host);
 

@@ -57,7 +57,7 @@ class Changes {
     for (std::size_t i = 0; i < busy.size(); ++i) busy[i]->hold(nvidia::drain::few_texts_of(holders[i]));
   }
 
-  /// Those whose mode waits for a reset, and that can be reset.
+  /// Returns the GPUs whose mode waits for a reset and that can be reset.
   std::vector<GpuChange*> resettable() {
     std::vector<GpuChange*> found;
     for (GpuChange& each : changes_)
@@ -78,14 +78,14 @@ class Changes {
     }
     std::vector<Changing> changing;
     for (GpuChange* each : waiting) changing.push_back(each->changing(nvml_));
-    const auto holders = reset ? std::vector<std::vector<nvidia::drain::Holder>>(waiting.size())
+    const auto holders = reset ? std::vector<std::vector<nvidia::drain::DeviceHolder>>(waiting.size())
                                : find_holders(nvml_, host_, changing, {});
     nvidia::nvml::in_parallel(nvml_, waiting.size(), [&](nvidia::nvml::Nvml& own, std::size_t i) {
       waiting[i]->look_after_reset(own, reset, !holders[i].empty());
     });
   }
 
-  /// What handles stood for is void.
+  /// All handles are invalid after a reopen.
   Status reopen() {
     for (GpuChange& each : changes_) each.forget_handles();
     return nvml_.reopen();
@@ -96,7 +96,7 @@ class Changes {
     if (std::ranges::none_of(changes_, is_wanted)) return;
     for (GpuChange& each : changes_)
       if (is_wanted(each)) each.turn_back();
-    if (!nvml_.is_open()) (void)reopen().ok();  // else no GPU can be put back, which their results tell
+    if (!nvml_.is_open()) (void)reopen().ok();  // else no GPU can be restored, which their results report
     for (const Phase phase : {&GpuChange::switch_on, &GpuChange::rearrange}) {
       do_all(phase);
       reset_waiting();
@@ -123,7 +123,7 @@ class Changes {
     return outcomes;
   }
 
-  /// One command resets all of them; the first outcome has it.
+  /// One command resets all of them; only the first outcome has it.
   void tell_resets_together(std::vector<Outcome>& outcomes) const {
     std::vector<Gpu> gpus;
     std::vector<std::string> refusals;
@@ -143,7 +143,7 @@ class Changes {
             ", then apply again" + (refusals.empty() ? "" : " (" + joined(refusals, "; ") + ")");
   }
 
-  /// The first that failed, else the first that is in use; and what became of the others.
+  /// Returns the first failure, else the first GPU in use; with the state of the other GPUs.
   Error why() const {
     auto cause = std::ranges::find_if(changes_, &GpuChange::has_failed);
     if (cause == changes_.end()) cause = std::ranges::find_if(changes_, &GpuChange::is_busy);

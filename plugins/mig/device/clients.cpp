@@ -10,11 +10,12 @@
 
 #include <slipway/regular_file.hpp>
 #include <slipway/root_dir.hpp>
+#include <slipway/service/unit_state.hpp>
 #include <slipway/text.hpp>
 
 #include "base/write/new_file.hpp"
 #include "nvidia/config/config_map.hpp"
-#include "nvidia/drain/process.hpp"
+#include "nvidia/process/process.hpp"
 
 namespace slipway::mig {
 namespace {
@@ -35,11 +36,10 @@ bool is_service(const std::string& name) {
          std::ranges::all_of(name, is_of_a_name);
 }
 
-/// Of a unit that is not there: "inactive".
+/// A unit that does not exist is "inactive".
 bool is_running(const Host& host, const std::string& unit) {
-  const auto asked = host.run({"systemctl", "show", "--property=ActiveState", "--value", unit}, kAskLimit);
-  const std::string_view state = asked ? trimmed(asked->output) : std::string_view();
-  return state == "active" || state == "activating" || state == "reloading";
+  const auto state = unit_state(host, unit, kAskLimit);
+  return state && (state->running() || state->active == "activating");
 }
 
 Status told(const Host& host, std::vector<std::string> words, std::chrono::seconds limit) {
@@ -49,7 +49,7 @@ Status told(const Host& host, std::vector<std::string> words, std::chrono::secon
   SLIPWAY_TRY(ran, host.run(words, limit));
   if (ran.exit_status == 0) return {};
   return Error{.code = ErrorCode::busy,
-               .what = line + " failed: " + nvidia::drain::cleaned(trimmed(ran.errors), 256),
+               .what = line + " failed: " + nvidia::cleaned(trimmed(ran.errors), 256),
                .where = unit,
                .next = "see `systemctl status " + unit + "`"};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/device/clients.hpp - services of the host that use GPUs and stand still while GPUs change: the clients
+// plugins/mig/device/clients.hpp - services of the host that use GPUs and are stopped while GPUs change: the clients
 // file of nvidia-mig-manager.
 //
 //   version: v1
@@ -14,25 +14,25 @@
 
 namespace slipway::mig {
 
-/// Errors: `invalid` it has another form, or names what is not a service.
+/// Errors: `invalid` it has another form, or names a unit that is not a service.
 Result<std::vector<std::string>> clients_from_yaml(const std::string& text, const std::string& file);
 
-/// Services that were stopped, and start again when this ends. Which ones stands in /run/slipway/mig-clients.json from
-/// before the first is stopped, so that whoever is killed leaves it to the next change. Only on a machine that runs.
+/// Services that are stopped, and start again when this object ends. Their names are in /run/slipway/mig-clients.json
+/// before the first one is stopped, so that after a crash the next change starts them. Works only on a running machine.
 /// Borrows the host.
 class StoppedClients {
  public:
-  /// Stops those that run. Errors: `busy` one cannot be stopped; those that were are started again.
+  /// Stops those that run. Errors: `busy` one cannot be stopped; the ones that were stopped are started again.
   static Result<StoppedClients> stop(const Host& host, const std::vector<std::string>& units);
   StoppedClients(StoppedClients&& other) noexcept;
   StoppedClients& operator=(StoppedClients&&) = delete;
   ~StoppedClients();
 
-  /// Starts them, in the other order, without waiting: at a boot they may have to wait for us. Errors: `io` one does
+  /// Starts them in reverse order, without waiting: at a boot they may be ordered after slipway. Errors: `io` one does
   /// not start; the others do.
   Status start();
 
-  /// Somebody who was killed has left stopped ones.
+  /// True when a crashed run has left stopped services.
   static bool any_left(const Host& host);
 
  private:

@@ -18,7 +18,7 @@ namespace nvml = nvidia::nvml;
 
 namespace {
 
-/// NVML_COMPUTE_INSTANCE_PROFILE_… of that many slices; others may have as many.
+/// NVML_COMPUTE_INSTANCE_PROFILE_… of that many slices; other profiles may have the same number.
 constexpr std::array<std::pair<unsigned, unsigned>, 7> kComputeSelectors{{{1, NVML_COMPUTE_INSTANCE_PROFILE_1_SLICE},
                                                                           {2, NVML_COMPUTE_INSTANCE_PROFILE_2_SLICE},
                                                                           {3, NVML_COMPUTE_INSTANCE_PROFILE_3_SLICE},
@@ -27,7 +27,7 @@ constexpr std::array<std::pair<unsigned, unsigned>, 7> kComputeSelectors{{{1, NV
                                                                           {7, NVML_COMPUTE_INSTANCE_PROFILE_7_SLICE},
                                                                           {8, NVML_COMPUTE_INSTANCE_PROFILE_8_SLICE}}};
 
-/// All selectors, that of the slices first.
+/// Returns all selectors, the one for the number of slices first.
 std::vector<unsigned> compute_selectors(unsigned slices) {
   std::vector<unsigned> all;
   for (const auto& [size, selector] : kComputeSelectors)
@@ -37,7 +37,7 @@ std::vector<unsigned> compute_selectors(unsigned slices) {
   return all;
 }
 
-/// Of a handle that was just read.
+/// Finds an instance among the handles that were just read.
 const InstanceHandle* find_instance(const std::vector<InstanceHandle>& all, const GpuInstance& instance) {
   const auto found = std::ranges::find_if(all, [&](const InstanceHandle& each) {
     return each.instance.start == instance.start && each.instance.profile_id == instance.profile_id;
@@ -83,7 +83,7 @@ Result<nvmlDevice_t> GpuChange::device(nvml::Nvml& nvml) {
 
 void GpuChange::switch_on(nvml::Nvml& nvml) {
   if (!goes_on() || !enabled_) return;
-  if (turning_) {  // from wherever the attempt has left it
+  if (turning_) {  // from the state that the attempt has left
     const auto left = now(nvml);
     if (!left) return take(left.error());
     if (left->enabled && left->pending) return;
@@ -161,7 +161,7 @@ Result<GpuChange::End> GpuChange::make_mode(nvml::Nvml& nvml, bool enabled) {
     return End::needs_reset;
   }
   if (former_.pending != enabled) {
-    // Else the request would come into force at some later reset, when nobody expects it.
+    // Otherwise the request would take effect at some later reset, unexpectedly.
     const auto taken_back = nvml::set_mig_mode(nvml, gpu, !enabled);
     if (!taken_back) return failed(taken_back.code(), "take the request back to " + doing);
   }
@@ -238,7 +238,7 @@ Result<GpuChange::End> GpuChange::create(nvml::Nvml& nvml, const std::vector<Dif
       const InstanceProfile* const profile = former_.find(part.instance.profile_id);
       if (profile == nullptr) return failed(NVML_ERROR_NOT_SUPPORTED, "find " + to_text(former_, part.instance));
       const auto made = nvml::create_gpu_instance(nvml, gpu, profile->id, {part.instance.start, profile->size});
-      // The first instance of a GPU that a program uses as a whole.
+      // Fails for the first instance of a GPU that a program uses as a whole.
       if (made.code() == NVML_ERROR_IN_USE) return End::busy;
       if (!made) return failed(made.code(), "create " + to_text(former_, part.instance));
       instance = *made;
@@ -253,7 +253,7 @@ Result<GpuChange::End> GpuChange::create(nvml::Nvml& nvml, const std::vector<Dif
   return End::done;
 }
 
-/// Where the plan could not place the devices: MIG was enabled first, and now the GPU tells its profiles.
+/// Used if the plan could not place the devices: MIG is enabled first, and now the GPU reports its profiles.
 Status GpuChange::place(const Gpu& now) {
   if (turning_ || target_.unplaced.empty()) return {};
   SLIPWAY_TRY(instances, arrange(now, target_.unplaced, target_.where));
@@ -262,7 +262,7 @@ Status GpuChange::place(const Gpu& now) {
 }
 
 Result<GpuChange::End> GpuChange::make_instances(nvml::Nvml& nvml) {
-  Gpu start = former_;  // nobody else has changed it since it was looked at
+  Gpu start = former_;  // no other program has changed it since it was read
   start.enabled = start.enabled || switched_on_;
   if (turning_ || start.profiles.empty()) {
     SLIPWAY_TRY(left, now(nvml));
@@ -278,7 +278,7 @@ Result<GpuChange::End> GpuChange::make_instances(nvml::Nvml& nvml) {
   return make_mode(nvml, false);
 }
 
-/// Without a reset the instances work until there is one: those that were destroyed for it come back, and the request
+/// Without a reset the instances keep working: those that were destroyed for it are created again, and the request
 /// stays.
 void GpuChange::settle(nvml::Nvml& nvml) {
   if (state_ != State::after_reset || enabled_ || !former_.enabled) return;
@@ -309,12 +309,12 @@ void GpuChange::look_after_reset(nvml::Nvml& nvml, const Status& reset, bool in_
   state_ = State::busy;
 }
 
-/// As it is after what was done so far.
+/// Reads the GPU as it is after the steps so far.
 Result<Gpu> GpuChange::now(nvml::Nvml& nvml) {
   SLIPWAY_TRY(found, device(nvml));
   Gpu gpu = former_;
   if (const auto handles = refresh(nvml, found, gpu); !handles) return handles.error();
-  if (former_.profiles.empty()) former_.profiles = gpu.profiles;  // told now that MIG is enabled
+  if (former_.profiles.empty()) former_.profiles = gpu.profiles;  // available now that MIG is enabled
   return gpu;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/mig/device/gpu_change.hpp - the change of one GPU, in phases: those of several GPUs are done side by side,
-// and NVML may be opened anew between two phases.
+// and NVML may be reopened between two phases.
 #pragma once
 
 #include <map>
@@ -21,10 +21,10 @@
 
 namespace slipway::mig {
 
-/// Each phase may be called whatever the one before came to; it does nothing where nothing is left to do.
+/// Each phase may be called after any result of the previous one; it does nothing if no work is left.
 class GpuChange {
  public:
-  /// @param known   whose profiles need not be asked again
+  /// @param known   the GPU as read before: its profiles are not read again
   /// @param device  in this session of NVML
   GpuChange(Target target, Gpu known, nvmlDevice_t device);
 
@@ -32,41 +32,41 @@ class GpuChange {
   void look(nvidia::nvml::Nvml& nvml);       ///< reads the GPU
   void switch_on(nvidia::nvml::Nvml& nvml);  ///< enables MIG
   void rearrange(nvidia::nvml::Nvml& nvml);  ///< destroys and creates instances, then disables MIG
-  void settle(nvidia::nvml::Nvml& nvml);     ///< creates again what works until a later reset
-  void check(nvidia::nvml::Nvml& nvml);      ///< that it is so now
+  void settle(nvidia::nvml::Nvml& nvml);     ///< creates again the instances that work until a later reset
+  void check(nvidia::nvml::Nvml& nvml);      ///< that the target is reached
 
-  /// From here on switch_on() and rearrange() make a GPU again what it was, if anything was done to it.
+  /// From here on switch_on() and rearrange() restore the GPU's former state, if it was changed.
   void turn_back();
 
-  /// The driver has reset the GPU since this was asked last: what NVML's session knew of it is void.
+  /// True when the driver has reset the GPU since the last call, so that NVML's session is outdated.
   bool take_reset();
-  /// Its mode was asked for, and only a reset brings it into force.
+  /// True when the mode was requested and takes effect only with a reset.
   bool waits_for_reset() const { return requested_.has_value() && former_.needs_reset; }
-  /// A reset was tried. @param in_use  somebody uses the GPU, which is why it was refused
+  /// Handles the result of a reset. @param in_use  the reset was refused because the GPU is in use
   void look_after_reset(nvidia::nvml::Nvml& nvml, const Status& reset, bool in_use);
   bool is_busy() const { return state_ == State::busy; }
-  /// Of a GPU that turned out to be busy: what its holders are in the way of. Before turn_back(); valid until then.
+  /// Returns what a busy GPU's users block. Call it before turn_back(); valid until then.
   Changing changing(nvidia::nvml::Nvml& nvml);
-  /// Who holds it.
+  /// Its holders.
   void hold(std::vector<std::string> holders) { holders_ = std::move(holders); }
-  /// NVML is opened anew.
+  /// Called when NVML is opened again.
   void forget_handles();
   bool has_failed() const { return state_ == State::failed; }
-  /// Something was changed or asked of it.
+  /// True when the GPU was changed or a change was requested.
   bool is_touched() const { return touched_; }
   const Gpu& gpu() const { return former_; }
-  /// Why a reset did not help; empty: none was tried.
+  /// Says why a reset did not help; empty: none was tried.
   const std::string& refusal() const { return refusal_; }
 
-  /// What came of it, once all phases are done. Errors: those of NVML; the details tell what could not be put back.
+  /// Returns the outcome after all phases. Errors: those of NVML; the details list what could not be restored.
   Result<Outcome> result() const;
-  /// After turn_back(): it is again what it was, or why not.
+  /// After turn_back(): whether the former state is restored, or why not.
   const Status& back() const { return back_; }
   void fail(Error error);
 
  private:
   enum class State { open, already, done, busy, after_reset, failed };
-  /// How a step ended that met no error.
+  /// The result of a step without an error.
   enum class End { done, busy, needs_reset };
 
   Result<End> make_mode(nvidia::nvml::Nvml& nvml, bool enabled);
@@ -86,15 +86,15 @@ class GpuChange {
   Outcome after_reset() const;
 
   Target target_;
-  Gpu former_;           ///< what it was, and is to be again after a failure
-  nvmlDevice_t device_;  ///< null: to be found again
+  Gpu former_;           ///< the state before, which is restored after a failure
+  nvmlDevice_t device_;  ///< null: it has to be found again
   bool switched_on_ = false;
   std::optional<bool> requested_;        ///< a mode that waits for a reset
   std::string refusal_;                  ///< of the reset
-  std::vector<InstanceHandle> handles_;  ///< of the instances that it had, until one is destroyed
+  std::vector<InstanceHandle> handles_;  ///< of its former instances, until one is destroyed
   /// By the profile of the GPU instance and the slices: the profile of the compute instance.
   std::map<std::pair<unsigned, unsigned>, unsigned> compute_profiles_;
-  bool enabled_;  ///< what the phases make
+  bool enabled_;  ///< target mode of the phases
   Instances instances_;
   State state_ = State::open;
   std::vector<std::string> holders_;

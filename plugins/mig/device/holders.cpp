@@ -18,7 +18,7 @@ const Difference::Part* part_of(const Difference& change, const GpuInstance& ins
   return found == change.destroyed.end() ? nullptr : &*found;
 }
 
-/// The instance, or each part of it that goes while others stay.
+/// Adds the instance, or only its removed parts if others stay.
 void add_parts(const Gpu& gpu, const InstanceHandle& instance, const Difference& change,
                std::vector<drain::Part>& parts) {
   drain::Part whole{.gpu_instance = instance.id, .compute_instance = {}, .text = to_text(gpu, instance.instance)};
@@ -54,7 +54,7 @@ drain::Affected affected_of(nvml::Nvml& nvml, const Changing& changing) {
 drain::Given ask_kubelet(const Host& host, const std::string& socket) {
   if (socket.empty() || host.booting()) return {};
   nvidia::kubelet::Allocations found = nvidia::kubelet::AllocationReader(host, socket).read();
-  drain::Given given{.holders = nvidia::kubelet::holders_of(found.all)};
+  drain::Given given{.holders = nvidia::kubelet::gpu_pods_of(found.all)};
   if (found.incomplete.empty()) return given;
   const std::string next =
       "look at kubelet (`systemctl status kubelet`), remove " + socket +
@@ -65,8 +65,9 @@ drain::Given ask_kubelet(const Host& host, const std::string& socket) {
   return given;
 }
 
-std::vector<std::vector<drain::Holder>> find_holders(nvml::Nvml& nvml, const Host& host,
-                                                     const std::vector<Changing>& changing, const drain::Given& given) {
+std::vector<std::vector<drain::DeviceHolder>> find_holders(nvml::Nvml& nvml, const Host& host,
+                                                           const std::vector<Changing>& changing,
+                                                           const drain::Given& given) {
   std::vector<drain::Affected> affected(changing.size());
   nvml::in_parallel(nvml, changing.size(),
                     [&](nvml::Nvml& own, std::size_t i) { affected[i] = affected_of(own, changing[i]); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/device/holders.hpp - who uses what a change would take away.
+// plugins/mig/device/holders.hpp - the users of the instances that a change would remove.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace slipway::mig {
 
-/// A GPU that is to change.
+/// A GPU that will change.
 struct Changing {
   nvmlDevice_t device = nullptr;
   const Gpu* gpu = nullptr;  ///< as it is now
@@ -21,15 +21,15 @@ struct Changing {
   bool with_daemons = false;  ///< as in drain::Affected
 };
 
-/// Which pods have what, by kubelet's word at that socket in the host's root. Nobody is asked where it is empty, nor at
-/// a boot, before which all pods have ended.
+/// Asks kubelet at that socket in the host's root which pods have which devices. Does not ask if the path is empty, nor
+/// at a boot, because no pod survives a reboot.
 nvidia::drain::Given ask_kubelet(const Host& host, const std::string& socket);
 
-/// Of each: who has the instances that the target takes away; everybody on the GPU where its mode changes.
-std::vector<std::vector<nvidia::drain::Holder>> find_holders(nvidia::nvml::Nvml& nvml, const Host& host,
-                                                             const std::vector<Changing>& changing,
-                                                             const nvidia::drain::Given& given);
-/// "GPU 3 (0000:65:00.0) is in use, so its layout was left as it was (7 x 1g.10gb)"
+/// Finds, for each GPU, the users of the instances that the target removes; all users of the GPU if its mode changes.
+std::vector<std::vector<nvidia::drain::DeviceHolder>> find_holders(nvidia::nvml::Nvml& nvml, const Host& host,
+                                                                   const std::vector<Changing>& changing,
+                                                                   const nvidia::drain::Given& given);
+/// Returns "GPU 3 (0000:65:00.0) is in use, so its layout was left as it was (7 x 1g.10gb)"
 std::string in_use_text(const Gpu& gpu);
 
 }  // namespace slipway::mig

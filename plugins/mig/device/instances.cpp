@@ -14,14 +14,14 @@ constexpr unsigned kMostComputeInstances = 8;
 
 bool is_for_graphics(const Profile& profile) { return std::ranges::count(profile.attributes, "gfx") != 0; }
 
-/// The memory slices that instances were found on, those with graphics apart: whether they share slices with the others
-/// is the product's affair.
+/// The memory slices of the instances found so far; those with graphics are counted apart, because the product decides
+/// whether they share slices with others.
 class Taken {
  public:
   void add(const InstanceProfile& profile, unsigned start) {
     all_.push_back({is_for_graphics(profile.profile), start, start + profile.size});
   }
-  /// Whether an instance of the profile could lie beside them.
+  /// True when an instance of the profile could be placed beside them.
   bool leaves_room_for(const InstanceProfile& profile) const {
     return std::ranges::any_of(profile.starts, [&](unsigned start) {
       return std::ranges::none_of(all_, [&](const Range& each) {
@@ -42,7 +42,7 @@ class Taken {
 
 Result<ComputeInstance> shape_of(nvml::Nvml& nvml, nvmlComputeInstance_t part, const InstanceProfile& profile,
                                  const std::string& gpu) {
-  if (profile.profile.gpu_slices == 1) return ComputeInstance{0, 1};  // there is no other
+  if (profile.profile.gpu_slices == 1) return ComputeInstance{0, 1};  // there is only this one
   const auto shape = nvml::compute_instance_info(nvml, part);
   if (!shape) return nvml::to_error(shape.code(), "read a compute instance", gpu);
   return ComputeInstance{shape->placement.start, shape->placement.size};

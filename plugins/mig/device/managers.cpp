@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/device/managers.cpp - which GPUs are handed out by somebody who needs them whole, or makes their MIG
-// devices as they are asked for: a DRA driver, or virtual machines. They get no layout from a config.
+// plugins/mig/device/managers.cpp - GPUs that another manager needs whole, or whose MIG devices it creates on request:
+// a DRA driver, or virtual machines. They get no layout from a config.
 #include <algorithm>
 
 #include <slipway/text.hpp>
@@ -23,7 +23,7 @@ std::vector<PciDevice> gpus_on_bus(const Host& host) {
 
 bool is_bound_to_vfio(const PciDevice& gpu) { return gpu.driver.find("vfio") != std::string::npos; }
 
-/// Those that a driver for virtual machines has ("vfio-pci", "nvgrace_gpu_vfio_pci").
+/// Returns the GPUs that a driver for virtual machines has ("vfio-pci", "nvgrace_gpu_vfio_pci").
 std::vector<PciDevice> bound_to_vfio(const Host& host) {
   std::vector<PciDevice> found = gpus_on_bus(host);
   std::erase_if(found, [](const PciDevice& each) { return !is_bound_to_vfio(each); });
@@ -41,7 +41,7 @@ Status check_named(const Host& host, const Json& named, const std::vector<Gpu>& 
       std::ranges::all_of(on_bus, [&](const PciDevice& each) { return is_shown(gpus, each.address); });
   std::vector<std::string> unknown;
   for (const auto& entry : named.items()) {
-    const std::string& name = entry.key();  // a structured binding is none that clang 14 lets a lambda have
+    const std::string& name = entry.key();  // clang 14 cannot capture a structured binding in a lambda
     const bool is_uuid = name.starts_with("GPU-");
     const bool is_known = is_uuid ? !all_shown || std::ranges::count(gpus, name, &Gpu::uuid) != 0
                                   : is_shown(gpus, name) || std::ranges::any_of(on_bus, [&](const PciDevice& each) {
@@ -84,7 +84,7 @@ std::vector<std::string> gpus_of_vfio(const Host& host, const std::vector<Gpu>& 
 }
 
 void name_lost_gpus(const Host& host, std::vector<Gpu>& gpus) {
-  const std::vector<std::string> addresses = lost_gpus(host, gpus);  // in the order of the bus, as NVML numbers them
+  const std::vector<std::string> addresses = lost_gpus(host, gpus);  // in bus order, as NVML numbers them
   if (static_cast<std::ptrdiff_t>(addresses.size()) != std::ranges::count(gpus, true, &Gpu::lost)) return;
   auto next = addresses.begin();
   for (Gpu& gpu : gpus)

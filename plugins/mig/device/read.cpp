@@ -25,7 +25,7 @@ Error failed(nvmlReturn_t code, const std::string& doing, const std::string& gpu
   return nvml::to_error(code, doing, gpu);
 }
 
-/// The driver counts the instances of an A30 wrong; these are the counts that NVIDIA publishes for it.
+/// The driver reports wrong counts for the instances of an A30; these are the counts that NVIDIA publishes.
 unsigned known_max(const DeviceId& id, const Profile& profile, unsigned reported) {
   if (id.chip != kA30) return reported;
   if (!profile.attributes.empty()) return 1;
@@ -90,7 +90,7 @@ Status read_mode(nvml::Nvml& nvml, nvmlDevice_t device, Gpu& gpu) {
   return {};
 }
 
-/// By the driver's word; drivers before branch 535 have none, and from Hopper on no GPU needs a reset.
+/// Uses the driver's answer; drivers before branch 535 have none, and from Hopper on no GPU needs a reset.
 bool needs_reset(nvml::Nvml& nvml, nvmlDevice_t device) {
   const auto fields = nvml::field_values(nvml, device, {kResetlessField});
   if (fields && fields->size() == 1 && fields->front().nvmlReturn == NVML_SUCCESS)
@@ -99,7 +99,7 @@ bool needs_reset(nvml::Nvml& nvml, nvmlDevice_t device) {
   return !capability || capability->major < kFirstWithoutReset;
 }
 
-/// What is equal for all GPUs of one model.
+/// Reads the properties that all GPUs of one model share.
 Status read_model(nvml::Nvml& nvml, nvmlDevice_t device, Gpu& gpu) {
   gpu.name = nvml::device_name(nvml, device).value_or("GPU");
   if (!gpu.capable) return {};
@@ -113,7 +113,7 @@ void take_model(Gpu& gpu, const Gpu& from) {
   gpu.profiles = from.profiles;
 }
 
-/// Its instances, where it has any.
+/// Reads the GPU's instances, if it has any.
 Result<std::vector<InstanceHandle>> read_layout(nvml::Nvml& nvml, nvmlDevice_t device, Gpu& gpu) {
   gpu.instances.clear();
   if (!gpu.enabled) return std::vector<InstanceHandle>();
@@ -144,10 +144,10 @@ Result<std::vector<InstanceHandle>> refresh(nvml::Nvml& nvml, nvmlDevice_t devic
 
 namespace {
 
-/// Those that have equal answers about their profiles.
+/// True for GPUs whose profiles are equal.
 bool is_same_model(const Gpu& one, const Gpu& other) { return one.id == other.id; }
 
-/// Of each model one, by preference with MIG enabled: older drivers tell the profiles of such a one only.
+/// Returns one GPU of each model, preferably with MIG enabled: older drivers report profiles only for such a GPU.
 std::vector<std::size_t> one_of_each_model(const std::vector<OpenGpu>& gpus) {
   std::vector<std::size_t> chosen;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
@@ -167,15 +167,15 @@ void give_up(OpenGpu& gpu, nvmlReturn_t why) {
          .gpu = {.index = gpu.gpu.index, .address = gpu.gpu.address, .lost = true, .hangs = why == nvml::kGaveUp}};
 }
 
-/// NVML says that it cannot be reached, or does not come back.
+/// True when NVML says that the GPU cannot be reached, or its call hangs.
 bool is_lost(nvmlReturn_t code) { return code == NVML_ERROR_GPU_IS_LOST || code == nvml::kGaveUp; }
 
-/// What did not work is asked for a reason: a GPU may be lost at any moment.
+/// Returns the reason of a failed call: a GPU may be lost at any moment.
 nvmlReturn_t reason_of(nvml::Nvml& nvml, const OpenGpu& gpu) {
   return gpu.device == nullptr ? NVML_SUCCESS : nvml::mig_mode(nvml, gpu.device).code();
 }
 
-/// Does `work(nvml, gpu)` for those that are not lost, side by side.
+/// Calls `work(nvml, gpu)` for GPUs that are not lost, in parallel.
 template <class Work>
 Status for_each(nvml::Nvml& nvml, std::vector<OpenGpu>& gpus, const std::vector<std::size_t>& which, Work work) {
   std::vector<Status> done(which.size());
@@ -194,9 +194,9 @@ Status for_each(nvml::Nvml& nvml, std::vector<OpenGpu>& gpus, const std::vector<
   return {};
 }
 
-/// Of each model, the GPU that was asked.
+/// Returns the GPU of each model that was read.
 Result<std::vector<std::size_t>> read_models(nvml::Nvml& nvml, std::vector<OpenGpu>& gpus) {
-  for (;;) {  // until none of them is lost meanwhile
+  for (;;) {  // until none of them gets lost meanwhile
     std::vector<std::size_t> models = one_of_each_model(gpus);
     SLIPWAY_CHECK(for_each(nvml, gpus, models,
                            [](nvml::Nvml& own, OpenGpu& each) { return read_model(own, each.device, each.gpu); }));
@@ -204,7 +204,7 @@ Result<std::vector<std::size_t>> read_models(nvml::Nvml& nvml, std::vector<OpenG
   }
 }
 
-/// @param find  find(nvml, i, gpu) gives it its handle, or says that it is lost
+/// @param find  find(nvml, i, gpu) sets the handle, or marks the GPU as lost
 template <class Find>
 Result<std::vector<OpenGpu>> open_all(nvml::Nvml& nvml, std::size_t count, Find find) {
   std::vector<OpenGpu> gpus(count);

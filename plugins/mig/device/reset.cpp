@@ -7,8 +7,8 @@
 #include <slipway/text.hpp>
 #include <slipway/trusted_owner.hpp>
 
-#include "nvidia/drain/process.hpp"
 #include "nvidia/nvml/library.hpp"
+#include "nvidia/process/process.hpp"
 
 namespace slipway::mig {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 constexpr std::chrono::minutes kResetLimit{2};
 constexpr std::size_t kLongestLine = 256;
 
-/// What chroot(8) starts there, and what that loads before it does anything: none of it is another user's.
+/// Checks the programs and libraries that chroot(8) starts there: none of them may belong to another user.
 Status check_driver_root(const Host& host, const std::string& driver_root) {
   SLIPWAY_CHECK(check_only_ours(host, driver_root));
   const auto root = RootDir::open(host.root_folder() + driver_root);
@@ -53,7 +53,7 @@ Status reset_gpus(const Host& host, const std::string& driver_root, const std::v
   std::vector<std::string> messages;
   for (const std::string& line : lines_of(ran.output + ran.errors))
     if (const std::string_view text = trimmed(line); !text.empty())
-      messages.push_back(nvidia::drain::cleaned(text, kLongestLine));
+      messages.push_back(nvidia::cleaned(text, kLongestLine));
   return Error{.code = ErrorCode::busy,
                .what = "nvidia-smi did not reset it: " + joined(messages, " "),
                .where = joined(addresses),

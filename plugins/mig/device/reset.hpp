@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/device/reset.hpp - resets GPUs, which brings a change of their MIG mode into force: of the Ampere
-// generation, where the driver has not done it by itself.
+// plugins/mig/device/reset.hpp - resets GPUs, which brings a change of their MIG mode into force: for the Ampere
+// generation, when the driver has not done it by itself.
 #pragma once
 
 #include <string>
@@ -13,18 +13,19 @@
 
 namespace slipway::mig {
 
-/// This machine runs, and its kernel knows a way to reset the GPU: in a virtual machine there often is none.
+/// True when the machine is live and its kernel has a method to reset the GPU: virtual machines often have none.
 bool can_be_reset(const Host& host, const std::string& address);
 
-/// "end what uses the GPU and run `nvidia-smi --gpu-reset -i 0000:65:00.0`, or reboot, then run `slipway apply`".
+/// Returns "end what uses the GPU and run `nvidia-smi --gpu-reset -i 0000:65:00.0`, or reboot, then run `slipway
+/// apply`".
 std::string how_to_reset(const std::vector<Gpu>& gpus);
 
-/// Brings requested modes into force; instances and what programs had on the GPUs are gone after it.
+/// Resets the GPUs so that requested modes take effect; instances and the state of programs on the GPUs are lost.
 ///
-/// It is done by nvidia-smi, all in one go: GPUs with NVLinks to each other are only reset together. It refuses while a
-/// program has one of them open, so that NVML has to be released before.
-/// @param driver_root  where nvidia-smi and its library are in the host's root; empty: "/"
-/// Errors: `busy` it refused, with its words; those of Host::run().
+/// Runs nvidia-smi once for all GPUs, because GPUs with NVLinks to each other can only be reset together. It refuses
+/// while a program has one of them open, so NVML must be released before.
+/// @param driver_root  folder of nvidia-smi and its library in the host's root; empty: "/"
+/// Errors: `busy` it refused, with its text; those of Host::run().
 Status reset_gpus(const Host& host, const std::string& driver_root, const std::vector<std::string>& addresses);
 
 }  // namespace slipway::mig

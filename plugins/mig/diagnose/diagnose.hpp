@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/diagnose/diagnose.hpp - failure patterns of partitioned GPUs that are known, each with what to do: for
-// `slipway doctor`.
+// plugins/mig/diagnose/diagnose.hpp - known failure patterns of partitioned GPUs, each with its remedy: for `slipway
+// doctor`.
 #pragma once
 
 #include <string>
@@ -13,12 +13,12 @@
 
 namespace slipway::mig {
 
-/// Only what is there is found:
+/// Adds a finding only for a problem that exists:
 ///   mig.no-instances   MIG is enabled on a GPU without instances, which no program can use
 ///   mig.no-devices     a GPU instance without a compute instance: it takes its slices and is not a device
 ///   mig.reset          a change of the mode waits for a reset
-///   mig.unmanaged      MIG devices that no entry of the config takes: slipway does not make them again after a boot
-/// @param intents  of the config; null: it cannot be told what the config makes of the GPUs
+///   mig.unmanaged      MIG devices outside of the config: slipway does not create them again after a boot
+/// @param intents  targets by the config; null: unknown
 /// @param config   "the config all-balanced"
 void diagnose_gpus(const std::vector<Gpu>& gpus, const std::vector<Intent>* intents, const std::string& config,
                    Findings& findings);

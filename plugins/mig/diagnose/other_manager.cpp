@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "nvidia/drain/other_program.hpp"
+#include "nvidia/process/other_program.hpp"
 
 namespace slipway::mig {
 namespace {
@@ -11,35 +11,33 @@ namespace {
 constexpr const char* kManagerFolder = "/etc/nvidia-mig-manager";
 constexpr const char* kManagerUnit = "nvidia-mig-manager.service";
 
-const nvidia::drain::OtherProgram& program() {
-  static const nvidia::drain::OtherProgram kProgram{.file = "nvidia-mig-manager",
-                                                    .title = "NVIDIA's MIG manager",
-                                                    .label = "nvidia.com/gpu.deploy.mig-manager",
-                                                    .operator_key = "migManager.enabled"};
+const nvidia::OtherProgram& program() {
+  static const nvidia::OtherProgram kProgram{.file = "nvidia-mig-manager",
+                                             .title = "NVIDIA's MIG manager",
+                                             .label = "nvidia.com/gpu.deploy.mig-manager",
+                                             .operator_key = "migManager.enabled"};
   return kProgram;
 }
 
 }  // namespace
 
 bool is_other_manager_enabled(const Host& host) {
-  return nvidia::drain::is_unit_enabled(host, kManagerUnit, {"multi-user.target", "nvidia-gpu-reset.target"});
+  return nvidia::is_unit_enabled(host, kManagerUnit, {"multi-user.target", "nvidia-gpu-reset.target"});
 }
 
-std::optional<nvidia::drain::Process> running_manager(const Host& host) {
-  for (nvidia::drain::Process& each : nvidia::drain::find_program(host, program()))
-    if (each.owner.unit != kManagerUnit && nvidia::drain::may_change_gpus(host, each.pid)) return std::move(each);
+std::optional<nvidia::Process> running_manager(const Host& host) {
+  for (nvidia::Process& each : nvidia::find_program(host, program()))
+    if (each.owner.unit != kManagerUnit && nvidia::may_change_gpus(host, each.pid)) return std::move(each);
   return std::nullopt;
 }
 
-std::string manager_text(const nvidia::drain::Process& manager) {
-  return nvidia::drain::program_text(program(), manager);
+std::string manager_text(const nvidia::Process& manager) { return nvidia::program_text(program(), manager); }
+
+std::string how_to_end_manager(const nvidia::Process& manager) {
+  return nvidia::how_to_end_program(program(), manager);
 }
 
-std::string how_to_end_manager(const nvidia::drain::Process& manager) {
-  return nvidia::drain::how_to_end_program(program(), manager);
-}
-
-Error refused_beside(const nvidia::drain::Process& manager, const std::string& word) {
+Error refused_beside(const nvidia::Process& manager, const std::string& word) {
   return Error{.code = ErrorCode::conflict,
                .what = manager_text(manager) + " gives the GPUs the layouts that the labels of the node name, and " +
                        "slipway those of the spec",

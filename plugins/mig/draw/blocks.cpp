@@ -23,7 +23,7 @@ bool may_be_used(const Gpu& gpu, const Room& room, unsigned slice) {
   return false;
 }
 
-/// A box of one slice has no room for an attribute behind the whole name.
+/// A box of one slice is too narrow for an attribute behind the whole name.
 std::vector<std::string> names_of(const Profile& profile) {
   const std::string name = profile.text();
   const std::string slices = std::to_string(profile.gpu_slices) + "g";

@@ -17,10 +17,10 @@ bool is_same_change(const Intent& one, const Intent& other) {
          one.target.instances == other.target.instances && one.target.unplaced == other.target.unplaced;
 }
 
-/// The marks of the instances of one layout, seen from another.
+/// The marks of the instances of one layout, compared with another.
 class Marks {
  public:
-  /// @param lost  the mark of what the other layout has not
+  /// @param lost  the mark of an instance that the other layout does not have
   Marks(const Instances& other, char lost) : other_(other), lost_(lost) {}
 
   /// ' ': its parts have marks of their own.

@@ -11,7 +11,7 @@
 namespace slipway::mig {
 namespace {
 
-// Lengths are pixels, and whole numbers, so that the same GPUs give the same bytes everywhere.
+// Lengths are whole pixels, so that the same GPUs give the same bytes on every machine.
 constexpr unsigned kMargin = 20;
 constexpr unsigned kSlices = 720;   // all memory slices of a GPU
 constexpr unsigned kCharacter = 8;  // of a monospaced font of 13
@@ -38,7 +38,7 @@ constexpr const char* kStyle =
 class Svg {
  public:
   void line(const std::string& style, const std::string& text) { words(kMargin, 0, "start", style, text), y_ += kLine; }
-  /// Words that go on in the lines below.
+  /// Adds text that wraps to further lines.
   void paragraph(const std::string& style, const std::string& text) {
     for (const std::string& each : lines_of(folded_counts(text, kSvgColumns, 2, 0))) line(style, each);
   }
@@ -55,7 +55,7 @@ class Svg {
         blocks, [](const Block& each) { return each.kind == Block::Kind::instance && !each.is_one_device(); });
     for (const Block& block : blocks) this->block(block, group.first.holders, has_parts);
     y_ += kBox + (has_parts ? kParts : 0) + kLine / 2;
-    for (const Holder& each : group.first.holders) paragraph("alert", "in use: " + ascii_text(each.text));
+    for (const DrawnHolder& each : group.first.holders) paragraph("alert", "in use: " + ascii_text(each.text));
     if (!gpu.enabled || gpu.profiles.empty()) return;
     const std::string room = room_text(gpu);
     paragraph("faint", room.empty() ? "nothing more fits" : "fits: " + room);
@@ -74,12 +74,12 @@ class Svg {
   }
 
  private:
-  /// @param below  how far, of where a line has its words
+  /// @param below  distance from a line's baseline
   void words(unsigned x, unsigned below, const char* anchor, const std::string& style, const std::string& text) {
     body_ += fmt::format("  <text x=\"{}\" y=\"{}\" text-anchor=\"{}\" class=\"{}\">{}</text>\n", x,
                          y_ + kLine - 6 + below, anchor, style, xml_text(text));
   }
-  /// @param y  its top, below the current line
+  /// @param y  its top, relative to the current line
   void box(const std::string& style, unsigned x, unsigned y, unsigned width, unsigned height, const std::string& text,
            const std::string& tip) {
     body_ += fmt::format(
@@ -96,7 +96,7 @@ class Svg {
     y_ += kLine;
   }
 
-  void block(const Block& block, const std::vector<Holder>& holders, bool has_parts) {
+  void block(const Block& block, const std::vector<DrawnHolder>& holders, bool has_parts) {
     const unsigned x = kMargin + block.start * unit_;
     const unsigned width = block.size * unit_;
     const unsigned height = kBox + (has_parts ? kParts : 0);
@@ -108,7 +108,7 @@ class Svg {
       return box("whole", x, 0, width, height, fitting(block.names, width / kCharacter), tip);
     tip += fmt::format(" at {}", block.start);
     bool is_used = false;
-    for (const Holder& each : holders) {
+    for (const DrawnHolder& each : holders) {
       if (each.start != block.start) continue;
       is_used = true;
       tip += "; " + ascii_text(each.text);
@@ -125,7 +125,7 @@ class Svg {
 
   std::string body_;
   unsigned y_ = kMargin;
-  unsigned unit_ = 1;  ///< of a memory slice
+  unsigned unit_ = 1;  ///< of a memory slice, in pixels
 };
 
 }  // namespace

@@ -10,9 +10,9 @@ namespace {
 
 constexpr std::size_t kColumns = 80;
 constexpr std::size_t kHanging = 2;
-constexpr std::size_t kMostHolders = 12;  // by name, of a GPU
+constexpr std::size_t kMostHolders = 12;  // names per GPU
 
-/// "LABEL   text …", which goes on below where it began.
+/// Returns "LABEL   text …"; wrapped lines are indented to the text.
 std::string labelled(const std::string& label, const std::string& text, Tone tone, const Look& look) {
   return painted(look, tone, padded(label, Rows::kGutter)) +
          folded_counts(text, kColumns, Rows::kGutter, Rows::kGutter);
@@ -57,7 +57,7 @@ std::string gpus_text(const std::vector<GpuInUse>& gpus, const Look& look) {
       slices_above = slices;
     }
     std::set<unsigned> in_use;
-    for (const Holder& each : group.first.holders)
+    for (const DrawnHolder& each : group.first.holders)
       if (each.start) in_use.insert(*each.start);
     text += rows.border(true) + rows.names("", in_use);
     if (rows.has_parts()) text += rows.parts();

@@ -17,7 +17,7 @@ bool looks_the_same(const Gpu& one, const Gpu& other) {
          one.instances == other.instances;
 }
 
-/// Words that fit on no line are broken: a process may have a name of any length.
+/// Breaks words that are longer than a line: the name of a process may have any length.
 std::string with_short_words(const std::string& text, std::size_t longest) {
   std::string broken;
   std::size_t length = 0;
@@ -137,7 +137,7 @@ Json gpus_json(const std::vector<GpuInUse>& gpus) {
   for (const auto& [gpu, holders] : gpus) {
     const auto of = [&holders = holders](std::optional<unsigned> start) {
       Json texts = Json::array();
-      for (const Holder& each : holders)
+      for (const DrawnHolder& each : holders)
         if (each.start == start) texts.push_back(each.text);
       return texts;
     };

@@ -16,24 +16,24 @@
 
 namespace slipway::mig {
 
-/// What the terminal shows.
+/// Properties of the terminal.
 struct Look {
-  bool utf8 = false;  ///< box-drawing characters; else all of it is ASCII
+  bool utf8 = false;  ///< box-drawing characters; else only ASCII
   bool colour = false;
 };
 
 enum class Tone { plain, heading, faint, attention };
 
-/// The text in the colour of the tone.
+/// Returns the text in the colour of the tone.
 std::string painted(const Look& look, Tone tone, const std::string& text);
 
-/// A line of text that is filled at any column.
+/// A line of text that can be filled at any column.
 class TextLine {
  public:
   void put(std::size_t column, std::string_view ascii, Tone tone = Tone::plain);
-  /// A sign may be a character of UTF-8. @param end  the column behind the last one
+  /// A sign may be a UTF-8 character. @param end  the column behind the last one
   void fill(std::size_t column, std::size_t end, std::string_view sign);
-  /// Without blanks at its end.
+  /// Returns the text without trailing blanks.
   std::string text(const Look& look) const;
 
  private:
@@ -45,35 +45,35 @@ class TextLine {
   std::vector<Place> places_;
 };
 
-/// How blocks become columns of text.
+/// Maps blocks to columns of text.
 class Rows {
  public:
-  /// No line is wider, with the gutter.
+  /// Maximum width of a line, with the gutter.
   static constexpr std::size_t kWidth = 74;
-  /// Columns at the left, for a word that says what the line shows.
+  /// Columns at the left, for a word that names the line.
   static constexpr std::size_t kGutter = 9;
 
   Rows(std::vector<Block> blocks, unsigned slices, const Look& look);
 
-  /// The numbers of the memory slices.
+  /// Returns the numbers of the memory slices.
   std::string scale() const;
-  /// Empty where there is no box.
+  /// Empty if there is no box.
   std::string border(bool is_top) const;
-  /// @param in_use  memory slices at which instances begin that processes use
+  /// @param in_use  memory slices at which used instances begin
   std::string names(std::string_view gutter, const std::set<unsigned>& in_use) const;
-  /// Some GPU instance is not one compute instance of its size.
+  /// True when a GPU instance is not a single compute instance of its size.
   bool has_parts() const;
-  /// What is inside the GPU instances.
+  /// Returns the contents of the GPU instances.
   std::string parts() const;
-  /// A line of marks below instances; empty where there are none. @param mark_of  the mark of an instance, or of a cell
-  /// of one
+  /// Returns a line of marks below instances; empty if there are none. @param mark_of  the mark of an instance, or of
+  /// one of its cells
   std::string marks(const std::function<char(const Block& block, const Cell* cell)>& mark_of) const;
 
   const std::vector<Block>& blocks() const { return blocks_; }
 
  private:
   std::size_t column(unsigned slice) const { return kGutter + slice * unit_; }
-  /// Where a compute slice begins inside a box.
+  /// Returns the column where a compute slice begins inside a box.
   std::size_t column(const Block& block, unsigned compute_slice) const;
   void centre(TextLine& line, std::size_t begin, std::size_t end, const std::vector<std::string>& names,
               Tone tone) const;

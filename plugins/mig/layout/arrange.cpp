@@ -15,7 +15,7 @@
 namespace slipway::mig {
 namespace {
 
-/// The sizes of the compute instances that are to be in GPU instances of each profile, the largest first.
+/// Sizes of the compute instances for the GPU instances of each profile, the largest first.
 using Sizes = std::map<const InstanceProfile*, std::vector<unsigned>>;
 
 std::vector<std::string> device_names(const Gpu& gpu) {
@@ -27,7 +27,7 @@ std::vector<std::string> device_names(const Gpu& gpu) {
   return names;
 }
 
-/// A profile of another number of slices is never what was meant.
+/// Suggests only profiles of the same number of slices.
 std::string meant(const Gpu& gpu, const Profile& profile) {
   std::vector<std::string> names;
   for (const InstanceProfile& each : gpu.profiles)
@@ -62,11 +62,11 @@ Result<Sizes> sizes_of(const Gpu& gpu, const Counts& wanted, const std::string& 
   return sizes;
 }
 
-/// What it costs to keep some of the existing GPU instances, and what is needed beside them.
+/// The cost of keeping some of the existing GPU instances, and the instances needed beside them.
 struct Option {
   unsigned destroyed_compute = 0;
   unsigned destroyed_gpu = 0;
-  Instances kept;  ///< with all compute instances that they are to have
+  Instances kept;  ///< with all compute instances that they will have
   std::vector<std::pair<const InstanceProfile*, std::vector<ComputeInstance>>> fresh;
 };
 
@@ -76,7 +76,7 @@ class Options {
     if (gpu.enabled) existing_ = gpu.instances;
   }
 
-  /// The cheapest option with room for what it needs.
+  /// Returns the cheapest option that has enough room.
   std::optional<Instances> best() const {
     std::vector<Option> options;
     for (std::size_t chosen = 0; chosen < (std::size_t{1} << existing_.size()); ++chosen)
@@ -91,7 +91,7 @@ class Options {
   }
 
  private:
-  /// @param chosen  a bit for each existing GPU instance that stays
+  /// @param chosen  a bit for each existing GPU instance that is kept
   std::optional<Option> keep(std::size_t chosen) const {
     Option option;
     Sizes missing = wanted_;
@@ -134,7 +134,7 @@ class Options {
     return kept;
   }
 
-  /// As many of the missing as there is room for, the largest first.
+  /// Adds as many missing instances as there is room for, the largest first.
   static void fill(unsigned gpu_slices, std::vector<ComputeInstance>& existing, std::vector<unsigned>& missing) {
     std::vector<unsigned> added;
     std::vector<unsigned> rest;
@@ -192,7 +192,7 @@ bool same_place(const GpuInstance& one, const GpuInstance& other) {
   return one.start == other.start && one.profile_id == other.profile_id;
 }
 
-/// What `from` has and `to` has not.
+/// Returns what `from` has and `to` does not have.
 std::vector<Difference::Part> lacking(const Instances& from, const Instances& to) {
   std::vector<Difference::Part> parts;
   for (const GpuInstance& instance : from) {
@@ -205,7 +205,7 @@ std::vector<Difference::Part> lacking(const Instances& from, const Instances& to
   return parts;
 }
 
-/// A GPU instance has no more than one start for every memory slice, and fewer slices than this.
+/// A profile has at most one start per memory slice, and a GPU has fewer slices than this.
 constexpr std::size_t kMostInstances = 16;
 
 }  // namespace
@@ -215,7 +215,7 @@ Result<Instances> arrange(const Gpu& gpu, const Counts& wanted, const std::strin
   unsigned count = 0;
   for (const auto& [profile, list] : sizes) count += static_cast<unsigned>(list.size());
   if (count > kMostInstances * kMostInstances) return does_not_fit(gpu, wanted, where);
-  for (const auto& [profile, list] : sizes)  // no search for what cannot be
+  for (const auto& [profile, list] : sizes)  // skip the search when it cannot succeed
     if (std::accumulate(list.begin(), list.end(), 0U) > capacity(gpu, *profile) * profile->profile.gpu_slices)
       return does_not_fit(gpu, wanted, where);
   if (gpu.instances.size() > kMostInstances)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/layout/arrange.hpp - where the instances of a layout are to lie: computed from the placements that the
-// GPU reports, before anything is changed.
+// plugins/mig/layout/arrange.hpp - the places of the instances of a layout: computed from the placements that the GPU
+// reports, before anything is changed.
 #pragma once
 
 #include <slipway/result.hpp>
@@ -9,22 +9,23 @@
 
 namespace slipway::mig {
 
-/// Instances that give the GPU exactly these devices. Of those that exist as few are given up as possible: first
-/// compute instances count, then GPU instances. New ones lie where they leave the most room for others.
+/// Returns instances that give the GPU exactly these devices. As few existing ones as possible are destroyed, counting
+/// compute instances first, then GPU instances. New ones are placed where they leave the most room.
 ///
-/// Pure; the GPU's mode does not matter. Errors: `not_found` the GPU has no such profile; `conflict` they do not fit on
-/// it together; `unsupported` it does not tell its profiles.
+/// No side effects; the GPU's mode does not matter. Errors: `not_found` the GPU has no such profile; `conflict` they do
+/// not fit on it together; `unsupported` it does not report its profiles.
 Result<Instances> arrange(const Gpu& gpu, const Counts& wanted, const std::string& where);
 
-/// How many of a profile fit on an empty GPU: what the driver says, or fewer where the placements leave less room.
+/// Returns how many instances of a profile fit on an empty GPU: the driver's number, or fewer if the placements leave
+/// less room.
 unsigned capacity(const Gpu& gpu, const InstanceProfile& profile);
 
-/// What leads from one arrangement to another.
+/// The steps from one arrangement to another.
 struct Difference {
   struct Part {
-    GpuInstance instance;                  ///< as it is, or is to be
-    bool whole = false;                    ///< the GPU instance itself as well
-    std::vector<ComputeInstance> compute;  ///< of it, destroyed or created
+    GpuInstance instance;                  ///< as it is, or will be
+    bool whole = false;                    ///< the GPU instance itself too
+    std::vector<ComputeInstance> compute;  ///< its compute instances that are destroyed or created
   };
   std::vector<Part> destroyed;
   std::vector<Part> created;
@@ -34,7 +35,7 @@ struct Difference {
 
 Difference difference(const Instances& from, const Instances& to);
 
-/// Compute instances that differ.
+/// Number of compute instances that differ.
 unsigned destroyed_devices(const Difference& difference);
 
 }  // namespace slipway::mig

@@ -8,10 +8,10 @@
 namespace slipway::mig {
 namespace {
 
-// Those of NVML_COMPUTE_INSTANCE_PROFILE_….
+// Slices of the profiles NVML_COMPUTE_INSTANCE_PROFILE_….
 constexpr std::array kSizes{1U, 2U, 3U, 4U, 6U, 7U, 8U};
 
-/// Compute instances of 1 lie anywhere, of 2 at even slices, of 3 at 0 and 4.
+/// Compute instances of 1 slice can be anywhere, of 2 at even slices, of 3 at 0 and 4.
 unsigned step_of(unsigned slices) { return slices == 3 ? 4 : slices; }
 
 bool is_free(const std::vector<ComputeInstance>& existing, unsigned start, unsigned slices) {

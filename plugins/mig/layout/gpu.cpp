@@ -7,6 +7,8 @@
 
 #include <slipway/text.hpp>
 
+#include "nvidia/gpu.hpp"
+
 namespace slipway::mig {
 namespace {
 
@@ -85,9 +87,7 @@ const InstanceProfile* Gpu::find(const Profile& profile) const {
   return found == profiles.end() ? nullptr : &*found;
 }
 
-std::string Gpu::text() const {
-  return address.empty() ? fmt::format("GPU {}", index) : fmt::format("GPU {} ({})", index, address);
-}
+std::string Gpu::text() const { return nvidia::gpu_label(index, address); }
 
 Layout layout_of(const Gpu& gpu, bool enabled, const Instances& instances) {
   Layout layout{.enabled = enabled, .devices = {}};

@@ -34,7 +34,7 @@ Result<Target> target_of(const Gpu& gpu, const Entry& entry) {
                 .unplaced = {},
                 .where = {}};
   if (!target.enabled) return target;
-  if (gpu.profiles.empty() && !gpu.enabled) {  // it tells them once MIG is enabled
+  if (gpu.profiles.empty() && !gpu.enabled) {  // it reports them once MIG is enabled
     target.unplaced = entry.layout.devices;
     target.where = entry.where;
     return target;
@@ -44,7 +44,7 @@ Result<Target> target_of(const Gpu& gpu, const Entry& entry) {
   return target;
 }
 
-/// A config for several models may have entries that match none of this machine's GPUs, but for all of them.
+/// In a config for several models some entries may match none of this machine's GPUs, but not all of them.
 std::vector<std::string> without_effect(const Entries& entries, const std::vector<Gpu>& gpus) {
   std::vector<std::string> notes;
   for (const Entry& entry : entries)
@@ -65,14 +65,14 @@ std::vector<std::string> without_effect(const Entries& entries, const std::vecto
   return notes;
 }
 
-/// A filter by its model does not count: that is not known of a GPU that is lost.
+/// Ignores a filter by model: the model of a lost GPU is unknown.
 bool may_take(const Entry& entry, unsigned index) {
   return !entry.devices || std::ranges::count(*entry.devices, index) != 0;
 }
 
 Instances now(const Gpu& gpu) { return gpu.enabled ? gpu.instances : Instances(); }
 
-/// "1g.10gb at 0, 1 and 3g.40gb at 4".
+/// Returns "1g.10gb at 0, 1 and 3g.40gb at 4".
 std::string places_text(const Gpu& gpu, const Instances& instances) {
   std::vector<std::string> texts;
   unsigned last = 0;

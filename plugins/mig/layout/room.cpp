@@ -8,7 +8,7 @@ namespace {
 
 enum class Media { own, some, all, none };
 
-/// How a profile takes part in the media engines that the GPU has once.
+/// A profile's use of the media engines that exist once per GPU.
 Media media_of(const Profile& profile) {
   const auto has = [&profile](const char* attribute) { return std::ranges::count(profile.attributes, attribute) != 0; };
   if (has("me.all")) return Media::all;
@@ -16,7 +16,7 @@ Media media_of(const Profile& profile) {
   return profile.sign == '-' ? Media::none : Media::some;
 }
 
-/// There is one set of JPEG and OFA engines for +me; +me.all leaves none for anybody but -me.
+/// There is one set of JPEG and OFA engines for +me; +me.all leaves them to no profile except -me.
 bool media_clash(const Profile& one, const Profile& other) {
   const Media first = media_of(one);
   const Media second = media_of(other);
@@ -34,7 +34,7 @@ class Search {
     if (next == profiles.size()) return keep();
     const InstanceProfile& profile = *profiles[next];
     for (const unsigned start : profile.starts) {
-      // Equal ones are in the order of their starts: another order would be the same arrangement.
+      // Equal profiles are placed in the order of their starts: another order would be the same arrangement.
       if (next > 0 && profiles[next - 1] == &profile && start < placed_.back().start) continue;
       if (!room_.has(profile, start)) continue;
       room_.take({&profile, start});
@@ -81,7 +81,8 @@ bool Room::has(const InstanceProfile& profile, unsigned start) const {
 unsigned Room::more_of(const InstanceProfile& profile) const {
   unsigned count = 0;
   Room room(*this);
-  for (const unsigned start : profile.starts)  // sorted, and equal ones do not overlap in any other order
+  for (const unsigned start : profile.starts)  // the starts are sorted, and equal profiles do not overlap in another
+                                               // order
     if (room.has(profile, start)) {
       room.take({&profile, start});
       ++count;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/layout/room.hpp - what there is room for: GPU instances on a GPU, and compute instances in a GPU
-// instance.
+// plugins/mig/layout/room.hpp - the free room: for GPU instances on a GPU, and for compute instances in a GPU instance.
 #pragma once
 
 #include <optional>
@@ -10,7 +9,7 @@
 
 namespace slipway::mig {
 
-/// A GPU instance and its place, whatever is in it.
+/// A GPU instance and its place, without its contents.
 struct Placed {
   const InstanceProfile* profile = nullptr;
   unsigned start = 0;
@@ -18,21 +17,21 @@ struct Placed {
 
 class Room {
  public:
-  /// Borrows the GPU, and takes its profiles.
+  /// Borrows the GPU, including its profiles.
   explicit Room(const Gpu& gpu);
 
-  /// Takes the place without a question.
+  /// Takes the place without a check.
   void take(const Placed& placed) { taken_.push_back(placed); }
   void give_back() { taken_.pop_back(); }
-  /// Memory, compute slices, the profile's own limit and the shared media engines allow it.
+  /// True when memory, compute slices, the profile's own limit and the shared media engines allow it.
   bool has(const InstanceProfile& profile, unsigned start) const;
-  /// How many instances of the profile fit beside what is taken.
+  /// Returns how many instances of the profile fit beside those that are taken.
   unsigned more_of(const InstanceProfile& profile) const;
-  /// How many pairs of a profile and a start are possible.
+  /// Returns the number of possible pairs of a profile and a start.
   unsigned choices() const;
 
-  /// Places for all of these beside what is taken, such that the most choices remain; among equals those with the
-  /// lowest starts. Nothing: they do not fit.
+  /// Returns places for all of these beside those that are taken, such that the most choices remain; among equals those
+  /// with the lowest starts. Empty: they do not fit.
   std::optional<std::vector<Placed>> place(std::vector<const InstanceProfile*> profiles) const;
 
  private:
@@ -41,12 +40,12 @@ class Room {
   std::vector<Placed> taken_;
 };
 
-// NVML tells where compute instances may lie only of a GPU instance that exists; the rule is the same on all products.
+// NVML reports where compute instances may be only for an existing GPU instance; the rule is the same on all products.
 
-/// A GPU instance of so many slices may have compute instances of so many.
+/// True when a GPU instance of that many slices may have compute instances of that size.
 bool may_have(unsigned gpu_slices, unsigned compute_slices);
 
-/// Puts all of `sizes` beside those that are there. Nothing: there is no room for all of them.
+/// Places all of `sizes` beside the existing ones. Empty: there is not enough room.
 std::optional<std::vector<ComputeInstance>> fit(unsigned gpu_slices, const std::vector<ComputeInstance>& existing,
                                                 std::vector<unsigned> sizes);
 

@@ -49,7 +49,7 @@ Target present(const Gpu& gpu) {
 bool is_so(const Gpu& gpu, const Target& target) {
   if (gpu.enabled != target.enabled || gpu.pending != target.enabled) return false;
   if (!target.enabled) return true;
-  // A GPU instance that is not a device takes room that nobody gave it.
+  // A GPU instance that is not a device takes room that the config does not give it.
   const auto is_empty = [](const GpuInstance& each) { return each.compute.empty(); };
   if (std::ranges::count_if(gpu.instances, is_empty) != std::ranges::count_if(target.instances, is_empty)) return false;
   const Counts wanted = target.unplaced.empty() ? layout_of(gpu, true, target.instances).devices : target.unplaced;

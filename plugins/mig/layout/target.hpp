@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/layout/target.hpp - a GPU and what it is to be.
+// plugins/mig/layout/target.hpp - a GPU and its target.
 #pragma once
 
 #include <string>
@@ -11,24 +11,24 @@
 
 namespace slipway::mig {
 
-/// As JSON, part of the data of a custom action.
+/// Stored as JSON in the data of a custom action.
 struct Target {
   std::string address;
   std::string uuid;
   bool enabled = false;
   Instances instances;
-  /// The devices, where the GPU tells its profiles only once MIG is enabled: `instances` is empty then.
+  /// The devices, if the GPU reports its profiles only when MIG is enabled; `instances` is then empty.
   Counts unplaced;
-  std::string where;  ///< of the config's entry, for messages
+  std::string where;  ///< position of the config's entry, for messages
 };
 
 Json to_json(const Target& target);
 Result<Target> target_from_json(const Json& value);
 
-/// What the GPU is now, as a target.
+/// Returns the current state of the GPU as a target.
 Target present(const Gpu& gpu);
 
-/// Whether the GPU is that by meaning: equal mode and equal devices, wherever they lie.
+/// True when mode and devices are equal, at any places.
 bool is_so(const Gpu& gpu, const Target& target);
 
 }  // namespace slipway::mig

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/model/config.hpp - the configs of nvidia-mig-parted (version v1): which GPUs get which MIG devices.
+// plugins/mig/model/config.hpp - the configs of nvidia-mig-parted (version v1): the MIG devices of each GPU.
 #pragma once
 
 #include <map>
@@ -17,10 +17,10 @@
 
 namespace slipway::mig {
 
-/// How many MIG devices of which profile; never zero of one.
+/// Number of MIG devices by profile; never zero.
 using Counts = std::map<Profile, unsigned>;
 
-/// What a GPU is to be, or is.
+/// The target or current state of a GPU.
 struct Layout {
   bool enabled = false;  ///< MIG mode
   Counts devices;
@@ -28,7 +28,7 @@ struct Layout {
   bool operator==(const Layout&) const = default;
 };
 
-/// "MIG disabled", "MIG enabled without devices", "2 x 1g.10gb + 1 x 3g.40gb": the largest first.
+/// Returns "MIG disabled", "MIG enabled without devices", or "2 x 1g.10gb + 1 x 3g.40gb", the largest first.
 std::string to_text(const Layout& layout);
 /// {"1g.10gb": 2, …}
 Json to_json(const Counts& counts);
@@ -46,20 +46,20 @@ struct Entry {
 using Entries = std::vector<Entry>;
 
 struct Configs {
-  std::string file;  ///< where they come from, for messages
+  std::string file;  ///< the source of the configs, for messages
   std::map<std::string, Entries> by_name;
-  std::vector<std::string> warnings = {};  ///< what the file says twice
+  std::vector<std::string> warnings = {};  ///< keys that the file repeats
 };
 
-/// Errors: `invalid` for what breaks a rule of the format, with its place.
+/// Errors: `invalid` for a violation of the format, with its place.
 Result<Configs> read_configs(const nvidia::config::Node& file);
-/// Of a file with the configs, or with a ConfigMap that has one.
+/// Reads a file with the configs, or with a ConfigMap that has one.
 Result<Configs> configs_from_yaml(const std::string& text, const std::string& file);
 
-/// The config of that name; the only one where none is named. Errors: `not_found`, with the names that there are.
+/// Returns the config of that name, or the only one if no name is given. Errors: `not_found`, with the available names.
 Result<Entries> select_config(const Configs& configs, const std::string& name);
 
-/// The last entry that takes a GPU counts. Null: none does, and the GPU stays as it is.
+/// Returns the last entry that matches a GPU. Null: none does, and the GPU stays as it is.
 const Entry* entry_for(const Entries& entries, unsigned index, const DeviceId& id);
 
 }  // namespace slipway::mig

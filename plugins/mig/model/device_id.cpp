@@ -48,7 +48,7 @@ std::string DeviceId::chip_text() const { return hexadecimal(chip); }
 
 std::string DeviceId::text() const { return board ? chip_text() + ":" + hexadecimal(*board) : chip_text(); }
 
-// Upstream takes what it cannot read for an id that no GPU has, so that a typing error makes an entry ineffective.
+// Upstream turns an invalid id into one that no GPU has, so that a typing error makes an entry ineffective.
 Result<DeviceId> parse_device_id(const std::string& text, const std::string& where) {
   const std::size_t colon = text.find(':');
   const auto chip = parse_number(std::string_view(text).substr(0, colon));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/model/read.cpp - the rules of nvidia-mig-parted's config files, with the place of what breaks one.
+// plugins/mig/model/read.cpp - the rules of nvidia-mig-parted's config files; an error names the place that breaks one.
 #include <charconv>
 
 #include <slipway/text.hpp>
@@ -13,7 +13,7 @@ using nvidia::config::Node;
 
 constexpr unsigned kMostDevices = 1000;
 
-/// The member of exactly that name; null where there is none.
+/// Returns the member of exactly that name; null if there is none.
 const Node* member(const Node& map, std::string_view name) {
   for (std::size_t i = 0; i < map.keys.size(); ++i)
     if (map.keys[i] == name) return &map.items[i];
@@ -34,7 +34,8 @@ std::optional<unsigned> parse_count(const Node& node) {
   unsigned value = 0;
   const char* const end = node.text.data() + node.text.size();
   const auto [stop, problem] = std::from_chars(node.text.data(), end, value);
-  const bool is_octal = node.text.size() > 1 && node.text.front() == '0';  // for upstream, and for nobody who writes it
+  const bool is_octal = node.text.size() > 1 && node.text.front() == '0';  // octal for upstream, but hardly meant so by
+                                                                           // the author
   const bool is_number = node.is_scalar() && !node.quoted && !is_octal && problem == std::errc{} && stop == end;
   return is_number && value <= kMostDevices ? std::optional(value) : std::nullopt;
 }
@@ -65,7 +66,7 @@ Status take_devices(const Node& node, Entry& entry) {
   return {};
 }
 
-/// As the YAML of upstream's library has them; what is quoted is a text.
+/// Reads a boolean as upstream's YAML library does; a quoted value is a text.
 std::optional<bool> parse_bool(const Node& node) {
   if (!node.is_scalar() || node.quoted) return std::nullopt;
   for (const char* word : {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON", "y", "Y"})
@@ -93,7 +94,7 @@ Status take_layout(const Node& node, Entry& entry) {
       return node.items[i].wrong("the count of " + node.keys[i] + " is '" + node.items[i].text + "'",
                                  node.items[i].quoted ? "write it without quotes: a whole number from 0 on"
                                                       : "write how many there are to be: a whole number from 0 on");
-    // Two names of one profile ("1c.1g.5gb" and "1g.5gb") ask for the devices of both.
+    // Two names of one profile ("1c.1g.5gb" and "1g.5gb") add up.
     if (*count != 0) entry.layout.devices[profile] += *count;
     has_one = has_one || *count != 0;
   }

@@ -19,7 +19,7 @@ constexpr unsigned kMostMemory = 99999;
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Takes a number and the unit behind it off the front of the text.
+/// Consumes a number and its unit from the front of the text.
 std::optional<unsigned> take_number(std::string_view& text, std::string_view unit, unsigned most) {
   unsigned value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -40,7 +40,7 @@ struct Name {
   std::string where;
 
   Error wrong(const std::string& why) const {
-    // What is quoted may be anything that a file holds.
+    // The quoted text may be anything from a file.
     const std::string shown(text.substr(0, kLongestName));
     return Error{.code = ErrorCode::invalid,
                  .what = "'" + shown + "' is no MIG profile: " + why,

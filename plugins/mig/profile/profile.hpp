@@ -14,11 +14,11 @@
 
 namespace slipway::mig {
 
-/// Two names of the same profile ("1c.1g.5gb" and "1g.5gb") make equal values.
+/// Two names of the same profile ("1c.1g.5gb" and "1g.5gb") give equal values.
 struct Profile {
   unsigned gpu_slices = 0;      ///< G
-  unsigned memory_gb = 0;       ///< GB: a rounded share of the GPU's memory; 0 where GPU and processor share theirs
-  unsigned compute_slices = 0;  ///< C: equal to G where the name leaves it out
+  unsigned memory_gb = 0;       ///< GB: a rounded share of the GPU's memory; 0 if GPU and processor share their memory
+  unsigned compute_slices = 0;  ///< C: equal to G if the name has no C
   char sign = 0;                ///< '+' or '-' before the attributes; 0: there are none
   std::vector<std::string> attributes;  ///< sorted, each once
 
@@ -26,13 +26,13 @@ struct Profile {
 
   /// The canonical name.
   std::string text() const;
-  /// The profile of the GPU instance that such a device is part of: with C = G.
+  /// Returns the profile of the GPU instance that such a device is part of: with C = G.
   Profile gpu_instance() const;
-  /// Its compute instance is as large as its GPU instance.
+  /// True when its compute instance is as large as its GPU instance.
   bool is_whole() const { return compute_slices == gpu_slices; }
 };
 
-/// Whether the GPU has such a profile is not looked at. Errors: `invalid`, with the rule that the name breaks.
+/// Does not check whether the GPU has such a profile. Errors: `invalid`, with the rule that the name breaks.
 Result<Profile> parse_profile(std::string_view text, const std::string& where);
 
 }  // namespace slipway::mig

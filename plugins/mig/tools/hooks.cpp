@@ -61,7 +61,7 @@ Result<std::vector<Hook>> read_list(const Node& node) {
   return hooks;
 }
 
-/// posix_spawn(3) of this C library changes no folder by itself; sh(1) does, and becomes the program.
+/// This C library's posix_spawn(3) cannot change the folder; sh(1) can, and then executes the program.
 std::vector<std::string> words_of(const Hook& hook) {
   std::vector<std::string> words;
   if (!hook.folder.empty()) words = {"/bin/sh", "-c", "cd -- \"$0\" && exec \"$@\"", hook.folder};
@@ -94,7 +94,7 @@ Result<Hooks> Hooks::from_yaml(const std::string& text, const std::string& file)
   Hooks hooks;
   for (std::size_t i = 0; i < document.items.size(); ++i) {
     const Node& node = document.items[i];
-    if (document.keys[i] == "version") continue;  // upstream does not look at it
+    if (document.keys[i] == "version") continue;  // upstream ignores the version
     if (document.keys[i] != "hooks")
       return node.wrong("unexpected field '" + document.keys[i] + "'", "the fields are version and hooks");
     if (!node.is_null() && !node.is_map()) return node.wrong("hooks is a map of names", "write `apply-start:` in it");

@@ -14,8 +14,8 @@ namespace slipway::mig {
 struct Hook {
   std::string command;
   std::vector<std::string> arguments;
-  std::string folder;                              ///< that it runs in; empty: the present one
-  std::map<std::string, std::string> environment;  ///< all of it, besides the tool's own variables
+  std::string folder;                              ///< working folder; empty: the current one
+  std::map<std::string, std::string> environment;  ///< the whole environment, except the tool's own variables
 };
 
 class Hooks {
@@ -23,13 +23,13 @@ class Hooks {
   /// Errors: `invalid`, with the place.
   static Result<Hooks> from_yaml(const std::string& text, const std::string& file);
 
-  /// Names of hooks that upstream has no use for; it ignores them.
+  /// Names of hooks that upstream does not use; it ignores them.
   const std::vector<std::string>& unknown() const { return unknown_; }
   bool empty() const { return by_name_.empty(); }
 
-  /// Runs the programs of one hook in their order, until one fails. Their words go to the log.
-  /// @param variables  of the tool's options: they take precedence. Nothing of this process's environment is handed on.
-  /// Errors: `io` a program cannot be started or ends with another status than 0; the details have its last words.
+  /// Runs the programs of one hook in their order, until one fails. Their output goes to the log.
+  /// @param variables  the tool's options as variables: they take precedence. Hooks do not inherit this environment.
+  /// Errors: `io` a program cannot be started or exits with a status other than 0; the details have its last output.
   Status run(const std::string& name, const std::map<std::string, std::string>& variables, ToolIo& io) const;
 
  private:

@@ -30,7 +30,7 @@ constexpr std::size_t kLongestConfig = 1 << 20;
 
 std::string shown_name(const std::string& file) { return file == "-" ? "standard input" : file; }
 
-/// A file that the command line names; "-": standard input.
+/// Reads a file from the command line; "-": standard input.
 Result<std::string> read_input(const std::string& file) {
   auto text = file == "-" ? read_all(STDIN_FILENO, shown_name(file), kLongestConfig) : read_named(file, kLongestConfig);
   if (text) return text;
@@ -47,7 +47,7 @@ Result<Entries> read_selected(const CommandWords& words, ToolIo& io) {
   return select_config(configs, words.text("selected-config"));
 }
 
-/// The GPUs, but for those that are lost, of which a warning tells.
+/// Reads the GPUs without the lost ones, and warns about those.
 Result<std::vector<Gpu>> read_with_warnings(nvidia::nvml::Nvml& nvml, const Host& host, ToolIo& io) {
   SLIPWAY_TRY(gpus, read_gpus(nvml));
   name_lost_gpus(host, gpus);
@@ -80,7 +80,7 @@ Error not_applied(const Intents& intents) {
 
 Result<int> waits_for_reset(const CommandWords& words, const std::vector<std::string>& waiting, ToolIo& io) {
   for (const std::string& each : waiting)
-    if (!each.empty()) io.warn(each);  // one of them tells it for all
+    if (!each.empty()) io.warn(each);  // one of them reports it for all
   if (words.flag("skip-reset") && words.flag("mode-only")) return 0;
   return Error{.code = ErrorCode::busy,
                .what = fmt::format("the MIG mode of {} GPUs waits for a reset", waiting.size()),
@@ -88,7 +88,7 @@ Result<int> waits_for_reset(const CommandWords& words, const std::vector<std::st
                .next = "reset them or reboot, then run the same command again"};
 }
 
-/// What those that differ need for themselves alone.
+/// Takes exclusive use of the GPUs that differ.
 Result<Outcome> take_gpus(ExclusiveUse& use, const std::vector<Intent>& intents, const Host& host) {
   action::Custom needs{.name = "MIG layouts", .data = nullptr, .inverse = nullptr, .irreversible = {}};
   for (const Intent& intent : intents)
@@ -113,7 +113,7 @@ Status check_idle(nvidia::nvml::Nvml& nvml, const Host& host, const std::vector<
   return {};
 }
 
-/// Those that differ, with their handles.
+/// Returns the GPUs that differ, with their handles.
 Result<std::vector<Wanted>> differing(nvidia::nvml::Nvml& nvml, const std::vector<Intent>& intents, ToolIo& io) {
   std::vector<Wanted> wanted;
   for (const Intent& intent : intents) {
@@ -131,8 +131,8 @@ Result<std::vector<Wanted>> differing(nvidia::nvml::Nvml& nvml, const std::vecto
   return wanted;
 }
 
-/// All that differ, side by side; when one fails or is in use, the others get their former layouts back. Nobody else
-/// changes these GPUs meanwhile, and the services of slipway are quiet.
+/// Changes all GPUs that differ, in parallel; when one fails or is in use, the others get their former layouts back.
+/// Meanwhile no other run changes these GPUs, and slipway's services have released the driver.
 /// @return why GPUs wait for a reset
 Result<std::vector<std::string>> change_all(nvidia::nvml::Nvml& nvml, const std::vector<Intent>& intents,
                                             const Host& host, ToolIo& io, bool resets,
@@ -168,7 +168,7 @@ Result<int> change(const CommandWords& words, const Host& host, ToolIo& io, cons
   return 0;
 }
 
-/// As upstream hands them to hooks: the options' variables with their values.
+/// Returns the options' variables with their values, in the form that upstream passes to hooks.
 std::map<std::string, std::string> variables_of(const CommandWords& words) {
   std::map<std::string, std::string> variables{{"MIG_PARTED_HOOKS_FILE", words.text("hooks-file")}};
   for (const auto& [option, name] :
@@ -181,8 +181,8 @@ std::map<std::string, std::string> variables_of(const CommandWords& words) {
   return variables;
 }
 
-/// What is asked before the hooks run is asked again after them: they may end what uses the GPUs, or reload the driver,
-/// which must not find it in use by us.
+/// The GPUs are read again after the hooks: these may end programs on the GPUs, or reload the driver, which must not be
+/// in use by this process then.
 Status run_hooks_before(const Hooks& hooks, const std::map<std::string, std::string>& variables, const Host& host,
                         ToolIo& io, const ReadIntents& read, bool mode_only) {
   bool mode_differs = false;
@@ -244,7 +244,7 @@ Result<int> run_assert(const CommandWords& words, const Host& host, ToolIo& io) 
 Result<int> run_export(const CommandWords& words, const Host& host, ToolIo& io) {
   SLIPWAY_TRY(nvml, open_nvml_to_look(host));
   SLIPWAY_TRY(gpus, read_with_warnings(*nvml, host, io));
-  if (gpus.empty())  // a config without an entry is none that apply would take
+  if (gpus.empty())  // apply would reject a config without an entry
     return Error{.code = ErrorCode::not_found,
                  .what = "there is no GPU on this machine, so there is no layout to export",
                  .where = {},

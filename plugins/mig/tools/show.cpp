@@ -18,7 +18,7 @@
 namespace slipway::mig {
 namespace {
 
-/// What is asked about a GPU: as if each instance were to go, and then the whole GPU to change its mode.
+/// Returns the questions about a GPU: as if each instance were to be removed, and then the mode were to change.
 std::vector<Target> questions_about(const Gpu& gpu) {
   std::vector<Target> targets;
   for (const GpuInstance& each : gpu.enabled ? gpu.instances : Instances()) {
@@ -30,16 +30,17 @@ std::vector<Target> questions_about(const Gpu& gpu) {
   return targets;
 }
 
-using HoldersOfEach = std::vector<std::vector<nvidia::drain::Holder>>;
+using HoldersOfEach = std::vector<std::vector<nvidia::drain::DeviceHolder>>;
 
-/// Each process once, and each pod without one: with the instance that it uses, else as one of the whole GPU.
-/// @param next  the answers to the questions; it goes behind them
-std::vector<Holder> holders_of(const Gpu& gpu, std::size_t questions, HoldersOfEach::const_iterator& next) {
-  std::vector<Holder> found;
+/// Returns each process, and each pod without a process, once: with the instance that it uses, or else for the whole
+/// GPU.
+/// @param next  the answers to the questions; moves behind them
+std::vector<DrawnHolder> holders_of(const Gpu& gpu, std::size_t questions, HoldersOfEach::const_iterator& next) {
+  std::vector<DrawnHolder> found;
   if (questions == 0) return found;  // a lost GPU
   std::set<std::string> texts;
   for (std::size_t i = 0; i + 1 < questions; ++i, ++next)
-    for (const nvidia::drain::Holder& each : *next)
+    for (const nvidia::drain::DeviceHolder& each : *next)
       if (each.holds != gpu.text()) {
         found.push_back({.start = gpu.instances[i].start, .text = to_text(each)});
         texts.insert(found.back().text);
@@ -49,7 +50,7 @@ std::vector<Holder> holders_of(const Gpu& gpu, std::size_t questions, HoldersOfE
   return found;
 }
 
-/// Of all GPUs at once: the open files of all processes are looked at once.
+/// Handles all GPUs at once, so that the open files of all processes are read once.
 Result<std::vector<GpuInUse>> in_use_of(nvidia::nvml::Nvml& nvml, const Host& host, std::vector<Gpu> gpus,
                                         const nvidia::drain::Given& given) {
   std::vector<std::vector<Target>> questions;
@@ -65,13 +66,13 @@ Result<std::vector<GpuInUse>> in_use_of(nvidia::nvml::Nvml& nvml, const Host& ho
   auto next = holders.begin();
   std::vector<GpuInUse> shown;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
-    std::vector<Holder> of_gpu = holders_of(gpus[i], questions[i].size(), next);
+    std::vector<DrawnHolder> of_gpu = holders_of(gpus[i], questions[i].size(), next);
     shown.push_back({.gpu = std::move(gpus[i]), .holders = std::move(of_gpu)});
   }
   return shown;
 }
 
-/// The numbers behind --gpu; none: all GPUs. Errors: `usage` what is not a number.
+/// Returns the numbers of --gpu; empty: all GPUs. Errors: `usage` not a number.
 Result<std::set<unsigned>> chosen_gpus(const CommandWords& words) {
   std::set<unsigned> chosen;
   for (const std::string& word : words.list("gpu")) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/tools/tools.cpp - `slipway mig TOOL`, with the options and the words of nvidia-mig-parted; `show` is
+// plugins/mig/tools/tools.cpp - `slipway mig TOOL`, with the options and the output of nvidia-mig-parted; `show` is
 // slipway's own.
 #include "mig/tools/tools.hpp"
 

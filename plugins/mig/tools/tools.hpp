@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/tools/tools.hpp - the tools of the component, and what each one does.
+// plugins/mig/tools/tools.hpp - the tools of the component, and their purpose.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ class MigTools final : public ToolTable {
 
 CommandTable show_line();
 
-/// "--kubelet-socket PATH", where kubelet is asked which pods have what; as for ask_kubelet().
+/// The option "--kubelet-socket PATH": the socket where kubelet is asked for the pods' devices; as for ask_kubelet().
 CommandOption kubelet_socket();
 std::string kubelet_socket_of(const CommandWords& words);
 

@@ -6,8 +6,8 @@
 namespace slipway::nvidia::cdi {
 namespace {
 
-constexpr const char* kOwnFile = "/nvidia.com-gpu.yaml";  // of the component cdi
-constexpr const char* kToolkitFile = "/nvidia.yaml";      // of NVIDIA's container toolkit
+constexpr const char* kOwnFile = "/nvidia.com-gpu.yaml";  // file name of the component cdi
+constexpr const char* kToolkitFile = "/nvidia.yaml";      // file name of NVIDIA's container toolkit
 
 void add_conflict(const std::string& first, const std::string& second, const std::string& device, SpecFolders& found) {
   for (SpecConflict& conflict : found.conflicts)
@@ -15,7 +15,7 @@ void add_conflict(const std::string& first, const std::string& second, const std
   found.conflicts.push_back({first, second, {device}});
 }
 
-/// Adds what one folder has, which outranks the folders before it.
+/// Adds the specs of one folder, which override those of the folders before it.
 void read_folder(const Host& host, const std::string& folder, SpecFolders& found) {
   std::map<std::string, std::string> here;
   for (const std::string& path : spec_files(host, folder)) {

@@ -10,7 +10,7 @@
 namespace slipway::nvidia::cdi {
 namespace {
 
-/// Far more than the devices of one machine come to.
+/// Limits far above the devices of one machine.
 constexpr yaml::Limits kLimits{.bytes = kMaxSpecBytes, .values = 500'000, .scalars = 2 * kMaxSpecBytes, .depth = 32};
 
 Error invalid(const std::string& what, const std::string& where) {
@@ -23,7 +23,7 @@ Error invalid(const std::string& what, const std::string& where) {
 
 bool is_plain(const YAML::Node& node) { return node.IsScalar() && node.Tag() != "!"; }
 
-/// Decimal, 0x…, 0o… and, as YAML 1.1 has it, octal with a leading 0 (file modes).
+/// Reads decimal, 0x…, 0o…, and, as in YAML 1.1, octal with a leading 0 (file modes).
 bool to_number(std::string_view text, std::int64_t& into) {
   const bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);
@@ -38,7 +38,7 @@ bool to_number(std::string_view text, std::int64_t& into) {
   return problem == std::errc{} && end == text.data() + text.size();
 }
 
-/// Something may stand behind the first document: it is in braces, or there is a marker ("---", "...") further down.
+/// True when text may follow the first document: it is in braces, or there is a marker ("---", "...") further down.
 bool may_go_on(std::string_view text) {
   bool begun = false;
   while (!text.empty()) {
@@ -55,7 +55,7 @@ bool may_go_on(std::string_view text) {
   return false;
 }
 
-/// Fills the structs of spec.hpp from nodes; the first problem ends it.
+/// Fills the structs of spec.hpp from nodes; stops at the first problem.
 class Reader {
  public:
   explicit Reader(std::string where) : where_(std::move(where)) {}
@@ -143,8 +143,8 @@ class Reader {
   }
 
   std::string where_;
-  const YAML::Node* node_ = nullptr;        ///< the map at hand
-  std::set<std::string>* names_ = nullptr;  ///< its members that nobody has asked for yet
+  const YAML::Node* node_ = nullptr;        ///< the current map
+  std::set<std::string>* names_ = nullptr;  ///< its members that were not read yet
   std::optional<Error> error_;
 };
 

@@ -12,7 +12,7 @@ void add(std::vector<T>& to, const std::vector<T>& more) {
   to.insert(to.end(), more.begin(), more.end());
 }
 
-// What each version of the specification brought; versions that brought nothing for a spec's content are left out.
+// Additions of each version of the specification; versions without additions for specs are left out.
 enum Version { k030, k040, k050, k060, k070, k110 };
 
 Version needed_by(const Edits& edits) {

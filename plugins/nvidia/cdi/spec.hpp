@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/cdi/spec.hpp - a CDI spec as the Container Device Interface defines it: devices and what each edits.
+// plugins/nvidia/cdi/spec.hpp - a CDI spec as the Container Device Interface defines it: devices, and the edits of
+// each.
 //
 // Each struct names its members once, in fields(), in the order in which upstream writes them; reader and writers
 // follow that list. Zero, empty and missing are the same, except where a member is optional.
@@ -15,7 +16,7 @@ namespace slipway::nvidia::cdi {
 
 using Annotations = std::map<std::string, std::string>;
 
-/// What the runtime does not find here (type, numbers, mode) it reads from the host's node.
+/// A device node of a container. The runtime reads missing values (type, numbers, mode) from the host's node.
 struct DeviceNode {
   std::string path;       ///< in the container
   std::string host_path;  ///< empty: the same as `path`
@@ -54,7 +55,7 @@ struct NetDevice {
   bool operator==(const NetDevice&) const = default;
 };
 
-/// A program of the host that the runtime starts at a point of the container's life.
+/// A program of the host that the runtime starts at a point in the container's life.
 struct Hook {
   std::string hook_name;  ///< "createContainer" and so on
   std::string path;
@@ -111,12 +112,12 @@ struct IntelRdt {
   bool operator==(const IntelRdt&) const = default;
 };
 
-/// What a container gets.
+/// Changes to a container.
 struct Edits {
   std::vector<std::string> env;  ///< "NAME=value"
   std::vector<DeviceNode> device_nodes;
   std::vector<NetDevice> net_devices;
-  std::vector<Hook> hooks;  ///< they run in this order
+  std::vector<Hook> hooks;  ///< in the order in which they run
   std::vector<Mount> mounts;
   std::optional<IntelRdt> intel_rdt;
   std::vector<std::uint32_t> additional_gids;
@@ -133,7 +134,7 @@ struct Edits {
   }
   bool operator==(const Edits&) const = default;
   bool empty() const { return *this == Edits(); }
-  /// Adds all of `other` behind what is here; its Intel RDT class counts only when there is none yet.
+  /// Appends all of `other`; its Intel RDT class counts only if there is none yet.
   void append(const Edits& other);
 };
 
@@ -152,11 +153,11 @@ struct Device {
 };
 
 struct Spec {
-  std::string version;  ///< of the CDI specification: "0.7.0"
+  std::string version;  ///< version of the CDI specification: "0.7.0"
   std::string kind;     ///< "VENDOR/CLASS"
   Annotations annotations;
   std::vector<Device> devices;
-  Edits edits;  ///< for every container that gets one of the devices
+  Edits edits;  ///< for every container with one of the devices
 
   template <class Self, class Visitor>
   static void fields(Self& self, Visitor& visit) {
@@ -170,7 +171,7 @@ struct Spec {
   const Device* find(const std::string& name) const;
 };
 
-/// The lowest version of the specification that has all that this spec uses; at least 0.3.0.
+/// Returns the lowest version of the specification that covers this spec; at least 0.3.0.
 std::string smallest_version(const Spec& spec);
 
 }  // namespace slipway::nvidia::cdi

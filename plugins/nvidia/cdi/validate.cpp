@@ -8,13 +8,13 @@
 namespace slipway::nvidia::cdi {
 namespace {
 
-// In order; a spec needs at least the version of what it uses.
+// In order; a spec needs at least the version that introduced its contents.
 constexpr std::array<std::string_view, 8> kVersions{"0.3.0", "0.4.0", "0.5.0", "0.6.0",
                                                     "0.7.0", "0.8.0", "1.0.0", "1.1.0"};
 constexpr std::array<std::string_view, 6> kHookNames{"prestart",       "createRuntime", "createContainer",
                                                      "startContainer", "poststart",     "poststop"};
 constexpr std::array<std::string_view, 5> kNodeTypes{"", "b", "c", "u", "p"};
-constexpr std::size_t kMaxAnnotations = 256 * 1024;  // bytes of all keys and values, as for Kubernetes objects
+constexpr std::size_t kMaxAnnotations = 256 * 1024;  // total bytes of keys and values, as for Kubernetes objects
 constexpr std::size_t kMaxAnnotationName = 63;
 constexpr std::size_t kMaxClosId = 4096;
 
@@ -37,7 +37,7 @@ bool is_annotation_key(std::string_view key) {
 std::string at(const std::string& list, std::size_t index) { return list + "[" + std::to_string(index) + "]"; }
 std::string quoted(const std::string& text) { return "'" + text + "'"; }
 
-/// Collects what is wrong, each with the member that it is about.
+/// Collects the problems, each with its member.
 class Check {
  public:
   void expect(bool holds, const std::string& member, const std::string& what) {

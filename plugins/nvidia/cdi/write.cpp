@@ -11,7 +11,7 @@ using Tree = nlohmann::ordered_json;  // members stay in the order of fields()
 template <class T>
 Tree tree_of(const T& value);
 
-/// Takes the members of a struct that say something.
+/// Collects the members of a struct that have a value.
 struct Members {
   Tree tree = Tree::object();
 
@@ -44,10 +44,10 @@ std::string scalar_text(const Tree& value) {
   return value.is_string() ? yaml_text(value.get_ref<const std::string&>()) : value.dump();
 }
 
-/// One level deeper: at the next multiple of four, which is two columns on from behind a dash.
+/// Returns the next multiple of four, which is two columns behind a dash.
 std::size_t deeper(std::size_t indent) { return (indent / 4 + 1) * 4; }
 
-/// The lines of a map or list in block style. The first member of a list's element stands behind its dash.
+/// Writes a map or list in block style. The first member of a list's element follows its dash.
 void write_block(const Tree& tree, std::size_t indent, std::string& out) {
   bool behind_dash = out.ends_with("- ");
   for (const auto& [name, value] : tree.items()) {

@@ -12,7 +12,7 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// The words of YAML 1.1 that are no texts, in lower case; any mix of upper and lower case is quoted as well.
+/// True for words that YAML 1.1 does not read as text, in lower case; any mix of upper and lower case is quoted too.
 bool is_word(std::string_view scalar) {
   constexpr std::array<std::string_view, 17> kWords{"",  "~", "null", "true", "false", "yes",   "no", "on", "off",
                                                     "y", "n", ".nan", ".inf", "-.inf", "+.inf", "<<", "="};
@@ -29,7 +29,7 @@ bool all_of(std::string_view text, std::string_view allowed) {
   return !text.empty() && text.find_first_not_of(allowed) == std::string_view::npos;
 }
 
-/// "1:0", "12:30:59.5": base 60. `rest` starts with the first colon.
+/// True for the rest of "1:0" or "12:30:59.5": base 60. `rest` starts with the first colon.
 bool is_base_60(std::string_view rest) {
   while (!rest.empty() && rest.front() == ':') {
     rest.remove_prefix(1);
@@ -67,7 +67,7 @@ bool is_number(std::string_view rest) {
   return rest.empty();
 }
 
-/// "2026-01-31" and what begins so and goes on with a time.
+/// True for "2026-01-31", alone or followed by a time.
 bool is_time_stamp(std::string_view scalar) {
   if (scalar.size() < 8 || !all_of(scalar.substr(0, 4), "0123456789") || scalar[4] != '-') return false;
   std::string_view rest = scalar.substr(5);

@@ -18,7 +18,7 @@ Result<Configs> read_folder(const std::string& folder, const std::vector<std::st
   Configs configs;
   constexpr std::size_t kMostFiles = 256;
   for (const std::string& name : names) {
-    if (name.starts_with('.')) continue;  // ..data and the like of a mounted ConfigMap
+    if (name.starts_with('.')) continue;  // ..data and similar entries of a mounted ConfigMap
     if (configs.size() == kMostFiles)
       return Error{.code = ErrorCode::invalid,
                    .what = "the folder of configs has more than " + std::to_string(kMostFiles) + " files",
@@ -33,7 +33,7 @@ Result<Configs> read_folder(const std::string& folder, const std::vector<std::st
   return configs;
 }
 
-/// GPU Feature Discovery's own variable comes before the one that it shares.
+/// GPU Feature Discovery's own variable overrides the shared one.
 const char* named_file(const std::string& component, const Environment& environment) {
   const char* const own = component == "gfd" ? environment("GFD_CONFIG_FILE") : nullptr;
   return own != nullptr ? own : environment("CONFIG_FILE");
@@ -63,9 +63,9 @@ Result<Configs> read_configs(const Spec& spec, const std::string& component, con
       .next = "write the file, or take " + (by_key ? std::string("config_file") : variable) + " out"};
 }
 
-/// Its text is quoted in no message: a link may lead to something that is nobody's business.
+/// Messages do not quote its text: a link may lead to a secret file.
 Result<std::string> choice_in(const Spec& spec, const Host& host) {
-  constexpr std::size_t kLongest = 253;  // of a key of a ConfigMap
+  constexpr std::size_t kLongest = 253;  // limit for a key of a ConfigMap
   if (!spec.has("config_choice_file")) return std::string();
   const std::string file = spec.text("config_choice_file");
   SLIPWAY_CHECK(check_only_ours(host, file));
@@ -81,7 +81,7 @@ Result<std::string> choice_in(const Spec& spec, const Host& host) {
                .next = "write one name into it, of letters, digits, -, _ and ."};
 }
 
-/// The file comes before the key.
+/// The file overrides the key.
 Result<Choice> choice_of(const Spec& spec, const std::string& component, const Host& host) {
   const std::string section = "spec.components." + component;
   Choice choice{.name = {},
@@ -166,7 +166,7 @@ Result<Settings> read_settings(const Spec& spec, const std::string& component, c
   auto settings = chosen_settings(spec, component, host, process);
   if (settings || settings.error().code != ErrorCode::not_found) return settings;
   Error mistake = std::move(settings).error();
-  mistake.code = ErrorCode::invalid;  // no component makes what is missing: nobody need wait for it
+  mistake.code = ErrorCode::invalid;  // no component creates the missing file, so waiting would not help
   return mistake;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/config/choose.hpp - which config is in force: one file, or one of several in a ConfigMap or
-// folder.
+// plugins/nvidia/config/choose.hpp - the config in force: one file, or one of several in a ConfigMap or folder.
 #pragma once
 
 #include <string>
@@ -14,35 +13,35 @@
 
 namespace slipway::nvidia::config {
 
-/// The config that a component's section of the host spec names: `config`, else `config_file` (a file, or a folder of
-/// files), else $CONFIG_FILE; of several the one that `config_choice_file` or `config_name` names. Components that read
-/// it have these four keys alike.
+/// Reads the config of a component's section of the host spec: `config`, else `config_file` (a file, or a folder of
+/// files), else $CONFIG_FILE; of several the one that `config_choice_file` or `config_name` selects. All components
+/// that read it have these four keys.
 /// @param component    for errors: "deviceplugin"
-/// Variables win over the file: those of the key `env`, then those of the process.
+/// Variables override the file: those of the key `env`, then those of the process.
 /// @param process  process_environment, or no_environment
 /// Errors: `invalid`, also for a file or a config that is missing, with the place; `usage` a variable.
 Result<Settings> read_settings(const Spec& spec, const std::string& component, const Host& host,
                                const char* (*process)(const char* name));
 
-/// The files and folders that read_settings() reads, for a FileWatch; they need not exist.
+/// Returns the files and folders that read_settings() reads, for a FileWatch; they need not exist.
 std::vector<std::string> config_files(const Spec& spec, const std::string& component,
                                       const char* (*process)(const char* name));
 
-/// The config that a tool's user names: a file, a ConfigMap or a folder of configs. Variables of the device plugin's
-/// flags win.
+/// Reads the config that the user of a tool has given: a file, a ConfigMap or a folder of configs. Variables of the
+/// device plugin's flags override it.
 /// @param path     absolute in `host`
-/// @param name     which of several counts (--config-name); empty: none is named
+/// @param name     name of one of several configs (--config-name); empty: not given
 /// @param process  process_environment, or no_environment
 /// Errors: `invalid`, `not_found`, with the place; `usage` a variable.
 Result<Settings> read_settings_file(const Host& host, const std::string& path, const std::string& name,
                                     const char* (*process)(const char* name));
 
-/// The component's section, or a variable that counts for it, names a config.
+/// True when the component's section, or a variable that applies to it, names a config.
 bool names_a_config(const Spec& spec, const std::string& component, const char* (*process)(const char* name));
 
-/// A variable of this process; nullptr: it is not set.
+/// Returns a variable of this process; nullptr: it is not set.
 const char* process_environment(const char* name);
-/// For where the environment is not the service's: a plan, a look from outside.
+/// Used when the environment is not the service's: for a plan, or another program that inspects the service.
 const char* no_environment(const char* name);
 
 }  // namespace slipway::nvidia::config

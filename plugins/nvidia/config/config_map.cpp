@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kOwnFile = "write the one that counts into a file of its own";
 
-/// "config.yaml:9:17" in its parts; without a place it is the file alone.
+/// Splits "config.yaml:9:17"; without a line it is the file alone.
 struct Where {
   explicit Where(const std::string& text) : file(text) {
     const std::size_t column = text.rfind(':');
@@ -30,7 +30,7 @@ struct Where {
   TextPlace place;
 };
 
-/// A Kubernetes object that is neither a ConfigMap nor a config with a stray `kind`.
+/// Rejects a Kubernetes object that is neither a ConfigMap nor a config with a stray `kind`.
 Status expect_config(const Node& document) {
   const std::string& kind = document.at("kind").text;
   if (kind.empty() || kind == "ConfigMap" || !document.at("version").is_null()) return {};
@@ -44,7 +44,7 @@ Status expect_config(const Node& document) {
       "write one ConfigMap into the file (`kubectl get configmap NAME -o yaml`), or the config itself");
 }
 
-/// The members of `data`. Errors: `invalid` there are none.
+/// Returns the members of `data`. Errors: `invalid` there are none.
 Result<const Node*> data_of(const Node& document) {
   const Node& data = document.at("data");
   if (data.is_map() && !data.keys.empty()) return &data;
@@ -74,7 +74,7 @@ Result<Configs> split_configs(const NamedConfig& document, const std::string& te
     const Node& node = data->items[i];
     NamedConfig& config = configs[data->keys[i]];
     if (node.is_map()) {
-      config.node = node;  // written as a map, which a real ConfigMap has not, but means the same
+      config.node = node;  // written as a map: not a valid ConfigMap, but the meaning is clear
     } else if (text.empty()) {
       config = read_config(node.text, node.where);
     } else {

@@ -30,7 +30,7 @@ std::string_view word_of(const Word<Value> (&all)[Count], Value value) {
   return std::ranges::find(all, value, &Word<Value>::value)->word;
 }
 
-/// The value whose word it is.
+/// Returns the value of a word.
 template <class Value, std::size_t Count>
 Result<Value> choose(const Word<Value> (&all)[Count], const std::string& text, const Node& node) {
   std::vector<std::string> words;
@@ -41,7 +41,7 @@ Result<Value> choose(const Word<Value> (&all)[Count], const std::string& text, c
   return node.wrong("'" + text + "' is not known here" + did_you_mean(text, words), "use one of " + joined(words));
 }
 
-/// Lists in the environment are separated by commas; in a file a text may be as well.
+/// Lists in the environment are separated by commas; a text in a file may be too.
 std::vector<std::string> words_in(const std::vector<std::string>& texts) {
   std::vector<std::string> words;
   for (const std::string& text : texts)
@@ -79,7 +79,7 @@ Result<MigStrategy> parse_mig_strategy(const std::string& text, const std::strin
   return choose(kMigStrategies, text, scalar(text, where));
 }
 
-/// One of the words of a table.
+/// Sets one of the words in a table.
 template <class Words, class Value>
 Status set_choice(const Words& words, const Node& node, Value& target) {
   SLIPWAY_TRY(value, choose(words, node.text, node));
@@ -121,7 +121,7 @@ Status set_imex_channels(const Node& node, Settings& settings) {
   return {};
 }
 
-// A variable that is there and empty counts as false; in a file the empty value is null and never comes here.
+// An empty variable counts as false; in a file the empty value is null and never gets here.
 Status set_flag(const Node& node, bool& flag) {
   if (node.is_scalar() && node.text.empty()) {
     flag = false;

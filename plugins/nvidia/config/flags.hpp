@@ -9,7 +9,7 @@
 
 namespace slipway::nvidia::config {
 
-/// Each sets one thing from the node's words. Errors: `invalid`, naming the words that there are.
+/// Each sets one value from the node's words. Errors: `invalid`, with the valid words.
 Status set_mig_strategy(const Node& node, Settings& settings);
 Status set_list_strategies(const Node& node, Settings& settings);
 Status set_id_strategy(const Node& node, Settings& settings);
@@ -17,12 +17,13 @@ Status set_policy(const Node& node, Settings& settings);
 Status set_imex_channels(const Node& node, Settings& settings);
 Status set_flag(const Node& node, bool& flag);
 Status set_text(const Node& node, std::string& text);
-/// auto or nvml: there is no other way here.
+/// Accepts auto or nvml: slipway supports no other method.
 Status set_discovery(const Node& node, Settings& settings);
-/// An absolute path that systemd's units can name.
+/// Accepts an absolute path that systemd's units can contain.
 Status set_mps_root(const Node& node, Settings& settings);
 
-/// timeSlicing or mps, with a list of resources, or the short form `replicas: N` right below. Errors: `invalid`.
+/// Reads timeSlicing or mps, with a list of resources, or the short form `replicas: N` directly below. Errors:
+/// `invalid`.
 Status take_sharing(const Node& node, Settings& settings);
 
 }  // namespace slipway::nvidia::config

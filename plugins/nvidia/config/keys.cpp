@@ -16,7 +16,7 @@ struct Home {
 
 constexpr std::string_view kEntry = "an entry of sharing.timeSlicing.resources";
 
-/// Where the keys of the config belong that people write elsewhere. Without those that two places have.
+/// The right places for keys that users often misplace. Without keys that have two places.
 constexpr Home kHomes[] = {
     {"timeSlicing", "sharing"},
     {"mps", "sharing"},
@@ -59,7 +59,7 @@ bool is_one_of(const std::string& name, const std::vector<std::string>& known) {
   return std::ranges::any_of(known, [&name](const std::string& key) { return same_key(key, name); });
 }
 
-/// ": it belongs below flags"; empty: the key is not one of the config.
+/// Returns ": it belongs below flags"; empty: the key is not part of the config.
 std::string place_hint(const std::string& name, const Node& value) {
   if (same_key(name, "config") && value.at("map").is_map())
     return ": these are values of NVIDIA's Helm chart, and the config is what stands in one entry of config.map";

@@ -9,27 +9,27 @@
 
 namespace slipway::nvidia::config {
 
-/// One key of a map and what it sets.
+/// A key of a map, and the function that sets its value.
 template <class Target>
 struct Key {
   const char* name;
   Status (*set)(const Node&, Target&);
 };
 
-/// For a key that is for another program, or has no meaning here.
+/// For a key that belongs to another program, or has no meaning here.
 inline constexpr auto kIgnore = [](const Node&, auto&) -> Status { return {}; };
 
-/// What is made of a key that resembles a known one.
+/// The treatment of a key that resembles a known one.
 enum class Typos { warned_of, refused };
 
-/// Looks at the keys of a map of NVIDIA's config. An unknown one is a warning, as NVIDIA's programs pass over it, which
-/// tells where the key belongs or which one is meant; one that is there twice in different cases of letters is a
-/// warning where the values are equal. Errors: `invalid`, with the place: the values of a key differ; a typo that is
+/// Checks the keys of a map in NVIDIA's config. An unknown key gives a warning, as NVIDIA's programs ignore it; the
+/// warning says where the key belongs or which one is meant. A key that is repeated in another letter case gives a
+/// warning if the values are equal. Errors: `invalid`, with the place: the values of a key differ; a typo that is
 /// refused.
 Status check_keys(const Node& map, const std::vector<std::string>& known, Typos typos,
                   std::vector<std::string>& warnings);
 
-/// Gives every member to its key, after check_keys(). Errors: `invalid`, with the place.
+/// Passes every member to the function of its key, after check_keys(). Errors: `invalid`, with the place.
 template <class Target, std::size_t Count>
 Status take(const Node& map, const Key<Target> (&keys)[Count], Target& target) {
   if (map.is_null()) return {};
@@ -40,7 +40,7 @@ Status take(const Node& map, const Key<Target> (&keys)[Count], Target& target) {
   for (std::size_t i = 0; i < map.keys.size(); ++i)
     for (const auto& key : keys)
       if (const Node& node = map.items[i]; same_key(key.name, map.keys[i]) && !node.is_null() &&
-                                           &map.at(key.name) == &node)  // else an equal one stands before it
+                                           &map.at(key.name) == &node)  // else an equal key precedes it
         SLIPWAY_CHECK(key.set(node, target));
   return {};
 }

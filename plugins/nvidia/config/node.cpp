@@ -14,7 +14,7 @@ namespace {
 
 bool means_null(const std::string& text) { return text.empty() || text == "~" || text == "null" || text == "Null"; }
 
-/// YAML's parser takes a tab for a value's first letter, and complains about the line behind it.
+/// YAML's parser takes a tab for the first letter of a value, and reports an error about the next line.
 std::optional<YAML::Mark> tab_in_indentation(std::string_view text, const YAML::Mark& until) {
   YAML::Mark mark;
   for (mark.line = 0; mark.line <= until.line && mark.pos < static_cast<int>(text.size()); ++mark.line) {
@@ -30,7 +30,7 @@ std::optional<YAML::Mark> tab_in_indentation(std::string_view text, const YAML::
   return std::nullopt;
 }
 
-/// One file, as far as it was read. The first thing that is wrong ends the reading.
+/// Reads one file, and stops at the first error.
 class Reader {
  public:
   Reader(const std::string& file, const ScalarSource* source, std::vector<std::string>* warnings)
@@ -58,7 +58,7 @@ class Reader {
       }
     } else if (yaml.IsMap()) {
       node.kind = Node::Kind::map;
-      std::map<std::string, std::size_t> places;  // in `node`, of each key
+      std::map<std::string, std::size_t> places;  // index in `node` by key
       for (const auto& entry : yaml) SLIPWAY_CHECK(add(entry.first, entry.second, places, node));
     }
     return node;
@@ -111,7 +111,7 @@ Result<Node> read_yaml(const std::string& text, const std::string& file, std::ve
   }
 }
 
-/// As Go's strconv.ParseBool reads it.
+/// Reads a boolean like Go's strconv.ParseBool.
 std::optional<bool> parse_bool(std::string_view text) {
   for (const std::string_view word : {"1", "t", "T", "TRUE", "true", "True"})
     if (text == word) return true;

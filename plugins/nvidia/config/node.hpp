@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/config/node.hpp - a configuration as a tree of values that know where they stand.
+// plugins/nvidia/config/node.hpp - a configuration as a tree of values with their positions in the file.
 #pragma once
 
 #include <optional>
@@ -14,11 +14,11 @@
 
 namespace slipway::nvidia::config {
 
-/// Keys are found whatever their case, as NVIDIA's tools find them.
+/// Compares keys without regard to case, as NVIDIA's tools do.
 bool same_key(std::string_view one, std::string_view other);
 
 struct Node;
-/// Wherever they stand.
+/// Compares two values; their positions do not matter.
 bool same_value(const Node& one, const Node& other);
 
 /// One value.
@@ -26,9 +26,9 @@ struct Node {
   enum class Kind { null, scalar, list, map };
   Kind kind = Kind::null;
   std::string where;              ///< "config.yaml:3:5", or the key path in a host spec
-  std::string key_where;          ///< of a map's member: where its key stands
+  std::string key_where;          ///< for a map's member: place of its key
   std::string text;               ///< of a scalar
-  bool quoted = false;            ///< a scalar that is a text whatever it looks like
+  bool quoted = false;            ///< the scalar is a text even if it looks like another type
   std::vector<std::string> keys;  ///< of a map
   std::vector<Node> items;        ///< of a list, or of a map, one for each key
 
@@ -36,39 +36,39 @@ struct Node {
   bool is_map() const { return kind == Kind::map; }
   bool is_list() const { return kind == Kind::list; }
   bool is_scalar() const { return kind == Kind::scalar; }
-  /// The member of a map; the null node where there is none.
+  /// Returns the member of a map; the null node if there is none.
   const Node& at(std::string_view key) const;
-  /// An `invalid` error about this value.
+  /// Returns an `invalid` error about this value.
   Error wrong(std::string what, std::string next) const;
-  /// The same about this member's key.
+  /// Returns the same about this member's key.
   Error wrong_key(std::string what, std::string next) const;
 
-  /// Errors: `invalid` no such value.
+  /// Errors: `invalid` the value has another type.
   Result<bool> boolean() const;
   Result<long> number() const;
   Result<std::string> string() const;
-  /// One text, or a list of them.
+  /// Reads one text, or a list of texts.
   Result<std::vector<std::string>> strings() const;
 };
 
-/// The error about a member of a map whose key an earlier one has.
+/// Returns the error for a map member whose key occurs earlier too.
 Error given_twice(const std::string& key, const Node& first, const Node& second);
-/// The warning where both values are equal.
+/// Returns the warning for that if both values are equal.
 std::string equal_twice(const std::string& key, const Node& first, const Node& second);
 
-/// One word of an environment variable or a command line.
+/// Makes a node from a word of an environment variable or a command line.
 Node scalar(const std::string& text, const std::string& where);
 
-/// Of the first and only document of a file. What upstream's programs read and the user can hardly mean is an error: a
-/// key that is given twice, a second document.
-/// @param warnings  gets the keys that are given twice with equal values, with their places
-/// @param source    where the text stands, when it is not a file but a scalar of one
-/// Errors: `invalid` no YAML, or what is said above, with file:line:column.
+/// Parses the only document of a file. Input that upstream's programs accept and that is surely a mistake is an error:
+/// a repeated key, a second document.
+/// @param warnings  receives keys that are repeated with equal values, with their places
+/// @param source    the place of the text if it is a scalar in a file, not a file
+/// Errors: `invalid` invalid YAML, or one of the mistakes above, with file:line:column.
 Result<Node> node_from_yaml(const std::string& text, const std::string& file, std::vector<std::string>& warnings,
                             const ScalarSource* source = nullptr);
-/// The same, for formats of slipway's own: equal values of one key are an error, too.
+/// The same for slipway's own formats: here repeated keys with equal values are an error too.
 Result<Node> node_from_yaml(const std::string& text, const std::string& file);
-/// Of a value that a host spec holds. @param where  its key path
+/// Makes a node from a value in a host spec. @param where  its key path
 Node node_from_json(const Json& value, const std::string& where);
 
 }  // namespace slipway::nvidia::config

@@ -11,7 +11,7 @@ namespace {
 
 constexpr auto kNone = std::string_view::npos;
 
-/// Reads a scalar as YAML does, and keeps of each byte where it came from.
+/// Reads a scalar as YAML does, and records the origin of each byte.
 class Follower {
  public:
   explicit Follower(std::string_view file, std::size_t at) : file_(file), at_(at) {}
@@ -36,10 +36,10 @@ class Follower {
 
   std::size_t end_of_line(std::size_t at) const { return std::min(file_.find('\n', at), file_.size()); }
 
-  /// A literal or folded block. Its indentation is that of its first line that is not empty.
+  /// Reads a literal or folded block, indented as its first non-empty line.
   void block(bool folded) {
     std::size_t indent = kNone;
-    std::size_t empty = 0;  // lines since the last one that is not
+    std::size_t empty = 0;  // number of empty lines so far
     bool any = false;
     bool before_is_deeper = false;
     for (std::size_t line = end_of_line(at_) + 1; line < file_.size(); line = end_of_line(line) + 1) {
@@ -82,7 +82,7 @@ class Follower {
     }
   }
 
-  /// The line goes on: blanks around the break go, one break is a blank, and of several all but one stay.
+  /// Folds a line break: blanks around it are dropped, a single break becomes a blank, and of several all but one stay.
   void fold() {
     while (!text.empty() && text.size() > kept_ && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) {
       text.pop_back();
@@ -100,7 +100,7 @@ class Follower {
     const std::size_t from = at_++;
     const char letter = at_ < file_.size() ? file_[at_] : '\0';
     ++at_;
-    if (letter == '\n') {  // the line goes on without a blank
+    if (letter == '\n') {  // the line continues without a blank
       at_ = std::min(file_.find_first_not_of(" \t", at_), file_.size());
       return;
     }
@@ -134,7 +134,7 @@ class Follower {
 
   std::string_view file_;
   std::size_t at_;
-  std::size_t kept_ = 0;  ///< blanks before it came from an escape
+  std::size_t kept_ = 0;  ///< blanks before this offset come from an escape
 };
 
 std::vector<std::size_t> line_starts(std::string_view text) {
@@ -143,7 +143,7 @@ std::vector<std::size_t> line_starts(std::string_view text) {
   return starts;
 }
 
-/// Behind the last line: the place behind all of them.
+/// Behind the last line: the end of the text.
 std::size_t offset_of(const std::vector<std::size_t>& lines, TextPlace place) {
   return place.line <= lines.size() ? lines[place.line - 1] + place.column - 1 : kNone;
 }
@@ -158,7 +158,7 @@ ScalarSource::ScalarSource(std::string_view file, Lines lines, TextPlace begin, 
     : begin_(begin), file_lines_(std::move(lines)), text_lines_(line_starts(text)) {
   Follower follower(file, std::min(offset_of(*file_lines_, begin), file.size()));
   follower.run();
-  // How many line breaks end a block is of no matter here.
+  // The number of final line breaks in a block does not matter here.
   if (without_last_breaks(follower.text) == without_last_breaks(text)) offsets_ = std::move(follower.offsets);
 }
 

@@ -133,7 +133,7 @@ bool fits(std::string_view pattern, std::string_view text) {
   if (star == std::string_view::npos) return pattern == text;
   if (!text.starts_with(pattern.substr(0, star))) return false;
   text.remove_prefix(star);
-  // Each part between two stars is taken where it comes first: to try it elsewhere can gain nothing.
+  // Each part between two stars is matched at its first occurrence: a later one could not match more.
   for (pattern.remove_prefix(star + 1); (star = pattern.find('*')) != pattern.npos; pattern.remove_prefix(star + 1)) {
     const std::size_t found = text.find(pattern.substr(0, star));
     if (found == std::string_view::npos) return false;

@@ -17,7 +17,7 @@ std::string sharing_text(const SharedResource& entry, const Json& devices) {
   return text + (entry.rename.empty() ? "" : " as " + entry.rename);
 }
 
-/// "time-slicing, 4 of each nvidia.com/gpu"; "none".
+/// Returns "time-slicing, 4 of each nvidia.com/gpu" or "none".
 std::string sharing_text(const Settings& settings) {
   const Json json = to_json(settings)["sharing"];
   std::string text(to_string(settings.sharing.kind));

@@ -11,7 +11,7 @@ bool all_digits(const std::string& text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// "0", "0:1", "GPU-…", "MIG-…".
+/// True for "0", "0:1", "GPU-…", "MIG-…".
 bool names_a_device(const std::string& text) {
   if (text.starts_with("GPU-") || text.starts_with("MIG-")) return true;
   const std::size_t colon = text.find(':');
@@ -50,7 +50,7 @@ Result<unsigned> read_replicas(const Node& node, const Node& around) {
 Result<SharedResource> read_resource(const Node& node, std::vector<std::string>& warnings) {
   SharedResource resource;
   resource.where = node.where;
-  // A misspelt key would share nothing, or something else.
+  // With a misspelt key nothing would be shared, or the wrong devices.
   SLIPWAY_CHECK(check_keys(node, {"name", "rename", "replicas", "devices", "products"}, Typos::refused, warnings));
   const auto name = node.at("name").string();
   if (!name) return node.wrong("a shared resource needs a name", "for example name: nvidia.com/gpu");
@@ -73,7 +73,7 @@ Result<SharedResource> read_resource(const Node& node, std::vector<std::string>&
   return resource;
 }
 
-/// "1.5" -> 150. No more than two digits behind the point, so that nothing is rounded.
+/// Reads "1.5" as 150. Allows two digits behind the point, so that no value is rounded.
 Result<unsigned> read_oversubscription(const Node& node) {
   constexpr unsigned kMost = 10;
   const std::string text = node.is_scalar() ? node.text : "";
@@ -133,7 +133,7 @@ Result<Sharing> read_sharing(const Node& node, SharingKind kind, std::vector<std
   return sharing;
 }
 
-/// `timeSlicing: {}` is what the effective config of NVIDIA's plugin shows for "not shared".
+/// The effective config of NVIDIA's plugin prints `timeSlicing: {}` for "not shared".
 bool is_empty(const Node& node) { return node.is_null() || (node.is_map() && node.keys.empty()); }
 
 }  // namespace

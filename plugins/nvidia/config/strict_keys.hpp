@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/config/strict_keys.hpp - a map of a file, key by key, in which nothing is passed over: an unknown
-// key is an error. One that is there twice never comes here (node.hpp).
+// plugins/nvidia/config/strict_keys.hpp - a map of a file, key by key: an unknown key is an error. A repeated key is
+// refused earlier (node.hpp).
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@ struct StrictKey {
   std::function<Status(const Node&, Target&)> take;
 };
 
-/// Each member of a map by its key.
-/// Errors: `invalid`, with the place: no map, an unknown key (with the nearest one), what a key refuses.
+/// Reads each member of a map by its key. Errors: `invalid`, with the place: not a map, an unknown key (with the
+/// nearest one), an invalid value.
 template <class Target>
 Status take_strictly(const Node& node, const std::string& path, const std::vector<StrictKey<Target>>& keys,
                      Target& target) {

@@ -15,7 +15,7 @@ constexpr std::string_view kOfHost =
 constexpr std::string_view kNoSpecs = "this component writes no CDI specs; the component cdi does";
 constexpr std::string_view kNoTegra = "auto|nvml";
 
-/// Of the containers that both charts put these programs in, with what chooses among their configs.
+/// Variables of the containers that both charts run these programs in, and of their config managers.
 constexpr std::array kOfBoth{
     needless("DRIVER_ROOT_CTR_PATH", kNoContainer),
     needless("CONTAINER_DRIVER_ROOT", kNoContainer),
@@ -90,10 +90,10 @@ constexpr auto kDiscoverySwitches = with_those_of_both(std::array{
     needless("POD_NAME", kNoContainer),
 });
 
-/// Not every component that reads the shared config has the key.
+/// Not every component that reads the shared config has the key `env`.
 Json env_of(const Spec& spec) { return spec.json().is_object() ? spec.json().value("env", Json()) : Json(); }
 
-/// NVIDIA's plugin talks to no kubelet when it is empty.
+/// If it is empty, NVIDIA's plugin does not talk to kubelet.
 Status check_socket(const Spec& spec, const Environment& process) {
   constexpr const char* kName = "KUBELET_SOCKET";
   const Environment variables = with_variables_of(spec, process);  // holds the text

@@ -15,23 +15,23 @@
 
 namespace slipway::nvidia::config {
 
-/// Of nvidia-device-plugin, and of what its chart has beside it in the same pod.
+/// Variables of nvidia-device-plugin, and of the other containers that its chart puts into the same pod.
 std::span<const Switch> plugin_variables();
-/// Of gpu-feature-discovery, likewise.
+/// The same for gpu-feature-discovery.
 std::span<const Switch> discovery_variables();
 
-/// The value of a variable; nullptr where it is not set.
+/// Returns the value of a variable; nullptr: it is not set.
 using Environment = std::function<const char*(const char* name)>;
 
-/// Variables of the spec's key `env` before those of `process`.
+/// Variables of the spec's key `env` override those of `process`.
 Environment with_variables_of(const Spec& spec, Environment process);
 
-/// Where a variable stands that is set: "spec.components.gfd.env.NAME", whose line a message shows, where the spec has
-/// it, else "environment.NAME".
+/// Returns the place of a variable: "spec.components.gfd.env.NAME", whose line a message shows, if it is in the spec,
+/// else "environment.NAME".
 std::string place_of_variable(const Spec& spec, const std::string& component, const std::string& name);
 
-/// What a component makes of the variables in its `env`: "deviceplugin" and "gfd" have them.
-/// @return warnings. Errors: `usage` naming a variable that is refused, there or in the environment of the process.
+/// Checks the variables in a component's `env`; "deviceplugin" and "gfd" have that key.
+/// @return warnings. Errors: `usage` with a refused variable, there or in the environment of the process.
 Result<std::vector<std::string>> check_variables(const Spec& spec, const std::string& component,
                                                  const Environment& process);
 

@@ -11,13 +11,13 @@
 
 namespace slipway::nvidia::config {
 
-/// Editors and scripts write a file in place, so a look at it may see it empty or half: what differs from what is in
-/// force counts when two looks that are `kSettle` apart say the same. What is wrong leaves the last good one in force.
+/// Editors and scripts write a file in place, so a read may see an empty or partial file: a change takes effect when
+/// two reads that are `kSettle` apart are equal. After an error the last good config stays active.
 class ConfigWatch {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::seconds kEvery{2};
-  /// For who has the files watched (config_files()) and calls changed().
+  /// For a caller that watches the files (config_files()) and calls changed().
   static constexpr std::chrono::seconds kEveryWatched{10};
   static constexpr std::chrono::milliseconds kSettle{500};
 
@@ -27,17 +27,17 @@ class ConfigWatch {
               std::chrono::seconds every = kEvery)
       : in_force_(std::move(in_force)), read_(std::move(read)), every_(every), next_(now + every) {}
 
-  /// Reads when it is time to.
+  /// Reads if it is due.
   News look(Clock::time_point now);
-  /// One of the files is another one: the next look reads them.
+  /// A file has changed: the next check reads the files.
   void changed() { next_ = {}; }
-  /// When look() has something to do.
+  /// Returns when look() has something to do.
   Clock::time_point next() const { return next_; }
 
-  /// What the last look saw is new, and counts when the next one, `kSettle` later, sees it again.
+  /// True when the last check saw a change, which takes effect if the next one, `kSettle` later, sees it again.
   bool settling() const { return unsettled_.has_value(); }
   const Settings& in_force() const { return in_force_; }
-  const std::optional<Error>& problem() const { return problem_; }  ///< of the newest config, when it is wrong
+  const std::optional<Error>& problem() const { return problem_; }  ///< error of the newest config
 
  private:
   Settings in_force_;
@@ -45,7 +45,7 @@ class ConfigWatch {
   std::chrono::seconds every_;
   Clock::time_point next_;
   std::optional<Error> problem_;
-  std::optional<Result<Settings>> unsettled_;  ///< what the last look saw, when that was new
+  std::optional<Result<Settings>> unsettled_;  ///< result of the last check, if it has changed
 };
 
 }  // namespace slipway::nvidia::config

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // NVIDIA's daemons among the processes that have a device open. A process chooses its own name, and a container may
-// have any program at any path, so the program and its user are looked at too.
+// have any program at any path, so the program and its user are checked too.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -11,24 +11,24 @@
 
 #include <slipway/text.hpp>
 
-#include "nvidia/drain/here.hpp"
 #include "nvidia/drain/holders.hpp"
+#include "nvidia/process/process_files.hpp"
 
 namespace slipway::nvidia::drain {
 namespace {
 
 constexpr std::size_t kLongestStatus = 16384;
-/// The names that the kernel keeps, which have 15 bytes, and the programs.
+/// The process names that the kernel keeps, of at most 15 bytes, and the programs.
 constexpr std::array kDaemons{
     std::pair<std::string_view, std::string_view>("nvidia-persiste", "nvidia-persistenced"),
     std::pair<std::string_view, std::string_view>("nv-fabricmanage", "nv-fabricmanager"),
 };
-/// nvidia-persistenced gives it to the user whose rights it keeps (its option --user); only root can make it.
+/// nvidia-persistenced gives it to the user that it runs as (its option --user); only root can create it.
 constexpr const char* kPersistenceFolder = "/run/nvidia-persistenced";
-/// Where the root of a driver's container is on its host.
+/// Folder on the host of a driver container's root.
 constexpr const char* kDriverContainer = "/run/nvidia/driver";
 
-/// The real, effective, saved and file system's user, where they are one.
+/// Returns the real, effective, saved and file system user id if they are equal.
 std::optional<std::uint32_t> user_of(const Host& host, unsigned pid) {
   const std::string status = host.read(fmt::format("/proc/{}/status", pid), kLongestStatus).value_or("");
   for (const std::string_view line : lines_of<std::string_view>(status)) {
@@ -54,7 +54,7 @@ bool is_one_file(const FileHere& one, const std::optional<FileHere>& other) {
   return other && one.file_system == other->file_system && one.inode == other->inode;
 }
 
-/// The program is the one that the machine, or its driver's container, has at that path, and root's alone.
+/// True when the program is the one at that path of the machine or its driver container, and only root can change it.
 bool is_machines_program(const Host& host, unsigned pid, const std::string& path) {
   const auto program = file_behind(pid, "exe");
   if (!program || program->uid != 0 || (program->mode & (S_IWGRP | S_IWOTH)) != 0) return false;

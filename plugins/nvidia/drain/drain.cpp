@@ -17,50 +17,50 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The driver may list a process for a moment after its end.
+/// The driver may list a process for a moment after it has ended.
 constexpr std::chrono::seconds kListedLimit{5};
 constexpr std::chrono::milliseconds kLook{50};
 
 bool is_same(const Process& one, const Process& other) { return one.pid == other.pid && one.start == other.start; }
 
-/// Of a pod whose process has ended, kubelet may say for a while that it has the device.
-bool is_over(const Holder& each, const Holder& ended) {
-  if (each.kind == Holder::Kind::process) return is_same(each.process, ended.process);
+/// After a pod's process has ended, kubelet may still report for a while that the pod has the device.
+bool is_over(const DeviceHolder& each, const DeviceHolder& ended) {
+  if (each.kind == DeviceHolder::Kind::process) return is_same(each.process, ended.process);
   const std::string& container = ended.process.pod_container;
-  return each.kind == Holder::Kind::pod && each.process.pod == ended.process.pod &&
+  return each.kind == DeviceHolder::Kind::pod && each.process.pod == ended.process.pod &&
          (container.empty() || container == each.process.pod_container);
 }
 
-/// What tells a holder from all others.
-std::string key_of(const Holder& each) {
+/// Returns a key that identifies a holder.
+std::string key_of(const DeviceHolder& each) {
   return fmt::format("{} {} {} {} {} {}", static_cast<int>(each.kind), each.process.pid, each.process.start,
                      each.process.pod, each.process.pod_container, each.holds);
 }
 
-using HoldersOfEach = std::vector<std::vector<Holder>>;
+using HoldersOfEach = std::vector<std::vector<DeviceHolder>>;
 
-std::vector<Holder> everybody(const HoldersOfEach& holders) {
-  std::vector<Holder> all;
-  for (const std::vector<Holder>& each : holders) all.insert(all.end(), each.begin(), each.end());
+std::vector<DeviceHolder> everybody(const HoldersOfEach& holders) {
+  std::vector<DeviceHolder> all;
+  for (const std::vector<DeviceHolder>& each : holders) all.insert(all.end(), each.begin(), each.end());
   return all;
 }
 
-/// One that has ended holds nothing, whatever a list still says.
-HoldersOfEach without(HoldersOfEach holders, const std::vector<Holder>& ended) {
-  for (std::vector<Holder>& list : holders)
-    std::erase_if(list, [&](const Holder& each) {
-      return std::ranges::any_of(ended, [&](const Holder& gone) { return is_over(each, gone); });
+/// Removes holders that have ended, even if a list still has them.
+HoldersOfEach without(HoldersOfEach holders, const std::vector<DeviceHolder>& ended) {
+  for (std::vector<DeviceHolder>& list : holders)
+    std::erase_if(list, [&](const DeviceHolder& each) {
+      return std::ranges::any_of(ended, [&](const DeviceHolder& gone) { return is_over(each, gone); });
     });
   return holders;
 }
 
 std::string text_of(const Remaining& each) { return to_text(each.holder) + ": " + each.why; }
 
-/// Where these could not be ended.
+/// Says what to do about holders that could not be ended.
 std::string how_to_go_on(const std::vector<Remaining>& remaining) {
-  std::vector<Holder> pods;
+  std::vector<DeviceHolder> pods;
   for (const Remaining& each : remaining)
-    if (each.holder.kind != Holder::Kind::process) pods.push_back(each.holder);
+    if (each.holder.kind != DeviceHolder::Kind::process) pods.push_back(each.holder);
   const std::string by_hand = pods.size() == remaining.size() ? "" : "end what is left by hand, or reboot";
   const std::string of_pods = pods.empty() ? "" : how_to_end(pods);
   return by_hand + (by_hand.empty() || of_pods.empty() ? "" : "; ") + of_pods + ", then run the same command again";
@@ -75,7 +75,7 @@ Error Drain::busy(const std::string& what, const std::vector<std::string>& holde
   return error;
 }
 
-Result<Outcome> Drain::admit(const std::vector<Holder>& holders) const {
+Result<Outcome> Drain::admit(const std::vector<DeviceHolder>& holders) const {
   if (is_for_a_boot())
     return Outcome::reboot_required(change_.subject + " is changed at the next boot, by the drain policy next-boot");
   if (holders.empty()) return Outcome::done();
@@ -120,13 +120,13 @@ Result<std::vector<Outcome>> Drain::all_of(std::vector<Result<Outcome>> each,
   return outcomes;
 }
 
-/// The first that is in the way, with who is left there; and who is left elsewhere.
+/// Returns the error of the first blocked change, with its remaining holders; and the remaining holders of the others.
 Error Drain::busy(const std::vector<const Drain*>& changes, const HoldersOfEach& holders,
                   const std::vector<Remaining>& remaining) {
   std::optional<Error> error;
   for (std::size_t i = 0; i < changes.size(); ++i) {
     std::set<std::string> here;
-    for (const Holder& each : holders[i]) here.insert(key_of(each));
+    for (const DeviceHolder& each : holders[i]) here.insert(key_of(each));
     std::vector<std::string> texts;
     for (const Remaining& left : remaining)
       if (here.erase(key_of(left.holder)) != 0) texts.push_back(text_of(left));
@@ -144,13 +144,14 @@ Error Drain::busy(const std::vector<const Drain*>& changes, const HoldersOfEach&
 Result<HoldersOfEach> Drain::end_holders(const std::vector<const Drain*>& changes, const Find& find) {
   const Drain& any = *changes.front();
   const HoldersOfEach holders = find();
-  const std::vector<Holder> all = everybody(holders);
+  const std::vector<DeviceHolder> all = everybody(holders);
   if (all.empty()) return holders;
   const std::vector<Remaining> left = terminate(any.host_, all, any.settings_.grace);
   if (!left.empty()) return busy(changes, holders, left);
   for (const auto end = Clock::now() + kListedLimit;; std::this_thread::sleep_for(kLook)) {
     const HoldersOfEach others = without(find(), all);
-    const auto found = std::ranges::find_if(others, [](const std::vector<Holder>& each) { return !each.empty(); });
+    const auto found =
+        std::ranges::find_if(others, [](const std::vector<DeviceHolder>& each) { return !each.empty(); });
     if (found == others.end()) return holders;
     if (Clock::now() < end) continue;
     const Drain& first = *changes[static_cast<std::size_t>(found - others.begin())];

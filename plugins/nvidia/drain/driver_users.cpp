@@ -11,7 +11,7 @@
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
 
-#include "nvidia/drain/here.hpp"
+#include "nvidia/process/process_files.hpp"
 
 namespace slipway::nvidia::drain {
 namespace {
@@ -21,8 +21,8 @@ constexpr std::chrono::seconds kMapsLimit{2};
 constexpr std::array<std::string_view, 6> kLibraries{"libcuda.so.",    "libcudadebugger.so.", "libnvidia-",
                                                      "libnvcuvid.so.", "libGLX_nvidia.so.",   "libEGL_nvidia.so."};
 
-/// "7f00-7f01 r-xp 00000000 08:01 1234   /usr/lib/libcuda.so.1", as in proc(5). A file that is only mapped to be read
-/// may have been sent to it as well, and under any name.
+/// Matches "7f00-7f01 r-xp 00000000 08:01 1234   /usr/lib/libcuda.so.1", see proc(5). A file that is mapped without
+/// execute permission may come from another process, under any name, so it does not count.
 bool runs_library(std::string_view line) {
   const auto rights = line.find(' ');
   const auto path = line.find('/');
@@ -34,7 +34,7 @@ bool runs_library(std::string_view line) {
 
 }  // namespace
 
-/// A process can keep the lock of its memory, and whoever reads its maps then waits for it.
+/// A process can hold the lock of its memory maps, which blocks a reader.
 std::optional<std::string> DriverUsers::maps_of(unsigned pid) {
   const std::string file = fmt::format("/proc/{}/maps", pid);
   const std::size_t limit = std::min(kLongestMaps, left_);
@@ -48,7 +48,7 @@ std::optional<std::string> DriverUsers::maps_of(unsigned pid) {
   return std::move(**maps);
 }
 
-bool DriverUsers::contains(const Holder& holder) {
+bool DriverUsers::contains(const DeviceHolder& holder) {
   if (!holder.only_open) return true;
   const std::string maps = maps_of(holder.process.pid).value_or("");
   return std::ranges::any_of(lines_of<std::string_view>(maps), runs_library);

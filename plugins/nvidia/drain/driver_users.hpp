@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/drain/driver_users.hpp - which of the processes that have a device open are known to use the driver.
+// plugins/nvidia/drain/driver_users.hpp - the processes with an open device that are known to use the driver.
 //
-// Device nodes are everybody's to open, and an open file can be sent to a daemon that never asked for it and keeps it:
-// that a process has one shows nothing of what it does.
+// All users can open device nodes, and an open file can be sent to a daemon that did not request it and keeps it: an
+// open node alone does not show that a process uses the driver.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,13 @@
 
 namespace slipway::nvidia::drain {
 
-/// Those that NVML lists, and those that run code of the driver's libraries. Borrows the host.
+/// Processes that NVML lists, and those that run code of the driver's libraries. Borrows the host.
 class DriverUsers {
  public:
   explicit DriverUsers(const Host& host) : host_(host) {}
-  /// Bounded: it is false of one that NVML does not list whose memory maps are not read within two seconds, and of the
-  /// others once 256 MiB of them have been read in all.
-  bool contains(const Holder& holder);
+  /// Limited: false for a process that NVML does not list if its memory maps cannot be read within two seconds, and for
+  /// the remaining ones after 256 MiB of maps in all.
+  bool contains(const DeviceHolder& holder);
 
  private:
   std::optional<std::string> maps_of(unsigned pid);

@@ -12,28 +12,29 @@
 #include "nvidia/drain/pods.hpp"
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/system.hpp"
+#include "nvidia/process/process.hpp"
 
 namespace slipway::nvidia::drain {
 namespace {
 
 constexpr std::size_t kMostMinors = std::size_t{1} << 20U;
 
-/// What a node, or a process, has of one of the affected.
+/// The use of one affected GPU by a node or a process.
 struct Use {
   std::size_t index = 0;
   std::string text;
 };
-/// Device nodes, and what each of them stands for.
+/// Device nodes, and the use that each of them stands for.
 struct Nodes {
   DeviceNodes nodes;
   std::map<std::string, std::vector<Use>> uses;
 };
 
-/// What NVML tells of one of the affected.
+/// NVML's answers about one affected GPU.
 struct Told {
-  std::vector<std::pair<unsigned, std::string>> processes;  ///< with what they hold
+  std::vector<std::pair<unsigned, std::string>> processes;  ///< with the part that they use
   std::optional<unsigned> minor;
-  std::vector<DeviceName> names;  ///< by which kubelet may know it
+  std::vector<DeviceName> names;  ///< names under which kubelet may know it
   bool names_are_known = true;
 };
 
@@ -45,7 +46,7 @@ std::optional<unsigned> number_of(std::string_view text) {
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-/// "gpu0/gi3/ci0/access" to its minor, which is the number of the node /dev/nvidia-caps/nvidia-capN.
+/// Maps "gpu0/gi3/ci0/access" to its minor, which is the number of the node /dev/nvidia-caps/nvidia-capN.
 std::map<std::string, unsigned> capability_minors(const Host& host) {
   std::map<std::string, unsigned> minors;
   const std::string table = host.read("/proc/driver/nvidia-caps/mig-minors", kMostMinors).value_or("");
@@ -57,7 +58,7 @@ std::map<std::string, unsigned> capability_minors(const Host& host) {
   return minors;
 }
 
-/// The nodes of the affected, which are told apart by what the driver has registered.
+/// The nodes of the affected GPUs, identified by the numbers that the driver has registered.
 class NodesOf {
  public:
   explicit NodesOf(const Host& host) : host_(host), minors_(capability_minors(host)) {
@@ -106,7 +107,7 @@ bool is_on(const nvml::Process& process, const Part& part) {
          (!part.compute_instance || !process.compute_instance || process.compute_instance == part.compute_instance);
 }
 
-/// What the process holds of that; empty: nothing.
+/// Returns the part that the process uses; empty: none.
 std::string use_of(const nvml::Process& process, const Affected& affected) {
   for (const Part& part : affected.parts)
     if ((affected.whole || part.affected) && is_on(process, part)) return part.text;
@@ -162,31 +163,31 @@ class Search {
                                  .next = "look at the GPU with `nvidia-smi -L`, reset it or reboot"}));
     for (const DeviceName& name : told.names)
       if (const auto holders = given.holders.find(name.name); holders != given.holders.end())
-        for (const nvidia::kubelet::Holder& each : holders->second) add_pod(found_[index], each, name.holds);
+        for (const nvidia::kubelet::GpuPod& each : holders->second) add_pod(found_[index], each, name.holds);
   }
 
-  /// NVML lists none of them.
+  /// NVML does not list daemons.
   void forget_daemons(std::size_t index) {
     std::erase_if(found_[index],
-                  [this](const Holder& each) { return each.only_open && is_daemon(host_, each.process); });
+                  [this](const DeviceHolder& each) { return each.only_open && is_daemon(host_, each.process); });
   }
 
-  std::vector<std::vector<Holder>> found() { return std::move(found_); }
+  std::vector<std::vector<DeviceHolder>> found() { return std::move(found_); }
 
  private:
   void add(unsigned pid, const Use& use, bool only_open) {
     if (!seen_[use.index].insert(pid).second || own_.contains(pid)) return;
-    Holder holder{.process = read_process(host_, pid), .holds = use.text, .only_open = only_open};
+    DeviceHolder holder{.process = read_process(host_, pid), .holds = use.text, .only_open = only_open};
     if (holder.process.name.empty())
       holder.process.name = cleaned(base_name(nvml::process_name(nvml_, pid).value_or("")));
     found_[use.index].push_back(std::move(holder));
   }
 
-  Holder unseen_holder(const Affected& affected, const UnseenFiles& unseen, const OpenFileLimits& limits) const {
+  DeviceHolder unseen_holder(const Affected& affected, const UnseenFiles& unseen, const OpenFileLimits& limits) const {
     const std::string most = to_text(read_process(host_, unseen.most));
     return {.process = {},
             .holds = affected.text,
-            .kind = Holder::Kind::unseen,
+            .kind = DeviceHolder::Kind::unseen,
             .problem = fmt::format("slipway looks at {} open files of a user and at {} in all, which was too few for "
                                    "the user {}; the most has {}",
                                    limits.of_user, limits.in_all, unseen.uid, most),
@@ -197,13 +198,14 @@ class Search {
   const Host& host_;
   OwnProcesses own_;
   std::vector<std::set<unsigned>> seen_;
-  std::vector<std::vector<Holder>> found_;
+  std::vector<std::vector<DeviceHolder>> found_;
 };
 
 }  // namespace
 
-std::vector<std::vector<Holder>> find_holders(nvml::Nvml& nvml, const Host& host, const std::vector<Affected>& affected,
-                                              const Given& given, const OpenFileLimits& limits) {
+std::vector<std::vector<DeviceHolder>> find_holders(nvml::Nvml& nvml, const Host& host,
+                                                    const std::vector<Affected>& affected, const Given& given,
+                                                    const OpenFileLimits& limits) {
   std::vector<Told> told(affected.size());
   nvml::in_parallel(nvml, affected.size(),
                     [&](nvml::Nvml& own, std::size_t i) { told[i] = ask(own, affected[i], given); });

@@ -9,7 +9,7 @@
 namespace slipway::nvidia::drain {
 namespace {
 
-/// How many open files have been listed.
+/// Number of open files that were listed.
 struct Listed {
   std::size_t files = 0;
   std::size_t most = 0;  ///< of one process
@@ -35,7 +35,7 @@ std::optional<unsigned> pid_of(std::string_view name) {
   return problem == std::errc{} && end == name.data() + name.size() ? std::optional(value) : std::nullopt;
 }
 
-/// "/dev/nvidia3 (deleted)" to "nvidia3".
+/// Returns "nvidia3" for "/dev/nvidia3 (deleted)".
 std::string_view last_part(std::string_view path) {
   constexpr std::string_view kDeleted = " (deleted)";
   if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
@@ -103,7 +103,7 @@ class Look {
 
 std::vector<UnseenFiles> look_for_open(const Host& host, const DeviceNodes& nodes, const OpenFileLimits& limits,
                                        const std::function<void(unsigned pid, const std::string& node)>& found) {
-  // The kernel shows this machine's processes, and those have no device of another machine open.
+  // The kernel lists this machine's processes, which have no device of another machine open.
   if (host.borrows_root() && host.kernel_folder() == "/") return {};
   const auto names = nodes.empty() ? Result<std::vector<std::string>>(std::vector<std::string>()) : host.list("/proc");
   if (!names) return {};

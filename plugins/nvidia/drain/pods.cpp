@@ -22,7 +22,7 @@ bool has_mig_devices(const Given& given) {
   return first != given.holders.end() && first->first.starts_with("MIG-");
 }
 
-/// @return false: NVML does not say them all
+/// @return false: NVML does not list them all
 bool add_mig_devices(nvml::Nvml& nvml, const Affected& affected, std::vector<DeviceName>& names) {
   const auto devices = nvml::mig_devices(nvml, affected.device);
   if (!devices) return devices.absent();  // without MIG
@@ -56,15 +56,15 @@ std::optional<std::vector<DeviceName>> names_for_kubelet(nvml::Nvml& nvml, const
   return names;
 }
 
-void add_pod(std::vector<Holder>& holders, const nvidia::kubelet::Holder& pod, const std::string& holds) {
-  Holder holder{.process = {},
-                .holds = holds,
-                .kind = Holder::Kind::pod,
-                .init_container = pod.init_container,
-                .from_checkpoint = pod.from_checkpoint};
+void add_pod(std::vector<DeviceHolder>& holders, const nvidia::kubelet::GpuPod& pod, const std::string& holds) {
+  DeviceHolder holder{.process = {},
+                      .holds = holds,
+                      .kind = DeviceHolder::Kind::pod,
+                      .init_container = pod.init_container,
+                      .from_checkpoint = pod.from_checkpoint};
   holder.process.pod = pod_text(pod.pod_namespace, pod.pod);
   holder.process.pod_container = cleaned(pod.container);
-  const bool is_there = std::ranges::any_of(holders, [&](const Holder& each) {
+  const bool is_there = std::ranges::any_of(holders, [&](const DeviceHolder& each) {
     const std::string& container = each.process.pod_container;
     return each.process.pod == holder.process.pod && each.holds == holds &&
            (container.empty() || container == holder.process.pod_container);
@@ -78,28 +78,29 @@ void add_pod(std::vector<Holder>& holders, const nvidia::kubelet::Holder& pod, c
   holders.push_back(std::move(holder));
 }
 
-Holder unknown_pod(const Affected& affected, const Given& given) {
+DeviceHolder unknown_pod(const Affected& affected, const Given& given) {
   return {.process = {},
           .holds = affected.text,
-          .kind = Holder::Kind::unknown,
+          .kind = DeviceHolder::Kind::unknown,
           .problem = cleaned(given.problem, 512),
           .next = given.next};
 }
 
-std::string to_text(const Holder& holder) {
+std::string to_text(const DeviceHolder& holder) {
   const Process& process = holder.process;
-  if (holder.kind == Holder::Kind::unknown) return "a pod, perhaps, on " + holder.holds + ": " + holder.problem;
-  if (holder.kind == Holder::Kind::unseen) return "a process, perhaps, on " + holder.holds + ": " + holder.problem;
-  if (holder.kind == Holder::Kind::process) return to_text(process) + " on " + holder.holds;
+  if (holder.kind == DeviceHolder::Kind::unknown) return "a pod, perhaps, on " + holder.holds + ": " + holder.problem;
+  if (holder.kind == DeviceHolder::Kind::unseen)
+    return "a process, perhaps, on " + holder.holds + ": " + holder.problem;
+  if (holder.kind == DeviceHolder::Kind::process) return to_text(process) + " on " + holder.holds;
   const char* const role = holder.init_container ? ", init container " : ", container ";
   const std::string container = process.pod_container.empty() ? "" : role + process.pod_container;
   return fmt::format("pod {}{} (given by kubelet{}, no process found) on {}", process.pod, container,
                      holder.from_checkpoint ? ", as its checkpoint says" : "", holder.holds);
 }
 
-std::vector<std::string> texts_of(const std::vector<Holder>& holders) {
+std::vector<std::string> texts_of(const std::vector<DeviceHolder>& holders) {
   std::vector<std::string> texts;
-  for (const Holder& each : holders) texts.push_back(to_text(each));
+  for (const DeviceHolder& each : holders) texts.push_back(to_text(each));
   return texts;
 }
 
@@ -112,11 +113,11 @@ std::vector<std::string> few_of(std::vector<std::string> texts) {
   return texts;
 }
 
-std::vector<std::string> few_texts_of(const std::vector<Holder>& holders) { return few_of(texts_of(holders)); }
+std::vector<std::string> few_texts_of(const std::vector<DeviceHolder>& holders) { return few_of(texts_of(holders)); }
 
-std::string how_to_end(const std::vector<Holder>& holders) {
+std::string how_to_end(const std::vector<DeviceHolder>& holders) {
   std::vector<std::string> ways;
-  for (const Holder& each : holders) {
+  for (const DeviceHolder& each : holders) {
     const std::string way = each.next.empty() ? "end what uses it" : each.next;
     if (std::ranges::count(ways, way) == 0) ways.push_back(way);
   }

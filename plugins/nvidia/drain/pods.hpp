@@ -11,21 +11,21 @@
 
 namespace slipway::nvidia::drain {
 
-/// A name that kubelet may have for something affected.
+/// A name under which kubelet may know an affected part.
 struct DeviceName {
-  std::string name;   ///< as a key of kubelet::Holders
+  std::string name;   ///< as a key of kubelet::GpuPods
   std::string holds;  ///< the text of the part, or of the GPU
 };
 
-/// Of the GPU, and of the parts that go. NVML is asked for MIG devices only where kubelet has given one to somebody.
-/// Nothing: NVML does not say which MIG devices there are.
+/// Returns names for the GPU and the removed parts. Asks NVML for MIG devices only if kubelet has allocated any. Empty:
+/// NVML does not list the MIG devices.
 std::optional<std::vector<DeviceName>> names_for_kubelet(nvml::Nvml& nvml, const Affected& affected,
                                                          std::optional<unsigned> minor, const Given& given);
 
-/// Adds the pod, unless a process of that container is among them that holds the same.
-void add_pod(std::vector<Holder>& holders, const nvidia::kubelet::Holder& pod, const std::string& holds);
+/// Adds the pod, unless a process of that container with the same part is in the list.
+void add_pod(std::vector<DeviceHolder>& holders, const nvidia::kubelet::GpuPod& pod, const std::string& holds);
 
-/// Where kubelet does not say whom it has given what.
-Holder unknown_pod(const Affected& affected, const Given& given);
+/// Returns the holder that stands for unknown pods, if kubelet does not answer.
+DeviceHolder unknown_pod(const Affected& affected, const Given& given);
 
 }  // namespace slipway::nvidia::drain

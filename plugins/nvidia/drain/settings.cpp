@@ -23,7 +23,7 @@ constexpr std::array kPolicies{
     std::pair<std::string_view, Policy>("next-boot", Policy::next_boot),
 };
 constexpr seconds kLongest{30 * 24 * 3600};
-/// An apply waits for it, and its action has half an hour.
+/// An apply waits that long, and its action has half an hour.
 constexpr seconds kLongestGrace{600};
 
 Error invalid(const std::string& what, const std::string& where, const std::string& next) {
@@ -41,7 +41,7 @@ Result<Policy> parse_policy(const Json& value, const std::string& where) {
                  suggestion(word, names, "the policies are " + listed(names, "and")));
 }
 
-/// A duration that only one policy has. Not there: `fallback`.
+/// Reads a duration that only one policy has. If it is missing: `fallback`.
 Result<seconds> duration_for(const Json& value, const char* key, Policy owner, Policy policy, seconds fallback,
                              const std::string& where) {
   const auto found = value.find(key);

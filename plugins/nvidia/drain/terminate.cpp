@@ -13,19 +13,20 @@
 #include <slipway/fd.hpp>
 
 #include "nvidia/drain/driver_users.hpp"
-#include "nvidia/drain/here.hpp"
+#include "nvidia/process/process.hpp"
+#include "nvidia/process/process_files.hpp"
 
 namespace slipway::nvidia::drain {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The kernel ends a process that it has been told to kill within this, unless it waits for a device.
+/// The kernel ends a killed process within this time, unless it waits for a device.
 constexpr std::chrono::seconds kKillLimit{5};
 
-/// A process that is to end.
+/// A process to end.
 struct Target {
-  Holder holder;
+  DeviceHolder holder;
   Fd pidfd;
 };
 
@@ -38,7 +39,7 @@ bool has_ended(const Target& target) {
   return ::poll(&wanted, 1, 0) == 1;
 }
 
-/// Until all have ended or the time is over; those that have are taken out.
+/// Waits until all have ended or the time is over, and removes those that have ended.
 void wait_for(std::vector<Target>& targets, Clock::time_point end) {
   for (;;) {
     std::erase_if(targets, has_ended);
@@ -50,11 +51,11 @@ void wait_for(std::vector<Target>& targets, Clock::time_point end) {
   }
 }
 
-/// Opens it. @return why it must not be ended; empty: it may be, or has ended already
-std::string open_target(const Holder& holder, const OwnProcesses& own, DriverUsers& users,
+/// Opens a pidfd. @return why the process must not be ended; empty: it may be, or has ended already
+std::string open_target(const DeviceHolder& holder, const OwnProcesses& own, DriverUsers& users,
                         std::vector<Target>& targets) {
-  if (holder.kind == Holder::Kind::pod) return "it has no process that could be ended";
-  if (holder.kind != Holder::Kind::process) return "only known processes are ended";
+  if (holder.kind == DeviceHolder::Kind::pod) return "it has no process that could be ended";
+  if (holder.kind != DeviceHolder::Kind::process) return "only known processes are ended";
   const unsigned pid = holder.process.pid;
   if (pid <= 1) return "process 1 is never ended";
   if (holder.process.kernel_thread) return "a thread of the kernel is never ended";
@@ -64,7 +65,7 @@ std::string open_target(const Holder& holder, const OwnProcesses& own, DriverUse
   if (!pidfd && errno != ESRCH) return std::string("it cannot be opened: ") + std::strerror(errno);
   const auto here = pidfd ? stat_here(pid) : std::nullopt;
   if (!here || holder.process.start == 0) return "it is not a process that slipway can see on this machine";
-  if (here->start != holder.process.start) return {};  // another process has its pid by now
+  if (here->start != holder.process.start) return {};  // another process has its pid now
   if (!users.contains(holder))
     return "NVML does not list it and it runs nothing of the driver: it only has the device open, which anybody may "
            "have sent it";
@@ -72,12 +73,12 @@ std::string open_target(const Holder& holder, const OwnProcesses& own, DriverUse
   return send(targets.back(), 0) ? std::string() : "it may not be ended by this user";
 }
 
-std::vector<Remaining> open_targets(const Host& host, const std::vector<Holder>& holders,
+std::vector<Remaining> open_targets(const Host& host, const std::vector<DeviceHolder>& holders,
                                     std::vector<Target>& targets) {
   const OwnProcesses own(host);
   DriverUsers users(host);
   std::vector<Remaining> remaining;
-  for (const Holder& holder : holders)
+  for (const DeviceHolder& holder : holders)
     if (std::string why = open_target(holder, own, users, targets); !why.empty())
       remaining.push_back({holder, std::move(why)});
   return remaining;
@@ -85,15 +86,16 @@ std::vector<Remaining> open_targets(const Host& host, const std::vector<Holder>&
 
 }  // namespace
 
-std::vector<Remaining> find_unendable(const Host& host, const std::vector<Holder>& holders) {
+std::vector<Remaining> find_unendable(const Host& host, const std::vector<DeviceHolder>& holders) {
   std::vector<Target> targets;
   return open_targets(host, holders, targets);
 }
 
-std::vector<Remaining> terminate(const Host& host, const std::vector<Holder>& holders, std::chrono::seconds grace) {
+std::vector<Remaining> terminate(const Host& host, const std::vector<DeviceHolder>& holders,
+                                 std::chrono::seconds grace) {
   std::vector<Target> targets;
   std::vector<Remaining> remaining = open_targets(host, holders, targets);
-  if (!remaining.empty()) return remaining;  // the others would end for nothing
+  if (!remaining.empty()) return remaining;  // ending the others would be useless
   for (const Target& each : targets)
     if (!send(each, SIGTERM)) remaining.push_back({each.holder, "it may not be ended by this user"});
   if (!remaining.empty()) return remaining;
@@ -101,7 +103,7 @@ std::vector<Remaining> terminate(const Host& host, const std::vector<Holder>& ho
   for (const Target& each : targets) (void)send(each, SIGKILL);
   wait_for(targets, Clock::now() + kKillLimit);
   for (const Target& each : targets) {
-    const bool in_kernel = stat_here(each.holder.process.pid).value_or(Stat()).state == 'D';
+    const bool in_kernel = stat_here(each.holder.process.pid).value_or(ProcessStat()).state == 'D';
     remaining.push_back({each.holder, in_kernel ? "it cannot be killed: it waits in the kernel (state D)"
                                                 : "it has not ended though it was killed"});
   }

@@ -11,7 +11,7 @@
 #include <slipway/root_dir.hpp>
 
 #include "base/write/new_file.hpp"
-#include "nvidia/drain/process.hpp"
+#include "nvidia/process/process.hpp"
 
 namespace slipway::nvidia::drain {
 namespace {
@@ -33,14 +33,6 @@ std::chrono::seconds now_since_boot() {
   return std::chrono::seconds(now.tv_sec);
 }
 
-std::string utc_text(std::int64_t seconds) {
-  const std::time_t when = seconds;
-  std::tm parts{};
-  if (::gmtime_r(&when, &parts) == nullptr) return {};
-  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02} UTC", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
-                     parts.tm_hour, parts.tm_min);
-}
-
 std::optional<Waiting> read_waiting(const Host& host, const std::string& name, const std::string& change) {
   if (host.borrows_root()) return std::nullopt;
   const auto root = RootDir::open(host.root_folder());
@@ -56,7 +48,7 @@ std::optional<Waiting> read_waiting(const Host& host, const std::string& name, c
 Result<Waiting> begin_waiting(const Host& host, const std::string& name, const std::string& change) {
   if (const auto begun = read_waiting(host, name, change)) return *begun;
   const Waiting waiting{now_since_boot(), utc_text(std::time(nullptr))};
-  if (host.borrows_root()) return waiting;  // its GPUs are not those of which the root's folder /run tells
+  if (host.borrows_root()) return waiting;  // a simulated machine's GPUs are not those recorded in this root's /run
   const Json json{{"change", change}, {"boottime", waiting.begun.count()}, {"since", waiting.since}};
   SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
   SLIPWAY_CHECK(replace_file(root, file_of(name), canonical(json)));

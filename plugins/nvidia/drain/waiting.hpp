@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/drain/waiting.hpp - since when a change waits, from apply to apply.
+// plugins/nvidia/drain/waiting.hpp - the time since which a change waits, from apply to apply.
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -13,21 +12,17 @@
 namespace slipway::nvidia::drain {
 
 struct Waiting {
-  std::chrono::seconds begun{};  ///< since the boot, as CLOCK_BOOTTIME counts
+  std::chrono::seconds begun{};  ///< since the boot, in CLOCK_BOOTTIME
   std::string since;             ///< "2026-11-26 09:12 UTC"
 };
 
-/// The clock that Waiting::begun is read from: it goes on while the machine sleeps, and nobody sets it.
+/// The clock of Waiting::begun: it continues while the machine sleeps, and cannot be set.
 std::chrono::seconds now_since_boot();
 
-/// What /run/slipway/drain/NAME.json says of that change; nothing: it does not wait.
+/// Reads /run/slipway/drain/NAME.json of that change; empty: it does not wait.
 std::optional<Waiting> read_waiting(const Host& host, const std::string& name, const std::string& change);
-/// The same; it is begun there, now, when that says something else.
-/// Errors: those of writing.
+/// Reads the same, or starts the wait now if the file has another target. Errors: those of writing.
 Result<Waiting> begin_waiting(const Host& host, const std::string& name, const std::string& change);
 void end_waiting(const Host& host, const std::string& name);
-
-/// "2026-11-26 09:12 UTC": seconds since 1970.
-std::string utc_text(std::int64_t seconds);
 
 }  // namespace slipway::nvidia::drain

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/health/detail.cpp - what the text behind an XID's number says.
+// plugins/nvidia/health/detail.cpp - the text after an XID's number.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -9,9 +9,9 @@
 namespace slipway::nvidia::health {
 namespace {
 
-constexpr unsigned kNewForm = 575;  // the driver branch that numbers the units anew
+constexpr unsigned kNewForm = 575;  // first driver branch with the new numbers of units
 
-/// The number right behind `mark`.
+/// Returns the number directly behind `mark`.
 std::optional<std::uint32_t> number_behind(std::string_view text, std::string_view mark, int base) {
   const std::size_t found = text.find(mark);
   if (found == std::string_view::npos) return std::nullopt;

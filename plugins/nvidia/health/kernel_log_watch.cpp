@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kLog = "/dev/kmsg";
 constexpr int kMostRecords = 256;
-constexpr std::size_t kLongestRecord = 8192;  // of the kernel: CONSOLE_EXT_LOG_MAX
+constexpr std::size_t kLongestRecord = 8192;  // limit of the kernel: CONSOLE_EXT_LOG_MAX
 constexpr std::size_t kMostTold = 1024;
 constexpr std::chrono::seconds kSameXid{60};
 
@@ -54,7 +54,7 @@ std::vector<Xid> KernelLogWatch::read() {
   return xids;
 }
 
-/// One record of the kernel; of a plain file, several.
+/// Handles one record of the kernel, or several of a plain file.
 void KernelLogWatch::take(std::string_view record, std::vector<Xid>& xids) {
   while (!record.empty()) {
     const std::size_t end = record.find('\n');

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/health/kernel_log_watch.hpp - XIDs from the kernel's log as they are written, for when NVML hangs or
-// the driver is gone.
+// plugins/nvidia/health/kernel_log_watch.hpp - XIDs from the kernel's log as they are written, for a hanging NVML or a
+// missing driver.
 //
-// Whoever may write to /dev/kmsg (root) can write such lines as well; nobody else can. What is read is bounded: lines,
-// their length, and how many of them are taken at a time.
+// Only root can write such lines itself, to /dev/kmsg. The input is bounded: lines, their length, and the number of
+// lines read at a time.
 #pragma once
 
 #include <deque>
@@ -21,19 +21,18 @@ namespace slipway::nvidia::health {
 /// Used by one thread.
 class KernelLogWatch {
  public:
-  /// @param has_log  false where the log is another machine's (Host::borrows_root()): nothing is read
+  /// @param has_log  false if the log belongs to another machine (Host::borrows_root()): nothing is read
   explicit KernelLogWatch(RootDir root, bool has_log = true) : root_(std::move(root)), has_log_(has_log) {}
 
-  /// The XIDs that were written since the last call; the first one only finds the end of the log. At most 256 records
-  /// are read at a time, and the rest waits.
+  /// Returns the XIDs since the last call; the first call only finds the end of the log. Reads at most 256 records at a
+  /// time.
   std::vector<Xid> read();
-  /// Whether read() has met other lines of the driver since this was asked before: it was loaded or unloaded, or found
-  /// something wrong.
+  /// True when read() has seen other lines of the driver since the last call: it was loaded or unloaded, or reported a
+  /// problem.
   bool take_driver_lines() { return std::exchange(driver_lines_, false); }
-  /// Can be waited for, and is readable when read() has something to do; -1: the log cannot be read, or is a plain
-  /// file.
+  /// Can be polled: readable when read() has something to do; -1: the log cannot be read, or is a plain file.
   int fd() const { return can_be_waited_for_ ? log_.get() : -1; }
-  /// Why the log cannot be read; empty: it can.
+  /// Says why the log cannot be read; empty: it can.
   const std::string& problem() const { return problem_; }
 
  private:
@@ -47,13 +46,13 @@ class KernelLogWatch {
   std::string problem_;
 };
 
-/// The XIDs of NVML and of the kernel's log together, each of them once.
+/// Merges the XIDs of NVML and of the kernel's log, without duplicates.
 class XidMerger {
  public:
   using Moment = std::chrono::steady_clock::time_point;
   enum class From { nvml, kernel };
 
-  /// Whether this one is new: the other source has not told it within the last minute.
+  /// True when this XID is new: the other source has not reported it within the last minute.
   bool is_new(From from, const std::string& gpu, unsigned number, Moment now);
 
  private:
@@ -63,7 +62,7 @@ class XidMerger {
     unsigned number;
     Moment time;
   };
-  std::deque<Told> told_;  ///< that the other source has not told yet
+  std::deque<Told> told_;  ///< XIDs that the other source has not reported yet
 };
 
 }  // namespace slipway::nvidia::health

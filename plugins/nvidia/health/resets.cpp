@@ -13,7 +13,7 @@
 namespace slipway::nvidia::health {
 namespace {
 
-/// @param name  of a GpuHealth: "GPU 3 (0000:65:00.0)"
+/// @param name  name in a GpuHealth: "GPU 3 (0000:65:00.0)"
 bool is_meant(const std::string& word, const std::string& uuid, const std::string& name) {
   if (word == uuid || name.starts_with("GPU " + word + " ")) return true;
   return word.find(':') != std::string::npos && pci_place(word) == pci_place(gpu_address_in(name));
@@ -38,7 +38,7 @@ std::optional<std::vector<std::string>> gpus_reset_by(const std::vector<std::str
     else if (word->starts_with("-i=") || word->starts_with("--id="))
       list = word->substr(word->find('=') + 1);
     else
-      return std::nullopt;  // it does something else as well
+      return std::nullopt;  // it also does something else
     for (std::string& gpu : split_list(list)) gpus.push_back(std::move(gpu));
   }
   return resets ? std::optional(std::move(gpus)) : std::nullopt;
@@ -59,7 +59,7 @@ SharedHealth with_resets(const RootDir& root, SharedHealth parts) {
           continue;
         GpuHealth& reset = resets[uuid];
         reset.name = gpu.name;
-        reset.ended = {{.instance = std::nullopt, .how = kReset, .when = command.ended}};  // of the last one
+        reset.ended = {{.instance = std::nullopt, .how = kReset, .when = command.ended}};  // of the last reset
       }
   }
   if (!resets.empty()) parts[kPausePart] = std::move(resets);

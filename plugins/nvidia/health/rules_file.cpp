@@ -88,7 +88,7 @@ Status take_amount(const Node& node, std::optional<double>& amount) {
   return {};
 }
 
-/// Another action brings its own remedy.
+/// A new action brings its own remedy.
 template <class Row>
 Status take_action(const Node& node, Row& row) {
   row.own_remedy.clear();
@@ -197,7 +197,7 @@ const std::vector<Key<Preset>>& preset_keys() {
 
 }  // namespace
 
-/// One file, over the rules that there are.
+/// Applies one file to the existing rules.
 class RulesFile {
  public:
   explicit RulesFile(Rules& rules) : rules_(rules), is_default_(rules.xids().empty()) {}
@@ -292,7 +292,7 @@ class RulesFile {
     return {};
   }
 
-  /// A row has a text and an action with a remedy.
+  /// A row needs a text, and an action with a remedy.
   template <class Row>
   Status settle(const Node& node, const std::string& path, Row& rule) {
     if (rule.what.empty()) return node.wrong(path + " is new, and says not what it is", "add what: one sentence");
@@ -301,7 +301,7 @@ class RulesFile {
     return {};
   }
 
-  /// Actions may stand behind the rows that name them, and a site's file may give one another text.
+  /// Actions may follow the rows that name them, and a site's file may change an action's text.
   Status complete() {
     for (auto& [number, rule] : rules_.xids_) SLIPWAY_CHECK(complete("xids." + std::to_string(number), rule));
     for (auto& [name, rule] : rules_.counters_) SLIPWAY_CHECK(complete("counters." + name, rule));
@@ -328,10 +328,10 @@ class RulesFile {
 
   Rules& rules_;
   bool is_default_;                         ///< the file is slipway's own
-  std::map<unsigned, std::string> places_;  ///< of the rows about XIDs
+  std::map<unsigned, std::string> places_;  ///< places of the rows about XIDs
   std::string chosen_;
   std::string place_;                                 ///< of `preset`
-  std::map<std::string, std::string> actions_named_;  ///< where, by the path of the row
+  std::map<std::string, std::string> actions_named_;  ///< place of the action, by the path of the row
 };
 
 Status Rules::add(const std::string& text, const std::string& file) {

@@ -19,24 +19,24 @@ class RulesWatch {
   using Clock = std::chrono::steady_clock;
   using Check = std::function<Status(const Rules&)>;
 
-  /// @param check  what the service wants of the rules besides; empty: nothing
+  /// @param check  further requirements of the service; empty: none
   RulesWatch(RootDir root, std::string path, Log log, Check check = {})
       : root_(std::move(root)), path_(std::move(path)), log_(std::move(log)), check_(std::move(check)) {}
 
-  /// Reads the file again when it has changed, every two seconds at most; every ten for who has file() watched and
-  /// calls changed(). The rules of before stay while it is wrong.
+  /// Reads the file again when it has changed, at most every two seconds; every ten if the caller watches file() and
+  /// calls changed(). While the file is invalid the previous rules stay.
   void look(Clock::time_point now);
-  /// The file is another one: the next look reads it.
+  /// The file has changed: the next check reads it.
   void changed() { next_ = {}; }
-  /// From now on changed() is called.
+  /// The caller watches the file and calls changed().
   void is_watched() { every_ = std::chrono::seconds(10); }
-  /// When look() has something to do.
+  /// Returns when look() has something to do.
   Clock::time_point next() const { return next_; }
   const std::string& file() const { return path_; }
 
-  /// Never null; those that were handed out before stay as they are.
+  /// Never null; rules that were returned before stay unchanged.
   const std::shared_ptr<const Rules>& rules() const { return rules_; }
-  /// What is wrong with the file; empty: nothing.
+  /// Describes what is wrong with the file; empty: nothing.
   const std::string& problem() const { return problem_; }
 
  private:

@@ -33,8 +33,8 @@ std::int64_t milliseconds_of(Moment moment) {
 Moment moment_of(const Json& json, const char* key) {
   const auto found = json.find(key);
   const bool is_number = found != json.end() && found->is_number_integer();
-  // One in the future, which nobody has seen, would never end. Milliseconds are compared: any number of them may be
-  // there, and nanoseconds have no room for all.
+  // A time in the future cannot be right, and would never end. Compares milliseconds: the file may have any number of
+  // them, and nanoseconds could overflow.
   const auto now = std::chrono::steady_clock::now();
   const auto latest = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
   const std::int64_t told = is_number ? found->get<std::int64_t>() : 0;
@@ -50,7 +50,7 @@ std::optional<unsigned> number_of(const Json& json, const char* key) {
     return std::nullopt;
   return found->get<unsigned>();
 }
-/// Seconds since 1970, up to the year 9999.
+/// Reads seconds since 1970, up to the year 9999.
 std::int64_t seconds_of(const Json& json, const char* key) {
   constexpr std::int64_t kLatest = 253402300799;
   const auto found = json.find(key);
@@ -63,7 +63,7 @@ T word_of(const Json& json, const char* key, std::initializer_list<T> words, T o
   const auto found = std::ranges::find_if(words, [&](T word) { return to_string(word) == text; });
   return found == words.end() ? otherwise : *found;
 }
-/// The entries of a list that are objects, so many at most.
+/// Visits the entries of a list that are objects, up to a limit.
 template <class Take>
 void each_of(const Json& json, const char* key, std::size_t most, const Take& take) {
   const auto found = json.find(key);
@@ -107,7 +107,7 @@ Fault fault_from_json(const Json& json) {
   return fault;
 }
 
-/// The file as it is, where this boot's root or this user wrote it.
+/// Reads the file if root or this user has written it in this boot.
 Json read_file(const RootDir& root) {
   const auto file = open_regular(root, kHealthFile, O_NOFOLLOW);
   struct stat info {};
@@ -128,10 +128,10 @@ SharedHealth parts_of(const Json& file) {
   return parts;
 }
 
-/// What was told once and ends by a reset; a counter is looked at again and again.
+/// True for a fault that was reported once and ends by a reset; a counter is read again and again.
 bool is_of_an_event(const Fault& fault) { return fault.xid != 0 || fault.code == kEccFault; }
 
-/// It is held for a moment, by a service that writes.
+/// A service that writes holds it for a moment.
 Result<LockFile> take_lock(const RootDir& root) {
   constexpr int kTries = 20;
   constexpr std::chrono::milliseconds kPause{5};
@@ -245,7 +245,7 @@ HealthOfGpus merged(const SharedHealth& parts) {
           into.faults.push_back(fault);
           continue;
         }
-        const std::int64_t ends_at = std::max(same->ends_at, fault.ends_at);  // one service alone says so
+        const std::int64_t ends_at = std::max(same->ends_at, fault.ends_at);  // only one service has a time
         if (same->last < fault.last) *same = fault;
         same->ends_at = ends_at;
       }

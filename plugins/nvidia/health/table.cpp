@@ -23,7 +23,7 @@ std::string markdown_table(const std::vector<Row>& rows) {
   return text;
 }
 
-/// Each column as wide as its widest cell; the last one is not filled up.
+/// Makes each column as wide as its widest cell; the last one is not padded.
 std::string plain_table(const std::vector<Row>& rows) {
   std::vector<std::size_t> widths(rows.front().size());
   for (const Row& row : rows)

@@ -63,7 +63,7 @@ class Merge {
     from_api_server_ = from_api_server_ || traces_.is_of_api_server(pod.pod_namespace, pod.name);
   }
 
-  /// Where the pod has no name, any container of that name that kubelet lists with the device.
+  /// If the pod has no name, returns any container of that name that kubelet lists with the device.
   Allocation* listed_allocation(const CheckpointEntry& entry, const std::string& id, const PodFolder* pod) {
     const auto places = listed_at_.find({entry.container, entry.resource, id});
     if (places == listed_at_.end()) return nullptr;
@@ -74,14 +74,14 @@ class Merge {
     return found == places->second.end() ? nullptr : &all_[*found];
   }
 
-  /// @param allocation  gets to know that it is one of an init container
+  /// @param allocation  marked if it belongs to an init container
   bool holds(const CheckpointEntry& entry, const PodFolder* pod, Allocation& allocation) {
     if (pod == nullptr)
       return traces_.has_group(entry.pod_uid) || !traces_.shows_folders() || traces_.has_folder(entry.pod_uid);
     const auto listed = listed_.find({pod->pod_namespace, pod->name});
     if (listed != listed_.end()) return holds_in_listed(entry, *pod, listed->second, allocation);
     if (traces_.has_group(pod->uid)) return true;
-    // A kubelet that has just started lists the pods of the API server once it has heard from it.
+    // A kubelet that has just started lists the API server's pods once it has received them.
     if (answers_ && from_api_server_) return false;
     if (answers_ && traces_.shows_folders()) return traces_.has_volumes(pod->uid);
     return !traces_.shows_folders() || traces_.has_folder(pod->uid);
@@ -90,7 +90,7 @@ class Merge {
   bool holds_in_listed(const CheckpointEntry& entry, const PodFolder& pod, const std::set<std::string>& containers,
                        Allocation& allocation) {
     const bool is_only_one = traces_.count_named(pod.pod_namespace, pod.name) < 2;
-    // A former pod of that name, as those of a StatefulSet have one after the other.
+    // It may be a former pod of that name: a StatefulSet reuses its pods' names.
     if (containers.contains(entry.container)) return !is_only_one && traces_.has_group(pod.uid);
     if (!is_only_one && traces_.shows_groups() && !traces_.has_group(pod.uid)) return false;
     allocation.init_container = true;
@@ -102,8 +102,8 @@ class Merge {
     return containers.empty() || !std::ranges::includes(running, containers);
   }
 
-  /// An init container's device goes to the containers behind it: of those of a pod that were given the same one, the
-  /// init container has it while it runs, and else the other.
+  /// An init container's device passes to the later containers: of the containers of a pod with the same device, the
+  /// init container has it while it runs, then the other one.
   void leave_one_of_each_pod() {
     std::map<Triple, bool> init_has_it;  // by pod and device
     for (const Allocation& each : all_) {
@@ -124,7 +124,7 @@ class Merge {
   PodTraces& traces_;
   bool from_api_server_ = false;
   std::map<PodName, std::set<std::string>> listed_;       ///< containers
-  std::map<Triple, std::vector<std::size_t>> listed_at_;  ///< in all_, by container, resource and id
+  std::map<Triple, std::vector<std::size_t>> listed_at_;  ///< index in all_ by container, resource and id
   std::set<Triple> running_;                              ///< init containers
   std::vector<Allocation> all_;
 };
@@ -157,13 +157,13 @@ Result<Checkpoint> AllocationReader::checkpoint() {
 
 Allocations AllocationReader::read() {
   Allocations found;
-  // A simulated machine that is looked at through this machine's own root: the kubelet there is not its own.
+  // A simulated machine below this machine's own root: kubelet there belongs to this machine.
   if (!host_.live() && host_.root_folder() == "/") {
     found.silent =
         Error{ErrorCode::not_found, "a simulated machine without a root of its own has no kubelet", {}, {}, {}};
     return found;
   }
-  // The checkpoint first: a pod that comes between the two looks is then in kubelet's list.
+  // Reads the checkpoint first: a pod that appears between the two reads is then in kubelet's list.
   const auto saved = checkpoint();
   const auto listed = list_pods(host_, socket_);
   if (!listed) found.silent = listed.error();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/kubelet/allocations.hpp - which containers have which devices: the one reader of it, for all who ask.
+// plugins/nvidia/kubelet/allocations.hpp - the devices of each container: the one reader for all callers.
 //
-// kubelet's pod resources API leaves out init containers, and tells nothing while kubelet does not run. Its checkpoint
+// kubelet's pod resources API leaves out init containers, and does not answer while kubelet is stopped. Its checkpoint
 // has both, and entries of pods that have ended. The reader merges the two.
 #pragma once
 
@@ -20,23 +20,23 @@ namespace slipway::nvidia::kubelet {
 
 /// A device that kubelet has allocated to a container.
 struct Allocation {
-  std::string pod_namespace;  ///< empty: only the pod's UID is known
-  std::string pod;            ///< its name, else its UID
+  std::string pod_namespace;  ///< its name, or its UID
+  std::string pod;            ///< as the device plugin named it: "GPU-…::3"
   std::string container;
   std::string resource;
   std::string id;                ///< as the device plugin gave it: "GPU-…::3"
-  bool init_container = false;   ///< one that has not ended, as far as can be seen
-  bool from_checkpoint = false;  ///< kubelet's checkpoint alone says so
-  bool mps = false;              ///< by its checkpoint: connected with an MPS control daemon
+  bool init_container = false;   ///< as far as known, an init container that has not ended
+  bool from_checkpoint = false;  ///< only kubelet's checkpoint has it
+  bool mps = false;              ///< according to the checkpoint: it uses an MPS control daemon
 
   auto operator<=>(const Allocation&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 takes it for 0
 };
 
 struct Allocations {
   std::vector<Allocation> all;  ///< sorted, each once
-  /// Why kubelet itself does not say: `all` is what its checkpoint says. Nothing: it does.
+  /// The reason why kubelet itself does not answer; `all` is then from its checkpoint. Empty: it answers.
   std::optional<Error> silent;
-  /// Why there may be others; empty: these are all.
+  /// The reason why the list may be incomplete; empty: it is complete.
   std::string incomplete;
 };
 
@@ -47,15 +47,14 @@ class AllocationReader {
   /// folder
   AllocationReader(const Host& host, std::string socket) : host_(host), socket_(std::move(socket)) {}
 
-  /// Nothing is allocated where there is no kubelet, and where this user may not ask, who may not change a GPU either.
-  /// An entry of the checkpoint counts unless it is certain that it is over:
-  ///  - kubelet lists the container: its word counts
-  ///  - kubelet lists the pod and not the container, which is an init container: until all containers that kubelet
-  ///    lists of the pod run, which they do not before the init containers have ended
-  ///  - kubelet does not list the pod: while the pod has a control group; otherwise, while kubelet lists no pod of the
-  ///  API
-  ///    server yet, as long as the pod has volumes, and while kubelet does not answer, as long as its folder has the
-  ///    pod
+  /// Reads the allocations. There are none without a kubelet, or if this user may not ask it: such a user may not
+  /// change a GPU either. An entry of the checkpoint counts unless it has certainly ended:
+  ///  - kubelet lists the container: its answer counts
+  ///  - kubelet lists the pod but not the container, an init container: it counts until all listed containers of the
+  ///    pod run, because they start after the init containers
+  ///  - kubelet does not list the pod: it counts while the pod has a control group. Otherwise, it counts as long as the
+  ///    pod has volumes if kubelet lists no pod of the API server yet, or as long as kubelet's folder has the pod if
+  ///    kubelet does not answer
   Allocations read();
 
  private:
@@ -63,11 +62,11 @@ class AllocationReader {
 
   const Host& host_;
   std::string socket_;
-  std::string text_;  ///< of the checkpoint, as it was parsed last
+  std::string text_;  ///< Combines both sources. @param listed  null: kubelet does not answer
   std::optional<Result<Checkpoint>> parsed_;
 };
 
-/// What read() makes of both. @param listed  null: kubelet does not answer
+/// Merges both, as read() does. @param listed  null: kubelet does not answer
 std::vector<Allocation> merge(const std::vector<ListedPod>* listed, const Checkpoint& checkpoint, PodTraces& traces);
 
 }  // namespace slipway::nvidia::kubelet

@@ -60,7 +60,7 @@ Result<Checkpoint> parse_checkpoint(const std::string& text, const std::string& 
   const auto data = json.is_object() ? json.find("Data") : json.end();
   const bool has_data = json.is_object() && data != json.end() && data->is_object();
   const auto entries = has_data ? data->find("PodDeviceEntries") : json.end();
-  // null: it has allocated nothing
+  // null: kubelet has allocated nothing
   if (!has_data || entries == data->end() || !(entries->is_array() || entries->is_null()))
     return Error{ErrorCode::corrupt, "kubelet's list of devices has another form", file, {}, {}};
   Checkpoint checkpoint;
@@ -73,7 +73,9 @@ Result<Checkpoint> parse_checkpoint(const std::string& text, const std::string& 
   if (count > kMostDevices)
     return Error{ErrorCode::corrupt, "kubelet's list of devices has more than it can allocate", file, {}, {}};
   const auto registered = data->find("RegisteredDevices");
-  if (registered == data->end() || !registered->is_object()) return checkpoint;  // null before the first plugin
+  if (registered == data->end() || !registered->is_object())
+    return checkpoint;  // null before the first plugin
+                        // registers
   for (const auto& [name, ids] : registered->items())
     if (ids.is_array()) add_ids(ids, checkpoint.registered[name]);
   return checkpoint;
@@ -89,7 +91,7 @@ std::string checkpoint_file(const std::string& kubelet_root) {
 }
 
 std::string kubelet_root_of(const std::string& pod_resources_socket) {
-  constexpr std::string_view kSocket = "/pod-resources/kubelet.sock";
+  constexpr std::string_view kSocket = kPodResourcesBelowRoot;
   if (!pod_resources_socket.ends_with(kSocket)) return {};
   return pod_resources_socket.substr(0, pod_resources_socket.size() - kSocket.size());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/kubelet/pod_folder.hpp - the folders that kubelet makes in /var/log/pods, a NAMESPACE_NAME_UID for
-// each pod: what tells a pod's name by its UID without a question to anybody. That folder is root's.
+// plugins/nvidia/kubelet/pod_folder.hpp - the folders that kubelet creates in /var/log/pods, a NAMESPACE_NAME_UID for
+// each pod: they give a pod's name by its UID without a call. That folder is root's.
 #pragma once
 
 #include <optional>
@@ -15,16 +15,16 @@ namespace slipway::nvidia::kubelet {
 struct PodFolder {
   std::string pod_namespace;
   std::string name;
-  std::string uid;  ///< as the control groups have it: of a static pod a hash without dashes
+  std::string uid;  ///< as in the control groups' names: for a static pod a hash without dashes
 };
 
-/// Nothing: it is not a name of such a folder. Neither a namespace nor a pod's name has an underline in it.
+/// Empty: not the name of such a folder. Names of namespaces and pods never contain an underscore.
 std::optional<PodFolder> parse_pod_folder(std::string_view folder);
 
-/// Those of this machine; empty where kubelet has none.
+/// Returns this machine's pod folders; empty without a kubelet.
 std::vector<PodFolder> pod_folders(const Host& host);
 
-/// The pod with that UID; null: there is none.
+/// Returns the pod with that UID; null: there is none.
 const PodFolder* find_pod(const std::vector<PodFolder>& folders, std::string_view uid);
 
 }  // namespace slipway::nvidia::kubelet

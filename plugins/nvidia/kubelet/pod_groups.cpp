@@ -8,7 +8,7 @@ namespace slipway::nvidia::kubelet {
 namespace {
 
 constexpr std::size_t kIdDigits = 64;
-constexpr std::size_t kUidDigits = 32;  // without dashes; a static pod's is a hash without any
+constexpr std::size_t kUidDigits = 32;  // without dashes; a static pod's hash never has any
 
 bool is_hex(char letter) { return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'f'); }
 
@@ -16,7 +16,7 @@ std::string_view without_ending(std::string_view text, std::string_view ending) 
   return text.ends_with(ending) ? text.substr(0, text.size() - ending.size()) : text;
 }
 
-/// One hierarchy, whichever version it is.
+/// Returns one cgroup hierarchy, of version 1 or 2.
 std::string hierarchy(const Host& host) {
   const std::string top = "/sys/fs/cgroup";
   if (host.exists(top + "/cgroup.controllers")) return top;
@@ -25,7 +25,7 @@ std::string hierarchy(const Host& host) {
   return {};
 }
 
-/// Those of logins, services and virtual machines, which may give theirs away.
+/// True for groups of logins, services and virtual machines, which may be delegated.
 bool is_of_others(std::string_view name) {
   constexpr std::array kOthers{"user.slice", "system.slice", "machine.slice", "init.scope"};
   return std::ranges::find(kOthers, name) != kOthers.end();
@@ -36,7 +36,7 @@ bool is_folder_of(const Host& host, const std::string& path, std::uint32_t owner
   return info && info->type == FileInfo::Type::directory && info->uid == owner;
 }
 
-/// At the top, or one below it (kubelet's --cgroup-root).
+/// Returns groups at the top, or one level below (kubelet's --cgroup-root).
 std::vector<std::string> kubelets_groups(const Host& host) {
   const std::string top = hierarchy(host);
   const auto info = top.empty() ? Result<FileInfo>(Error{}) : host.info(top);
@@ -104,7 +104,7 @@ PodGroups read_pod_groups(const Host& host) {
 }
 
 std::vector<std::string> containers_in(const Host& host, const std::string& group) {
-  constexpr std::string_view kMonitor = "crio-conmon-";  // CRI-O's process beside a container
+  constexpr std::string_view kMonitor = "crio-conmon-";  // CRI-O's monitor process of a container
   std::vector<std::string> ids;
   for (const std::string& name : host.list(group).value_or({}))
     if (std::string id = container_id_in(name); !id.empty() && !name.starts_with(kMonitor))

@@ -15,13 +15,14 @@
 
 namespace slipway::nvidia::kubelet {
 
-/// By the name of a pod's own control group, wherever it lies; empty: it is none.
+/// Reads the UID in the name of a pod's control group, at any place; empty: the name has another form.
 std::string pod_uid_in(std::string_view name);
 
-/// The id of a container by the name of its control group: "cri-containerd-ID.scope", "ID"; empty: it is none.
+/// Reads the container's id in the name of a control group: "cri-containerd-ID.scope", "ID"; empty: the name has
+/// another form.
 std::string container_id_in(std::string_view name);
 
-/// The top of all pods' control groups: "kubepods", "kubepods.slice", "kubelet-kubepods.slice".
+/// True for the parent of all pods' control groups: "kubepods", "kubepods.slice", "kubelet-kubepods.slice".
 bool is_group_of_pods(std::string_view name);
 
 struct PodGroups {
@@ -31,10 +32,10 @@ struct PodGroups {
 
 inline constexpr std::size_t kMostPodGroups = 4096;
 
-/// Those of this machine, at most kMostPodGroups.
+/// Reads the groups of this machine, at most kMostPodGroups.
 PodGroups read_pod_groups(const Host& host);
 
-/// The ids of the containers that have a control group there, thus run. @param group  folder of a pod's
+/// Returns the ids of the running containers, which have a control group there. @param group  folder of the pod's group
 std::vector<std::string> containers_in(const Host& host, const std::string& group);
 
 }  // namespace slipway::nvidia::kubelet

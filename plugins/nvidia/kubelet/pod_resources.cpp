@@ -12,12 +12,13 @@
 namespace slipway::nvidia::kubelet {
 namespace {
 
-constexpr std::chrono::seconds kListLimit{3};
-constexpr std::size_t kLongestName = 253;  // of a pod or a namespace in Kubernetes
+constexpr std::chrono::seconds kAllocatableLimit{3};
+constexpr std::size_t kLongestName = 253;  // limit for a pod or namespace name in Kubernetes
 
-Result<std::string> ask_pod_resources(const Host& host, const std::string& socket, const std::string& method) {
+Result<std::string> ask_pod_resources(const Host& host, const std::string& socket, const std::string& method,
+                                      std::chrono::milliseconds limit) {
   SLIPWAY_TRY(end, connect_to(host, socket));
-  return call(end.get(), {.method = "/v1.PodResourcesLister/" + method, .message = {}, .limit = kListLimit});
+  return call(end.get(), {.method = "/v1.PodResourcesLister/" + method, .message = {}, .limit = limit});
 }
 
 Error cannot_be_read(const char* what) {
@@ -36,7 +37,7 @@ bool is_name(const std::string& text) { return text.size() <= kLongestName; }
 
 ListedPod::Container listed_container(const v1::ContainerResources& container) {
   ListedPod::Container listed{container.name(), {}};
-  for (const auto& devices : container.devices())  // one for each device, and for each NUMA node of it
+  for (const auto& devices : container.devices())  // an entry for each device and NUMA node
     for (const std::string& id : devices.device_ids())
       if (is_name(devices.resource_name()) && is_name(id)) listed.devices.push_back({devices.resource_name(), id});
   return listed;
@@ -66,15 +67,15 @@ Result<std::vector<ListedPod>> parse_pods(const std::string& answer) {
   return pods;
 }
 
-Result<std::vector<ListedPod>> list_pods(const Host& host, const std::string& socket) {
-  SLIPWAY_TRY(answer, ask_pod_resources(host, socket, "List"));
+Result<std::vector<ListedPod>> list_pods(const Host& host, const std::string& socket, std::chrono::milliseconds limit) {
+  SLIPWAY_TRY(answer, ask_pod_resources(host, socket, "List", limit));
   return parse_pods(answer);
 }
 
 Result<std::optional<std::map<std::string, std::vector<std::string>>>> list_allocatable(const Host& host,
                                                                                         const std::string& socket) {
   using Allocatable = std::optional<std::map<std::string, std::vector<std::string>>>;
-  const auto answer = ask_pod_resources(host, socket, "GetAllocatableResources");
+  const auto answer = ask_pod_resources(host, socket, "GetAllocatableResources", kAllocatableLimit);
   if (!answer && answer.error().code == ErrorCode::unsupported) return Allocatable();
   if (!answer) return answer.error();
   v1::AllocatableResourcesResponse list;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/kubelet/pod_resources.hpp - kubelet's pod resources API: which containers have which devices, and how
-// many of a resource it can allocate.
+// plugins/nvidia/kubelet/pod_resources.hpp - kubelet's pod resources API: the devices of each container, and how many
+// of a resource kubelet can allocate.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,8 +15,10 @@
 namespace slipway::nvidia::kubelet {
 
 inline constexpr const char* kPodResourcesSocket = "/var/lib/kubelet/pod-resources/kubelet.sock";
+/// The same below kubelet's folder.
+inline constexpr const char* kPodResourcesBelowRoot = "/pod-resources/kubelet.sock";
 
-/// Pods that are active: init containers are not among their containers, but for those that restart (sidecars).
+/// An active pod. Its containers include only those init containers that restart (sidecars).
 struct ListedPod {
   struct Device {
     std::string resource;
@@ -30,17 +33,19 @@ struct ListedPod {
   std::vector<Container> containers;
 };
 
-/// A resource has 60,000 at most, since kubelet takes messages of 4 MiB.
+/// A resource has at most 60,000, because kubelet accepts messages of 4 MiB.
 inline constexpr std::size_t kMostDevices = 131072;
 
-/// An answer to v1.PodResourcesLister/List; names and ids of more than 253 bytes are left out.
-/// Errors: `corrupt` it is none, or has more than kMostDevices.
+/// Parses an answer to v1.PodResourcesLister/List; names and ids of more than 253 bytes are left out. Errors: `corrupt`
+/// not such an answer, or more than kMostDevices.
 Result<std::vector<ListedPod>> parse_pods(const std::string& answer);
-/// kubelet's answer, of at most 16 MiB, within three seconds. Errors: those of connect_to(), call() and parse_pods().
-Result<std::vector<ListedPod>> list_pods(const Host& host, const std::string& socket);
+/// Asks kubelet; the answer has at most 16 MiB, within three seconds. Errors: those of connect_to(), call() and
+/// parse_pods().
+Result<std::vector<ListedPod>> list_pods(const Host& host, const std::string& socket,
+                                         std::chrono::milliseconds limit = std::chrono::seconds(3));
 
-/// The ids of healthy devices by resource (v1.PodResourcesLister/GetAllocatableResources); nothing: this kubelet is
-/// older than 1.21. Errors: as for list_pods().
+/// Returns the ids of healthy devices by resource (v1.PodResourcesLister/GetAllocatableResources); empty: kubelet is
+/// older than 1.21. Errors: those of list_pods().
 Result<std::optional<std::map<std::string, std::vector<std::string>>>> list_allocatable(const Host& host,
                                                                                         const std::string& socket);
 

@@ -6,10 +6,10 @@
 namespace slipway::nvidia::kubelet {
 namespace {
 
-/// kubelet makes a link NAME_NAMESPACE_CONTAINER-ID.log for each container here.
+/// kubelet creates a link NAME_NAMESPACE_CONTAINER-ID.log for each container here.
 constexpr const char* kContainerLogFolder = "/var/log/containers";
 
-/// The UID is a name in a file of kubelet's, and no path.
+/// The UID comes from a file of kubelet's, so it must be a plain name, not a path.
 bool is_folder_name(const std::string& uid) {
   return !uid.empty() && uid.find('/') == std::string::npos && uid != "." && uid != "..";
 }

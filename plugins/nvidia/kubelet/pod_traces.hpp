@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/kubelet/pod_traces.hpp - what this machine shows of a pod besides kubelet's word: its control group,
-// its folders, its running containers. Where kubelet's checkpoint names a pod, this tells whether the pod still exists.
+// plugins/nvidia/kubelet/pod_traces.hpp - the traces of a pod on this machine besides kubelet's answer: its control
+// group, its folders, its running containers. When kubelet's checkpoint names a pod, they show whether the pod still
+// exists.
 #pragma once
 
 #include <optional>
@@ -15,28 +16,30 @@
 
 namespace slipway::nvidia::kubelet {
 
-/// Looks at each thing once, when it is first asked for.
+/// Reads each source once, at the first request.
 class PodTraces {
  public:
   /// @param host  borrowed @param kubelet_root  kubelet's folder
   PodTraces(const Host& host, std::string kubelet_root) : host_(host), kubelet_root_(std::move(kubelet_root)) {}
 
-  /// Nothing: the pod has no folder of logs, so that only its UID is known.
+  /// Empty: the pod has no log folder, so that only its UID is known.
   const PodFolder* name_of(const std::string& uid);
-  /// How many pods have had that name, with a folder of logs that is still there.
+  /// Returns how many pods with that name have a log folder.
   std::size_t count_named(const std::string& pod_namespace, const std::string& name);
-  /// One of them comes from the API server: the UID of a static pod has no dashes.
+  /// True when one of them comes from the API server: the UID of a static pod has no dashes.
   bool is_of_api_server(const std::string& pod_namespace, const std::string& name);
 
-  /// kubelet's control group for pods can be seen, so that a pod without one has no process.
+  /// True when kubelet's control group for pods is visible, so that a pod without a group has no process.
   bool shows_groups() { return groups().visible; }
   bool has_group(const std::string& uid) { return groups().by_pod_uid.contains(uid); }
-  /// kubelet's folder of pods can be seen; it removes that of a pod once the pod is deleted and has ended.
+  /// True when kubelet's folder of pods is visible; kubelet removes a pod's folder after the pod is deleted and has
+  /// ended.
   bool shows_folders();
   bool has_folder(const std::string& uid) const;
-  /// kubelet has volumes for it, which it takes away once the pod has ended, whether the pod is deleted or not.
+  /// True when kubelet has volumes for it; kubelet removes them after the pod has ended, even if the pod is not
+  /// deleted.
   bool has_volumes(const std::string& uid) const;
-  /// The names of the containers of a pod that run now, as far as they are known.
+  /// Returns the names of the pod's running containers, as far as they are known.
   std::set<std::string> running_containers(const PodFolder& pod);
 
  private:

@@ -15,9 +15,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kHead = 5;  // of a message: whether it is compressed, and four bytes of length
+constexpr std::size_t kHead = 5;  // of a message: compression flag, and four bytes of length
 constexpr std::size_t kBuffer = 16U << 10U;
-constexpr std::size_t kMostStatus = 500;  // bytes of a text of the other side
+constexpr std::size_t kMostStatus = 500;  // bytes of a text from the other side
 
 Error failure(ErrorCode code, const std::string& what) { return Error{code, what, {}, {}, {}}; }
 
@@ -29,7 +29,7 @@ std::string with_head(const std::string& message) {
 }
 
 nghttp2_nv header(const std::string& name, const std::string& value) {
-  // nghttp2 copies both, and wants them writable for its own flags only.
+  // nghttp2 copies both; its interface is non-const only because of its own flags.
   return {reinterpret_cast<std::uint8_t*>(const_cast<char*>(name.data())),
           reinterpret_cast<std::uint8_t*>(const_cast<char*>(value.data())), name.size(), value.size(),
           NGHTTP2_NV_FLAG_NONE};
@@ -47,7 +47,7 @@ class Exchange {
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(limit - Clock::now());
       if (left.count() <= 0) return failure(ErrorCode::timed_out, "it does not answer in time");
       const bool more = !pending_.empty() || nghttp2_session_want_write(session_.get()) != 0;
-      if (!more && nghttp2_session_want_read(session_.get()) == 0) return no_grpc();  // nghttp2 has given it up
+      if (!more && nghttp2_session_want_read(session_.get()) == 0) return no_grpc();  // nghttp2 has ended the session
       pollfd watched{fd, static_cast<short>(POLLIN | (more ? POLLOUT : 0)), 0};
       const int ready = ::poll(&watched, 1, static_cast<int>(left.count()));
       if (ready < 0 && errno != EINTR) return system_error("wait for", "the answer", errno);
@@ -165,7 +165,7 @@ class Exchange {
 
   std::unique_ptr<nghttp2_session, void (*)(nghttp2_session*)> session_{nullptr, nghttp2_session_del};
   std::string unsent_;   // of the question
-  std::string pending_;  // frames that the socket has not taken yet
+  std::string pending_;  // frames that the socket has not accepted yet
   std::string body_;
   std::string status_;
   std::string message_;

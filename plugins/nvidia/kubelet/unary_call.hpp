@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/kubelet/unary_call.hpp - one question and one answer of gRPC on a connection that is there already:
-// HTTP/2 by nghttp2, without the memory and threads of a whole gRPC library in a service that asks once in a while.
+// plugins/nvidia/kubelet/unary_call.hpp - one gRPC call and its answer on an existing connection: HTTP/2 by nghttp2,
+// without the memory and threads of a whole gRPC library in a service that calls rarely.
 #pragma once
 
 #include <chrono>
@@ -17,9 +17,9 @@ struct UnaryCall {
   std::size_t largest_answer = 16U << 20U;  ///< bytes
 };
 
-/// The answer's message. @param fd  a stream socket that does not block; of no use for another call afterwards
-/// Errors: `timed_out`; `unsupported` the other side has no such method; `denied` it answers with another error of
-/// gRPC; `io` the connection ended; `corrupt` it speaks no gRPC, or its answer is larger.
+/// Returns the answer's message. @param fd  a non-blocking stream socket; it cannot be used for another call. Errors:
+/// `timed_out`; `unsupported` the other side has no such method; `denied` it answers with another gRPC error; `io` the
+/// connection ended; `corrupt` it does not speak gRPC, or its answer is too large.
 Result<std::string> call(int fd, const UnaryCall& question);
 
 }  // namespace slipway::nvidia::kubelet

@@ -8,7 +8,7 @@
 
 namespace slipway::nvidia {
 
-constexpr std::size_t kMostSearched = 1024;  // the library's matcher is no friend of long texts
+constexpr std::size_t kMostSearched = 1024;  // std::regex is slow and recursive on long texts
 
 std::string gpu_cause(std::string_view address) {
   return address.empty() ? std::string() : "gpu/" + pci_place(address) + ".0";
@@ -43,7 +43,7 @@ std::string mismatch_text(std::string_view library, std::string_view module_vers
   constexpr std::string_view kName = "libnvidia-ml.so.";
   const std::size_t name = library.rfind(kName);
   const std::string_view version = name == std::string_view::npos ? "" : library.substr(name + kName.size());
-  const bool is_known = version.find('.') != std::string_view::npos;  // else it is the "1" of the library's own name
+  const bool is_known = version.find('.') != std::string_view::npos;  // else it is the "1" in the library's own name
   std::string text;
   if (is_known) text = ": the library is of driver " + std::string(version);
   if (!module_version.empty())

@@ -10,7 +10,7 @@ namespace slipway::nvidia {
 inline constexpr const char* kDpkgList = "/var/lib/dpkg/status";
 inline constexpr std::size_t kLongestDpkgList = 64U << 20U;
 
-/// The version of a package in dpkg's list; empty when it is not installed.
+/// Returns the version of a package in dpkg's list; empty when it is not installed.
 inline std::string package_version(std::string_view list, std::string_view package) {
   const std::string start = "Package: " + std::string(package) + "\n";
   constexpr std::string_view kVersion = "\nVersion: ";

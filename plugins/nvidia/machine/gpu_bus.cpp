@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kFunctions = "/sys/bus/pci/devices";
 constexpr const char* kLoadedVersion = "/proc/driver/nvidia/version";
 
-/// A function that no driver has taken may be a lost GPU, or one that the loaded driver leaves alone.
+/// A function without a driver may be a lost GPU, or one that the loaded driver does not support.
 bool is_supported(const PciDevice& device, unsigned branch, bool open) {
   const ArchitectureSupport support = support_of(gpu_from_pci(device).architecture);
   if (branch == 0) return true;

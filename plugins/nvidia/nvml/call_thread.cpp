@@ -16,8 +16,8 @@
 namespace slipway::nvidia::nvml {
 namespace {
 
-/// Looks some 20 microseconds long, and comes back when it is so or may be later on: a call of NVML takes a
-/// microsecond, and waking a thread that sleeps up to 50.
+/// Spins for some 20 microseconds, and returns when the condition may hold: a call of NVML takes a microsecond, waking
+/// a sleeping thread up to 50.
 void look_for_a_moment(const std::atomic<bool>& so) {
   constexpr int kLooks = 1000;
   static const bool alone = std::thread::hardware_concurrency() < 2;
@@ -33,7 +33,7 @@ using std::chrono::milliseconds;
 constexpr unsigned kMostGpus = 64;
 constexpr milliseconds kFirst{5000};
 
-/// The page that the variable names; null: there is none.
+/// Opens the page that the variable names; null: there is none.
 void* open_page(std::size_t size) {
   const char* const path = std::getenv(kRunPageVariable);
   if (path == nullptr || *path == '\0') return nullptr;
@@ -49,11 +49,11 @@ void* open_page(std::size_t size) {
 
 struct CallThread::Desk {
   std::mutex mutex;
-  // One for each side, and told without the lock: a call of NVML takes a microsecond, waking somebody up several.
-  std::condition_variable wanted;      ///< for the thread: there is work, or it is over
+  // One for each side, notified without the lock: a call of NVML takes a microsecond, waking a thread several.
+  std::condition_variable wanted;      ///< for the thread: there is work, or it must end
   std::condition_variable answered;    ///< for the caller
-  std::function<void()> work;          ///< to be done; empty: nothing
-  std::atomic<bool> has_work = false;  ///< `work` is there, or it is over; changed with the lock, as `done` is
+  std::function<void()> work;          ///< work to do; empty: none
+  std::atomic<bool> has_work = false;  ///< `work` is set, or the thread must end; changed under the lock, like `done`
   std::atomic<bool> done = false;
   bool abandoned = false;
   bool over = false;  ///< the thread ends
@@ -70,7 +70,7 @@ struct CallThread::Desk {
       has_work = false;
       lock.unlock();
       now();
-      now = nullptr;  // releases what it holds before anybody is told
+      now = nullptr;  // releases its captures before the caller is notified
       lock.lock();
       if (abandoned) {
         --*stuck;

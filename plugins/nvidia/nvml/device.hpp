@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/nvml/device.hpp - GPUs: finding them, who they are, how much memory they have.
+// plugins/nvidia/nvml/device.hpp - GPUs: how to find them, their identity and their memory.
 //
 // An index is the position among the visible GPUs in bus order: it changes with them. Keep the UUID or PCI address.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace slipway::nvidia::nvml {
 
-/// Bytes. `used` is without what the driver keeps for itself, where the driver tells them apart.
+/// Bytes. `used` excludes the driver's own memory, if the driver reports it separately.
 struct Memory {
   std::uint64_t total = 0;
   std::uint64_t reserved = 0;
@@ -46,16 +46,16 @@ Answer<unsigned> device_minor(Nvml& nvml, nvmlDevice_t device);
 Answer<unsigned> device_index(Nvml& nvml, nvmlDevice_t device);
 Answer<PciPlace> device_pci(Nvml& nvml, nvmlDevice_t device);
 Answer<ComputeCapability> compute_capability(Nvml& nvml, nvmlDevice_t device);
-/// As nvidia-smi shows it; without nvmlDeviceGetMemoryInfo_v2 `used` holds the reserved part.
+/// The numbers of nvidia-smi; without nvmlDeviceGetMemoryInfo_v2 `used` includes the reserved part.
 Answer<Memory> memory(Nvml& nvml, nvmlDevice_t device);
-/// `total` of the first memory call, which GPU Feature Discovery and MIG names go by.
+/// Returns `total` of the first memory call, which GPU Feature Discovery and MIG names use.
 Answer<std::uint64_t> memory_total(Nvml& nvml, nvmlDevice_t device);
 
-/// The processor and the GPU address each other's memory through the address translation services of the bus, as on
-/// Grace Hopper. Drivers before 580 do not tell.
+/// True when processor and GPU address each other's memory through the address translation services of the bus, as on
+/// Grace Hopper. Drivers before 580 do not report it.
 Answer<bool> addresses_by_ats(Nvml& nvml, nvmlDevice_t device);
 
-/// "00000000:65:00.0" -> "0000:65:00.0"; a domain beyond 16 bits keeps its digits.
+/// Converts "00000000:65:00.0" to "0000:65:00.0"; a domain of more than 16 bits keeps its digits.
 std::string sysfs_address(const std::string& bus_id);
 
 }  // namespace slipway::nvidia::nvml

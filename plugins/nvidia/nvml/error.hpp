@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/nvml/error.hpp - what NVML answered: a value, or a return code with NVML's own name.
+// plugins/nvidia/nvml/error.hpp - NVML's answer: a value, or a return code with NVML's own name.
 #pragma once
 
 #include <string>
@@ -12,31 +12,30 @@
 
 namespace slipway::nvidia::nvml {
 
-/// Not NVML's: a call did not come back within its limit and was given up.
+/// slipway's own code: a call exceeded its limit and was abandoned.
 inline constexpr nvmlReturn_t kGaveUp = -1;
-/// What to do about a GPU that gave it.
+/// The remedy for a GPU with such a call.
 inline constexpr const char* kHangRemedy =
     "look at the kernel's log (`dmesg`) for an Xid of it, then drain the node and reboot: a GPU that does not answer "
     "can "
     "seldom be reset; if it happens again, have it replaced";
 
-/// "NVML_ERROR_IN_USE"; a code that nobody has named yet is "NVML_ERROR_1234".
+/// Returns "NVML_ERROR_IN_USE"; for an unknown code "NVML_ERROR_1234".
 std::string error_name(nvmlReturn_t code);
-/// In a few words: "the device is in use".
+/// Returns a few words: "the device is in use".
 std::string_view error_meaning(nvmlReturn_t code);
-/// "the device is in use (NVML_ERROR_IN_USE, 19)".
+/// Returns "the device is in use (NVML_ERROR_IN_USE, 19)".
 std::string error_text(nvmlReturn_t code);
-/// "nvml: GPU 3 (0000:65:00.0): …". @param doing  what was asked of which GPU; @param where  library, may be empty
+/// Returns "nvml: GPU 3 (0000:65:00.0): …". @param doing  the call and its GPU; @param where  library, may be empty
 Error to_error(nvmlReturn_t code, std::string_view doing, std::string_view where = {});
 
-/// Should the call be made again with an older layout? Drivers refuse one that they do not know with any of these
-/// codes.
+/// True when the call should be repeated with an older layout: drivers reject an unknown one with any of these codes.
 inline bool try_older(nvmlReturn_t code) {
   return code == NVML_ERROR_FUNCTION_NOT_FOUND || code == NVML_ERROR_ARGUMENT_VERSION_MISMATCH ||
          code == NVML_ERROR_INVALID_ARGUMENT;
 }
 
-/// A call's value, or why there is none. Unlike Result it keeps NVML's code: callers branch on it.
+/// A call's value, or the reason why there is none. Unlike Result it keeps NVML's code: callers branch on it.
 template <class T>
 class [[nodiscard]] Answer {
  public:
@@ -46,7 +45,7 @@ class [[nodiscard]] Answer {
   bool ok() const { return code_ == NVML_SUCCESS; }
   explicit operator bool() const { return ok(); }
   nvmlReturn_t code() const { return code_; }
-  /// This GPU, driver or library does not have it: no failure, but nothing to show.
+  /// True when this GPU, driver or library does not have the value: that is not a failure.
   bool absent() const { return code_ == NVML_ERROR_NOT_SUPPORTED || code_ == NVML_ERROR_FUNCTION_NOT_FOUND; }
 
   const T& value() const { return value_; }

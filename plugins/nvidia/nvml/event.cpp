@@ -7,8 +7,8 @@
 namespace slipway::nvidia::nvml {
 namespace {
 
-/// Driver 580 leaves fields of a question as they were, without an error, when others in it are of something that the
-/// GPU lacks: the power limits beside a C2C link, on an H200.
+/// Driver 580 leaves some fields unchanged, without an error, if the call has other fields of a feature that the GPU
+/// lacks: the power limits beside a C2C link, on an H200.
 bool was_passed_over(const nvmlFieldValue_t& field) {
   return field.nvmlReturn == NVML_SUCCESS && field.timestamp == 0 && field.valueType == NVML_VALUE_TYPE_DOUBLE;
 }
@@ -45,7 +45,7 @@ Answer<int> EventSet::add(nvmlDevice_t gpu, unsigned long long types) {
   });
 }
 
-// The limit is the library's own, well within that of calls: longer waits are cut into parts by the caller.
+// The limit is enforced by the library, well below that of calls: the caller splits longer waits.
 Answer<nvmlEventData_t> EventSet::wait(std::chrono::milliseconds limit) {
   const nvmlEventSet_t set = set_;
   const auto milliseconds = static_cast<unsigned>(std::max<std::chrono::milliseconds::rep>(0, limit.count()));
@@ -56,7 +56,7 @@ Answer<nvmlEventData_t> EventSet::wait(std::chrono::milliseconds limit) {
 nvmlReturn_t wait_for_event(const Library& library, nvmlEventSet_t set, unsigned milliseconds, nvmlEventData_t& data) {
   const auto newer = library.function<nvmlEventSet_t, nvmlEventData_t*, unsigned>("nvmlEventSetWait_v2");
   if (newer != nullptr) return newer(set, &data, milliseconds);
-  data.gpuInstanceId = data.computeInstanceId = NVML_NO_INSTANCE;  // the older one fills a shorter layout
+  data.gpuInstanceId = data.computeInstanceId = NVML_NO_INSTANCE;  // the older function fills a shorter layout
   return invoke(library.function<nvmlEventSet_t, nvmlEventData_t*, unsigned>("nvmlEventSetWait"), set, &data,
                 milliseconds);
 }

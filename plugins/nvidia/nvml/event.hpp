@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/nvml/event.hpp - Xids, ECC errors and the like as they happen; and many counters in one question.
+// plugins/nvidia/nvml/event.hpp - Xids, ECC errors and similar events as they happen; and many counters in one call.
 #pragma once
 
 #include <chrono>
@@ -14,16 +14,16 @@
 
 namespace slipway::nvidia::nvml {
 
-/// Events of the GPUs that were registered; those from before are not replayed. Ends with its Nvml's release().
+/// Events of the registered GPUs; earlier events are not replayed. Ends with its Nvml's release().
 class EventSet {
  public:
   static Answer<std::shared_ptr<EventSet>> create(Nvml& nvml);
-  /// Of what is asked for, registers the types that this GPU has. A whole GPU, never a MIG device.
+  /// Registers those of the requested types that this GPU supports. For a whole GPU, never a MIG device.
   Answer<int> add(nvmlDevice_t gpu, unsigned long long types);
-  /// The next event, for who looks now and then; event_watch.hpp waits for long. TIMEOUT: none came. GPU_IS_LOST: one
-  /// of the GPUs is gone, and NVML does not say which.
+  /// Returns the next event, for a caller that polls; event_watch.hpp waits for long. TIMEOUT: no event. GPU_IS_LOST:
+  /// one of the GPUs is gone, and NVML does not say which.
   Answer<nvmlEventData_t> wait(std::chrono::milliseconds limit);
-  /// Gives the set to the caller, who frees it.
+  /// Passes the set to the caller, which frees it.
   nvmlEventSet_t hand_over() { return std::exchange(set_, nullptr); }
   ~EventSet();
   EventSet(const EventSet&) = delete;
@@ -35,17 +35,17 @@ class EventSet {
   nvmlEventSet_t set_;
 };
 
-/// nvmlEventSetWait_v2, or the older one, which tells of no instances.
+/// Calls nvmlEventSetWait_v2, or the older function, which does not report instances.
 nvmlReturn_t wait_for_event(const Library& library, nvmlEventSet_t set, unsigned milliseconds, nvmlEventData_t& data);
 
-/// Fields by their NVML_FI_ numbers, all with scope `scope`; each has its own return code. Those that the driver passes
-/// over are asked for once more, without the others.
+/// Reads fields by their NVML_FI_ numbers, all with scope `scope`; each has its own return code. Fields that the driver
+/// skips are read again, without the others.
 Answer<std::vector<nvmlFieldValue_t>> field_values(Nvml& nvml, nvmlDevice_t device, const std::vector<unsigned>& fields,
                                                    unsigned scope = 0);
-/// What the driver asks for to be done to a GPU, as health::recovery_action() numbers it, 0: nothing; empty: this
-/// driver never says (before R570).
+/// Returns the action that the driver asks for, numbered as in health::recovery_action(), 0: none; empty: this driver
+/// never reports one (before R570).
 std::optional<unsigned> asked_recovery_action(Nvml& nvml, nvmlDevice_t gpu);
-/// A field as a number, whatever its type.
+/// Returns a field as a number, for any type.
 double number_of(const nvmlFieldValue_t& field);
 
 }  // namespace slipway::nvidia::nvml

@@ -17,20 +17,20 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int kInterrupt = SIGURG;        // ignored by default, so one that comes late does no harm
-constexpr std::size_t kMostKept = 256;    // a storm waits in the driver until these are taken
-constexpr milliseconds kSignalAgain{20};  // the first may come just before the wait begins
+constexpr int kInterrupt = SIGURG;        // ignored by default, so a late one does no harm
+constexpr std::size_t kMostKept = 256;    // further events stay in the driver until these are taken
+constexpr milliseconds kSignalAgain{20};  // the first signal may arrive just before the wait begins
 constexpr int kMostSignals = 10;
 constexpr milliseconds kBackTooEarly{100};
 
-/// An ignored signal interrupts nothing, so it needs a handler. Another program's is left alone, and serves as well.
+/// An ignored signal does not interrupt a call, so it needs a handler. A handler of the program is kept, and works too.
 void have_a_handler() {
   static const bool done = [] {
     struct sigaction now {};
     if (::sigaction(kInterrupt, nullptr, &now) != 0 || now.sa_handler != SIG_DFL) return false;
     struct sigaction empty {};
     empty.sa_handler = [](int) {};
-    return ::sigaction(kInterrupt, &empty, nullptr) == 0;  // without SA_RESTART: system calls end
+    return ::sigaction(kInterrupt, &empty, nullptr) == 0;  // without SA_RESTART: system calls are interrupted
   }();
   (void)done;
 }
@@ -49,7 +49,7 @@ void unblock_interrupt() {
 
 }  // namespace
 
-/// What the thread shares with who started it.
+/// State shared by the thread and its creator.
 struct EventWatch::Desk {
   std::shared_ptr<const Library> library;
   Wait wait;
@@ -60,9 +60,9 @@ struct EventWatch::Desk {
   std::mutex mutex;
   std::condition_variable changed;
   SeenEvents seen;
-  bool over = false;       ///< the thread is to end
+  bool over = false;       ///< the thread must end
   bool ended = false;      ///< it has
-  bool abandoned = false;  ///< nobody waits for it any more
+  bool abandoned = false;  ///< no thread waits for it any more
   pthread_t thread{};
 
   void work() {
@@ -93,7 +93,7 @@ struct EventWatch::Desk {
     }
     lock.unlock();
     end(*library);
-    library.reset();  // before anybody is told: the session may be shut down then
+    library.reset();  // before the notification: the session may be shut down after it
     lock.lock();
     ended = true;
     if (abandoned) --*stuck;
@@ -118,12 +118,12 @@ EventWatch::~EventWatch() {
   std::unique_lock lock(desk_->mutex);
   desk_->over = true;
   desk_->changed.notify_all();
-  // Not for ever: a library that waits anew for all of its time after each signal would never end.
+  // The number is limited: a library that restarts its full wait after each signal would never end.
   for (int i = 0; i < kMostSignals && !desk_->ended; ++i) {
-    ::pthread_kill(desk_->thread, kInterrupt);  // with the lock, so that the thread has not ended
+    ::pthread_kill(desk_->thread, kInterrupt);  // under the lock, so that the thread still exists
     desk_->changed.wait_for(lock, kSignalAgain, [this] { return desk_->ended; });
   }
-  // Without a signal the wait is over by then.
+  // Without a signal the wait ends within this time.
   desk_->changed.wait_for(lock, kSlice + std::chrono::seconds(1), [this] { return desk_->ended; });
   if (desk_->ended) return;
   desk_->abandoned = true;

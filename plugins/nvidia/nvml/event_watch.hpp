@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/nvml/event_watch.hpp - NVML's events without asking for them: a thread waits, a descriptor tells.
+// plugins/nvidia/nvml/event_watch.hpp - NVML's events without polling: a thread waits, and a descriptor becomes
+// readable.
 #pragma once
 
 #include <functional>
@@ -10,43 +11,44 @@
 
 namespace slipway::nvidia::nvml {
 
-/// What a watch has seen since it was last asked.
+/// The events since the last request.
 struct SeenEvents {
   std::vector<nvmlEventData_t> of_gpus;
-  std::vector<nvmlSystemEventData_v1_t> of_driver;  ///< it was bound to a GPU, or unbound
+  std::vector<nvmlSystemEventData_v1_t> of_driver;  ///< a driver was bound to a GPU, or unbound
   /// Not SUCCESS: the wait has ended, and a new watch is needed. GPU_IS_LOST: one of the GPUs is gone, and NVML does
   /// not say which.
   nvmlReturn_t ended = NVML_SUCCESS;
 };
 
-/// Waits in a thread of its own until it ends. While nothing happens that thread wakes once in kSlice.
+/// Waits in a thread of its own until it ends. Without events that thread wakes once per kSlice.
 ///
 /// Its end interrupts the wait by a signal (SIGURG, to that thread alone): NVML's waits return early "when an interrupt
-/// arrives". A driver that does not would keep the end waiting for the rest of a slice. A wait that does not come back
-/// at all counts as a stuck call of its Nvml, which then is not shut down. Ends before its Nvml's release().
+/// arrives". A driver that does not return early delays the end until the slice is over. A wait that hangs counts as a
+/// stuck call of its Nvml, which then is not shut down. Ends before its Nvml's release().
 class EventWatch {
  public:
-  /// Short enough for those who wait for the end of it where a signal does not help, as for a quiesced service; long
-  /// enough to be a fifth of a wake-up a second.
+  /// Short, because releasing the driver waits for it if the signal has no effect; long enough to wake up only every
+  /// five seconds.
   static constexpr std::chrono::seconds kSlice{5};
 
-  /// For the events of this set, to which its GPUs were added before.
+  /// Watches the events of this set, to which the GPUs were added before.
   static std::shared_ptr<EventWatch> of_gpus(Nvml& nvml, const std::shared_ptr<EventSet>& set);
-  /// For drivers that are bound and unbound. Answers `absent()` where the library cannot tell: before R575.
+  /// Watches for drivers that are bound and unbound. Answers `absent()` if the library does not support it: before
+  /// R575.
   static Answer<std::shared_ptr<EventWatch>> of_driver(Nvml& nvml);
 
   ~EventWatch();
   EventWatch(const EventWatch&) = delete;
   EventWatch& operator=(const EventWatch&) = delete;
 
-  /// Can be read when take() has something.
+  /// Becomes readable when take() has something to return.
   int fd() const;
-  /// Takes what there is; does not wait.
+  /// Returns the events so far; does not wait.
   SeenEvents take();
 
  private:
   struct Desk;
-  /// One wait: @return TIMEOUT when nothing happened, else what goes to the desk
+  /// One wait: @return TIMEOUT without an event, else the result for the desk
   using Wait = std::function<nvmlReturn_t(const Library& library, unsigned milliseconds, SeenEvents& seen)>;
   /// @param end  after the last wait, in the same thread
   EventWatch(Nvml& nvml, Wait wait, std::function<void(const Library& library)> end);

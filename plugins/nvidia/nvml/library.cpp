@@ -32,7 +32,7 @@ Error not_there(const LibraryChoice& choice, const std::vector<std::string>& tri
   return error;
 }
 
-/// What the loader says of a library that was built for a newer C library: "version `GLIBC_2.41' not found".
+/// Recognizes the loader's error for a library that was built for a newer C library: "version `GLIBC_2.41' not found".
 bool wants_newer_c_library(std::string_view why) {
   return why.find("`GLIBC_") != std::string_view::npos && why.find("not found") != std::string_view::npos;
 }
@@ -55,15 +55,15 @@ std::string path_of(void* handle, const std::string& fallback) {
   return real.empty() ? fallback : real.string();
 }
 
-// All symbols are asked for by name, so nothing is left to be bound later.
-// Lazily: mocks, NVIDIA's own among them, refer to functions that they do not have and never call.
+// All symbols are looked up by name, so later binding is not needed. Lazy binding is required: mocks, including
+// NVIDIA's own, refer to missing functions that they never call.
 Result<void*> load(const std::string& path) { return open_library(path, RTLD_LAZY | RTLD_LOCAL); }
 
 }  // namespace
 
 Result<LibraryChoice> choose_library(const Host& host, std::string_view driver_root) {
   if (const char* named = std::getenv("SLIPWAY_NVML"); named != nullptr && *named != '\0') {
-    // A library runs with all rights of who opens it, whichever root is looked at.
+    // A library runs with all rights of this process, for any root.
     SLIPWAY_TRY(path, path_of_variable("SLIPWAY_NVML", named));
     return LibraryChoice{.named = std::move(path)};
   }

@@ -17,42 +17,42 @@
 
 namespace slipway::nvidia::nvml {
 
-/// The soname; the plain ".so" is for compilers and is never opened.
+/// The soname; the plain ".so" is for compilers and never opened.
 inline constexpr std::string_view kSoname = "libnvidia-ml.so.1";
 
-/// Where to look for the library.
+/// The places to search for the library.
 struct LibraryChoice {
-  std::string named;              ///< this file and no other (SLIPWAY_NVML); empty: by the next two
-  std::string driver_root = "/";  ///< folder below which the driver is installed; "/": the loader's path counts as well
-  /// The running machine, borrowed: NVML is not started where that would make the kernel load a driver for nothing
-  /// (would_load_driver_for_nothing()). Null: it is not looked at.
+  std::string named;              ///< only this file (SLIPWAY_NVML); empty: by the next two members
+  std::string driver_root = "/";  ///< root folder of the driver; "/": the loader's path is searched too
+  /// The running machine, borrowed: NVML is not started if that would make the kernel load a driver needlessly
+  /// (would_load_driver_for_nothing()). Null: no check.
   const Host* machine = nullptr;
 };
 
-/// The choice for a host: SLIPWAY_NVML of the environment, else below `driver_root` in the host's root.
-/// Errors: `offline` neither live nor simulated: no NVML of a root filesystem is ever run; as root, `denied` somebody
-/// else could exchange the file that SLIPWAY_NVML names.
+/// Chooses for a host: SLIPWAY_NVML in the environment, else the library below `driver_root` in the host's root.
+/// Errors: `offline` neither live nor simulated: the NVML of a root filesystem is never run; as root, `denied` another
+/// user could replace the file that SLIPWAY_NVML names.
 Result<LibraryChoice> choose_library(const Host& host, std::string_view driver_root = "/");
 
-/// The files to try below a driver root, in order. Those in the usual library folders, as absolute paths.
+/// Returns the files to try below a driver root, in order: absolute paths in the usual library folders.
 std::vector<std::string> library_candidates(const std::string& driver_root);
 
-/// An opened library. Thread-safe; closed when the last owner is gone.
+/// A loaded library. Thread-safe; closed when the last owner releases it.
 class Library {
  public:
-  /// Opens the first file that is there.
-  /// Errors: `not_found` no such library; those of open_library(): `denied` somebody else could have written it.
+  /// Opens the first file that exists. Errors: `not_found` no such library; those of open_library(): `denied` another
+  /// user could have written it.
   static Result<std::shared_ptr<const Library>> open(const LibraryChoice& choice);
   ~Library();
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
 
-  /// The function of that name; null where this library has none.
+  /// Returns the function of that name; null if this library does not have it.
   template <class... Arguments>
   auto function(const char* name) const {
     return reinterpret_cast<nvmlReturn_t (*)(Arguments...)>(symbol(name));
   }
-  /// The first of these names that there is, for "_v3", "_v2" and so on of equal arguments.
+  /// Returns the first existing function of these names, for "_v3", "_v2" and so on with equal arguments.
   template <class... Arguments>
   auto function(std::initializer_list<const char*> names) const {
     void* found = nullptr;
@@ -61,7 +61,7 @@ class Library {
     return reinterpret_cast<nvmlReturn_t (*)(Arguments...)>(found);
   }
   bool has(const char* name) const { return symbol(name) != nullptr; }
-  /// The file that was opened, after links: names the driver's version.
+  /// Returns the opened file, after links: its name has the driver's version.
   const std::string& path() const { return path_; }
 
  private:
@@ -74,7 +74,7 @@ class Library {
   mutable std::map<std::string, void*, std::less<>> symbols_;
 };
 
-/// Calls a function that may be missing: then FUNCTION_NOT_FOUND.
+/// Calls a function that may be missing: then it returns FUNCTION_NOT_FOUND.
 template <class... Parameters, class... Arguments>
 nvmlReturn_t invoke(nvmlReturn_t (*function)(Parameters...), Arguments... arguments) {
   return function == nullptr ? NVML_ERROR_FUNCTION_NOT_FOUND : function(arguments...);

@@ -8,7 +8,7 @@
 namespace slipway::nvidia::nvml {
 namespace {
 
-/// A function (parent, profile id, handles, count) that fills an array big enough for all instances of the profile.
+/// Calls a function (parent, profile id, handles, count) with an array for all instances of the profile.
 template <class Child, class Parent>
 Answer<std::vector<Child>> instances(Nvml& nvml, const char* name, Parent parent, unsigned profile_id, unsigned most) {
   return nvml.ask<std::vector<Child>>(
@@ -22,7 +22,7 @@ Answer<std::vector<Child>> instances(Nvml& nvml, const char* name, Parent parent
       });
 }
 
-/// A function (parent, number, child*).
+/// Calls a function (parent, number, child*).
 template <class Child, class Parent>
 Answer<Child> child(Nvml& nvml, const char* name, Parent parent, unsigned number) {
   return nvml.ask<Child>([name, parent, number](const Library& library, Child& value) {
@@ -92,7 +92,7 @@ Answer<nvmlComputeInstance_t> compute_instance_by_id(Nvml& nvml, nvmlGpuInstance
   return child<nvmlComputeInstance_t>(nvml, "nvmlGpuInstanceGetComputeInstanceById", instance, id);
 }
 
-// The older function has a shorter layout, which a zeroed newer one holds.
+// The older function fills a shorter layout, which fits into a zeroed newer one.
 Answer<nvmlComputeInstanceInfo_t> compute_instance_info(Nvml& nvml, nvmlComputeInstance_t instance) {
   return ask_value<nvmlComputeInstanceInfo_t>(nvml, {"nvmlComputeInstanceGetInfo_v2", "nvmlComputeInstanceGetInfo"},
                                               instance);

@@ -10,7 +10,7 @@
 namespace slipway::nvidia::nvml {
 namespace {
 
-/// What follows the memory in a profile's name, by the selector that it answers to.
+/// Returns the attributes behind the memory in a profile's name, by its selector.
 std::string_view attributes_of(unsigned selector) {
   switch (selector) {
     case NVML_GPU_INSTANCE_PROFILE_1_SLICE_REV1:
@@ -34,7 +34,8 @@ std::string_view attributes_of(unsigned selector) {
 
 }  // namespace
 
-// Eighths of the memory, rounded up, of the total in whole GiB. Thor shares the processor's memory: no total, 0 GB.
+// Eighths of the memory, rounded up, of the total in whole GiB. Thor shares the processor's memory, so it has no total:
+// 0 GB.
 std::string memory_part(std::uint64_t instance_mib, std::uint64_t total_bytes) {
   if (total_bytes == 0) return "0gb";
   constexpr double kEighths = 8;

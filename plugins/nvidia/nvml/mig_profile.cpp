@@ -7,10 +7,10 @@
 namespace slipway::nvidia::nvml {
 namespace {
 
-// Far beyond what any driver has: profiles of a newer one are found as well.
+// More than any driver has, to find the profiles of newer drivers too.
 constexpr unsigned kSelectors = 32;
 
-/// Far beyond the memory slices of any GPU, which has at most as many places for instances.
+/// More than the memory slices of any GPU, which has at most that many places for instances.
 constexpr unsigned kMostPlacements = 128;
 
 template <class Info>
@@ -36,7 +36,8 @@ nvmlReturn_t versioned(const Library& library, nvmlDevice_t gpu, unsigned select
                        GpuInstanceProfile& profile) {
   Info info{};
   info.version = static_cast<unsigned>(sizeof(Info)) | (number << 24U);
-  using Any = nvmlGpuInstanceProfileInfo_v2_t;  // nvml.h's own type for either layout; the first word tells them apart
+  using Any = nvmlGpuInstanceProfileInfo_v2_t;  // nvml.h's own type for either layout; the first word distinguishes
+                                                // them
   const nvmlReturn_t code =
       invoke(library.function<nvmlDevice_t, unsigned, Any*>("nvmlDeviceGetGpuInstanceProfileInfoV"), gpu, selector,
              reinterpret_cast<Any*>(&info));
@@ -54,7 +55,7 @@ nvmlReturn_t unversioned(const Library& library, nvmlDevice_t gpu, unsigned sele
   return code;
 }
 
-/// The newest layout that the driver knows. @param layout  the one that it has answered in before; 0: none yet
+/// Uses the newest layout that the driver supports. @param layout  the one of an earlier answer; 0: none yet
 nvmlReturn_t read_profile(const Library& library, nvmlDevice_t gpu, unsigned selector, GpuInstanceProfile& profile,
                           unsigned& layout) {
   nvmlReturn_t code = NVML_ERROR_FUNCTION_NOT_FOUND;
@@ -91,7 +92,8 @@ Answer<std::vector<GpuInstanceProfile>> gpu_instance_profiles(Nvml& nvml, nvmlDe
       const nvmlReturn_t code = read_profile(library, gpu, selector, profile, layout);
       if (code == NVML_SUCCESS) all.push_back(profile);
       if (code != NVML_SUCCESS && !no_such_profile(code)) return code;
-      // A profile that a GPU lacks is NOT_SUPPORTED; behind the last one that the driver knows, arguments are invalid.
+      // NVML returns NOT_SUPPORTED for a profile that a GPU lacks, and INVALID_ARGUMENT behind the last one that the
+      // driver knows.
       if (code == NVML_ERROR_INVALID_ARGUMENT && selector >= NVML_GPU_INSTANCE_PROFILE_COUNT) break;
     }
     return static_cast<nvmlReturn_t>(NVML_SUCCESS);
@@ -110,7 +112,7 @@ Answer<std::optional<unsigned>> profile_selector(Nvml& nvml, nvmlDevice_t gpu, u
     ++known.next;
     if (profile) known.selector_of.emplace(profile->id, selector);
     if (profile.code() == NVML_ERROR_INVALID_ARGUMENT && selector >= NVML_GPU_INSTANCE_PROFILE_COUNT)
-      known.next = kSelectors;  // behind the last one that the driver knows
+      known.next = kSelectors;  // behind the driver's last profile
   }
 }
 
@@ -119,10 +121,10 @@ Answer<std::vector<nvmlGpuInstancePlacement_t>> placements(Nvml& nvml, nvmlDevic
   return nvml.ask<Places>([gpu, profile_id](const Library& library, Places& places) {
     const auto function = library.function<nvmlDevice_t, unsigned, nvmlGpuInstancePlacement_t*, unsigned*>(
         {"nvmlDeviceGetGpuInstancePossiblePlacements_v2", "nvmlDeviceGetGpuInstancePossiblePlacements"});
-    places.resize(kMostPlacements);  // asking for the count first would be a second call
+    places.resize(kMostPlacements);  // reading the count first would be a second call
     unsigned count = kMostPlacements;
     nvmlReturn_t code = invoke(function, gpu, profile_id, places.data(), &count);
-    if (code == NVML_ERROR_INVALID_ARGUMENT || code == NVML_ERROR_INSUFFICIENT_SIZE) {  // it wants the very count
+    if (code == NVML_ERROR_INVALID_ARGUMENT || code == NVML_ERROR_INSUFFICIENT_SIZE) {  // it requires the exact count
       code = function(gpu, profile_id, nullptr, &count);
       places.resize(count);
       if (code == NVML_SUCCESS && count != 0) code = function(gpu, profile_id, places.data(), &count);

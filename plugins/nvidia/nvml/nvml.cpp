@@ -22,8 +22,8 @@
 namespace slipway::nvidia::nvml {
 namespace {
 
-/// NVML makes /dev/nvidiactl when it starts, also where neither a driver nor a GPU is. While this lives, this thread
-/// may make no device nodes.
+/// NVML creates /dev/nvidiactl when it starts, even without a driver and a GPU. During this object's lifetime this
+/// thread may not create device nodes.
 class NoDeviceNodes {
  public:
   NoDeviceNodes() {
@@ -46,7 +46,7 @@ class NoDeviceNodes {
   bool changed_ = false;
 };
 
-/// Closing the library would run its own ending.
+/// Closing the library would run its destructors.
 void keep_until_exit(std::shared_ptr<const Library> library) {
   static auto* const kept = new std::vector<std::shared_ptr<const Library>>;
   kept->push_back(std::move(library));
@@ -105,7 +105,7 @@ Status Nvml::start() {
 
 void Nvml::release() {
   if (!library_) return;
-  // With a call stuck inside, a shutdown would wait for it: the process keeps that one initialisation.
+  // A shutdown would wait for a stuck call: the process then keeps that one initialisation.
   if (!borrows_ && thread_.stuck() == 0)
     (void)ask<int>([](const Library& library, int&) { return invoke(library.function<>("nvmlShutdown")); }).ok();
   library_.reset();
@@ -117,14 +117,14 @@ Status Nvml::reopen() {
   return start();
 }
 
-/// The GPUs that another worker of the command has waited for in vain come last, and get a moment each: one of them may
-/// answer again.
+/// GPUs that another worker of the command has waited for come last, with a short limit each: one of them may answer
+/// again.
 Status Nvml::find_hanging() {
   constexpr std::chrono::milliseconds kMoment{160};  // for all of them together
   constexpr std::chrono::milliseconds kLeast{20};
   const auto count = device_count(*this);
   if (count.code() == kGaveUp) return to_error(kGaveUp, "count the GPUs", library_->path());
-  if (!count) return {};  // whoever asks next is told why
+  if (!count) return {};  // the next call reports the reason
   Patience& patience = Patience::of_command();
   struct Seen {
     std::mutex mutex;
@@ -143,8 +143,8 @@ Status Nvml::find_hanging() {
     (void)device_pci(inside, *device).ok();
     (void)device_minor(inside, *device).ok();
     (void)compute_capability(inside, *device).ok();
-    (void)memory(inside, *device).ok();    // is no longer what the driver has in its own memory
-    (void)mig_mode(inside, *device).ok();  // the GPU's own processor answers this one
+    (void)memory(inside, *device).ok();    // needs an answer of the GPU: the driver does not cache it
+    (void)mig_mode(inside, *device).ok();  // answered by the GPU's own processor
     return static_cast<nvmlReturn_t>(NVML_SUCCESS);
   };
   HangingGpus hanging;
@@ -192,7 +192,7 @@ void in_parallel(Nvml& nvml, std::size_t count, const std::function<void(Nvml& o
     for (std::size_t i = 0; i < count; ++i) try {
         threads.emplace_back(one, i);
       } catch (const std::system_error&) {
-        one(i);  // no more threads are to be had
+        one(i);  // no further threads can be created
       }
   }
   for (std::thread& each : threads) each.join();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/nvml/nvml.hpp - NVML as slipway uses it: opened, asked with a time limit, released, opened again.
+// plugins/nvidia/nvml/nvml.hpp - NVML as slipway uses it: opened, called with a time limit, released, opened again.
 //
-// While it is open the driver counts it as a user: a MIG mode change, a reset or an unload has to wait for release().
+// While it is open the driver counts it as a user: a MIG mode change, a reset or an unload must wait for release().
 // After a driver update the old library answers LIB_RM_VERSION_MISMATCH: reopen() loads the new one.
 #pragma once
 
@@ -29,18 +29,18 @@ namespace slipway::nvidia::nvml {
 
 struct NvmlOptions {
   LibraryChoice library;
-  /// A call that takes longer is given up. GPUs are taken into use by the first call that names them, which without
-  /// nvidia-persistenced takes seconds.
+  /// A longer call is abandoned. The first call about a GPU initializes it, which takes seconds without
+  /// nvidia-persistenced.
   std::chrono::milliseconds call_limit{10000};
-  bool attach = true;  ///< false: for questions about the system alone; no GPU is taken into use
-  /// For a tool, whose process ends soon: the end of this object leaves NVML to the end of the process, when the kernel
-  /// releases all that it holds. A shutdown takes 10 ms, and gains nothing then. release() shuts it down all the same.
+  bool attach = true;  ///< false: for queries about the system alone; no GPU is initialized
+  /// For a tool whose process ends soon: the destructor leaves NVML to the end of the process, when the kernel releases
+  /// its resources. That saves the 10 ms of a shutdown. release() shuts it down all the same.
   bool until_exit = false;
-  /// For a command, which is not to wait for a hanging GPU again and again: opening asks each GPU, and device_at()
-  /// gives kGaveUp at once for those that do not answer. A service has its own way, which notices when a GPU comes
+  /// For a command, which must not wait for a hanging GPU again and again: opening queries each GPU, and device_at()
+  /// returns kGaveUp at once for those that did not answer. A service has its own method, which notices when a GPU is
   /// back.
   bool find_hanging = false;
-  /// With find_hanging: calls are not cut short of `call_limit` where others were given up (Patience), since they
+  /// With find_hanging: calls keep their full `call_limit` even if others were abandoned (Patience), because they
   /// change GPUs.
   bool changes = false;
 };
@@ -51,42 +51,41 @@ struct HangingGpus {
   std::set<nvmlDevice_t> handles;
 };
 
-/// Used by one thread at a time. Handles that it gave are void after release().
+/// Used by one thread at a time. Its handles are invalid after release().
 class Nvml {
  public:
-  /// Opens and initialises the library.
-  /// Errors: those of Library::open(); `not_found` the driver is not loaded; `conflict` library and module differ;
-  /// `timed_out`; each with NVML's name for it.
+  /// Opens and initialises the library. Errors: those of Library::open(); `not_found` the driver is not loaded;
+  /// `conflict` library and module differ; `timed_out`; each with the name of NVML's code.
   static Result<std::unique_ptr<Nvml>> open(const NvmlOptions& options);
-  /// Released to begin with: reopen() opens it.
+  /// Starts closed: reopen() opens it.
   explicit Nvml(NvmlOptions options) : options_(std::move(options)) {}
   ~Nvml();
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
 
   bool is_open() const { return library_ != nullptr; }
-  /// Shuts NVML down and closes the library. May be repeated. A call that was given up keeps the library in memory.
+  /// Shuts NVML down and closes the library. May be called again. An abandoned call keeps the library in memory.
   void release();
-  /// release(), then as open(): finds the library anew. Errors: those of open().
+  /// Calls release(), and opens a library that it looks up again. Errors: those of open().
   Status reopen();
-  /// The same session for another thread, with calls of its own. It must end before this one is released.
+  /// Returns the same session for another thread, with its own calls. It must end before this one is released.
   std::unique_ptr<Nvml> beside() const;
 
-  /// The file that was opened; empty when released.
+  /// Returns the opened file; empty after release().
   std::string library_path() const { return library_ ? library_->path() : std::string(); }
   bool has(const char* function) const { return library_ && library_->has(function); }
-  /// Opening found that it does not answer.
+  /// True when the GPU did not answer at the opening.
   bool hangs(unsigned index) const { return hanging_ && hanging_->indexes.contains(index); }
   bool hangs(nvmlDevice_t device) const { return hanging_ && hanging_->handles.contains(device); }
-  /// Calls that were given up and have not come back.
+  /// Number of abandoned calls that still hang.
   unsigned stuck() const { return thread_.stuck(); }
 
-  // For what calls the library in a thread of its own (event_watch.hpp):
+  // For code that calls the library on its own thread (event_watch.hpp):
   const std::shared_ptr<const Library>& library() const { return library_; }
   const CallThread::Stuck& stuck_counter() const { return thread_.stuck_counter(); }
 
-  /// Asks one thing: `question(library, value)` runs on the thread for calls, fills the value and gives NVML's code.
-  /// It must own all that it uses (capture by value), since it may outlive the caller.
+  /// Makes one call: `question(library, value)` runs on the call thread, fills the value and returns NVML's code. It
+  /// must own all that it uses (capture by value), since it may outlive the caller.
   template <class T, class Question>
   Answer<T> ask(Question question) {
     struct State {
@@ -107,8 +106,8 @@ class Nvml {
     return {state->code, std::move(state->value)};
   }
 
-  /// Several questions with one limit, and one change of threads there and back, which costs more than most answers:
-  /// `work(nvml, value)` asks an Nvml of its own, fills the value and gives a code. It must own all that it uses, too.
+  /// Makes several calls with one limit and one switch of threads, which costs more than most answers: `work(nvml,
+  /// value)` uses its own Nvml, fills the value and returns a code. It must own all that it uses, too.
   template <class T, class Work>
   Answer<T> ask_together(Work work) {
     return ask<T>([work = std::move(work), open = library_, hanging = hanging_](const Library&, T& value) {
@@ -117,9 +116,9 @@ class Nvml {
     });
   }
 
-  /// The same question about several things, with one change of threads for all of them: `question(nvml, i, value)`
-  /// for each i below the count, one after another, as in ask_together(). Each has the limit to itself; one that hangs
-  /// is given up, and those after it are asked in another thread.
+  /// Makes the same call about several things, with one switch of threads: `question(nvml, i, value)` for each i below
+  /// the count, one after another, as in ask_together(). The limit applies to each; one that hangs is abandoned, and
+  /// the rest runs on another thread.
   template <class T, class Question>
   std::vector<Answer<T>> ask_each(std::size_t count, Question question) {
     struct State {
@@ -153,7 +152,7 @@ class Nvml {
   }
 
  private:
-  /// For the thread for calls: asks without another thread, and does not shut down what it did not start.
+  /// For the call thread: makes calls directly, and does not shut down a session that it did not start.
   Nvml(std::shared_ptr<const Library> library, std::shared_ptr<const HangingGpus> hanging)
       : library_(std::move(library)), hanging_(std::move(hanging)), inside_(true), borrows_(true) {}
   Nvml(const Nvml& other, CallThread::Stuck stuck)
@@ -177,14 +176,14 @@ class Nvml {
   NvmlOptions options_;
   std::shared_ptr<const Library> library_;
   std::shared_ptr<const HangingGpus> hanging_;      ///< null: none
-  std::optional<std::chrono::milliseconds> hurry_;  ///< the limit while opening asks the GPUs
+  std::optional<std::chrono::milliseconds> hurry_;  ///< the limit while open() queries the GPUs
   CallThread thread_;
   bool inside_ = false;
-  bool borrows_ = false;  ///< the session is another's to shut down
+  bool borrows_ = false;  ///< another object shuts the session down
 };
 
-/// Does `work(nvml, i)` for each i below the count, all at once, each on a thread and with an Nvml of its own; comes
-/// back when all are done. What a work throws is thrown here.
+/// Calls `work(nvml, i)` for each i below the count in parallel, each on a thread with its own Nvml; returns when all
+/// are done. Rethrows their exceptions.
 void in_parallel(Nvml& nvml, std::size_t count, const std::function<void(Nvml& own, std::size_t i)>& work);
 
 }  // namespace slipway::nvidia::nvml

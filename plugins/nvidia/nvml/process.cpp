@@ -6,8 +6,8 @@
 namespace slipway::nvidia::nvml {
 namespace {
 
-// Newest first. The two newer ones share a layout; the one without a suffix has another, and asking it with the wrong
-// one overruns the buffer.
+// Newest first. The two newer ones share a layout; the one without a suffix has another: the wrong layout would overrun
+// the buffer.
 using Names = std::array<const char*, 3>;
 
 Names names_of(ProcessKind kind) {
@@ -42,7 +42,7 @@ Process process_of(const nvmlProcessInfo_v1_t& info) {
   return {info.pid, known_size(info.usedGpuMemory), std::nullopt, std::nullopt};
 }
 
-/// The list may grow between being counted and being read.
+/// The list may grow between the count and the read.
 template <class Info>
 nvmlReturn_t read_all(nvmlReturn_t (*function)(nvmlDevice_t, unsigned*, Info*), nvmlDevice_t device,
                       std::vector<Process>& list) {

@@ -22,7 +22,7 @@ Answer<std::string> driver_version(Nvml& nvml) { return system_text(nvml, "nvmlS
 
 Answer<std::string> nvml_version(Nvml& nvml) { return system_text(nvml, "nvmlSystemGetNVMLVersion"); }
 
-// The one without a suffix gives the driver's number; _v2 that of the libcuda beside it, and fails where there is none.
+// The function without a suffix returns the driver's number; _v2 that of the libcuda beside it, and fails without one.
 Answer<int> cuda_version(Nvml& nvml) {
   return nvml.ask<int>([](const Library& library, int& version) {
     return invoke(library.function<int*>({"nvmlSystemGetCudaDriverVersion", "nvmlSystemGetCudaDriverVersion_v2"}),

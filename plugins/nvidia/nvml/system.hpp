@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/nvml/system.hpp - what NVML says of the driver as a whole, and of the processes on a GPU.
+// plugins/nvidia/nvml/system.hpp - NVML's data about the driver as a whole, and about the processes on a GPU.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +12,25 @@
 
 namespace slipway::nvidia::nvml {
 
-/// "550.90.07": of the kernel module.
+/// Returns "550.90.07": the version of the kernel module.
 Answer<std::string> driver_version(Nvml& nvml);
-/// "12.550.90.07": of the library.
+/// Returns "12.550.90.07": the version of the library.
 Answer<std::string> nvml_version(Nvml& nvml);
-/// The newest CUDA that the driver supports: 1000 * major + 10 * minor.
+/// Returns the newest CUDA version that the driver supports: 1000 * major + 10 * minor.
 Answer<int> cuda_version(Nvml& nvml);
-/// The name of a process that uses a GPU, as NVML sees it.
+/// Returns NVML's name of a process that uses a GPU.
 Answer<std::string> process_name(Nvml& nvml, unsigned pid);
 
 struct Process {
-  unsigned pid = 0;                           ///< as the host's kernel counts
-  std::optional<std::uint64_t> memory_bytes;  ///< empty: the driver does not tell
+  unsigned pid = 0;                           ///< in the host's pid namespace
+  std::optional<std::uint64_t> memory_bytes;  ///< empty: the driver does not report it
   std::optional<unsigned> gpu_instance;       ///< empty without MIG, or from drivers before R455
   std::optional<unsigned> compute_instance;
 };
 
 enum class ProcessKind { compute, graphics, mps };
 
-/// Of a GPU, or of a MIG device.
+/// Returns the processes of a GPU, or of a MIG device.
 Answer<std::vector<Process>> processes(Nvml& nvml, nvmlDevice_t device, ProcessKind kind);
 
 }  // namespace slipway::nvidia::nvml

@@ -9,7 +9,7 @@
 
 namespace slipway::nvidia::nvml {
 
-/// The text in a buffer that may lack its NUL.
+/// Reads the text in a buffer that may lack its NUL.
 template <std::size_t size>
 std::string text_of(const char (&buffer)[size]) {
   std::size_t length = 0;
@@ -17,7 +17,7 @@ std::string text_of(const char (&buffer)[size]) {
   return std::string(buffer, length);
 }
 
-/// A function (handle, char* text, unsigned length).
+/// Calls a function (handle, char* text, unsigned length).
 template <class Handle, std::size_t size>
 Answer<std::string> ask_text(Nvml& nvml, const char* name, Handle handle) {
   return nvml.ask<std::string>([name, handle](const Library& library, std::string& text) {
@@ -29,7 +29,7 @@ Answer<std::string> ask_text(Nvml& nvml, const char* name, Handle handle) {
   });
 }
 
-/// A function (handle, T* value), by the first of its names that there is.
+/// Calls a function (handle, T* value), the first of its names that exists.
 template <class T, class Handle>
 Answer<T> ask_value(Nvml& nvml, std::initializer_list<const char*> names, Handle handle) {
   std::array<const char*, 3> known{};

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/cdi/coherent.cpp - GPUs by whether their memory is coherent with the processor's (Grace Hopper).
-#include "nvidia/cdi/transform.hpp"
+// plugins/toolkit/cdi/coherent.cpp - GPUs, divided by whether their memory is coherent with the processor's (Grace
+// Hopper).
 #include "toolkit/cdi/generate.hpp"
 #include "toolkit/cdi/nodes.hpp"
+#include "toolkit/cdi/transform.hpp"
 
 namespace slipway::toolkit {
 
@@ -16,7 +17,7 @@ std::vector<CoherentHalf> split_coherent(const nvidia::cdi::Spec& spec) {
       return annotation == device.annotations.end() || annotation->second != wanted;
     });
     if (half.devices.empty()) continue;
-    nvidia::cdi::finish(half, spec.find("all") != nullptr);
+    finish(half, spec.find("all") != nullptr);
     halves.push_back({suffix, std::move(half)});
   }
   return halves;

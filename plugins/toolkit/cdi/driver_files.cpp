@@ -23,7 +23,7 @@ std::string without_version(const std::string& soname) {
   return at == std::string::npos ? std::string() : soname.substr(0, at + 3);
 }
 
-/// A library below one of the usual folders, in another one: what stands between, such as "vdpau", stays.
+/// Moves a library below one of the usual folders to another folder, and keeps subfolders such as "vdpau".
 std::string moved_library(const std::string& path, const std::string& folder) {
   std::string_view longest;
   for (const std::string_view usual : nvidia::kLibraryFolders)
@@ -61,7 +61,7 @@ std::vector<std::string> DriverFiles::links_of(const Found& library) const {
   std::string soname = read_soname(roots_.driver, library.real);
   if (soname.find('/') != std::string::npos) return links;
   if (soname.empty()) soname = name;
-  // Without hooks nobody runs ldconfig in the container, which would make the link by itself.
+  // Without hooks ldconfig does not run in the container, which would create the link.
   if (soname != name && (!options_.hooks || search_.link_beside(library, soname)))
     links.push_back(name + "::" + folder + "/" + soname);
   const std::string plain = without_version(soname);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/cdi/driver_files.hpp - what every GPU container gets of the driver: libraries with their links,
+// plugins/toolkit/cdi/driver_files.hpp - the driver's files in every GPU container: libraries with their links,
 // programs, firmware, sockets, and the files of graphics.
 #pragma once
 
@@ -16,11 +16,11 @@
 namespace slipway::toolkit {
 
 struct FileOptions {
-  bool hooks = true;                         ///< false: files are mounted under the names that links would give them
-  bool explicit_libraries = false;           ///< OpenGL, EGL and OpenCL as well
-  std::string library_folder;                ///< of containers, without hooks; empty: as on the host
-  std::vector<std::string> config_folders;   ///< for the files of graphics; empty: the usual ones
-  std::vector<std::string> program_folders;  ///< searched after the usual ones
+  bool hooks = true;                         ///< false: files are mounted under their links' names
+  bool explicit_libraries = false;           ///< include OpenGL, EGL and OpenCL
+  std::string library_folder;                ///< library folder of containers, without hooks; empty: as on the host
+  std::vector<std::string> config_folders;   ///< for files of graphics; empty: the usual ones
+  std::vector<std::string> program_folders;  ///< searched after the usual folders
 };
 
 /// Adds mounts and hooks to edits, for one driver version.
@@ -36,14 +36,14 @@ class DriverFiles {
 
   /// Errors: as find_driver_libraries().
   Status add_libraries(bool device_node_modification, nvidia::cdi::Edits& edits) const;
-  /// @return notes: what containers do not get, and why
+  /// @return notes: files that containers do not get, and why
   std::vector<std::string> add_programs(bool graphics, nvidia::cdi::Edits& edits) const;
   void add_firmware(nvidia::cdi::Edits& edits) const;
   void add_sockets(nvidia::cdi::Edits& edits) const;
   void add_graphics(nvidia::cdi::Edits& edits) const;
 
  private:
-  /// Where a library goes; without hooks only folders count that every linker searches.
+  /// Returns the folder for a library; without hooks only folders that every linker searches can be used.
   std::string container_of(const std::string& real) const;
   void mount(const std::string& real, const std::string& container, nvidia::cdi::Edits& edits) const;
   void add_config_file(const std::string& name, const std::string& container_folder,
@@ -51,7 +51,7 @@ class DriverFiles {
   void add_xorg(const std::vector<std::string>& folders, std::vector<std::string>& links,
                 nvidia::cdi::Edits& edits) const;
   std::vector<std::string> links_of(const Found& library) const;
-  /// Links by hook, or without hooks mounts of the library under each name.
+  /// Creates links by a hook, or without hooks mounts the library under each name.
   void give_names(const Found& library, const std::vector<std::string>& links, std::vector<std::string>& all_links,
                   nvidia::cdi::Edits& edits) const;
 
@@ -62,7 +62,7 @@ class DriverFiles {
   FileOptions options_;
 };
 
-/// A mount as files get it: read-only, private.
+/// Returns the mount of a file: read-only, private.
 nvidia::cdi::Mount file_mount(const std::string& host, const std::string& container);
 
 }  // namespace slipway::toolkit

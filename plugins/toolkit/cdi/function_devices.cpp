@@ -42,7 +42,7 @@ std::vector<Pattern> patterns_of(Mode mode) {
   return {};
 }
 
-/// Nodes of functions that have specs of their own.
+/// True for nodes of functions that have their own specs.
 bool belongs_elsewhere(const std::string& path) {
   return std::ranges::any_of(std::vector<std::string>{"/dev/nvidia-fs", "/dev/nvidia-nvswitch", "/dev/nvidia-nvlink"},
                              [&](const std::string& start) { return path.starts_with(start); });

@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "nvidia/cdi/text.hpp"
-#include "nvidia/cdi/transform.hpp"
 #include "nvidia/loaded_driver.hpp"
 #include "toolkit/cdi/driver_files.hpp"
 #include "toolkit/cdi/nodes.hpp"
+#include "toolkit/cdi/transform.hpp"
 
 namespace slipway::toolkit {
 namespace {
@@ -32,7 +32,7 @@ const ModeName& entry_of(Mode mode) { return *std::ranges::find(kModes, mode, &M
 
 bool mounts_driver(Mode mode) { return mode == Mode::nvml || mode == Mode::management; }
 
-/// What every container gets of the driver.
+/// The driver's files for every container.
 class CommonEdits {
  public:
   CommonEdits(const GenerateOptions& options, const Roots& roots)
@@ -40,7 +40,7 @@ class CommonEdits {
     if (const auto loaded = nvidia::read_loaded_driver(roots.kernel)) loaded_ = loaded->version;
   }
 
-  /// Looks for the driver's files as far as that can be done without NVML, which mostly is all.
+  /// Looks for the driver's files as far as possible without NVML, which is usually all of them.
   void look_ahead() {
     if (!loaded_.empty()) made_.emplace(make(loaded_));
   }
@@ -48,7 +48,7 @@ class CommonEdits {
   Status add(const Inventory& inventory, std::vector<std::string>& notes, Spec& spec) {
     SLIPWAY_TRY(version, driver_version(inventory));
     if (!made_ || version != loaded_) made_.emplace(make(version));
-    // NVML makes the nodes when it is opened, so these are never looked for ahead of it.
+    // NVML creates the nodes when it is opened, so they are never searched before.
     if (*made_) spec.edits = (*made_)->edits;
     if (options_.mode == Mode::nvml)
       SLIPWAY_CHECK(add_control_nodes(roots_, NodeWriter(roots_, options_.additional_gids), spec.edits));
@@ -63,7 +63,7 @@ class CommonEdits {
     std::vector<std::string> notes;
   };
 
-  /// The version of the loaded module and that of the libraries must be one.
+  /// Checks that the versions of the loaded module and the libraries are equal.
   Result<std::string> driver_version(const Inventory& inventory) {
     std::string version = inventory.driver_version;
     if (version.empty()) version = loaded_;
@@ -165,7 +165,7 @@ Result<Spec> generate(const GenerateOptions& options, const Roots& roots,
   }
   if (common) SLIPWAY_CHECK(common->add(found, notes, spec));
   spec.edits.env.emplace_back("NVIDIA_VISIBLE_DEVICES=void");
-  nvidia::cdi::finish(spec, all);
+  finish(spec, all);
   SLIPWAY_CHECK(nvidia::cdi::validate(spec, spec.kind));
   return spec;
 }

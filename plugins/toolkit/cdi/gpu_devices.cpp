@@ -29,7 +29,7 @@ std::string listed_names(const std::vector<LostGpu>& gpus) {
   return joined(names);
 }
 
-/// Adds devices to a spec, as far as the ids that were asked for name them.
+/// Adds devices to a spec, limited to the requested ids.
 class GpuWriter {
  public:
   GpuWriter(const GenerateOptions& options, const Roots& roots, Spec& spec)
@@ -58,7 +58,7 @@ class GpuWriter {
     return {};
   }
 
-  /// @param lost  GPUs that are there and cannot be given
+  /// @param lost  GPUs that exist but cannot be used
   Status check_ids(const std::vector<LostGpu>& lost) const {
     if (unknown_.empty()) return {};
     for (const LostGpu& gpu : lost)

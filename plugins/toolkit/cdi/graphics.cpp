@@ -74,7 +74,8 @@ void DriverFiles::add_graphics(Edits& edits) const {
       mount(library.real, container_of(library.real), edits);
       give_names(library, links_of(library), links, edits);
     }
-  for (const Found& library : search_.find("libnvidia-allocator.so." + version_))  // mounted with the driver's others
+  for (const Found& library : search_.find("libnvidia-allocator.so." + version_))  // mounted with the driver's other
+                                                                                   // libraries
     give_names(library,
                {"../libnvidia-allocator.so.1::" + folder_of(container_of(library.real)) + "/gbm/nvidia-drm_gbm.so"},
                links, edits);
@@ -91,7 +92,7 @@ void DriverFiles::add_graphics(Edits& edits) const {
   std::vector<std::string> places = options_.config_folders;
   if (places.empty()) places = {"/etc", "/usr/local/share", "/usr/share"};
   for (const char* name : kShared) add_config_file(name, "/usr/share", places, edits);
-  places.emplace_back("");  // vulkan's files lie directly below the driver root of some systems
+  places.emplace_back("");  // on some systems Vulkan's files are directly below the driver root
   for (const char* name : kSettings) add_config_file(name, "/etc", places, edits);
   hooks_.create_symlinks(links, edits);
 }

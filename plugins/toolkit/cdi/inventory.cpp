@@ -14,7 +14,7 @@ namespace {
 
 namespace nvml = nvidia::nvml;
 
-/// The value of an Answer, or its Error.
+/// Returns the value of an Answer, or its Error.
 template <class T>
 Result<T> value_or_error(const nvml::Answer<T>& answer, const std::string& doing) {
   return answer ? Result<T>(*answer) : Result<T>(answer.error(doing));
@@ -36,7 +36,7 @@ Result<std::vector<MigDevice>> read_mig_devices(nvml::Nvml& library, nvmlDevice_
   return devices;
 }
 
-/// NVML says by these that one GPU cannot be used, which is no matter of the others.
+/// True for codes that mean that one GPU cannot be used, without effect on the others.
 bool means_lost(nvmlReturn_t code) {
   switch (code) {
     case NVML_ERROR_GPU_IS_LOST:
@@ -51,13 +51,13 @@ bool means_lost(nvmlReturn_t code) {
   }
 }
 
-/// Reads one GPU, and remembers when an answer says that it is lost.
+/// Reads one GPU, and records an answer that says the GPU is lost.
 class Reader {
  public:
   Reader() = default;
   explicit Reader(unsigned index) : name_("GPU " + std::to_string(index)) { gpu_.index = index; }
 
-  /// Which it is.
+  /// Reads the identity of the GPU.
   Status identify(nvml::Nvml& library) {
     SLIPWAY_TRY(handle, need(nvml::device_at(library, gpu_.index), "open it"));
     SLIPWAY_TRY(pci, need(nvml::device_pci(library, handle), "read its PCI address"));
@@ -66,7 +66,7 @@ class Reader {
     return {};
   }
 
-  /// What specs have of it.
+  /// Reads the properties that specs need.
   Status describe(nvml::Nvml& library) {
     SLIPWAY_TRY(handle, need(nvml::device_at(library, gpu_.index), "open it"));
     SLIPWAY_TRY(product, want(nvml::device_name(library, handle), "read its name"));
@@ -83,11 +83,11 @@ class Reader {
     return gpu_.mig_enabled ? read_mig(library, handle) : Status{};
   }
 
-  /// The calls behind it did not come back.
+  /// Called when its calls hang.
   void hangs() { lost_ = nvml::kGaveUp; }
   const GpuDevice& gpu() const { return gpu_; }
   bool display() const { return display_; }
-  /// NVML_SUCCESS: it is not.
+  /// NVML_SUCCESS: not lost.
   nvmlReturn_t lost() const { return lost_; }
 
  private:
@@ -97,7 +97,7 @@ class Reader {
     if (means_lost(answer.code())) lost_ = answer.code();
     return answer.error(name_ + ": " + doing);
   }
-  /// What a GPU may also not have.
+  /// Reads a value that a GPU may lack.
   template <class T>
   Result<T> want(const nvml::Answer<T>& answer, const char* doing) {
     return means_lost(answer.code()) ? need(answer, doing) : Result<T>(answer.value_or({}));
@@ -105,7 +105,7 @@ class Reader {
 
   Status read_mig(nvml::Nvml& library, nvmlDevice_t handle) {
     auto devices = read_mig_devices(library, handle, name_);
-    // Which of its devices did not answer is not asked: a lost GPU answers nothing more.
+    // Does not ask which of its devices failed: a lost GPU answers no further call.
     if (!devices) return need(nvml::device_uuid(library, handle), "read its UUID") ? devices.error() : Status{};
     gpu_.mig_devices = std::move(*devices);
     return {};
@@ -117,7 +117,7 @@ class Reader {
   nvmlReturn_t lost_ = NVML_SUCCESS;
 };
 
-/// Questions that are asked together: a change of threads there and back costs more than most answers.
+/// Makes several calls together: switching threads costs more than most answers.
 Status ask(nvml::Nvml& library, Reader& reader, Status (Reader::*questions)(nvml::Nvml&)) {
   struct Told {
     Reader reader;
@@ -139,8 +139,8 @@ Status read_gpu(nvml::Nvml& library, Reader& reader) {
   return ask(library, reader, &Reader::describe);
 }
 
-/// The lost ones get the addresses that no other GPU has, as NVML counts in bus order; what then is left of the bus is
-/// lost as well.
+/// Gives lost GPUs the remaining addresses, since NVML counts in bus order; GPUs that are then left on the bus are lost
+/// too.
 void find_missing(const Host& kernel, const std::set<std::string>& shown, Inventory& inventory) {
   std::vector<std::string> missing;
   for (const PciDevice& device : nvidia::gpus_of_the_driver(kernel, shown))
@@ -157,14 +157,14 @@ void find_missing(const Host& kernel, const std::set<std::string>& shown, Invent
 }  // namespace
 
 std::string LostGpu::name() const {
-  const std::string number = index ? "GPU " + std::to_string(*index) : "the GPU";
-  return pci_address.empty() ? number : index ? number + " (" + pci_address + ")" : number + " " + pci_address;
+  if (index) return nvidia::gpu_label(*index, pci_address);
+  return pci_address.empty() ? "the GPU" : "the GPU " + pci_address;
 }
 
 std::string LostGpu::remedy() const {
   constexpr const char* kLater = ". The specs take it in by themselves once it answers";
   if (hangs) return std::string(nvml::kHangRemedy) + kLater;
-  // nvidia-smi finds no GPU that NVML does not show, so there is nothing to reset.
+  // nvidia-smi cannot reset a GPU that NVML does not show.
   if (!index)
     return "look for its address in the kernel's log (`dmesg`), then drain the node and reboot, or power it off and "
            "on; "

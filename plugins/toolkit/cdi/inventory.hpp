@@ -26,23 +26,23 @@ struct GpuDevice {
   std::string uuid;    ///< "GPU-…"
   unsigned minor = 0;  ///< the N of /dev/nvidiaN
   std::string pci_address;
-  bool mig_enabled = false;  ///< then only its MIG devices can be used
+  bool mig_enabled = false;  ///< only its MIG devices can be used then
   std::vector<MigDevice> mig_devices;
-  bool coherent = false;  ///< its memory is coherent with the processor's (ATS); false where NVML cannot tell
+  bool coherent = false;  ///< its memory is coherent with the processor's (ATS); false if NVML does not report it
 };
 
-/// A GPU that nobody can use: NVML says so, does not come back from a call about it, or does not show what is on the
-/// PCI bus.
+/// A GPU that cannot be used: NVML says so, a call about it hangs, or NVML does not show it although it is on the PCI
+/// bus.
 struct LostGpu {
-  std::optional<unsigned> index;  ///< as NVML counts; empty: NVML does not show it
-  std::string pci_address;        ///< empty where it cannot be told
+  std::optional<unsigned> index;  ///< NVML's index; empty: NVML does not show it
+  std::string pci_address;        ///< empty: unknown
   std::string why;                ///< "the GPU fell off the bus … (NVML_ERROR_GPU_IS_LOST, 15)"
 
-  bool hangs = false;  ///< calls about it do not come back
+  bool hangs = false;  ///< calls about it hang
 
   /// "GPU 3 (0000:65:00.0)".
   std::string name() const;
-  /// "is lost", or "does not answer".
+  /// Returns "is lost" or "does not answer".
   std::string state() const { return hangs ? "does not answer" : "is lost"; }
   std::string remedy() const;
 };
@@ -54,25 +54,25 @@ struct Inventory {
 };
 
 /// Everything in index order, without GPUs that only drive a display (DGX Display). A GPU that does not answer, and one
-/// on the PCI bus that is nobody else's and that NVML does not show, is `lost` and keeps no other one out.
+/// on the PCI bus that NVML does not show and no other program has, is listed in `lost`; the others are still read.
 /// @param kernel  its PCI bus
-/// Errors: NVML's, naming the GPU; a MIG device that cannot be read is one, since its layout may be changing.
+/// Errors: NVML's, with the GPU; a MIG device that cannot be read is one, since its layout may be changing.
 Result<Inventory> read_inventory(nvidia::nvml::Nvml& nvml, const Host& kernel);
 
-/// Which GPU is lost, why, and that the specs go without it.
+/// Says which GPU is lost and why, and that the specs leave it out.
 struct LostNote {
   std::string text;
   std::string remedy;
 };
 std::vector<LostNote> lost_notes(const Inventory& inventory);
 
-/// Three views, which are one and the same unless the driver is installed in a root of its own (a driver container).
-/// The hosts are borrowed.
+/// Three views, which are the same unless the driver is installed in a root of its own (a driver container). The hosts
+/// are borrowed.
 struct Roots {
   const Host& driver;            ///< libraries, programs, firmware, configuration
   const Host& dev;               ///< /dev
   const Host& kernel;            ///< /proc, /sys and loaded modules
-  std::string driver_root = "";  ///< the driver's root as engines see it, without a final slash; "" for "/"
+  std::string driver_root = "";  ///< the driver's root in the engines' view, without a final slash; "" for "/"
   std::string dev_root = "";     ///< likewise for the nodes
 
   std::string host_path(const std::string& path) const { return driver_root + path; }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kStore = "/usr/lib/slipway/store/";
 
-/// Public libraries that come with the driver or from others, in versions of their own.
+/// Public libraries that come with the driver or from other packages, with their own versions.
 constexpr const char* kExplicit[] = {
     "libEGL",    "libGL",         "libGLESv1_CM",      "libGLESv2",         "libGLX", "libGLdispatch", "libOpenCL",
     "libOpenGL", "libnvidia-api", "libnvidia-egl-xcb", "libnvidia-egl-xlib"};
@@ -35,13 +35,13 @@ Error no_libcuda(const std::string& wanted, const std::string& other) {
 
 std::vector<std::string> usual_folders() {
   std::vector<std::string> folders(nvidia::kLibraryFolders.begin(), nvidia::kLibraryFolders.end());
-  // Public folders have links of these under their sonames only.
+  // Public folders have links of these only under their sonames.
   for (const char* arch : {"x86_64", "aarch64"})
     folders.push_back(std::string(nvidia::kStoreRoot) + "/usr/lib/" + arch + "-linux-gnu");
   return folders;
 }
 
-/// Those that are there, without those that are another one by a link, as /lib is /usr/lib on most machines.
+/// Returns the existing folders, without those that link to another one, as /lib to /usr/lib on most machines.
 std::vector<std::string> once_each(const Host& host, const std::vector<std::string>& folders) {
   std::vector<std::string> kept;
   std::vector<std::string> seen;
@@ -58,19 +58,19 @@ bool fits(const std::string& pattern, const std::string& name) {
   return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
 }
 
-/// What all names that fit the pattern begin with, up to ".so".
+/// Returns the common beginning of all names that match the pattern, up to ".so".
 std::string literal_start(const std::string& pattern) {
   return pattern.substr(0, std::min(pattern.find_first_of("*?[\\"), pattern.find(".so")));
 }
 
-/// Where a link leads, one step; empty when it is none.
+/// Returns the target of a link, one step; empty when it is not a link.
 std::string next_link(const Host& host, const std::string& path) {
   const auto target = host.read_link(path);
   if (!target) return {};
   return target->starts_with('/') ? *target : folder_of(path) + "/" + *target;
 }
 
-/// What the path and then each link leads to.
+/// Returns the targets of the path and then of each link.
 std::vector<std::string> links_from(const Host& host, const std::string& path) {
   constexpr std::size_t kMostLinks = 16;
   std::vector<std::string> links;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/cdi/libraries.hpp - finds the driver's libraries below a driver root, and what they are called.
+// plugins/toolkit/cdi/libraries.hpp - finds the driver's libraries below a driver root, and their names.
 //
 // Format: glibc's sysdeps/generic/dl-cache.h. A header of the old format with its entries may stand in front.
 #pragma once
@@ -19,24 +19,24 @@
 
 namespace slipway::toolkit {
 
-/// A file that a search found.
+/// A file found by a search.
 struct Found {
-  std::string path;  ///< where it was found, in the driver root
+  std::string path;  ///< its path in the driver root
   std::string real;  ///< behind all links
 };
 
-/// Finds libraries by a pattern on their file names. Looks into each folder once.
+/// Finds libraries by a pattern for their file names. Reads each folder once.
 class LibrarySearch {
  public:
-  /// @param folders  instead of the usual library folders; empty: those
+  /// @param folders  to search instead of the usual library folders; empty: the usual ones
   LibrarySearch(const Host& driver, std::vector<std::string> folders);
 
-  /// Files whose name fits the pattern (fnmatch), each once, in the order of the folders; when no folder has one, those
-  /// that the dynamic linker's cache leads to from a name that begins as the pattern does.
+  /// Returns the files whose names match the pattern (fnmatch), each once, in the order of the folders; if there is
+  /// none, those that the dynamic linker's cache has under a name with the pattern's beginning.
   std::vector<Found> find(const std::string& pattern);
-  /// Files of one folder.
+  /// Searches one folder.
   std::vector<Found> find_in(const std::string& folder, const std::string& pattern);
-  /// There is a link of that name in the folder where the file was found, or in that where it is.
+  /// True when there is a link of that name in the folder where the file was found, or in the folder of the real file.
   bool link_beside(const Found& file, const std::string& name) const;
 
  private:
@@ -44,7 +44,7 @@ class LibrarySearch {
   /// A path in the dynamic linker's cache.
   struct Cached {
     std::string path;
-    std::vector<std::string> links = {};  ///< what it and those before lead to
+    std::vector<std::string> links = {};  ///< targets of the path and of each further link
     bool is_followed = false;
   };
   std::vector<Cached>& cached();
@@ -55,36 +55,37 @@ class LibrarySearch {
   std::optional<std::vector<Cached>> cached_;
 };
 
-/// The path in the container for a file of the driver: its own, but standard paths for what is in slipway's store.
+/// Returns the path in the container for a file of the driver: the same path, or a standard one for a file in slipway's
+/// store.
 std::string container_path(const std::string& real);
-/// Without Debian's "nvidia/current", where the linker of a container does not look by itself.
+/// Removes Debian's "nvidia/current", which a container's linker does not search.
 std::string standard_path(std::string path);
 
-/// "535.261.03" of "libcuda.so.535.261.03"; empty where there is no ".so." with a dotted version behind.
+/// Returns "535.261.03" for "libcuda.so.535.261.03"; empty without ".so." and a dotted version.
 std::string version_suffix(std::string_view name);
 
 /// The libraries of one driver version.
 struct DriverLibraries {
   std::vector<Found> files;
-  std::vector<std::string> folders;  ///< where they are, as containers see it
+  std::vector<std::string> folders;  ///< their folders, as seen by containers
 };
 
-/// All libraries of the version, in every folder that has one and its "vdpau".
-/// @param with_explicit  those of OpenGL, EGL, GLVND and OpenCL as well, which have versions of their own
+/// Finds all libraries of the version, in every folder that has one and its "vdpau".
+/// @param with_explicit  includes those of OpenGL, EGL, GLVND and OpenCL, which have their own versions
 /// Errors: `not_found` no libcuda at all; `conflict` there is one, of another version.
 Result<DriverLibraries> find_driver_libraries(LibrarySearch& search, const std::string& driver_version,
                                               bool with_explicit = false);
 
-/// Behind the others, unless it is there.
+/// Appends the value unless it is in the list.
 template <class T>
 void add_once(std::vector<T>& list, const T& value) {
   if (std::ranges::find(list, value) == list.end()) list.push_back(value);
 }
 
-/// The version that libcuda, else libnvidia-ml has in its name; empty when neither is there.
+/// Returns the version in the name of libcuda, or else libnvidia-ml; empty when both are missing.
 std::string installed_version(LibrarySearch& search);
 
-/// Reads a few pages of the file, which may be large; empty when it has no soname or is no 64-bit ELF file.
+/// Reads only a few pages of the file, which may be large; empty when it has no soname or is not a 64-bit ELF file.
 std::string read_soname(const Host& host, const std::string& path);
 
 }  // namespace slipway::toolkit

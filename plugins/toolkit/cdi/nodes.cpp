@@ -8,13 +8,14 @@
 
 #include <slipway/text.hpp>
 
+#include "nvidia/gpu.hpp"
 #include "toolkit/cdi/libraries.hpp"
 
 namespace slipway::toolkit {
 namespace {
 
 constexpr unsigned kPermissionBits = 0777;
-constexpr unsigned kForAll = 0006;  // others read and write
+constexpr unsigned kForAll = 0006;  // other users may read and write
 
 Error missing(const std::string& path, const std::string& owner) {
   return Error{ErrorCode::not_found,
@@ -113,6 +114,6 @@ Result<std::vector<std::string>> mig_capability_nodes(const std::map<std::string
   return paths;
 }
 
-std::string name_of(const GpuDevice& gpu) { return "GPU " + std::to_string(gpu.index) + " (" + gpu.pci_address + ")"; }
+std::string name_of(const GpuDevice& gpu) { return nvidia::gpu_label(gpu.index, gpu.pci_address); }
 
 }  // namespace slipway::toolkit

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::array kUsualFolders{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"};
 
-/// "/usr/local/nvidia" of "/usr/local/nvidia/lib64", "/usr" of "/usr/lib/x86_64-linux-gnu/nvidia/current"; empty where
-/// no part of the path is called lib.
+/// Returns "/usr/local/nvidia" for "/usr/local/nvidia/lib64", "/usr" for "/usr/lib/x86_64-linux-gnu/nvidia/current";
+/// empty if no part of the path is called lib.
 std::string prefix_of(std::string folder) {
   for (; !folder.empty(); folder = folder_of(folder))
     if (const std::string name = file_name(folder); name == "lib" || name == "lib64") return folder_of(folder);

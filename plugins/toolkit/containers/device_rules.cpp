@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kMostSteps = 100000;
 constexpr std::size_t kRegisters = 11;
-/// Where the program's context is, as far as it is concerned: no number that it computes with comes near.
+/// The simulated address of the program's context: no number that it computes with is near.
 constexpr std::uint64_t kContext = std::uint64_t{1} << 40U;
 
 bool matches(std::string_view word, unsigned number) {
@@ -23,7 +23,7 @@ bool matches(std::string_view word, unsigned number) {
   return problem == std::errc{} && end == word.data() + word.size() && value == number;
 }
 
-/// Carries out one program: what is needed for numbers that are compared.
+/// Runs one program; supports the instructions for comparing numbers.
 class Interpreter {
  public:
   Interpreter(const DeviceProgram& program, DeviceNumber number) : program_(program) {
@@ -71,7 +71,7 @@ class Interpreter {
     const auto offset = static_cast<std::size_t>(step.off);
     if (offset + size > context_.size()) return false;
     std::uint32_t value = 0;
-    std::memcpy(&value, context_.data() + offset, size);  // both machines of ours are little-endian
+    std::memcpy(&value, context_.data() + offset, size);  // both supported architectures are little-endian
     registers_[step.dst_reg] = value;
     return true;
   }
@@ -189,7 +189,7 @@ std::optional<bool> DeviceRules::allow(DeviceNumber number) const {
   std::optional<bool> all = true;
   for (const DeviceProgram& program : programs) {
     const auto answer = program_allows(program, number);
-    if (answer && !*answer) return false;  // one that refuses is enough
+    if (answer && !*answer) return false;  // one program that denies is enough
     if (!answer) all.reset();
   }
   return all;

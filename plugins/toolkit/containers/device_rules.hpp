@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/containers/device_rules.hpp - whether a control group lets its processes open a device: the list of
-// version 1, and the eBPF programs of version 2, which are read and carried out here.
+// plugins/toolkit/containers/device_rules.hpp - decides whether a control group lets its processes open a device: the
+// list of version 1, and the eBPF programs of version 2, which are read and interpreted here.
 #pragma once
 
 #include <compare>
@@ -14,7 +14,7 @@
 
 namespace slipway::toolkit {
 
-/// Of a character device.
+/// The number of a character device.
 struct DeviceNumber {
   unsigned major = 0;
   unsigned minor = 0;
@@ -24,21 +24,21 @@ struct DeviceNumber {
 /// "195:0"
 std::string to_text(DeviceNumber number);
 
-/// Whether the text of a devices.list ("a *:* rwm", "c 195:* rw") permits reading and writing.
+/// True when the text of a devices.list ("a *:* rwm", "c 195:* rw") permits reading and writing.
 bool list_allows(std::string_view list, DeviceNumber number);
 
 using DeviceProgram = std::vector<bpf_insn>;
 
-/// What a program of the type BPF_PROG_TYPE_CGROUP_DEVICE answers when the device is opened for reading and writing.
-/// Nothing: it does what such programs of runc, crun and systemd do not (a call, a map), or does not end.
+/// Evaluates a program of type BPF_PROG_TYPE_CGROUP_DEVICE for opening the device for reading and writing. Empty: it
+/// uses an instruction that such programs of runc, crun and systemd do not (a call, a map), or does not end.
 std::optional<bool> program_allows(const DeviceProgram& program, DeviceNumber number);
 
 /// The rules of one control group.
 struct DeviceRules {
   std::optional<std::string> list;      ///< version 1
-  std::vector<DeviceProgram> programs;  ///< version 2: each that counts, those of the groups above too
+  std::vector<DeviceProgram> programs;  ///< version 2: each program in effect, including those of parent groups
 
-  /// All of them must permit it. Nothing: it cannot be told.
+  /// True when all of them permit it. Empty: unknown.
   std::optional<bool> allow(DeviceNumber number) const;
 };
 

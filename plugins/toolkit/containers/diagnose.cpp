@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/containers/diagnose.cpp - what doctor says of containers that lost their GPU.
+// plugins/toolkit/containers/diagnose.cpp - the findings of doctor about containers that lost their GPU.
 #include <array>
 #include <map>
 
@@ -64,7 +64,7 @@ const Words& words_of(LossCause cause) { return kWords.at(static_cast<std::size_
 
 std::string named(const Loss& loss) { return loss.container + ": " + loss.what; }
 
-/// How a running container of systemd gets it back without a restart.
+/// Returns how a running container with a systemd scope gets the device back without a restart.
 std::string without_restart(const Loss& loss) {
   if (loss.scope.empty() || loss.device.empty()) return {};
   return fmt::format("; until then `systemctl set-property --runtime '{}' 'DeviceAllow={} rw'` {} the first of them",

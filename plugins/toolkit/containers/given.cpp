@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <array>
 
-#include "nvidia/drain/process.hpp"
+#include "nvidia/process/process.hpp"
 
 namespace slipway::toolkit {
 namespace {
 
-using nvidia::drain::cleaned;
+using nvidia::cleaned;
 
 constexpr std::string_view kVisible = "NVIDIA_VISIBLE_DEVICES=";
 constexpr std::array<std::string_view, 3> kLegacyHooks{"nvidia-container-runtime-hook", "nvidia-container-toolkit",
@@ -19,7 +19,7 @@ constexpr std::size_t kIdShown = 12;
 constexpr std::size_t kNameShown = 64;
 constexpr std::size_t kLongestPath = 256;
 
-/// Of pod and container, as containerd's CRI plugin and CRI-O note them.
+/// Keys of pod and container in the annotations of containerd's CRI plugin and CRI-O.
 struct Keys {
   const char* pod_namespace;
   const char* pod;
@@ -41,7 +41,7 @@ std::string text_in(const Json& object, const char* name) {
   return value.is_string() ? value.get<std::string>() : std::string();
 }
 
-/// A number of a rule or node; nothing where it stands for all (missing, -1).
+/// Returns a number of a rule or node; empty if it stands for all (missing, -1).
 std::optional<unsigned> number_in(const Json& object, const char* name) {
   const Json& value = member(object, name);
   if (!value.is_number_integer() || value.get<std::int64_t>() < 0 || value.get<std::int64_t>() > 0xffffffffLL)
@@ -65,7 +65,7 @@ std::string name_of(const Json& config, std::string_view id) {
   return "container " + cleaned(is_digest ? id.substr(0, kIdShown) : id, kNameShown);
 }
 
-/// What an image has by itself: all GPUs there are, or nothing.
+/// True for the default of images: all GPUs, or none.
 bool is_of_images(std::string_view value) {
   return value.empty() || value == "all" || value == "void" || value == "none";
 }
@@ -90,7 +90,7 @@ bool has_legacy_hook(const Json& config) {
   });
 }
 
-/// The last rule that is about it counts.
+/// The last matching rule counts.
 bool allowed_by(const Json& rules, std::optional<DeviceNumber> number) {
   bool allowed = false;
   if (!rules.is_array()) return false;
@@ -133,7 +133,7 @@ void add_mounts(const Json& config, std::vector<GivenNode>& nodes) {
   }
 }
 
-/// "cdi.k8s.io/…=nvidia.com/gpu=…", which the engine should have carried out.
+/// Returns "cdi.k8s.io/…=nvidia.com/gpu=…", which the engine should have applied.
 std::string annotation_of(const Json& config) {
   const Json& notes = member(config, "annotations");
   if (!notes.is_object()) return {};

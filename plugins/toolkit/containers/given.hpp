@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/containers/given.hpp - which GPUs a container was given, by the OCI configuration that its runtime
-// started it with.
+// plugins/toolkit/containers/given.hpp - the GPUs that a container was given, from the OCI configuration that its
+// runtime started it with.
 //
-// Whoever creates a container writes parts of that. Texts for people are cut, and bytes that a terminal would obey are
-// replaced.
+// The creator of a container writes parts of it. Texts for people are cut, and control characters are replaced.
 #pragma once
 
 #include <optional>
@@ -19,7 +18,7 @@ namespace slipway::toolkit {
 
 struct GivenNode {
   std::string path;      ///< in the container: "/dev/nvidia0"
-  DeviceNumber number;   ///< as the configuration has it; of a mounted node {0, 0}
+  DeviceNumber number;   ///< from the configuration; {0, 0} for a mounted node
   bool mounted = false;  ///< a mount of the host's node rather than a device
   bool allowed = false;  ///< the configuration's rules permit it
 };
@@ -27,22 +26,22 @@ struct GivenNode {
 struct Given {
   std::string name;  ///< "pod team-a/train-0, container trainer", "container 0123456789ab"
   std::vector<GivenNode> nodes;
-  bool legacy_hook = false;  ///< NVIDIA's hook adds nodes and rules behind the runtime's back
-  std::string request;       ///< what of it asks for GPUs: "NVIDIA_VISIBLE_DEVICES=GPU-…"; may be empty
+  bool legacy_hook = false;  ///< NVIDIA's hook adds nodes and rules without the runtime
+  std::string request;       ///< the setting that asks for GPUs: "NVIDIA_VISIBLE_DEVICES=GPU-…"; may be empty
 
-  /// It asks for GPUs in a way that images do not by themselves, and has none.
+  /// True when it explicitly asks for GPUs, unlike an image's default, and has none.
   bool unanswered() const { return nodes.empty() && !legacy_hook; }
 };
 
-inline constexpr std::size_t kMostGivenNodes = 512;  ///< of one container; further ones are left out
+inline constexpr std::size_t kMostGivenNodes = 512;  ///< per container; further ones are left out
 
-/// Nothing: no GPU was given to it, nor asked for. A privileged container, which has all nodes of the host, counts when
-/// it asks for GPUs. @param id  of the container, for its name where it is in no pod
+/// Empty: the container has no GPU and asks for none. A privileged container, which has all nodes of the host, counts
+/// when it asks for GPUs. @param id  of the container, as its name if it is not in a pod
 std::optional<Given> given_by(const Json& config, std::string_view id);
 
-/// Whether a path in a container names a node of NVIDIA's driver: "/dev/nvidia0", "/dev/nvidia-caps/nvidia-cap1".
+/// True when a path in a container is a node of NVIDIA's driver: "/dev/nvidia0", "/dev/nvidia-caps/nvidia-cap1".
 bool is_nvidia_node(std::string_view path);
-/// "/dev/nvidia0" alone: the node of a whole GPU.
+/// True only for "/dev/nvidia0": the node of a whole GPU.
 bool is_gpu_node(std::string_view path);
 
 }  // namespace slipway::toolkit

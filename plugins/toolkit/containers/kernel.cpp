@@ -19,6 +19,7 @@
 
 #include <slipway/fd.hpp>
 #include <slipway/process/hear.hpp>
+#include <slipway/process/proc_text.hpp>
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
 
@@ -27,7 +28,7 @@ namespace {
 
 constexpr std::uint32_t kMostPrograms = 64;  // the kernel's own limit for one group
 constexpr std::uint32_t kMostInstructions = 1U << 16U;
-/// File systems of the kernel's own that are asked about a name without anybody else having to answer.
+/// The kernel's own file systems, which answer a lookup without another process.
 constexpr std::array<std::string_view, 11> kLocal{"tmpfs", "devtmpfs", "overlay", "ext4",     "xfs",  "btrfs",
                                                   "zfs",   "ext3",     "ext2",    "squashfs", "erofs"};
 
@@ -41,7 +42,7 @@ Fd opened(int folder, const char* name, std::uint64_t resolve) {
   return Fd(static_cast<int>(::syscall(SYS_openat2, folder, name, &how, sizeof how)));
 }
 
-/// The number of the mount that an open file is on; the kernel knows it without asking the file system.
+/// Returns the number of the mount of an open file; the kernel knows it without asking the file system.
 std::optional<unsigned> mount_of(int fd) {
   const auto text = read_regular("/proc/self/fdinfo/" + std::to_string(fd), 4096);
   if (!text) return std::nullopt;
@@ -63,7 +64,7 @@ bool is_local(int fd, std::string_view mounts) {
 }
 
 /// @param resolve  more flags of openat2(2)
-/// @return nothing: the kernel would have to ask the file system, or is too old (before 5.12) to leave that out
+/// @return empty: the kernel would have to ask the file system, or is too old (before 5.12) to avoid that
 std::optional<Place> walk(int root, std::string_view mounts, const std::string& path, std::uint64_t resolve) {
   Fd at(::fcntl(root, F_DUPFD_CLOEXEC, 0));
   for (const std::string& name : split(path, '/')) {
@@ -80,9 +81,9 @@ std::optional<Place> walk(int root, std::string_view mounts, const std::string& 
   return Place{Place::Kind::device, {major(seen.st_rdev), minor(seen.st_rdev)}};
 }
 
-/// Has a process of its own look, as a container can keep one of its folders locked: whoever then looks a name up there
-/// waits, and cannot even be killed.
-/// @return nothing: it takes too long
+/// Looks in a separate process, because a container can keep one of its folders locked: a lookup there then blocks, and
+/// the process cannot even be killed.
+/// @return empty: it takes too long
 std::optional<Place> walk_apart(int root, std::string_view mounts, const std::string& path) {
   auto answer = make_pipe();
   if (!answer) return Place{};
@@ -114,7 +115,7 @@ Result<DeviceProgram> read_program(std::uint32_t id, const std::string& path) {
   const Fd program(static_cast<int>(ask_bpf(BPF_PROG_GET_FD_BY_ID, by_id)));
   if (!program) return no_program(path, errno);
   DeviceProgram steps;
-  for (int turn = 0; turn < 2; ++turn) {  // how long it is; then the program
+  for (int turn = 0; turn < 2; ++turn) {  // first the size; then the program
     bpf_prog_info info{};
     info.xlated_prog_len = static_cast<std::uint32_t>(steps.size() * sizeof(bpf_insn));
     info.xlated_prog_insns = address_of(steps.data());
@@ -133,14 +134,9 @@ Result<DeviceProgram> read_program(std::uint32_t id, const std::string& path) {
 }  // namespace
 
 std::string_view type_of_mount(std::string_view mounts, unsigned number) {
-  const std::string wanted = std::to_string(number) + " ";
-  for (const std::string_view line : lines_of<std::string_view>(mounts)) {
-    if (!line.starts_with(wanted)) continue;
-    const auto dash = line.find(" - ");  // blanks in paths are written \040
-    if (dash == std::string_view::npos) return {};
-    const std::string_view rest = line.substr(dash + 3);
-    return rest.substr(0, rest.find(' '));
-  }
+  const std::string wanted = std::to_string(number);
+  for (const MountLine& mount : parse_mounts(mounts))
+    if (mount.id == wanted) return mount.type;
   return {};
 }
 

@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <optional>
 
+#include <slipway/process/proc_text.hpp>
 #include <slipway/text.hpp>
 
-#include "nvidia/drain/process.hpp"
 #include "nvidia/driver_version.hpp"
 #include "nvidia/loaded_driver.hpp"
 #include "nvidia/proc_files.hpp"
+#include "nvidia/process/process.hpp"
 #include "toolkit/containers/scope.hpp"
 
 namespace slipway::toolkit {
@@ -40,7 +41,7 @@ Group group_in(std::string_view cgroups) {
   return group;
 }
 
-/// The rules in force; nothing where they cannot be read.
+/// Returns the rules in effect; empty if they cannot be read.
 std::optional<DeviceRules> rules_of(const Group& group, const Host& host, const ContainerKernel& kernel) {
   constexpr std::size_t kMostRules = std::size_t{1} << 20U;
   if (group.path.empty() || group.path.find("/..") != std::string::npos) return std::nullopt;
@@ -57,8 +58,8 @@ std::optional<DeviceRules> rules_of(const Group& group, const Host& host, const 
   return rules;
 }
 
-/// A GPU that is gone is one that the driver no longer lists, that the bus no longer has, or whose configuration space
-/// reads as ones.
+/// False for a GPU that the driver no longer lists, that is no longer on the bus, or whose configuration space reads as
+/// ones.
 bool answers(const Host& host, unsigned gpu_minor) {
   const auto addresses = host.list(kGpus);
   if (!addresses) return false;
@@ -72,7 +73,7 @@ bool answers(const Host& host, unsigned gpu_minor) {
   return false;
 }
 
-/// "535.261.03" in the name of the driver's libraries; empty: it is none of them.
+/// Returns "535.261.03" in the name of the driver's libraries; empty: not one of them.
 std::string version_in(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   for (const std::string_view library : {"libcuda.so.", "libnvidia-ml.so."}) {
@@ -84,12 +85,10 @@ std::string version_in(std::string_view path) {
   return {};
 }
 
-/// The version of a library of the driver that is mounted into the container.
+/// Returns the version of a driver library that is mounted into the container.
 std::string mounted_version(std::string_view mounts) {
-  for (const std::string_view line : lines_of<std::string_view>(mounts)) {
-    const auto words = split<std::string_view>(line, ' ');
-    if (words.size() < 5) continue;
-    for (std::string_view path : {words[3], words[4]}) {  // on its own file system, and in the container
+  for (const MountLine& mount : parse_mounts(mounts)) {
+    for (std::string_view path : {mount.root, mount.place}) {  // path on its own file system, and in the container
       if (constexpr std::string_view kDeleted = "//deleted"; path.ends_with(kDeleted))
         path.remove_suffix(kDeleted.size());
       if (std::string version = version_in(path); !version.empty()) return version;
@@ -137,7 +136,7 @@ class Look {
 
   Place place_of(const std::string& path) const { return kernel_.place(container_.pid, mounts_, path); }
 
-  /// The host's node that it is. A GPU's is found by its minor, since containers may have it under another name.
+  /// Returns the host's node for it. A GPU's node is found by its minor, since containers may rename it.
   std::string host_node_of(const GivenNode& node) const {
     const bool is_elsewhere = !host_.exists(kControl) && host_.exists(std::string(kDriverContainer) + kControl);
     const std::string path =
@@ -145,7 +144,7 @@ class Look {
     return is_elsewhere ? kDriverContainer + path : path;
   }
 
-  /// Those of the configuration; of a container of NVIDIA's hook, those of the host that it has.
+  /// Returns the nodes of the configuration; for a container of NVIDIA's hook, the host's nodes that it has.
   std::vector<GivenNode> nodes_of_container() const {
     if (!container_.given.nodes.empty() || !container_.given.legacy_hook) return container_.given.nodes;
     std::vector<GivenNode> nodes;
@@ -160,7 +159,7 @@ class Look {
   }
 
   void look_at(const GivenNode& node) {
-    const std::string text = nvidia::drain::cleaned(node.path, 128);
+    const std::string text = nvidia::cleaned(node.path, 128);
     const auto on_host = host_.info(host_node_of(node));
     const bool is_gpu = is_gpu_node(node.path);
     if (is_gpu && !answers(host_, node.mounted && on_host ? on_host->device_minor : node.number.minor))
@@ -185,7 +184,7 @@ class Look {
     if (!allowed) return;
     const std::string device = "/dev/char/" + to_text(number);
     const bool scope_refuses = permitted_.known && !permitted_.allow(number, host_);
-    if (*allowed) {  // systemd has not yet been told to put its own list in the place of this
+    if (*allowed) {  // systemd has not yet replaced these rules by its own list
       if (scope_refuses) add(cause_of(node, scope_refuses), text, true, device);
       return;
     }

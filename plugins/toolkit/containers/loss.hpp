@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/containers/loss.hpp - what running containers can no longer reach of the GPUs that they were given,
-// why, and what helps.
+// plugins/toolkit/containers/loss.hpp - the GPUs that running containers can no longer reach although they were given
+// them, with the reason and the remedy.
 #pragma once
 
 #include <string>
@@ -15,38 +15,38 @@
 namespace slipway::toolkit {
 
 enum class LossCause {
-  gpu_lost,         ///< the GPU is no longer on the bus, or does not answer there
+  gpu_lost,         ///< the GPU is no longer on the bus, or does not answer
   driver_gone,      ///< no driver is loaded
-  host_node_gone,   ///< the host has no such node
+  host_node_gone,   ///< the host's node is missing
   renumbered,       ///< the host's node has other numbers now
-  node_gone,        ///< the container has no such node
-  legacy_hook,      ///< NVIDIA's hook had permitted it behind the runtime's back
-  only_mounted,     ///< a node that was mounted, and no rule permits it
+  node_gone,        ///< the container's node is missing
+  legacy_hook,      ///< NVIDIA's hook had permitted it without the runtime
+  only_mounted,     ///< the node was mounted, but no rule permits it
   scope_without,    ///< systemd's scope of the container does not permit it
-  rules_rewritten,  ///< the rules do not permit it, although configuration and scope do
-  other_driver,     ///< its libraries are of another version than the driver
-  never_given,      ///< it asks, and nobody gave it anything
+  rules_rewritten,  ///< the rules do not permit it, but configuration and scope do
+  other_driver,     ///< its libraries have another version than the driver
+  never_given,      ///< it asks for GPUs, and got none
 };
 
 struct Loss {
   LossCause cause{};
-  bool later = false;  ///< it is reachable now, and is no longer when systemd reloads its units
+  bool later = false;  ///< it can be used now, but not after systemd reloads its units
   std::string container;
   std::string what;    ///< "/dev/nvidia0 (195:0)"
-  std::string scope;   ///< the container's unit; empty: none
-  std::string device;  ///< "/dev/char/195:0", where its rules refuse it
+  std::string scope;   ///< the container's scope; empty: none
+  std::string device;  ///< "/dev/char/195:0", if its rules deny it
 };
 
 struct Losses {
   std::vector<Loss> list;     ///< one for each container and cause, with the first node of each
-  bool rules_unread = false;  ///< the kernel did not show its device rules, or they are not understood
+  bool rules_unread = false;  ///< the kernel did not show its device rules, or they are not supported
 };
 
-/// What could not be looked at is no loss.
+/// Devices that could not be checked are not reported.
 Losses losses_of(const RunningContainer& container, const Host& host, const ContainerKernel& kernel);
 
-/// Findings "runtime.lost-gpu", one for each cause, and the warning "runtime.gpu-at-risk" where a reload of systemd
-/// would take a GPU away; "runtime.containers" where some could not be looked at. Nothing where all is well.
+/// Adds "runtime.lost-gpu" for each cause, the warning "runtime.gpu-at-risk" if a reload of systemd would remove a GPU,
+/// and "runtime.containers" if some containers could not be checked. Adds nothing if all is well.
 void diagnose_containers(const Host& host, const ContainerKernel& kernel, Findings& findings);
 
 }  // namespace slipway::toolkit

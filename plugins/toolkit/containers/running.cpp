@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/containers/running.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <functional>
 #include <set>
 
+#include <slipway/process/proc_text.hpp>
 #include <slipway/text.hpp>
 
-#include "nvidia/drain/process.hpp"
+#include "nvidia/process/process.hpp"
 
 namespace slipway::toolkit {
 namespace {
 
-constexpr std::size_t kMostConfig = std::size_t{4} << 20U;  // an OCI configuration has some ten KiB
+constexpr std::size_t kMostConfig = std::size_t{4} << 20U;  // an OCI configuration takes some ten KiB
 constexpr std::size_t kMostCgroups = 16384;
-/// Folders of containerd's state.
+/// State folders of containerd.
 constexpr std::array kContainerds{"/run/containerd", "/run/k3s/containerd", "/run/k0s/containerd",
                                   "/var/snap/microk8s/common/run/containerd", "/run/docker/containerd/daemon"};
 constexpr const char* kTasks = "/io.containerd.runtime.v2.task";
-/// Where runc and crun keep their state for podman, CRI-O, Docker's older versions, and for who runs them by hand.
+/// State folders of runc and crun for podman, CRI-O, Docker's older versions, and for manual use.
 constexpr std::array kRunc{"/run/runc", "/run/docker/runtime-runc/moby"};
 constexpr const char* kCrun = "/run/crun";
 constexpr const char* kUsers = "/run/user";
@@ -57,11 +59,11 @@ class Search {
         if (pid && (shim.empty() || is_of_runc(shim)))
           add(id, *pid, bundle);
         else if (!is_of_runc(shim) && found_.elsewhere < kMostContainers && has_gpus(bundle, id))
-          ++found_.elsewhere;  // else runc is about to start it
+          ++found_.elsewhere;  // otherwise runc is about to start it
       }
   }
 
-  /// @param file  of the runtime's state; @param pid  its member; @param bundle  finds the bundle in it
+  /// @param file  name of the runtime's state file; @param pid  its member; @param bundle  finds the bundle in it
   void look_at_states(const std::string& folder, const std::string& file, const char* pid,
                       const std::function<std::string(const Json& state)>& bundle) {
     for (const std::string& id : names_in(folder)) {
@@ -72,7 +74,7 @@ class Search {
     }
   }
 
-  /// Of users without root. They write these files, so that no more than a number is taken from them.
+  /// Counts containers of users without root. The users write these files, so only the number is used.
   void count_rootless() {
     for (const std::string& user : names_in(kUsers))
       for (const auto& [folder, file, pid] :
@@ -91,7 +93,7 @@ class Search {
   RunningContainers take() { return std::move(found_); }
 
  private:
-  /// The shims of virtual machines and of other kernels have names of their own; older containerds do not say which.
+  /// Recognizes shims of virtual machines and other kernels by their names; older containerds do not record the shim.
   static bool is_of_runc(const std::string& shim) { return shim.find("/containerd-shim-runc-") != std::string::npos; }
 
   bool has_gpus(const std::string& bundle, const std::string& id) const {
@@ -100,14 +102,12 @@ class Search {
     return config.is_object() && given_by(config, id).has_value();
   }
 
-  /// Without the right to make nodes, those of the host are mounted.
+  /// Without the right to create nodes, the host's nodes are mounted.
   bool has_mounted_nodes(unsigned pid) const {
     const std::string mounts =
         host_.read("/proc/" + std::to_string(pid) + "/mountinfo", kMostBytesOfMounts).value_or("");
-    for (const std::string_view line : lines_of<std::string_view>(mounts))
-      if (const auto words = split<std::string_view>(line, ' '); words.size() > 4 && is_nvidia_node(words[4]))
-        return true;
-    return false;
+    return std::ranges::any_of(parse_mounts(mounts),
+                               [](const MountLine& mount) { return is_nvidia_node(mount.place); });
   }
 
   std::vector<std::string> names_in(const std::string& folder) {
@@ -124,8 +124,8 @@ class Search {
     }
     auto cgroups = host_.read("/proc/" + std::to_string(pid) + "/cgroup", kMostCgroups);
     if (!cgroups) return;  // it has ended
-    // Another process may have got the number since: one of another container, or of none.
-    const std::string owner = nvidia::drain::owner_of(*cgroups).container;
+    // Another process, of another container or none, may have taken the number since.
+    const std::string owner = nvidia::owner_of(*cgroups).container;
     if (id.size() == 64 && !owner.empty() && owner != id) return;
     seen_.insert(id);
     const auto text = host_.read(bundle + "/config.json", kMostConfig);

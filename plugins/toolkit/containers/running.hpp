@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/containers/running.hpp - the containers that run, out of the folders in which container engines and
-// runc and crun keep their state.
+// plugins/toolkit/containers/running.hpp - the running containers, from the folders in which container engines and runc
+// and crun keep their state.
 #pragma once
 
 #include <string>
@@ -21,17 +21,17 @@ struct RunningContainer {
 
 struct RunningContainers {
   std::vector<RunningContainer> with_gpus;
-  std::size_t unreadable = 0;  ///< whose configuration cannot be read
+  std::size_t unreadable = 0;  ///< with an unreadable configuration
   std::size_t rootless = 0;    ///< with GPUs, of users without root
-  std::size_t elsewhere = 0;   ///< with GPUs, in a virtual machine (Kata), or on a kernel of their own (gVisor)
-  bool denied = false;         ///< a folder of an engine is not for this user
+  std::size_t elsewhere = 0;   ///< with GPUs, in a virtual machine (Kata), or with a kernel of its own (gVisor)
+  bool denied = false;         ///< this user may not read a folder of an engine
   bool cut = false;            ///< there are more than kMostContainers
 };
 
 inline constexpr std::size_t kMostContainers = 8192;
 
-/// Those that were given GPUs, or asked for some. Containers of users without root (rootless podman) are only counted,
-/// since no device rules hold them, and so are those whose nodes are not in this machine's files.
+/// Returns containers that have GPUs or ask for some. Containers of users without root (rootless podman) are only
+/// counted, because they have no device rules; so are those with nodes outside of this machine's files.
 RunningContainers running_containers(const Host& host);
 
 }  // namespace slipway::toolkit

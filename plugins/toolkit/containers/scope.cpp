@@ -14,7 +14,7 @@ constexpr std::size_t kMostUnit = std::size_t{1} << 20U;
 constexpr std::array kDropIns{"/run/systemd/transient/", "/run/systemd/system.control/", "/run/systemd/system/",
                               "/etc/systemd/system.control/"};
 
-/// Adds what one file says. An empty assignment takes back what was there before.
+/// Adds the settings of one file. An empty assignment clears earlier ones.
 void read_unit(std::string_view text, ScopeDevices& devices) {
   for (const std::string_view line : lines_of<std::string_view>(text)) {
     const auto equals = line.find('=');
@@ -41,7 +41,7 @@ void read_unit(std::string_view text, ScopeDevices& devices) {
 std::string scope_of(std::string_view cgroup) {
   for (const std::string_view name : split<std::string_view>(cgroup, '/')) {
     if (!name.ends_with(".scope")) continue;
-    // Anything else is not a name of a unit, and would not be safe to type.
+    // Any other character is not allowed in a unit's name, and would not be safe to type.
     const auto is_of_unit = [](char each) {
       return std::isalnum(static_cast<unsigned char>(each)) != 0 ||
              std::string_view(":-_.\\@").find(each) != std::string_view::npos;
@@ -52,7 +52,7 @@ std::string scope_of(std::string_view cgroup) {
 }
 
 bool ScopeDevices::allow(DeviceNumber number, const Host& host) const {
-  if (all && allowed.empty()) return true;  // the policy "auto" holds back nothing until something is permitted
+  if (all && allowed.empty()) return true;  // the policy "auto" allows everything until a device is listed
   const std::string exact = "/dev/char/" + to_text(number);
   return std::ranges::any_of(allowed, [&](const std::string& each) {
     if (each == exact || each == "char-*" || each == "char-" + std::to_string(number.major)) return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/containers/scope.hpp - which devices systemd permits to the unit of a container (a scope): those are
-// what is left to the container when systemd reloads its units.
+// plugins/toolkit/containers/scope.hpp - the devices that systemd permits to the unit of a container (a scope): only
+// these remain for the container when systemd reloads its units.
 #pragma once
 
 #include <string>
@@ -13,18 +13,18 @@
 
 namespace slipway::toolkit {
 
-/// The scope that a control group is, or is in: "cri-containerd-….scope"; empty: none.
+/// Returns the scope of a control group: "cri-containerd-….scope"; empty: none.
 std::string scope_of(std::string_view cgroup);
 
 struct ScopeDevices {
-  bool known = false;                ///< systemd's files about the unit say something about devices
-  bool all = false;                  ///< it holds back none
+  bool known = false;                ///< systemd's files of the unit have device settings
+  bool all = false;                  ///< all devices are allowed
   std::vector<std::string> allowed;  ///< "/dev/char/195:0", "char-pts", "char-195", "char-*", "/dev/null"
 
   bool allow(DeviceNumber number, const Host& host) const;
 };
 
-/// Out of /run/systemd/transient and the drop-ins that later changes of the unit make.
+/// Reads /run/systemd/transient and the drop-ins of later changes to the unit.
 ScopeDevices read_scope(const Host& host, const std::string& scope);
 
 }  // namespace slipway::toolkit

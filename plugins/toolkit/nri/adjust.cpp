@@ -20,8 +20,8 @@ std::string name_of(const wire::CreateContainerRequest& request) {
   return as_utf8(shim::shortened(name));
 }
 
-/// The annotations of a container that its pod had not when it was made. An engine may copy those that the pod has by
-/// now (containerd's `pod_annotations`), so kubelet has written some of these, and perhaps the pod's author others.
+/// Returns annotations of a container that its pod did not have when it was created. An engine may copy the pod's
+/// current ones (containerd's `pod_annotations`), so some are from kubelet, and others possibly from the pod's author.
 std::set<std::string> fresh_annotations(const wire::CreateContainerRequest& request) {
   std::map<std::string, std::string> of_pod;
   for (const auto& pair : request.pod().annotations()) of_pod[pair.key()] = pair.value();
@@ -33,7 +33,7 @@ std::set<std::string> fresh_annotations(const wire::CreateContainerRequest& requ
   return keys;
 }
 
-/// What kubelet has given to the container, under all the names that the host's CDI specs have for it.
+/// Returns the devices that kubelet has given to the container, under all names in the host's CDI specs.
 shim::KubeletDevices given_by_kubelet(const wire::CreateContainerRequest& request, const Devices& devices,
                                       const shim::Specs& specs) {
   shim::KubeletDevices given;
@@ -51,7 +51,7 @@ shim::KubeletDevices given_by_kubelet(const wire::CreateContainerRequest& reques
   return given;
 }
 
-/// NRI has no place for all that CDI knows.
+/// Removes edits that NRI does not support.
 Status leave_out(nvidia::cdi::Edits& edits, const std::string& name, const Log& log) {
   if (!edits.net_devices.empty())
     return Error{ErrorCode::unsupported,

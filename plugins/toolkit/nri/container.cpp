@@ -11,7 +11,7 @@ namespace {
 using HookList = google::protobuf::RepeatedPtrField<wire::Hook>;
 using Texts = google::protobuf::RepeatedPtrField<std::string>;
 
-/// OCI's names, and where NRI has them.
+/// OCI's hook names, and the matching fields of NRI.
 struct HookKind {
   const char* name;
   const HookList& (wire::Hooks::*read)() const;
@@ -25,7 +25,7 @@ constexpr HookKind kHooks[] = {
     {"poststart", &wire::Hooks::poststart, &wire::Hooks::mutable_poststart},
     {"poststop", &wire::Hooks::poststop, &wire::Hooks::mutable_poststop}};
 
-/// An empty list is none, as engines and the editor write it.
+/// Leaves out an empty list, as engines and the editor do.
 void set_texts(Json& object, const char* name, const Texts& texts) {
   for (const std::string& text : texts) object[name].push_back(text);
 }
@@ -79,7 +79,7 @@ Json device_of(const wire::LinuxDevice& device) {
   return entry;
 }
 
-/// The elements of a list deep in `after` that are not in the same list of `before`.
+/// Returns the elements of a nested list in `after` that are not in the same list of `before`.
 std::vector<Json> added(const Json& before, const Json& after, const Json::json_pointer& list) {
   std::vector<Json> elements;
   if (!after.contains(list)) return elements;

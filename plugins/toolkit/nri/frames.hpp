@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/nri/frames.hpp - the bytes on NRI's socket, taken apart and put together.
+// plugins/toolkit/nri/frames.hpp - splits and builds the bytes on NRI's socket.
 //
 // One socket carries several channels, each chunk behind eight bytes: the channel and the chunk's length. What a
 // channel carries is a stream of ttrpc messages, each behind ten bytes: length, stream, type, flags. All numbers are
@@ -16,9 +16,9 @@
 
 namespace slipway::nri {
 
-inline constexpr std::uint32_t kPluginChannel = 1;      ///< the engine asks, we answer
-inline constexpr std::uint32_t kRuntimeChannel = 2;     ///< we ask, the engine answers
-inline constexpr std::size_t kMostPayload = 4U << 20U;  ///< of a ttrpc message
+inline constexpr std::uint32_t kPluginChannel = 1;      ///< requests from the engine to slipway
+inline constexpr std::uint32_t kRuntimeChannel = 2;     ///< requests from slipway to the engine
+inline constexpr std::size_t kMostPayload = 4U << 20U;  ///< for a ttrpc message
 inline constexpr std::size_t kMostChunk = 16U << 20U;   ///< the largest that any version of NRI sends
 
 /// A ttrpc message.
@@ -33,22 +33,22 @@ struct Message {
   std::string payload;
 };
 
-/// The bytes of a message, as NRI's own end can read them: it takes the first chunk through a buffer of 4 KiB.
+/// Encodes a message for NRI's own implementation, which reads the first chunk through a buffer of 4 KiB.
 /// @param message  with at most kMostPayload
 std::string encode(const Message& message);
 
-/// Puts messages together from bytes as they come. Holds at most one message of each of the two channels.
+/// Assembles messages from received bytes. Holds at most one message of each of the two channels.
 class FrameReader {
  public:
-  /// The messages that these bytes complete, in order. Channels that nobody knows are skipped, as NRI's own end does.
-  /// Errors: `corrupt` a length that no engine sends; nothing can be read behind it.
+  /// Returns the messages that these bytes complete, in order. Skips unknown channels, as NRI's own implementation
+  /// does. Errors: `corrupt` a length that no engine sends; nothing can be read after it.
   Result<std::vector<Message>> take(std::string_view bytes);
 
  private:
   Status take_messages(std::uint32_t channel, std::vector<Message>& into);
 
-  std::string head_;           ///< of the chunk, as far as it has come
-  std::uint32_t channel_ = 0;  ///< of the chunk at hand
+  std::string head_;           ///< of the chunk, as far as received
+  std::uint32_t channel_ = 0;  ///< of the current chunk
   std::size_t left_ = 0;       ///< of it
   std::map<std::uint32_t, std::string> unread_;
 };

@@ -22,13 +22,13 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Clock = std::chrono::steady_clock;
 
-// Containers that an engine makes before it has the plugin back get no devices, so it is soon.
+// Containers that an engine creates before it has the plugin back get no devices, so the pause is short.
 constexpr milliseconds kFirstPause{50};
 constexpr milliseconds kLongestPause{250};
-constexpr seconds kRegistration{10};  // an engine gives up on a plugin after five, unless it is told otherwise
+constexpr seconds kRegistration{10};  // an engine gives up on a plugin after five seconds, unless configured otherwise
 constexpr milliseconds kLongestTurn{3'600'000};
 constexpr std::size_t kPart = 64U << 10U;
-constexpr std::size_t kMostUnsent = 1U << 20U;  // no more is read then
+constexpr std::size_t kMostUnsent = 1U << 20U;  // reading stops beyond this
 
 }  // namespace
 
@@ -52,7 +52,7 @@ Status Link::run(const std::stop_token& stop) {
   return {};
 }
 
-/// One connection, to its end. Errors: why there is none any more.
+/// Serves one connection until it ends. Errors: the reason why it ended.
 Status Link::serve() {
   SLIPWAY_TRY(end, connect_to(host_, socket_));
   Session session(adjust_);
@@ -90,7 +90,7 @@ Status Link::move_bytes(const Fd& end, Session& session, std::string& unsent) co
   return {};
 }
 
-/// @return whether the descriptor has something to do
+/// @return true when the descriptor is ready
 bool Link::wait(int fd, int events, milliseconds limit) {
   const auto every = io_.alive_every();
   if (every) limit = std::min(limit, std::chrono::ceil<milliseconds>(alive_said_ + *every - Clock::now()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/nri/link.hpp - keeps the plugin registered with the engine behind a socket, however often that one
-// comes and goes.
+// plugins/toolkit/nri/link.hpp - keeps the plugin registered with the engine behind a socket, even when the engine
+// restarts.
 #pragma once
 
 #include <chrono>
@@ -17,12 +17,12 @@ namespace slipway::nri {
 
 class Link {
  public:
-  /// @param socket  as the host sees it
+  /// @param socket  path on the host
   Link(const Host& host, ServiceIo& io, std::string socket, Adjust adjust)
       : host_(host), io_(io), socket_(std::move(socket)), adjust_(std::move(adjust)) {}
 
-  /// Until stop is requested. Says ready() as soon as it is known whether the engine takes the plugin, and status() at
-  /// every change. Errors: no descriptor left.
+  /// Runs until a stop is requested. Calls ready() as soon as the engine has accepted or refused the plugin, and
+  /// status() at every change. Errors: no descriptor left.
   Status run(const std::stop_token& stop);
 
  private:
@@ -37,7 +37,7 @@ class Link {
   Adjust adjust_;
   Fd wake_;
   bool stopped_ = false;
-  bool served_ = false;  ///< the last connection got that far
+  bool served_ = false;  ///< the last connection was accepted
   bool reported_ready_ = false;
   std::string told_;
   std::chrono::steady_clock::time_point alive_said_;

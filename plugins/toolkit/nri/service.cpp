@@ -4,7 +4,9 @@
 #include <slipway/plugin.hpp>
 #include <slipway/service.hpp>
 
+#include "nvidia/kubelet/pod_resources.hpp"
 #include "toolkit/nri/adjust.hpp"
+#include "toolkit/nri/given_devices.hpp"
 #include "toolkit/nri/link.hpp"
 
 namespace slipway::nri {
@@ -14,8 +16,8 @@ class NriService final : public Service {
  public:
   Status run(const Spec& spec, const Host& host, const std::stop_token& stop, ServiceIo& io) override {
     const auto log = [&io](const char* level, const std::string& text) { io.log(level, text); };
-    const std::string kubelet = spec.text("kubelet_root") + kPodResources;
-    // The settings are read anew for each container, as slipway-runtime does.
+    const std::string kubelet = spec.text("kubelet_root") + nvidia::kubelet::kPodResourcesBelowRoot;
+    // The settings are read again for each container, as slipway-runtime does.
     const auto adjust_one = [&](const wire::CreateContainerRequest& request) {
       Devices devices = devices_below(host.root_folder());
       devices.ask_kubelet = [&](const ContainerName& name) { return ask_kubelet(host, kubelet, name); };
@@ -23,7 +25,7 @@ class NriService final : public Service {
     };
     return Link(host, io, spec.text("nri_socket"), adjust_one).run(stop);
   }
-  // It holds nothing of the driver: specs are read, and closed, with each container.
+  // It does not use the driver: it reads and closes the specs for each container.
   Status quiesce() override { return {}; }
   Status resume() override { return {}; }
 };

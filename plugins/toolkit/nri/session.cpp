@@ -20,7 +20,7 @@ constexpr int kInvalidArgument = 3;
 constexpr int kFailedPrecondition = 9;
 constexpr int kUnimplemented = 12;
 constexpr std::size_t kMostReason = 4000;
-// Nobody asked for these, and an empty answer suits all.
+// Events that slipway did not subscribe to; an empty answer fits all.
 constexpr const char* kEvents[] = {
     "Shutdown",        "StateChange",      "RunPodSandbox",       "UpdatePodSandbox", "PostUpdatePodSandbox",
     "StopPodSandbox",  "RemovePodSandbox", "PostCreateContainer", "StartContainer",   "PostStartContainer",
@@ -40,7 +40,7 @@ std::string encode_response(const Message& request, const wire::Response& respon
 
 std::string accept(const Message& request, std::string payload) {
   wire::Response response;
-  response.mutable_status();  // an engine's own end always sends one
+  response.mutable_status();  // an engine's own implementation always sends one
   response.set_payload(std::move(payload));
   return encode_response(request, response);
 }
@@ -85,7 +85,7 @@ Result<std::string> Session::take(std::string_view bytes) {
   return answers;
 }
 
-/// The only question of ours is the registration.
+/// The plugin sends only one request: the registration.
 Status Session::take_registered(const Message& message) const {
   wire::Response response;
   if (message.type != Message::kResponse || message.stream != kOurStream || !response.ParseFromString(message.payload))
@@ -135,7 +135,7 @@ Result<std::string> Session::configure(const std::string& payload) {
   return response.SerializeAsString();
 }
 
-/// Containers that are there already have what they have. Engines with many send them in parts.
+/// Existing containers keep their devices. Engines with many containers list them in parts.
 Result<std::string> Session::synchronize(const std::string& payload) {
   wire::SynchronizeRequest request;
   if (!request.ParseFromString(payload)) return no_engine("it sends a list of containers that cannot be read");

@@ -13,27 +13,27 @@
 
 namespace slipway::nri {
 
-/// What a container that is about to be made gets. An error keeps it from being made, and is what its user reads.
+/// Returns the devices for a container before it is created. An error prevents the creation, and is shown to its user.
 using Adjust = std::function<Result<wire::ContainerAdjustment>(const wire::CreateContainerRequest&)>;
 
-/// As the engine names it in its log, behind the index.
+/// The name in the engine's log, after the index.
 inline constexpr const char* kPluginName = "slipway";
-/// Plugins are asked in this order; two digits.
+/// Engines call plugins in this order; two digits.
 inline constexpr const char* kPluginIndex = "10";
 
 class Session {
  public:
   explicit Session(Adjust adjust) : adjust_(std::move(adjust)) {}
 
-  /// What is sent first.
+  /// Returns the first bytes to send.
   static std::string registration();
-  /// What is sent in answer to these bytes; often nothing. Errors: `corrupt` no engine says this; `denied` the engine
-  /// refuses the plugin. The connection is of no use then.
+  /// Returns the answer to these bytes; often empty. Errors: `corrupt` not a valid message of an engine; `denied` the
+  /// engine refuses the plugin. The connection cannot be used then.
   Result<std::string> take(std::string_view bytes);
 
-  /// The engine has taken the plugin in: every container that is made from now on passes it.
+  /// True when the engine has accepted the plugin: every new container passes through it.
   bool serving() const { return serving_; }
-  /// "containerd v2.1.4", once it has said so.
+  /// Returns "containerd v2.1.4", once the engine has sent it.
   const std::string& engine() const { return engine_; }
 
  private:
@@ -48,7 +48,7 @@ class Session {
   bool serving_ = false;
 };
 
-/// A text of others as UTF-8, which is all that an engine takes.
+/// Converts a text from outside to UTF-8, which engines require.
 std::string as_utf8(const std::string& text);
 
 }  // namespace slipway::nri

@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kModes[] = {"auto", "cdi", "jit-cdi", "legacy", "csv"};
 constexpr std::size_t kMaxConfig = 1U << 20U;
 
-/// Takes keys out of the file's tables; the first of a wrong type is remembered.
+/// Reads keys of the file's tables; keeps the first error about a wrong type.
 class Keys {
  public:
   Keys(const Json& file, std::string path) : file_(file), path_(std::move(path)) {}

@@ -15,7 +15,7 @@
 
 namespace slipway::shim {
 
-/// See docs/slipway-runtime.md for what each key means; keys of other programs are left alone.
+/// See docs/slipway-runtime.md for what each key means; keys of other programs are ignored.
 struct Config {
   bool accept_env_when_unprivileged = true;  ///< accept-nvidia-visible-devices-envvar-when-unprivileged
   bool accept_mounts = false;                ///< accept-nvidia-visible-devices-as-volume-mounts
@@ -38,20 +38,20 @@ struct Config {
   toolkit::RequestRules requests;     ///< slipway.requests
 };
 
-/// The words that NVIDIA's runtime takes for `log-level`, in any case; like it, info for others.
+/// Parses the values that NVIDIA's runtime accepts for `log-level`, in any case; others mean info, as there.
 Level level_of(std::string word);
 
-/// NVIDIA_CTK_CONFIG_FILE_PATH, else below XDG_CONFIG_HOME, else below /etc.
+/// Returns NVIDIA_CTK_CONFIG_FILE_PATH, or else a path below XDG_CONFIG_HOME, or else below /etc.
 std::string config_path();
 
-/// Of the file's tables. @param path  of the file, for errors
-/// Errors: `invalid` a known key with a value of another type, an unknown mode.
+/// Reads the file's tables. @param path  path of the file, for errors Errors: `invalid` a known key with a value of
+/// another type, an unknown mode.
 Result<Config> config_of(const Json& file, const std::string& path);
 
-/// Errors: `invalid` with the place: no TOML, a known key with a value of another type, an unknown mode.
+/// Errors: `invalid` with the place: invalid TOML, a known key with a value of another type, an unknown mode.
 Result<Config> parse_config(std::string_view text, const std::string& path);
 
-/// The file's settings; the defaults where there is no file.
+/// Returns the file's settings; the defaults if there is no file.
 Result<Config> read_config(const std::string& path);
 
 }  // namespace slipway::shim

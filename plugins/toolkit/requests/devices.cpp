@@ -50,7 +50,7 @@ Result<nvidia::cdi::DeviceNode> complete_node(nvidia::cdi::DeviceNode node, cons
                  node.host_path,
                  kRenew,
                  {}};
-  // Majors are given out when a module is loaded, so a spec of an earlier boot may name another device.
+  // Major numbers are assigned when a module is loaded, so a spec of an earlier boot may refer to another device.
   const bool says_numbers = node.major != 0 || node.minor != 0;
   if (says_numbers && (node.major != host.major || node.minor != host.minor))
     return Error{ErrorCode::conflict,

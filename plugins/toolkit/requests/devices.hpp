@@ -24,13 +24,13 @@ struct HostNode {
 using ReadNode = std::function<Result<HostNode>(const std::string& path)>;
 Result<HostNode> read_host_node(const std::string& path);
 
-/// What the spec says, and what it leaves out taken from the host's node.
-/// Errors: those of `read_node`; `conflict` when the host's node has other numbers than the spec says.
+/// Returns the spec's node, with missing values taken from the host's node. Errors: those of `read_node`; `conflict`
+/// when the host's node has other numbers than the spec.
 Result<nvidia::cdi::DeviceNode> complete_node(nvidia::cdi::DeviceNode node, const ReadNode& read_node);
 
-/// An element of linux.devices. @param node  complete
+/// Returns an element of linux.devices. @param node  complete
 Json device_entry(const nvidia::cdi::DeviceNode& node);
-/// An element of linux.resources.devices, which lets the container use the node.
+/// Returns an element of linux.resources.devices, which lets the container use the node.
 Json cgroup_rule(const nvidia::cdi::DeviceNode& node);
 
 }  // namespace slipway::shim

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/requests/document.hpp - JSON documents of others that are edited in place.
+// plugins/toolkit/requests/document.hpp - JSON documents of other programs that are edited in place.
 #pragma once
 
 #include <string>
@@ -14,19 +14,19 @@
 
 namespace slipway::shim {
 
-/// An object. Errors: `invalid`, naming `where`: no JSON, no object, nested deeper than kMaxJsonDepth.
+/// Parses an object. Errors: `invalid`, with `where`: invalid JSON, not an object, nested deeper than kMaxJsonDepth.
 Result<Json> parse_document(std::string_view text, const std::string& where);
 
-/// Members of a document that must be of one type where they are there; null counts as missing.
+/// Reads members of a document that must have one type if they exist; null counts as missing.
 class Members {
  public:
   /// @param where  the file, for errors
   explicit Members(std::string where) : where_(std::move(where)) {}
 
-  /// The member for reading; nullptr where it is missing. Errors: `invalid` when it is of another type.
+  /// Returns the member for reading; nullptr if it is missing. Errors: `invalid` when it has another type.
   Result<const Json*> object_in(const Json& parent, const char* name) const;
   Result<const Json*> list_in(const Json& parent, const char* name) const;
-  /// The member for an edit, made where it is missing.
+  /// Returns the member for an edit; creates it if it is missing.
   Result<Json*> make_object(Json& parent, const char* name) const;
   Result<Json*> make_list(Json& parent, const char* name) const;
 
@@ -38,24 +38,24 @@ class Members {
   std::string where_;
 };
 
-/// A text member; empty where it is missing or something else.
+/// Returns a text member; empty if it is missing or has another type.
 std::string text_in(const Json& object, const char* name);
 
-/// Environment, nodes with their cgroup rules, network devices, mounts, hooks, Intel RDT and groups, as the CDI
-/// specification has it: a variable, node or mount of the same name is replaced, mounts are put in the order of their
-/// depth. A hook or rule that is there already is not added again, so that a second edit changes nothing.
+/// Applies environment, nodes with their cgroup rules, network devices, mounts, hooks, Intel RDT and groups by the
+/// rules of the CDI specification: a variable, node or mount of the same name is replaced, mounts are sorted by depth.
+/// An existing hook or rule is not added again, so that a second edit changes nothing.
 ///
-/// Hooks of NVIDIA's legacy runtime are taken out, since they would inject the devices a second time.
+/// Removes hooks of NVIDIA's legacy runtime, which would inject the devices a second time.
 ///
-/// @param bundle     members that CDI does not know are left alone; on an error it is half edited
-/// @param read_node  where what a spec leaves out is read
+/// @param bundle     members outside of CDI are not changed; after an error it is partly edited
+/// @param read_node  reads values that a spec leaves out
 /// @param where      the bundle's file, for errors
-/// @param cgroups    false: without rules that let the container open the nodes
-/// Errors: `invalid` when a member has another type than OCI's; those of complete_node().
+/// @param cgroups    false: adds no rules that let the container open the nodes
+/// Errors: `invalid` when a member has another type than in OCI; those of complete_node().
 Status apply_edits(Json& bundle, const nvidia::cdi::Edits& edits, const ReadNode& read_node, const std::string& where,
                    bool cgroups = true);
 
-/// A line for each node, mount and hook, for logs.
+/// Returns a line for each node, mount and hook, for logs.
 std::vector<std::string> described(const nvidia::cdi::Edits& edits);
 
 }  // namespace slipway::shim

@@ -18,20 +18,20 @@ namespace cdi = nvidia::cdi;
 
 constexpr const char* kLegacyHooks[] = {"nvidia-container-runtime-hook", "nvidia-container-toolkit"};
 
-// Of a list that is edited: more than a container can use, and few enough to edit in no time.
+// Limits for an edited list: more than a container can use, and few enough to edit quickly.
 constexpr std::size_t kMostElements = 10'000;
 constexpr std::size_t kMostVariables = 100'000;
 
 using Elements = std::vector<Json>;
 
-/// Those that the list does not have yet.
+/// Adds elements that the list does not have.
 void add_once(Json& list, Elements elements) {
   std::set<Json, std::less<>> existing(list.begin(), list.end());
   for (Json& element : elements)
     if (existing.insert(element).second) list.push_back(std::move(element));
 }
 
-/// Puts elements in the place of those with the same key, at the end. Of several with one key the last counts.
+/// Replaces elements with the same key, and appends them. Of several with one key the last counts.
 void replace_by(Json& list, Elements elements, const std::function<std::string(const Json&)>& key_of) {
   std::set<std::string> keys;
   Elements last;
@@ -41,21 +41,21 @@ void replace_by(Json& list, Elements elements, const std::function<std::string(c
   std::move(last.rbegin(), last.rend(), std::back_inserter(list.get_ref<Json::array_t&>()));
 }
 
-/// "NAME=" of a variable; the whole of an element that is none.
+/// Returns "NAME=" for a variable; the whole element if it is not one.
 std::string variable_of(const Json& element) {
   const std::string text = element.is_string() ? element.get<std::string>() : std::string();
   const auto equals = text.find('=');
   return equals == std::string::npos ? text : text.substr(0, equals + 1);
 }
 
-/// How many folders a mount is below the root.
+/// Returns how many folders a mount is below the root.
 std::ptrdiff_t depth_of(const Json& mount) {
   std::string path = std::filesystem::path(text_in(mount, "destination")).lexically_normal().string();
   if (path.size() > 1 && path.ends_with('/')) path.pop_back();
   return std::ranges::count(path, '/');
 }
 
-/// What is mounted on a folder comes after the mount of the folder itself.
+/// A mount inside a folder comes after the mount of the folder itself.
 void put_in_order(Json::array_t& mounts) {
   std::vector<std::pair<std::ptrdiff_t, Json>> by_depth;
   for (Json& mount : mounts) {
@@ -91,7 +91,7 @@ class Editor {
     return members_.make_object(bundle_, "process");
   }
 
-  /// A list that is edited, and that comes to have `more` elements more.
+  /// Returns a list for an edit that adds `more` elements.
   Result<Json*> list_for(Json& parent, const char* name, std::size_t more, std::size_t most = kMostElements) {
     SLIPWAY_TRY(list, members_.make_list(parent, name));
     if (list->size() + more > most)
@@ -106,7 +106,7 @@ class Editor {
     return {};
   }
 
-  /// A node without an owner belongs to the user that the container's program runs as.
+  /// A node without an owner is owned by the user of the container's process.
   Status give_to_user(cdi::DeviceNode& node) {
     SLIPWAY_TRY(process, members_.object_in(bundle_, "process"));
     if (process == nullptr) return {};

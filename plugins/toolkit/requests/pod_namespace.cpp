@@ -11,14 +11,14 @@
 namespace slipway::shim {
 namespace {
 
-// The namespace of a pod in a bundle: containerd's word, and CRI-O's.
+// The annotation with a pod's namespace in a bundle: containerd's name, and CRI-O's.
 constexpr const char* kNamespaces[] = {"io.kubernetes.cri.sandbox-namespace", "io.kubernetes.pod.namespace"};
 
-/// Kubelet's group for pods, at the top or below one that the node has for it.
+/// True for kubelet's group for pods, at the top or below a parent group.
 bool is_for_pods(std::string_view group) { return group == "kubepods" || group.starts_with("kubepods-"); }
 
-/// Whether containerd's CRI or CRI-O has put the container into its cgroup. An image can write annotations by way of
-/// podman, and never this: "SLICE:cri-containerd:ID" and "SLICE:crio:ID" for systemd, else "/kubepods/…/ID",
+/// True when containerd's CRI or CRI-O has put the container into its cgroup. An image can set annotations through
+/// podman, but never this path: "SLICE:cri-containerd:ID" and "SLICE:crio:ID" for systemd, else "/kubepods/…/ID",
 /// "…/crio-ID".
 bool is_in_a_pods_group(std::string_view path) {
   if (const auto colon = path.find(':'); colon != std::string_view::npos) {

@@ -10,10 +10,10 @@ namespace slipway::shim {
 namespace {
 
 constexpr std::string_view kManagement = "management.nvidia.com/";
-// The kinds of NVIDIA's device plugin, which makes CDI specs of its own.
+// The vendor of NVIDIA's device plugin, which writes its own CDI specs.
 constexpr std::string_view kPluginVendor = "k8s.device-plugin.nvidia.com";
-// What device plugins give beside GPUs, by the settings of the node and not by what a pod asks for. Of the IMEX
-// channels that is the first, which all jobs share; the others are claims of single jobs.
+// Devices that device plugins add to GPUs because of the node's settings, not a pod's request. The first IMEX channel
+// is shared by all jobs; the others are claimed by single jobs.
 constexpr std::string_view kBesideGpus[] = {"gds=all", "mofed=all", "gdrcopy=all", "imex-channel=0"};
 constexpr std::string_view kFirstChannel = "nvidia.com/imex-channel=0";
 
@@ -21,7 +21,7 @@ std::string_view vendor_in(std::string_view device) { return device.substr(0, de
 
 std::string name_in(const std::string& device) { return device.substr(device.find('=') + 1); }
 
-/// As device plugins name GPUs and MIG devices.
+/// True for names of GPUs and MIG devices that device plugins use.
 bool is_uuid(std::string_view name) { return name.starts_with("GPU-") || name.starts_with("MIG-"); }
 
 bool goes_beside_gpus(std::string_view device, Way way) {
@@ -47,7 +47,7 @@ bool Policy::is_given(const std::string& device, Way way) {
   if (kubelets.names.contains(device)) return true;
   const std::string name = name_in(device);
   if (way == Way::fresh_annotation && is_uuid(name) && kubelets.names.contains(config_.default_kind + "=" + name))
-    return true;  // by a kind of the device plugin's own
+    return true;  // under one of the device plugin's own kinds
   return !kubelets.devices.empty() && device.find('/') != std::string::npos && goes_beside_gpus(device, way);
 }
 

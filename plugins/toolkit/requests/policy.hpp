@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/requests/policy.hpp - which of the devices that a container asks for it may have, and what is
-// said of the others.
+// plugins/toolkit/requests/policy.hpp - the requested devices that a container may have, and the messages about the
+// others.
 #pragma once
 
 #include <optional>
@@ -13,27 +13,27 @@
 
 namespace slipway::shim {
 
-/// How a container asks.
+/// The way in which a container requests a device.
 enum class Way { annotation, fresh_annotation, mount, variable };
 
-/// For one container; see read_request() for what counts.
+/// Decides for one container; read_request() lists the rules.
 class Policy {
  public:
-  /// @param privileged  the container has all devices of the host anyway
+  /// @param privileged  the container has all devices of the host in any case
   /// @param where       the container, for errors; all three live as long as the policy
   Policy(const Config& config, const Origin& origin, const std::string& where, bool privileged)
       : config_(config), origin_(origin), where_(where), privileged_(privileged) {}
 
   bool may_have(const std::string& device, Way way);
-  /// A device that does not count is not an error: a variable's, since images have them; and one that an engine with
-  /// CDI support of its own gives without us, when kubelet may have written the annotation that names it.
+  /// True for a denied device that is not an error: one of a variable, since images set them; and one that an engine
+  /// with its own CDI support injects without slipway, if kubelet may have written the annotation.
   bool is_left_out(const std::string& device, Way way) const;
-  /// What kubelet has given to the container; nothing where kubelet cannot be asked.
+  /// Returns the devices that kubelet has given to the container; empty if kubelet cannot be asked.
   const KubeletDevices& given();
-  /// Kubelet could not be asked, and only device plugins name devices like this one.
+  /// True when kubelet could not be asked, and only device plugins use names like this one.
   bool is_in_doubt(const std::string& device);
 
-  /// @param source  what asks
+  /// @param source  the setting that asks
   Error denied(const std::string& device, const std::string& source);
   Error in_doubt(const std::string& device, const std::string& source);
   std::string why_not(const std::string& device);

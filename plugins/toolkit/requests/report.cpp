@@ -40,7 +40,7 @@ std::string utc(std::time_t now) {
 std::string shortened(std::string_view foreign) {
   if (foreign.size() <= kMostForeign) return std::string(foreign);
   std::size_t end = kMostForeign;
-  while (end > 0 && (static_cast<unsigned char>(foreign[end]) & 0xC0U) == 0x80U) --end;  // within a letter of UTF-8
+  while (end > 0 && (static_cast<unsigned char>(foreign[end]) & 0xC0U) == 0x80U) --end;  // inside a UTF-8 character
   return std::string(foreign.substr(0, end)) + "…";
 }
 

@@ -22,9 +22,9 @@ constexpr const char* kVisible = "NVIDIA_VISIBLE_DEVICES";
 constexpr const char* kChannels = "NVIDIA_IMEX_CHANNELS";
 constexpr std::string_view kMountRoot = "/var/run/nvidia-container-devices/";
 constexpr std::string_view kJitVendor = "runtime.nvidia.com/";
-constexpr std::size_t kMostNamed = 8;      // devices in a message
+constexpr std::size_t kMostNamed = 8;      // devices listed in a message
 constexpr std::size_t kMostWarnings = 16;  // of one container
-// Variables that add the device `all` of a kind of its own.
+// Variables that add the device `all` of their own kind.
 constexpr const char* kFunctions[][2] = {{"NVIDIA_GDS", "nvidia.com/gds=all"},
                                          {"NVIDIA_MOFED", "nvidia.com/mofed=all"},
                                          {"NVIDIA_GDRCOPY", "nvidia.com/gdrcopy=all"},
@@ -34,7 +34,7 @@ constexpr const char* kChannelKind = "nvidia.com/imex-channel=";
 /// More than a node can have: 16 GPUs of 7 MIG devices each, and 2048 IMEX channels.
 constexpr std::size_t kMostDevices = 4096;
 
-/// Where a name stands twice the last one counts, as for the programs that the engine's own runtime starts.
+/// The last value of a repeated name counts, as for programs that the engine's runtime starts.
 Result<Environment> environment_of(const Json& bundle, const Members& members) {
   Environment environment;
   SLIPWAY_TRY(process, members.object_in(bundle, "process"));
@@ -50,7 +50,7 @@ Result<Environment> environment_of(const Json& bundle, const Members& members) {
   return environment;
 }
 
-/// CAP_SYS_ADMIN among those that the container may ever have; nobody gets more by asking for GPUs then.
+/// True when the container may have CAP_SYS_ADMIN: then access to GPUs gives it no further rights.
 bool is_privileged(const Json& bundle) {
   const auto process = bundle.find("process");
   if (process == bundle.end() || !process->is_object()) return false;
@@ -61,8 +61,8 @@ bool is_privileged(const Json& bundle) {
          std::ranges::any_of(*bounding, [](const Json& name) { return name == "CAP_SYS_ADMIN"; });
 }
 
-/// "VENDOR/CLASS=NAME", with the default kind where only a name is given. Names of NVIDIA's runtime that makes specs by
-/// itself are those of the specs on the host.
+/// Returns "VENDOR/CLASS=NAME", with the default kind for a name alone. Names of NVIDIA's runtime in jit-cdi mode map
+/// to those of the host's specs.
 std::string qualified(const std::string& device, const Config& config) {
   if (device.find('=') == std::string::npos) return config.default_kind + "=" + device;
   return device.starts_with(kJitVendor) ? device.substr(kJitVendor.find('.') + 1) : device;
@@ -101,8 +101,8 @@ class Reader {
   }
 
  private:
-  /// Takes a device that the container asks for, if it may have it.
-  /// @param source  what asks, for messages
+  /// Adds a requested device if the container may have it.
+  /// @param source  the setting that asks, for messages
   Status want(const std::string& device, Way way, const std::string& source) {
     if (!known_.insert(device).second) return {};
     if (known_.size() > kMostDevices) return too_many();
@@ -129,7 +129,7 @@ class Reader {
     if (request_.warnings.size() < kMostWarnings) request_.warnings.push_back(std::move(text));
   }
 
-  /// One warning for all that a source asked for in vain.
+  /// Adds one warning for all denied devices of a source.
   void warn_of_left_out(const std::string& source) {
     if (left_out_.empty()) return;
     std::vector<std::string> names;
@@ -158,8 +158,8 @@ class Reader {
     return {};
   }
 
-  /// "0", "cdi/VENDOR/CLASS/NAME", "cdi/VENDOR/CLASS=NAME" and "imex/N": what is behind the folder, where the source is
-  /// /dev/null.
+  /// Reads "0", "cdi/VENDOR/CLASS/NAME", "cdi/VENDOR/CLASS=NAME" and "imex/N": the destination below the folder, for
+  /// mounts of /dev/null.
   Status from_mounts() {
     SLIPWAY_TRY(mounts, members_.list_in(bundle_, "mounts"));
     if (mounts == nullptr) return {};
@@ -222,7 +222,7 @@ class Reader {
     return set("CUDA_VERSION") && !set("NVIDIA_REQUIRE_CUDA");
   }
 
-  /// `all` outranks other names, and any name outranks `none`.
+  /// `all` overrides other names, and any name overrides `none`.
   Status take(const std::vector<std::string>& names, Way way, const std::string& source) {
     const bool all = std::ranges::count(names, "all") != 0;
     for (const std::string& name : names) {
@@ -236,7 +236,7 @@ class Reader {
     return {};
   }
 
-  /// The driver's files come with its control nodes, so they are for those who may have a GPU.
+  /// The driver's files come with its control nodes, so only containers that may have a GPU get them.
   Status take_driver_only(Way way, const std::string& source) {
     request_.asked = true;
     const std::string device = config_.default_kind + "=none";
@@ -280,8 +280,8 @@ class Reader {
   Policy policy_;
   Environment environment_;
   std::vector<std::string> channels_from_mounts_;
-  std::set<std::string> known_;        // what was asked for
-  std::vector<std::string> left_out_;  // by the source at hand
+  std::set<std::string> known_;        // requested devices
+  std::vector<std::string> left_out_;  // for the current source
   Request request_;
 };
 

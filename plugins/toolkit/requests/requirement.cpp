@@ -16,7 +16,7 @@ constexpr std::string_view kPrefix = "NVIDIA_REQUIRE_";
 constexpr std::string_view kJetpack = "NVIDIA_REQUIRE_JETPACK";
 constexpr const char* kCuda = "NVIDIA_REQUIRE_CUDA";
 constexpr const char* kCudaVersion = "CUDA_VERSION";
-constexpr std::string_view kOperators[] = {"!=", "<=", ">=", "=", "<", ">"};  // the longer ones first
+constexpr std::string_view kOperators[] = {"!=", "<=", ">=", "=", "<", ">"};  // longer ones first
 constexpr std::string_view kProperties[] = {"cuda", "driver", "arch", "brand"};
 constexpr std::string_view kOfOperators = "<>=!";
 
@@ -45,7 +45,7 @@ std::string in_lower_case(std::string_view text) {
   return lower;
 }
 
-/// As Go's strconv.ParseBool has it; anything else is false.
+/// Reads a boolean like Go's strconv.ParseBool; anything else is false.
 bool is_true(const std::string& text) {
   constexpr std::string_view kTrue[] = {"1", "t", "T", "true", "TRUE", "True"};
   return std::ranges::count(kTrue, text) != 0;
@@ -53,7 +53,7 @@ bool is_true(const std::string& text) {
 
 std::string quoted(std::string_view part) { return "'" + shortened(part) + "'"; }
 
-/// Reads "PROPERTY OPERATOR VALUE", without blanks. Nothing is added where the property is none that is known.
+/// Reads "PROPERTY OPERATOR VALUE", without blanks. Adds nothing for an unknown property.
 Status read_condition(const Requirement& requirement, std::string_view text, Alternative& into, std::size_t& read) {
   if (++read > kMostConditions)
     return no_expression(requirement, "it has more than " + std::to_string(kMostConditions) + " conditions");
@@ -79,7 +79,7 @@ Status read_condition(const Requirement& requirement, std::string_view text, Alt
   return {};
 }
 
-/// Alternatives without a condition that is known are left out.
+/// Leaves out alternatives without a known condition.
 Result<std::vector<Alternative>> read_alternatives(const Requirement& requirement) {
   if (requirement.expression.size() > kLongestRequirement)
     return no_expression(requirement, "it has more than " + std::to_string(kLongestRequirement) + " bytes");
@@ -116,7 +116,7 @@ Answer holds(const Condition& condition, const GpuFacts& gpu) {
   return holds ? Answer::yes : Answer::no;
 }
 
-/// What an alternative comes to, and the condition that decides it.
+/// The result of an alternative, and the condition that decides it.
 struct Verdict {
   Answer value = Answer::yes;
   const Condition* by = nullptr;
@@ -146,7 +146,7 @@ Error not_met(const Requirement& requirement, const Condition& condition, const 
                {}};
 }
 
-/// "12.4" of "12.4.1"; empty: it is not a version.
+/// Returns "12.4" for "12.4.1"; empty: it is not a version.
 std::string major_and_minor(const std::string& text) {
   if (!is_version(text)) return {};
   const auto second = text.find('.', text.find('.') + 1);

@@ -33,10 +33,10 @@ std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
-// Of nvidia.com, that slipway makes specs of.
+// Classes of nvidia.com for which slipway generates specs.
 constexpr const char* kClasses[] = {"gpu", "gds", "mofed", "gdrcopy", "nvswitch", "imex-channel"};
 
-/// How a spec of that kind is made. A command names no class that a container's author made up.
+/// Says how to create a spec of that kind. The command never includes a class that a container's author invented.
 std::string how_to_make(const std::string& kind) {
   const std::string name = kind.substr(kind.find('/') + 1);
   if (kind == "management.nvidia.com/gpu")
@@ -48,7 +48,7 @@ std::string how_to_make(const std::string& kind) {
          " --output /var/run/cdi/nvidia.com-" + name + ".yaml`";
 }
 
-/// Of slipway's hooks as of NVIDIA's.
+/// True for slipway's hook and NVIDIA's.
 bool makes_cuda_compatible(const cdi::Hook& hook) { return std::ranges::count(hook.args, "enable-cuda-compat") != 0; }
 
 }  // namespace
@@ -122,7 +122,7 @@ const Specs::ByName& Specs::named(const std::string& kind, Index& index) const {
   if (fresh)
     for (const Found& one : all_of(kind)) {
       std::vector<Found>& same = place->second[one.device->name];
-      if (same.empty() || same.back().file != one.file) same.push_back(one);  // of a file the first counts
+      if (same.empty() || same.back().file != one.file) same.push_back(one);  // of one file the first entry counts
     }
   return place->second;
 }
@@ -134,7 +134,7 @@ Result<std::vector<Specs::Found>> Specs::find(const std::string& device, Index& 
   const ByName& here = named(kind, index);
   const auto found = here.find(name);
   if (found == here.end()) {
-    std::vector<Found> all;  // where no spec has the device `all`: every one of the kind
+    std::vector<Found> all;  // if no spec has the device `all`: every device of the kind
     if (name == "all") all = all_of(kind);
     if (all.empty()) return missing(kind, name, request, config);
     return all;
@@ -154,7 +154,7 @@ Result<std::vector<Specs::Found>> Specs::find(const std::string& device, Index& 
 
 std::vector<std::string> Specs::all_names_of(const std::string& device) const {
   const std::string kind = device.substr(0, device.find('='));
-  std::map<std::string, const cdi::Device*> by_name;  // of each name the one that counts
+  std::map<std::string, const cdi::Device*> by_name;  // the effective device of each name
   for (const File& file : files_)
     if (file.spec.kind == kind)
       for (const auto& one : file.spec.devices) by_name[one.name] = &one;

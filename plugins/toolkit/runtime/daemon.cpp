@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/runtime/daemon.hpp"
 
-#include <algorithm>
 #include <chrono>
 
 #include <sys/socket.h>
 
+#include <slipway/service/unit_state.hpp>
 #include <slipway/text.hpp>
 #include <slipway/unix_socket.hpp>
 
@@ -17,9 +17,9 @@ namespace slipway::toolkit {
 namespace {
 
 constexpr std::chrono::seconds kAskLimit{30};
-constexpr std::string_view kDeleted = " (deleted)";  // proc(5): the program was replaced while it runs
+constexpr std::string_view kDeleted = " (deleted)";  // proc(5): the program was replaced while it is running
 
-/// A connection to a socket of this machine.
+/// Connects to a socket of this machine.
 Fd connect_here(const Host& host, const std::string& socket) {
   if (!host.live()) return {};
   auto end = connect_to(host, socket);
@@ -32,7 +32,7 @@ std::vector<std::string> words_of(std::string_view text, char separator) {
   return words;
 }
 
-/// The innermost service in whose group the process is (cgroups(7)).
+/// Returns the innermost service whose group contains the process (cgroups(7)).
 std::string unit_of(const Host& host, const std::string& process) {
   const std::string groups = host.read(process + "/cgroup").value_or("");
   std::string unit;
@@ -73,7 +73,7 @@ std::optional<Daemon> find_peer(const Host& host, const std::string& socket, con
   if (path.ends_with(kDeleted)) path.resize(path.size() - kDeleted.size());
   auto words = words_of(host.read(process + "/cmdline").value_or(""), '\0');
   if (path.empty() || words.empty() || file_name(words.front()) != program) return {};
-  // K3s is one program under many names; asked for its version it has to be called by the engine's.
+  // K3s is one program under many names; it prints the engine's version only under the engine's name.
   if (file_name(path) != program) path = folder_of(path) + "/" + program;
   words.erase(words.begin());
   const std::string unit = unit_of(host, process);
@@ -96,13 +96,8 @@ std::optional<Daemon> read_unit(const Host& host, const std::string& unit) {
 
 bool starts_later(const Host& host, const std::string& unit) {
   if (unit.empty()) return false;
-  const auto state = host.run({"systemctl", "show", "--property=ActiveState,Job", unit}, kAskLimit);
-  if (!state || state->exit_status != 0) return false;
-  const auto lines = lines_of(state->output);
-  const bool inactive = std::count(lines.begin(), lines.end(), "ActiveState=inactive") != 0;
-  return inactive && std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
-           return line.starts_with("Job=") && line != "Job=" && line != "Job=0";
-         });
+  const auto state = unit_state(host, unit, kAskLimit);
+  return state && state->queued;
 }
 
 std::string first_unit(const Host& host, const std::vector<std::string>& units) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/runtime/engine.hpp - what the component runtime knows of a container engine, and what it changes
-// there.
+// plugins/toolkit/runtime/engine.hpp - the component runtime's data about a container engine, and its changes there.
 //
-// A handler that starts runc by another path, or crun, gives that program up for the runtime for GPUs, which looks for
-// runc and then crun in PATH unless its settings say otherwise.
+// A handler that starts runc by another path, or crun, is changed to the runtime for GPUs, which searches runc and then
+// crun in PATH unless its settings name a program.
 #pragma once
 
 #include <string>
@@ -19,7 +18,7 @@
 
 namespace slipway::toolkit {
 
-/// The numbers of a version, "1.6.20~ds1-1" -> {1, 6, 20}; {0, 0, 0} when it is not known.
+/// The numbers of a version, "1.6.20~ds1-1" -> {1, 6, 20}; {0, 0, 0} when it is unknown.
 struct EngineVersion {
   unsigned major = 0;
   unsigned minor = 0;
@@ -35,35 +34,36 @@ inline constexpr EngineVersion kPodmanWithCdi{4, 1};
 
 EngineVersion parse_engine_version(const std::string& text);
 
-/// The version of an installed program: asked on a live host, else that of the package that has it.
-/// @param packages  names that distributions give it
+/// Returns the version of an installed program: runs it on a live host, else uses its package.
+/// @param packages  its names in distributions
 std::string read_engine_version(const Host& host, const std::string& program, const std::vector<std::string>& packages);
 
-/// The version of the first of the packages that dpkg's list has; empty: it has none of them.
+/// Returns the version of the first of the packages in dpkg's list; empty: none is installed.
 std::string read_package_version(const Host& host, const std::vector<std::string>& packages);
 
-/// Where a program is, below the usual folders; empty when it is not installed.
+/// Returns a program's path in the usual folders; empty when it is not installed.
 std::string find_program(const Host& host, const std::string& name);
 
-/// The runtime program that handlers start: the one of the settings, else an installed one that finds GPUs by itself;
-/// empty: none, and the engine's own CDI support does the work.
+/// Returns the runtime program for handlers: the configured one, else an installed one that finds GPUs by itself;
+/// empty: none, and the engine's own CDI support is used.
 std::string find_runtime(const Host& host, const RuntimeSettings& settings);
 
-/// A program that acts on what containers request by NVIDIA_VISIBLE_DEVICES.
+/// True for a program that acts on NVIDIA_VISIBLE_DEVICES.
 bool is_gpu_runtime(const std::string& program);
 
 inline constexpr const char* kRuncType = "io.containerd.runc.v2";
 
-/// A handler's table from the one that it inherits from. @param binary  empty: the base's own
+/// Builds a handler's table from the one that it inherits from. @param binary  empty: that of the base
 Json inherit_containerd_handler(const Json& base, const std::string& binary, bool version_1);
 
-/// The handler to inherit from: the default one, else crun, else runc; neither one of `ours` nor a runtime for GPUs.
+/// Returns the handler to inherit from: the default one, else crun, else runc; never one of `ours` or a runtime for
+/// GPUs.
 /// @param runtime  the table crio.runtime
 Json crio_base_handler(const std::vector<std::string>& ours, const Json& runtime);
 
-// Each engine: facts about it (an object; null: not installed), and the actions that follow from them.
+// For each engine: facts about it (an object; null: not installed), and the resulting actions.
 
-/// @param name  "containerd", or a distribution that brings it along: "k3s", "rke2", "k0s", "microk8s"
+/// @param name  "containerd", or a distribution that includes it: "k3s", "rke2", "k0s", "microk8s"
 Result<Json> read_containerd(const std::string& name, const RuntimeSettings& settings, const Host& host);
 Status plan_containerd(const RuntimeSettings& settings, const Json& facts, bool live, Plan& plan);
 Result<Json> read_crio(const RuntimeSettings& settings, const Host& host);
@@ -73,48 +73,48 @@ Status plan_docker(const RuntimeSettings& settings, const Json& facts, bool live
 Result<Json> read_podman(const RuntimeSettings& settings, const Host& host);
 Status plan_podman(const RuntimeSettings& settings, const Json& facts, bool live, Plan& plan);
 
-// Which daemon it is, without a look at its configuration: "kind", "title", "version", "program", "unit", "socket",
+// Identifies the daemon without reading its configuration: "kind", "title", "version", "program", "unit", "socket",
 // "config"; null: not installed.
 Json find_containerd(const std::string& name, const RuntimeSettings& settings, const Host& host);
 Json find_crio(const RuntimeSettings& settings, const Host& host);
 
-/// What CRI-O puts together (crio/configuration.hpp), slipway's own drop-in left out.
+/// Returns CRI-O's merged configuration (crio/configuration.hpp), without slipway's own drop-in.
 Result<Json> read_crio_configuration(const RuntimeSettings& settings, const Host& host);
-/// What containers.conf(5) and its drop-ins say together, slipway's own left out.
+/// Returns containers.conf(5) merged with its drop-ins, without slipway's own.
 Result<Json> read_containers_conf(const Host& host);
 
-// The same facts from files alone, without looking for a daemon: its version, arguments and socket stay unknown, and an
-// engine that is not installed is as good as one that is. What `settings.places` names counts, else the usual files.
+// The same facts from files alone, without looking for a daemon: version, arguments and socket stay unknown, and it
+// does not matter whether the engine is installed. Uses `settings.places`, else the usual files.
 
-/// A program that is named is asked for its version.
+/// A configured program is run to get its version.
 Result<Json> read_containerd_files(const RuntimeSettings& settings, const Host& host);
 Result<Json> read_crio_files(const RuntimeSettings& settings, const Host& host);
 Result<Json> read_docker_files(const RuntimeSettings& settings, const Host& host);
 
-/// A member of nested objects; null where one is missing.
+/// Returns a member of nested objects; null if one is missing.
 Json at_path(const Json& value, const std::vector<std::string>& names);
-/// A text that is a member of an object; empty where there is none, or something else.
+/// Returns a text member of an object; empty if it is missing or has another type.
 std::string text_of(const Json& object, const std::string& name);
-/// Sets a member of nested objects, making those on the way.
+/// Sets a member of nested objects, and creates missing ones on the way.
 void set_path(Json& value, const std::vector<std::string>& names, Json member);
 
-/// The error for an engine that knows no CDI where no runtime program is installed either.
+/// The error for an engine without CDI support if no runtime program is installed either.
 Error needs_runtime(const std::string& engine, const std::string& version);
 
-/// Which program makes an engine's containers that get no GPU: {"program": NAME or PATH, "hidden": the default handler
-/// is a runtime for GPUs, so that the program of the handler runc is taken; "stated": it has to be written down, since
-/// the handler runc has another one, which would be taken once the default handler is one for GPUs}. A runtime for GPUs
-/// is never that program: it would start itself.
+/// Returns the program that creates an engine's containers without a GPU: {"program": NAME or PATH, "hidden": the
+/// default handler is a runtime for GPUs, so the program of the handler runc is used; "stated": it must be written to
+/// the settings, because the handler runc has another one, which would be used once the default handler is one for
+/// GPUs}. A runtime for GPUs is never that program: it would start itself.
 /// @param of_default  the program of the default handler; empty: the engine's own choice
 /// @param of_runc     the program of the handler runc, likewise
 /// @param ours        the program that slipway's handlers start
 Json low_level_of(const std::string& of_default, const std::string& of_runc, const std::string& ours);
 
-/// Facts about it, from those of the engines by name: {"runtimes": […]} or {"note": "…"}; null: nothing to do.
-/// Errors: `invalid` when the settings' file is not TOML.
+/// Returns facts from those of the engines by name: {"runtimes": […]} or {"note": "…"}; null: nothing to do. Errors:
+/// `invalid` when the settings' file is not TOML.
 Result<Json> read_low_level(const Json& engines, const Host& host);
-/// Writes them into the settings of the runtime for GPUs, and with them the rules for requests of devices.
-/// @param facts  of read_low_level()
+/// Writes them into the settings of the runtime for GPUs, together with the rules for device requests.
+/// @param facts  from read_low_level()
 void plan_low_level(const Json& facts, const RuntimeSettings& settings, Plan& plan);
 
 }  // namespace slipway::toolkit

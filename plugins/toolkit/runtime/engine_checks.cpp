@@ -4,6 +4,8 @@
 #include <sstream>
 #include <thread>
 
+#include <slipway/action/triggers.hpp>
+#include <slipway/service/unit_state.hpp>
 #include <slipway/text.hpp>
 
 #include "toolkit/environment.hpp"
@@ -23,7 +25,7 @@ using Words = std::vector<std::string>;
 
 Words words(const Json& data, const char* member) { return data.value(member, Words{}); }
 
-/// How the tool is asked for what its configuration amounts to.
+/// Returns the tool's command that prints the effective configuration.
 std::vector<std::string> question(const Json& data, const Host& host) {
   const std::string program = data.value("program", "");
   const std::string config = data.value("config", "");
@@ -42,7 +44,7 @@ std::vector<std::string> question(const Json& data, const Host& host) {
   return argv;
 }
 
-/// Those of our handlers that the changed file has: a user may have taken one out since.
+/// Returns those of slipway's handlers that the changed file has: a user may have removed one since.
 Words handlers_in_file(const Json& data, const Host& host) {
   const auto text = host.read(data.value("path", ""));
   const auto file = text ? parse_toml(*text, data.value("path", "")) : Result<Json>(Json(nullptr));
@@ -54,7 +56,8 @@ Words handlers_in_file(const Json& data, const Host& host) {
   return names;
 }
 
-/// What speaks against a configuration as containerd prints it whole; empty: nothing. It prints what it would not load.
+/// Returns the problem in containerd's full configuration dump; empty: none. It also prints settings that it would not
+/// load.
 std::string objection(const std::string& dump, const std::vector<std::string>& names) {
   const auto config = parse_toml(dump, "containerd config dump");
   const Json plugins = config ? at_path(*config, {"plugins"}) : Json(nullptr);
@@ -72,7 +75,7 @@ std::string objection(const std::string& dump, const std::vector<std::string>& n
   return seen ? "" : "it does not read the file that the handlers are in";
 }
 
-/// What the engine says against its configuration; empty: nothing.
+/// Returns the engine's error about its configuration; empty: none.
 Result<std::string> refusal(const Json& data, const Host& host) {
   if (data.value("tool", "") == "docker" && !host.exists(data.value("config", ""))) return std::string();
   auto output = host.run(question(data, host), kToolLimit);
@@ -86,13 +89,13 @@ Result<std::string> refusal(const Json& data, const Host& host) {
 }
 
 bool stopped_by_somebody(const Host& host, const std::string& unit) {
-  const auto state = host.run({"systemctl", "show", "--property=ActiveState", "--value", unit}, kToolLimit);
-  return state && state->output.starts_with("inactive");
+  const auto state = unit_state(host, unit, kToolLimit);
+  return state && state->active == "inactive";
 }
 
 std::string socket_of(const Json& data) { return data.value("socket", ""); }
 
-/// It runs and works; an engine that nobody wants to run is left alone.
+/// True when it runs and works; an engine that is not meant to run is ignored.
 bool answers(const Json& data, const Host& host) {
   if (!socket_answers(host, socket_of(data)))
     return !host.exists(socket_of(data)) || stopped_by_somebody(host, data.value("unit", ""));
@@ -137,7 +140,7 @@ std::string EngineChecks::why_not_restarted() const {
 
 void EngineChecks::restart_after(Action& change, const std::string& reason) const {
   change.because(reason);
-  if (why_not_restarted().empty()) change.triggers({"restart:" + facts_.value("unit", "")});
+  if (why_not_restarted().empty()) change.triggers({action::restart(facts_.value("unit", ""))});
 }
 
 void EngineChecks::add_answer_check(Plan& plan) const {
@@ -198,7 +201,7 @@ bool cri_works(const Host& host, const std::string& program, const std::string& 
     std::string platforms;
     std::string status;
     fields >> type >> name >> platforms >> status;
-    // Version 3 of the configuration has the plugin in parts (io.containerd.cri.v1 runtime, images).
+    // Version 3 of the configuration splits the plugin (io.containerd.cri.v1 runtime, images).
     if (!(type == "io.containerd.grpc.v1" && name == "cri") && type != "io.containerd.cri.v1") continue;
     if (status != "ok") return false;
     loaded = true;

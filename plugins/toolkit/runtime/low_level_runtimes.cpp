@@ -22,7 +22,7 @@ Json list_for(const std::string& program) {
   return list;
 }
 
-/// The list has the form of one that slipway writes, and no runtime for GPUs at its head.
+/// True when the list has the form that slipway writes, and no runtime for GPUs comes first.
 bool as_written(const Json& list) {
   if (!list.is_array() || list.empty() || !list[0].is_string()) return false;
   const std::string first = list[0];
@@ -37,7 +37,7 @@ Json low_level_of(const std::string& of_default, const std::string& of_runc, con
     return !program.empty() && std::ranges::count(kUsualRunc, program) == 0 && !for_gpus(program);
   };
   const bool hidden = !of_default.empty() && for_gpus(of_default);
-  // A default handler that names no program may be of another kind, such as Kata's.
+  // A default handler without a program may be of another kind, such as Kata's.
   const std::string program = hidden || of_default.empty() ? of_runc : of_default;
   return Json{{"program", counts(program) ? program : kDefault},
               {"hidden", hidden},
@@ -46,8 +46,8 @@ Json low_level_of(const std::string& of_default, const std::string& of_runc, con
 
 Result<Json> read_low_level(const Json& engines, const Host& host) {
   std::set<std::string> programs;
-  bool hidden = false;  // some engine's default handler is a runtime for GPUs
-  bool stated = false;  // once it is, the handler runc would say another program
+  bool hidden = false;  // the default handler of an engine is a runtime for GPUs
+  bool stated = false;  // once it is, the handler runc would give another program
   for (const Json& engine : engines) {
     const Json low_level = at_path(engine, {"low_level"});
     if (text_of(engine, "runtime").empty() || !low_level.is_object()) continue;
@@ -65,7 +65,7 @@ Result<Json> read_low_level(const Json& engines, const Host& host) {
     return Json{{"note", "the engines here start different OCI runtimes; name the one behind GPU containers in " +
                              std::string(kSettings) + " (nvidia-container-runtime.runtimes)"}};
   const Json wanted = list_for(*programs.begin());
-  if (!configured.is_null() && configured != wanted) return Json(nullptr);  // somebody has decided that already
+  if (!configured.is_null() && configured != wanted) return Json(nullptr);  // the user has set it already
   return Json{{"runtimes", wanted}};
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kPodmanDropIn = "/etc/containers/containers.conf.d/99-nvidia.conf";
 
-/// The program of `engine.runtime`, by the first of its paths that is there.
+/// Returns the program of `engine.runtime`: the first of its paths that exists.
 std::string podman_program(const Json& engine, const std::string& name, const Host& host) {
   const Json paths = at_path(engine, {"runtimes", name});
   if (paths.is_array())
@@ -41,13 +41,14 @@ Result<Json> read_containers_conf(const Host& host) {
 Result<Json> read_podman(const RuntimeSettings& settings, const Host& host) {
   const std::string program = find_program(host, "podman");
   if (program.empty()) return Json(nullptr);
-  // An ordinary user's `podman --version` leaves folders in /tmp, so it is run only where no list of packages tells.
+  // For an ordinary user `podman --version` leaves folders in /tmp, so it is run only if no package list has the
+  // version.
   std::string version = read_package_version(host, {"podman"});
   if (version.empty()) version = read_engine_version(host, program, {});
   SLIPWAY_TRY(conf, read_containers_conf(host));
   const Json engine = at_path(conf, {"engine"});
   Json facts{{"version", version}, {"runtime", find_runtime(host, settings)}};
-  // Where no file names one, podman takes the first that is installed, as slipway-runtime does.
+  // If no file sets one, podman uses the first that is installed, as slipway-runtime does.
   if (const std::string name = text_of(engine, "runtime"); !name.empty())
     facts["low_level"] = low_level_of(podman_program(engine, name, host), podman_program(engine, "runc", host),
                                       text_of(facts, "runtime"));

@@ -7,7 +7,7 @@
 namespace slipway::toolkit {
 namespace {
 
-constexpr std::size_t kMostBytes = 253;  // of a namespace or a device's name
+constexpr std::size_t kMostBytes = 253;  // of a namespace's or a device's name
 
 using Texts = std::vector<std::string>;
 
@@ -20,7 +20,7 @@ bool is_namespace(std::string_view text) {
   return text == "*" || (!text.empty() && text.find_first_not_of(kLetters) == std::string_view::npos);
 }
 
-/// "VENDOR/CLASS=NAME", where only the whole name may be a "*".
+/// True for "VENDOR/CLASS=NAME"; only the whole name may be "*".
 bool is_device(std::string_view text) {
   const auto slash = text.find('/');
   const auto equals = text.find('=');
@@ -83,7 +83,7 @@ bool permits(const RequestRules& rules, const std::string& pod_namespace, const 
 }
 
 std::string rule_for(const std::string& pod_namespace, const std::string& device) {
-  // Somebody pastes it, and whoever asks for a device wrote its name.
+  // Users paste this text, and its device name comes from the container's author.
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:/=";
   const bool plain = device.size() <= kMostBytes && device.find_first_not_of(kPlain) == std::string::npos;
   const bool known = pod_namespace.empty() || (pod_namespace != "*" && is_namespace(pod_namespace));

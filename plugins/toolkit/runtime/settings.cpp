@@ -22,8 +22,7 @@ Result<bool> flag(const Spec& spec, const std::string& key, const Variables& var
   return found.name.empty() ? Result<bool>(otherwise) : parse_flag(found);
 }
 
-/// A path, from its key or a variable; empty where nobody says one.
-/// Not each engine has a key for each of its places.
+/// Reads a path from its key or a variable; empty if neither is set. Not every engine has a key for each of its places.
 Result<std::string> path(const Spec& spec, const std::string& key, const Variables& variables, const Names& names) {
   if (spec.json().contains(key)) return spec.text(key);
   const auto found = variables.find(names);
@@ -35,7 +34,7 @@ Error contradiction(const std::string& what, const std::string& where, const std
   return Error{ErrorCode::usage, what, where, next, {}};
 }
 
-/// Keys about engines that are changed, which would have no effect where none is.
+/// Rejects keys about changes to engines if no engine is changed.
 Status expect_no_engine_keys(const Spec& spec, const std::string& why) {
   for (const char* key : {"names", "set_as_default", "runtime_type", "cdi", "restart", "containerd_config",
                           "containerd_drop_in", "crio_drop_in", "docker_config"})
@@ -46,7 +45,7 @@ Status expect_no_engine_keys(const Spec& spec, const std::string& why) {
   return {};
 }
 
-/// Whether the engines are to be left alone: by an empty list of them, or by NO_RUNTIME_CONFIG.
+/// True when the engines must not be changed: by an empty list of them, or by NO_RUNTIME_CONFIG.
 Result<bool> read_untouched(const Spec& spec, const Variables& variables) {
   const bool listed = spec.has("engines");
   const bool empty = listed && spec.texts("engines").empty();
@@ -65,7 +64,7 @@ Result<bool> read_untouched(const Spec& spec, const Variables& variables) {
   return true;
 }
 
-/// What the variable asks for stands in a key as well, which the core and the service read.
+/// True when a key also has the variable's setting; the core and the service read the key.
 bool is_said_by_key(const Spec& spec, const std::string& name, const std::string& value) {
   if (name == "ENABLE_NRI_PLUGIN") return spec.text("mode") == "nri";
   return name == "NRI_SOCKET" && spec.text("nri_socket") == value;
@@ -82,7 +81,7 @@ Result<Names> check_variables(const Spec& spec, const Variables& variables) {
   return nvidia::check_switches(installer_variables(), env, "nvidia-ctk-installer", "spec.components.runtime.env");
 }
 
-/// Namespaces whose pods may request management devices, as the installer's NRI plugin has it.
+/// Adds namespaces whose pods may request management devices, like the installer's NRI plugin.
 void add_management_namespaces(const Variables& variables, RuntimeSettings& settings) {
   Names namespaces = split_list(variables.find({"NRI_MANAGEMENT_CDI_DEVICE_NAMESPACES"}).value);
   if (const auto own = variables.find({"NRI_NAMESPACE"}); !own.name.empty()) namespaces.push_back(own.value);
@@ -103,7 +102,7 @@ Result<Names> read_engines(const Spec& spec, const Variables& variables) {
   return wrong_value(found, "containerd, crio or docker");
 }
 
-/// The variables that say something of "the" engine.
+/// Checks variables that apply to "the" engine.
 Status expect_one_engine(const Names& engines, const Variables& variables) {
   if (engines.size() == 1) return {};
   for (const char* name : {"RUNTIME_CONFIG", "RUNTIME_DROP_IN_CONFIG", "RUNTIME_SOCKET", "RUNTIME_EXECUTABLE_PATH"})
@@ -116,7 +115,7 @@ Status expect_one_engine(const Names& engines, const Variables& variables) {
   return {};
 }
 
-/// Distributions of Kubernetes bring containerd along.
+/// Distributions of Kubernetes include containerd.
 std::string family_of(const std::string& engine) {
   return engine == "crio" || engine == "docker" || engine == "podman" ? engine : "containerd";
 }

@@ -10,10 +10,10 @@
 
 namespace slipway::toolkit {
 
-/// Dates and times become texts. Errors: `invalid` with PATH:LINE:COLUMN.
+/// Converts dates and times to texts. Errors: `invalid` with PATH:LINE:COLUMN.
 Result<Json> parse_toml(std::string_view text, const std::string& path);
 
-/// The tables of an object with a header each, their values below; keys sorted, no indentation.
+/// Writes each table of an object with a header, followed by its values; keys sorted, no indentation.
 std::string to_toml(const Json& object);
 
 }  // namespace slipway::toolkit

@@ -66,7 +66,8 @@ constexpr std::array kKeys{
     honoured("slipway.requests", "requests"),
 };
 
-/// What is honoured where a container's start makes the specs; elsewhere the component cdi makes them, and has keys.
+/// Keys that apply if specs are generated at a container's start; otherwise the component cdi generates them, and has
+/// its own keys.
 constexpr std::array kOfJitCdi{
     needless("nvidia-container-cli.root",
              "the key `driver_root` of the component cdi says so without mode = \"jit-cdi\"", "/|/run/nvidia/driver"),
@@ -74,7 +75,7 @@ constexpr std::array kOfJitCdi{
     needless("nvidia-container-runtime.modes.jit-cdi.nvcdi-disable-hooks", "the mode is not jit-cdi"),
 };
 
-/// What is honoured where slipway-runtime makes containers; with NRI the engine and its own runtime do.
+/// Keys that apply if slipway-runtime creates containers; with NRI the engine and its own runtime do.
 constexpr std::array kNotOfNri{
     needless("nvidia-container-runtime.debug", "the service writes to its journal", "/dev/null"),
     needless("nvidia-container-runtime.mode", "the service gives devices by the CDI specs of the host", "auto|cdi"),
@@ -89,7 +90,7 @@ using Path = std::vector<std::string>;
 struct FlagKey {
   const char* key;  // of the spec
   Path path;
-  const char* variable;  // "": there is none
+  const char* variable;  // "": there is no variable
 };
 const std::vector<FlagKey>& flag_keys() {
   static const std::vector<FlagKey> keys{
@@ -110,7 +111,7 @@ std::string plain(const Json& value) {
   return value.is_array() && value.empty() ? std::string() : canonical(value);
 }
 
-/// Puts what the spec or a variable says into the file's tables.
+/// Adds the values of the spec or a variable to the file's tables.
 class Taker {
  public:
   Taker(const Spec& spec, const Variables& variables, bool nri) : spec_(spec), variables_(variables), nri_(nri) {}
@@ -130,7 +131,7 @@ class Taker {
     return {};
   }
 
-  /// @param words  that there are; empty: a path
+  /// @param words  the valid values; empty: a path
   Status text(const char* key, const Path& path, const char* variable, const std::vector<std::string>& words) {
     if (*key != '\0' && spec_.has(key)) return set_key(key, path, spec_.text(key));
     const auto found = variables_.find({variable});
@@ -208,7 +209,7 @@ class Taker {
   ToolkitConfig config_;
 };
 
-/// Who reads the file.
+/// The program that reads the file.
 struct Reader {
   bool nri = false;          ///< the NRI service; else slipway-runtime
   bool makes_specs = false;  ///< the mode is jit-cdi

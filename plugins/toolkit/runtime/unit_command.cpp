@@ -15,7 +15,7 @@ constexpr std::string_view kUnitBlank = " \t";
 
 using UnitWords = std::vector<std::string>;
 
-/// What a backslash and a letter stand for; '\0': they stand for themselves.
+/// Returns the character for a backslash escape; '\0': the escape is kept as it is.
 char unescaped(char letter) {
   constexpr std::string_view kLetters = "abfnrtvs\\\"'";
   constexpr std::string_view kMeant = "\a\b\f\n\r\t\v \\\"'";
@@ -23,7 +23,7 @@ char unescaped(char letter) {
   return at == std::string_view::npos ? '\0' : kMeant[at];
 }
 
-/// The words of a line: quotes may stand anywhere in a word and are taken away.
+/// Splits a line into words: quotes may be anywhere in a word and are removed.
 UnitWords words_in(std::string_view text) {
   UnitWords words;
   std::string word;
@@ -56,10 +56,10 @@ struct UnitSetting {
   std::string section;
   std::string key;
   std::string value;
-  std::size_t line = 0;  ///< on which it begins
+  std::size_t line = 0;  ///< line where it begins
 };
 
-/// The settings of one file. Comments may stand between the lines of one that a backslash continues.
+/// Returns the settings of one file. Comments may be between the lines of one that a backslash continues.
 std::vector<UnitSetting> settings_of(const std::string& text) {
   std::vector<UnitSetting> settings;
   std::string section;
@@ -86,14 +86,14 @@ std::vector<UnitSetting> settings_of(const std::string& text) {
   return settings;
 }
 
-/// Variables, as the unit's files set them.
+/// Variables that the unit's files set.
 class UnitVariables {
  public:
   void set(const std::string& assignments) {
     for (const std::string& word : words_in(assignments)) set_one(word);
   }
 
-  /// As EnvironmentFile names it: a "-" in front says that it may be missing.
+  /// Reads an EnvironmentFile: a leading "-" means that it may be missing.
   void read(const Host& host, std::string path) {
     if (path.starts_with('-')) path.erase(0, 1);
     const auto text = host.read(path);
@@ -109,7 +109,7 @@ class UnitVariables {
 
   const std::map<std::string, std::string>& all() const { return values_; }
 
-  /// Nothing: it may be in a file that is missing here.
+  /// Empty: it may be in a file that is missing here.
   std::optional<std::string> find(const std::string& name) const {
     const auto found = values_.find(name);
     if (found != values_.end()) return found->second;
@@ -126,7 +126,7 @@ class UnitVariables {
   bool all_known_ = true;
 };
 
-/// "${NAME}" inside of a word, "$$" and "%%".
+/// Expands "${NAME}" inside a word, "$$" and "%%".
 std::string filled_in(const std::string& word, const UnitVariables& variables) {
   std::string text;
   for (std::size_t i = 0; i < word.size(); ++i) {
@@ -145,7 +145,7 @@ std::string filled_in(const std::string& word, const UnitVariables& variables) {
 }
 
 void add_filled_in(const std::string& word, const UnitVariables& variables, UnitWords& words) {
-  // "$NAME" as a word of its own gives as many words as its value has.
+  // "$NAME" as a separate word expands to all words of its value.
   if (word.size() > 1 && word[0] == '$' && word[1] != '{' && word[1] != '$') {
     const auto value = variables.find(word.substr(1));
     for (const std::string& one : value ? words_in(*value) : UnitWords{word}) words.push_back(one);
@@ -154,7 +154,7 @@ void add_filled_in(const std::string& word, const UnitVariables& variables, Unit
   words.push_back(filled_in(word, variables));
 }
 
-/// `env` and the variables that it sets stand before the program.
+/// Removes a leading `env` and the variables that it sets.
 void drop_env(UnitWords& words) {
   if (words.empty() || file_name(words.front()) != "env") return;
   std::size_t at = 1;
@@ -170,7 +170,7 @@ UnitWords command_words(const std::string& line, const UnitVariables& variables)
   const std::size_t prefix = std::min(read.front().find_first_not_of("@-:+!|"), read.front().size());
   const std::string signs = read.front().substr(0, prefix);
   read.front().erase(0, prefix);
-  if (signs.find('@') != std::string::npos && read.size() > 1) read.erase(read.begin() + 1);  // its name for itself
+  if (signs.find('@') != std::string::npos && read.size() > 1) read.erase(read.begin() + 1);  // argv[0] of the program
   if (signs.find(':') != std::string::npos) return read;                                      // no variables
   UnitWords words;
   for (const std::string& word : read) add_filled_in(word, variables, words);
@@ -189,8 +189,8 @@ std::vector<std::string> unit_files(const Host& host, const std::string& unit) {
     return info && info->type != FileInfo::Type::directory;
   });
   if (main == folders.end()) return {};
-  std::map<std::string, std::string> drop_ins;                    // by name; the first folder that has a name counts
-  for (const std::string& kind : {unit, std::string("service")})  // service.d is about all services
+  std::map<std::string, std::string> drop_ins;                    // by name; the first folder with a name counts
+  for (const std::string& kind : {unit, std::string("service")})  // service.d applies to all services
     for (const std::string& folder : folders) {
       const auto names = host.list(folder + kind + ".d").value_or({});
       for (const std::string& name : names)
@@ -207,7 +207,7 @@ std::optional<UnitCommand> read_unit_command(const Host& host, const std::string
   std::string command;
   std::string place;
   UnitVariables variables;
-  std::vector<std::string> environment_files;  // these count before Environment, wherever they stand
+  std::vector<std::string> environment_files;  // these override Environment, wherever they are
   for (const std::string& file : files)
     for (const UnitSetting& setting : settings_of(host.read(file).value_or(""))) {
       if (setting.section != "[Service]") continue;

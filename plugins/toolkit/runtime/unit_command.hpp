@@ -13,17 +13,17 @@
 namespace slipway::toolkit {
 
 struct UnitCommand {
-  /// Program and arguments, without the prefixes of ExecStart and without `env` in front. Variables of Environment and
-  /// EnvironmentFile are filled in. "${NAME}" stays where its EnvironmentFile is missing.
+  /// Program and arguments, without the prefixes of ExecStart and a leading `env`. Variables of Environment and
+  /// EnvironmentFile are expanded. "${NAME}" stays if its EnvironmentFile is missing.
   std::vector<std::string> words;
   std::string place;                               ///< "FILE:LINE" of the ExecStart
-  std::map<std::string, std::string> environment;  ///< that the unit sets
+  std::map<std::string, std::string> environment;  ///< variables that the unit sets
 };
 
-/// The file of a unit and its drop-ins, in the order in which they count; empty: there is no such unit.
+/// Returns a unit's file and drop-ins, in their order of precedence; empty: there is no such unit.
 std::vector<std::string> unit_files(const Host& host, const std::string& unit);
 
-/// The last ExecStart. Nothing when there is no such unit.
+/// Returns the last ExecStart. Empty when there is no such unit.
 std::optional<UnitCommand> read_unit_command(const Host& host, const std::string& unit);
 
 }  // namespace slipway::toolkit

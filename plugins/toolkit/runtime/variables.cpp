@@ -16,7 +16,7 @@ constexpr std::string_view kNoContainer =
     "slipway runs on the host, not in a container that has the host below a folder";
 constexpr std::string_view kNoInstaller = "slipway's own programs are where its package has put them";
 constexpr std::string_view kNoHook = "slipway has no hook of the legacy mode";
-constexpr std::string_view kDriverRoots = "/|/run/nvidia/driver";  // where the component cdi looks by itself
+constexpr std::string_view kDriverRoots = "/|/run/nvidia/driver";  // where the component cdi looks by default
 
 constexpr std::array kVariables{
     needless("NO_DAEMON", "slipway configures the engines and ends", kOff),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/toolkit/runtime/variables.hpp - the variables of NVIDIA's installer of the container toolkit
-// (nvidia-ctk-installer): which there are, and which value counts.
+// (nvidia-ctk-installer): their names, and the value that counts.
 #pragma once
 
 #include <span>
@@ -16,10 +16,10 @@
 
 namespace slipway::toolkit {
 
-/// All that the installer has, and what a container of it has besides.
+/// Returns all variables of the installer, and of its container.
 std::span<const nvidia::Switch> installer_variables();
 
-/// Variables of the spec's `env`, then those of the process.
+/// Variables of the spec's `env`, which override those of the process.
 class Variables {
  public:
   using Names = std::vector<std::string>;
@@ -30,7 +30,7 @@ class Variables {
   };
 
   Variables(const Spec& spec, const Environment& environment);
-  /// The first of `names` that is set, and which one that was.
+  /// Returns the first of `names` that is set, and its name.
   Found find(const Names& names) const;
   const Json& of_spec() const { return of_spec_; }
   std::string of_process(const std::string& name) const { return process_(name); }
@@ -42,7 +42,7 @@ class Variables {
 
 Error wrong_value(const Variables::Found& found, const std::string& expected);
 
-/// As Go's strconv.ParseBool reads it. Errors: `invalid`, naming the variable.
+/// Reads a boolean like Go's strconv.ParseBool. Errors: `invalid`, with the variable.
 Result<bool> parse_flag(const Variables::Found& found);
 
 }  // namespace slipway::toolkit

@@ -14,7 +14,7 @@
 namespace slipway::validator {
 namespace {
 
-constexpr std::chrono::seconds kCallLimit{20};  // the first call takes GPUs into use, which takes seconds each
+constexpr std::chrono::seconds kCallLimit{20};  // the first call initializes GPUs, which takes seconds each
 
 Finding try_cuda(const Host& host, const DriverCheck& driver, const Finding& driver_finding) {
   if (!host.live()) return not_tried(kCudaCheck, "this root is not running, so nothing can compute");
@@ -22,11 +22,11 @@ Finding try_cuda(const Host& host, const DriverCheck& driver, const Finding& dri
   return check_cuda(look_around(host, driver), {});
 }
 
-/// @param begun  when the verify began, whose checks share its time
+/// @param begun  start of the verify, whose checks share its time
 Finding try_container(const Host& host, ToolkitCheck& toolkit, const Finding& toolkit_finding,
                       std::chrono::steady_clock::time_point begun) {
   const bool no_gpu = host.has_kernel_view() && nvidia::count_gpus(host) == 0;
-  if (no_gpu && toolkit.specs().empty())  // what specs name is tried all the same
+  if (no_gpu && toolkit.specs().empty())  // devices in specs are tested all the same
     return Finding{Verdict::not_applicable, kContainerCheck, "no NVIDIA GPU on the PCI bus", {}};
   if (host.booting()) return not_tried(kContainerCheck, "container engines may start once this boot is verified");
   if (!passed(toolkit_finding)) return not_tried(kContainerCheck, "no container was started: " + toolkit_finding.text);
@@ -52,7 +52,7 @@ Result<Facts> Validator::detect(const Spec& spec, const Host& host) const {
   return facts;
 }
 
-// The service with its unit is all there is, and the core adds that.
+// The only part is the service with its unit, which the core adds.
 Result<Plan> Validator::plan(const Spec&, const Facts& facts, const Inputs&) const {
   if (facts.has("problem")) return error_from_json(facts.value("problem"));
   Plan plan;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/component/validator.hpp - the component validator: looks, and changes nothing; its service keeps
+// plugins/validator/component/validator.hpp - the component validator: checks, and changes nothing; its service keeps
 // the results.
 #pragma once
 

@@ -16,20 +16,21 @@ namespace {
 using std::chrono::seconds;
 
 constexpr seconds kVerify{120};   // kVerifyLimit of core/engine/plugin_calls.hpp
-constexpr seconds kLateEnds{15};  // of the last program of each part
-constexpr seconds kAllElse{3};    // the checks after this one, and the answer
+constexpr seconds kLateEnds{15};  // for the last program of each part
+constexpr seconds kAllElse{3};    // for the checks after this one, and the answer
 constexpr seconds kLeastAsking{5};
 constexpr seconds kAbandoned{8};  // of the time for asking
 constexpr const char* kKind = "nvidia.com/gpu";
 
-/// The last line that says something, of printable letters. Docker's client ends what it says with a hint at its help.
+/// Returns the last non-empty line, reduced to printable characters. Docker's client ends its output with a hint at its
+/// help.
 std::string last_line(const ProcessOutput& done) {
   constexpr std::size_t kLongest = 300;
   std::string last;
   const std::string all = done.errors + "\n" + done.output;
   for (const std::string_view line : lines_of<std::string_view>(all))
     if (!trimmed(line).empty() && line.find("docker run --help") == std::string_view::npos) last = trimmed(line);
-  if (last.size() > kLongest) {  // behind a word, where there is one
+  if (last.size() > kLongest) {  // behind a word, if there is one
     const std::size_t end = last.rfind(' ', kLongest);
     last = last.substr(0, end == std::string::npos ? kLongest : end) + " ...";
   }
@@ -38,7 +39,7 @@ std::string last_line(const ProcessOutput& done) {
   return last;
 }
 
-/// Runs what comes before the start. @return  what went wrong; empty: nothing
+/// Runs the commands before the start. @return  the error; empty: none
 std::string prepare(const Runner& runner, const Engine& engine) {
   for (const Words& words : engine.before) {
     const auto done = runner.run(words, runner.left());
@@ -48,7 +49,7 @@ std::string prepare(const Runner& runner, const Engine& engine) {
   return {};
 }
 
-/// The device of all GPUs, else the first one.
+/// Returns the device of all GPUs, else the first one.
 std::string device_of(const std::vector<CdiSpec>& specs) {
   std::string device;
   for (const CdiSpec& spec : specs) {
@@ -77,7 +78,7 @@ Finding judge(const Engine& engine, const Result<ProcessOutput>& done) {
                "run `slipway doctor cdi runtime`; the same by hand, with an image of yours: " + engine.by_hand);
 }
 
-/// What it leaves behind where that is not removed is no matter of the GPUs.
+/// Remains that cannot be removed do not affect the result for the GPUs.
 Finding try_engine(const Runner& asking, const Engine& engine, const Scratch& scratch, const CheckTerms& terms) {
   const Host& host = asking.host();
   const std::string problem = prepare(asking, engine);

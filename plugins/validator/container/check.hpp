@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/container/check.hpp - does a container that an engine of this host starts get the GPUs?
+// plugins/validator/container/check.hpp - checks that a container that an engine of this host starts gets the GPUs.
 #pragma once
 
 #include <optional>
@@ -17,24 +17,24 @@ namespace slipway::validator {
 inline constexpr const char* kContainerCheck = "validator.container";
 inline constexpr const char* kContainerProbe = "validator-container-probe";
 
-/// What the check may take of time, by parts. What hangs at the end of a part takes up to 5 s more (Host::run()).
+/// Time limits of the check by part. A program that hangs at the end of a part takes up to 5 s more (Host::run()).
 struct CheckTerms {
-  Runner::Span asking{20000};  ///< the engines, and making what the container needs
+  Runner::Span asking{20000};  ///< for asking the engines, and creating what the container needs
   Runner::Span start{25000};
   Runner::Span removal{15000};
-  std::string number = random_number();  ///< that no other check has
+  std::string number = random_number();  ///< unique to this check
 };
-/// For a verify that has taken so long already: the engine kills a worker that takes longer than a verify may, and then
-/// nothing is said of what was found. Nothing: too little time is left.
+/// Returns limits for a verify that has already run for that long: the engine kills a worker that exceeds verify's
+/// limit, and all results are lost. Empty: too little time is left.
 std::optional<CheckTerms> terms_after(Runner::Span gone);
 
-/// Starts a container with all GPUs by the engine that choose_engine() finds. Its root has nothing but `probe` in it,
-/// so that no image is fetched; the program opens each node of the GPUs for reading and writing. Whatever becomes of
-/// it, folder, container and image are removed afterwards; a container that does not end in time is killed first. What
-/// cannot be removed, and what a check leaves that is killed itself, is left to the next one with the folder.
+/// Starts a container with all GPUs by the engine that choose_engine() finds. Its root contains only `probe`, so that
+/// no image is fetched; the program opens each node of the GPUs for reading and writing. Folder, container and image
+/// are removed afterwards in any case; a container that does not end in time is killed first. Remains that cannot be
+/// removed, or that a killed check leaves, stay with the folder for the next check.
 ///
-/// Not exercised where no engine can, saying why of each that is here; and where the root is not running.
-/// @param probe  host path of the program (kContainerProbe), which needs no library
+/// Not exercised if no engine can do it, with the reason for each installed one; and if the root is not running.
+/// @param probe  host path of the program (kContainerProbe), which needs no libraries
 Finding check_container(const Host& host, const std::vector<CdiSpec>& specs, const std::string& probe,
                         const CheckTerms& terms = {});
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/validator/container/containerd.cpp - containerd, by itself and as K3s, RKE2, k0s and MicroK8s bring it along.
-// It is ctr that knows CDI, from 2.0 on (containerd#8525): containerd 1.7 knows it in its CRI alone. An older ctr names
-// slipway-runtime as the runtime of the container.
+// ctr supports CDI from 2.0 on (containerd#8525); containerd 1.7 supports it only in its CRI. With an older ctr,
+// slipway-runtime is the runtime of the container.
 //
 // Places: K3s' scripts/build, docs.rke2.io "cluster access", docs.k0sproject.io "k0s ctr", MicroK8s' snap, Canonical
-// Kubernetes' "manage images". Not `k3s ctr`: where K3s keeps its data elsewhere that would unpack all of it anew.
+// Kubernetes' "manage images". Not `k3s ctr`: if K3s keeps its data elsewhere, that would unpack all of it again.
 #include <array>
 #include <string_view>
 
@@ -26,7 +26,7 @@ struct Client {
   const char* engine;  ///< Place::engine
   const char* socket;
   const char* program;
-  const char* word;  ///< of a program of many commands, else empty
+  const char* word;  ///< subcommand of a multi-call program, else empty
   const char* unit;
 };
 constexpr std::array kClients{
@@ -54,14 +54,14 @@ Words by_ctr(const Client& client, const Words& more) {
   return words;
 }
 
-/// Whoever kills ctr leaves the container running. There is no snapshot: its root is the folder.
+/// Killing ctr leaves the container running. There is no snapshot: its root is the folder.
 Removals removals_by_ctr(const Client& client, const Place& place) {
   return {.container = {by_ctr(client, {"tasks", "delete", "--force", place.name()}),
                         by_ctr(client, {"containers", "delete", place.name()})},
           .shared = by_ctr(client, {"namespaces", "remove", kNamespace})};
 }
 
-/// No shares are asked for, as there are machines without the CPU controller.
+/// Sets no CPU shares, because some machines lack the CPU controller.
 Engine engine_of(const std::string& name, const Client& client, const Gift& gift, const Wanted& wanted) {
   Engine engine{.name = name, .given = gift.shown, .place = {client.engine, wanted.number}};
   engine.start = by_ctr(client, {"run", "--rm", "--cpu-shares", "0"});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/container/docker.cpp - Docker starts nothing but images, so that the folder is imported as one. It
-// gives GPUs by CDI (25.0 with the feature `cdi`, 28.2 by itself), else by a runtime that is registered with it.
+// plugins/validator/container/docker.cpp - Docker starts only images, so the folder is imported as one. It gives GPUs
+// by CDI (25.0 with the feature `cdi`, 28.2 by default), otherwise by a runtime that is registered with it.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -15,14 +15,15 @@ namespace {
 
 constexpr std::chrono::seconds kInfoLimit{20};
 constexpr const char* kPidFile = "/run/docker.pid";
-constexpr const char* kHostOption = "--host=unix:///run/docker.sock";  // no context of root's leads to another machine
+constexpr const char* kHostOption = "--host=unix:///run/docker.sock";  // a Docker context of root cannot redirect it to
+                                                                       // another machine
 constexpr EngineVersion kOldestDocker{20, 10};                         // `docker run --pull`
 constexpr const char* kUnitOfSnap = "/etc/systemd/system/snap.docker.dockerd.service";
 constexpr std::array kDaemons{"/usr/bin/dockerd", "/usr/sbin/dockerd", "/usr/local/bin/dockerd"};
 constexpr std::array kDockerClients{"/usr/bin/docker", "/usr/local/bin/docker"};
 constexpr std::array kArchivers{"/usr/bin/tar", "/bin/tar"};
 
-/// dockerd writes its number there and removes the file when it ends; one that was killed leaves it.
+/// dockerd writes its process id there and removes the file when it ends; a killed one leaves it.
 bool docker_runs(const Host& host) {
   const std::string text = host.attribute(kPidFile);
   unsigned pid = 0;
@@ -40,14 +41,14 @@ std::string member(const Json& object, const char* name) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-/// What dockerd says of itself; no object: it does not answer.
+/// Returns dockerd's info; not an object: it does not answer.
 Json info_of(const Runner& runner, const std::string& docker) {
   const auto done = runner.run({docker, kHostOption, "info", "--format", "{{json .}}"}, kInfoLimit);
   Json info = done && done->exit_status == 0 ? parse_foreign(done->output) : Json();
   return info.is_object() && !member(info, "ServerVersion").empty() ? info : Json();
 }
 
-/// Docker shows its folders of specs only while CDI is on.
+/// Docker lists its spec folders only while CDI is enabled.
 bool gives_by_cdi(const Json& info) {
   const auto folders = info.find("CDISpecDirs");
   return folders != info.end() && folders->is_array() && !folders->empty();
@@ -59,7 +60,8 @@ bool is_gpu_runtime(const Json& runtime) {
   return program == "slipway-runtime" || program.starts_with("nvidia-container-runtime");
 }
 
-/// The default one where it gives GPUs, else the first by name: "nvidia" is before "nvidia-cdi". Empty: there is none.
+/// Returns the default runtime if it gives GPUs, else the first by name: "nvidia" is before "nvidia-cdi". Empty: there
+/// is none.
 std::string gpu_runtime(const Json& info) {
   const auto found = info.find("Runtimes");
   if (found == info.end() || !found->is_object()) return {};
@@ -73,7 +75,7 @@ std::string gpu_runtime(const Json& info) {
   return first;
 }
 
-/// How this Docker gives GPUs.
+/// Returns how this Docker gives GPUs.
 std::optional<Gift> gift_of(const Json& info, const std::string& device) {
   if (gives_by_cdi(info) && !device.empty()) return Gift{device, {"--device", device}};
   const std::string runtime = gpu_runtime(info);
@@ -106,7 +108,7 @@ Engine engine_of_docker(const std::string& docker, const std::string& tar, const
   return engine;
 }
 
-/// Why a version of Docker is none that is asked; empty: it is.
+/// Says why a version of Docker is not supported; empty: it is.
 std::string why_not_version(const std::string& version) {
   const EngineVersion numbers = parse_engine_version(version);
   if (numbers == EngineVersion()) return "`docker info` says no version that can be read, but \"" + version + "\"";

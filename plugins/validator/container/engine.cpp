@@ -63,7 +63,7 @@ std::string why_no_variable(const Host& host) {
   const std::string text = host.read(kRuntimeConfig).value_or("");
   if (merge::find_deep_toml_key(text) != std::string::npos) return {};
   const toml::parse_result config = toml::parse(text);
-  // Of a file that is not TOML the runtime speaks itself when it is to start a container.
+  // If the file is not TOML, the runtime itself reports that when it starts a container.
   if (!config || config.table()[kAcceptVariable].value_or(true)) return {};
   return std::string(kRuntimeConfig) + " lets no unprivileged container ask for GPUs by NVIDIA_VISIBLE_DEVICES";
 }

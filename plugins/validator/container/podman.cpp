@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/container/podman.cpp - podman starts a folder as it is, and knows CDI from 4.1 on.
+// plugins/validator/container/podman.cpp - podman starts a folder directly, and supports CDI from 4.1 on.
 #include "validator/container/engine.hpp"
 
 namespace slipway::validator {

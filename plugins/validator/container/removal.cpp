@@ -12,7 +12,8 @@ namespace {
 constexpr std::chrono::seconds kRemovalLimit{10};
 constexpr std::size_t kMostAbandoned = 4;  // in one verify
 
-/// podman and Docker: "no such container: NAME", "No such image: NAME:latest"; ctr: "…: not found".
+/// Recognizes "not found" errors: podman and Docker: "no such container: NAME", "No such image: NAME:latest"; ctr: "…:
+/// not found".
 bool says_that_there_is_none(const ProcessOutput& done) {
   std::string text = done.errors + "\n" + done.output;
   std::ranges::transform(text, text.begin(), [](unsigned char letter) { return std::tolower(letter); });
@@ -20,7 +21,7 @@ bool says_that_there_is_none(const ProcessOutput& done) {
          trimmed(text).ends_with(": not found");
 }
 
-/// All are run, whatever becomes of each. @return  nothing is left of what they remove
+/// Runs all of them, even after an error. @return  true: nothing is left
 bool run_removals(const Runner& runner, const std::vector<Words>& removals) {
   bool gone = true;
   for (const Words& removal : removals) {

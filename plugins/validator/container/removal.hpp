@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/container/removal.hpp - removes what a check had an engine make. The check's folder goes last, and
-// only when the rest is known to be gone: without it nobody would look for the rest any more.
+// plugins/validator/container/removal.hpp - removes everything that an engine created for a check. The check's folder
+// is removed last, and only when the rest is certainly gone: it is the only record of the rest.
 #pragma once
 
 #include <optional>
@@ -10,26 +10,26 @@
 
 namespace slipway::validator {
 
-/// Commands that remove what a check has an engine make.
+/// Commands that remove everything that an engine created for a check.
 struct Removals {
-  std::vector<Words> container;   ///< of one whose start did not end well
+  std::vector<Words> container;   ///< for a container whose start failed
   std::vector<Words> afterwards;  ///< always
-  Words shared;                   ///< what other checks may use too, so that it goes with the last one; empty: nothing
+  Words shared;                   ///< shared with other checks, so removed with the last one; empty: nothing
 };
 
-/// How the engine of that name removes what a check left that was killed. Nothing: it does not run now, or may not be
+/// Returns how the engine of that name removes what a killed check left. Empty: it does not run now, or may not be
 /// asked.
 std::optional<Removals> removals_of(const Host& host, const Place& place);
 std::optional<Removals> removals_of_podman(const Host& host, const Place& place);
 std::optional<Removals> removals_of_docker(const Host& host, const Place& place);
 std::optional<Removals> removals_of_containerd(const Host& host, const Place& place);
 
-/// Removes what the engine has of it, and then the folder.
-/// @param with_container  its start did not end well, so that the container may be there as well
+/// Removes the check's objects in the engine, and then the folder.
+/// @param with_container  its start failed, so that the container may exist too
 void remove_check(const Runner& runner, const Scratch& scratch, const Removals& removals, bool with_container);
 
-/// Of some checks that were killed, each by the engine that it used. What of them cannot be removed now stays for the
-/// next verify, with its folder.
+/// Cleans up after some killed checks, each with the engine that it used. Remains that cannot be removed now stay for
+/// the next verify, with their folder.
 void remove_abandoned(const Runner& runner);
 
 }  // namespace slipway::validator

@@ -25,13 +25,13 @@ using std::chrono::milliseconds;
 constexpr milliseconds kRemoveFolderLimit{10000};
 constexpr milliseconds kLockPause{20};
 constexpr std::size_t kDigits = 16;
-constexpr mode_t kFolderMode = 0700;  // whoever could open it could lock it
+constexpr mode_t kFolderMode = 0700;  // a user who could open it could lock it
 constexpr const char* kState = "/var/lib/slipway";
 constexpr const char* kLock = "container-checks.lock";
 constexpr std::string_view kPrefix = "container-check-";
 constexpr std::array kRemovers{"/usr/bin/rm", "/bin/rm"};
 
-/// "container-check-docker-0123456789abcdef". Nothing: the name is another one.
+/// Reads "container-check-docker-0123456789abcdef". Empty: the name has another form.
 std::optional<Place> place_named(std::string_view name) {
   const auto dash = name.rfind('-');
   if (!name.starts_with(kPrefix) || dash < kPrefix.size()) return std::nullopt;
@@ -41,7 +41,7 @@ std::optional<Place> place_named(std::string_view name) {
   return Place{std::string(name.substr(kPrefix.size(), dash - kPrefix.size())), std::string(number)};
 }
 
-/// Held while folders are made or looked for, which is short.
+/// Held for a short time while folders are created or searched.
 Result<LockFile> lock_all(const Runner& runner, const RootDir& root) {
   while (true) {
     auto taken = LockFile::take(root, kState, kLock);
@@ -94,7 +94,7 @@ Result<Scratch> Scratch::make(const Runner& runner, Place place) {
 
 std::vector<Scratch> Scratch::take_abandoned(const Runner& runner, std::size_t most) {
   std::vector<Scratch> taken;
-  if (places(runner.host()).empty()) return taken;  // the usual case, in which nothing is written
+  if (places(runner.host()).empty()) return taken;  // the usual case: nothing is written
   const auto root = RootDir::open(runner.host().root_folder());
   const auto lock = root ? lock_all(runner, *root) : Result<LockFile>(root.error());
   if (!lock) return taken;

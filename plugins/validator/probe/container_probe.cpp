@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/validator/probe/container_probe.cpp - the program of a container that validator starts: opens each node of
 // NVIDIA's driver that the container has in /dev, or in the folder that it is given. Exit status: 0 all opened, 3 one
-// did not, 4 there is none.
+// did not, 4 there is no node.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/validator/probe/cuda_probe.cpp - validator-cuda-probe LIBCUDA: tries CUDA out, and prints what came of it.
 //
-// A program of its own, because CUDA may crash or hang, keeps what it has taken until its process ends, and reads the
-// folder of its helper libraries from the environment at the start. It prints one JSON object and exits with 0:
+// A program of its own, because CUDA may crash or hang, keeps its memory until its process ends, and reads the folder
+// of its helper libraries from the environment at the start. It prints one JSON object and exits with 0:
 //   {"stage": "load|init|count|done", "code": 0, "name": "CUDA_SUCCESS", "text": "…", "version": 12020,
 //    "devices": [{"index": 0, "step": "done", "code": 0, "name": "…"}]}
 #include <array>
@@ -20,14 +20,14 @@ namespace {
 
 using slipway::Json;
 
-// CUDA's driver interface (cuda.h), as far as it is used here. Every function answers a CUresult.
+// The part of CUDA's driver interface (cuda.h) that is used here. Every function returns a CUresult.
 using Code = int;
 using Device = int;
 using Handle = void*;
 using Address = unsigned long long;
 
 constexpr Code kSuccess = 0;
-constexpr Code kMissing = -1;  // not CUDA's: the library does not have the function
+constexpr Code kMissing = -1;  // not one of CUDA's: the library does not have the function
 constexpr unsigned kThreads = 64;
 constexpr unsigned kFactor = 7;
 
@@ -82,7 +82,7 @@ class Cuda {
   std::string problem_;
 };
 
-/// One step after the other on one device; the first that fails is remembered.
+/// Runs step by step on one device, and keeps the first failure.
 class DeviceTrial {
  public:
   DeviceTrial(const Cuda& cuda, Device device) : cuda_(cuda), device_(device) {}

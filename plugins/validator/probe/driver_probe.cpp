@@ -2,8 +2,8 @@
 // plugins/validator/probe/driver_probe.cpp - validator-driver-probe MILLISECONDS LIBRARY ROOT: asks NVML whether every
 // GPU answers, and prints one line of JSON (driver_look.hpp).
 //
-// A program of its own, because what NVML takes is given back only when the process ends. MILLISECONDS is the limit of
-// each question; LIBRARY the library to open, or empty: the one of the driver below ROOT.
+// A program of its own, because NVML's memory is released only when the process ends. MILLISECONDS is the limit of each
+// question; LIBRARY the library to open, or empty: the one of the driver below ROOT.
 #include <charconv>
 #include <cstdio>
 #include <string>
@@ -28,5 +28,5 @@ int main(int count, char** values) {
                                                 std::chrono::milliseconds(limit));
   const std::string line = canonical(validator::to_json(looked)) + "\n";
   const bool written = ::write(STDOUT_FILENO, line.data(), line.size()) == static_cast<ssize_t>(line.size());
-  ::_exit(written ? 0 : 1);  // the kernel gives back the rest, also where a call hangs
+  ::_exit(written ? 0 : 1);  // the kernel releases the rest, even if a call hangs
 }

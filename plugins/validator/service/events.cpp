@@ -15,7 +15,7 @@ constexpr std::size_t kManyOfAFolder = 4;
 
 std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
-/// Programs write to the files of other folders all the time.
+/// In other folders programs write to files all the time.
 bool is_quiet(const std::string& folder) { return folder.starts_with("/usr/") || folder.starts_with("/lib"); }
 
 }  // namespace
@@ -45,7 +45,7 @@ Events::Events(const RootDir& root, bool has_kernel_log) : log_(root, has_kernel
 
 bool Events::watch(std::vector<std::string> paths) {
   if (!files_) return false;
-  paths.insert(paths.begin(), "/dev/kmsg");  // where it is a plain file, nobody can wait for it otherwise
+  paths.insert(paths.begin(), "/dev/kmsg");  // it cannot be polled if it is a plain file
   paths = by_folder(paths);
   if (paths.size() > FileWatch::kMostPaths) paths.resize(FileWatch::kMostPaths);
   if (paths == paths_) return false;
@@ -59,7 +59,7 @@ News Events::take() {
   News news;
   news.files = files_ && files_->take();
   const auto& rules = nvidia::health::default_rules();
-  for (const nvidia::Xid& xid : log_.read())  // those of programs that crash are no matter of the driver
+  for (const nvidia::Xid& xid : log_.read())  // XIDs of crashing programs do not concern the driver
     news.driver_changed = news.driver_changed || rules.counts(xid.number);
   news.driver_wrote = log_.take_driver_lines();
   return news;

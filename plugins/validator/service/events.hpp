@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/service/events.hpp - what wakes the service: files that its checks go by, and the kernel's log.
+// plugins/validator/service/events.hpp - the events that wake the service: files that its checks depend on, and the
+// kernel's log.
 #pragma once
 
 #include <optional>
@@ -13,28 +14,28 @@
 
 namespace slipway::validator {
 
-/// What has happened since it was asked before.
+/// Events since the last request.
 struct News {
-  bool files = false;           ///< one has appeared, vanished or changed
-  bool driver_changed = false;  ///< an XID that speaks against a GPU
-  bool driver_wrote = false;    ///< other lines of the driver: it was loaded or unloaded, or found something wrong
+  bool files = false;           ///< a file has appeared, vanished or changed
+  bool driver_changed = false;  ///< an XID that is a fault of a GPU
+  bool driver_wrote = false;    ///< other lines of the driver: it was loaded or unloaded, or reported a problem
 };
 
 /// Used by one thread.
 class Events {
  public:
-  /// @param has_kernel_log  as of KernelLogWatch
+  /// @param has_kernel_log  as in KernelLogWatch
   explicit Events(const RootDir& root, bool has_kernel_log = true);
 
   News take();
-  /// From now on these files are watched; of too many the last ones are not.
+  /// Watches these files from now on; if there are too many, the last ones are left out.
   /// @return false when they were watched already
   bool watch(std::vector<std::string> paths);
-  /// They can be read when take() has something to do.
+  /// They become readable when take() has something to return.
   std::vector<int> descriptors() const;
-  /// Changes of files wake the service; else it has to look.
+  /// True when changes of files wake the service; else it must poll.
   bool sees_files() const { return files_.has_value(); }
-  /// What is not noticed at once, and why; empty: everything is.
+  /// Returns what is not noticed at once, and why; empty: everything is.
   std::vector<std::string> problems() const;
 
  private:
@@ -44,7 +45,7 @@ class Events {
   nvidia::health::KernelLogWatch log_;
 };
 
-/// The paths, each once; many of one folder are that folder, where its files seldom change.
+/// Returns the paths without duplicates; many of one folder are replaced by that folder if its files seldom change.
 std::vector<std::string> by_folder(const std::vector<std::string>& paths);
 
 }  // namespace slipway::validator

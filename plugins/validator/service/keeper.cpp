@@ -61,7 +61,7 @@ std::vector<Finding> Keeper::pass(bool ask_nvml) {
   return changed_;
 }
 
-/// A driver that is unloaded meanwhile is not ready; that it is loaded again is found out when it may be asked.
+/// An unloaded driver is not ready; a reloaded driver is noticed when it may be used again.
 void Keeper::pass_without_driver() {
   changed_.clear();
   if (host_.live() && !host_.module_loaded("nvidia")) {
@@ -88,7 +88,7 @@ std::vector<std::string> Keeper::paths() const {
   return all;
 }
 
-/// What a result of CUDA's holds for.
+/// Returns the state that a CUDA result is valid for.
 std::string Keeper::cuda_reason() const {
   std::string reason = driver_.version();
   for (const std::string& gpu : driver_.gpus()) reason += " " + gpu;
@@ -129,7 +129,9 @@ std::map<std::string, StatusFile> Keeper::files() const {
   if (settings_.wants("driver") && ready(kDriverCheck)) {
     const DriverPlace place = driver_.place().value_or(DriverPlace{.root = "/", .library = ""});
     wanted["driver-ready"] = {driver_ready_text(place), 0600};
-    if (place.of_host) wanted[kContainerFile] = {driver_ctr_ready_text(host_), 0644};  // else its container writes it
+    if (place.of_host)
+      wanted[kContainerFile] = {driver_ctr_ready_text(host_), 0644};  // otherwise the driver's
+                                                                      // container writes it
   }
   if (ready(kToolkitCheck)) wanted["toolkit-ready"] = {};
   if (ready(kCudaCheck)) wanted["cuda-ready"] = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/service/keeper.hpp - does the checks again and again, and says what the files and gauges should be.
+// plugins/validator/service/keeper.hpp - repeats the checks, and returns the contents of the files and gauges.
 #pragma once
 
 #include <chrono>
@@ -28,37 +28,37 @@ class Keeper {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// @param tried  called from another thread when CUDA was tried: the next round has what came of it
+  /// @param tried  called from another thread when a CUDA trial has ended: the next round has its result
   Keeper(const Host& host, Settings settings, DriverLook look, std::function<void()> tried = {});
   ~Keeper() { release(); }
   Keeper(const Keeper&) = delete;
   Keeper& operator=(const Keeper&) = delete;
 
-  /// One round. @param ask_nvml  else its last answer counts, as long as the kernel shows the same driver
-  /// @return findings that are not as they were, for the log
+  /// Runs one round. @param ask_nvml  false: its last answer counts, as long as the kernel shows the same driver
+  /// @return findings that have changed, for the log
   std::vector<Finding> pass(bool ask_nvml);
-  /// While the driver must not be touched: takes back what the kernel shows to be no longer so.
+  /// Called while the driver must not be used: withdraws results that are no longer true according to the kernel.
   void pass_without_driver();
-  /// From now on these names count for the device plugin's.
+  /// Sets the resource names of the device plugin.
   void take_names(std::set<std::string> named) { settings_.kubelet.named = std::move(named); }
-  /// Ends a CUDA trial under way. What NVML answered before does not count any more.
+  /// Ends a running CUDA trial, and discards NVML's last answer.
   void release();
 
-  /// The files that should be there now.
+  /// Returns the files that should exist now.
   std::map<std::string, StatusFile> files() const;
-  /// The driver worked in the last round.
+  /// True when the driver worked in the last round.
   bool driver_works() const { return ready(kDriverCheck); }
-  /// How often NVML was asked.
+  /// Number of NVML sessions so far.
   std::uint64_t looks() const { return driver_.looks(); }
-  /// What the checks go by, the most important first.
+  /// Returns the paths that the checks depend on, the most important first.
   std::vector<std::string> paths() const;
-  /// All that this validator looks after.
+  /// Returns all files that this validator manages.
   std::vector<std::string> looked_after() const;
   /// Thread-safe.
   Gauges gauges() const;
-  /// "driver, toolkit; not: cuda".
+  /// Returns "driver, toolkit; not: cuda".
   std::string summary() const;
-  /// The checks that do not pass, a line each.
+  /// Returns a line for each check that does not pass.
   std::vector<std::string> failures() const;
 
  private:
@@ -77,14 +77,14 @@ class Keeper {
   std::map<std::string, Finding> findings_;
   std::vector<Finding> changed_;
 
-  // CUDA is tried once for each driver and set of GPUs, and again a minute after it did not pass.
+  // CUDA is tried once for each driver and set of GPUs, and again a minute after a trial that did not pass.
   std::future<Finding> trial_;
   std::string tried_for_;
   Clock::time_point tried_at_;
 
   mutable std::mutex mutex_;
   Gauges gauges_;
-  std::jthread trial_thread_;  ///< ends before what it uses
+  std::jthread trial_thread_;  ///< ends before the members that it uses
 };
 
 }  // namespace slipway::validator

@@ -10,7 +10,7 @@ void LookSchedule::driver_changed(Clock::time_point now) {
 }
 
 void LookSchedule::driver_wrote(Clock::time_point now) {
-  if (!asked_once_) return;  // the first look is due anyway
+  if (!asked_once_) return;  // the first check is due already
   wrote_ = true;
   due_ = std::min(due_, std::max(now, last_ + patience_));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/service/service.cpp - the validator's service: status files and gauges that follow what is so.
+// plugins/validator/service/service.cpp - the validator's service: status files and gauges that follow the state of the
+// machine.
 #include <algorithm>
 #include <atomic>
 #include <map>
@@ -31,10 +32,10 @@ using nvidia::config::ConfigWatch;
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kCallLimit{5};  // a call that takes longer is as good as none: the driver hangs
+constexpr std::chrono::seconds kCallLimit{5};  // a longer call counts as none: the driver hangs
 constexpr std::chrono::seconds kPortAgain{5};
 
-/// NVML in a process of its own, which ends.
+/// Runs NVML in a separate, short process.
 DriverLook look_in_child() {
   return [child = std::optional<ChildLook>()](const auto& library) mutable -> Result<DriverAnswers> {
     if (!child) {
@@ -72,7 +73,7 @@ class ValidatorService final : public Service {
       serve(settings, keeper, io);
       report(changed, keeper, io);
       if (!port_problem_.empty()) rounds.at(serve_after_);
-      if (events.watch(paths_of(spec, keeper))) rounds.at(now);  // what happened before that was told by nobody
+      if (events.watch(paths_of(spec, keeper))) rounds.at(now);  // events before the watch were missed
       tell_problems(events, io);
     };
     const auto pass = [&]() -> Status {
@@ -91,7 +92,7 @@ class ValidatorService final : public Service {
     };
     const auto release = [&] {
       keeper.release();
-      rounds.at({});  // the first one after it asks anew
+      rounds.at({});  // the first round after it calls NVML again
     };
     const auto while_quiet = [&] {
       keeper.pass_without_driver();
@@ -106,14 +107,14 @@ class ValidatorService final : public Service {
                                      .next = next,
                                      .descriptors = [&] { return events.descriptors(); }});
     server_.reset();
-    show(files, {}, keeper, io);  // nobody keeps them true any more
+    show(files, {}, keeper, io);  // they would become outdated
     return status;
   }
   Status quiesce() override { return loop_.quiesce(); }
   Status resume() override { return loop_.resume(); }
 
  private:
-  /// One round of the checks, with NVML where it is due or has become another.
+  /// Runs one round of the checks, with NVML if it is due or the driver has changed.
   static std::vector<Finding> ask(Keeper& keeper, LookSchedule& looks, Clock::time_point now) {
     const std::uint64_t looked = keeper.looks();
     const bool worked = keeper.driver_works();
@@ -124,7 +125,7 @@ class ValidatorService final : public Service {
     return changed;
   }
 
-  /// What the service goes by: the files that the spec names, then those of the checks.
+  /// Returns the files that the service depends on: those in the spec, then those of the checks.
   static std::vector<std::string> paths_of(const Spec& spec, const Keeper& keeper) {
     std::vector<std::string> paths = keeper.paths();
     if (const std::string path = spec.text("web_config_file"); path.starts_with('/')) paths.insert(paths.begin(), path);
@@ -133,13 +134,13 @@ class ValidatorService final : public Service {
     return paths;
   }
 
-  /// That changes are noticed late is no failure, and said once.
+  /// That changes are noticed late is not a failure, and is logged once.
   void tell_problems(const Events& events, ServiceIo& io) {
     const std::string all = joined(events.problems());
     if (std::exchange(told_problems_, all) != all && !all.empty()) io.log("info", all);
   }
 
-  /// Takes up a config file that has changed; a wrong one leaves the last good one in force.
+  /// Loads a changed config file; if it is invalid, the last good one stays active.
   static void follow(ConfigWatch& watch, Keeper& keeper, ServiceIo& io) {
     switch (watch.look(Clock::now())) {
       case ConfigWatch::News::none:
@@ -169,7 +170,7 @@ class ValidatorService final : public Service {
     io.reasons(reasons);
   }
 
-  /// A folder that cannot be written is said once, and tried again with every round.
+  /// A folder that cannot be written is logged once, and tried again in every round.
   void show(StatusFiles& files, const std::map<std::string, StatusFile>& wanted, const Keeper& keeper, ServiceIo& io) {
     const Status shown = files.show(wanted, keeper.looked_after());
     if (!shown && file_problem_ != shown.error().what) io.log("warning", "status files: " + shown.error().what);
@@ -212,7 +213,7 @@ class ValidatorService final : public Service {
   Clock::time_point serve_after_;
   std::string file_problem_;
   std::string port_problem_;
-  std::string told_port_problem_;  ///< in the service's status
+  std::string told_port_problem_;  ///< text in the service's status
 };
 
 }  // namespace

@@ -15,7 +15,7 @@
 namespace slipway::validator {
 namespace {
 
-/// Pods write in that folder as well, so that by the time of reading something else may have the name.
+/// Pods write in that folder too, so that the name may belong to another file at the time of reading.
 bool is_right(int folder, const std::string& name, const StatusFile& wanted) {
   struct stat info {};
   if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return false;

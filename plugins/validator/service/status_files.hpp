@@ -16,14 +16,14 @@ struct StatusFile {
   unsigned mode = 0644;
 };
 
-/// Makes the folder show exactly the files that are wanted, of those that it looks after; others are left alone.
+/// Makes the folder contain exactly the wanted files among those that it manages; other files are not changed.
 class StatusFiles {
  public:
-  /// @param folder  inside the root
+  /// @param folder  path inside the root
   StatusFiles(RootDir root, std::string folder) : root_(std::move(root)), folder_(std::move(folder)) {}
 
-  /// A file appears and changes in one step, and is only written when it is not right already, whoever changed it.
-  /// @param wanted  by name; those of `looked_after` that are not wanted go
+  /// Replaces files atomically, and only if their content differs.
+  /// @param wanted  by name; files of `looked_after` that are not wanted are removed
   Status show(const std::map<std::string, StatusFile>& wanted, const std::vector<std::string>& looked_after);
 
  private:

@@ -24,7 +24,7 @@ Result<Pair> both_moved_up(const std::array<int, 2>& ends) {
 }  // namespace
 
 Result<Fd> moved_up(Fd fd) {
-  constexpr int kFirst = 10;
+  constexpr int kFirst = 16;
   Fd moved(fd ? ::fcntl(fd.get(), F_DUPFD_CLOEXEC, kFirst) : -1);  // the caller's failed open set errno
   if (!moved) return system_error("make", "a descriptor for a program", errno);
   return moved;

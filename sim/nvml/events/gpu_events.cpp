@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Event sets: what happened to GPUs since they were registered.
+// Event sets: the events of GPUs since their registration.
 #include <cstdlib>
 
 #include "nvidia/nvml/abi/event.h"
@@ -8,7 +8,7 @@
 
 struct nvmlEventSet_st {
   unsigned long long types[slipway::sim::kMaxGpus];
-  std::uint64_t seen;  ///< number of the last event that was given or passed over
+  std::uint64_t seen;  ///< number of the last event that was returned or skipped
 };
 
 namespace slipway::sim {
@@ -39,7 +39,7 @@ nvmlReturn_t wait(Function function, nvmlEventSet_t set, nvmlEventData_t* data, 
     }
     if (one_is_lost(call.machine(), *set)) return NVML_ERROR_GPU_IS_LOST;
     if (call.machine().driver != Driver::loaded) return NVML_ERROR_UNKNOWN;
-    // A signal ends the real wait as well.
+    // A signal ends the wait, as in the real library.
     if (milliseconds == 0 || !call.wait_for_change(&deadline)) return NVML_ERROR_TIMEOUT;
   }
 }
@@ -54,12 +54,12 @@ SLIPWAY_NVML_EXPORT nvmlEventSetCreate(nvmlEventSet_t* set) {
     if (set == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
     *set = static_cast<nvmlEventSet_t>(calloc(1, sizeof(nvmlEventSet_st)));
     if (*set == nullptr) return NVML_ERROR_MEMORY;
-    (*set)->seen = machine.last_event;  // what happened before is not told
+    (*set)->seen = machine.last_event;  // earlier events are not reported
     return NVML_SUCCESS;
   });
 }
 
-// Its memory is this process' own, whether the driver answers or not.
+// Its memory belongs to this process, whether the driver answers or not.
 SLIPWAY_NVML_EXPORT nvmlEventSetFree(nvmlEventSet_t set) {
   const nvmlReturn_t code = with_machine(Function::nvmlEventSetFree, [=](Machine&) -> nvmlReturn_t {
     return set == nullptr ? NVML_ERROR_INVALID_ARGUMENT : NVML_SUCCESS;
@@ -80,7 +80,7 @@ SLIPWAY_NVML_EXPORT nvmlDeviceRegisterEvents(nvmlDevice_t device, unsigned long 
                        if (target.kind != Kind::gpu) return NVML_ERROR_INVALID_ARGUMENT;
                        if (set == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
                        if ((types & ~supported_events(machine, *target.gpu)) != 0) return NVML_ERROR_NOT_SUPPORTED;
-                       // Nothing that happened before anybody registered.
+                       // Events before the first registration are not reported.
                        bool first = true;
                        for (const unsigned long long existing : set->types) first = first && existing == 0;
                        if (first) set->seen = machine.last_event;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Event sets of the system: a driver bound to a GPU, or unbound from it.
+// Event sets of the system: a driver was bound to a GPU, or unbound from it.
 #include <cstdlib>
 
 #include "nvidia/nvml/abi/event.h"
@@ -8,7 +8,7 @@
 
 struct nvmlSystemEventSet_st {
   unsigned long long types;
-  std::uint64_t seen;  ///< number of the last event that was given or passed over
+  std::uint64_t seen;  ///< number of the last event that was returned or skipped
 };
 
 namespace slipway::sim {
@@ -16,10 +16,10 @@ namespace {
 
 constexpr unsigned long long kSystemEvents = NVML_SYSTEM_EVENT_GPU_DRIVER_UNBIND | NVML_SYSTEM_EVENT_GPU_DRIVER_BIND;
 
-/// The GPU's place on the bus as the resource manager numbers it: domain, bus, device.
+/// Returns the GPU's place on the bus in the resource manager's form: domain, bus, device.
 unsigned gpu_id(const Gpu& gpu) { return gpu.domain << 16U | gpu.bus << 8U | gpu.device; }
 
-/// A request's body, `body(machine)`, once the request is one of this version.
+/// Runs `body(machine)` if the request has the version of this layout.
 template <class Request, class Body>
 nvmlReturn_t with_request(Function function, const Request* request, Body body) {
   return with_machine(function, [=](Machine& machine) -> nvmlReturn_t {
@@ -44,7 +44,7 @@ SLIPWAY_NVML_EXPORT nvmlSystemEventSetCreate(nvmlSystemEventSetCreateRequest_t* 
   });
 }
 
-// Its memory is this process' own, whether the driver answers or not.
+// Its memory belongs to this process, whether the driver answers or not.
 SLIPWAY_NVML_EXPORT nvmlSystemEventSetFree(nvmlSystemEventSetFreeRequest_t* request) {
   nvmlSystemEventSet_t set = nullptr;
   if (request != nullptr && request->version == NVML_SYSTEM_EVENT_SET_FREE_REQUEST_VERSION) set = request->set;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compute instances: their profiles, made, listed, destroyed.
+// Compute instances: their profiles, and how they are created, listed and destroyed.
 #include <cstdio>
 #include <cstring>
 
@@ -16,7 +16,7 @@ template <class Info>
 void fill(Info* info, const Target& target, unsigned selector) {
   const MigModel& model = target.gpu->model.mig;
   const MigProfile& profile = model.profiles[target.instance->profile];
-  info->id = selector;  // the ids of the common ones equal their selectors
+  info->id = selector;  // the common ids equal their selectors
   info->sliceCount = compute_slices(selector);
   info->instanceCount = profile.slices / info->sliceCount;
   info->multiprocessorCount = compute_multiprocessors(*target.instance, model, selector);
@@ -46,7 +46,7 @@ nvmlReturn_t versioned(const Target& target, unsigned selector, void* info) {
   const bool second = version == NVML_STRUCT_VERSION(nvmlComputeInstanceProfileInfo_v2_t, 2);
   if (!second && version != NVML_STRUCT_VERSION(nvmlComputeInstanceProfileInfo_v3_t, 3))
     return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-  auto* const common = static_cast<nvmlComputeInstanceProfileInfo_v2_t*>(info);  // the third only adds to it
+  auto* const common = static_cast<nvmlComputeInstanceProfileInfo_v2_t*>(info);  // the third layout only extends it
   fill(common, target, selector);
   const MigProfile& profile = target.gpu->model.mig.profiles[target.instance->profile];
   const std::uint32_t slices = compute_slices(selector);
@@ -99,7 +99,7 @@ nvmlReturn_t info_of(Function function, nvmlComputeInstance_t compute, nvmlCompu
   });
 }
 
-/// A process that is listed without an instance may be on any; one that only holds the GPU's node open is on none.
+/// A process that is listed without an instance may be on any; one that only has the GPU's node open is on none.
 bool may_use(const Process& process, const Target& target) {
   if (process.used == 0 || process.gpu != target.gpu_index) return false;
   if (process.gpu_instance == NVML_NO_INSTANCE) return process.kind != 3;

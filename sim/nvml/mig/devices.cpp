@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MIG devices: what a compute instance is to its users.
+// MIG devices: the view of a compute instance for its users.
 #include "nvidia/nvml/abi/device.h"
 #include "sim/nvml/call.hpp"
 #include "sim/state/mig_rules.hpp"
@@ -11,7 +11,7 @@ struct Slots {
   unsigned instance, compute;
 };
 
-/// The visible ones by the ids of GPU and compute instance.
+/// Fills in the visible ones, ordered by the ids of GPU and compute instance.
 unsigned ordered(const Machine& machine, const Gpu& gpu, Slots list[kMaxInstances * kMaxInstances]) {
   unsigned count = 0;
   for (std::uint32_t id = 0; id <= 14; ++id)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPU instances: made, listed, destroyed.
+// GPU instances: how they are created, listed and destroyed.
 #include "nvidia/nvml/abi/mig.h"
 #include "nvidia/nvml/abi/sample.h"
 #include "sim/nvml/call.hpp"

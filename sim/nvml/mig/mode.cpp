@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The MIG mode: what changes at once, what waits for a reset, what is refused.
+// The MIG mode: changes that apply at once, that wait for a reset, or that are refused.
 #include "nvidia/nvml/abi/mig.h"
 #include "nvidia/nvml/abi/sample.h"
 #include "sim/nvml/call.hpp"
@@ -21,14 +21,14 @@ bool has_instances(const Gpu& gpu) {
   return false;
 }
 
-/// What becomes of the request for `mode` right now.
+/// Returns the immediate result of a request for `mode`.
 nvmlReturn_t activate(Machine& machine, unsigned index, unsigned mode) {
   Gpu& gpu = machine.gpus[index];
   gpu.mig_pending = mode;
   if (mode == gpu.mig_current) return NVML_SUCCESS;
   if (busy(machine, index) || has_instances(gpu)) return NVML_ERROR_IN_USE;
   if (gpu.faults.no_reset != 0 && gpu.model.mig.resetless == 0) return NVML_ERROR_RESET_REQUIRED;
-  if (gpu.faults.sticky_mig_mode != 0) return NVML_SUCCESS;  // says so, and stays pending
+  if (gpu.faults.sticky_mig_mode != 0) return NVML_SUCCESS;  // reports success, and stays pending
   gpu.mig_current = mode;
   if (mode != 0) gpu.accounting = 0;
   add_event(machine, index, NVML_EVENT_MIG_CONFIG_CHANGE, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which MIG profiles a GPU has, and where their instances may lie.
+// The MIG profiles of a GPU, and the possible places of their instances.
 #include <cstdio>
 #include <cstring>
 
@@ -24,7 +24,7 @@ void fill(Info* info, const MigProfile& profile) {
   info->memorySizeMB = profile.memory_mib;
 }
 
-/// `body(profile)` for a selector that the GPU has.
+/// `body(profile)` for a selector that the GPU supports.
 template <class Body>
 nvmlReturn_t with_profile(Function function, nvmlDevice_t device, unsigned selector, Body body) {
   return with_gpu(function, device, [&](Gpu& gpu) -> nvmlReturn_t {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an archive could do that takes over the worker which unpacks it: the same code in the same process, once before
+// The attacks of an archive that takes over the worker that unpacks it: the same code in the same process, once before
 // and once after slipway-artifact.so was told to confine itself.
 #include <cerrno>
 #include <csignal>
@@ -37,7 +37,7 @@
 namespace slipway::artifact {
 namespace {
 
-/// The module as a worker has it, in a process of its own.
+/// The module as a worker uses it, in a separate process.
 class Module {
  public:
   Module() {
@@ -66,7 +66,7 @@ class Module {
   slipway_plugin plugin_{sizeof(slipway_plugin), nullptr, nullptr};
 };
 
-/// Another process of root's, which does nothing.
+/// Another idle process of root.
 class Bystander {
  public:
   Bystander() : pid_(::fork()) {
@@ -85,7 +85,7 @@ class Bystander {
 };
 
 bool has_landlock() {
-  constexpr int kCreateRuleset = 444;  // landlock_create_ruleset(2), which answers the version here
+  constexpr int kCreateRuleset = 444;  // landlock_create_ruleset(2), which returns the version here
   return ::syscall(kCreateRuleset, nullptr, 0, 1U) >= 2;
 }
 
@@ -96,7 +96,7 @@ std::string effective_capabilities() {
   return "unknown";
 }
 
-/// Of these families of sockets, by number, those that are not said to be missing here.
+/// Returns those of these socket families, by number, that can be created here.
 std::string families_of(const std::vector<long>& asked) {
   std::string answered;
   for (const long family : asked)
@@ -119,7 +119,7 @@ class ConfinedWorker : public testing::Test {
               {"into", dir_ / "store/out"}};
   }
 
-  /// The names of those attacks that succeed in a fresh process, after `prepare`.
+  /// Returns the names of the attacks that succeed in a new process, after `prepare`.
   std::string attacks_that_succeed(const std::function<void()>& prepare) {
     int ends[2];
     EXPECT_EQ(::pipe(ends), 0);
@@ -138,7 +138,8 @@ class ConfinedWorker : public testing::Test {
       tell("local", ::socket(AF_UNIX, SOCK_STREAM, 0) >= 0);
       int pair[2];
       tell("datagrams", ::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) == 0);
-      tell("unmount", ::umount2(beside.c_str(), 0) != 0 && errno == EINVAL);  // it is none, as whoever may is told
+      tell("unmount",
+           ::umount2(beside.c_str(), 0) != 0 && errno == EINVAL);  // with the permission: it is not a mount point
       tell("namespace", ::unshare(CLONE_NEWNS) == 0);
       tell("memory", ::process_vm_readv(::getpid(), nullptr, 0, nullptr, 0, 0) == 0);
       take_memory_of_nobody(tell);
@@ -157,7 +158,7 @@ class ConfinedWorker : public testing::Test {
     return output;
   }
 
-  /// Memory and queues that stay when their maker ends, charged to no process.
+  /// Takes memory and queues that outlive their creator and are charged to no process.
   static void take_memory_of_nobody(const std::function<void(const char*, bool)>& tell) {
     const int memory = ::shmget(IPC_PRIVATE, 4096, 0600);
     tell("shmget", memory >= 0 && ::shmctl(memory, IPC_RMID, nullptr) == 0);
@@ -197,7 +198,7 @@ class ConfinedWorker : public testing::Test {
     tell("ioprio", ::syscall(SYS_ioprio_set, 1, other, 0) == 0);
   }
 
-  /// What `work` writes, in a process that confined itself for this operation.
+  /// Returns the output of `work` in a process that has confined itself for this operation.
   std::string in_worker(const char* op, const Json& request, const std::function<std::string(Module&)>& work) {
     int ends[2];
     EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
@@ -248,7 +249,8 @@ TEST_F(ConfinedWorker, WouldReachAllThatIfItWereNotConfined) {
                                                 std::string(kOfNobody) + kOnBystander + "user program")));
 }
 
-// A cache that is not there was taken for its nearest folder: with "--cache /data/x" and no /data, that was all.
+// Earlier a missing cache folder was replaced by its nearest parent: with "--cache /data/x" and no /data, all of / was
+// writable.
 TEST_F(ConfinedWorker, WritesIntoAFolderThatWasNotThereAndNotIntoItsNearest) {
   if (!has_landlock()) GTEST_SKIP() << "the kernel has no Landlock to speak of";
   stage_["cache"] = dir_ / "missing/cache";
@@ -310,17 +312,17 @@ TEST_F(ConfinedWorker, OfARegistryKeepsTheNetworkAlone) {
   EXPECT_EQ(output, has_landlock() ? "socket " : "write rename socket ");
 }
 
-// It could speak with virtual machines, and reach parts of the kernel that seldom anybody uses.
+// It could otherwise reach virtual machines, and rarely used parts of the kernel.
 TEST_F(ConfinedWorker, OfARegistryMakesSocketsOfTheNetworkAndOfNoOtherFamily) {
   constexpr long kUnseen = 1L << 32;  // the kernel looks at an int
   std::vector<long> all;
   for (long family = 0; family < 64; ++family) all.push_back(family);
   all.push_back(kUnseen + AF_UNIX);
   const std::string confined = in_worker("fetch", of_registry(), [&](Module&) { return families_of(all); });
-  const std::string with_ipv6 = families_of({AF_INET, AF_INET6, AF_NETLINK});  // of which a kernel may have none
+  const std::string with_ipv6 = families_of({AF_INET, AF_INET6, AF_NETLINK});  // the kernel may lack IPv6
   EXPECT_EQ(confined, with_ipv6);
   EXPECT_THAT(confined, testing::StartsWith("2 ")) << "AF_INET";
-  // Others may be loaded into the kernel by whoever asks for them.
+  // The kernel loads a module for other families on request.
   EXPECT_EQ(families_of({AF_UNIX, AF_PACKET, kUnseen + AF_UNIX}), "1 17 4294967297 ") << "where it is not confined";
 }
 
@@ -335,7 +337,7 @@ TEST_F(ConfinedWorker, OfALayoutOrBundleHasNoNetworkWhateverItIsAskedFor) {
   }
 }
 
-// The helper is root's own program, and may need anything: files in a home folder, a keyring, an agent's socket.
+// The helper is root's own program, and may need any resource: files in a home folder, a keyring, an agent's socket.
 TEST_F(ConfinedWorker, OfARegistryLogsInByAHelperThatIsNotConfined) {
   const test::SamplePackage package;
   const test::LayoutRegistry registry(
@@ -361,7 +363,7 @@ TEST_F(ConfinedWorker, OfARegistryLogsInByAHelperThatIsNotConfined) {
   EXPECT_EQ(test::file_text(dir_ / "beside/helper"), "asked\n") << "once, since it may ask somebody for a password";
 }
 
-// It reads foreign archives: what it asks slipway itself for would be done as root, and not confined.
+// The worker reads foreign archives: work that it requests from slipway itself would run as root, unconfined.
 TEST_F(ConfinedWorker, HasNothingDoneForItBySlipwayItself) {
   const std::string bin = dir_ / "prefix/bin";
   std::filesystem::create_directories(bin);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Downloads over a line that breaks: what arrives is what was asked for, or a message says why it did not.
+// Downloads over a connection that breaks: the complete data arrives, or a message has the reason.
 #include <gmock/gmock.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -60,7 +60,7 @@ TEST_F(Download, PutsBlobsIntoTheCacheOnce) {
   EXPECT_EQ(registry->server().count("GET", "/v2/nvidia/driver/blobs/"), 3);
 }
 
-// A manifest that declared 2^50 bytes had the cache's file system filled to its end, and the part stayed there.
+// Earlier a manifest that declared 2^50 bytes filled the cache's file system completely, and the partial file stayed.
 TEST_F(Download, OfMoreThanThereIsRoomForIsNotBegun) {
   Json blob = package.user;
   blob["size"] = std::uint64_t{1} << 50U;
@@ -207,7 +207,7 @@ TEST_F(Download, WaitsAsLongAsRetryAfterSays) {
   EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
 }
 
-/// How a transfer of a megabyte ended that comes at twenty bytes in a second.
+/// Returns the result of a transfer of a megabyte at twenty bytes per second.
 Result<HttpResponse> slow_transfer(const HttpSettings& settings) {
   const test::HttpServer server(
       [](const ServedRequest&) -> ServedResponse { return {.body = std::string(1 << 20, 'x'), .drip = true}; });
@@ -217,7 +217,7 @@ Result<HttpResponse> slow_transfer(const HttpSettings& settings) {
   return client->send(request);
 }
 
-// A byte in a second was enough to keep an apply, and its lock, for six hours.
+// Earlier one byte per second kept an apply, and its lock, running for six hours.
 TEST(SlowRegistry, IsGivenUpByItsRateAndByTheWholeTimeWithBothNamed) {
   HttpSettings settings{.stall_timeout = std::chrono::seconds(1)};
   const auto by_rate = slow_transfer(settings);
@@ -227,7 +227,7 @@ TEST(SlowRegistry, IsGivenUpByItsRateAndByTheWholeTimeWithBothNamed) {
       << to_text(by_rate.error());
   EXPECT_NE(by_rate.error().what.find("127.0.0.1"), std::string::npos) << "whose rate";
 
-  settings.slowest_bytes = 1;  // as it was: nothing but the whole time ends it
+  settings.slowest_bytes = 1;  // the former setting: only the total time limits it
   settings.grace = std::chrono::seconds(3);
   settings.average_bytes = 1 << 20;
   const auto begin = std::chrono::steady_clock::now();
@@ -237,7 +237,7 @@ TEST(SlowRegistry, IsGivenUpByItsRateAndByTheWholeTimeWithBothNamed) {
   EXPECT_EQ(by_time.error().code, ErrorCode::timed_out);
 }
 
-// The limit was one of each blob, with its size, which the registry may choose: all together took as many hours.
+// Earlier the limit applied to each blob by its size, which the registry chooses: many blobs together took hours.
 TEST_F(Download, OfAllBlobsTogetherHasOneLimitOfTime) {
   registry = std::make_unique<LayoutRegistry>(package.layout, [&](const ServedRequest& request) {
     if (!is_blob(request)) return std::optional<ServedResponse>();
@@ -245,7 +245,7 @@ TEST_F(Download, OfAllBlobsTogetherHasOneLimitOfTime) {
   });
   context.cache = package.cache();
   ClientSettings settings = test::quick_settings();
-  settings.http.stall_timeout = std::chrono::minutes(10);  // no blob is given up by itself
+  settings.http.stall_timeout = std::chrono::minutes(10);  // a single blob is not given up
   settings.http.longest = std::chrono::seconds(3);
   const Source source{.repository = registry->repository(), .trust_unsigned = true};
   auto origin = open_registry(source, context, settings);
@@ -289,7 +289,7 @@ TEST_F(Download, ThatComesInPiecesTooSlowlySaysHowFastItWas) {
   EXPECT_THAT(text, testing::HasSubstr("check the way there"));
 }
 
-// Who may open a file may lock it, and so keep an apply waiting.
+// A user who may open a file may lock it, and so block an apply.
 TEST_F(Download, OnItsWayIsAFileForItsOwnerAlone) {
   mode_t mode = 0;
   const std::string partial = package.cached(package.modules_50) + ".partial";

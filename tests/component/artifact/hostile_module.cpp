@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// In the place of slipway-artifact.so, what an archive would make of it that takes it over: it asks slipway itself to
-// compile something, with a log at a path of its choice.
+// Stands in for a slipway-artifact.so that an archive has taken over: it asks slipway itself to compile something, with
+// a log at a path of its choice.
 #include <string>
 
 #include <slipway/abi.h>

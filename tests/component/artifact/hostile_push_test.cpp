@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pushing what somebody else made: the operator's login reaches no repository but the one that was named.
+// Pushing content from another party: the operator's login reaches only the named repository.
 #include <gtest/gtest.h>
 
 #include "artifact/operations.hpp"
@@ -15,7 +15,7 @@ using test::SamplePackage;
 using test::ServedRequest;
 using test::ServedResponse;
 
-/// A registry that has every blob and takes every manifest.
+/// A registry that claims to have every blob and accepts every manifest.
 class HostilePush : public testing::Test {
  protected:
   Json source() const { return {{"repository", "oci://" + registry.authority() + "/me/pkg"}}; }

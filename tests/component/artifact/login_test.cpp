@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registries that want to know who is there: Basic, tokens, refresh tokens, helpers; and to whom a password is not
-// sent.
+// Registries that require a login: Basic, tokens, refresh tokens, helpers; and the servers that a password is not sent
+// to.
 #include <csignal>
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ class Login : public testing::Test {
     ::setenv("HOME", package.dir.path().c_str(), 1);
   }
 
-  /// A registry that wants `authorization()` and else answers with this challenge.
+  /// Starts a registry that requires `authorization()` and otherwise answers with this challenge.
   void start(const std::string& text) {
     registry = std::make_unique<LayoutRegistry>(
         package.layout, [this, text](const ServedRequest& request) -> std::optional<ServedResponse> {
@@ -111,7 +111,7 @@ TEST_F(Login, ByACredentialHelper) {
   ::setenv("PATH", path.c_str(), 1);
 }
 
-// Its answer was whole and its output closed, and slipway waited for its end as long as it went on, with the lock held.
+// Earlier slipway waited for the helper's exit after its complete answer, with the lock held.
 TEST_F(Login, ACredentialHelperThatGoesOnOrFloodsIsEnded) {
   const std::string path = ::getenv("PATH");
   ::setenv("PATH", ((package.dir / "bin:") + path).c_str(), 1);
@@ -131,7 +131,7 @@ TEST_F(Login, ACredentialHelperThatGoesOnOrFloodsIsEnded) {
   ::setenv("PATH", path.c_str(), 1);
 }
 
-// Whatever kept a helper from running was said to be its absence.
+// Earlier every failure to run a helper was reported as a missing helper.
 TEST_F(Login, SaysWhyAHelperThatIsThereCannotBeRun) {
   const std::string path = ::getenv("PATH");
   ::setenv("PATH", ((package.dir / "bin:") + path).c_str(), 1);

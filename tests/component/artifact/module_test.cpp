@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// slipway-artifact.so, loaded and asked through its C entry as a worker does.
+// slipway-artifact.so, loaded and called through its C entry like in a worker.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <slipway/abi.h>
@@ -11,7 +11,7 @@
 namespace slipway::artifact {
 namespace {
 
-/// What the worker's side hears.
+/// The messages that the worker's side receives.
 struct Heard {
   std::vector<std::pair<std::string, Json>> messages;
 

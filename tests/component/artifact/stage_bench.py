@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tests/component/artifact/stage_bench.py - how long staging a layer takes, against `tar --zstd -x` and one `sync -f`.
+# tests/component/artifact/stage_bench.py - measures staging a layer, compared with `tar --zstd -x` and one `sync -f`.
 """Usage: stage_bench.py MODULE.so FOLDER [ROUNDS]
 
 Packs FOLDER into an OCI layout with one zstd layer, then unpacks it ROUNDS times in turn with tar and with the
@@ -34,7 +34,7 @@ class Plugin(ctypes.Structure):
 
 
 def ask(module, op, request):
-    """One operation through the C entry."""
+    """Runs one operation through the C entry."""
     plugin = Plugin(size=ctypes.sizeof(Plugin))
     if ctypes.CDLL(module).slipway_plugin_open(None, ctypes.byref(plugin)) != 0:
         sys.exit(f"{module} cannot be opened")
@@ -47,7 +47,7 @@ def ask(module, op, request):
 
 
 def pack(folder, work):
-    """An OCI layout with one layer; the layer's file and the stage request for it."""
+    """Creates an OCI layout with one layer. Returns the layer's file and the stage request for it."""
     blobs = os.path.join(work, "layout", "blobs", "sha256")
     os.makedirs(blobs)
     tar = os.path.join(work, "layer.tar.zst")
@@ -90,13 +90,13 @@ def by_tar(layer, out):
 
 
 def memory(key):
-    """A line of /proc/self/status in KiB."""
+    """Returns a line of /proc/self/status in KiB."""
     with open("/proc/self/status") as file:
         return next(int(line.split()[1]) for line in file if line.startswith(key + ":"))
 
 
 def stage_in_child(module, request):
-    """Stages in a process of its own; its peak memory in KiB."""
+    """Stages in a separate process. Returns its peak memory in KiB."""
     child = [sys.executable, __file__, "--stage", module, json.dumps(request)]
     return int(subprocess.run(child, check=True, capture_output=True, text=True).stdout)
 
@@ -104,7 +104,7 @@ def stage_in_child(module, request):
 def main():
     if sys.argv[1] == "--stage":
         with open("/proc/self/clear_refs", "w") as file:
-            file.write("5")  # the peak starts afresh: this process began as a copy of a larger one
+            file.write("5")  # resets the peak: this process is a fork of a larger one
         before = memory("VmRSS")
         ask(sys.argv[2], "stage", json.loads(sys.argv[3]))
         print(memory("VmHWM") - before)

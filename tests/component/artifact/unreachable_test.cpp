@@ -20,14 +20,14 @@ Result<Catalogue> read(Source source) {
   return read_catalogue(*origin, source, {}, context.reporter);
 }
 
-/// A proxy variable for the time of a test.
+/// Sets a proxy variable for the duration of a test.
 struct Variable {
   const char* name;
   Variable(const char* which, const std::string& value) : name(which) { ::setenv(which, value.c_str(), 1); }
   ~Variable() { ::unsetenv(name); }
 };
 
-// Five attempts took 8.5 seconds, and a refused connection is refused a moment later as well.
+// Earlier five attempts took 8.5 seconds, although a refused connection is refused a moment later too.
 TEST(UnreachableRegistry, IsAskedOnceAndNamedWithItsPortWhenNobodyListens) {
   const std::string authority = "127.0.0.1:" + std::to_string(test::free_port());
   const auto catalogue = read({.repository = "oci://" + authority + "/x"});
@@ -51,7 +51,7 @@ TEST(UnreachableRegistry, IsAskedAgainWhenItIsBusy) {
   EXPECT_EQ(registry.server().count("GET", "/v2/nvidia/driver/tags"), 2);
 }
 
-// Five attempts of fifteen seconds each: a plan took 83 s.
+// Earlier there were five attempts of fifteen seconds each: a plan took 83 s.
 TEST(UnreachableRegistry, ThatAcceptsAndSaysNothingIsGivenUpAfterOneLimitForAllAttempts) {
   const test::HttpServer server([](const test::ServedRequest&) { return test::ServedResponse{.hang = true}; });
   ClientSettings settings = test::quick_settings();
@@ -80,7 +80,7 @@ TEST(UnreachableRegistry, IsNamedWhenItDoesNotResolve) {
 TEST(UnreachableRegistry, IsReachedThroughAProxyAndTheProxyIsNamedWhenThatFails) {
   test::SamplePackage package;
   const test::LayoutRegistry behind(package.layout);
-  // A plain HTTP proxy is asked for the absolute URL, which this one answers as if it were the registry.
+  // A plain HTTP proxy receives the absolute URL; this one answers as if it were the registry.
   test::HttpServer proxy([&](test::ServedRequest request) {
     const std::string prefix = "http://registry.invalid:5000";
     if (!request.target.starts_with(prefix)) return test::ServedResponse{.status = 502};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/component/bad_plugins/bad.cpp - components that go wrong when and how a test's spec tells them to; as a file
-// named abort.so, the library aborts before anything is asked of it.
+// tests/component/bad_plugins/bad.cpp - components that fail when and how a test's spec tells them to; as a file named
+// abort.so, the library aborts before it is called.
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -28,7 +28,7 @@ struct Early {
 };
 const Early early;
 
-/// What no header of slipway's or of the standard library's describes.
+/// A type that neither slipway's headers nor the standard library declares.
 struct Foreign {
   int number;
 };
@@ -37,7 +37,7 @@ struct Foreign {
   for (;;) pause();
 }
 
-/// Three generations of children that leave the session, a few hundred in all: enough to show that none gets away.
+/// Three generations of children that leave the session, a few hundred in all: enough to show that none escapes.
 [[noreturn]] void fork_bomb() {
   constexpr int kGenerations = 3;
   constexpr int kChildren = 6;

@@ -15,7 +15,7 @@ using ::testing::Not;
 constexpr const char* kGood = "    bystander: {}\n";  // of the other plugin
 constexpr const char* kBoth = "    bad: {}\n    bystander: {}\n";
 
-/// A host with plugins in a folder of its own: a good one, and what a test puts there.
+/// A host with its own plugin folder: a good plugin, and the one that a test adds.
 class PluginFiles : public ::testing::Test {
  protected:
   PluginFiles() {
@@ -30,7 +30,7 @@ class PluginFiles : public ::testing::Test {
     fs::copy_file(from, file(name));
     fs::permissions(file(name), fs::perms(0755));
   }
-  /// Makes the note of a plugin file name another protocol.
+  /// Changes the protocol in the ELF note of a plugin file.
   void set_protocol(const std::string& name, char major) const {
     std::fstream stream(file(name), std::ios::in | std::ios::out | std::ios::binary);
     std::ostringstream text;
@@ -44,7 +44,7 @@ class PluginFiles : public ::testing::Test {
     host_.spec(components);
     return host_.slipway({"apply"});
   }
-  /// With the bad component in the spec nothing is done; without it all is.
+  /// With the bad component in the spec nothing is applied; without it everything is.
   void expect_left_out(const std::string& why) const {
     const auto before = host_.tree();
     const Ran refused = apply(kBoth);
@@ -84,7 +84,7 @@ TEST_F(PluginFiles, ThatOthersCanWriteIsRefused) {
   EXPECT_THAT(apply(kBoth).err, HasSubstr("chmod go-w " + file("bad.so")));
 }
 
-// Which of the two is meant cannot be told, so nothing is done until one of them is gone.
+// It is unknown which of the two is meant, so nothing is applied until one of them is removed.
 TEST_F(PluginFiles, TwoOfOneNameAreAnErrorThatNamesBoth) {
   add(SLIPWAY_BAD_PLUGIN, "bad.so");
   add(SLIPWAY_BAD_PLUGIN, "copy.so");

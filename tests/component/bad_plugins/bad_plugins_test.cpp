@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A component that goes wrong costs nobody but itself: one message, exit status 1, and the others are done.
+// A failing component affects only itself: one message, exit status 1, and the others are applied.
 #include <chrono>
 #include <csignal>
 
@@ -22,9 +22,9 @@ std::size_t count(const std::string& text, const std::string& part) {
 class BadPlugin : public ::testing::Test {
  protected:
   BadPlugin() {
-    // A crash must arrive as its signal, not as a report of the sanitizer.
+    // A crash must be reported as its signal, not as a report of the sanitizer.
     ::setenv("ASAN_OPTIONS", "handle_segv=0:handle_abort=0:detect_leaks=0", 1);
-    host_.live = true;  // custom actions are work of the running machine
+    host_.live = true;  // custom actions run on a live machine only
   }
 
   static std::string component(const std::string& name, const std::string& when, const std::string& how) {
@@ -34,7 +34,7 @@ class BadPlugin : public ::testing::Test {
     host_.spec(bad + "    good: {}\n");
     return host_.slipway({"apply"});
   }
-  /// One message with these words, exit status 1, and everything else done.
+  /// Expects one message with these words, exit status 1, and that all other work is done.
   void expect_only_bad_fails(const Ran& ran, const std::string& words) {
     EXPECT_EQ(ran.code, 1);
     EXPECT_THAT(ran.err, HasSubstr(words));
@@ -53,7 +53,7 @@ TEST_F(BadPlugin, ThatCrashesIsToldWithItsPhase) {
     SCOPED_TRACE(when);
     const Ran ran = apply(component("bad", when, "segfault"));
     expect_only_bad_fails(ran, std::string("the plugin of bad crashed in ") + when + ": SIGSEGV");
-    const bool in_place = std::string(when) == "verify";  // its files are as planned: what failed is the look at them
+    const bool in_place = std::string(when) == "verify";  // its files are as planned: only verify failed
     EXPECT_EQ(std::filesystem::exists(host_.path("etc/bad")), in_place);
     ASSERT_EQ(host_.slipway({"remove", "--all"}).code, 0);
   }
@@ -101,7 +101,7 @@ std::size_t processes_with(const std::string& word) {
   return found;
 }
 
-// The limit to detect is 60 s, and both are asked at the same time.
+// The limit of detect is 60 s, and both run at the same time.
 TEST_F(BadPlugin, ThatSleepsOrForksIsEndedAtItsDeadlineWithAllDescendants) {
   const std::string mark = "SLIPWAY_BAD_TEST=" + host_.folder().at("").string();
   ::setenv("SLIPWAY_BAD_TEST", host_.folder().at("").c_str(), 1);

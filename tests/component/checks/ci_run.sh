@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# ci_run.sh SOURCE - .ci/run with steps that do nothing: what fails, hangs or has no time left makes it fail, and each part
-# is listed with its seconds.
+# ci_run.sh SOURCE - runs .ci/run with empty steps: a step that fails, hangs or has no time left makes it fail, and each
+# part is listed with its seconds.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -13,7 +13,7 @@ fail() {
   exit 1
 }
 
-# ci BODY LIMIT [OPTION...] : .ci/run where ./dev is a script of that body; sets `said` and `status`.
+# ci BODY LIMIT [OPTION...] : runs .ci/run with a script of that body as ./dev; sets `said` and `status`.
 ci() {
   printf '#!/bin/bash\n%s\n' "$1" >"$work/dev"
   chmod +x "$work/dev"
@@ -41,7 +41,7 @@ ci '' 0
 ((status == 1)) || fail "it passes although parts were left out for time"
 says '^test +0 s  LEFT OUT' || fail "it does not say what was left out"
 
-# The one that hangs ends with the time of all, however long it would have gone on.
+# A hanging step ends with the total time limit.
 ci '[[ $1 != asan ]] || sleep 1000' 5
 ((status == 1)) || fail "it passes although a part was ended"
 says '^asan +[0-9]+ s  FAILED: not done' || fail "it does not say which part was ended"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# e2e_run.sh SOURCE - tests/e2e/run over tests of this file's: what is left out has not passed, unless that was asked for or
-# has a reason on the list.
+# e2e_run.sh SOURCE - runs tests/e2e/run with this file's tests: a part that is left out has not passed, unless that was
+# requested or has a reason on the list.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

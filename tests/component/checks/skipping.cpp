@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A test program of which not all runs: what tests/check-skips has to see (skips.sh).
+// A test program with tests that do not run, which tests/check-skips must detect (skips.sh).
 #include <gtest/gtest.h>
 
 TEST(Sample, Passes) {}

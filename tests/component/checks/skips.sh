@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# skips.sh SOURCE PROGRAM CTEST - tests/check-skips over what CTest reports of a program with a skipped and a disabled test.
+# skips.sh SOURCE PROGRAM CTEST - runs tests/check-skips on CTest's report about a program with a skipped and a disabled
+# test.
 set -euo pipefail
 source_dir=$1 program=$2 ctest=$3
 work=$(mktemp -d)
@@ -20,7 +21,7 @@ check() {
   said="$("$source_dir/tests/check-skips" asan "$work/tests.xml" "$work/list" 2>&1)" || status=$?
 }
 
-# As gtest_discover_tests() has them: a process for each.
+# Like gtest_discover_tests(): one process per test.
 alone="add_test(Sample.Passes $program --gtest_filter=Sample.Passes)
 add_test(Sample.LacksSomething $program --gtest_filter=Sample.LacksSomething)
 set_tests_properties(Sample.LacksSomething PROPERTIES SKIP_REGULAR_EXPRESSION \"\\\\[  SKIPPED \\\\]\")
@@ -40,7 +41,7 @@ check "$alone" $'release  Sample\\.Lacks.*  this machine has none\nany  Sample\\
 check "$alone" 'asan  Sample\.Lacks.*'
 ((status == 1)) && grep -q "list:1: expected" <<<"$said" || fail "a line without a reason is taken"
 
-# As with sanitizers: a process for all, which CTest calls passed.
+# As with sanitizers: one process for all tests, which CTest reports as passed.
 check "add_test(sample_test $program)" ''
 ((status == 1)) || fail "a test that is skipped within a program passes"
 grep -qF 'Sample.LacksSomething: there is no such thing here' <<<"$said" || fail "the skipped test is not named"

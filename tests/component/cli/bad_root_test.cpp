@@ -22,7 +22,7 @@ using slipway::testing::Ran;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Mounts of this process only; false where that is not allowed.
+/// Mounts visible to this process only; false if that is not permitted.
 bool own_mounts() {
   return ::unshare(CLONE_NEWNS) == 0 && ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
 }
@@ -58,7 +58,7 @@ TEST(Root, ThatIsFullIsPutBackAsItWas) {
   ::umount2(folder.c_str(), MNT_DETACH);
 }
 
-// Status said that nothing was left to do, and the next apply failed.
+// Earlier status said that there was nothing to do, and the next apply failed.
 TEST(Root, WhoseStateHasNoRoomLeftIsSaidByStatus) {
   if (!own_mounts()) GTEST_SKIP() << "needs to mount";
   const DriverRoot root;
@@ -82,7 +82,8 @@ TEST(Root, WhoseStateHasNoRoomLeftIsSaidByStatus) {
   }
 }
 
-/// What another slipway would hold: a file that is for root alone, or for an ordinary user the root folder.
+/// The file that another slipway process would lock: one that only root can open, or for an ordinary user the root
+/// folder.
 std::string lock_of(const DriverRoot& root) {
   const std::string folder = root.folder().at("root").string();
   if (::geteuid() != 0) return folder;
@@ -109,7 +110,7 @@ TEST(Root, ThatAnotherSlipwayWorksOnIsLeftAlone) {
   EXPECT_TRUE(::geteuid() != 0 || !std::filesystem::exists(lock_of(root))) << "nothing is left";
 }
 
-// Two containers that have one root mounted each have a /run of their own.
+// Two containers that mount the same root have separate /run folders.
 TEST(Root, IsLockedForWhoHasAnotherRunAsWell) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -123,8 +124,8 @@ TEST(Root, IsLockedForWhoHasAnotherRunAsWell) {
   EXPECT_EQ(root.run({"apply"}).code, 0);
 }
 
-// flock(2) needs no right to write: any user who could open the root folder kept each apply, the boot's included,
-// waiting.
+// flock(2) needs no write permission: earlier any user who could open the root folder could block each apply, including
+// the boot's.
 TEST(Root, IsNotToBeLockedByAnotherUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
   const DriverRoot root;

@@ -7,7 +7,7 @@ namespace {
 using slipway::testing::DriverRoot;
 using slipway::testing::Ran;
 
-/// A damaged or hostile copy of the demonstration package.
+/// Returns a damaged or hostile copy of the demonstration package.
 std::string tampered(const DriverRoot& root, const std::string& how) {
   const std::string copy = root.folder().at("tampered").string();
   const std::string command = "python3 " SLIPWAY_TAMPER " " + testing::kPackage + " " + copy + " " + how;

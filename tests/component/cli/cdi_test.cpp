@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CDI specs that would not work, and GPUs that come and go: everybody who sees it says so.
+// CDI specs that would not work, and GPUs that come and go: every command that detects it reports it.
 #include <cstdlib>
 
 #include "tests/component/cli/driver_root.hpp"
@@ -15,7 +15,7 @@ using ::testing::Not;
 
 constexpr const char* kMachine = "h100x8,driver=535.261.03";
 
-// The spec was printed, and nothing was said.
+// Earlier the spec was printed without a warning.
 TEST(CdiGenerate, WarnsOfAHookProgramThatIsNotThere) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -52,7 +52,7 @@ TEST(CdiPlan, NotesAHookProgramThatIsNotThere) {
   EXPECT_THAT(root.run({"plan"}, kMachine).out, Not(HasSubstr("hook program")));
 }
 
-// What NVML says is not a file: an answer that was kept said for ever that the GPU is lost.
+// NVML's answers are not files: earlier a remembered answer said forever that the GPU was lost.
 TEST(CdiPlan, FollowsAGpuThatIsLostAndFoundAgain) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -72,7 +72,7 @@ TEST(CdiPlan, FollowsAGpuThatIsLostAndFoundAgain) {
   }
 }
 
-/// A machine with the driver, whose GPUs can be changed.
+/// A machine with the driver and GPUs that tests can change.
 class LostGpus : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -103,7 +103,7 @@ class LostGpus : public ::testing::Test {
   DriverRoot root_;
 };
 
-// One lost GPU was no spec at all, even for another GPU alone.
+// Earlier one lost GPU prevented the whole spec, even a spec for another GPU.
 TEST_F(LostGpus, AreLeftOutOfTheSpecAndNamed) {
   ASSERT_EQ(generate().code, 0);
   sim("gpu 3 lost");
@@ -135,7 +135,7 @@ TEST_F(LostGpus, ThatAreAllThereAreAreAnError) {
               AllOf(HasSubstr("none of the 8 GPUs answers, beginning with GPU 0 (0000:18:00.0)"), HasSubstr("do:")));
 }
 
-// NVML does not count it any more, as after a reboot with a GPU that no longer starts.
+// NVML no longer counts it, as after a reboot with a GPU that does not start.
 TEST_F(LostGpus, ThatNvmlDoesNotShowAreNamedByTheirAddress) {
   ASSERT_EQ(generate().code, 0);
   sim("gpu 3 remove");
@@ -143,7 +143,7 @@ TEST_F(LostGpus, ThatNvmlDoesNotShowAreNamedByTheirAddress) {
   EXPECT_EQ(seven.code, 0) << seven.err;
   EXPECT_THAT(seven.out, AllOf(HasSubstr(entry("6")), Not(HasSubstr(entry("7")))));
   EXPECT_THAT(seven.err, HasSubstr("the GPU 0000:5d:00.0 is lost"));
-  // nvidia-smi resets no GPU that the driver does not show.
+  // nvidia-smi cannot reset a GPU that the driver does not show.
   EXPECT_THAT(seven.err, AllOf(HasSubstr("`dmesg`"), HasSubstr("drain the node and reboot"), Not(HasSubstr("reset"))));
 }
 
@@ -156,7 +156,7 @@ TEST_F(LostGpus, KeepTheOthersInTheSpecOfAnApplyAndOfTheNextBoot) {
   EXPECT_EQ(plan.code, 2) << plan.err;
   EXPECT_THAT(plan.out,
               HasSubstr("note: GPU 3 (0000:5d:00.0) is lost, so CDI specs that are written now are without it"));
-  // An apply does not help against what comes of the lost GPU.
+  // An apply does not fix the consequences of the lost GPU.
   EXPECT_THAT(root_.run({"doctor"}, kMachine).out,
               AllOf(HasSubstr("\n      leads to cdi.current: "), Not(HasSubstr("do: run `slipway apply"))));
   for (const std::vector<std::string>& words : {std::vector<std::string>{"apply"}, {"apply", "--boot"}}) {
@@ -177,7 +177,7 @@ TEST_F(LostGpus, KeepTheOthersInTheSpecOfAnApplyAndOfTheNextBoot) {
   EXPECT_THAT(root_.run({"doctor"}, kMachine).out, Not(HasSubstr("cdi.lost")));
 }
 
-// The pods failed, and nobody had said why.
+// Earlier the pods failed without an explanation.
 TEST_F(LostGpus, AndWhatTheDevicePluginAsksForInVainIsAnErrorOfThePlan) {
   const auto spec = [&](const std::string& cdi, const std::string& flags) {
     root_.spec("    driver: {version: \"535.261.03\", modules: open, source: {repository: " + testing::kPackage +
@@ -207,7 +207,7 @@ TEST_F(LostGpus, AndWhatTheDevicePluginAsksForInVainIsAnErrorOfThePlan) {
   EXPECT_THAT(absent.err + absent.out, AllOf(HasSubstr("and this machine has none"), HasSubstr("component gds")));
 }
 
-// It was taken for none, since only the simulated NVML was not made then.
+// Earlier the setting was ignored without an error.
 TEST(SimulatedMachine, WithASettingThatIsNoneIsAnError) {
   const DriverRoot root;
   const Ran plan = root.run({"plan"}, "h100x8,drvier=1");

@@ -18,7 +18,7 @@ TEST(CommandLine, MistakesExitWith64AndSayWhatIsMeant) {
   expect_refused(root, root.slipway({"pkg", "bild"}), 64, {"pkg"}, before);
 }
 
-// `verify bogus nonsense` said "Verified.".
+// Earlier `verify bogus nonsense` printed "Verified.".
 TEST(CommandLine, OptionsAndWordsThatHaveNoEffectAreRefused) {
   const DriverRoot root;
   const auto before = root.tree();
@@ -41,7 +41,7 @@ TEST(CommandLine, OptionsAndWordsThatHaveNoEffectAreRefused) {
   expect_refused(root, root.run({"detect", "--only", "bogus", "-f", file}), 64, {"bogus"}, before);
 }
 
-// Everything was installed, and then the lock could not be written.
+// Earlier everything was installed before the lock failed to be written.
 TEST(Lock, ThatCannotBeWrittenIsSaidBeforeAnythingIsChanged) {
   const DriverRoot root;
   const auto before = root.tree();
@@ -49,7 +49,7 @@ TEST(Lock, ThatCannotBeWrittenIsSaidBeforeAnythingIsChanged) {
   expect_refused(root, root.run({"apply", "--lock", lock}), 1, {"nowhere/slipway.lock"}, before);
 }
 
-/// The words of "  slipway plan -f host.yaml -o json > plan.json" up to the shell's.
+/// Returns the words of "  slipway plan -f host.yaml -o json > plan.json" before the redirection.
 std::vector<std::string> words_of(const std::string& example) {
   std::istringstream in(example);
   std::vector<std::string> words;
@@ -128,7 +128,8 @@ TEST(CommandLine, HelpOfACommandListsWhatItTakesAndNoMore) {
   EXPECT_THAT(help, ::testing::Not(HasSubstr("--tag")));
 }
 
-// `plugin list --to x` and `pkg inspect --trust unsigned` were taken: all verbs of a command had its options.
+// Earlier `plugin list --to x` and `pkg inspect --trust unsigned` were accepted: all verbs of a command shared its
+// options.
 TEST(CommandLine, OfAVerbHasTheVerbsOwnOptionsAndWords) {
   const DriverRoot root;
   const auto before = root.tree();
@@ -207,7 +208,7 @@ TEST(CommandLine, OptionsThatACommandHasNoUseForAreRefused) {
   expect_refused(root, root.bare({"runtime", "configure", "-v"}), 64, {"-v"}, before);
 }
 
-// "--help=true" was taken, and the plan was made.
+// Earlier "--help=true" was accepted, and the plan was made.
 TEST(CommandLine, HelpMayBeSaidAsAFlagWithItsValue) {
   const testing::ScratchHost host;
   const Ran help = host.slipway({"plan", "--help=true"});
@@ -215,7 +216,7 @@ TEST(CommandLine, HelpMayBeSaidAsAFlagWithItsValue) {
   EXPECT_EQ(help.out, host.slipway({"plan", "--help"}).out);
 }
 
-// What was wrong with a plugin stood on standard output, among the plugins.
+// Earlier errors about a plugin were on standard output, among the plugins.
 TEST(CommandLine, PluginsThatAreNotTakenAreErrorsAndNoLinesOfTheList) {
   DriverRoot root;
   const std::string folder = root.folder().at("plugins").string();
@@ -237,7 +238,7 @@ TEST(Verify, LooksAtTheComponentsThatItNames) {
   EXPECT_EQ(root.run({"verify", "driver", "gfd"}).code, 64);
 }
 
-// A plan for one root was applied to it, though the command line named another.
+// Earlier a plan for one root was applied to it although the command line named another.
 TEST(SavedPlans, AreRefusedBesideOptionsThatContradictThem) {
   const DriverRoot root;
   const std::string plan = root.folder().at("plan.json").string();
@@ -254,7 +255,7 @@ TEST(SavedPlans, AreRefusedBesideOptionsThatContradictThem) {
   EXPECT_EQ(root.run({"apply", plan}).code, 0) << root.error_text();
 }
 
-// `slipway driver --help` said that there was no tool '--help'.
+// Earlier `slipway driver --help` said that there is no tool '--help'.
 TEST(CommandLine, HelpOfAComponentListsItsTools) {
   const DriverRoot root;
   for (const auto& [component, tool] : {std::pair("driver", "build"), std::pair("gfd", "labels")}) {
@@ -271,7 +272,7 @@ TEST(CommandLine, HelpOfAComponentListsItsTools) {
   }
 }
 
-// `slipway validator --help` printed nothing.
+// Earlier `slipway validator --help` printed nothing.
 TEST(CommandLine, HelpOfAComponentWithoutToolsNamesTheCommandsAboutIt) {
   const DriverRoot root;
   const Ran help = root.bare({"validator", "--help"});

@@ -56,8 +56,8 @@ TEST(Doctor, SaysThatThereIsNoPackageForAKernelAndWhichThereAre) {
   EXPECT_THAT(plan, HasSubstr("6.1.0-999-amd64"));
 }
 
-// driver.apply, driver.installed and driver.owned advised an apply, which cannot help, and the cause was the eighth
-// line.
+// Earlier driver.apply, driver.installed and driver.owned advised an apply, which cannot help, and the cause was in the
+// eighth line.
 TEST(Doctor, BeginsWithTheMissingPackageAndAdvisesNoApplyThatCannotHelp) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several kernels in one root, through the command line: which get the driver's modules, and what is said of the
-// others.
+// Several kernels in one root, through the command line: those that get the driver's modules, and the messages about
+// the others.
 #include <cstdlib>
 #include <memory>
 
@@ -18,7 +18,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// 535.261.03 for these two kernels.
+/// Packages of 535.261.03 for these two kernels.
 const std::string kKernels = SLIPWAY_TEST_KERNELS;
 const std::string kOlder = "6.1.0-50-amd64";
 const std::string kNewer = "6.1.0-56-amd64";
@@ -70,7 +70,7 @@ TEST_F(DriverKernels, WithoutTheKeyAreAQuestion) {
   EXPECT_THAT(plan.out + plan.err, HasSubstr("write kernels: all"));
 }
 
-// `--kernel 6.1.0-99-amd64` was advised, for which the source has no package.
+// Earlier `--kernel 6.1.0-99-amd64` was advised, for which the source has no package.
 TEST_F(DriverKernels, ThatAreAdvisedHaveAPackage) {
   want("");
   add_kernel("6.1.0-99-amd64");
@@ -128,7 +128,7 @@ TEST_F(DriverKernels, OfTheCommandLineAreKeptBySavedPlansAndGenerations) {
   expect_done(root.slipway({"apply", saved}));
   EXPECT_TRUE(has_modules(kOlder));
   EXPECT_TRUE(has_modules(kNewer));
-  // As slipway-boot.service applies it, without the words of the command line.
+  // Applies like slipway-boot.service, without the command line's options.
   const Ran boot = root.run({"apply", "--boot"});
   expect_done(boot);
   EXPECT_THAT(boot.out, HasSubstr("Nothing to do"));
@@ -139,7 +139,8 @@ TEST_F(DriverKernels, OfTheCommandLineAreKeptBySavedPlansAndGenerations) {
   EXPECT_EQ(root.run({"plan", "--kernel", kOlder, "--kernel", kOlder}).code, 64);
 }
 
-// "There are several kernels in the root", although the generation in force was made for one of them.
+// Earlier the error was "There are several kernels in the root", although the active generation was made for one of
+// them.
 TEST_F(DriverKernels, OneOfTheCommandLineIsKeptByTheGenerationOfAnImage) {
   want("");
   expect_done(root.run({"apply", "--kernel", kOlder}));
@@ -148,8 +149,8 @@ TEST_F(DriverKernels, OneOfTheCommandLineIsKeptByTheGenerationOfAnImage) {
   EXPECT_THAT(plan.out, HasSubstr(kOlder));
 }
 
-// A kernel came into the image behind its apply: all but doctor said that all is well, and the machine booted without a
-// driver.
+// A kernel was added to the image after its apply: earlier every command but doctor reported success, and the machine
+// booted without a driver.
 TEST_F(DriverKernels, OfTheNextBootWithoutModulesFailsVerifyAndIsSaidByStatus) {
   std::filesystem::remove_all(root.path("lib/modules/" + kNewer));
   want("");
@@ -167,7 +168,7 @@ TEST_F(DriverKernels, OfTheNextBootWithoutModulesFailsVerifyAndIsSaidByStatus) {
   EXPECT_THAT(status.out, HasSubstr("; 6.1.0-56-amd64 boots next\n"));
   EXPECT_THAT(status.out,
               HasSubstr("driver has no modules for kernel 6.1.0-56-amd64, which boots next: `slipway doctor"));
-  // The spec has the key that was advised.
+  // The spec has the recommended key.
   want("kernels: all");
   const Ran known = root.slipway({"verify", "-f", root.folder().at("host.yaml").string()});
   EXPECT_THAT(known.out, AllOf(HasSubstr("run `slipway apply"), Not(HasSubstr("write kernels: all"))));
@@ -181,7 +182,7 @@ TEST_F(DriverKernels, OfTheNextBootWithoutModulesFailsVerifyAndIsSaidByStatus) {
   expect_done(root.slipway({"verify"}));
 }
 
-// What the apply changed works: it says what the next boot lacks, and takes nothing back for it.
+// The changes of the apply work: it warns about the next boot, and reverts nothing.
 TEST_F(DriverKernels, OfTheNextBootWithoutModulesIsAWarningOfAnApply) {
   want("");
   const Ran apply = root.slipway({"apply", "--kernel", kOlder});
@@ -190,7 +191,7 @@ TEST_F(DriverKernels, OfTheNextBootWithoutModulesIsAWarningOfAnApply) {
   EXPECT_TRUE(has_modules(kOlder));
 }
 
-// --kernel went on to load the modules of that kernel into the one that runs, and no unit was left for the reboot.
+// Earlier --kernel loaded modules for that kernel into the running one, and left no unit for the reboot.
 TEST_F(DriverKernels, ThatDoNotRunAreLeftToARebootByEitherWayOfNamingThem) {
   root.live = true;
   root.put("usr/sbin/depmod", "");
@@ -211,7 +212,7 @@ TEST_F(DriverKernels, ThatDoNotRunAreLeftToARebootByEitherWayOfNamingThem) {
   EXPECT_EQ(plan("", {"plan", "--kernel", kOlder}), plan("kernels: [" + kOlder + "], ", {"plan"}));
 }
 
-// Where no GPU was seen, the action was left as recorded and carried out all the same: exit code 1 each time.
+// Earlier the action was kept as recorded if no GPU was seen, but still carried out: exit code 1 each time.
 TEST_F(DriverKernels, ThatAreNoLongerWantedWaitForNoReboot) {
   root.live = true;
   root.put("usr/sbin/depmod", "#!/bin/sh\n");
@@ -230,7 +231,7 @@ TEST_F(DriverKernels, ThatAreNoLongerWantedWaitForNoReboot) {
   spec("detect", kOlder);
   const Ran plan = root.slipway({"plan"});
   EXPECT_THAT(plan.out, HasSubstr("- wait for no reboot any more")) << plan.err;
-  // The kernel that runs here has no modules either, which is another matter.
+  // The running kernel of this machine has no modules either, which is a separate problem.
   EXPECT_THAT(root.slipway({"apply"}).err, Not(HasSubstr("this does not hold")));
   EXPECT_TRUE(has_modules(kOlder));
   EXPECT_THAT(root.text("var/lib/slipway/components/driver.json"), Not(HasSubstr("only_waits")));

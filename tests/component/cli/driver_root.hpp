@@ -18,18 +18,19 @@ class DriverRoot : public ScratchHost {
     driver("version: \"535.261.03\", modules: open, source: {repository: " + kPackage + ", trust: unsigned}");
   }
 
-  /// The spec with these keys of the driver.
+  /// Sets the spec with these keys of the driver.
   void driver(const std::string& keys) const { spec("    driver: {" + keys + "}\n"); }
   void source(const std::string& value) const { driver("version: \"535.261.03\", modules: open, source: " + value); }
 
-  /// A command for the simulated machine.
+  /// Runs a command for the simulated machine.
   Ran run(std::vector<std::string> words, const std::string& profile = "h100x8") const {
     words.insert(words.end(), {"--sim", profile});
     return slipway(words);
   }
 };
 
-/// The command fails with this code, says all of this on standard error, and the root is as before, to the last byte.
+/// Expects that the command fails with this code and these texts on standard error, and leaves the root unchanged to
+/// the last byte.
 inline void expect_refused(const DriverRoot& root, const Ran& ran, int code, const std::vector<std::string>& says,
                            const std::map<std::string, std::string>& before) {
   EXPECT_EQ(ran.code, code) << ran.out << ran.err;

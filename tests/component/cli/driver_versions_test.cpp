@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which driver version is taken, and what is said when none is, through the command line: for each kind of source.
+// The chosen driver version, and the message when there is none, through the command line: for each kind of source.
 #include <cstdlib>
 #include <memory>
 
@@ -16,7 +16,7 @@ using slipway::testing::Ran;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// 535.183.06, 535.261.03 and 550.163.01 for kernel 6.1.0-50-amd64, 580.82.07 for 6.1.0-53-amd64.
+/// Packages of 535.183.06, 535.261.03 and 550.163.01 for kernel 6.1.0-50-amd64, 580.82.07 for 6.1.0-53-amd64.
 const std::string kVersions = SLIPWAY_TEST_VERSIONS;
 
 class DriverVersions : public ::testing::Test {
@@ -38,7 +38,7 @@ class DriverVersions : public ::testing::Test {
     }
     return *served;
   }
-  /// The registry was asked about a tag that holds this word.
+  /// True when the registry was asked for a tag with this word.
   bool asked_about(const std::string& word) const {
     for (const auto& request : served->server().requests())
       if (request.target.find("manifests/") != std::string::npos && request.target.find(word) != std::string::npos)
@@ -60,7 +60,7 @@ class DriverVersions : public ::testing::Test {
   std::unique_ptr<LayoutRegistry> served;
 };
 
-// "holds no driver package" was said of a folder full of them.
+// Earlier the error for a folder full of packages was "holds no driver package".
 TEST_F(DriverVersions, ThatAFolderDoesNotHaveAreAnsweredWithThoseThatItHas) { expect_told(kVersions); }
 
 TEST_F(DriverVersions, ThatABundleDoesNotHaveAreAnsweredWithThoseThatItHas) { expect_told(bundle()); }

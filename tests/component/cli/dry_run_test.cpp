@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What would be done is shown and nothing is done; what is done on a terminal is asked about.
+// A dry run shows the changes and makes none; on a terminal, apply asks before it changes anything.
 #include "tests/component/cli/driver_root.hpp"
 
 namespace slipway {
@@ -9,7 +9,7 @@ using slipway::testing::DriverRoot;
 using slipway::testing::Ran;
 using ::testing::HasSubstr;
 
-// `apply --dry-run` installed, and `remove --all --dry-run` removed.
+// Earlier `apply --dry-run` installed, and `remove --all --dry-run` removed.
 TEST(DryRun, OfAnApplyIsThePlan) {
   const DriverRoot root;
   const auto before = root.tree();
@@ -67,7 +67,7 @@ TEST(DryRun, AsksNothingThatYesCouldAnswer) {
   expect_refused(root, root.run({"apply", "--dry-run", "--yes"}), 64, {"--dry-run", "--yes"}, before);
 }
 
-/// The command on a terminal, with this answer typed.
+/// Runs the command on a terminal, with this answer typed.
 Ran on_a_terminal(const DriverRoot& root, const std::string& command, const std::string& answer) {
   DriverRoot shell;
   shell.program = "/bin/sh";
@@ -77,7 +77,7 @@ Ran on_a_terminal(const DriverRoot& root, const std::string& command, const std:
   return shell.bare({"-c", "echo " + answer + " | script -qec '" + words + "' /dev/null"});
 }
 
-// --yes was accepted, and nobody was asked.
+// Earlier --yes was accepted, but there was no question without it.
 TEST(Question, BeforeARemovalOrARollbackIsAskedOnATerminal) {
   const DriverRoot root;
   const std::string source = ", source: {repository: " + testing::kPackage + ", trust: unsigned}";

@@ -12,8 +12,8 @@ using slipway::testing::Ran;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// What slipway left in a root told whether it had been built with a lock already, in which folder the spec was, and the
-// umask of whoever ran it: modules.dep was for root alone.
+// Earlier the files that slipway left in a root depended on an existing lock, the spec's folder, and the user's umask:
+// only root could read modules.dep.
 TEST(TwoRoots, AreEqualWhoeverMadeThemAndWithOrWithoutALock) {
   ::setenv("SOURCE_DATE_EPOCH", "1767225600", 1);
   const DriverRoot first;

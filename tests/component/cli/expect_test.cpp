@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `spec.expect`: a host that has lost GPUs from its PCI bus says so, whatever `hardware` says.
+// `spec.expect`: a host that has lost GPUs from its PCI bus reports it, whatever `hardware` says.
 #include <fstream>
 
 #include "tests/component/cli/driver_root.hpp"
@@ -27,7 +27,7 @@ class Expect : public ::testing::Test {
                          testing::kPackage + ", trust: unsigned}}\n    cdi: {}\n");
   }
   std::string file() const { return root.folder().at("host.yaml").string(); }
-  /// The machine of h100x8 without its third GPU.
+  /// Returns the machine of h100x8 without its third GPU.
   std::string seven() const {
     std::ifstream in(std::string(SLIPWAY_SOURCES) + "/sim/profiles/h100x8.yaml");
     std::string text;
@@ -50,7 +50,7 @@ TEST_F(Expect, OfAWholeMachineIsMet) {
   EXPECT_EQ(Json::parse(status.out)["expect"]["status"], "pass");
 }
 
-// 7 of 8 GPUs passed everything: nothing could say "eight".
+// Earlier 7 of 8 GPUs passed everything, because the spec could not require eight.
 TEST_F(Expect, FailsVerifyAndDoctorAndBeginsStatusWhereAGpuIsMissing) {
   ASSERT_EQ(root.run({"apply"}).code, 0);
   const std::string text = "7 GPUs are on the PCI bus, and the spec expects 8; 0000:3a:00.0 is missing";
@@ -68,7 +68,7 @@ TEST_F(Expect, FailsVerifyAndDoctorAndBeginsStatusWhereAGpuIsMissing) {
   EXPECT_EQ(json["next"][0]["problem"], text);
 }
 
-// 8 GPUs are on the bus, and the driver shows 7: verify passed, and doctor failed for the same finding.
+// 8 GPUs are on the bus, and the driver shows 7: earlier verify passed, and doctor failed for the same finding.
 TEST_F(Expect, IsHeldAgainstTheGpusThatAnswer) {
   const std::string machine = "h100x8,driver=535.261.03";
   root.put("usr/bin/slipway-cdi-hook", "");
@@ -90,7 +90,7 @@ TEST_F(Expect, IsHeldAgainstTheGpusThatAnswer) {
   }
 }
 
-// A GPU host without GPUs was green.
+// Earlier a GPU host without GPUs passed.
 TEST_F(Expect, FailsWhereNoGpuIsThereAtAll) {
   for (const char* hardware : {"detect", "assume"}) {
     spec("{gpus: 8}", hardware);
@@ -101,7 +101,7 @@ TEST_F(Expect, FailsWhereNoGpuIsThereAtAll) {
   }
 }
 
-// Nothing is applied on such a host, so that no generation knows what it should have.
+// Nothing is applied on such a host, so no generation records the expected number.
 TEST_F(Expect, OfTheRootsOwnSpecIsWhatStatusSays) {
   std::filesystem::create_directories(root.path("etc/slipway"));
   std::filesystem::copy_file(file(), root.path("etc/slipway/host.yaml"));
@@ -110,7 +110,7 @@ TEST_F(Expect, OfTheRootsOwnSpecIsWhatStatusSays) {
   EXPECT_THAT(status.out, StartsWith("GPUs are not as expected: no GPU is on the PCI bus"));
 }
 
-// Seven GPUs, or other ones, were applied to without a word: exit code 0.
+// Earlier seven GPUs, or other models, were accepted without a warning: exit code 0.
 TEST_F(Expect, IsAWarningOfPlanAndApply) {
   const std::string missing = "7 GPUs are on the PCI bus, and the spec expects 8; 0000:3a:00.0 is missing";
   const auto warned = [&](const std::string& machine, const std::string& text) {

@@ -59,7 +59,7 @@ TEST_F(GraphForms, AsAPictureAreWellFormedXmlAndAlwaysTheSame) {
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_EQ(ran.out, graph({"-osvg"}, "SLIPWAY_COLUMNS=40", "C").out);
   root_.folder().file("graph.svg", ran.out);
-  // The words in the picture's boxes and its legend.
+  // Returns the words in the picture's boxes and its legend.
   const std::string reader =
       "import sys, xml.etree.ElementTree as tree\n"
       "svg = tree.parse(sys.argv[1]).getroot()\n"

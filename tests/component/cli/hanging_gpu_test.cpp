@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One GPU of eight that hangs: calls about it never come back.
+// One GPU of eight that hangs: calls about it never return.
 #include <chrono>
 #include <cstdlib>
 
@@ -35,7 +35,7 @@ class HangingGpu : public ::testing::Test {
     words.insert(words.end(), {"-f", root_.folder().at("host.yaml").string()});
     return root_.run(words, kBooted);
   }
-  /// slipway-sim, on the machine that the apply has made.
+  /// Runs slipway-sim on the machine that the apply created.
   int sim(const std::string& words) const {
     const std::string command = SLIPWAY_SIM_PROGRAM " " + root_.path("run/slipway/sim").string() + " " + words;
     return std::system(command.c_str());
@@ -44,8 +44,9 @@ class HangingGpu : public ::testing::Test {
   DriverRoot root_;
 };
 
-// Each component waited ten seconds for it, several times over: doctor took 166 s, verify 116 s. What one has waited
-// for is known to all now. The limit here is far above the seven seconds that it takes, and far below what it took.
+// Earlier each component waited ten seconds for it, several times: doctor took 166 s, verify 116 s. Now components
+// share the result of the first wait. The limit here is far above the seven seconds that it takes now, and far below
+// the former time.
 TEST_F(HangingGpu, CostsDoctorAndVerifyTheTimeOfOneWait) {
   ASSERT_EQ(run({"apply", "--yes"}).code, 0);
   ASSERT_EQ(sim("gpu 4 hang"), 0);
@@ -69,7 +70,7 @@ TEST_F(HangingGpu, IsToldFromAGpuThatIsLost) {
               AllOf(HasSubstr("GPU 4 (0000:9a:00.0) is lost"), Not(HasSubstr("GPU 4 (0000:9a:00.0) does not answer"))));
 }
 
-// The plan leaves it as it is, and provisions the others.
+// The plan leaves it unchanged, and provisions the others.
 TEST_F(HangingGpu, KeepsNoOtherGpuFromBeingProvisioned) {
   ASSERT_EQ(run({"plan"}).code, 2);
   ASSERT_EQ(sim("gpu 4 hang"), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `slipway explain --schema`: the JSON Schema of host.yaml says of a spec what slipway says.
+// `slipway explain --schema`: the JSON Schema of host.yaml accepts and refuses the same specs as slipway.
 #include <fstream>
 
 #include "tests/component/cli/driver_root.hpp"
@@ -28,7 +28,7 @@ bool is_whole_spec(const std::string& text) {
   return text.find("kind: Host\n") != std::string::npos && text.find("apiVersion: slipway.dev/v1") != std::string::npos;
 }
 
-/// The ```yaml blocks of a page.
+/// Returns the ```yaml blocks of a page.
 std::vector<std::string> blocks_of(const std::string& page) {
   std::vector<std::string> blocks;
   const std::string begin = "```yaml\n";
@@ -55,7 +55,7 @@ class HostSchema : public ::testing::Test {
   std::map<std::string, std::string> by_schema(const std::vector<std::string>& files) const {
     return judged(root.folder().at("schema.json").string(), files);
   }
-  /// What slipway says, by the command that reads a spec and asks no host.
+  /// Returns slipway's judgement, from a command that reads a spec and no host.
   Ran by_slipway(const std::string& spec) const { return root.slipway({"graph", "-f", spec}); }
 
   DriverRoot root;
@@ -66,7 +66,8 @@ TEST_F(HostSchema, TakesEveryExampleAndEveryWholeSpecOfTheDocumentation) {
   const fs::path sources = SLIPWAY_SOURCES;
   for (const char* folder : {"docs", "examples", "tests/e2e"})
     for (const auto& entry : fs::recursive_directory_iterator(sources / folder)) {
-      // Plugins outside the tree have components of their own, as the page for their authors has (guide.sh applies it).
+      // Plugins outside the tree have components of their own, such as those in the page for plugin authors (guide.sh
+      // applies it).
       if (!entry.is_regular_file() || entry.path().string().starts_with((sources / "examples/plugins").string()) ||
           entry.path() == sources / "docs/plugin-authors.md")
         continue;

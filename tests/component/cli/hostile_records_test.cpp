@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What somebody else may have left in a root, or in a folder that a command line names: records that no slipway wrote,
-// logs without an end, links to elsewhere.
+// Files that another user may have left in a root, or in a folder that a command line names: records in no slipway
+// format, logs without an end, links that lead out.
 #include "tests/component/cli/driver_root.hpp"
 
 namespace slipway {
@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 constexpr const char* kRecord = "var/lib/slipway/components/driver.json";
 constexpr const char* kLog = "var/log/slipway/history.jsonl";
 
-/// A file that came three days ago.
+/// Creates a file that is three days old.
 fs::path old_file(const DriverRoot& root, const std::string& name) {
   root.folder().file(name, "bytes");
   const fs::path path = root.folder().at(name);
@@ -28,19 +28,19 @@ Ran gc(const DriverRoot& root, const std::string& cache) {
                     "--sim", "h100x8"});
 }
 
-/// `slipway log` of the root as an image's.
+/// Runs `slipway log` on the root as for an image.
 Ran log_of(const DriverRoot& root, const std::string& output) {
   return root.bare({"log", "--root", root.folder().at("root").string(), "-o", output});
 }
 
-/// Changes the driver's record by hand.
+/// Edits the driver's record.
 void edit_record(const DriverRoot& root, const std::function<void(Json&)>& edit) {
   Json record = Json::parse(root.text(kRecord));
   edit(record);
   root.put(kRecord, record.dump());
 }
 
-// A link at CACHE/blobs/sha256 was followed, and any old file behind it was removed, by root.
+// Earlier a link at CACHE/blobs/sha256 was followed, and root removed any old file behind it.
 TEST(Gc, RemovesNothingBehindALinkInTheCache) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -71,7 +71,7 @@ TEST(Gc, RemovesWhatHasTheNameOfADownloadAlone) {
   for (const fs::path& file : kept) EXPECT_TRUE(fs::exists(file)) << file;
 }
 
-// The blobs of a package have the names of downloads, and no generation needs them.
+// A package's blobs have names like downloads, and no generation needs them.
 TEST(Gc, RefusesAPackageLayoutThatIsTakenForACache) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -108,7 +108,7 @@ TEST(Gc, LeavesADownloadOfAnotherUserAlone) {
   EXPECT_FALSE(fs::exists(ours));
 }
 
-// What was behind the link on the machine itself was measured, and what was behind it in the root was removed.
+// Earlier the link's target on the machine itself was measured, and its target in the root was removed.
 TEST(Gc, NeitherMeasuresNorRemovesWhatALinkLeadsTo) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -126,7 +126,7 @@ TEST(Gc, NeitherMeasuresNorRemovesWhatALinkLeadsTo) {
   EXPECT_TRUE(fs::exists(root.path(outside.substr(1) + "/" + name)));
 }
 
-// A store without `current` goes as a whole, and `..` in its name made any folder of the root such a store.
+// A store without `current` is removed completely; earlier `..` in its name made any folder of the root such a store.
 TEST(Gc, TakesNoPathForTheNameOfAStore) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -144,7 +144,7 @@ TEST(Gc, TakesNoPathForTheNameOfAStore) {
   EXPECT_EQ(root.tree(), before);
 }
 
-// The time of a beginning that has none was looked for in a constant object: the program crashed.
+// Earlier the missing time of a begin event was looked up in a constant object: the program crashed.
 TEST(Log, TakesABeginningWithoutATime) {
   const DriverRoot root;
   root.put(kLog, "{\"event\":\"begin\",\"id\":\"x\",\"command\":\"apply\"}\n{\"event\":\"end\",\"id\":\"x\"}\n");
@@ -154,7 +154,7 @@ TEST(Log, TakesABeginningWithoutATime) {
   EXPECT_EQ(log_of(root, "text").code, 0);
 }
 
-// All events of one id became one entry, which was copied for each of them: 20,000 took 40 s.
+// Earlier all events of one id became one entry, which was copied for each of them: 20,000 took 40 s.
 TEST(Log, JoinsABeginningWithOneEndAndWithWhatAnEndSays) {
   const DriverRoot root;
   root.put(kLog,
@@ -191,8 +191,8 @@ TEST(Log, ReadsTheNewestEventsOfARootThatHasTooMany) {
   EXPECT_THAT(ran.err, HasSubstr("/var/log/slipway"));
 }
 
-// The oldest lines were taken off one by one, each time with a copy of all others: of four million empty ones an apply
-// never came to an end, and the root stayed locked.
+// Earlier the oldest lines were removed one by one, each time with a copy of all others: with four million empty lines
+// an apply never ended, and the root stayed locked.
 TEST(Log, OfAnImageIsCutAtOnceHoweverManyLinesItHas) {
   const DriverRoot root;
   root.put(kLog, std::string((4U << 20U) - 10, '\n'));
@@ -204,7 +204,7 @@ TEST(Log, OfAnImageIsCutAtOnceHoweverManyLinesItHas) {
   EXPECT_THAT(log, EndsWith("}\n"));
 }
 
-// Its digest was taken first, of a terabyte of zeros.
+// Earlier its digest was computed first, over a terabyte of zeros.
 TEST(Repair, ReadsNoOriginalThatIsLargerThanSlipwayKeepsThem) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -235,7 +235,7 @@ TEST(Repair, ReadsNoOriginalThatIsLargerThanSlipwayKeepsThem) {
   EXPECT_EQ(root.run({"remove", "driver"}).code, 0);
 }
 
-// "components-", the name and ".1" were more than a name may have, so nothing was repaired any more.
+// Earlier "components-", the name and ".1" exceeded the limit for a file name, so that every repair failed.
 TEST(Repair, SetsAsideARecordWithTheLongestName) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);

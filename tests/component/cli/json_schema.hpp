@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/component/cli/json_schema.hpp - what a real validator (python3-jsonschema) says about documents.
+// tests/component/cli/json_schema.hpp - the result of a real validator (python3-jsonschema) for documents.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace slipway::testing {
 
-/// By file: "good", or "bad" and why. Files are YAML or JSON; of .jsonl each line is a document.
+/// Returns by file: "good", or "bad" and the reason. Files are YAML or JSON; each line of a .jsonl file is a document.
 inline std::map<std::string, std::string> judged(const std::string& schema, const std::vector<std::string>& files) {
   // Debian's python3, which has Debian's python3-jsonschema.
   std::string command = "/usr/bin/python3 " SLIPWAY_JSON_SCHEMA " " + schema;

@@ -2,7 +2,7 @@
 # json_schema.py - says which documents a JSON Schema takes, with python3-jsonschema.
 #
 # Usage: json_schema.py SCHEMA FILE...   files are YAML (and so JSON); .jsonl: each line a document
-# Prints "good FILE" or "bad FILE: why" for each. Exit 2: the schema itself is none of draft 2020-12.
+# Prints "good FILE" or "bad FILE: why" for each. Exit 2: the schema itself is not a schema of draft 2020-12.
 import json
 import sys
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is not needed any more, and a report for others.
+// The removal of things that are not needed any more, and a report for others.
 #include "tests/component/cli/driver_root.hpp"
 
 namespace slipway {
@@ -44,7 +44,7 @@ TEST(Gc, KeepsTheNewestGenerationsAndRollbackStillWorks) {
   EXPECT_EQ(root.run({"rollback", "5"}).code, 0);
 }
 
-// Downloads of former drivers stayed in the cache for ever.
+// Earlier downloads of former drivers stayed in the cache forever.
 TEST(Gc, FreesWhatNobodyNeedsOfTheCache) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -70,8 +70,8 @@ TEST(Gc, FreesWhatNobodyNeedsOfTheCache) {
   EXPECT_FALSE(exists(old) || exists(begun));
 }
 
-// The boot of an image that was made from a spec with a relative source asked for /package, and failed each time; a
-// rollback from another folder did as well.
+// Earlier the boot of an image from a spec with a relative source looked for /package, and failed each time; so did a
+// rollback from another folder.
 TEST(Generations, MeanTheSameFromEveryFolder) {
   const DriverRoot root;
   std::filesystem::copy(testing::kPackage, root.folder().at("package"), std::filesystem::copy_options::recursive);
@@ -85,7 +85,7 @@ TEST(Generations, MeanTheSameFromEveryFolder) {
   ASSERT_EQ(root.run({"apply"}).code, 0);
   spec("false");
   ASSERT_EQ(root.run({"apply"}).code, 0);
-  std::filesystem::remove_all(root.folder().at("package"));  // the machine that boots has none
+  std::filesystem::remove_all(root.folder().at("package"));  // the booting machine does not have the package
   const auto before = root.tree();
   const auto in = root.folder().at("root").string();
   const auto cache = root.folder().at("cache").string();
@@ -96,7 +96,7 @@ TEST(Generations, MeanTheSameFromEveryFolder) {
   EXPECT_EQ(back.code, 0) << back.out << back.err;
 }
 
-// What the journal of a cut-off apply may need to undo was removed.
+// Earlier gc removed files that the journal of an interrupted apply may need to undo it.
 TEST(Gc, TouchesNothingWhileAnApplyIsToBeUndone) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -106,7 +106,7 @@ TEST(Gc, TouchesNothingWhileAnApplyIsToBeUndone) {
   expect_refused(root, root.run({"gc"}), 1, {"cut off", "slipway apply"}, before);
 }
 
-/// All files of a tar file, one behind the other.
+/// Returns the contents of all files in a tar file.
 std::string unpacked(const std::filesystem::path& tar) {
   testing::ScratchHost shell;
   shell.program = "/bin/sh";
@@ -132,7 +132,7 @@ TEST(BugReport, HasWhatIsNeededAndNoSecretThatWasPlanted) {
       "given.yaml",
       "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: x}\nspec:\n  components:\n    driver:\n"
       "      version: \"535.261.03\"\n      source: {repository: \"oci://u:Tr0ub4dor-given@127.0.0.1:9/d\"}\n");
-  // What a spec refers to lies beside it, without a name in the file that would give it away.
+  // Files that a spec refers to are beside it, under names that do not show that they are secret.
   root.put("etc/slipway/registry-password", "Tr0ub4dor-bare\n");
   root.put("etc/slipway/mok.key", "0Tr0ub4dor-der");
   const std::string tar = root.folder().at("report.tar").string();
@@ -152,7 +152,7 @@ TEST(BugReport, HasWhatIsNeededAndNoSecretThatWasPlanted) {
   EXPECT_EQ(std::filesystem::status(tar).permissions(), std::filesystem::perms(0600));
 }
 
-// Of a machine without systemd and modules, half of the report was the question whether it is an image.
+// Earlier half of the report for a machine without systemd and modules was the question whether it is an image.
 TEST(BugReport, AsksNotWhetherTheMachineRuns) {
   const DriverRoot root;
   const std::string tar = root.folder().at("report.tar").string();
@@ -166,7 +166,7 @@ TEST(BugReport, AsksNotWhetherTheMachineRuns) {
   EXPECT_EQ(ran.err.find(note) != std::string::npos, doubtful);
 }
 
-// 200 sparse files of an image, 52 KB of it, took 1.65 GB of memory and more than two minutes.
+// Earlier 200 sparse files of an image, 52 KB of it, took 1.65 GB of memory and more than two minutes.
 TEST(BugReport, HasAnEndWhateverAnImageHolds) {
   const DriverRoot root;
   for (int i = 0; i < 40; ++i) {

@@ -31,7 +31,7 @@ TEST(DriverOnASimulatedH100, IsPlannedWithoutChangingAnything) {
   EXPECT_EQ(root.tree(), before);
 }
 
-// The list stood in the core; now each component names who waits for it, and the unit those of the spec's components.
+// Each component names the units that wait for it, and the boot unit lists those of the spec's components.
 TEST(BootUnit, ComesBeforeTheUnitsThatTheComponentsName) {
   const DriverRoot root;
   const std::string unit = "etc/systemd/system/slipway-boot.service";
@@ -47,7 +47,7 @@ TEST(BootUnit, ComesBeforeTheUnitsThatTheComponentsName) {
   EXPECT_THAT(root.text(unit), Not(HasSubstr("containerd")));
 }
 
-// Nothing told whether a boot had come to what was asked for.
+// Earlier no command told whether a boot had reached the requested state.
 TEST(BootVerify, IsOfTheGenerationInForceAndFailsWhereNothingIsProvisionedOrSomethingIsMissing) {
   const DriverRoot root;
   EXPECT_EQ(root.run({"verify", "--boot"}).code, 1) << "nothing is provisioned";
@@ -61,7 +61,7 @@ TEST(BootVerify, IsOfTheGenerationInForceAndFailsWhereNothingIsProvisionedOrSome
   EXPECT_EQ(root.run({"verify", "--boot"}).code, 1);
 }
 
-/// Holds a root as an apply that changes it does.
+/// Locks a root like an apply that changes it.
 class ChangeUnderWay {
  public:
   explicit ChangeUnderWay(const std::string& root) : folder_(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
@@ -80,7 +80,7 @@ class ChangeUnderWay {
   std::optional<LockFile> file_;
 };
 
-// slipway-cdi-refresh.service writes the CDI specs while slipway-verify.service looks at them.
+// slipway-cdi-refresh.service may write the CDI specs while slipway-verify.service checks them.
 TEST(BootVerify, WaitsUntilNothingChangesTheRootAnyMore) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -114,7 +114,7 @@ TEST(DriverOnASimulatedH100, IsInstalledVerifiedAndThenLeftAlone) {
   EXPECT_EQ(root.tree(), after);
 }
 
-// Its GPUs were "without a driver" in the line above the driver's version, and detect said what is so.
+// Earlier its GPUs were "without a driver" in the line above the driver's version, although detect was right.
 TEST(DriverOnASimulatedH100, RunsInTheEyesOfStatusWhereItDoesInThoseOfDetect) {
   const DriverRoot root;
   root.spec("    driver: {version: \"535.261.03\", modules: open, source: {repository: " + testing::kPackage +
@@ -132,7 +132,7 @@ TEST(DriverOnASimulatedH100, RunsInTheEyesOfStatusWhereItDoesInThoseOfDetect) {
   EXPECT_THAT(root.run({"status"}, profile).out, HasSubstr(", driver nvidia\n"));
 }
 
-// Each was told to run `slipway plan`, which said "Nothing to do".
+// Earlier each finding advised `slipway plan`, which printed "Nothing to do".
 TEST(VerifyDeep, SaysWhatHelpsAgainstAChangedFileAndThatHelps) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -207,7 +207,7 @@ TEST(DriverForAKernelWithoutPackage, SaysWhatThereIs) {
                  before);
 }
 
-// It named components of plugins that are not there.
+// Earlier it listed components of plugins that are not installed.
 TEST(Explain, NamesNoComponentThatIsNotInstalled) {
   const DriverRoot root;
   const Ran ran = root.slipway({"explain", "validator"});

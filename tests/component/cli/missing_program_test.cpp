@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that a component's work needs, and that neither the root nor this machine has: said before anything is
+// A program that a component's work needs, and that neither the root nor this machine has: reported before anything is
 // changed.
 #include <sched.h>
 #include <sys/mount.h>
@@ -15,7 +15,7 @@ using slipway::testing::TempDir;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// This machine with no other programs in its sbin folders than these, for this process and those that it starts.
+/// Shows this process and its children a machine with only these programs in its sbin folders.
 class Machine {
  public:
   explicit Machine(std::initializer_list<const char*> programs) {
@@ -68,7 +68,7 @@ TEST(MissingProgram, IsToBeInstalledOnThisMachineOrInTheRootWhichIsNamed) {
 
 TEST(MissingProgram, AllThatAreMissingAreNamedAtOnce) {
   const DriverRoot root;
-  root.put("etc/ld.so.cache", "");  // programs there look for their libraries in it
+  root.put("etc/ld.so.cache", "");  // programs there look up their libraries in it
   const Machine machine{};
   if (!machine.ready()) GTEST_SKIP() << "needs to mount";
   const auto before = root.tree();

@@ -16,7 +16,7 @@ void stack(const DriverRoot& root) {
       ", trust: unsigned}}\n    cdi: {}\n    runtime: {}\n    deviceplugin: {}\n    gfd: {}\n    validator: {}\n");
 }
 
-// apply exited with 0 and verify with 1, and containerd was configured for GPUs that are not there.
+// Earlier apply exited with 0 and verify with 1, and containerd was configured for missing GPUs.
 TEST(HostWithoutGpus, IsNothingForAnyComponentInTheEyesOfEveryCommand) {
   const DriverRoot root;
   stack(root);
@@ -44,8 +44,8 @@ TEST(HostWithoutGpus, IsNothingForAnyComponentInTheEyesOfEveryCommand) {
   }
 }
 
-// An image is booted for a test where there is no GPU: verify said no more of the driver than that there was nothing
-// for it.
+// An image may be booted for a test on a machine without a GPU: earlier verify reported only that the driver has
+// nothing to do.
 TEST(HostWithoutGpus, ThatHoldsTheStackIsVerifiedAsFarAsItCanBe) {
   const DriverRoot root;
   stack(root);
@@ -70,7 +70,7 @@ TEST(HostWithoutGpus, ThatMustHaveThemIsAnErrorToApplyVerifyAndDoctor) {
     EXPECT_EQ(root.run({command, "-f", file}, "empty").code, 1) << command;
 }
 
-// cdi, gfd and every plugin that did not look for the word went on without a GPU.
+// Earlier cdi, gfd and every plugin that ignored the key continued without a GPU.
 TEST(HostWithoutGpus, ThatMustHaveThemIsAnErrorOfEachComponent) {
   for (const std::string component : {"cdi", "gfd", "deviceplugin", "validator", "dcgm"}) {
     SCOPED_TRACE(component);
@@ -88,7 +88,7 @@ TEST(HostWithoutGpus, ThatMustHaveThemIsAnErrorOfEachComponent) {
   }
 }
 
-// The same three lines came for each of seven components, at each try, in the journal.
+// Earlier the same three lines were logged for each of seven components, at each try.
 TEST(HostWithoutGpus, ThatMustHaveThemIsSaidOnceForAllComponents) {
   const DriverRoot root;
   root.folder().file("host.yaml",
@@ -111,7 +111,7 @@ TEST(HostWithoutGpus, ThatMustHaveThemIsSaidOnceForAllComponents) {
     })) << name;
 }
 
-/// The spec with these components, applied to a root without GPUs from now on.
+/// Applies the spec with these components, to a root without GPUs from now on.
 std::string applied(const DriverRoot& root, const std::string& components, const std::string& profile) {
   root.spec(components);
   const Ran ran = root.run({"apply"}, profile);
@@ -119,7 +119,8 @@ std::string applied(const DriverRoot& root, const std::string& components, const
   return ran.out;
 }
 
-// "Nothing to do", generation 1 in force, and the files stayed those of generation 2 until a boot saw a GPU.
+// Earlier it printed "Nothing to do" and activated generation 1, but the files stayed those of generation 2 until a
+// boot saw a GPU.
 TEST(HostWithoutGpus, RollsFilesBackAndChangesThemAllTheSame) {
   const DriverRoot root;
   const std::string file = "etc/slipway/services/dcgm.json";
@@ -147,7 +148,7 @@ TEST(HostWithoutGpus, RollsFilesBackAndChangesThemAllTheSame) {
   EXPECT_THAT(applied(root, stack_with("true", "9402"), "h100x8"), HasSubstr("Nothing to do"));
 }
 
-// `hardware: detect`, which was advised, left everything out: an image without a driver, and not a word.
+// Earlier `hardware: detect`, which was advised, left everything out: an image without a driver, and no warning.
 TEST(Image, ForWhichTheHardwareIsNotAssumedSaysSo) {
   const DriverRoot root;
   const auto apply = [&](const std::string& hardware) {
@@ -170,7 +171,7 @@ TEST(Image, ForWhichTheHardwareIsNotAssumedSaysSo) {
   EXPECT_THAT(assumed.out, Not(HasSubstr("warning: ")));
 }
 
-// Labels that only the booted service writes made an apply to an image fail.
+// Earlier labels that only the booted service writes made an apply to an image fail.
 TEST(Image, WithASimulatedMachineIsVerifiedWithoutWhatOnlyABootedServiceMakes) {
   const DriverRoot root;
   stack(root);
@@ -182,7 +183,7 @@ TEST(Image, WithASimulatedMachineIsVerifiedWithoutWhatOnlyABootedServiceMakes) {
   EXPECT_EQ(root.run({"apply"}).code, 0);
 }
 
-// NVML reported 550.90.07 beside 535.261.03 that had just been installed.
+// Earlier NVML reported 550.90.07 although 535.261.03 had just been installed.
 TEST(SimulatedDriver, IsTheOneThatTheRootHas) {
   const DriverRoot root;
   stack(root);

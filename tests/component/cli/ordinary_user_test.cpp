@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person reads who may not write to a root: that permission is missing, and not that the disk is read-only.
+// The message for a user who may not write to a root: the permission is missing, and the disk is not read-only.
 #include <fcntl.h>
 #include <grp.h>
 #include <sys/mount.h>
@@ -25,7 +25,7 @@ class OrdinaryUser : public ::testing::Test {
     fs::permissions(root.folder().at(""), fs::perms(0755));
     ASSERT_EQ(root.run({"apply"}).code, 0);
   }
-  /// The command as nobody, on the root that root owns.
+  /// Runs the command as the user nobody, on root's root.
   Ran as_nobody(const std::string& words, const std::string& folder) const {
     const std::string out = root.folder().at("nobody.out").string();
     const std::string command = "env -C / HOME=/nonexistent SLIPWAY_PLUGIN_PATH=" + root.plugins +
@@ -43,7 +43,7 @@ class OrdinaryUser : public ::testing::Test {
   DriverRoot root;
 };
 
-// SQLite calls a file read-only that this user may not write, and so did the message.
+// SQLite calls a file that this user may not write read-only; earlier the message did too.
 TEST_F(OrdinaryUser, WhoWouldChangeARootIsToldThatPermissionIsMissingAndWhatToDo) {
   const auto before = root.tree();
   root.driver("version: \"535.261.03\", modules: open, load: [nvidia], source: {repository: " + testing::kPackage +
@@ -68,7 +68,8 @@ TEST_F(OrdinaryUser, IsToldWhereInAnotherRootPermissionIsMissing) {
   EXPECT_THAT(ran.out, HasSubstr(empty + "/")) << "not a path of this machine";
 }
 
-// What slipway remembers has contents of files that are for root alone: plan and status were refused for that.
+// slipway's records contain contents of files that only root may read: earlier plan and status were refused because of
+// that.
 TEST_F(OrdinaryUser, WhoLooksAtARootThatIsNotTheirsSeesAllButItsRecordsAndIsToldSo) {
   const Ran status = as_nobody("status");
   EXPECT_EQ(status.code, 0) << status.out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What commands print for programs: events and the result on standard output, each line by the published schema.
+// The output of commands for programs: events and the result on standard output, each line by the published schema.
 #include <fstream>
 
 #include "tests/component/cli/driver_root.hpp"
@@ -38,7 +38,7 @@ class OutputSchema : public ::testing::Test {
     for (const auto& [file, words] : printed) EXPECT_THAT(verdicts.at(file), StartsWith("good")) << words;
   }
 
-  /// Runs it for programs, keeps what it prints for the judge, and gives its result: the last line.
+  /// Runs it with -o json, keeps the output for validation, and returns its result: the last line.
   Json result(std::vector<std::string> words, const std::string& form, int code, bool simulated = true) {
     std::string name;
     for (const std::string& word : words) name += word + " ";
@@ -59,7 +59,7 @@ class OutputSchema : public ::testing::Test {
     events.pop_back();
     return last;
   }
-  /// The kind of what a component's tool prints with -o json; an error of usage is one of these, too.
+  /// Returns the kind of a component tool's output with -o json; a usage error has one too.
   std::string tool_kind(std::vector<std::string> words, int code = 0) {
     std::string name;
     for (const std::string& word : words) name += word + " ";
@@ -80,7 +80,7 @@ class OutputSchema : public ::testing::Test {
 
   DriverRoot root;
   std::map<std::string, std::string> printed;  ///< file to the command that printed it
-  std::vector<Json> events;                    ///< of the last one
+  std::vector<Json> events;                    ///< of the last command
   std::string error_text;
 };
 
@@ -141,7 +141,7 @@ TEST_F(OutputSchema, IsWhatTheCommandsOfPluginsAndPackagesPrint) {
   }
 }
 
-// Some tools took -o json and printed text, others printed JSON that did not say what it is.
+// Earlier some tools accepted -o json and printed text, others printed JSON without apiVersion and kind.
 TEST_F(OutputSchema, IsWhatToolsPrintOrTheyRefuseIt) {
   const std::string folder = root.folder().at("cdi").string();
   const std::string spec = "cdiVersion: 0.5.0\nkind: a.b/c\ndevices: [{name: d, containerEdits: {env: [A=1]}}]\n";
@@ -151,7 +151,7 @@ TEST_F(OutputSchema, IsWhatToolsPrintOrTheyRefuseIt) {
   EXPECT_EQ(tool_kind({"deviceplugin", "resources", "--sim", "t4x4"}), "DevicePluginResources");
   EXPECT_EQ(tool_kind({"mig", "show", "--sim", "a100-80x2,mig=3g.40gb/1g.10gb"}), "MigGpus");
   EXPECT_EQ(tool_kind({"toolkit", "cdi", "list", "--spec-dir", folder}), "CdiDevices");
-  // Not below the temporary folder: that may be in /dev/shm, and a simulated machine has a /dev of its own.
+  // Not below the temporary folder: that may be in /dev/shm, and a simulated machine has its own /dev.
   EXPECT_EQ(tool_kind({"cdi", "list", "--spec-dir", SLIPWAY_SOURCES "/tests/fuzz/corpus/cdi_spec", "--sim", "t4x4"}),
             "CdiDevices");
   EXPECT_EQ(tool_kind({"cdi", "validate", folder + "/a.yaml", folder + "/broken.yaml"}, 1), "CdiValidation");

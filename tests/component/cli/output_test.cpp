@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Output that could not be written: results that nobody got are no success.
+// Output that could not be written: a command whose results are lost does not succeed.
 #include "tests/component/cli/driver_root.hpp"
 
 namespace slipway {
@@ -10,7 +10,7 @@ using slipway::testing::Ran;
 using slipway::testing::ScratchHost;
 using ::testing::HasSubstr;
 
-/// Commands that print a result, and components' tools.
+/// Returns commands that print a result, and components' tools.
 std::vector<std::vector<std::string>> printing(const DriverRoot& root) {
   const std::string spec = root.folder().at("host.yaml").string();
   const std::vector<std::string> on{"--root", root.path("").string(), "--sim", "h100x8"};
@@ -42,7 +42,7 @@ std::vector<std::vector<std::string>> printing(const DriverRoot& root) {
           {"driver", "build", "--help"}};
 }
 
-/// The command with its output redirected by a shell. @param before  what the shell does first
+/// Runs the command with its output redirected by a shell. @param before  shell commands to run first
 Ran redirected(const DriverRoot& root, const std::string& redirection, const std::vector<std::string>& words,
                const std::string& before = "") {
   ScratchHost shell;
@@ -57,7 +57,7 @@ Ran redirected(const DriverRoot& root, const std::string& redirection, const std
   return shell.bare(call);
 }
 
-// `plan -o json > /dev/full` exited with 2, `init` and `version` with 0.
+// Earlier `plan -o json > /dev/full` exited with 2, `init` and `version` with 0.
 TEST(StandardOutput, ThatIsFullMakesEveryCommandFail) {
   const DriverRoot root;
   for (const auto& words : printing(root)) {
@@ -78,7 +78,7 @@ TEST(StandardOutput, ThatIsClosedMakesEveryCommandFailAndGoesToNoOtherFile) {
   EXPECT_EQ(root.run({"verify", "--deep"}).code, 0) << "the apply was whole, and nothing else was written to";
 }
 
-/// The command with its output into a pipe that nobody reads any more.
+/// Runs the command with its output to a pipe without a reader.
 Ran unread(const DriverRoot& root, const std::vector<std::string>& words) {
   const std::string pipe = root.folder().at("pipe").string();
   return redirected(root, ">&4", words,

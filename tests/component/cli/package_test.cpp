@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The day of somebody who builds images: digests to pin, bundles to carry, locks to follow.
+// The tasks of an image builder: digests to pin, bundles to carry, locks to follow.
 #include "tests/component/artifact/support/layout_registry.hpp"
 #include "tests/component/cli/driver_root.hpp"
 
@@ -17,7 +17,7 @@ Json json_of(const Ran& ran) {
   return Json::parse(ran.out, nullptr, false);
 }
 
-/// The digest in the last line, "pull: sha256:…".
+/// Returns the digest in the last line, "pull: sha256:…".
 std::string printed_digest(const Ran& ran) {
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
   const auto at = ran.out.rfind("sha256:");
@@ -73,7 +73,7 @@ TEST(Lock, ForAnotherAddressSaysSo) {
   EXPECT_THAT(free.err, HasSubstr(moved + ": they are chosen anew")) << free.out;
 }
 
-// The sources stood in the sentence as JSON, and a lock was spoken of where there was no such file.
+// Earlier the sentence contained the sources as JSON, and mentioned a lock without such a file.
 TEST(Lock, OfTheGenerationInForceSaysWhatOfASourceIsAnother) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -83,7 +83,7 @@ TEST(Lock, OfTheGenerationInForceSaysWhatOfASourceIsAnother) {
                                                 ", with auth and trust unsigned: they are chosen anew"));
 }
 
-// A registry that is gone matters to nobody who has the lock and the cache.
+// With the lock and the cache, a missing registry does not matter.
 TEST(Registry, IsNotAskedWhenLockAndCacheSuffice) {
   const DriverRoot root;
   const std::string lock = root.folder().at("slipway.lock").string();

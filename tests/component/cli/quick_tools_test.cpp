@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tools that look and end ask of the machine: on a real one each of these costs milliseconds.
+// The costs of tools that only read and end: on a real machine each of these operations costs milliseconds.
 #include <charconv>
 #include <map>
 
@@ -21,7 +21,7 @@ using Words = std::vector<std::string>;
 
 const std::string kUserspace = "/usr/lib/slipway/store/driver/current/userspace";
 
-/// Tools that look once.
+/// Tools that read the machine once.
 const std::vector<Words> kTools{{"gfd", "labels"},
                                 {"gfd", "devices"},
                                 {"cdi", "generate", "--driver-root", kUserspace, "--dev-root", "/"},
@@ -41,7 +41,7 @@ class QuickTools : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_EQ(root_.run({"apply"}, machine_).code, 0) << root_.error_text(); }
 
-  /// The command line of a tool for the simulated machine.
+  /// Returns the command line of a tool for the simulated machine.
   Words line(const Words& tool) const {
     Words words = tool;
     words.insert(words.end(), {"--sim", machine_, "--root", root_.path("").string()});
@@ -56,9 +56,9 @@ class QuickTools : public ::testing::Test {
     return text_of(file);
   }
 
-  /// How often a tool calls each function of NVML.
+  /// Returns how often a tool calls each function of NVML.
   std::map<std::string, unsigned> calls_of(const Words& tool) const {
-    (void)root_.bare(line(tool));  // makes the machine where this is the first look
+    (void)root_.bare(line(tool));  // creates the machine if this is the first command
     sim("forget-calls");
     const Ran ran = root_.bare(line(tool));
     EXPECT_EQ(ran.code, 0) << ran.err;
@@ -74,7 +74,7 @@ class QuickTools : public ::testing::Test {
   DriverRoot root_;
 };
 
-/// How many bytes a trace of strace shows to be read of each file that is called "config" below /sys.
+/// Returns how many bytes were read of each "config" file below /sys, from a trace of strace.
 std::map<std::string, unsigned> config_bytes(const std::string& trace) {
   std::map<std::string, unsigned> bytes;
   for (const std::string& row : lines_of(trace)) {
@@ -89,10 +89,10 @@ std::map<std::string, unsigned> config_bytes(const std::string& trace) {
   return bytes;
 }
 
-// All 4,096 bytes were read, which takes 25 ms for each GPU of a virtual machine.
+// Earlier all 4,096 bytes were read, which takes 25 ms for each GPU of a virtual machine.
 TEST_F(QuickTools, ReadAtMost256BytesOfTheConfigurationSpaceOfAFunction) {
   if (std::system("strace -o /dev/null true") != 0) GTEST_SKIP() << "strace does not work here";
-  ::setenv("ASAN_OPTIONS", "detect_leaks=0", 1);  // the search for leaks does not work under strace
+  ::setenv("ASAN_OPTIONS", "detect_leaks=0", 1);  // the leak check does not work under strace
   const std::string trace = root_.folder().at("trace").string();
   const std::string program = root_.program;
   for (const Words& tool : kTools) {
@@ -120,7 +120,7 @@ TEST_F(QuickTools, LeaveNvmlToTheEndOfTheirProcess) {
   }
 }
 
-// What the GPU's own processor answers takes 0.2 to 3 ms.
+// Answers of the GPU's own processor take 0.2 to 3 ms.
 TEST_F(QuickTools, AskForLabelsAndSpecsNothingThatTakesMilliseconds) {
   for (const Words& tool : {kTools[0], kTools[2]}) {
     const auto calls = calls_of(tool);
@@ -138,7 +138,7 @@ class QuickToolsWithMig : public QuickTools {
   QuickToolsWithMig() { machine_ = "h100x8,driver=535.261.03,mig=3g.40gb"; }
 };
 
-// All profiles of each GPU were asked for: eight times ten of 0.5 to 0.9 ms.
+// Earlier all profiles of each GPU were read: eight times ten calls of 0.5 to 0.9 ms.
 TEST_F(QuickToolsWithMig, AskForTheProfilesThatThereAreOnceForAModel) {
   const auto calls = calls_of({"gfd", "labels", "--mig-strategy", "mixed"});
   unsigned asked = 0;

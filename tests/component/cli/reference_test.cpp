@@ -10,7 +10,7 @@ using slipway::testing::Ran;
 using slipway::testing::ScratchHost;
 using ::testing::HasSubstr;
 
-/// Commands and options as `slipway --help` lists them.
+/// Commands and options listed by `slipway --help`.
 struct Help {
   std::vector<std::string> commands;
   std::vector<std::string> options;
@@ -37,7 +37,7 @@ Ran shell(const ScratchHost& host, const std::string& shell, const std::string& 
   return other.slipway({"-c", text, "sh", other.folder().at("script").string()});
 }
 
-/// An empty text where nothing completes it.
+/// Empty when there is no completion.
 std::string completed(const ScratchHost& host, const std::string& words, int at) {
   const Ran ran =
       shell(host, "bash",
@@ -80,7 +80,7 @@ TEST(Reference, ForBashCompletesCommandsOptionsAndTheirWords) {
   EXPECT_EQ(completed(host, "slipway help pl", 2), "plan\nplugin\n");
 }
 
-// Every command was offered the options of all.
+// Earlier every command was offered the options of all commands.
 TEST(Reference, ForBashCompletesWhatTheCommandOrVerbTakes) {
   const ScratchHost host;
   EXPECT_EQ(completed(host, "slipway version --", 2), "--output\n--verbose\n--help\n");
@@ -90,7 +90,7 @@ TEST(Reference, ForBashCompletesWhatTheCommandOrVerbTakes) {
   EXPECT_EQ(completed(host, "slipway version \"\"", 2), "") << "nothing follows it";
 }
 
-// compgen -W ran what stood in a folder's name.
+// Earlier compgen -W executed the text of a folder's name.
 TEST(Reference, ForBashRunsNothingThatANameHolds) {
   const ScratchHost host;
   const Ran ran = shell(host, "bash",
@@ -102,7 +102,7 @@ TEST(Reference, ForBashRunsNothingThatANameHolds) {
   EXPECT_THAT(ran.out, HasSubstr("\\`id\\`\n"));
 }
 
-// Whoever has a plugin of their own sees it in the completions at once, and one that is gone no more.
+// A plugin that is added appears in the completions at once, and a removed one disappears.
 TEST(Reference, ForBashCompletesTheComponentsOfThePluginsThatAreThere) {
   const ScratchHost host;
   const std::string slipway = host.program + " ";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each command that takes --root, on images whose author wants to reach the machine that builds them: by links that
-// lead out of the image, and by trees that no walk comes through.
+// lead out of the image, and by trees that no walk can finish.
 #include "base/write/tree.hpp"
 #include "tests/component/cli/driver_root.hpp"
 #include "tests/unit/base/write/deep_tree.hpp"
@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 using slipway::testing::DriverRoot;
 using slipway::testing::Ran;
 
-/// What is in a folder, with contents, and when it was last changed.
+/// Returns the files of a folder, with contents and times of the last change.
 std::map<std::string, std::string> picture_of(const fs::path& folder) {
   std::map<std::string, std::string> all;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
@@ -25,7 +25,7 @@ std::map<std::string, std::string> picture_of(const fs::path& folder) {
   return all;
 }
 
-/// Those of `slipway help` that work on a root; the tools of components only look.
+/// Commands of `slipway help` that work on a root; components' tools only read.
 const std::vector<std::vector<std::string>>& root_commands() {
   static const std::vector<std::vector<std::string>> all{{"plan"},
                                                          {"apply", "--yes"},
@@ -44,7 +44,7 @@ const std::vector<std::vector<std::string>>& root_commands() {
   return all;
 }
 
-/// Runs all of them, and those whose words are their own.
+/// Runs all of them, and commands with arguments of their own.
 void run_all(const DriverRoot& root, const std::string& image) {
   for (const auto& words : root_commands()) {
     const Ran ran = root.run(words);
@@ -78,7 +78,8 @@ INSTANTIATE_TEST_SUITE_P(InTheImage, RootCommand,
                          ::testing::Values("var", "var/lib/slipway", "var/log", "etc", "etc/slipway", "usr",
                                            "usr/lib/slipway", "usr/lib/slipway/installed", "usr/bin", "run", "lib"));
 
-// All three ended by SIGSEGV, or with "Too many open files", so that nothing could be installed there any more.
+// Earlier all three crashed with SIGSEGV, or failed with "Too many open files", so that nothing could be installed in
+// the root.
 TEST(RootCommands, ComeThroughAnImageWithFoldersInEachOther) {
   const DriverRoot root;
   const std::string image = root.folder().at("root").string();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An artifact source that does not answer yet, as at a first boot: `apply --wait-for-source` comes back for it.
+// An artifact source that does not answer yet, as at a first boot: `apply --wait-for-source` tries again.
 #include "tests/component/cli/driver_root.hpp"
 
 namespace slipway {
@@ -41,7 +41,7 @@ TEST(SourceWait, GoesOnOnceTheSourceAnswers) {
   EXPECT_TRUE(std::filesystem::exists(root.path(kDriver)));
 }
 
-// What needs the driver was failed, so that the apply was over with 1.
+// Earlier components that need the driver failed, so that the apply ended with 1.
 TEST(SourceWait, IsThatOfTheComponentsBehindItAsWell) {
   const DriverRoot root;
   root.spec("    driver: {version: \"535.261.03\", modules: open, source: " + std::string(kNobody) +
@@ -51,7 +51,8 @@ TEST(SourceWait, IsThatOfTheComponentsBehindItAsWell) {
   EXPECT_THAT(apply.out, Not(HasSubstr(": failed")));
 }
 
-// Only the digest was another one, which no check of the driver's compares: "Verified.", though nothing of it was here.
+// Only the digest differed, which no check of the driver compares: earlier it printed "Verified.", although nothing of
+// that spec was installed.
 TEST(SourceWait, OfASpecThatIsNotInForceFailsItsVerify) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -73,7 +74,7 @@ TEST(SourceWait, OfASpecThatIsNotInForceFailsItsVerify) {
   }
 }
 
-// The digest of a spec that was not applied yet was compared with nothing.
+// Earlier the digest of a spec that was not applied yet was not compared.
 TEST(Verify, OfASpecThatWasNotAppliedYetNamesWhatDiffers) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -87,7 +88,8 @@ TEST(Verify, OfASpecThatWasNotAppliedYetNamesWhatDiffers) {
   EXPECT_THAT(root.run({"verify"}).out, Not(HasSubstr("driver.spec"))) << "of the generation in force";
 }
 
-// A second --wait would have waited for somebody in the way, and a wrong address is no matter of time.
+// A second --wait would wait for another process that holds the lock, and a wrong address does not become right over
+// time.
 TEST(SourceWait, IsForNothingElse) {
   const DriverRoot root;
   root.source("{repository: /nowhere/package, trust: unsigned}");

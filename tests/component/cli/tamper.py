@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tests/component/cli/tamper.py - makes a copy of an OCI layout as an attacker, a broken disk or a broken network would.
+# tests/component/cli/tamper.py - makes a copy of an OCI layout with the damage of an attacker, a broken disk or a
+# broken network.
 #
 # Usage: tamper.py LAYOUT COPY HOW
 #   flip, truncate      the user space layer's bytes no longer are what its digest says
@@ -89,7 +90,7 @@ def compress_zeros(head, count):
 
 
 def replace_layer(layout, how):
-    """A new layer, and new manifests and index above it, for every manifest of the layout."""
+    """Creates a new layer, and new manifests and index for it, for every manifest of the layout."""
     index_file = layout.folder / "index.json"
     index = json.loads(index_file.read_bytes())
     packed = archive(how)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/component/cli/teller.cpp - a component whose tool tells of progress, and of something else between.
+// tests/component/cli/teller.cpp - a component whose tool reports progress, with other events in between.
 #include <slipway/commands.hpp>
 #include <slipway/plugin.hpp>
 

@@ -15,7 +15,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// What the teller's tool writes to a terminal.
+/// Returns the output of the teller plugin's tool on a terminal.
 std::string on_terminal(unsigned short columns, std::vector<std::string> variables) {
   int master = -1;
   int slave = -1;
@@ -31,7 +31,7 @@ std::string on_terminal(unsigned short columns, std::vector<std::string> variabl
                                       .variables = std::move(variables),
                                       .out = folder.at("out").string(),
                                       .err = name.data()});
-  ::close(slave);  // so that the end of the program is the end of what can be read
+  ::close(slave);  // so that reading ends with the program
   std::string text;
   std::array<char, 4096> piece{};
   for (ssize_t got = 0; (got = ::read(master, piece.data(), piece.size())) > 0;)
@@ -45,7 +45,7 @@ std::string on_terminal(unsigned short columns, std::vector<std::string> variabl
 const std::vector<std::string> kTerminal{"TERM=xterm", "NO_COLOR="};
 constexpr const char* kClear = "\r\x1b[K";
 
-/// Its lines, also those that were drawn over, without codes.
+/// Returns its lines without control codes, including overwritten ones.
 std::vector<std::string> lines_drawn(std::string text) {
   std::vector<std::string> lines(1);
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -88,14 +88,14 @@ TEST(ProgressOnATerminal, HasNoColourWhereNobodyWantsOne) {
   EXPECT_THAT(text, HasSubstr("of 300.0 MiB"));
 }
 
-// A bar was drawn there by codes that such a terminal shows.
+// Earlier a bar was drawn there with codes that such a terminal prints as text.
 TEST(ProgressOnATerminal, IsAStepOfTheLogWhereNoLineCanBeClearedOrItsWidthIsNotKnown) {
   for (const std::string& text :
        {on_terminal(80, {"TERM=dumb", "NO_COLOR="}), on_terminal(0, {"TERM=xterm", "NO_COLOR=1"})})
     EXPECT_THAT(text, AllOf(Not(HasSubstr("\x1b")), Not(HasSubstr("MiB")), HasSubstr("teller: packing\r\n")));
 }
 
-// The purpose in a plugin's manifest, which nobody had run, set the title of the terminal.
+// Earlier the purpose in a plugin's manifest could set the terminal's title, without running the plugin.
 TEST(Terminal, GetsNoEscapesOfAManifest) {
   const testing::ScratchHost host;
   std::ifstream in(std::string(SLIPWAY_TEST_TELLER) + "/teller.so", std::ios::binary);

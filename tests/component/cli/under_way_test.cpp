@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An apply under way, as `status` and `doctor` tell of it to somebody else meanwhile.
+// An apply in progress, as `status` and `doctor` show it to another user in the meantime.
 #include <csignal>
 #include <memory>
 
@@ -27,7 +27,7 @@ TEST(UnderWay, IsToldWithWhatTheApplyDownloadsAndIsOverWithIt) {
   LayoutMaker layout(root.folder().at("served").string());
   ASSERT_EQ(std::system(("cp -rT " + testing::kPackage + " " + layout.path()).c_str()), 0);
   std::unique_ptr<LayoutRegistry> registry;
-  // The layers come a byte at a time, which never ends.
+  // The layers arrive a byte at a time, which never ends.
   registry =
       std::make_unique<LayoutRegistry>(layout, [&](const ServedRequest& request) -> std::optional<ServedResponse> {
         constexpr std::size_t kLayer = 1000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Components that cannot be judged keep what is there.
+// Components that cannot be judged keep the current state.
 #include "tests/component/cli/driver_root.hpp"
 
 namespace slipway {
@@ -27,7 +27,7 @@ class Unjudged : public ::testing::Test {
   DriverRoot root_;
 };
 
-// The apply took the device plugin's choice of CDI away: containers then got no GPU.
+// Earlier the apply dropped the device plugin's choice of CDI: containers then got no GPU.
 TEST_F(Unjudged, AnEngineLeavesTheDevicePluginWithTheChoiceOfBefore) {
   ASSERT_EQ(root_.run({"apply"}, kMachine).code, 0) << root_.error_text();
   ASSERT_THAT(root_.text(kDefaults), HasSubstr("cdi-cri"));
@@ -45,7 +45,7 @@ TEST_F(Unjudged, AnEngineLeavesTheDevicePluginWithTheChoiceOfBefore) {
   EXPECT_EQ(root_.run({"apply"}, kMachine).code, 0) << root_.error_text();
 }
 
-// Three entries, one of which read like an order, and two advised an apply, which keeps the file.
+// Earlier there were three entries, one of which read like a command, and two advised an apply, which keeps the file.
 TEST_F(Unjudged, AConfigThatSomebodyReplacedIsOneEntryWithItsRemedy) {
   ASSERT_EQ(root_.run({"apply"}, kMachine).code, 0) << root_.error_text();
   root_.put(kConfig, "version = 2\n[debug]\nlevel = \"debug\"\n");

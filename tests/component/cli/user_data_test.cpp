@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/cloud-init.md: its user data is YAML, and what it writes is a spec that slipway takes.
+// docs/cloud-init.md: its user data is YAML, and the file that it writes is a spec that slipway accepts.
 #include "tests/component/cli/driver_root.hpp"
 
 namespace slipway {
@@ -23,7 +23,7 @@ TEST(UserData, OfTheDocumentationWritesASpecThatIsTakenAndEnablesTheUnitThatTher
   EXPECT_TRUE(block.starts_with("#cloud-config\n")) << "cloud-init takes nothing else for its own";
   const DriverRoot root;
   root.folder().file("user-data", block);
-  // As cloud-init reads it: files by path, and what is run.
+  // Parses it like cloud-init: files by path, and commands to run.
   const std::string script =
       "import sys, yaml\nd = yaml.safe_load(open(sys.argv[1]))\n"
       "assert set(d) == {'write_files', 'runcmd'}, d\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The alerts and the dashboard: what Prometheus' own tools and a real Prometheus make of them.
+// The alerts and the dashboard, checked by Prometheus' own tools and a real Prometheus.
 #include <fstream>
 #include <sstream>
 
@@ -81,7 +81,7 @@ TEST_F(Dashboard, HasSeriesInEveryPanel) {
   ASSERT_TRUE(board.is_object());
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
-  sim("gpu 0 xid 79");  // for the panel of what speaks against GPUs
+  sim("gpu 0 xid 79");  // for the panel of GPU faults
   const std::uint16_t port = slipway::testing::free_port();
   const PrometheusServer server(host_, port, port_);
   std::size_t asked = 0;

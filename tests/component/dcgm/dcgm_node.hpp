@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/component/dcgm/dcgm_node.hpp - a simulated machine with the service dcgm, and a look at what a scrape gets.
+// tests/component/dcgm/dcgm_node.hpp - a simulated machine with the service dcgm, and access to the answer of a scrape.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace slipway::testing {
 struct Page {
   std::string text;
 
-  /// The samples of a metric, each as its line.
+  /// Returns the samples of a metric, each as its line.
   std::vector<std::string> of(const std::string& metric) const {
     std::vector<std::string> found;
     for (const std::string& line : lines_of(text))
@@ -25,7 +25,7 @@ struct Page {
     return found;
   }
   std::size_t count(const std::string& metric) const { return of(metric).size(); }
-  /// The value of the only sample that holds `part`; empty: there is none, or several.
+  /// Returns the value of the only sample that contains `part`; empty: there is none, or several.
   std::string value(const std::string& metric, const std::string& part = {}) const {
     std::vector<std::string> found = of(metric);
     std::erase_if(found, [&](const std::string& line) { return line.find(part) == std::string::npos; });
@@ -36,7 +36,7 @@ struct Page {
 class DcgmNode : public ::testing::Test {
  protected:
   DcgmNode() { spec(""); }
-  /// @param keys  further ones, each behind a comma
+  /// @param keys  further keys, each after a comma
   void spec(const std::string& keys) const {
     host_.spec("    dcgm: {listen: \"127.0.0.1:" + std::to_string(port_) + "\", node: node-1, interval: " + interval_ +
                keys + "}\n");
@@ -49,7 +49,7 @@ class DcgmNode : public ::testing::Test {
     return all;
   }
   std::vector<std::string> service_words() const { return words({"service", "dcgm"}); }
-  /// Changes the simulated machine under the running service, or asks about it.
+  /// Changes the simulated machine under the running service, or queries it.
   Ran sim(const std::string& words) const {
     std::vector<std::string> all{host_.path("run/slipway/sim").string()};
     for (const std::string& word : split(words, ' ')) all.push_back(word);
@@ -59,7 +59,7 @@ class DcgmNode : public ::testing::Test {
     EXPECT_EQ(ran.code, 0) << words << ran.err;
     return ran;
   }
-  /// How often the simulated NVML had that call.
+  /// Returns how often the simulated NVML had that call.
   int calls_of(const std::string& function) const {
     const std::string text = "\n" + sim("calls").out;
     const std::size_t at = text.find("\n" + function + " ");
@@ -67,7 +67,7 @@ class DcgmNode : public ::testing::Test {
   }
   Page scrape() const { return {http_body(port_, "/metrics")}; }
   std::string health() const { return http_get(port_, "/health"); }
-  /// Whether the page comes to that.
+  /// True when the page meets the condition in time.
   template <class Condition>
   bool page_gets(const Condition& holds) const {
     return eventually([&] { return holds(scrape()); });

@@ -101,7 +101,7 @@ TEST_F(DcgmService, OutlivesADriverThatIsUnloadedAndReplaced) {
   EXPECT_EQ(service.exit_code(), 0) << service.log();
 }
 
-// Rates need two looks, which would be an interval without them after each reload.
+// Rates need two samples: without an extra one, an interval would pass without rates after each reload.
 TEST_F(DcgmService, HasRatesInTheFirstSampleAfterADriverCameBack) {
   interval_ = "1h";
   spec("");
@@ -202,7 +202,7 @@ TEST_F(DcgmService, ListsGpuInstancesInThePlaceOfTheirGpu) {
   EXPECT_EQ(page.count("DCGM_FI_PROF_GR_ENGINE_ACTIVE"), 14U);
   EXPECT_EQ(page.count("DCGM_FI_PROF_PCIE_TX_BYTES"), 0U) << "only a whole GPU has it";
   EXPECT_EQ(page.count("slipway_dcgm_gpu_up"), 2U);
-  std::set<std::string> energies;  // of the GPU, so that each instance has the same one
+  std::set<std::string> energies;  // of the GPU, so each instance has the same value
   for (const std::string& line : page.of("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION"))
     if (line.find("gpu=\"1\"") != std::string::npos) energies.insert(line.substr(line.rfind(' ')));
   EXPECT_THAT(energies, ::testing::SizeIs(1)) << page.text;
@@ -235,7 +235,7 @@ TEST_F(DcgmService, TakesUpAnotherFileOfCountersAndKeepsTheFormerForOneThatIsBro
   EXPECT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_FI_DEV_SM_CLOCK") == 8; })) << service.log();
 }
 
-// What a GPU is called was asked with each sample.
+// Earlier the GPU's name was read with each sample.
 TEST_F(DcgmService, AsksNoMoreThanItsCountersNeed) {
   host_.put("etc/one.csv", "DCGM_FI_DEV_GPU_TEMP, gauge, t\n");
   spec(", collectors: /etc/one.csv, page: false");
@@ -275,7 +275,7 @@ TEST_F(DcgmService, ReadsSomeCountersAtIntervalsOfTheirOwn) {
   EXPECT_EQ(calls_of("nvmlGpmMetricsGet"), 8);
   for (const char* metric : {"DCGM_FI_DEV_GPU_TEMP", "DCGM_FI_DEV_SM_CLOCK", "DCGM_FI_PROF_GR_ENGINE_ACTIVE"})
     EXPECT_EQ(scrape().count(metric), 8U) << metric << " keeps its value";
-  // Another driver's values are read anew, whatever is due.
+  // Values of another driver are read again, even if they are not due.
   sim("driver unloaded");
   ASSERT_TRUE(has_gpus(0)) << service.log();
   EXPECT_EQ(scrape().count("DCGM_FI_DEV_SM_CLOCK"), 0U);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields that DCGM alone tells, from a stand-in for its library and its host engine.
+// Fields that only DCGM provides, from a stand-in for its library and its host engine.
 #include <sys/stat.h>
 
 #include <slipway/testing/temp_dir.hpp>
@@ -18,7 +18,7 @@ using slipway::testing::TempDir;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Four T4, which have no profiling by NVML.
+/// Four T4, for which NVML has no profiling.
 class DcgmEngine : public DcgmNode {
  protected:
   DcgmEngine() {
@@ -49,7 +49,7 @@ class DcgmEngine : public DcgmNode {
     return {std::istreambuf_iterator<char>(in), {}};
   }
   void engine(const std::string& keys) { spec(", collectors: /etc/counters.csv, " + keys); }
-  /// The stand-in has the GPUs of the simulated machine, in the other order.
+  /// The stand-in has the GPUs of the simulated machine, in the reverse order.
   void tell_uuids() const {
     std::string uuids;
     for (const std::string& line : scrape().of("slipway_dcgm_gpu_up")) {
@@ -108,7 +108,7 @@ TEST_F(DcgmEngine, ThatIsAwayOrDropsTheConnectionIsNamedAndTriedAgain) {
   EXPECT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_FI_PROF_SM_ACTIVE") == 4; })) << service.log();
 }
 
-// It was up, though nobody listens there, since nobody had asked it.
+// Earlier it was "up" without a listener, because it had not been asked.
 TEST_F(DcgmEngine, IsNeitherUpNorDownWhileNothingIsAskedOfIt) {
   host_.put("etc/counters.csv", "DCGM_FI_DEV_GPU_TEMP, gauge, a\n");
   engine("engine: external");
@@ -176,7 +176,7 @@ TEST_F(DcgmEngine, IsRunByTheServiceStartedAgainAndEndedOnRequest) {
   EXPECT_NE(::kill(third, 0), 0) << "it has ended with the service";
 }
 
-// With --sim, the library and nv-hostengine of the folder that --root names ran on this machine.
+// Earlier, with --sim, the library and nv-hostengine of the --root folder ran on this machine.
 TEST_F(DcgmEngine, OfAnotherRootIsNotRunForASimulatedMachine) {
   host_.put("usr/bin/nv-hostengine", "#!/bin/sh\n: > \"$STANDIN_DCGM/foreign\"\nexec sleep 1000\n");
   ::chmod(host_.path("usr/bin/nv-hostengine").c_str(), 0755);
@@ -243,7 +243,7 @@ TEST_F(DcgmEngine, WithoutNvSwitchesSaysSoAndTellsTheRest) {
   EXPECT_THAT(service.log(), HasSubstr("the DCGM engine tells nothing, or not all, of NVSwitches"));
 }
 
-// The folder that a root's own link led to was closed to everybody else.
+// Earlier the target of a root's own link was closed to other users.
 TEST_F(DcgmEngine, DoesNotFollowALinkInThePlaceOfItsFolder) {
   install_host_engine(": > \"$socket\"; exec sleep 1000");
   engine("engine: managed");

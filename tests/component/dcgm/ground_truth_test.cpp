@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every row of the default counters beside what the simulated machine is: its state is read where the simulated NVML
+// Every row of the default counters compared with the simulated machine: its state is read where the simulated NVML
 // reads it.
 #include <cstring>
 #include <memory>
@@ -34,7 +34,7 @@ class GroundTruth : public DcgmNode {
     std::fstream out(file(), std::ios::binary | std::ios::in | std::ios::out);
     out.seekp(at).write(reinterpret_cast<const char*>(&value), sizeof value);
   }
-  /// The load goes up and down by four percent within ten seconds.
+  /// The load varies by four percent within ten seconds.
   static Range loaded(double idle, double full) { return {idle + (full - idle) * 0.95, full}; }
 };
 
@@ -72,7 +72,7 @@ TEST_F(GroundTruth, IsInEveryRowOfTheDefaultCounters) {
       {"DCGM_FI_DEV_FB_FREE", {memory - reserved - 5000, memory - reserved - 5000}},
       {"DCGM_FI_DEV_FB_USED", {5000, 5000}},
       {"DCGM_FI_DEV_FB_RESERVED", {reserved, reserved}},
-      {"DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL", {0, link_rate * 20}},  // the simulated counter moves once a second
+      {"DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL", {0, link_rate * 20}},  // the simulated counter changes once a second
       {"DCGM_FI_DEV_VGPU_LICENSE_STATUS", {0, 0}},
       {"DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS", {2, 2}},
       {"DCGM_FI_DEV_CORRECTABLE_REMAPPED_ROWS", {3, 3}},

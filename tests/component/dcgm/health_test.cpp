@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The health of simulated GPUs in what a scrape gets: XIDs from NVML and from the kernel's log, and a site's rules.
+// The health of simulated GPUs in the answer to a scrape: XIDs from NVML and from the kernel's log, and a site's rules.
 #include <fstream>
 
 #include "tests/component/dcgm/dcgm_node.hpp"
@@ -43,7 +43,7 @@ TEST_F(DcgmHealth, TellsAnXidWithItsReasonAndLeavesAProgramsMistakeOut) {
   EXPECT_THAT(health(), HasSubstr("200 OK")) << "one GPU does not make the service unwell";
 }
 
-// What NVML tells by events was in the metrics alone.
+// Earlier NVML's events were visible in the metrics only.
 TEST_F(DcgmHealth, IsToldByDoctor) {
   const auto doctor = [this] { return host_.slipway(words({"doctor"})).out; };
   EXPECT_THAT(doctor(), HasSubstr("not-exercised  dcgm.health"));
@@ -82,7 +82,7 @@ TEST_F(DcgmHealth, IsToldAsDcgmExporterTellsIt) {
     return false;
   })) << scrape().text;
   EXPECT_EQ(scrape().count("DCGM_EXP_GPU_HEALTH_STATUS"), 88U);
-  // It said that all were sampled, as the reason was known before the GPU could not be read any more.
+  // Earlier it said that all GPUs were sampled, because the reason was known before the GPU became unreadable.
   const Control control(host_.path("run/slipway/service/dcgm.sock").string());
   EXPECT_TRUE(eventually([&] { return control.ask(R"({"op":"status"})")["status"] == "7 of 8 GPUs are sampled"; }))
       << control.ask(R"({"op":"status"})").dump();
@@ -111,7 +111,7 @@ TEST_F(DcgmHealth, FollowsASitesRulesAndSaysWhatIsWrongWithThem) {
       << service.log();
   sim("gpu 2 xid 31");
   EXPECT_TRUE(page_gets([](const Page& page) { return has_reason(page, "xid-31"); })) << service.log();
-  // A rule that is corrected takes back what it said.
+  // Correcting a rule removes its findings.
   std::ofstream(host_.path("etc/slipway/health-rules.yaml")) << "version: v1\n";
   EXPECT_TRUE(page_gets([](const Page& page) { return !has_reason(page, "xid-31"); })) << service.log();
   std::ofstream(host_.path("etc/slipway/health-rules.yaml")) << "version: v1\nxids: {31: {severty: fatal}}\n";
@@ -120,7 +120,7 @@ TEST_F(DcgmHealth, FollowsASitesRulesAndSaysWhatIsWrongWithThem) {
   })) << service.log();
 }
 
-// The log had the UUID and the number alone.
+// Earlier the log had only the UUID and the number.
 TEST_F(DcgmHealth, IsLoggedWithTheGpuTheMeaningAndWhatHelps) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -139,7 +139,7 @@ TEST_F(DcgmHealth, IsLoggedWithTheGpuTheMeaningAndWhatHelps) {
   EXPECT_TRUE(page_gets([](const Page& page) { return has_reason(page, "xid-79"); })) << "a restart forgets nothing";
 }
 
-// Nothing showed which XIDs a preset leaves out.
+// Earlier no command showed which XIDs a preset leaves out.
 TEST_F(DcgmHealth, RulesShowWhichXidsAPresetCounts) {
   const auto rules = [this](std::vector<std::string> words) {
     words.insert(words.begin(), {"dcgm", "health-rules"});

@@ -40,7 +40,7 @@ TEST_F(DcgmNames, AreWhatPromtoolWouldHaveThem) {
 }
 
 TEST_F(DcgmNames, RunTheQueriesAndAlertsOfArticlesInPrometheus) {
-  // As they are written, but for the time that a GPU has to be hot, which would be the time of the test.
+  // The rules as installed, except for the time that a GPU has to be hot, which would delay the test.
   host_.folder().file("alerts.yml",
                       "groups: [{name: gpu, rules: [\n"
                       "  {alert: Hot, expr: 'nvidia_gpu_temperature_celsius > 20', for: 1s,\n"

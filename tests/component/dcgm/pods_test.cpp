@@ -34,7 +34,7 @@ class DcgmPods : public slipway::testing::DcgmNode {
     ::kill(kubelet_, SIGKILL);
     ::waitpid(std::exchange(kubelet_, -1), nullptr, 0);
   }
-  /// As the simulated machine has it: "GPU-…".
+  /// Returns the simulated machine's "GPU-…".
   std::string uuid_of(unsigned gpu) const {
     const std::string line = scrape().of("slipway_dcgm_gpu_up").at(gpu);
     const std::size_t at = line.find("UUID=\"") + 6;
@@ -71,7 +71,7 @@ TEST_F(DcgmPods, AreInTheLabelsOfTheirGpuAndGoWithKubelet) {
   })) << service.log();
 }
 
-// dcgm-exporter has no pod for it, and neither had slipway: kubelet's pod resources API leaves init containers out.
+// Earlier there was no pod for it, as in dcgm-exporter: kubelet's pod resources API leaves init containers out.
 TEST_F(DcgmPods, AreInTheLabelsWhileTheirInitContainerHasTheGpu) {
   std::filesystem::create_directories(host_.path("var/lib/kubelet/pod-resources"));
   spec(", kubernetes: true");
@@ -96,7 +96,7 @@ TEST_F(DcgmPods, AreInTheLabelsWhileTheirInitContainerHasTheGpu) {
       << service.log();
 }
 
-// slipway's own device plugin made the names, and no metric told the pods that had them.
+// Earlier no metric had the pods of renamed resources, although slipway's own device plugin renamed them.
 TEST_F(DcgmPods, OfEveryResourceOfSlipwaysDevicePluginAreInTheLabels) {
   spec(
       ", kubernetes: true, pod_resources_kubelet_socket: /kubelet/kubelet.sock}\n"
@@ -113,7 +113,7 @@ TEST_F(DcgmPods, OfEveryResourceOfSlipwaysDevicePluginAreInTheLabels) {
         << scrape().text;
 }
 
-// Whoever connects is not answered: neither is the sampling held up, nor the end of the service.
+// kubelet accepts connections and never answers: neither sampling nor the end of the service may wait for it.
 TEST_F(DcgmPods, AreLeftOutWhereKubeletHangs) {
   const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_un address{};

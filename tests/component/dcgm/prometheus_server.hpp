@@ -52,7 +52,7 @@ inline std::string url_encoded(const std::string& text) {
   return encoded;
 }
 
-/// The values of a query's answer.
+/// Returns the values in a query's answer.
 inline std::vector<std::string> ask(std::uint16_t port, const std::string& query) {
   std::vector<std::string> values;
   const Json answer = Json::parse(http_body(port, "/api/v1/query?query=" + url_encoded(query)), nullptr, false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Prometheus itself makes of the page: its checker, and a server that scrapes.
+// The page in Prometheus itself: its checker, and a server that scrapes.
 #include "tests/component/dcgm/dcgm_node.hpp"
 #include "tests/component/dcgm/prometheus_server.hpp"
 
@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 using Prometheus = DcgmNode;
 
-// The names of dcgm-exporter break Prometheus' conventions for names; that is all that may be wrong.
+// The names of dcgm-exporter violate Prometheus' naming conventions; no other problem is allowed.
 TEST_F(Prometheus, FindsNothingWrongInWhatIsScraped) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the service would stumble over is told by the plan, and what it stumbles over by verify and doctor.
+// Mistakes that would stop the service are reported by the plan, and those that do stop it by verify and doctor.
 #include "tests/component/dcgm/dcgm_node.hpp"
 
 namespace slipway {
@@ -29,7 +29,7 @@ class DcgmRefusals : public DcgmNode {
   }
 };
 
-// All of them were taken, and had no effect.
+// Earlier all of them were accepted without effect.
 TEST_F(DcgmRefusals, AreForKeysThatAnotherKeyMakesVoid) {
   EXPECT_THAT(
       error_with("pod_resources_kubelet_socket: /run/k.sock"),
@@ -43,7 +43,7 @@ TEST_F(DcgmRefusals, AreForKeysThatAnotherKeyMakesVoid) {
   EXPECT_THAT(error_with("switch_devices: \"i:0\""), HasSubstr("no GPU has an NVLink 0"));
 }
 
-// The plan and the apply passed, and nobody could scrape.
+// Earlier the plan and the apply passed, and scrapes failed.
 TEST_F(DcgmRefusals, AreForAWebConfigWithAMistake) {
   host_.put("etc/web.yaml", "tls_server_confg: {cert_file: a}\n");
   EXPECT_THAT(error_with("web_config_file: /etc/web.yaml"),
@@ -57,7 +57,7 @@ TEST_F(DcgmRefusals, AreForAWebConfigWithAMistake) {
   EXPECT_THAT(host_.slipway(words({"verify"})).out, HasSubstr("fail  dcgm.web-config: "));
 }
 
-// A service that samples nothing was "ok".
+// Earlier a service that samples nothing was "ok".
 TEST_F(DcgmRefusals, AreForAFileOfCountersThatGivesNoMetric) {
   host_.put("etc/c.csv", "DCGM_FI_DEV_NVSWITCH_TEMPERATURE_CURRENT, gauge, a\n");
   EXPECT_THAT(error_with("collectors: /etc/c.csv"), AllOf(HasSubstr("no row of /etc/c.csv gives a metric"),
@@ -69,7 +69,7 @@ TEST_F(DcgmRefusals, AreForAFileOfCountersThatGivesNoMetric) {
               HasSubstr("not available without DCGM, and left out: DCGM_FI_DEV_NVS"));
 }
 
-// There was no way out, no key, and the path was not one of this machine.
+// Earlier there was no remedy and no key, and the path did not exist on this machine.
 TEST_F(DcgmRefusals, NameTheKeyAndTheFileThatIsNotThere) {
   const std::string root = host_.path("").parent_path().string();
   for (const std::string key : {"collectors", "config_file"})
@@ -85,7 +85,7 @@ TEST_F(DcgmRefusals, NameTheKeyAndTheFileThatIsNotThere) {
   EXPECT_THAT(tool.err, HasSubstr("do: "));
 }
 
-// Neither the plan nor verify had a word of what keeps metrics or labels away.
+// Earlier neither the plan nor verify mentioned missing metrics or labels.
 TEST_F(DcgmRefusals, AreNoneForWhatMayComeYetWhichPlanAndVerifyName) {
   const std::string keys =
       "kubernetes: true, pod_resources_kubelet_socket: /run/k.sock, hpc_job_mapping_dir: /nosuch, engine: managed";
@@ -109,7 +109,7 @@ TEST_F(DcgmRefusals, OfDevicesThatAreNotThereAreSaidByVerifyAndTheService) {
   EXPECT_TRUE(service.hears("STATUS=`devices` selects GPU instances, and none of those is there")) << service.told();
 }
 
-// Verify and doctor passed a service that nobody could scrape.
+// Earlier verify and doctor passed a service whose scrapes failed.
 TEST_F(DcgmRefusals, OfAPortThatIsTakenAreToldByVerifyDoctorAndStatus) {
   const auto [fd, port] = slipway::testing::take_port();
   ASSERT_EQ(::listen(fd, 1), 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIGHUP (`systemctl reload`) with a mistake in the spec or in what it names: the service goes on with what it had.
+// SIGHUP (`systemctl reload`) with a mistake in the spec or in a file that it names: the service goes on with the
+// former content.
 #include "tests/component/dcgm/dcgm_node.hpp"
 
 namespace slipway {
@@ -49,7 +50,7 @@ TEST_F(DcgmReload, WithABrokenConfigFileKeepsWhatItSaidBefore) {
   EXPECT_EQ(service.exit_code(), 0) << service.log();
 }
 
-// The service went on without any metric of a GPU.
+// Earlier the service continued without GPU metrics.
 TEST_F(DcgmReload, WithAFileOfCountersThatIsNotThereIsRefused) {
   host_.put("etc/c.csv", "DCGM_FI_DEV_GPU_TEMP, gauge, a\n");
   spec(", collectors: /etc/c.csv");
@@ -75,7 +76,7 @@ TEST_F(DcgmReload, WithAFileOfCountersThatIsBrokenSinceKeepsTheFormerCounters) {
   EXPECT_TRUE(eventually([&] { return reasons().find("DCGM has no field 'FOO'") != std::string::npos; })) << reasons();
 }
 
-// Nobody could scrape any more.
+// Earlier scrapes failed afterwards.
 TEST_F(DcgmReload, WithAWebConfigOrHealthRulesThatAreWrongIsRefused) {
   host_.put("etc/web.yaml", "tls_server_confg: {}\n");
   RunningService service(host_, service_words());
@@ -90,7 +91,7 @@ TEST_F(DcgmReload, WithAWebConfigOrHealthRulesThatAreWrongIsRefused) {
   EXPECT_THAT(reasons(), HasSubstr("the new spec is refused"));
 }
 
-// The driver was said to be down, for which there is an alert, where only the file of counters was broken.
+// Earlier the driver was reported as down, which triggers an alert, although only the file of counters was broken.
 TEST_F(DcgmReload, IsNotNeededToTellThatTheDriverAnswersWhileTheFileOfCountersIsBroken) {
   host_.put("etc/c.csv", "FOO, gauge, a\n");
   spec(", collectors: /etc/c.csv");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who asks the service, and how it is set up for that: variables, a socket of systemd's, TLS, and clients that do harm.
+// The clients of the service, and its setup for them: variables, a systemd socket, TLS, and harmful clients.
 #include <charconv>
 #include <thread>
 
@@ -22,7 +22,7 @@ using ::testing::Not;
 
 class DcgmServing : public DcgmNode {
  protected:
-  /// Of the environment of all that this test starts.
+  /// Sets a variable for all programs that this test starts.
   void variable(const std::string& name, const std::string& value) {
     ::setenv(name.c_str(), value.c_str(), 1);
     set_.push_back(name);
@@ -77,7 +77,7 @@ TEST_F(DcgmServing, SaysWhoHasThePort) {
 
 TEST_F(DcgmServing, TakesTheSocketThatSystemdHandsOver) {
   spec(", systemd_socket: true");
-  // The real thing; it starts the service with the first connection.
+  // Uses systemd's own tool; it starts the service with the first connection.
   host_.folder().file("activate", "#!/bin/sh\nexec systemd-socket-activate -l 127.0.0.1:" + std::to_string(port_) +
                                       " -E NOTIFY_SOCKET -E SLIPWAY_PLUGIN_PATH -E SLIPWAY_LOG_DIR " SLIPWAY_PROGRAM
                                       " \"$@\"\n");
@@ -100,7 +100,7 @@ TEST_F(DcgmServing, SaysThatSystemdHandsNoSocketOver) {
   EXPECT_TRUE(service.hears("STATUS=metrics cannot be scraped: systemd hands over 0 sockets")) << service.told();
 }
 
-// Each of them may have a page waiting for it; what they all take is bounded.
+// Each client may have an unread page; their total memory is limited.
 TEST_F(DcgmServing, GoesOnBesideClientsThatNeverRead) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -145,7 +145,7 @@ TEST_F(DcgmServing, TakesUpAnotherCertificateWhileItRuns) {
   host_.put("etc/web.yaml",
             "tls_server_config: {cert_file: cert.pem, key_file: key.pem}\nbasic_auth_users: {ada: "
             "'$2b$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW'}\n");
-  spec(", web_config_file: /etc/web.yaml");  // of the root, as everything in a spec
+  spec(", web_config_file: /etc/web.yaml");  // a path in the root, like all paths in a spec
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   const std::string curl = "curl -s -v --max-time 5 --cacert " + folder +

@@ -45,7 +45,7 @@ TEST(Top, IsTheToolOfItsComponentAsWell) {
   EXPECT_THAT(host.bare({"topp"}).err, HasSubstr("did you mean `slipway top`?"));
 }
 
-// Completion offered options that slipway takes for what plugins run, and that this program refuses.
+// Earlier completion offered options for plugins' tools, which this program rejects.
 TEST(Top, IsCompletedWithWhatItTakes) {
   const ScratchHost host;
   const Ran ran = host.slipway({"completion", "names", "options", "--", "top"});
@@ -97,7 +97,7 @@ TEST_F(TopOfAService, FindsTheServiceOfARoot) {
   EXPECT_EQ(top({"--root", root, "--sim", "l4x1"}).code, 64);
 }
 
-// The GPU behind it had its number as well, and after a restart of the service nobody said that one was missing.
+// Earlier the GPU behind it got its number, and after a restart of the service no command reported the missing one.
 TEST_F(TopOfAService, NamesAGpuThatTheDriverDoesNotShowAnyMore) {
   const auto shown = [&] { return top({"--service", "127.0.0.1:" + std::to_string(port_)}).out; };
   {
@@ -134,7 +134,7 @@ TEST_F(TopOfAService, SaysOnceWhyALostGpuCannotBeReadAndWhatToDo) {
               AllOf(HasSubstr("(seen at "), Not(HasSubstr("cannot be read")), Not(HasSubstr("slipway doctor"))));
 }
 
-// It said that its own service was not slipway's.
+// Earlier it said that its own service was not slipway's.
 TEST_F(TopOfAService, SaysThatTheServiceAsksForTls) {
   const std::string folder = host_.path("etc").string();
   std::filesystem::create_directories(folder);
@@ -152,7 +152,7 @@ TEST_F(TopOfAService, SaysThatTheServiceAsksForTls) {
   EXPECT_THAT(ran.err, AllOf(HasSubstr("ask for TLS"), Not(HasSubstr("is not slipway's"))));
 }
 
-/// `slipway top` on a terminal of its own.
+/// Runs `slipway top` on its own terminal.
 class OnATerminal {
  public:
   explicit OnATerminal(std::vector<std::string> words,
@@ -180,7 +180,7 @@ class OnATerminal {
   OnATerminal(const OnATerminal&) = delete;
   OnATerminal& operator=(const OnATerminal&) = delete;
 
-  /// Reads until it shows the text behind what was read before.
+  /// Reads until the text appears in new output.
   bool shows(const std::string& text) {
     for (const auto end = testing::Clock::now() + std::chrono::seconds(20); testing::Clock::now() < end;) {
       if (const std::size_t found = text_.find(text, seen_); found != std::string::npos) {
@@ -196,9 +196,9 @@ class OnATerminal {
   void resize(unsigned short columns, unsigned short rows) const {
     const winsize size{.ws_row = rows, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
     ::ioctl(master_.get(), TIOCSWINSZ, &size);
-    ::kill(child_, SIGWINCH);  // as the kernel does for the terminal's own group
+    ::kill(child_, SIGWINCH);  // as the kernel does for the terminal's process group
   }
-  /// Waits for its end. @return exit status, as the shell counts
+  /// Waits for its end. @return exit status, as in a shell
   int exit_code() {
     int status = -1;
     for (const auto end = testing::Clock::now() + std::chrono::seconds(20);

@@ -36,7 +36,7 @@ pid_t start(char** command) {
   return slipway::testing::spawn({.words = words, .out = "plugin.log", .err = "plugin.log", .own_group = true});
 }
 
-/// The number after a name in /proc/PID/smaps_rollup, KiB.
+/// Returns the number after a name in /proc/PID/smaps_rollup, in KiB.
 long memory_of(const std::string& pid, const std::string& name) {
   std::ifstream in("/proc/" + pid + "/smaps_rollup");
   for (std::string line; std::getline(in, line);)
@@ -44,7 +44,7 @@ long memory_of(const std::string& pid, const std::string& name) {
   return 0;
 }
 
-/// A process and all below it.
+/// Lists a process and all below it.
 void family(const std::string& pid, std::vector<std::string>& all) {
   all.push_back(pid);
   for (const auto& task : std::filesystem::directory_iterator("/proc/" + pid + "/task")) {
@@ -66,7 +66,7 @@ struct Times {
   double p99 = 0;
 };
 
-/// So many calls, but no more than fit into ten seconds.
+/// Makes that many calls, but not more than fit into ten seconds.
 Times measure(int calls, const std::function<void()>& call) {
   std::vector<double> times;
   for (const auto start = Clock::now(); calls > 0 && since(start) < 10'000; --calls) {

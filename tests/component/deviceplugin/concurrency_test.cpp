@@ -9,8 +9,8 @@
 #include "tests/component/deviceplugin/offered.hpp"
 
 #ifdef __SANITIZE_THREAD__
-// Debian's gRPC, which the stand-in for kubelet uses, is not instrumented: how it hands a call from one of its threads
-// to the next is not seen.
+// Debian's gRPC, which the stand-in for kubelet uses, is not instrumented: the sanitizer does not see how it passes a
+// call between its threads.
 extern "C" const char* __tsan_default_suppressions() {  // NOLINT: the sanitizer's name
   return "race:grpc::\nrace:libgrpc\nrace:libgpr\nrace:libabsl\nrace:libprotobuf\nrace:libupb\n";
 }
@@ -59,7 +59,7 @@ TEST(Board, StandsAllocationsPreferencesAndNewSnapshotsAtOnce) {
   EXPECT_GT(granted.load(), 0U);
 }
 
-// The first pod after a start got GPUs that are far from each other.
+// Earlier the first pod after a start got GPUs that are far from each other.
 TEST(Board, WaitsWithAPreferenceUntilTheDistancesAreKnown) {
   Board board;
   const Snapshot measured = [] {

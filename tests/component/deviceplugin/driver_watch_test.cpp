@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the watch over the driver asks and when: counted at the simulated library.
+// The calls of the driver watch and their times: counted at the simulated library.
 #include "deviceplugin/service/driver_watch.hpp"
 
 #include <cstdlib>
@@ -29,7 +29,7 @@ class DriverWatchTest : public ::testing::Test {
  protected:
   ~DriverWatchTest() override { ::unsetenv("SLIPWAY_SIM"); }
 
-  /// A machine, and what the first two passes find.
+  /// Creates a machine, and runs the first two passes.
   void begin(const std::string& profile) {
     ASSERT_EQ(tool("make " + profile), 0);
     ::setenv("SLIPWAY_SIM", folder_.string().c_str(), 1);
@@ -43,7 +43,7 @@ class DriverWatchTest : public ::testing::Test {
     ASSERT_TRUE(watch_->looked()) << watch_->problem();
   }
   void pass() { watch_->pass(filter_); }
-  /// As the service's loop has it: until an event comes, or a pass is due.
+  /// Waits like the service's loop: until an event arrives, or a pass is due.
   void turn() {
     std::vector<pollfd> watched;
     for (const int fd : watch_->descriptors()) watched.push_back({fd, POLLIN, 0});
@@ -51,7 +51,7 @@ class DriverWatchTest : public ::testing::Test {
     ::poll(watched.data(), watched.size(), static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000)));
     pass();
   }
-  /// Whether it holds after at most so many turns.
+  /// True when the condition holds after at most that many turns.
   template <class Condition>
   bool within(int turns, const Condition& holds) {
     for (int i = 0; i < turns && !holds(); ++i) turn();
@@ -62,7 +62,7 @@ class DriverWatchTest : public ::testing::Test {
     const int status = std::system(command.c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
-  /// How often each function of NVML was called since the last time, waits for events left out.
+  /// Returns the calls of NVML by function since the last time, without waits for events.
   std::map<std::string, long> calls() {
     EXPECT_EQ(tool("calls"), 0);
     std::ifstream in(output());
@@ -90,7 +90,7 @@ class DriverWatchTest : public ::testing::Test {
   std::optional<DriverWatch> watch_;
 };
 
-// Each had a line of the log.
+// Earlier each XID was logged.
 TEST_F(DriverWatchTest, LogsAStormOfXidsOnce) {
   begin("h100x2,driver=580.159.04");
   for (int i = 0; i < 20; ++i) ASSERT_EQ(tool("gpu 0 xid 31"), 0);
@@ -101,7 +101,7 @@ TEST_F(DriverWatchTest, LogsAStormOfXidsOnce) {
   EXPECT_EQ(lines, 2U) << log_;
 }
 
-// It asked each GPU for its MIG mode four times a second.
+// Earlier it read each GPU's MIG mode four times a second.
 TEST_F(DriverWatchTest, AsksNothingAtRest) {
   begin("h100x8,driver=580.159.04");
   EXPECT_TRUE(is_due_in_seconds());
@@ -111,7 +111,7 @@ TEST_F(DriverWatchTest, AsksNothingAtRest) {
   EXPECT_THAT(calls(), IsEmpty());
 }
 
-// Of each GPU each value once: the MIG mode is a question to the GPU itself, and takes 160 microseconds.
+// Reads each value of each GPU once: the GPU itself answers for its MIG mode, which takes 160 microseconds.
 TEST_F(DriverWatchTest, ALookAsksEachGpuOnce) {
   begin("h100x8,driver=580.159.04");
   (void)calls();
@@ -126,7 +126,7 @@ TEST_F(DriverWatchTest, ALookAsksEachGpuOnce) {
   EXPECT_LE(host_.calls("read") - reads, 8U) << "the NUMA node of each GPU, and no mig-minors";
 }
 
-// It has 4,322 lines on an H100, and was read and parsed every two seconds.
+// The file has 4,322 lines on an H100; earlier it was read and parsed every two seconds.
 TEST_F(DriverWatchTest, ReadsTheMinorsOfMigWhenTheyCanHaveChanged) {
   const auto write_minors = [&](unsigned first) {
     std::string lines;
@@ -150,11 +150,11 @@ TEST_F(DriverWatchTest, ReadsTheMinorsOfMigWhenTheyCanHaveChanged) {
   pass();
   EXPECT_TRUE(has_minors_from(100)) << "read again, though nothing has told of a change";
   EXPECT_FALSE(calls().contains("nvmlDeviceGetGpuInstanceProfileInfo")) << "half a millisecond each";
-  watch_->release();  // as the driver is loaded anew
+  watch_->release();  // the driver is loaded again
   EXPECT_TRUE(within(3, [&] { return has_minors_from(200); }));
 }
 
-// No question is asked to find it: the wait for events ends.
+// No call is needed to find it: the wait for events ends.
 TEST_F(DriverWatchTest, ALostGpuIsToldOfByTheEventsAlone) {
   for (const char* driver : {"535.261.03", "580.159.04"}) {
     SCOPED_TRACE(driver);
@@ -175,7 +175,7 @@ TEST_F(DriverWatchTest, AnXidIsTakenAsItComes) {
   EXPECT_EQ(reason(5), "xid-79");
 }
 
-// Programs of pods can have a GPU send as many as they like: no look for each of them.
+// Programs in pods can make a GPU send any number of events: not each may cause a check.
 TEST_F(DriverWatchTest, LooksOnceForManyEvents) {
   begin("h100x2,driver=580.159.04");
   (void)calls();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One resource before kubelet, with the clock in the hands of the test: when it registers, and when it leaves kubelet
-// alone.
+// One resource at kubelet, with a clock that the test moves: the times of its registrations.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
@@ -26,7 +25,7 @@ class EndpointTest : public ::testing::Test {
     now_ += time;
     tick();
   }
-  /// At each time at which it wants to be asked, until then. @return how often
+  /// Ticks whenever it is due, until then. @return number of ticks
   unsigned tick_until(Clock::time_point end) {
     unsigned ticks = 0;
     for (; endpoint_.due() <= end && ticks < 10'000; ++ticks) {
@@ -37,7 +36,7 @@ class EndpointTest : public ::testing::Test {
     return ticks;
   }
   bool is_registered() const { return endpoint_.status().registered; }
-  /// For the words of a failed expectation.
+  /// Text for a failed expectation.
   std::string told() const {
     const EndpointStatus status = endpoint_.status();
     std::string text =
@@ -62,17 +61,17 @@ class EndpointTest : public ::testing::Test {
        .on_change = {}}};
 };
 
-// kubelet's socket outlives kubelet, also over a reboot. "Connection refused" counted as a refusal, so that the next
-// try was up to half a minute away when kubelet came, and every pod of the node was rejected for good.
+// kubelet's socket outlives kubelet, also over a reboot. Earlier "Connection refused" counted as a refusal, so that the
+// next try was up to half a minute after kubelet's start, and every pod of the node was rejected for good.
 TEST_F(EndpointTest, RegistersInTheFirstTickAfterKubeletCameHoweverLongItWasAway) {
   for (const int away : {0, 1, 5, 20, 75, 300}) {
-    // The clock of the endpoint is the test's, the closing of a connection takes real time.
+    // The endpoint uses the test's clock, but closing a connection takes real time.
     ASSERT_TRUE(wait_for([&] { return endpoint_.connections() == 0; })) << "of the kubelet before";
     leave_socket(node_.kubelet_socket());
     tick();
     tick_until(now_ + seconds(away));
     EXPECT_FALSE(is_registered());
-    Kubelet kubelet(node_.plugins());  // takes all sockets away first, the plugin's too
+    Kubelet kubelet(node_.plugins());  // removes all sockets first, the plugin's too
     tick();
     EXPECT_TRUE(is_registered()) << "after " << away << " s; " << told();
   }
@@ -116,7 +115,7 @@ TEST_F(EndpointTest, RegistersAgainInTheTickAfterKubeletEndedItsStream) {
   kubelet.drop_stream(kGpu);
   ASSERT_TRUE(wait_for([&] { return endpoint_.status().streams == 0; }));
   tick();
-  tick_until(now_ + seconds(1));  // kubelet is given the time to notice the end
+  tick_until(now_ + seconds(1));  // kubelet gets time to notice the end
   EXPECT_EQ(endpoint_.status().registrations, 2U);
   EXPECT_TRUE(wait_for([&] { return kubelet.healthy(kGpu) == 2; }));
 }
@@ -140,7 +139,7 @@ TEST_F(EndpointTest, DoesNotRegisterAgainAndAgainWithAKubeletThatEndsEachStream)
   EXPECT_LE(endpoint_.status().registrations, registrations + 1);
 }
 
-// A relabelled or chmod-ed socket is the same one: registering again would have had a moment without GPUs.
+// A socket with a changed label or mode is the same socket: registering again would leave a moment without GPUs.
 TEST_F(EndpointTest, TakesASocketWithOtherAttributesForTheSameKubelet) {
   Kubelet kubelet(node_.plugins());
   tick();
@@ -171,7 +170,7 @@ TEST_F(EndpointTest, LeavesASocketAloneThatAnotherProgramHasPutInItsPlace) {
   EXPECT_TRUE(std::filesystem::exists(socket));
 }
 
-// kubelet accepts, and then says nothing.
+// kubelet accepts the connection, and sends nothing.
 TEST_F(EndpointTest, GivesUpACallToKubeletWhenItIsToStop) {
   const Fd silent = socket_at(node_.kubelet_socket(), true);
   ASSERT_TRUE(silent);
@@ -185,7 +184,7 @@ TEST_F(EndpointTest, GivesUpACallToKubeletWhenItIsToStop) {
   EXPECT_FALSE(is_registered());
 }
 
-// gRPC's Shutdown waited two seconds for kubelet to close its connection, in which pods got no GPU.
+// Earlier gRPC's Shutdown waited two seconds for kubelet to close its connection, while pods got no GPU.
 TEST_F(EndpointTest, EndsAServerWithoutWaitingForWhoIsConnected) {
   auto server = PluginServer::start(grpc_, root_, "/device-plugins/one.sock",
                                     {.allocate = [](const auto&) -> Result<Grant> { return Grant(); },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPUs and drivers that fall silent, ail or come back under the running service.
+// GPUs and drivers that fail, degrade or come back under the running service.
 #include "tests/component/deviceplugin/node.hpp"
 #include "tests/component/service/http_client.hpp"
 
@@ -25,8 +25,8 @@ TEST(DevicePluginService, MarksALostGpuAndTakesItBackWhenItAnswersAgain) {
   EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
 }
 
-// The specs followed the health that kubelet is told: one that was lost after an XID was never left out of them, one
-// that answered again was out for as long as it was not trusted, and without health checks nothing was followed.
+// Earlier the specs followed the health that kubelet gets: a GPU lost after an XID was never left out, one that
+// answered again was missing until it was trusted, and without health checks the specs did not change.
 TEST(DevicePluginService, AsksForCdiSpecsWhenAGpuFallsSilentOrAnswersWhateverItsHealth) {
   for (const char* section : {"{quiet_seconds: 3600}", "{quiet_seconds: 3600, env: {DP_DISABLE_HEALTHCHECKS: all}}"}) {
     SCOPED_TRACE(section);
@@ -52,7 +52,7 @@ TEST(DevicePluginService, AsksForCdiSpecsWhenAGpuFallsSilentOrAnswersWhateverIts
   }
 }
 
-// After a reset kubelet got the GPU again, while dcgm, doctor and top said "bad, reset the GPU" for a day.
+// Earlier kubelet got the GPU back after a reset, while dcgm, doctor and top reported "bad, reset the GPU" for a day.
 TEST(DevicePluginService, AgreesWithDcgmOnWhatIsWrongWithAGpuAndOnWhatIsOver) {
   const Node node("h100x8,driver=580.82.07", "{quiet_seconds: 1}\n    dcgm: {listen: \"127.0.0.1:" +
                                                  std::to_string(free_port()) + "\", interval: 1s}");
@@ -81,7 +81,7 @@ TEST(DevicePluginService, AgreesWithDcgmOnWhatIsWrongWithAGpuAndOnWhatIsOver) {
   EXPECT_TRUE(eventually([&] { return file()["services"]["dcgm"].empty(); })) << file().dump(2);
 }
 
-// Driver 535 reports no reset, and the services have released the GPU while it is reset: nobody knew of it.
+// Driver 535 does not report a reset, and the services have released the GPU during it: earlier neither noticed it.
 TEST(DevicePluginService, KnowsAResetThatPauseRanWhereTheDriverReportsNone) {
   if (geteuid() != 0) GTEST_SKIP() << "only root may pause services";
   const Node node("h100x8", "{quiet_seconds: 3600}");
@@ -123,7 +123,7 @@ TEST(DevicePluginStatus, NamesEverySickGpuAndWhy) {
   ASSERT_TRUE(eventually([&] { return seen()["status"] == "8 of 8 GPUs healthy, nvidia.com/gpu registered"; }));
   EXPECT_EQ(seen()["state"], "working");
   EXPECT_TRUE(seen()["reasons"].empty()) << seen();
-  // An XID's GPU is healthy again three seconds later, so it is sent until it was seen.
+  // After an XID the GPU becomes healthy again within three seconds, so the XID is repeated until the change is seen.
   EXPECT_TRUE(eventually([&] {
     node.sim("gpu 3 xid 63");
     const Json reasons = seen()["reasons"];
@@ -174,20 +174,20 @@ TEST(DevicePluginService, KeepsTheMigDevicesOfADriverThatIsAwayAfterARestart) {
 }
 
 TEST(DevicePluginService, XidsOfTheGpuMarkItAndThoseOfProgramsDoNot) {
-  const Node node("h100x8", "{quiet_seconds: 6}");  // long enough to be looked at on a slow machine
+  const Node node("h100x8", "{quiet_seconds: 6}");  // long enough to be seen on a slow machine
   Kubelet kubelet(node.plugins());
   RunningService service(node.host(), node.words());
   ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
   node.sim("gpu 1 xid 31");
   node.sim("gpu 2 xid 63");
   ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 7; })) << service.log();
-  // The status file is written a moment after kubelet is told.
+  // The status file is written a moment after kubelet gets the list.
   EXPECT_TRUE(eventually([&] { return node.status()["gpus"][2]["health"]["reason"] == "xid-63"; }));
   EXPECT_EQ(node.status()["gpus"][1]["health"]["healthy"], true);
   EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << "quiet for a while, and it answers";
 }
 
-// The word that all is well again made the GPU unhealthy.
+// Earlier the XID that ends another one made the GPU unhealthy.
 TEST(DevicePluginService, AnXidThatEndsAnotherOneHasItsGpuBackAtOnce) {
   const Node node("h100x8", "{quiet_seconds: 600}");
   Kubelet kubelet(node.plugins());
@@ -205,7 +205,7 @@ TEST(DevicePluginService, AHangingGpuIsMarkedWhileTheOthersAreHandedOut) {
   RunningService service(node.host(), node.words());
   ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 4; })) << service.log();
   node.sim("gpu 0 hang");
-  // No event tells of it: a look every ten seconds asks, and gives up after five.
+  // There is no event for it: a check every ten seconds calls it, and gives up after five.
   const auto is_marked = [&] { return kubelet.healthy(kGpu) == 3; };
   ASSERT_TRUE(eventually(is_marked) || eventually(is_marked)) << service.log();
   EXPECT_TRUE(kubelet.allocate(kGpu, 3).status.ok());
@@ -213,7 +213,8 @@ TEST(DevicePluginService, AHangingGpuIsMarkedWhileTheOthersAreHandedOut) {
   EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 4; })) << service.log();
 }
 
-// An apply during the quiet seconds ended "deviceplugin: failed", of a GPU that was about to be offered again.
+// Earlier an apply during the quiet seconds ended with "deviceplugin: failed", for a GPU that was about to be offered
+// again.
 TEST(DevicePluginVerify, OnlyWarnsOfAGpuThatWaitsForTheQuietTime) {
   const Node node("h100x2", "{quiet_seconds: 3600}");
   Kubelet kubelet(node.plugins());
@@ -228,7 +229,7 @@ TEST(DevicePluginVerify, OnlyWarnsOfAGpuThatWaitsForTheQuietTime) {
   EXPECT_THAT(verify(), HasSubstr("it is offered again when nothing new has come for 3600 s"));
 }
 
-// `status` counted 7 of 7 where eight are on the bus, and top had two rows with the number 1.
+// Earlier `status` counted 7 of 7 with eight on the bus, and top had two rows with the number 1.
 TEST(DevicePluginService, CountsAndNamesAGpuThatTheDriverDoesNotShow) {
   const Node node("h100x4", "{quiet_seconds: 1}");
   Kubelet kubelet(node.plugins());
@@ -246,7 +247,7 @@ TEST(DevicePluginService, CountsAndNamesAGpuThatTheDriverDoesNotShow) {
   EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 4; })) << service.log();
 }
 
-// `status` was silent on MIG that somebody changed by hand.
+// Earlier `status` did not mention a MIG layout that a user had changed.
 TEST(DevicePluginService, SaysThatAnotherProgramHasChangedTheMigLayout) {
   const Node node("a100-40x4,mig=1g.5gb",
                   "{quiet_seconds: 1, config: {version: v1, mig: {strategy: mixed}}}\n    mig: {config: all-1g.5gb}");

@@ -18,7 +18,7 @@ namespace slipway::testing {
 
 class Held {
  public:
-  /// A file is locked for itself alone, a folder together with others who read it.
+  /// Locks a file exclusively, a folder shared with other readers.
   explicit Held(const std::filesystem::path& place) {
     int ready[2];
     if (::pipe2(ready, O_CLOEXEC) != 0) return;
@@ -37,10 +37,10 @@ class Held {
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
 
-  /// False where the kernel gives nobody such memory.
+  /// False if the kernel has no such memory for this process.
   explicit operator bool() const { return held_; }
 
-  /// Makes a file in the folder, which waits, and keeps those waiting who look for a name there.
+  /// Creates a file in the folder, which blocks, and so blocks every lookup there.
   bool queue(const std::filesystem::path& file) {
     queued_ = start("queue", file, STDERR_FILENO);
     return eventually([this] {
@@ -51,7 +51,7 @@ class Held {
   }
 
  private:
-  /// @return the pod's process; negative when there is none
+  /// @return the pod's process id; negative when there is none
   static pid_t start(const char* verb, const std::filesystem::path& place, int output) {
     const char* const words[] = {SLIPWAY_TEST_HOLDER, verb, place.c_str(), nullptr};
     posix_spawn_file_actions_t actions;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pod's program: `hold PLACE` keeps a file or folder locked in the kernel, by a call that copies to or from memory
-// whose page does not come, and writes a byte once that call waits; `queue FILE` makes a file, which waits where its
-// folder is held. Without such memory (userfaultfd), it ends with 1. A program of its own, as a child of a test that
-// has threads may not do more than start one.
+// whose page does not arrive, and writes a byte once that call waits; `queue FILE` creates a file, which waits while
+// its folder is held. Without such memory (userfaultfd), it ends with 1. It is a program of its own, because a child of
+// a test with threads may only start a program.
 #include <cstdint>
 #include <cstring>
 
@@ -35,7 +35,7 @@ void* make_call(void* what) {
   ::_exit(1);
 }
 
-/// A file is locked for itself alone, a folder together with others who read it.
+/// Locks a file exclusively, a folder shared with other readers.
 int hold(const char* place) {
   struct stat status {};
   const bool folder = ::stat(place, &status) == 0 && S_ISDIR(status.st_mode);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who holds a GPU, as the service knows it: while the sharing changes under running pods, with init containers, and
-// beside another device plugin.
+// The holders of a GPU as the service sees them: while the sharing changes under running pods, with init containers,
+// and beside another device plugin.
 #include "tests/component/deviceplugin/node.hpp"
 
 namespace slipway::testing {
@@ -28,8 +28,8 @@ bool has_holders(const Node& node, std::size_t ids) {
 
 std::string gpu_of(const std::string& id) { return id.substr(0, id.find("::")); }
 
-// A pod that wanted a GPU for itself got one that two others still shared, though six GPUs were idle, and neither log
-// nor status nor doctor said a word.
+// Earlier a pod that wanted an exclusive GPU got one that two others still shared, although six GPUs were idle, and
+// neither log nor status nor doctor reported it.
 TEST(DevicePluginHolders, KeepTheirGpusFromExclusivePodsWhenTheSharingEndsUnderThem) {
   const Node node("h100x8", kTimeSliced);
   Kubelet kubelet(node.plugins());
@@ -64,7 +64,7 @@ TEST(DevicePluginHolders, KeepTheirGpusFromExclusivePodsWhenTheSharingEndsUnderT
   EXPECT_THAT(
       node.host().bare({"deviceplugin", "status", "--root", node.host().path("").string(), "--sim", "h100x8"}).out,
       HasSubstr(text));
-  // When no other GPU is left, kubelet gives one of these; the service says so.
+  // When no other GPU is left, kubelet allocates one of these; the service reports it.
   ASSERT_TRUE(kubelet.allocate(kGpu, 1).status.ok());
   EXPECT_TRUE(eventually([&] {
     return service.log().find("kubelet has given it to pod default/pod as well") != std::string::npos;
@@ -107,7 +107,7 @@ TEST(DevicePluginHolders, AreInitContainersAsWell) {
   EXPECT_EQ(holder["initContainer"], true);
 }
 
-// The status lost all holders while kubelet was restarted, and with them what to avoid right when pods are admitted.
+// Earlier the status lost all holders while kubelet was restarted, just when new pods are admitted.
 TEST(DevicePluginHolders, AreKnownByTheCheckpointWhileKubeletDoesNotRun) {
   const Node node("h100x2");
   node.host().put(kCheckpoint, R"({"Data": {"PodDeviceEntries": [{"PodUID": "u", "ContainerName": "main",
@@ -116,7 +116,7 @@ TEST(DevicePluginHolders, AreKnownByTheCheckpointWhileKubeletDoesNotRun) {
   EXPECT_TRUE(has_holders(node, 1)) << node.status() << service.log();
 }
 
-/// Another device plugin, at the socket of a resource of its own.
+/// Another device plugin, at the socket of its own resource.
 class OtherPlugin {
  public:
   explicit OtherPlugin(const std::string& path) : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)), path_(path) {
@@ -139,7 +139,7 @@ class OtherPlugin {
 constexpr const char* kOthersCheckpoint = R"({"Data": {"PodDeviceEntries": null,
     "RegisteredDevices": {"nvidia.com/gpu.shared": ["GPU-1::0", "GPU-1::1"]}}})";
 
-// NVIDIA's plugin with renameByDefault gave pods GPUs that slipway's had given out, and verify and doctor passed.
+// Earlier NVIDIA's plugin with renameByDefault gave pods GPUs that slipway had allocated, and verify and doctor passed.
 TEST(DevicePluginBesideAnother, IsSaidByPlanVerifyAndDoctor) {
   const Node node("h100x2");
   node.host().put(kCheckpoint, kOthersCheckpoint);

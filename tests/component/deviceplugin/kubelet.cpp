@@ -15,7 +15,7 @@ std::chrono::system_clock::time_point in_seconds(int seconds) {
   return std::chrono::system_clock::now() + std::chrono::seconds(seconds);
 }
 
-/// As kubelet does it at start: every socket goes, its checkpoint stays.
+/// Starts like kubelet: removes every socket, keeps its checkpoint.
 void empty_folder(const std::string& folder) {
   std::filesystem::create_directories(folder);
   for (const auto& entry : std::filesystem::directory_iterator(folder))
@@ -34,7 +34,7 @@ void wait_for_next_tick() {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-/// All that was allocated is one pod's.
+/// All allocations belong to one pod.
 class Kubelet::PodResources final : public v1::PodResourcesLister::Service {
  public:
   PodResources(Kubelet& kubelet, bool newer) : kubelet_(kubelet), newer_(newer) {}
@@ -47,7 +47,7 @@ class Kubelet::PodResources final : public v1::PodResourcesLister::Service {
     pod->set_namespace_("default");
     auto* const container = pod->add_containers();
     container->set_name("c");
-    for (const auto& [id, resource] : kubelet_.used_) {  // whatever the plugin lists now
+    for (const auto& [id, resource] : kubelet_.used_) {  // also ids that the plugin no longer lists
       auto* const devices = container->add_devices();    // an entry for each device
       devices->set_resource_name(resource);
       devices->add_device_ids(id);

@@ -21,18 +21,18 @@
 namespace slipway::testing {
 
 /// Waits until the kernel stamps new files with another time. A real kubelet is never back within the tick (1 to 10 ms)
-/// of the one before; one that is may get its socket's inode number and time of birth, and cannot be told from it.
+/// of the one before; one that is may get its socket's inode number and time of birth, and then the two look identical.
 void wait_for_next_tick();
 
 class Kubelet final : public v1beta1::Registration::Service {
  public:
-  /// What differs between releases, as far as a plugin can see it.
+  /// Differences between releases that a plugin can see.
   struct Release {
-    bool dials_before_it_answers = true;  ///< within Register; until 1.24 in the background, after the answer
-    bool takes_cdi_devices = true;        ///< field 5 of an allocation counts (since 1.28)
+    bool dials_before_it_answers = true;  ///< within Register; until 1.24 after the answer, in the background
+    bool takes_cdi_devices = true;        ///< field 5 of an allocation is used (since 1.28)
     bool tells_allocatable = true;        ///< GetAllocatableResources (since 1.21)
   };
-  /// Listens at FOLDER/kubelet.sock, and takes messages of 4 MiB, as kubelet does.
+  /// Listens at FOLDER/kubelet.sock, and accepts messages of 4 MiB, like kubelet.
   explicit Kubelet(std::string folder) : Kubelet(std::move(folder), Release()) {}
   Kubelet(std::string folder, Release release);
   ~Kubelet() override;
@@ -53,7 +53,7 @@ class Kubelet final : public v1beta1::Registration::Service {
     std::vector<std::string> ids;
     v1beta1::ContainerAllocateResponse response;
   };
-  /// One container's request, as kubelet makes it: free healthy devices, a preference, then Allocate.
+  /// Handles one container's request like kubelet: free healthy devices, a preference, then Allocate.
   Allocated allocate(const std::string& resource, unsigned count);
   /// Exactly these ids.
   Allocated allocate_ids(const std::string& resource, const std::vector<std::string>& ids);
@@ -61,17 +61,17 @@ class Kubelet final : public v1beta1::Registration::Service {
   std::vector<std::string> prefer(const std::string& resource, const std::vector<std::string>& available, int size);
   v1beta1::DevicePluginOptions options_of(const std::string& resource) const;
 
-  /// Answers Register with this error from now on; empty: takes all.
+  /// Answers Register with this error from now on; empty: accepts all.
   void refuse(std::string why);
-  /// The next answers to GetAllocatableResources name no device, as those of a kubelet that has not looked at its
+  /// The next answers to GetAllocatableResources contain no device, like those of a kubelet that has not read its
   /// plugins' lists yet.
   void tell_late(unsigned answers);
-  /// Drops the stream of a resource, as a kubelet does that is short of something.
+  /// Drops the stream of a resource, like a kubelet that lacks resources.
   void drop_stream(const std::string& resource);
 
-  /// Asks the sockets in a folder what they are, as kubelet's plugin watcher does; @return those it took.
+  /// Asks the sockets in a folder for their identity, like kubelet's plugin watcher; @return the accepted ones.
   unsigned look_into_registry(const std::string& folder);
-  /// Serves pod resources at this socket: who holds what was allocated here.
+  /// Serves pod resources at this socket: the holders of the allocations made here.
   void serve_pod_resources(const std::string& socket);
 
   grpc::Status Register(grpc::ServerContext* context, const v1beta1::RegisterRequest* request,

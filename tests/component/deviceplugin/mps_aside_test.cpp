@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of the folders of MPS that pods filled, gave away or closed, so that the service cannot empty them.
+// The fate of MPS folders that pods filled, gave away or closed, so that the service cannot empty them.
 #include <algorithm>
 #include <atomic>
 #include <thread>
@@ -48,7 +48,7 @@ void fill(const fs::path& folder, int files) {
   for (int i = 0; i < files; ++i) std::ofstream(folder / std::to_string(i)) << "";
 }
 
-/// Runs deviceplugin-empty as root with these capabilities alone, as its unit does it. @return the exit status
+/// Runs deviceplugin-empty as root with only these capabilities, like its unit. @return the exit status
 int run_empty(const std::vector<fs::path>& folders, const std::vector<int>& capabilities) {
   std::vector<const char*> words{kEmptyProgram};
   for (const fs::path& folder : folders) words.push_back(folder.c_str());
@@ -80,7 +80,7 @@ TEST_F(Emptying, GoesOnWhereItWasInterrupted) {
   EXPECT_TRUE(fs::is_empty(folder_));
 }
 
-// Names that were counted from 1 in each turn found all of these taken, and a turn came to nothing.
+// Earlier each turn counted names from 1, found all of these taken, and achieved nothing.
 TEST_F(Emptying, TakesNoNameThatAPodCouldHaveTaken) {
   constexpr int kTaken = 100;
   for (int i = 0; i < kTaken; ++i) fs::create_directories(folder_ / (".slipway-" + std::to_string(i)) / "a/b/c");
@@ -90,7 +90,7 @@ TEST_F(Emptying, TakesNoNameThatAPodCouldHaveTaken) {
   EXPECT_TRUE(fs::is_empty(folder_)) << "after " << turns << " turns";
 }
 
-// It gave up at the first name that it could not remove, and left the rest.
+// Earlier it gave up at the first name that it could not remove.
 TEST_F(Emptying, RemovesAllThatItCan) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   for (int i = 0; i < 20; ++i) fill(folder_ / std::to_string(i), 1);
@@ -103,7 +103,7 @@ TEST_F(Emptying, RemovesAllThatItCan) {
   EXPECT_THAT(left, ::testing::ElementsAre(stays));
 }
 
-/// All that a pod, which is root and the owner, can put in the way.
+/// Creates all obstacles that a pod, which is root and the owner, can create.
 void make_hostile(const fs::path& folder, const fs::path& outside) {
   fill(folder / "closed", 3);
   fill(folder / "sticky", 3);
@@ -139,7 +139,7 @@ TEST_F(Emptying, OfWhatAPodGaveAwayAndClosedTakesTwoPowers) {
   EXPECT_EQ(host_.text("outside/file"), "text");
 }
 
-/// A folder that becomes a link, again and again, for who empties the folder around it.
+/// Replaces a folder by a link again and again, while the folder around it is emptied.
 void exchange_for_link(const fs::path& name, const fs::path& target) {
   const fs::path link = target.string() + "-link";
   std::error_code ignored;
@@ -165,7 +165,7 @@ TEST_F(Emptying, FollowsNoLinkThatIsPutInAFoldersPlaceMeanwhile) {
   EXPECT_EQ(host_.text("outside/file"), "text");
 }
 
-// Who removes a folder that somebody is still at work in waits, with the lock of the folder above.
+// Removing a folder blocks while another process works in it, with the parent's lock held.
 TEST_F(Emptying, MarksAFolderOfWhichNothingIsLeft) {
   fill(folder_, 1);
   EXPECT_FALSE(deviceplugin::emptied_aside(folder_));
@@ -186,7 +186,7 @@ TEST(EmptyingUnit, MayWriteToThatFolderAlone) {
   EXPECT_THAT(words, Not(Contains(HasSubstr("BindPaths"))));
 }
 
-// systemd put a variable of its own there.
+// Earlier systemd expanded a variable there.
 TEST(TransientUnit, HasNoVariablesInTheWordsOfItsCommand) {
   const auto words = deviceplugin::systemd_run_words({.name = "x.service",
                                                       .description = {},
@@ -219,7 +219,7 @@ class AsideFolders : public Mps {
     return std::any_of(begin(all), end(all),
                        [](const auto& each) { return deviceplugin::is_aside(each.path().filename()); });
   }
-  /// So that the service cannot have it back.
+  /// So that the service cannot take it back.
   static void give_away(const fs::path& folder) { ASSERT_EQ(::chown(folder.c_str(), kSomebody, kSomebody), 0); }
 };
 
@@ -228,7 +228,7 @@ TEST_F(AsideFolders, AreRemovedWhileTheServiceRuns) {
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(ready(service)) << service.log();
   const pid_t first = daemon();
-  const Fd kept(::open(place("pipe").c_str(), O_PATH | O_CLOEXEC));  // as a pod has it
+  const Fd kept(::open(place("pipe").c_str(), O_PATH | O_CLOEXEC));  // as a pod holds it
   node_.host().put(kFolder + "pipe/deep/file", "");
   give_away(place("pipe"));
   fs::remove(place("pipe/control_lock"));
@@ -238,11 +238,11 @@ TEST_F(AsideFolders, AreRemovedWhileTheServiceRuns) {
   EXPECT_LT(::mkdirat(kept.get(), "more", 0755), 0) << "the pod can go on filling it";
 }
 
-// An administrator had to remove them before MPS went on.
+// Earlier an administrator had to remove them before MPS worked again.
 TEST_F(AsideFolders, OfPodsThatAreGoneStandInNobodysWay) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   for (int i = 0; i < 10; ++i) fill(aside(i) / "pipe/deep", 1);
-  for (int i = 0; i < 100; ++i)  // as they were called before
+  for (int i = 0; i < 100; ++i)  // names of the former version
     node_.host().put(kFolder + "pipe.aside-" + std::to_string(i) + "/deep/file", "");
   node_.host().put(kFolder + "pipe/deep/file", "");
   give_away(place("pipe"));
@@ -252,7 +252,7 @@ TEST_F(AsideFolders, OfPodsThatAreGoneStandInNobodysWay) {
   EXPECT_FALSE(fs::exists(place("pipe.aside-0")));
 }
 
-// One process took them in turns, so that a tenant could keep what others had left.
+// Earlier one process handled them in turns, so that one tenant could block the folders of others.
 TEST_F(AsideFolders, ThatATenantKeepsLockedStandInNoOtherOnesWay) {
   const fs::path others = aside(0).parent_path() / ".other.aside-0";
   fill(others / "pipe/deep", 1);
@@ -272,7 +272,7 @@ TEST_F(AsideFolders, ThatATenantKeepsLockedStandInNoOtherOnesWay) {
   EXPECT_TRUE(eventually([&] { return !any_aside(); })) << "with the pod ended: " << service.log();
 }
 
-/// The folders without the service, and with a clock of the test's.
+/// The folders without the service, with the test's clock.
 class LastingAside : public ::testing::Test {
  protected:
   void tick() {
@@ -288,7 +288,7 @@ class LastingAside : public ::testing::Test {
       "/bin/true"};
 };
 
-// systemd said "already loaded" of the one that was at it, for ever, and nothing told of it.
+// Earlier systemd answered "already loaded" forever, and no message reported it.
 TEST_F(LastingAside, IsNamedInTheLogOnceAndWhenItIsRemoved) {
   scratch_.put("mps/nvidia.com/.gpu.aside-0/pipe/file", "");
   const fs::path folder = scratch_.path("mps/nvidia.com/.gpu.aside-0");
@@ -303,7 +303,7 @@ TEST_F(LastingAside, IsNamedInTheLogOnceAndWhenItIsRemoved) {
   EXPECT_FALSE(fs::exists(folder));
 }
 
-// Its daemon was taken over twice, and ended by the one that nobody wanted; folders outside could be emptied.
+// Earlier its daemon was taken over twice, and ended by the unwanted entry; folders outside could be emptied.
 TEST_F(AsideFolders, AndDaemonsAreNotLookedForInSharedMemory) {
   {
     RunningService service(node_.host(), node_.words());

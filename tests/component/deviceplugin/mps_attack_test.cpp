@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What pods can do in the folder that they share with the MPS control daemon, and what becomes of it.
+// The attacks of pods in the folder that they share with the MPS control daemon, and their results.
 #include <algorithm>
 #include <array>
 
@@ -33,7 +33,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using namespace std::chrono_literals;
 
-/// Who opens it plainly, as programs do, waits.
+/// A program that opens it plainly blocks.
 bool holds_up(const fs::path& fifo) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(::open(fifo.c_str(), O_WRONLY | O_CLOEXEC) < 0 ? 1 : 0);
@@ -44,7 +44,7 @@ bool holds_up(const fs::path& fifo) {
   return waits;
 }
 
-/// As a pod does it: made beside, and put over the file that is there.
+/// Replaces the file like a pod: creates the FIFO beside it, and renames it over the file.
 void put_fifo(const fs::path& over) {
   const fs::path fresh = over.string() + ".fresh";
   ASSERT_EQ(::mkfifo(fresh.c_str(), 0666), 0);
@@ -58,7 +58,7 @@ bool runs(pid_t pid) {
   return close != std::string::npos && text[close + 2] != 'Z';
 }
 
-// Who opened a pipe there waited for good, after a restart as well.
+// Earlier a program that opened a pipe there blocked for good, even after a restart.
 TEST_F(Mps, APipeAtTheNameOfTheLockKeepsNobodyWaiting) {
   const auto lock = node_.host().path(kFolder + "pipe/control_lock");
   fs::create_directories(lock.parent_path());
@@ -76,7 +76,7 @@ TEST_F(Mps, APipeAtTheNameOfTheLockKeepsNobodyWaiting) {
   EXPECT_EQ(service.exit_code(), 0) << service.log();
 }
 
-// The daemon whose lock was gone was not found any more, went on, and kept the next one from starting.
+// Earlier a daemon without its lock was not found, kept running, and blocked the next one's start.
 TEST_F(Mps, ADaemonThatWasTakenOverEndsAsWellWhenItsLockIsTakenAway) {
   const auto lock = node_.host().path(kFolder + "pipe/control_lock");
   pid_t first = 0;
@@ -117,7 +117,7 @@ TEST_F(Mps, ADaemonOfWhichNothingIsLeftInTheFolderEndsBeforeTheNextOneStarts) {
   EXPECT_TRUE(eventually([&] { return !runs(first); }));
 }
 
-// A folder that is not empty, in the place of the lock, was never removed; a link was followed by the daemon, as root.
+// Earlier a non-empty folder in place of the lock was never removed, and the daemon followed a link as root.
 TEST_F(Mps, WhatPodsLeftInTheFolderIsGoneBeforeTheDaemonStarts) {
   node_.host().put(kFolder + "pipe/control_lock/deep/file", "");
   const auto outside = node_.host().path("outside");
@@ -131,8 +131,7 @@ TEST_F(Mps, WhatPodsLeftInTheFolderIsGoneBeforeTheDaemonStarts) {
   EXPECT_EQ(node_.host().text("outside"), "text");
 }
 
-/// Another program than the daemon's, with the daemon's command line, that holds the lock and listens: what a pod can
-/// run.
+/// Another program with the daemon's command line that holds the lock and listens: a pod can run one.
 class Impostor {
  public:
   Impostor(const fs::path& folder, const std::string& file) : pipe_(folder / "pipe") {
@@ -162,7 +161,7 @@ class Impostor {
   pid_t pid_ = -1;
 };
 
-/// The program itself, at its place.
+/// Returns the program itself, at its place.
 MpsProgram program_in(const ScratchHost& host) {
   return {.path = SLIPWAY_MPS_STAND_IN,
           .libraries = {},
@@ -190,7 +189,7 @@ TEST_F(Mps, AProcessThatOnlyLooksLikeTheDaemonIsNeitherUsedNorStopped) {
   EXPECT_TRUE(impostor.alive());
 }
 
-// A pod that sees the processes of its host can run a program with that name as root.
+// A pod in the host's pid namespace can run a program of that name as root.
 TEST_F(Mps, AProgramOfTheSameNameFromAnotherFileSystemIsNotTheDaemon) {
   const fs::path folder = "/dev/shm/slipway-mps-" + std::to_string(::getpid());
   fs::create_directories(folder);
@@ -223,7 +222,7 @@ TEST_F(Mps, ASocketInThePlaceOfTheDaemonsIsNotSpokenTo) {
   ::close(listening);
 }
 
-/// The daemon without its service, which is told how long each command takes.
+/// The daemon without its service; it is told how long each command takes.
 class MpsCommands : public ::testing::Test {
  protected:
   ~MpsCommands() override { end_mps_daemons(program_, kGpuResource); }
@@ -288,7 +287,7 @@ TEST_F(MpsCommands, ThatATurnHasNoTimeForComeInTheNextOne) {
   for (unsigned i = 0; i < 6; ++i) settings_.limits.push_back({i, 2048});
   put("log/slow", "400");
   put("log/commands", "");
-  // A turn that grows is long enough on any machine in the end; that each begins anew is what must not be.
+  // A growing turn is long enough on any machine in the end; the turns must not each start from the beginning.
   std::chrono::milliseconds turn = 1500ms;
   int turns = 0;
   const auto commands = [&] { return host_.text(kFolder + "log/commands"); };
@@ -316,7 +315,7 @@ class PipeFolder : public ::testing::Test {
   const fs::path folder_ = host_.path("nvidia.com/gpu");
 };
 
-/// As in the device plugin's unit, which has no power over files of others. @return that it worked
+/// Runs as in the device plugin's unit, without privileges over other users' files. @return true when it worked
 bool renewed_without_powers(const fs::path& folder) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -329,7 +328,7 @@ bool renewed_without_powers(const fs::path& folder) {
   return eventually([&] { return ::waitpid(child, &status, WNOHANG) == child; }) && status == 0;
 }
 
-// A pod is root in its container, and the folder's owner: what cannot be read was taken for empty.
+// A pod is root in its container, and owns the folder: earlier an unreadable folder was taken for empty.
 TEST_F(PipeFolder, ThatAPodClosedGoesAside) {
   host_.put("nvidia.com/gpu/pipe/closed/file", "");
   ASSERT_EQ(::chmod((folder_ / "pipe/closed").c_str(), 0), 0);
@@ -357,7 +356,7 @@ TEST_F(PipeFolder, LeavesTheFilesBesideItWhereTheyWere) {
   EXPECT_EQ(host_.text("nvidia.com/gpu/log/control.log"), "Starting control daemon\n");
 }
 
-// The service's thread removed what was in it, waited for the pod, and could not even be killed.
+// Earlier the service's thread removed its contents, was blocked by the pod, and could not be killed.
 TEST_F(PipeFolder, ThatAPodKeepsLockedHoldsNobodyUp) {
   host_.put("nvidia.com/gpu/pipe/file", "");
   const Held folder(folder_ / "pipe");
@@ -391,7 +390,7 @@ class HeldPipe : public Mps {
   ~HeldPipe() override {
     if (const pid_t daemon = daemon_of_shared(); daemon > 0) ::kill(daemon, SIGKILL);
   }
-  /// The service waits half a minute for a look before it gives a folder up.
+  /// The service waits half a minute for a check before it gives a folder up.
   bool shared(std::size_t replicas) const {
     const auto holds = [&] { return kubelet_.healthy("nvidia.com/gpu.shared") == replicas; };
     return eventually(holds) || eventually(holds) || eventually(holds) || eventually(holds);
@@ -402,7 +401,7 @@ class HeldPipe : public Mps {
   }
 };
 
-// Its watchdog could not even end it, since the kernel held its thread.
+// Earlier its watchdog could not end it, because the kernel blocked its thread.
 TEST_F(HeldPipe, OfOneResourceKeepsTheServiceFromNoOtherOne) {
   fs::create_directories(pipe());
   Held pod(pipe());
@@ -415,7 +414,7 @@ TEST_F(HeldPipe, OfOneResourceKeepsTheServiceFromNoOtherOne) {
   EXPECT_EQ(service.exit_code(), 0) << service.log();
 }
 
-// So it was when a pod began later, and a name that is looked for was not there.
+// Earlier this happened if the pod started later, and a looked-up name was missing.
 TEST_F(HeldPipe, OfARunningDaemonIsReplacedAtTheNextLook) {
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(shared(4)) << service.log();

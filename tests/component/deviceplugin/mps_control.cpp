@@ -65,7 +65,7 @@ int listen_at(const char* name) {
   return listener;
 }
 
-/// Who listens for commands.
+/// Returns the process that listens for commands.
 pid_t daemon_pid() {
   const int connection = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   const sockaddr_un address = address_of("control_privileged");

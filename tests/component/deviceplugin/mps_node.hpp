@@ -20,11 +20,11 @@ class Mps : public ::testing::Test {
   void kill_daemon() const {
     if (daemon() > 0) ::kill(daemon(), SIGKILL);
   }
-  /// Lines come through the supervisor, so that they may be there a moment later than what they tell of.
+  /// Log lines pass through the supervisor, so that they may appear a moment after the event.
   static bool says(const RunningService& service, const std::string& words) {
     return eventually([&] { return service.log().find(words) != std::string::npos; });
   }
-  /// As it says itself: kubelet may still have the list of a service that was there before.
+  /// True when the service itself reports it: kubelet may still have the list of a former service.
   bool ready(const RunningService& service) const {
     return says(service, "the MPS control daemon is ready") && says(service, "registered with kubelet") &&
            eventually([&] { return kubelet_.healthy(kGpuResource) == 8; });

@@ -56,7 +56,8 @@ TEST_F(Mps, AReloadTakesOverADaemonThatHasClients) {
   EXPECT_THAT(told(), HasSubstr("set_default_active_thread_percentage 50\n"));
 }
 
-// The end of the run before ended the daemon, so that its GPUs were unhealthy until the next one had started another.
+// Earlier the end of the previous run ended the daemon, so that its GPUs were unhealthy until the next one had started
+// another.
 TEST_F(Mps, AReloadLeavesADaemonWithoutClientsAlone) {
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(ready(service)) << service.log();
@@ -137,7 +138,7 @@ TEST_F(Mps, WhatTheDaemonSaysIsInItsLog) {
   EXPECT_EQ(node_.host().text(kFolder + "log/control.log"), "Starting control daemon\n");
 }
 
-// An upgrade of the driver replaces the file; clients of the daemon go on.
+// An upgrade of the driver replaces the file; the daemon's clients continue.
 TEST_F(Mps, ADaemonWhoseProgramWasReplacedIsStillTheDaemon) {
   const auto program = node_.host().path("opt/mps/nvidia-cuda-mps-control");
   std::filesystem::create_directories(program.parent_path());

@@ -33,7 +33,7 @@ class Node {
     const std::string command = SLIPWAY_SIM_PROGRAM " " + host_.path("run/slipway/sim").string() + " " + change;
     ASSERT_EQ(std::system(command.c_str()), 0) << command;
   }
-  /// How often each function of NVML was called.
+  /// Returns how often each function of NVML was called.
   std::string calls() const {
     const std::string file = host_.folder().at("calls").string();
     const std::string command = SLIPWAY_SIM_PROGRAM " " + host_.path("run/slipway/sim").string() + " calls >" + file;
@@ -41,10 +41,10 @@ class Node {
     std::ifstream in(file);
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  /// What the service says of itself.
+  /// Returns the service's status.
   Json status() const {
     Json status = Json::parse(host_.text("run/slipway/deviceplugin/status.json"), nullptr, false);
-    return status.is_discarded() ? Json() : status;  // it is not there yet
+    return status.is_discarded() ? Json() : status;  // it is not written yet
   }
 
  private:

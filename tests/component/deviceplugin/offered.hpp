@@ -65,7 +65,7 @@ class KubeletRoot {
   TempDir folder_;
 };
 
-/// A socket, and whether somebody listens there; its file stays, as that of a process that was killed.
+/// Creates a socket, with or without a listener; without one the file stays, like that of a killed process.
 inline Fd socket_at(const std::string& path, bool listens) {
   Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_un address{};
@@ -76,7 +76,7 @@ inline Fd socket_at(const std::string& path, bool listens) {
   return fd;
 }
 
-/// What is left of a kubelet that was killed.
+/// Leaves the socket of a killed kubelet.
 inline void leave_socket(const std::string& path) { (void)socket_at(path, false); }
 
 }  // namespace slipway::testing

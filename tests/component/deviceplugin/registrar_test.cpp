@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All resources before kubelet: nothing but events of files, streams and the board makes the registrar look.
+// All resources at kubelet: only events of files, streams and the board wake the registrar.
 #include "deviceplugin/service/registrar.hpp"
 
 #include <gmock/gmock.h>
@@ -61,7 +61,7 @@ TEST_F(RegistrarTest, RegistersAgainWhenKubeletsFolderIsWipedAndMadeAgain) {
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(wait_for([&] { return kubelet->healthy(kGpu) == 8; })) << log();
     kubelet.reset();
-    fs::remove_all(node_.plugins());  // which fails if a socket is made in it meanwhile
+    fs::remove_all(node_.plugins());  // fails if a socket is created in it meanwhile
     EXPECT_FALSE(fs::exists(node_.plugins()));
     kubelet = std::make_unique<Kubelet>(node_.plugins());
   }
@@ -91,7 +91,7 @@ TEST_F(RegistrarTest, TellsOfEachChangeOfItsStatus) {
   registrar->set_on_change({});
 }
 
-// kubelet tried such a socket again and again for ever, with an error each time.
+// Earlier kubelet retried such a socket forever, with an error each time.
 TEST_F(RegistrarTest, RemovesSocketsOfItsOwnInTheRegistryAtWhichNobodyListens) {
   fs::create_directories(node_.registry());
   leave_socket(node_.registry() + "/nvidia-gpu.sock");
@@ -123,7 +123,7 @@ TEST_F(RegistrarTest, GoesFromOneWayToRegisterToTheOtherWithoutLosingWhatItOffer
   registrar->use(KubeletRoot::paths());
   ASSERT_TRUE(wait_for([&] { return kubelet.of(kGpu).registrations == 2 && kubelet.healthy(kGpu) == 8; })) << log();
   EXPECT_FALSE(fs::exists(socket));
-  // kubelet's plugin watcher notices that its socket has gone, and ends what it takes for the same registration.
+  // kubelet's plugin watcher notices that its socket is gone, and ends the registration that it takes for the same one.
   kubelet.drop_stream(kGpu);
   EXPECT_TRUE(wait_for([&] { return kubelet.of(kGpu).registrations == 3 && kubelet.healthy(kGpu) == 8; })) << log();
   registrar->use(watched);
@@ -132,7 +132,7 @@ TEST_F(RegistrarTest, GoesFromOneWayToRegisterToTheOtherWithoutLosingWhatItOffer
   EXPECT_TRUE(wait_for([&] { return kubelet.healthy(kGpu) == 8; })) << log();
 }
 
-// Two that served the same kubelet took the resources away from each other 78 times in 20 s.
+// Earlier two plugins that served the same kubelet took the resources from each other 78 times in 20 s.
 TEST_F(RegistrarTest, StandsByWhileAnotherOneServesThisKubeletAndTakesOverWhenThatEnds) {
   Kubelet kubelet(node_.plugins());
   auto first = start();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The service before kubelet: what it offers and hands out, and how it comes back.
+// The service and kubelet: its offer and its allocations, and how it comes back.
 #include "tests/component/deviceplugin/node.hpp"
 
 namespace slipway::testing {
@@ -26,7 +26,7 @@ TEST(DevicePluginService, OffersEightGpusAndHandsThemOutOneByOne) {
   ASSERT_EQ(devices.begin()->second.topology().nodes_size(), 1);
 }
 
-// --root: an image's absolute links are its own, and led the service to files and sockets of the machine.
+// --root: earlier an image's absolute links led the service to files and sockets of the machine.
 TEST(DevicePluginService, FollowsLinksInsideItsRoot) {
   const Node node("h100x8");
   const auto& host = node.host();
@@ -55,7 +55,7 @@ TEST(DevicePluginService, RegistersAgainWheneverKubeletRestarts) {
   EXPECT_TRUE(eventually([&] { return kubelet->healthy(kGpu) == 8; })) << service.log();
 }
 
-// What gRPC says of a bind(2) that fails filled the log, and the next try was up to half a minute later.
+// Earlier gRPC's text about a failed bind(2) filled the log, and the next try was up to half a minute later.
 TEST(DevicePluginService, SaysThatKubeletHasNotRunYetAndRegistersOnceItHas) {
   const Node node("h100x8");
   std::filesystem::remove_all(node.host().path("var/lib/kubelet"));
@@ -170,7 +170,7 @@ TEST(DevicePluginService, IsFoundByKubeletsPluginWatcher) {
   Kubelet kubelet(node.plugins());
   RunningService service(node.host(), node.words());
   ASSERT_TRUE(eventually([&] { return std::filesystem::exists(registry + "/nvidia-gpu.sock"); })) << service.log();
-  // A socket is there a moment before somebody listens on it; kubelet, too, tries again.
+  // A socket exists a moment before its listener; kubelet retries too.
   ASSERT_TRUE(eventually([&] { return kubelet.look_into_registry(registry) == 1; })) << service.log();
   EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
   EXPECT_TRUE(eventually([&] { return node.status()["resources"][0]["registered"] == true; }));
@@ -216,7 +216,7 @@ TEST(DevicePluginService, PrefersGpusWithoutAskingTheDriver) {
   std::vector<std::string> ids;
   const auto resource = kubelet.of(kGpu);
   for (const auto& [id, device] : resource.devices) ids.push_back(id);
-  // The service looks at health again and again; the topology it reads once, after kubelet has the list.
+  // The service checks health again and again; it reads the topology once, after kubelet has the list.
   const std::string last_pair = "nvmlDeviceGetTopologyCommonAncestor 120\n";
   ASSERT_TRUE(eventually([&] { return node.calls().find(last_pair) != std::string::npos; })) << node.calls();
   node.sim("forget-calls");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The service while it is reloaded, stopped and at rest, as pods see it.
+// The service while it is reloaded, stopped and idle, as pods see it.
 #include <atomic>
 
 #include "tests/component/deviceplugin/node.hpp"
@@ -10,7 +10,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-// The end of the run before the new one said that the GPUs were being changed, and rejected the pods of that moment.
+// Earlier the end of the previous run reported that the GPUs were being changed, and pods were rejected meanwhile.
 TEST(DevicePluginReload, RejectsNoPodAndKeepsTheStream) {
   const Node node("h100x8");
   Kubelet kubelet(node.plugins());
@@ -85,7 +85,7 @@ TEST(DevicePluginService, StopsWhileKubeletStaysConnected) {
   EXPECT_FALSE(fs::exists(node.plugins() + "/nvidia-gpu.sock"));
 }
 
-/// The threads of a process and of its children.
+/// Returns the threads of a process and of its children.
 std::set<std::string> threads_of(const std::string& pid) {
   std::set<std::string> threads;
   for (const auto& task : fs::directory_iterator("/proc/" + pid + "/task")) {
@@ -96,7 +96,7 @@ std::set<std::string> threads_of(const std::string& pid) {
   return threads;
 }
 
-// gRPC had 35 threads on a machine of 16 cores, and each look at kubelet started five more.
+// Earlier gRPC had 35 threads on a machine of 16 cores, and each check of kubelet started five more.
 TEST(DevicePluginService, HasAFewThreadsAndStartsNoneAtRest) {
   const Node node("h100x8");
   Kubelet kubelet(node.plugins());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the spec, its variables and its config file make of the GPUs, in the plan and in the running service.
+// The effects of the spec, its variables and its config file on the GPUs, in the plan and in the running service.
 #include "tests/component/deviceplugin/node.hpp"
 
 namespace slipway::testing {
@@ -41,7 +41,7 @@ TEST(DevicePluginService, TakesTheVariablesOfItsSpec) {
   EXPECT_EQ(kubelet.healthy(kGpu), 2);
 }
 
-// The message had the variable's name alone.
+// Earlier the message had only the variable's name.
 TEST(DevicePluginPlan, ShowsTheLineOfAVariableThatIsWrong) {
   const Node node("h100x2");
   for (const char* variable : {"MIG_STRATEGY: some", "KUBELET_SOCKET: k.sock"}) {
@@ -114,7 +114,7 @@ TEST(DevicePluginPlan, SaysWhatTimeSlicingDoesNotProtectFrom) {
   EXPECT_THAT(plan.out + plan.err, HasSubstr("time-slicing does not divide the memory")) << plan.code;
 }
 
-// The daemons are units of their own in it: removed, it takes them along, while a restart of the service does not.
+// The daemons are units in the slice: removing it ends them, a restart of the service does not.
 TEST(DevicePluginPlan, MpsDaemonsHaveASliceForAsLongAsTheyAreWanted) {
   const Node node("h100x2", "{config: {version: v1, sharing: {mps: {replicas: 4}}}}");
   const auto slice = node.host().path("etc/systemd/system/slipway-mps.slice");
@@ -141,7 +141,7 @@ std::string shared(const std::string& entry, const std::string& kind = "timeSlic
   return "version: v1\nsharing:\n  " + kind + ":\n    resources:\n    - " + entry + "\n";
 }
 
-// A plan and an apply said nothing, and the service then offered no GPU at all.
+// Earlier plan and apply reported nothing, and the service then offered no GPU.
 TEST(DevicePluginPlan, RefusesWhatTheServiceCouldNotOfferOnThisMachine) {
   const Node node("h100x8", "{config_file: /etc/dp.yaml}");
   for (const auto& [config, what] :
@@ -167,7 +167,7 @@ TEST(DevicePluginPlan, RefusesWhatTheServiceCouldNotOfferOnThisMachine) {
               ::testing::ContainsRegex("host.yaml:[0-9]+:[0-9]+  spec.components.deviceplugin.config"));
 }
 
-// Both stood at the line of `config:`.
+// Earlier both errors pointed at the line of `config:`.
 TEST(DevicePluginPlan, PlacesWhatIsWrongInAConfigOfTheHostSpecAtItsOwnLine) {
   const Node node("h100x2");
   const auto plan_of = [&](const std::string& replicas) {
@@ -184,7 +184,7 @@ TEST(DevicePluginPlan, PlacesWhatIsWrongInAConfigOfTheHostSpecAtItsOwnLine) {
   EXPECT_THAT(plan_of("x"), HasSubstr("host.yaml:12:13  " + config + "sharing.timeSlicing.replicas"));
 }
 
-// A lost GPU is no mistake of the config's.
+// A lost GPU is not a mistake in the config.
 TEST(DevicePluginPlan, NotesWhatIsMissingOfALostGpu) {
   const Node node("h100x4", "{config_file: /etc/dp.yaml}");
   node.host().put("etc/dp.yaml", shared("{name: nvidia.com/gpu, devices: [\"1\"], rename: a, replicas: 2}"));
@@ -195,7 +195,7 @@ TEST(DevicePluginPlan, NotesWhatIsMissingOfALostGpu) {
   EXPECT_THAT(plan.out + plan.err, HasSubstr("nvidia.com/gpu has no device 1: GPU 1 ("));
 }
 
-// A wrong number in the config of a running service took all GPUs away from kubelet.
+// Earlier a wrong number in the config of a running service removed all GPUs from kubelet.
 TEST(DevicePluginService, KeepsItsConfigWhereTheNewOneCannotBeOfferedOnThisMachine) {
   const Node node("h100x4", "{config_file: /etc/dp.yaml}");
   node.host().put("etc/dp.yaml", shared("{name: nvidia.com/gpu, replicas: 2}"));
@@ -215,7 +215,7 @@ TEST(DevicePluginService, KeepsItsConfigWhereTheNewOneCannotBeOfferedOnThisMachi
   EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 16; })) << service.log();
 }
 
-// "nvidia.com/gpu has no device 1": none of the four GPUs was offered after a boot.
+// Earlier, with "nvidia.com/gpu has no device 1", none of the four GPUs was offered after a boot.
 TEST(DevicePluginService, OffersTheOthersWhereAGpuOfTheConfigIsLostWhenItStarts) {
   const Node node("h100x4", R"({config: {version: v1, sharing: {timeSlicing: {resources: [
     {name: nvidia.com/gpu, rename: nvidia.com/gpu-0, devices: ["0"], replicas: 8},
@@ -235,7 +235,7 @@ TEST(DevicePluginService, OffersTheOthersWhereAGpuOfTheConfigIsLostWhenItStarts)
   EXPECT_TRUE(eventually([&] { return node.status()["problem"] == ""; })) << node.status().dump(1);
 }
 
-// containerd could not create the container: "lstat /dev/nvidia1: no such file".
+// Earlier containerd could not create the container: "lstat /dev/nvidia1: no such file".
 TEST(DevicePluginService, PassesTheNodesThatAreBelowTheDriversRoot) {
   const Node node("h100x2", "{driver_root: /drv, config: {version: v1, flags: {plugin: {passDeviceSpecs: true}}}}");
   for (const char* name : {"nvidiactl", "nvidia-uvm", "nvidia0", "nvidia1"})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `slipway verify` and doctor tell of the service, its kubelet and the clients of its GPUs.
+// The findings of `slipway verify` and doctor about the service, its kubelet and the clients of its GPUs.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/wait.h>
@@ -39,8 +39,8 @@ TEST(DevicePluginVerify, SaysWhatKubeletItselfSays) {
   EXPECT_THAT(verify.out, HasSubstr("pass  deviceplugin.health: 8 GPUs are healthy"));
 }
 
-// Right after an apply had changed MIG layouts, verify failed: the service asked kubelet once before that had looked at
-// the new list, and again five seconds later.
+// Earlier verify failed right after an apply had changed MIG layouts: the service asked kubelet before it had read the
+// new list, and again only five seconds later.
 TEST(DevicePluginVerify, GivesKubeletTheTimeToTakeWhatItWasJustSent) {
   const Node node("h100x8");
   Kubelet kubelet(node.plugins());
@@ -70,7 +70,7 @@ Json findings_of(const Node& node, const std::string& name) {
   return found;
 }
 
-// An XID 79, a lost GPU and an XID 48 were one finding, with the remedy of the last of them.
+// Earlier an XID 79, a lost GPU and an XID 48 were one finding, with the remedy of the last of them.
 TEST(DevicePluginVerify, GivesEachUnhealthyGpuItsOwnRemedy) {
   const Node node("h100x8");
   RunningService service(node.host(), node.words());
@@ -90,7 +90,7 @@ TEST(DevicePluginVerify, GivesEachUnhealthyGpuItsOwnRemedy) {
   EXPECT_EQ(findings[0]["cause"], "gpu/0000:2a:00.0");
   EXPECT_EQ(findings[1]["cause"], "gpu/0000:5d:00.0");
   EXPECT_EQ(findings[2]["cause"], "gpu/0000:ab:00.0");
-  // The service names commands as for its own machine, and findings name the root and the machine that were asked.
+  // The service prints commands for its own machine; findings name the requested root and machine.
   const auto as_of_findings = [&](std::string remedy) {
     const std::string pause = "`slipway pause ";
     const std::string options = "--root " + node.host().path("").parent_path().string() + " --sim h100x8 ";
@@ -108,14 +108,14 @@ TEST(DevicePluginVerify, GivesEachUnhealthyGpuItsOwnRemedy) {
   EXPECT_THAT(doctor.out, Not(HasSubstr("slipway status")));
 }
 
-// Doctor found nothing wrong, and status did not name it among what is to be done.
+// Earlier doctor found no problem, and status did not list it.
 TEST(DevicePluginVerify, SaysThatTheKubeletWhichHadTheGpusWentAway) {
   const Node node("h100x2");
   auto kubelet = std::make_unique<Kubelet>(node.plugins());
   RunningService service(node.host(), node.words());
   ASSERT_TRUE(eventually([&] { return kubelet->healthy(kGpu) == 2; })) << service.log();
   ASSERT_TRUE(eventually([&] {
-    const Json resource = node.status()["resources"][0];  // null before the service has written any
+    const Json resource = node.status()["resources"][0];  // null before the service has written it
     return resource.is_object() && resource.value("registered", false);
   }));
   kubelet.reset();
@@ -130,7 +130,7 @@ TEST(DevicePluginVerify, SaysThatTheKubeletWhichHadTheGpusWentAway) {
   EXPECT_THAT(status.out, HasSubstr("the service of deviceplugin reports"));
 }
 
-// "0 GPUs are healthy" passed while the driver was not loaded.
+// Earlier "0 GPUs are healthy" passed while the driver was not loaded.
 TEST(DevicePluginVerify, DoesNotPassWhileTheServiceSeesNoneOfTheGpusOnTheBus) {
   const Node node("h100x8");
   std::filesystem::create_directories(node.host().path("run/slipway"));
@@ -146,7 +146,7 @@ TEST(DevicePluginVerify, DoesNotPassWhileTheServiceSeesNoneOfTheGpusOnTheBus) {
   EXPECT_EQ(findings[0]["cause"], "deviceplugin.offers");
 }
 
-// The file that a killed service had left said that all GPUs are healthy, and verify passed.
+// Earlier the file of a killed service said that all GPUs are healthy, and verify passed.
 TEST(DevicePluginVerify, DoesNotBelieveTheFileOfAServiceThatIsDead) {
   const Node node("h100x2");
   {
@@ -168,7 +168,7 @@ TEST(DevicePluginVerify, DoesNotBelieveTheFileOfAServiceThatIsDead) {
   EXPECT_THAT(table.err, HasSubstr("this is what it knew when it ended"));
 }
 
-// The log alone said that nobody was offered a GPU.
+// Earlier only the log said that no GPU was offered.
 TEST(DevicePluginVerify, NamesTheProcessThatKeepsTheServiceFromKubelet) {
   const Node node("h100x2");
   const pid_t stranger = spawn({.words = {"/usr/bin/flock", "--no-fork", node.plugins(), "sleep", "1000"}});

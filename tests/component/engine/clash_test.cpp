@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two components that want one path, found wherever one of the two is planned later or was applied before.
+// Two components that claim one path, found when either of the two is planned later or was applied before.
 #include "scratch_host.hpp"
 
 namespace slipway {
@@ -13,7 +13,7 @@ using ::testing::Not;
 constexpr const char* kHolds = "    bystander: {file: /etc/taken}\n";
 constexpr const char* kWants = "    probe: {files: {/etc/taken: \"mine\\n\"}}\n";
 
-// Only the first plan was looked at: a component that was planned at its turn wrote over the other's file.
+// Earlier only the first plan was checked: a component that was planned later overwrote another's file.
 TEST(Clash, IsFoundWhenAComponentIsPlannedAtItsTurn) {
   const ScratchHost host;
   host.spec(std::string(kHolds) + "    probe: {files: {/etc/probe.conf: one}}\n" +
@@ -25,7 +25,7 @@ TEST(Clash, IsFoundWhenAComponentIsPlannedAtItsTurn) {
   EXPECT_EQ(host.text("etc/probe.conf"), "one");
 }
 
-// `--only` looked at its own components alone, and took over what the others hold.
+// Earlier `--only` checked only its own components, and took over files of others.
 TEST(Clash, IsFoundWithWhatAComponentOutsideOfOnlyHolds) {
   const ScratchHost host;
   host.spec(kHolds);
@@ -40,7 +40,7 @@ TEST(Clash, IsFoundWithWhatAComponentOutsideOfOnlyHolds) {
   }
 }
 
-// A stranger's plugin that came to want a file of the driver's took the driver out.
+// Earlier a third-party plugin that claimed a file of the driver's made the driver fail.
 TEST(Clash, LeavesAComponentWhatItHasHadAndFailsTheNewOneAlone) {
   const ScratchHost host;
   host.spec(kHolds);
@@ -56,7 +56,7 @@ TEST(Clash, LeavesAComponentWhatItHasHadAndFailsTheNewOneAlone) {
   EXPECT_TRUE(std::filesystem::exists(host.path("etc/new.json"))) << "the other changes of the component";
 }
 
-// Neither of the two files was named.
+// Earlier neither of the two plugin files was named.
 TEST(Clash, NamesThePluginsOfBothAndWhatToDo) {
   ScratchHost host;
   host.plugins = std::string(SLIPWAY_TEST_PLUGINS) + ":" + SLIPWAY_GUEST_PLUGINS;
@@ -79,7 +79,7 @@ TEST(Clash, IsNoneWhenTheFileMovesFromOneComponentToTheOther) {
   EXPECT_EQ(host.text("etc/taken"), "mine\n");
 }
 
-/// A plan of both is refused for both, and nothing is changed.
+/// Expects that a plan with both is refused for both, and changes nothing.
 void expect_both_refused(const ScratchHost& host, const std::string& components, const std::string& words) {
   host.spec(components);
   const auto before = host.tree();
@@ -94,13 +94,13 @@ void expect_both_refused(const ScratchHost& host, const std::string& components,
 
 std::string raw(const std::string& action) { return "    probe: {raw: ['" + action + "']}\n"; }
 
-// The first of the two was applied.
+// Earlier the first of the two was applied.
 TEST(Clash, OfTwoComponentsRefusesBoth) {
   const ScratchHost host;
   expect_both_refused(host, std::string(kHolds) + kWants, "file /etc/taken");
 }
 
-// Another spelling, and another kind of action, dodged "one owner".
+// Earlier another spelling, or another kind of action, avoided the check for one owner.
 TEST(Clash, IsFoundHoweverAPathIsWrittenAndWhateverIsMadeThere) {
   const ScratchHost host;
   for (const char* path : {"/etc//taken", "/etc/./taken", "//etc/taken/", "/etc/taken/."}) {
@@ -143,7 +143,7 @@ TEST(Clash, IsFoundThroughLinksOfTheRootAndOfAPlan) {
   EXPECT_EQ(host.text("usr/lib/acme/y"), "here\n");
 }
 
-// A merge writes to what a link at its path leads to; the claim named the link alone, and one key had two owners.
+// A merge writes to the target of a link at its path; earlier only the link was claimed, and one key had two owners.
 TEST(Clash, IsFoundWhereAMergeFollowsALinkAtItsPath) {
   const ScratchHost host;
   std::filesystem::create_directories(host.path("etc/docker"));
@@ -178,7 +178,7 @@ TEST(Clash, OfAComponentWithItselfIsADefect) {
   EXPECT_TRUE(std::filesystem::is_empty(host.path("usr/lib")));
 }
 
-// Such a file was made, somewhere, and stayed after `remove --all`.
+// Earlier such a file was created, somewhere, and stayed after `remove --all`.
 TEST(Path, ThatIsNotAbsoluteOrClimbsIsRefusedAsADefect) {
   const ScratchHost host;
   for (const auto& [path, why] : std::map<std::string, std::string>{{"etc/x", "is not absolute"},
@@ -211,7 +211,7 @@ TEST(Path, InAnotherSpellingIsOneFileThatRemovalTakesAway) {
   EXPECT_FALSE(std::filesystem::exists(host.path("etc")));
 }
 
-// What an earlier version recorded under another spelling is the same file.
+// A path that an earlier version recorded in another spelling is the same file.
 TEST(Path, ThatWasRecordedInAnotherSpellingIsTakenOver) {
   const ScratchHost host;
   host.spec("    bystander: {file: /etc/acme}\n");

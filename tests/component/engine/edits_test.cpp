@@ -28,7 +28,7 @@ class Edits : public ::testing::Test {
     EXPECT_EQ(ran.code, code) << words.front() << '\n' << ran.out << ran.err;
     return ran;
   }
-  /// A user's file, slipway's in its place, and the user's edit of that.
+  /// Creates a user's file, slipway's in its place, and the user's edit of that.
   void edit() const {
     host_.put("etc/probe.conf", "the user's\n");
     spec_of("one");
@@ -40,7 +40,7 @@ class Edits : public ::testing::Test {
     words.insert(words.end(), {"-o", "json"});
     return Json::parse(run(words, code).out);
   }
-  /// Every command names the edit, or none does.
+  /// Expects that every command names the edit, or none does.
   void expect_kept(bool kept) const {
     EXPECT_EQ(json({"plan"}, 0)["edits"].size(), kept ? 1U : 0U);
     const std::string file = host_.folder().at("host.yaml").string();
@@ -62,7 +62,7 @@ class Edits : public ::testing::Test {
   ScratchHost host_;
 };
 
-// plan said "Nothing to do", whatever verify named.
+// Earlier plan said "Nothing to do", even if verify named an edit.
 TEST_F(Edits, AreNamedByPlanWithTheCommandsThatHelp) {
   edit();
   expect_kept(true);
@@ -147,7 +147,7 @@ TEST_F(Edits, ComeBackWhenTheApplyThatReplacesThemFails) {
   expect_kept(true);
 }
 
-// A change that does not work goes back, and what it replaced is there again.
+// A change that does not work is reverted, and the replaced edit is restored.
 TEST_F(Edits, ComeBackWhenWhatReplacesThemDoesNotWork) {
   edit();
   host_.spec("    probe: {files: {/etc/probe.conf: one, /etc/more.conf: more, /etc/probe-broken: x}}\n");
@@ -168,7 +168,7 @@ TEST_F(Edits, ComeBackAfterAKill) {
   expect_kept(true);
 }
 
-// The path is no edit as long as the cut-off apply is not undone.
+// The file does not count as edited until the interrupted apply is undone.
 TEST_F(Edits, AreReplacedByTheSameCommandAfterAKill) {
   host_.live = true;
   edit();
@@ -198,7 +198,7 @@ TEST_F(Edits, AreReplacedStillWhenTheRollbackIsKilled) {
   EXPECT_EQ(conf(), kByHand);
 }
 
-// Another edit than the one that was to be replaced.
+// A newer edit than the one that was to be replaced.
 TEST_F(Edits, OfTheMomentBeforeTheReplacementAreKept) {
   host_.live = true;
   const std::string marker = host_.folder().at("marker").string();
@@ -313,7 +313,7 @@ TEST_F(Edits, OfAUnitStayAcceptedWhenItsLinksAreMadeAnew) {
   EXPECT_THAT(host_.text(unit), Not(HasSubstr("by hand")));
 }
 
-// What was recorded of the file was what the generation before had asked for.
+// Earlier the record of the file had the content of the previous generation.
 TEST_F(Edits, AreAcceptedAfterAnUpgradeThatKeptThem) {
   edit();
   spec_of("two");
@@ -323,7 +323,7 @@ TEST_F(Edits, AreAcceptedAfterAnUpgradeThatKeptThem) {
   expect_kept(false);
 }
 
-// verify named it for ever, and plan had nothing to do.
+// Earlier verify named it forever, and plan had nothing to do.
 TEST_F(Edits, OfWhatTheSpecHasNoLongerAreTheUsersOwn) {
   edit();
   host_.spec("    probe: {files: {/etc/more.conf: more}}\n");
@@ -334,7 +334,7 @@ TEST_F(Edits, OfWhatTheSpecHasNoLongerAreTheUsersOwn) {
   expect_kept(false);
 }
 
-// A kill leaves the acceptance whole, or none.
+// After a kill the acceptance is complete, or missing.
 TEST_F(Edits, AreAcceptedByOneRename) {
   if (std::system("strace true 2> /dev/null") != 0) GTEST_SKIP() << "strace does not work here";
   edit();
@@ -368,7 +368,7 @@ class EditsOfKeys : public Edits {
   std::string engine() const { return host_.text("etc/engine.toml"); }
 };
 
-// It was a defect of the plugin's, and nothing was applied.
+// Earlier it was reported as a defect of the plugin, and nothing was applied.
 TEST_F(EditsOfKeys, AreKeptWhileOtherKeysAreSet) {
   edit_key();
   host_.spec(keys(", \"state\": \"/run\""));

@@ -13,7 +13,7 @@ using ::testing::Not;
 constexpr const char* kOneFile = "    probe: {files: {/etc/probe.conf: \"one\\n\"}}\n";
 constexpr const char* kTwoFiles = "    probe: {files: {/etc/probe.conf: \"two\\n\", /etc/more.conf: \"more\\n\"}}\n";
 
-// A machine that was provisioned while it ran had no device nodes after its next boot.
+// Earlier a machine that was provisioned while it ran had no device nodes after its next boot.
 TEST(Plan, OfALiveMachineHasTheBootUnitWhereSomethingDoesNotOutliveABoot) {
   ScratchHost host;
   host.live = true;
@@ -70,7 +70,7 @@ TEST(Apply, BringsEverythingBackWhenALaterActionFails) {
   EXPECT_EQ(host.tree(), before);
 }
 
-// It has no findings of its own, so nothing said that it was not there at all.
+// The component has no findings of its own, so earlier its absence was not reported.
 TEST(Verify, FailsForAComponentWithoutFindingsThatNobodyHasApplied) {
   ScratchHost host;
   host.live = true;
@@ -82,7 +82,7 @@ TEST(Verify, FailsForAComponentWithoutFindingsThatNobodyHasApplied) {
   EXPECT_THAT(host.slipway({"verify"}).out, HasSubstr("Verified."));
 }
 
-// A compile that failed made ldconfig write ld.so.cache anew, and took half a minute for an initrd that was as before.
+// Earlier a failed compile made ldconfig write ld.so.cache again, and an unchanged initrd took half a minute.
 TEST(Apply, OwesNothingForFilesThatItBroughtBack) {
   ScratchHost host;
   host.live = true;
@@ -101,7 +101,7 @@ unsigned mode_of(const ScratchHost& host, const std::string& file) {
   return info.st_mode & 0777U;
 }
 
-// Everybody could read what a component had found in files that are for root alone.
+// Earlier all users could read what a component had found in files that only root may read.
 TEST(State, IsForItsOwnerAloneAlsoWhereAnEarlierSlipwayLeftItOpen) {
   const ScratchHost host;
   host.spec(kOneFile);
@@ -115,7 +115,7 @@ TEST(State, IsForItsOwnerAloneAlsoWhereAnEarlierSlipwayLeftItOpen) {
   EXPECT_EQ(mode_of(host, "var/lib"), 0755U) << "the folders above are everybody's";
 }
 
-// `sudo -E slipway apply` ran the plugins that the environment of an ordinary user named.
+// Earlier `sudo -E slipway apply` ran plugins that an ordinary user's environment named.
 TEST(Environment, ChoosesNoPluginsForRootOnTheMachineItselfAndThatIsSaid) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
   const ScratchHost host;
@@ -136,7 +136,8 @@ TEST(Environment, SaysThatItsPluginPathTakesThePlaceOfTheInstalledFolder) {
                     HasSubstr("to have those as well")));
 }
 
-// Said is not done: the plugin that only the environment names is a component for plan, and unknown to verify.
+// Reporting is not applying: for plan, a plugin that only the environment names is a component; for verify it is
+// unknown.
 TEST(Environment, ChoosesNoPluginsForRootWhereThatCountsButForALook) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
   const ScratchHost host;
@@ -151,7 +152,7 @@ TEST(Environment, ChoosesNoPluginsForRootWhereThatCountsButForALook) {
   EXPECT_THAT(on("verify", host.folder().at("root").string()), HasSubstr("bystander.owned: it is not installed"));
 }
 
-// Issue 6: ldconfig was left out with a note, and the libraries of the booted machine were not found.
+// Issue 6: ldconfig was skipped with a note, and the booted machine did not find the libraries.
 TEST(Plan, OfARootForAnotherProcessorIsRefusedWhereTheRootsOwnToolsWouldHaveToRun) {
   if (std::filesystem::exists("/proc/sys/fs/binfmt_misc/qemu-s390x")) GTEST_SKIP() << "its programs run here";
   const ScratchHost host;
@@ -182,7 +183,7 @@ TEST(Apply, PlansAComponentAtItsTurnWhenOneBeforeItMakesWhatItNeeds) {
   EXPECT_EQ(host.text("etc/follower"), "helloone\n");
   EXPECT_THAT(host.slipway({"apply"}).out, HasSubstr("Nothing to do"));
 
-  host.spec(kTwoFiles + follower);  // what it needs is there now, and becomes another thing
+  host.spec(kTwoFiles + follower);  // its requirement exists now, and changes
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
   EXPECT_EQ(host.text("etc/follower"), "hellotwo\n");
 }
@@ -232,12 +233,12 @@ TEST(Apply, HandsOutputsToThoseThatComeAfter) {
   EXPECT_EQ(host.text("etc/follower"), "good morning");
 }
 
-/// `apply --only COMPONENT` of the host's spec.
+/// Runs `apply --only COMPONENT` with the host's spec.
 Ran apply_only(const ScratchHost& host, const std::string& component) {
   return host.slipway({"apply", "--only", component, "-f", host.folder().at("host.yaml").string()});
 }
 
-// It was planned without what the others give, as if they were not there.
+// Earlier it was planned as if the others' outputs were missing.
 TEST(Only, HandsOnWhatTheOthersGaveWhenTheyWereApplied) {
   const ScratchHost host;
   host.spec("    probe: {files: {/etc/probe.conf: x}, greeting: good morning}\n    follower: {}\n");
@@ -248,7 +249,7 @@ TEST(Only, HandsOnWhatTheOthersGaveWhenTheyWereApplied) {
   EXPECT_EQ(host.text("etc/follower"), "good morning");
 }
 
-// What needs no file of its own, or no change of one, leaves its outputs behind as well.
+// Components without files, or without changes, also record their outputs.
 TEST(Only, HandsOnOutputsThatCameWithoutAnyChange) {
   const ScratchHost host;
   for (const char* greeting : {"first", "second"}) {
@@ -298,7 +299,8 @@ TEST(Remove, ReturnsTheRootToItsEarlierTree) {
   EXPECT_EQ(host.tree(), before);
 }
 
-// Another driver version came into the folder that the first one's firmware had made; remove left the folder behind.
+// Another driver version was put into the folder that the first one's firmware had created; earlier remove left the
+// folder.
 TEST(Remove, TakesAlongFoldersThatAnEarlierGenerationMade) {
   const ScratchHost host;
   host.put("etc/other", "x");
@@ -313,7 +315,7 @@ TEST(Remove, TakesAlongFoldersThatAnEarlierGenerationMade) {
   EXPECT_EQ(host.tree(), before);
 }
 
-// The folder of the first unit's link stayed behind: the second one's record did not name it.
+// Earlier the folder of the first unit's link stayed: the second one's record did not name it.
 TEST(Remove, TakesAlongFoldersThatUnitsOfSeveralComponentsShared) {
   const ScratchHost host;
   host.put("etc/other", "x");
@@ -376,7 +378,7 @@ TEST(SavedPlan, OfAnotherUserIsNotApplied) {
   EXPECT_FALSE(std::filesystem::exists(host.path("etc/probe.conf")));
 }
 
-// Without an identity it was applied unchecked; of another type it was "a bug in slipway".
+// Earlier a plan without an identity was applied without a check; one of another type was "a bug in slipway".
 TEST(SavedPlan, IsRefusedWithoutWhatItIsComparedBy) {
   const ScratchHost host;
   host.spec(kOneFile);
@@ -411,7 +413,7 @@ TEST(Reproducibility, TwoAppliesToTwoRootsGiveEqualTreesUnderSourceDateEpoch) {
   ::unsetenv("SOURCE_DATE_EPOCH");
   auto left = a.tree();
   auto right = b.tree();
-  // The generation names the spec's file, and these two lie in different folders.
+  // The generation names the spec's file, and these two are in different folders.
   left.erase("var/lib/slipway/generations/1.json");
   right.erase("var/lib/slipway/generations/1.json");
   EXPECT_EQ(left, right);

@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 using Codes = std::set<int>;
 
-/// The rows of the user guide's tables below a heading that begin with a number, each with its second cell.
+/// Returns the rows of the user guide's tables below a heading that begin with a number, each with its second cell.
 std::vector<std::pair<int, std::string>> rows_below(const std::string& heading) {
   std::ifstream page(SLIPWAY_SOURCES "/docs/user-guide.md");
   std::vector<std::pair<int, std::string>> rows;
@@ -34,7 +34,7 @@ class ExitCodes : public ::testing::Test {
  protected:
   ExitCodes() { host.live = true; }
 
-  /// The code of an apply of these components, which leaves one of them in that state.
+  /// Returns the exit code of an apply of these components that leaves one of them in that state.
   int code_with(const std::string& state, const std::string& component, const std::string& components) {
     host.spec(components);
     const Ran ran = host.slipway({"apply", "-o", "json"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A component that does not work after its apply: every command says so, until it works.
+// A component that does not work after its apply: every command reports it until it works.
 #include "scratch_host.hpp"
 
 namespace slipway {
@@ -14,7 +14,7 @@ using ::testing::Not;
 constexpr const char* kProbe = "    probe: {files: {/etc/probe.conf: \"one\\n\"}}\n";
 constexpr const char* kBoth = "    probe: {files: {/etc/probe.conf: \"one\\n\"}}\n    bystander: {}\n";
 
-/// A host whose probe was applied and does not work, since /etc/probe-broken is there.
+/// A host with an applied probe that does not work, because /etc/probe-broken exists.
 class Failing : public ::testing::Test {
  protected:
   void apply_broken(const char* components) const {
@@ -32,7 +32,7 @@ class Failing : public ::testing::Test {
   ScratchHost host;
 };
 
-// The second apply said "Nothing to do" and exited with 0, while verify exited with 1.
+// Earlier the second apply said "Nothing to do" and exited with 0, while verify exited with 1.
 TEST_F(Failing, IsSaidByEachApplyUntilItWorks) {
   apply_broken(kProbe);
   const auto after = host.tree();
@@ -52,7 +52,8 @@ TEST_F(Failing, IsSaidByEachApplyUntilItWorks) {
   EXPECT_THAT(host.slipway({"apply"}).out, Not(HasSubstr("probe.here"))) << "what works is not verified each time";
 }
 
-// A driver for another kernel is done but for a reboot, and what needs it was failed: the apply exited with 1, not 4.
+// A driver for another kernel needs only a reboot; earlier components that need the driver failed: the apply exited
+// with 1, not 4.
 TEST_F(Failing, IsNotWhatNeedsTheRebootOfOneBeforeIt) {
   host.live = true;
   const std::string marker = host.folder().at("rebooted").string();
@@ -71,7 +72,7 @@ TEST_F(Failing, IsNotWhatNeedsTheRebootOfOneBeforeIt) {
   EXPECT_FALSE(std::filesystem::exists(host.path(record)));
 }
 
-// verify and doctor found nothing wrong, and status went on saying that it had failed.
+// Earlier verify and doctor found no problem, and status continued to report the failure.
 TEST_F(Failing, IsAWarningOfVerifyAndDoctorOnceItWorksUntilAnApplyForgetsIt) {
   apply_broken(kBoth);
   for (const std::string command : {"verify", "doctor"}) EXPECT_EQ(host.slipway({command}).code, 1);
@@ -91,7 +92,7 @@ TEST_F(Failing, IsAWarningOfVerifyAndDoctorOnceItWorksUntilAnApplyForgetsIt) {
   EXPECT_THAT(host.slipway({"status"}).out, Not(HasSubstr("failed")));
 }
 
-// verify and doctor said that all is well, of the components that there were.
+// Earlier verify and doctor reported success for the existing components.
 TEST_F(Failing, ThatWasNeverAppliedKeepsTheHostFromBeingVerified) {
   host.spec(std::string(kProbe) + "    follower: {needs: /no/such/file}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 1);
@@ -103,7 +104,7 @@ TEST_F(Failing, ThatWasNeverAppliedKeepsTheHostFromBeingVerified) {
     EXPECT_EQ(host.slipway({command, "--only", "probe"}).code, 0);
     EXPECT_EQ(host.slipway({command, "--only", "follower"}).code, 1) << "it can be named";
   }
-  // Its advice was `slipway apply`, which forgot it.
+  // Earlier its advice was `slipway apply`, which forgot it.
   EXPECT_THAT(host.slipway({"verify"}).out, ContainsRegex("slipway apply [^`]*-f host.yaml` again"));
   EXPECT_EQ(host.bare({"apply", "--without-slipway", "--root", host.path("").string()}).code, 0);
   EXPECT_EQ(host.slipway({"verify"}).code, 1);
@@ -112,7 +113,7 @@ TEST_F(Failing, ThatWasNeverAppliedKeepsTheHostFromBeingVerified) {
   EXPECT_EQ(host.slipway({"verify"}).code, 0);
 }
 
-// The same of one that an apply added to what worked, and took away again since it did not work.
+// The same for a component that an apply added, and removed again because it did not work.
 TEST_F(Failing, ThatWentAgainKeepsTheHostFromBeingVerified) {
   host.spec("    bystander: {}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
@@ -129,7 +130,7 @@ TEST_F(Failing, ThatWentAgainKeepsTheHostFromBeingVerified) {
   EXPECT_EQ(host.slipway({"verify"}).code, 0);
 }
 
-// A file of two million brackets overflowed the stack of whoever printed or copied it.
+// Earlier a file of two million brackets overflowed the stack when it was printed or copied.
 TEST_F(Failing, RecordThatNestsWithoutEndIsAnErrorAndNoCrash) {
   apply_broken(kProbe);
   host.put(record, "{\"probe\": " + std::string(2'000'000, '['));
@@ -196,7 +197,7 @@ TEST_F(Failing, KeepsNoOtherComponentFromBeingRemovedAndIsForgottenWithItsOwnRem
   EXPECT_FALSE(std::filesystem::exists(host.path("var/lib/slipway")));
 }
 
-// The component was in place, so that the next apply had nothing to do and never asked it.
+// Earlier the component counted as in place, so that the next apply had nothing to do and never verified it.
 TEST_F(Failing, IsNoticedWhenVerifyItselfDied) {
   host.spec(kProbe);
   host.put("etc/probe-crash", "");
@@ -224,8 +225,7 @@ TEST_F(Failing, IsForgottenOnceAFailedChangeSucceeds) {
   EXPECT_EQ(host.slipway({"verify"}).code, 0);
 }
 
-// A node was unfit in the eyes of verify since it had refused an upgrade, though the version before was back and
-// worked.
+// Earlier verify failed on a node that had reverted an upgrade, although the former version was back and worked.
 TEST_F(Failing, ThatWasTakenBackIsAWarningToAVerifyOfTheGenerationInForce) {
   host.live = true;
   host.spec(kProbe);
@@ -242,7 +242,7 @@ TEST_F(Failing, ThatWasTakenBackIsAWarningToAVerifyOfTheGenerationInForce) {
   EXPECT_EQ(host.slipway({"verify"}).code, 1);
 }
 
-// A component that was well before and could not be planned any more was well in the eyes of status.
+// Earlier status reported a component as well although it could no longer be planned.
 TEST_F(Failing, ToBePlannedIsSaidByStatusAndForgottenWithTheFormerSpec) {
   const std::string well = std::string(kProbe) + "    follower: {}\n";
   host.spec(well);
@@ -264,7 +264,7 @@ TEST_F(Failing, ToBePlannedIsSaidByStatusAndForgottenWithTheFormerSpec) {
   EXPECT_EQ(host.tree(), before);
 }
 
-// No generation had the spec of the apply that failed, and `slipway apply` alone repeated the one before it.
+// No generation had the spec of the failed apply, and `slipway apply` alone repeated the previous one.
 TEST_F(Failing, IsAdvisedToBeRepeatedWithTheSpecThatFailed) {
   host.spec(std::string(kProbe) + "    follower: {}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
@@ -289,7 +289,8 @@ TEST_F(Failing, RecordThatIsDamagedIsNamedWithTheWayOut) {
   EXPECT_THAT(apply.err, HasSubstr("slipway repair"));
 }
 
-// An apply whose disk failed at its very end noted the boot unit, which no plugin verifies: the note stayed for good.
+// Earlier an apply whose disk failed at the very end noted the boot unit, which no plugin verifies: the note stayed for
+// good.
 TEST_F(Failing, OfTheBootUnitIsForgottenOnceItIsAsPlanned) {
   host.spec(kProbe);
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
@@ -300,7 +301,7 @@ TEST_F(Failing, OfTheBootUnitIsForgottenOnceItIsAsPlanned) {
   EXPECT_EQ(host.tree(), before);
 }
 
-// `status` said that nothing was provisioned, above a list of what it held.
+// Earlier `status` said that nothing was provisioned, above a list of installed components.
 TEST_F(Failing, DoesNotMakeStatusDenyWhatIsInstalled) {
   host.live = true;
   host.spec("    probe: {files: {/etc/probe.conf: y}, custom: fails}\n    bystander: {}\n");

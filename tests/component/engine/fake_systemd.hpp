@@ -9,8 +9,7 @@
 
 namespace slipway::testing {
 
-/// Makes the root of a live host one that runs systemd, as far as slipway can tell. Needs root: its programs are run in
-/// the scratch root.
+/// Makes the root of a live host look like one with systemd. Needs root: its programs run in the scratch root.
 class FakeSystemd {
  public:
   explicit FakeSystemd(ScratchHost& host) : host_(host) {
@@ -23,28 +22,28 @@ class FakeSystemd {
   }
   static bool possible() { return ::geteuid() == 0; }
 
-  /// The unit is at work, as if somebody had started it.
+  /// Marks the unit as running, as if a user had started it.
   void running(const std::string& unit) const { host_.put("run/units/" + unit, "active"); }
-  /// The unit is not at work any more.
+  /// Marks the unit as stopped.
   void stopped(const std::string& unit) const { host_.put("run/units/" + unit, ""); }
-  /// The unit is not at work, and systemd is about to start it.
+  /// Marks the unit as stopped, with a queued start job.
   void queued(const std::string& unit) const { host_.put("run/units/" + unit, "queued"); }
-  /// The unit's ExecCondition= has passed it over.
+  /// Marks the unit as skipped by its ExecCondition=.
   void skipped(const std::string& unit) const { host_.put("run/units/" + unit, "skipped"); }
-  /// One of the unit's lines Condition…= has passed it over.
+  /// Marks the unit as skipped by one of its Condition…= lines.
   void unmet(const std::string& unit) const { host_.put("run/units/" + unit, "unmet"); }
-  /// The unit has run, and its program exited with an error.
+  /// Marks the unit as failed: its program exited with an error.
   void failed(const std::string& unit) const { host_.put("run/units/" + unit, "failed"); }
-  /// The unit's program exited with an error, and systemd will start it again.
+  /// Marks the unit as failed, with a restart by systemd to come.
   void trying_again(const std::string& unit) const { host_.put("run/units/" + unit, "again"); }
-  /// From now on jobs do not come to their end, until `false`.
+  /// With true, jobs do not finish until `false`.
   void hang(bool on) const {
     if (on)
       ::mkfifo(host_.path("run/hang").c_str(), 0600);
     else
       std::filesystem::remove(host_.path("run/hang"));
   }
-  /// What systemctl was told about units, a line each: "start a.service".
+  /// Returns the calls of systemctl about units, a line each: "start a.service".
   std::string told() const { return host_.text("run/told"); }
 
  private:
@@ -80,7 +79,7 @@ esac
 exit 0
 )";
 
-  /// @param program  of this machine; in the root it has the same place
+  /// @param program  of this machine; it gets the same path in the root
   void copy_with_libraries(const std::string& program) const {
     copy(program);
     FILE* lines = ::popen(("ldd " + program).c_str(), "r");

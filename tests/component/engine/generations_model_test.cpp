@@ -19,12 +19,12 @@ using slipway::testing::ScratchHost;
 using Sections = std::map<std::string, std::string>;  ///< by component: its section, as YAML
 using Names = std::vector<std::string>;
 
-/// Cannot be applied: the file that it would merge into is not JSON.
+/// Cannot be applied: the file to merge into is not JSON.
 constexpr const char* kBadMerge = ", merges: {/etc/bad.json: '{\"a\": 1}'}}";
 
 bool can_be_applied(const std::string& section) { return section.find("merges") == std::string::npos; }
 
-/// The file that a component writes, and what it writes there.
+/// Returns the file that a component writes, and its content.
 std::pair<std::string, std::string> file_of(const std::string& component, const std::string& section) {
   const auto between = [&](const std::string& left, const std::string& right) {
     const std::size_t from = section.find(left) + left.size();
@@ -39,14 +39,14 @@ struct ModelGeneration {
   Sections applied;
   Sections left_out;
   int before = 0;
-  /// Where it came from does not matter, nor what it has not.
+  /// Ignores its origin, and missing parts.
   bool operator==(const ModelGeneration& other) const { return applied == other.applied; }
 };
 
-/// What should be on the host.
+/// The expected state of the host.
 struct Model {
-  std::map<std::string, std::string> files;      ///< below /etc: what is there
-  std::map<std::string, std::string> originals;  ///< what is there again after a removal
+  std::map<std::string, std::string> files;      ///< below /etc: the existing files
+  std::map<std::string, std::string> originals;  ///< restored after a removal
   std::set<std::string> edited;                  ///< slipway's files that a user has changed
   std::map<int, ModelGeneration> generations;
   int current = 0;
@@ -70,8 +70,8 @@ struct Model {
     if (!edited.contains(made.first)) files[made.first] = made.second;
   }
 
-  /// From the generation in force to another, of which it becomes one.
-  /// @param target  a rollback's; 0: none
+  /// Moves from the active generation to a new one.
+  /// @param target  of a rollback; 0: none
   void become(ModelGeneration next, int target, bool partial) {
     const ModelGeneration base = now();
     for (const auto& [name, section] : base.applied)
@@ -80,7 +80,7 @@ struct Model {
       change_files(name, base.applied.contains(name) ? base.applied.at(name) : "", section);
     if (next.applied.empty()) {
       current = 0;
-      generations.clear();  // the state folder goes with the last component
+      generations.clear();  // the state folder is removed with the last component
       return;
     }
     if (current != 0 && next == base && (target == 0 || partial || target == current)) return;
@@ -97,7 +97,7 @@ struct Model {
     current = number;
   }
 
-  /// What an apply of these sections comes to.
+  /// Returns the result of an apply of these sections.
   /// @param only  empty: all
   ModelGeneration result_of(const Sections& wanted, const Names& only) const {
     const ModelGeneration base = now();
@@ -121,7 +121,7 @@ struct Model {
     return next;
   }
 
-  /// What one of the spec or of what stays requires is there, or is to be.
+  /// True when the requirements of the spec's and the remaining components exist, or will exist.
   bool is_sound(const Sections& wanted, const Names& only) const {
     std::set<std::string> names;
     for (const auto& [name, section] : wanted) names.insert(name);
@@ -138,7 +138,7 @@ struct Model {
   }
 };
 
-/// A host, its model, and what is done to both.
+/// A host, its model, and the operations on both.
 class Sequence {
  public:
   explicit Sequence(unsigned seed) : random_(seed) {
@@ -191,7 +191,7 @@ class Sequence {
     EXPECT_EQ(listed["generation"], model_.current) << story_;
   }
 
-  /// Everything goes, but what users have written.
+  /// Removes everything except files that users have written.
   void end() {
     if (model_.current == 0) return;
     run({"remove", "--all", "--yes"}, 0);
@@ -247,7 +247,7 @@ class Sequence {
 
   void apply(Names only) {
     const Sections wanted = some_sections();
-    std::erase_if(only, [&](const std::string& name) {  // any other is a slip of the command line
+    std::erase_if(only, [&](const std::string& name) {  // any other name is a usage error
       return !wanted.contains(name) && !model_.now().applied.contains(name);
     });
     write_spec(wanted);
@@ -263,7 +263,7 @@ class Sequence {
       const bool done = next.applied.contains(name) && next.applied.at(name) == section;
       all = all && (!looked_at || done);
     }
-    // A follower that is blocked keeps what it had, which may be what is wanted.
+    // A blocked follower keeps its former state, which may be the requested one.
     const bool blocked = wanted.contains("follower") && wanted.contains("probe") &&
                          !can_be_applied(wanted.at("probe")) &&
                          (only.empty() || (std::count(only.begin(), only.end(), "probe") != 0));
@@ -331,7 +331,7 @@ class Sequence {
     model_.edited.insert(path);
   }
 
-  /// What is gone comes back.
+  /// A removed file is restored.
   void take_file_and_boot() {
     const std::string path = some_owned_file();
     if (path.empty() || model_.edited.contains(path)) return;
@@ -340,7 +340,7 @@ class Sequence {
     boot_now(0);
   }
 
-  /// Killed while the probe's own action sleeps: those that leave, and bystander, are committed by then.
+  /// Killed while the probe's own action sleeps: removed components, and bystander, are committed by then.
   void kill_and_boot() {
     Sections wanted = some_sections();
     if (wanted.contains("bystander") && !can_be_applied(wanted.at("bystander"))) wanted.erase("bystander");
@@ -363,7 +363,7 @@ class Sequence {
     next.left_out.erase("bystander");
     if (model_.now().left_out.contains("bystander") && !next.applied.contains("bystander"))
       next.left_out["bystander"] = model_.now().left_out.at("bystander");
-    // Without anything applied there is nothing to boot into: an apply takes up what was cut off.
+    // Without an applied component there is no boot: an apply resumes the interrupted one.
     if (next.applied.empty()) {
       run({"remove", "--all", "--yes"}, 0);
       return model_.become({}, 0, false);
@@ -378,7 +378,7 @@ class Sequence {
   std::string story_;
 };
 
-/// SLIPWAY_TEST_SEQUENCES says how many; each is another seed.
+/// SLIPWAY_TEST_SEQUENCES is the number of sequences; each has another seed.
 TEST(GenerationsModel, FindsNoDifferenceInRandomSequences) {
   const char* const given = std::getenv("SLIPWAY_TEST_SEQUENCES");
   const unsigned sequences = given == nullptr ? 12 : static_cast<unsigned>(std::stoul(given));

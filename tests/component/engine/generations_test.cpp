@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What generations say, and what boots, rollbacks and removals do by them.
+// The contents of generations, and the actions of boots, rollbacks and removals based on them.
 #include <chrono>
 #include <thread>
 
@@ -19,12 +19,12 @@ using ::testing::Not;
 
 constexpr const char* kAbsent = "absent";
 
-/// A host on which a boot can be had: an image that has slipway, or the live machine.
+/// A host that can boot: an image with slipway, or the live machine.
 class Generations : public ::testing::Test {
  protected:
   Generations() {
     host.program = testing::installed_program();
-    host.put("usr/bin/slipway", "");  // an image that has it
+    host.put("usr/bin/slipway", "");  // an image with slipway
   }
   Ran run(const std::vector<std::string>& words, int code = 0) const {
     Ran ran = host.slipway(words);
@@ -61,12 +61,12 @@ class Generations : public ::testing::Test {
 constexpr const char* kPlainBystander = "    bystander: {}\n";
 constexpr const char* kUnmergeable = "    bystander: {merges: {/etc/bad.json: '{\"a\": 1}'}}\n";
 
-// The driver that was removed while runtime failed came back at the next boot.
+// Earlier a driver that was removed while runtime failed came back at the next boot.
 TEST_F(Generations, KeepWhatSucceededBesideWhatFailed) {
   host.put("etc/bad.json", "no JSON\n");
   probe("one", kPlainBystander);
   run({"apply"});
-  host.spec(kUnmergeable);  // the probe leaves, and bystander cannot be changed
+  host.spec(kUnmergeable);  // the probe is removed, and bystander cannot be changed
   const Ran failed = run({"apply"}, 1);
   EXPECT_EQ(content("etc/probe.conf"), kAbsent);
   EXPECT_THAT(failed.out, HasSubstr("Generation 2 is in force: what failed is in it as it was before"));
@@ -117,7 +117,7 @@ TEST_F(Generations, OfAnApplyOfSomeTouchNoOthers) {
   EXPECT_EQ(content("etc/third"), "here\n");
   run({"rollback", "--yes"});
   EXPECT_EQ(content("etc/other"), "here\n");
-  run({"rollback", "--yes"});  // to what had the probe alone
+  run({"rollback", "--yes"});  // to the generation with only the probe
   EXPECT_EQ(content("etc/other"), kAbsent);
   EXPECT_EQ(content("etc/probe.conf"), "one");
 }
@@ -142,11 +142,11 @@ TEST_F(Generations, RollingBackTwiceGoesTwoBack) {
   probe("four");
   run({"apply"});
   EXPECT_EQ(in_force(), 4);
-  run({"rollback", "--yes"});  // to where the fourth came from
+  run({"rollback", "--yes"});  // to the origin of the fourth
   EXPECT_EQ(content("etc/probe.conf"), "one");
 }
 
-// It was said which key is not known, as of a spec that could be corrected.
+// Earlier the error named the unknown key, as if the user could correct the spec.
 TEST_F(Generations, OfAnotherPluginSayWhichOneThatWas) {
   const std::string bystander = "    bystander: {file: /etc/by}\n";
   probe("one", bystander);
@@ -165,7 +165,7 @@ TEST_F(Generations, OfAnotherPluginSayWhichOneThatWas) {
   EXPECT_EQ(content("etc/probe.conf"), "two");
 }
 
-// It left a generation 3 in force that was the second one once more.
+// Earlier it left an active generation 3 that repeated the second one.
 TEST_F(Generations, RollbackThatFailsLeavesTheOneInForce) {
   probe("one");
   run({"apply"});
@@ -278,7 +278,8 @@ TEST_F(Generations, KeepTheirNumbersAfterGc) {
   EXPECT_THAT(status, Not(HasSubstr("of 5")));
 }
 
-/// Starts an apply, and kills it while the probe's own action sleeps: what comes before the probe is committed by then.
+/// Starts an apply, and kills it while the probe's own action sleeps: components before the probe are committed by
+/// then.
 void apply_and_kill(const ScratchHost& host) {
   const pid_t child = host.start({"apply"});
   while (!std::filesystem::exists(host.path("etc/asleep"))) {

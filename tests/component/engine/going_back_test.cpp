@@ -11,7 +11,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr const char* kGood = "    probe: {files: {/etc/probe.conf: good}}\n    bystander: {}\n";
-// While that file is there the probe does not work: what is applied brings its own failure.
+// While that file exists the probe does not work: the applied change causes its own failure.
 constexpr const char* kBad = "    probe: {files: {/etc/probe.conf: bad, /etc/probe-broken: x}}\n    bystander: {}\n";
 
 class GoingBack : public ::testing::Test {
@@ -27,7 +27,7 @@ class GoingBack : public ::testing::Test {
   ScratchHost host;
 };
 
-// "driver: failed" stood beside "Generation 2 is in force".
+// Earlier "driver: failed" was printed beside "Generation 2 is in force".
 TEST_F(GoingBack, IsWhatBecomesOfAChangeThatDoesNotWork) {
   apply_good();
   const auto before = host.tree();
@@ -80,7 +80,7 @@ TEST_F(GoingBack, IsNotDoneWhereTheSpecKeepsWhatFails) {
   EXPECT_EQ(host.text("etc/probe.conf"), "bad");
 }
 
-// A lost GPU fails the driver's verify before an upgrade and after it: going back would mend nothing.
+// A lost GPU fails the driver's verify before and after an upgrade: reverting would not help.
 TEST_F(GoingBack, IsNotDoneForWhatDidNotWorkBefore) {
   host.put("etc/probe-broken", "");
   host.spec("    probe: {files: {/etc/probe.conf: one}}\n");
@@ -100,7 +100,7 @@ TEST_F(GoingBack, HasNothingToGoBackToInAFirstApply) {
   EXPECT_THAT(first.out, HasSubstr("Generation 1 is in force"));
 }
 
-// What goes back was planned for the kernel and the hardware of the run that failed.
+// Earlier the reverted generation was planned for the kernel and hardware of the failed run.
 TEST_F(GoingBack, IsForTheKernelAndTheHardwareOfThatGeneration) {
   for (const char* release : {"6.1.0-1-amd64", "6.1.0-2-amd64"})
     std::filesystem::create_directories(host.path("usr/lib/modules/" + std::string(release)));
@@ -123,7 +123,7 @@ TEST_F(GoingBack, IsForTheKernelAndTheHardwareOfThatGeneration) {
 
 TEST_F(GoingBack, SaysThatWhatIsBackDoesNotWorkEither) {
   apply_good();
-  host.put("etc/probe-broken", "");  // not slipway's: it stays
+  host.put("etc/probe-broken", "");  // not slipway's file: it stays
   host.spec("    probe: {files: {/etc/probe.conf: bad}}\n    bystander: {}\n");
   const Ran bad = host.slipway({"apply"});
   EXPECT_EQ(bad.code, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/component/engine/installed.hpp - slipway as it is installed, with the tests' plugins beside it: a boot looks
-// nowhere else, whatever the environment says.
+// tests/component/engine/installed.hpp - an installed slipway with the tests' plugins beside it: a boot looks nowhere
+// else, whatever the environment says.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace slipway::testing {
 
-/// The program of an installation in that folder, which has the plugins of these.
+/// Creates an installation with these plugins in that folder, and returns its program.
 inline std::string install_into(const TempDir& folder, const std::vector<std::string>& plugin_folders) {
   namespace fs = std::filesystem;
   const fs::path bin = folder.at("usr/bin");
@@ -25,7 +25,7 @@ inline std::string install_into(const TempDir& folder, const std::vector<std::st
   return (bin / "slipway").string();
 }
 
-/// The program of an installation that lasts as long as the test program.
+/// Returns the program of an installation that lasts as long as the test program.
 inline const std::string& installed_program() {
   static const TempDir folder;
   static const std::string program = install_into(folder, {SLIPWAY_TEST_PLUGINS});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What commands log on standard error: --log-format, SLIPWAY_LOG and -v.
+// The log output of commands on standard error: --log-format, SLIPWAY_LOG and -v.
 #include "tests/component/engine/scratch_host.hpp"
 
 namespace slipway {
@@ -17,7 +17,7 @@ constexpr const char* kLoggedOnce = "    probe: {files: {/etc/probe.conf: one}}\
 constexpr const char* kLoggedTwice = "    probe: {files: {/etc/probe.conf: two}}\n";
 constexpr const char* kLoggedFailing = "    probe: {custom: fails}\n";
 
-/// A variable of the environment for as long as this lives.
+/// Sets an environment variable during its lifetime.
 class Variable {
  public:
   Variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
@@ -29,7 +29,7 @@ class Variable {
   const char* name_;
 };
 
-/// The lines of a log of JSON. A line that is none fails the test.
+/// Returns the lines of a JSON log. An invalid line fails the test.
 std::vector<Json> events(const std::string& log) {
   std::vector<Json> all;
   std::istringstream lines(log);
@@ -40,7 +40,7 @@ std::vector<Json> events(const std::string& log) {
   return all;
 }
 
-/// The first event whose message has this in it; null: there is none.
+/// Returns the first event whose message contains this; null: there is none.
 Json event_with(const std::string& log, const std::string& words) {
   for (const Json& event : events(log))
     if (event.value("message", "").find(words) != std::string::npos) return event;
@@ -135,7 +135,7 @@ TEST(LogLevel, ThatIsWrongIsAnErrorWithTheVariableAndWhatItMayBe) {
   }
 }
 
-// A plugin's text could clear the screen, and write lines that looked like slipway's own.
+// Earlier a plugin's text could clear the screen, and write lines that looked like slipway's own.
 TEST(LogLine, IsOneWhateverAPluginSays) {
   const ScratchHost host;
   host.put("etc/probe-says", "\x1b[2J\rslipway: all is well\x07\n");

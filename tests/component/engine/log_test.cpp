@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `slipway log`: what was done on this machine.
+// `slipway log`: the history of this machine.
 #include "tests/component/engine/scratch_host.hpp"
 
 namespace slipway {
@@ -56,7 +56,7 @@ Json image_log(const ScratchHost& host) {
   return Json::parse(ran.out, nullptr, false)["entries"];
 }
 
-// A machine that was booted from an image did not know what had been done in it.
+// Earlier a machine that was booted from an image had no log of the work done in it.
 TEST(Log, OfARootThatIsNotLiveIsInTheRootAndSaysNothingOfTheMachineThatBuilds) {
   const ScratchHost host;
   host.spec(kOne);
@@ -102,7 +102,7 @@ TEST(Log, OfAnImageGoesWithTheLastComponentUnlessAMachineWroteToItAsWell) {
   EXPECT_EQ(image_log(host)[2]["command"], "remove");
 }
 
-// A removal that was killed after the state went left the log for good, and /var with it.
+// Earlier a removal that was killed after the state was removed left the log for good, and /var with it.
 TEST(Log, OfAnImageGoesWithTheNextRunAfterARemovalThatWasCutOff) {
   ScratchHost host;
   host.spec("    probe: {files: {/etc/probe.conf: one}}\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Components that set keys in files which belong to somebody else: applied, shared, edited by hand, taken away again.
+// Components that set keys in files of other programs: applied, shared, edited by hand, removed again.
 #include "scratch_host.hpp"
 
 namespace slipway {
@@ -79,7 +79,7 @@ TEST_F(MergeTest, TwoComponentsShareAFileAndGoInEitherOrder) {
   }
 }
 
-// The plan named the key, the apply left it where it was, and from then on nobody knew whose it was.
+// Earlier the plan named the key, the apply left it in place, and then no record had its owner.
 TEST_F(MergeTest, GivesBackAKeyThatItsComponentNoLongerSets) {
   spec(R"({"root": "/data", "plugins": {"io.containerd.grpc.v1.cri": {"enable_cdi": true}}})");
   ASSERT_EQ(apply().code, 0);
@@ -139,7 +139,7 @@ TEST_F(MergeTest, RefusesAFileThatDoesNotParseAndNamesThePlace) {
   EXPECT_EQ(host_.tree(), before);
 }
 
-// The records of an image are its author's words: one without a key ended slipway.
+// An image's author writes its records: earlier one without a key ended slipway.
 TEST_F(MergeTest, ADamagedRecordIsAnErrorThatNamesTheFile) {
   spec(R"({"root": "/data"})");
   ASSERT_EQ(apply().code, 0);

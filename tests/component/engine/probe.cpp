@@ -13,7 +13,7 @@
 
 namespace slipway::probe {
 
-/// Path to the keys to set, as JSON text; the path's ending names the format.
+/// Maps the path to the keys to set, as JSON text; the path's suffix is the format.
 void add_merges(const Spec& spec, Plan& plan) {
   const Json merges = spec.value("merges");
   for (const auto& [path, keys] : merges.items())
@@ -21,7 +21,7 @@ void add_merges(const Spec& spec, Plan& plan) {
         {.path = path, .format = path.substr(path.rfind('.') + 1), .set = Json::parse(keys.get<std::string>())}));
 }
 
-/// Units that are enabled, and started where there is a systemd.
+/// Units that are enabled, and started if systemd is available.
 void add_units(const Spec& spec, Plan& plan) {
   const Json units = spec.value("units");
   for (const auto& [name, content] : units.items())
@@ -29,7 +29,7 @@ void add_units(const Spec& spec, Plan& plan) {
         action::systemd_unit({.name = name, .content = content.get<std::string>(), .enabled = true, .started = true}));
 }
 
-/// Where the file is, goes to sleep for good; before, it makes the file outside of the root that this one names.
+/// If the file exists, creates the file outside of the root that it names, and sleeps forever.
 void hang_at(const char* path, const Host& host) {
   const auto marker = host.read(path);
   if (!marker) return;
@@ -87,7 +87,7 @@ class Probe : public Component {
     return findings;
   }
 
-  // The marker stands for the state of a device, which is outside of the root's files.
+  // The marker represents the state of a device, which is outside of the root's files.
   Result<bool> check(const Action& action, const Host&) const override {
     return std::filesystem::exists(action.value("data").value("marker", ""));
   }

@@ -23,7 +23,7 @@ using ::testing::Not;
 constexpr const char* kSleeps = "    probe: {files: {/etc/probe.conf: \"ours\\n\", /new/file: x}, custom: sleeps}\n";
 constexpr const char* kWorks = "    probe: {files: {/etc/probe.conf: \"ours\\n\", /new/file: x}}\n";
 
-/// Starts an apply that hangs in its custom action, after its files are switched in.
+/// Starts an apply that hangs in its custom action, after its files are in place.
 pid_t start_and_wait_for_switch(const ScratchHost& host) {
   const pid_t child = host.start({"apply"});
   for (int i = 0; i < 600 && !std::filesystem::exists(host.path("new/file")); ++i)
@@ -59,7 +59,7 @@ TEST(Recovery, AfterAKillTheNextApplyEndsWithTheSameTree) {
   EXPECT_EQ(wait_for(child), 128 + SIGKILL);
   EXPECT_EQ(host.text("etc/probe.conf"), "ours\n");
   EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("cut off"));
-  for (const std::string command : {"verify", "doctor"}) {  // they passed over it
+  for (const std::string command : {"verify", "doctor"}) {  // they skipped it
     const Ran ran = host.slipway({command, "-f", host.folder().at("host.yaml").string()});
     EXPECT_EQ(ran.code, 1);
     EXPECT_THAT(ran.out, HasSubstr("fail  slipway.apply: an apply was cut off"));
@@ -88,8 +88,8 @@ TEST(Recovery, RemoveAfterAKillReturnsTheEarlierTree) {
   EXPECT_EQ(host.tree(), before);
 }
 
-// The files are in place and recorded; only the service has not read them yet.
-/// The calls of a kind that slipway and its tools make, in their order.
+// The files are in place and recorded; only the service has not read them yet. Returns the calls of a kind that slipway
+// and its tools make, in their order.
 std::vector<std::string> calls_of(ScratchHost& host, const std::vector<std::string>& words, const std::string& kinds) {
   const std::string trace = host.folder().at("trace").string();
   host.folder().file("traced", "#!/bin/sh\nexport ASAN_OPTIONS=detect_leaks=0\nexec strace -f -qq -o '" + trace +
@@ -105,7 +105,7 @@ std::vector<std::string> calls_of(ScratchHost& host, const std::vector<std::stri
   return lines;
 }
 
-// A disk that went away right afterwards left empty files of depmod's, and nothing made them anew.
+// Earlier a disk that failed right afterwards left empty files of depmod's, which were not created again.
 TEST(Recovery, ATriggerIsCrossedOffOnceWhatItWroteIsOnTheDisk) {
   if (std::system("strace true 2> /dev/null") != 0) GTEST_SKIP() << "strace does not work here";
   ScratchHost host;
@@ -150,7 +150,7 @@ TEST(Recovery, RunsARestartThatAKilledApplyLeft) {
   EXPECT_EQ(systemd.told(), "");
 }
 
-// Killed a moment earlier, before the files count: they are undone, come anew, and the restart with them.
+// Killed a moment earlier, before the files are committed: they are undone, applied again, and the restart is repeated.
 TEST(Recovery, RunsTheRestartForFilesThatHadToComeAnew) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;
@@ -159,7 +159,7 @@ TEST(Recovery, RunsTheRestartForFilesThatHadToComeAnew) {
   const std::string files = "    probe: {files: {/new/file: one}, trigger: \"restart:a.service\"";
   host.spec(files + ", custom: sleeps}\n");
   const pid_t child = start_and_wait_for_switch(host);
-  // The restart comes before the action that sleeps: one that a dead slipway has just begun would be told later.
+  // The restart comes before the sleeping action: slipway may log a just started one only later.
   for (int i = 0; i < 600 && systemd.told().empty(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   ::kill(child, SIGKILL);
   wait_for(child);
@@ -184,7 +184,7 @@ TEST(Boot, ThatFailedIsNamedByStatusVerifyAndDoctor) {
     EXPECT_THAT(host.slipway({command}).out, HasSubstr("warning  slipway-boot.boot: slipway-boot.service has failed"));
 }
 
-// Only systemctl knew, and a join script started behind a boot that had failed.
+// Earlier only systemctl showed the failure, and a join script started after a failed boot.
 TEST(Boot, ThatIsNotFinishedIsNotVerified) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;
@@ -218,7 +218,7 @@ TEST(Boot, ThatDoesNotPassOnceKubeletRunsIsNamed) {
   EXPECT_THAT(host.slipway({"verify", "--boot"}).out, Not(HasSubstr("verify-late")));
 }
 
-/// Starts it, and waits until it says these words.
+/// Starts it, and waits for these words in its output.
 pid_t started_until(const ScratchHost& host, const std::vector<std::string>& words, const std::string& says) {
   const pid_t child = host.start(words);
   EXPECT_TRUE(testing::comes_true([&] { return host.error_text().find(says) != std::string::npos; }))
@@ -232,7 +232,7 @@ int exit_code_of(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// What is ordered behind slipway-ready.target failed at a first boot, before anything was applied, and for good.
+// Earlier units ordered after slipway-ready.target failed at a first boot, before the first apply, and for good.
 TEST(Boot, BeforeTheFirstApplyIsVerifiedOnceThatHasEnded) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;
@@ -273,7 +273,7 @@ TEST(Boot, IsVerifiedWhereItHasBeenProvisionedWhateverIsAtWork) {
   EXPECT_EQ(verified.code, 0) << verified.out << verified.err;
 }
 
-// kubelet and engines need a while to come up: a look at the moment when they are started would find nothing.
+// kubelet and engines take a while to start: a check right after their start would fail.
 TEST(LateVerify, IsRepeatedUntilAllPasses) {
   ScratchHost host;
   host.program = testing::installed_program();
@@ -286,7 +286,7 @@ TEST(LateVerify, IsRepeatedUntilAllPasses) {
   EXPECT_EQ(exit_code_of(verify), 0) << host.error_text();
 }
 
-// Before a join kubelet is started every ten seconds, and each of its starts would have tried a container.
+// Before a join kubelet is started every ten seconds; earlier each of its starts would have tried a container.
 TEST(LateVerify, WaitsWhileKubeletIsStartedAgainAndAgain) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;
@@ -317,7 +317,7 @@ TEST(LateVerify, IsOfTheGenerationInForce) {
   EXPECT_EQ(host.slipway({"verify", "--after-boot"}).code, 0);
 }
 
-// Whether it was between two tries or had given up, status said to write a spec.
+// Earlier status advised to write a spec, both between two tries and after the last.
 TEST(Boot, ThatFailedIsNamedAlsoOfTheUnitThatProvisions) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;
@@ -335,7 +335,7 @@ TEST(Boot, ThatFailedIsNamedAlsoOfTheUnitThatProvisions) {
                 HasSubstr("warning  slipway.apply-unit: slipway-apply.service has given up"));
 }
 
-// A kill between the last change and verify left a component that nobody had asked whether it works.
+// Earlier a kill between the last change and verify left a component that was never verified.
 TEST(Recovery, VerifiesWhatTheKilledApplyHadDone) {
   ScratchHost host;
   host.put("etc/probe-hang-in-verify", host.folder().at("asleep").string());
@@ -376,7 +376,7 @@ TEST(Lock, LetsOneApplyAtATimeWorkOnARoot) {
   const Ran second = host.slipway({"apply"});
   EXPECT_EQ(second.code, 75);
   EXPECT_THAT(second.err, HasSubstr("another slipway"));
-  // What is under way was called cut off.
+  // Earlier a running change was called interrupted.
   const Ran status = host.slipway({"status"});
   EXPECT_THAT(status.out, HasSubstr("another slipway is changing this root: slipway"));
   EXPECT_THAT(status.out, ::testing::ContainsRegex("\\(pid [0-9]+\\), under way since [0-9:]+ UTC; probe: "));
@@ -386,7 +386,7 @@ TEST(Lock, LetsOneApplyAtATimeWorkOnARoot) {
   EXPECT_THAT(host.slipway({"status"}).out, ::testing::Not(HasSubstr("under way"))) << "what the dead one noted is old";
 }
 
-// While a first apply downloaded, status said that nothing was provisioned, and to write a spec.
+// Earlier, while a first apply downloaded, status said that nothing was provisioned, and to write a spec.
 TEST(Lock, IsSaidByStatusFromTheFirstMomentOfAFirstApply) {
   ScratchHost host;
   host.live = true;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each file of a root's state, damaged in each way: what can be read is used, and `slipway repair` makes up for the
-// rest.
+// Each file of a root's state, damaged in each way: readable files are used, and `slipway repair` restores the rest.
 #include <set>
 
 #include "tests/component/engine/scratch_host.hpp"
@@ -27,7 +26,7 @@ struct Case {
   bool stops_removal = false;            ///< of another component too
   bool stops_removal_of_all = false;     ///< before the repair
   std::set<std::string> leftovers = {};  ///< after the repair, an apply, and a removal of all
-  std::set<std::string> lost = {};       ///< what is not there any more then
+  std::set<std::string> lost = {};       ///< files that are missing then
 };
 
 class Repair : public ::testing::TestWithParam<Case> {
@@ -41,7 +40,7 @@ class Repair : public ::testing::TestWithParam<Case> {
     const Ran applied = host.slipway({"apply"});
     EXPECT_EQ(applied.code, 0) << applied.out << applied.err;
   }
-  /// The state's file, of which the name is known once there is one.
+  /// Returns the state's file, whose name is known once it exists.
   std::string file() const {
     const std::string name = GetParam().file;
     return kState + (name == "originals"
@@ -56,7 +55,7 @@ class Repair : public ::testing::TestWithParam<Case> {
                                             {"no JSON", "{ this is not JSON"},
                                             {"another shape", R"({"files": [1], "component": 5})"},
                                             {"a list", "[[]]"}};
-    if (whole[0] == '2' || whole[0] == '3') ways.erase("truncated");  // "3 0.1.0": the number says it all
+    if (whole[0] == '2' || whole[0] == '3') ways.erase("truncated");  // "3 0.1.0": the number is the content
     return ways;
   }
   void save() const { copy("root", "saved"); }
@@ -91,7 +90,7 @@ void Repair::repair_and_go_on(const std::string& damaged) const {
   }
 }
 
-// Nothing but removing it by hand helped.
+// Earlier only removing it by hand helped.
 TEST(RepairOfALink, ToNothingInThePlaceOfARecordSetsItAside) {
   for (const std::string file : {"components/bystander.json", "generations/1.json"}) {
     const ScratchHost host;
@@ -223,7 +222,7 @@ class RepairOf : public ::testing::Test {
   const std::string record = kState + "components/probe.json";
 };
 
-// A digest of what slipway itself wrote was looked for among the originals.
+// Earlier a digest that slipway itself had written was looked up among the originals.
 TEST_F(RepairOf, AWholeStateChangesNothing) {
   const auto before = host.tree();
   expect_whole();
@@ -283,13 +282,13 @@ TEST_F(RepairOf, ThingsThatAreNoFilesOpensNone) {
 TEST_F(RepairOf, ANumberThatLeadsToNoGenerationTakesTheNewestThatThereIs) {
   host.spec("    probe: {files: {/etc/probe.conf: y}}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
-  fs::remove(host.path(kState + "generations/2.json"));  // as a kill of a repair may leave it
+  fs::remove(host.path(kState + "generations/2.json"));  // as after a kill of a repair
   expect_refusals("/" + kState + "generations/current");
   repair();
   EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("Generation 1 is in force"));
 }
 
-// SQLite removed the log beside an empty file, and `slipway status` with it what an apply had to undo.
+// Earlier SQLite removed the log beside an empty file, so `slipway status` destroyed what an apply had to undo.
 TEST_F(RepairOf, AJournalKeepsItAndLeavesTheRestToThePlan) {
   const std::string journal = kState + "journal.sqlite";
   for (const std::string& content : {std::string(4096, '\0'), std::string("no database"), std::string()}) {
@@ -300,7 +299,7 @@ TEST_F(RepairOf, AJournalKeepsItAndLeavesTheRestToThePlan) {
     EXPECT_EQ(host.slipway({"remove", "probe"}).code, 1);
     EXPECT_EQ(host.slipway({"repair", "--dry-run"}).code, 2);
     auto after = host.tree();
-    for (const std::string& file : {journal, journal + "-wal"})  // whose modes are closed to others
+    for (const std::string& file : {journal, journal + "-wal"})  // only the owner may access them
       EXPECT_EQ(after[file].substr(7), before.at(file).substr(7)) << content;
     repair();
     EXPECT_FALSE(fs::exists(host.path(journal)));
@@ -309,7 +308,7 @@ TEST_F(RepairOf, AJournalKeepsItAndLeavesTheRestToThePlan) {
   EXPECT_EQ(host.text(kState + "damaged/journal.sqlite.3-wal"), "what is to be undone");
 }
 
-// It was taken for the log of an apply that had not intended anything.
+// Earlier it was taken for the log of an apply without intentions.
 TEST_F(RepairOf, ALogOfTheJournalThatIsNoneIsDamageToo) {
   const std::string journal = kState + "journal.sqlite";
   for (const std::string& content : {std::string("{\"no\": \"log\"}"), std::string(100'000, '\0')}) {

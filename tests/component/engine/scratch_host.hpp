@@ -28,7 +28,7 @@
 
 namespace slipway::testing {
 
-/// Waits until it holds, as long as that may take on a busy machine.
+/// Waits for a condition, as long as a busy machine may need.
 inline bool comes_true(const std::function<bool()>& what) {
   const auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(2);
   while (!what()) {
@@ -44,7 +44,7 @@ struct Ran {
   std::string err;
 };
 
-/// A folder with `root/`, `host.yaml` and a cache, and slipway with only the test's plugins.
+/// A folder with `root/`, `host.yaml` and a cache, and a slipway with the test's plugins only.
 class ScratchHost {
  public:
   ScratchHost() {
@@ -52,39 +52,39 @@ class ScratchHost {
     folder_.directory("cache");
   }
 
-  /// The components section, YAML indented by four.
+  /// Sets the components section, YAML indented by four.
   void spec(const std::string& components) const {
     folder_.file("host.yaml",
                  "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: test}\nspec:\n  components:\n" + components);
   }
   std::filesystem::path path(const std::string& inside) const { return folder_.at("root/" + inside); }
   const TempDir& folder() const { return folder_; }
-  /// A file of the user's, as old as any other.
+  /// Creates a file of the user, with the time of other files.
   void put(const std::string& inside, const std::string& content) const {
     folder_.file("root/" + inside, content);
     std::filesystem::last_write_time(path(inside), std::filesystem::file_time_type{});
   }
-  /// Act on the running kernel as well: custom actions are boot work otherwise.
+  /// Act on the running kernel too: custom actions are left to a boot otherwise.
   bool live = false;
-  /// The root, an image where no machine is simulated, has slipway.
+  /// The root (an image if no machine is simulated) has slipway.
   bool installed = false;
   std::string program = SLIPWAY_PROGRAM;
-  std::string plugins = SLIPWAY_TEST_PLUGINS;  ///< the folder of the plugins that there are
+  std::string plugins = SLIPWAY_TEST_PLUGINS;  ///< the plugin folder
   std::string text(const std::string& inside) const { return read(path(inside)); }
 
-  /// What the last one started wrote to standard error.
+  /// Returns the standard error of the last started program.
   std::string error_text() const { return read(folder_.at("err")); }
 
   Ran slipway(const std::vector<std::string>& words) const { return ended(start(words)); }
 
-  /// The program with these words and no others.
+  /// Runs the program with these arguments only.
   Ran bare(std::vector<std::string> words) const {
     words.insert(words.begin(), program);
     return ended(start_with(std::move(words), {}));
   }
 
   /// Starts it and returns its pid; output goes to files that slipway() reads.
-  /// @param variables  "NAME=value", in the place of the test's own
+  /// @param variables  "NAME=value", replacing the test's own
   pid_t start(std::vector<std::string> words, std::vector<std::string> variables = {}) const {
     words.insert(words.begin(), program);
     const auto is_one_of = [&words](const auto& names) { return std::ranges::count(names, words[1]) != 0; };
@@ -113,7 +113,7 @@ class ScratchHost {
     return info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
   }
 
-  /// Path to "type mode content" of everything in the root.
+  /// Returns "type mode content" by path for everything in the root.
   std::map<std::string, std::string> tree() const {
     std::map<std::string, std::string> picture;
     namespace fs = std::filesystem;
@@ -126,7 +126,7 @@ class ScratchHost {
         line << fs::read_symlink(entry.path()).string();
       else if (entry.is_regular_file())
         line << read(entry.path());
-      // Not fs::relative(), which follows links: a link and what it leads to would be one.
+      // Not fs::relative(), which follows links: a link and its target would be one.
       picture[entry.path().lexically_relative(folder_.at("root")).string()] = line.str();
     }
     return picture;

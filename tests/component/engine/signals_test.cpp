@@ -30,7 +30,7 @@ class Signals : public ::testing::Test {
     return host.start({command, "--sim", "h100x8", "-f", host.folder().at("host.yaml").string()},
                       {"TMPDIR=" + temporary.string()});
   }
-  /// Starts the command, sends the first signal once it is at work, and the other one until it has ended.
+  /// Starts the command, sends the first signal while it works, and the other one until it has ended.
   /// @return how it ended
   int stopped(const std::string& command, int first, int second) const {
     std::filesystem::remove(asleep);
@@ -53,7 +53,7 @@ class Signals : public ::testing::Test {
   const std::filesystem::path asleep = host.folder().at("asleep");
 };
 
-// /tmp/slipway-sim-… stayed after every signal.
+// Earlier /tmp/slipway-sim-… stayed after every signal.
 TEST_F(Signals, LeaveNoTemporaryFolderBehind) {
   host.put("etc/probe-hang-in-detect", asleep.string());
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGKILL})
@@ -83,7 +83,7 @@ TEST_F(Signals, AreNotNeededForTheTemporaryFolderToGo) {
   EXPECT_EQ(entries(temporary), std::vector<std::string>{}) << "when it has ended, not some time later";
 }
 
-// SIGHUP ended an apply with 129, in the middle of its changes.
+// Earlier SIGHUP ended an apply with 129, in the middle of its changes.
 TEST_F(Signals, OfAClosedTerminalLetTheApplyFinishItsComponent) {
   host.live = true;
   host.spec("    probe: {files: {/new/file: x}, custom: naps, marker: " + host.folder().at("marker").string() +
@@ -100,7 +100,7 @@ TEST_F(Signals, OfAClosedTerminalLetTheApplyFinishItsComponent) {
   EXPECT_THAT(host.slipway({"status"}).out, ::testing::Not(HasSubstr("cut off")));
 }
 
-// Each component that had not had its turn said so anew, with the same advice.
+// Earlier each component whose turn had not come reported it again, with the same advice.
 TEST_F(Signals, AreReportedOnceForAllComponentsThatAreLeftOut) {
   host.live = true;
   host.spec("    bystander: {naps_until: " + host.folder().at("marker").string() +
@@ -116,7 +116,7 @@ TEST_F(Signals, AreReportedOnceForAllComponentsThatAreLeftOut) {
   ::waitpid(child, &status, 0);
   EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 1);
   const std::string output = host.error_text();
-  EXPECT_THAT(output, HasSubstr("probe\n"));  // the bystander is one of them where it was undone
+  EXPECT_THAT(output, HasSubstr("probe\n"));  // the bystander is one of them if it was undone
   const std::size_t first = output.find("stopped by a signal; not applied: ");
   ASSERT_NE(first, std::string::npos) << output;
   EXPECT_EQ(output.find("stopped by a signal", first + 1), std::string::npos) << output;

@@ -2,7 +2,7 @@
 // tests/component/engine/spawn.hpp - starts a program from a test that has threads.
 //
 // A test with a gRPC server has threads, and one of them may hold the allocator's lock at the moment of a fork: a child
-// that then allocates or reopens its streams waits for ever. posix_spawn(3) does nothing of that kind in the child.
+// that then allocates or reopens its streams waits forever. posix_spawn(3) does nothing of that kind in the child.
 #pragma once
 
 #include <string>
@@ -18,14 +18,14 @@ namespace slipway::testing {
 
 struct Spawn {
   std::vector<std::string> words;           ///< the program, looked up in $PATH when it has no slash, and its arguments
-  std::vector<std::string> variables = {};  ///< "NAME=value", in the place of the test's own
+  std::vector<std::string> variables = {};  ///< "NAME=value", replacing the test's own
   std::string in = "/dev/null";
-  std::string out = {};  ///< a file that is made anew; empty: the test's own
+  std::string out = {};  ///< a file that is created; empty: the test's own
   std::string err = {};  ///< may be the same file as `out`
   bool own_group = false;
 };
 
-/// This process's environment with some variables in the place of its own.
+/// Returns this process's environment with some variables replaced.
 inline std::vector<std::string> environment_with(const std::vector<std::string>& variables) {
   std::vector<std::string> all = variables;
   for (char** own = environ; *own != nullptr; ++own) {

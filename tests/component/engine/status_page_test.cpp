@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `slipway status` on one screen: the machine, what is applied since when, and what is to be done next.
+// `slipway status` on one screen: the machine, the applied generation and its time, and the next step.
 #include "tests/component/engine/scratch_host.hpp"
 
 namespace slipway {
@@ -16,7 +16,7 @@ class StatusPage : public ::testing::Test {
  protected:
   StatusPage() { host.live = true; }
   Json status() const { return Json::parse(host.slipway({"status", "-o", "json"}).out); }
-  /// The log is of the machine; times in it are what the test says.
+  /// The log belongs to the machine; the test sets its times.
   void log_time(const std::string& from, const std::string& to) const {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(host.folder().at("log"))) {
       if (!entry.is_regular_file()) continue;
@@ -27,7 +27,7 @@ class StatusPage : public ::testing::Test {
       std::ofstream(entry.path()) << text;
     }
   }
-  /// An `apply --boot --only …` of this machine, as units start it.
+  /// Logs an `apply --boot --only …` of this machine, as units start it.
   void log_apply(const std::string& boot_id, const std::vector<std::string>& only,
                  const std::vector<std::string>& changes) {
     const std::string id = std::to_string(++applies_);
@@ -99,7 +99,7 @@ TEST_F(StatusPage, KnowsSinceWhenAComponentFails) {
   EXPECT_EQ(status()["components"]["probe"].value("since", "").substr(0, 10), "2026-01-02");
 }
 
-// Each was "a bug in slipway".
+// Earlier each was "a bug in slipway".
 TEST_F(StatusPage, NamesRecordsOfAnotherTypeAsDamage) {
   host.spec("    bystander: {}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
@@ -128,7 +128,8 @@ TEST_F(StatusPage, NamesRecordsOfAnotherTypeAsDamage) {
   damaged("generations/1.json", generation.dump());
 }
 
-// Nobody saw that a program writes an engine's file anew at each of its runs, as the file was right again.
+// A program rewrites an engine's file at each of its runs: earlier that was invisible, because the file was right
+// again.
 TEST_F(StatusPage, NamesWhatAnApplyOfOneComponentHasPutBackSinceTheMachineBooted) {
   host.live = true;
   std::string boot;

@@ -24,14 +24,14 @@ class Recorded : public ScratchHost {
     const auto how =
         fs::copy_options::recursive | fs::copy_options::copy_symlinks | fs::copy_options::overwrite_existing;
     fs::copy(from, path(""), how);
-    // git keeps no modes: the files are as slipway made them but for what the checkout's umask took.
+    // git keeps no modes: the files are as slipway made them, except for the checkout's umask.
     for (const auto& entry : fs::recursive_directory_iterator(path("")))
       if (!entry.is_symlink()) fs::permissions(entry.path(), entry.is_directory() ? fs::perms(0755) : fs::perms(0644));
     spec(kDesired);
   }
 };
 
-// But for slipway's own unit, which every version may write as it sees fit.
+// Except slipway's own unit, which every version may write differently.
 TEST(StateOfAnEarlierFormat, IsReadAndNothingOfItsComponentsIsLeftToDo) {
   const Recorded host;
   const auto before = host.tree();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a user writes between plan and apply, while an apply is at work, after one was cut off, or between generations:
-// it is never lost, and is reported.
+// A user's edits between plan and apply, during an apply, after one was cut off, or between generations: they are never
+// lost, and are reported.
 #include <chrono>
 #include <csignal>
 #include <thread>
@@ -22,10 +22,10 @@ class UserEdits : public ::testing::Test {
   UserEdits() { host_.live = true; }
 
   std::string marker() const { return host_.folder().at("marker").string(); }
-  /// A component that comes before the probe and naps for a second; its file says when.
+  /// A component that runs before the probe and sleeps for a second; its file says when.
   std::string nap() const { return "    bystander: {naps_until: " + marker() + "}\n"; }
 
-  /// Starts an apply and waits until this file is there.
+  /// Starts an apply and waits for this file.
   pid_t start_until(const std::string& file) const {
     const pid_t child = host_.start({"apply"});
     for (int i = 0; i < 600 && !std::filesystem::exists(host_.path(file)); ++i)
@@ -38,7 +38,7 @@ class UserEdits : public ::testing::Test {
     ::waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
-  /// An apply of the spec, during which the probe's file is edited as soon as `sign` is there.
+  /// Applies the spec, and edits the probe's file as soon as `sign` exists.
   int edit_during_apply(const std::string& sign) const {
     const pid_t child = start_until(sign);
     host_.put("etc/probe.conf", kEdit);
@@ -72,7 +72,7 @@ TEST_F(UserEdits, BetweenASavedPlanAndItsApplyMakeThePlanOutOfDate) {
   EXPECT_EQ(host_.text("etc/probe.conf"), kEdit);
 }
 
-// The plan was made before the first component's turn, and its files were written without another look.
+// Earlier the plan was made before the first component's turn, and its files were written without another check.
 TEST_F(UserEdits, OfAFileWhoseTurnIsStillToComeAreKept) {
   host_.spec("    probe: {files: {/etc/probe.conf: one}}\n");
   ASSERT_EQ(host_.slipway({"apply"}).code, 0);
@@ -101,14 +101,14 @@ TEST_F(UserEdits, OfAFileThatIsReplacedForTheFirstTimeComeBackWithItsRemoval) {
   EXPECT_EQ(host_.text("etc/probe.conf"), kEdit);
 }
 
-// What lay there at the end of the apply was taken for slipway's own.
+// Earlier the content at the end of the apply was taken for slipway's own.
 TEST_F(UserEdits, OfAFileThatThisApplyHasJustWrittenAreKept) {
   host_.spec("    probe: {files: {/etc/probe.conf: one}, custom: naps, marker: " + marker() + "}\n");
   EXPECT_EQ(edit_during_apply("etc/probe.conf"), 0) << host_.error_text();
   expect_reported_as_drift();
 }
 
-// An edit in the moment after the rename was taken for what slipway had written.
+// Earlier an edit right after the rename was taken for slipway's content.
 TEST_F(UserEdits, OfAFileRightAfterItsRenameAreKept) {
   if (std::system("strace true 2> /dev/null") != 0) GTEST_SKIP() << "strace does not work here";
   host_.spec("    probe: {files: {/etc/probe.conf: one}, custom: naps, marker: " + marker() + "}\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A component whose device somebody uses: what an apply says then, and how `apply --wait` comes back.
+// A component whose device is in use: the message of an apply then, and how `apply --wait` tries again.
 #include <csignal>
 
 #include "scratch_host.hpp"
@@ -19,7 +19,7 @@ std::size_t count_of(const std::string& text, const std::string& part) {
   return count;
 }
 
-/// A live root with a probe whose device is in use while a file is there.
+/// A live root with a probe whose device is in use while a file exists.
 class Waiting : public ::testing::Test {
  protected:
   Waiting() {
@@ -40,7 +40,7 @@ class Waiting : public ::testing::Test {
     ::waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
-  /// Beside the one that waits, whose output it leaves alone.
+  /// Starts a command beside the waiting one, without using its output files.
   pid_t start_beside(std::vector<std::string> words) const {
     words.insert(words.begin(), host.program);
     words.insert(words.end(), {"--live", "--root", host.folder().at("root").string(), "--cache",
@@ -103,7 +103,7 @@ TEST_F(Waiting, ReadsTheSpecAnew) {
   host.folder().file("new.yaml",
                      "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: test}\nspec:\n"
                      "  components:\n    bystander: {file: /etc/other}\n");
-  std::filesystem::rename(host.folder().at("new.yaml"), host.folder().at("host.yaml"));  // it is never half written
+  std::filesystem::rename(host.folder().at("new.yaml"), host.folder().at("host.yaml"));  // replaced atomically
   EXPECT_EQ(end_of(child), 0) << host.error_text();
   EXPECT_TRUE(std::filesystem::exists(host.path("etc/other")));
   EXPECT_FALSE(std::filesystem::exists(done));
@@ -111,7 +111,7 @@ TEST_F(Waiting, ReadsTheSpecAnew) {
 
 TEST_F(Waiting, LeavesTheRootToOthers) {
   const pid_t child = start({"apply", "--wait=1h"});
-  // An apply of the waiting one may just be under way (75): that is over soon. The probe waits in the removal as well.
+  // The waiting command may be applying at the moment (75): that is over soon. The probe waits in the removal too.
   EXPECT_TRUE(comes_true([&] { return beside({"remove", "bystander"}) == 3; }));
   EXPECT_TRUE(comes_true([&] {
     return beside({"apply", "--only", "bystander", "-f", host.folder().at("host.yaml").string()}) == 0;

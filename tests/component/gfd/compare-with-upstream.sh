@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# tests/component/gfd/compare-with-upstream.sh - NVIDIA's gpu-feature-discovery and slipway on the same simulated library:
-# are the labels equal? What a pass takes in time and memory is measured by bench/labels.sh.
+# tests/component/gfd/compare-with-upstream.sh - compares the labels of NVIDIA's gpu-feature-discovery and slipway on
+# the same simulated library. bench/labels.sh measures time and memory of a pass.
 #
 # Usage: compare-with-upstream.sh GPU-FEATURE-DISCOVERY SLIPWAY-BIN-FOLDER      (as root: it mounts over /sys in private)
 # The first is built from NVIDIA/k8s-device-plugin v0.20.0: go build ./cmd/gpu-feature-discovery

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tool that is started straight away does and says what it does and says with slipway around it.
+// A tool that is started directly behaves and prints like one that is started by slipway.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// A machine that programs find by the environment, as on a host with a driver.
+/// Creates a machine that programs find through the environment, as on a host with a driver.
 std::string on_machine(const Folder& folder, const std::string& profile) {
   EXPECT_EQ(run(SLIPWAY_SIM_PROGRAM " " + folder.path() + " make " + profile).status, 0);
   const std::string library = run(SLIPWAY_SIM_PROGRAM " library").output;
@@ -55,11 +55,11 @@ TEST(DirectTool, IsNotRunFromAFileThatOthersMayChange) {
                 .status,
             0);
   const Ran ran = run("SLIPWAY_PLUGIN_PATH=" + plugins + " " SLIPWAY_PROGRAM " gfd labels");
-  EXPECT_EQ(ran.status, 64);  // as if it were not there
+  EXPECT_EQ(ran.status, 64);  // as if the file were missing
   EXPECT_EQ(ran.output, "");
 }
 
-// The labels were those of a machine without a driver, and the exit status was 0.
+// Earlier the labels were those of a machine without a driver, and the exit status was 0.
 TEST(DirectTool, FailsWhenTheLibraryThatItIsToAskIsRefused) {
   if (geteuid() != 0) GTEST_SKIP() << "only root is protected from it";
   const Folder folder;
@@ -73,7 +73,7 @@ TEST(DirectTool, FailsWhenTheLibraryThatItIsToAskIsRefused) {
   EXPECT_THAT(ran.errors, HasSubstr("SLIPWAY_NVML"));
 }
 
-// What was asked for and cannot be had is an error in each tool that asks the driver.
+// A requested but unusable library is an error in each tool that uses the driver.
 TEST(DirectTool, FailsWhenTheLibraryThatItIsToAskIsMissingOrNoLibrary) {
   const Folder folder;
   ASSERT_EQ(run("mkdir -p " + folder.at("lib") + " && echo text > " + folder.at("lib/libnvidia-ml.so.1")).status, 0);

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// The labels of a simulated machine, without the time.
+/// Returns the labels of a simulated machine, without the time.
 std::map<std::string, std::string> labels_of(const std::string& profile, const std::string& more = "") {
   const Ran ran = run(SLIPWAY_PROGRAM " gfd labels --no-timestamp --sim " + profile + " " + more);
   EXPECT_EQ(ran.status, 0) << ran.errors;
@@ -30,7 +30,7 @@ std::map<std::string, std::string> labels_of(const std::string& profile, const s
   return labels;
 }
 
-// Worked out from the fact sheets of each model: product, memory, family, compute capability, count, MIG, CUDA.
+// Computed from the fact sheets of each model: product, memory, family, compute capability, count, MIG, CUDA.
 TEST(GfdLabelsTool, PrintsForEveryProfileWhatTheFactSheetsGive) {
   struct Row {
     const char* profile;
@@ -71,7 +71,7 @@ TEST(GfdLabelsTool, PrintsForEveryProfileWhatTheFactSheetsGive) {
   }
 }
 
-/// A file of expected labels, worked out by hand from GPU Feature Discovery's rules.
+/// Returns a file of expected labels, worked out by hand from GPU Feature Discovery's rules.
 std::string expected(const std::string& name) { return content(std::string(GFD_EXPECTED "/") + name); }
 
 TEST(GfdLabelsTool, PrintsAllOfAnH100Node) {
@@ -100,7 +100,7 @@ TEST(GfdLabelsTool, SharesByTheDevicePluginsConfig) {
   EXPECT_EQ(labels["nvidia.com/gpu.machine"], "g4dn.12xlarge");
 }
 
-// A ConfigMap was taken for a config without keys: one replica, where the device plugin offers four.
+// Earlier a ConfigMap was taken for a config without keys: one replica, although the device plugin offers four.
 TEST(GfdLabelsTool, SharesByAConfigMapAndByShortForms) {
   const Folder folder;
   folder.file(
@@ -160,7 +160,7 @@ TEST(GfdLabelsTool, KeepsMigStateBelowTheRootFromCallToCall) {
   EXPECT_THAT(run(SLIPWAY_PROGRAM " gfd labels --mig-strategy single" + sim).output, HasSubstr("-MIG-INVALID"));
 }
 
-// One lost GPU of four left a new node without any label, so that nothing was scheduled to the other three.
+// Earlier one lost GPU of four left a new node without any label, so that no pod was scheduled to the other three.
 TEST(GfdLabelsTool, LeavesOutAGpuThatIsLostWithAWarning) {
   const Folder folder;
   const std::string sim = " --sim h100x4 --root " + folder.path();

@@ -44,21 +44,21 @@ struct Ran {
   std::string errors;
 };
 
-/// A shell command; -1 when a signal ended it.
+/// Runs a shell command; -1 when a signal ended it.
 inline Ran run(const std::string& command) {
   const Folder folder;
   const int status = std::system((command + " > '" + folder.at("out") + "' 2> '" + folder.at("err") + "'").c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content(folder.at("out")), content(folder.at("err"))};
 }
 
-/// When and as which file a path was last written.
+/// Returns inode and time of a path's last write.
 inline std::pair<ino_t, std::int64_t> written(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return {0, 0};
   return {status.st_ino, std::int64_t{status.st_mtim.tv_sec} * 1000000000 + status.st_mtim.tv_nsec};
 }
 
-/// Waits until something holds. @return false after `limit`
+/// Waits for a condition. @return false after `limit`
 inline bool eventually(const std::function<bool()>& holds, std::chrono::seconds limit = std::chrono::seconds(20)) {
   const auto end = std::chrono::steady_clock::now() + limit;
   while (!holds()) {

@@ -12,7 +12,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// `slipway service gfd` every second over a machine of two H100 below a root of its own.
+/// `slipway service gfd` every second on a machine of two H100 below its own root.
 class GfdService : public ::testing::Test {
  protected:
   void spec(const std::string& keys) const {
@@ -66,7 +66,7 @@ TEST_F(GfdService, KeepsGoodLabelsWhileTheDriverIsAway) {
   EXPECT_TRUE(service.running());
 }
 
-// "Labels are up to date", and there were none.
+// Earlier it reported "Labels are up to date", without labels.
 TEST_F(GfdService, SaysThatThereAreNoLabelsOfGpusWithoutADriver) {
   const std::string machine = " --sim h100x2,driver=none --root " + folder_.path();
   const Background service(SLIPWAY_PROGRAM " service gfd -f " + folder_.at("host.yaml") + machine, folder_.at("log"));
@@ -87,7 +87,8 @@ TEST_F(GfdService, FollowsItsConfigFileAndKeepsTheLastGoodOne) {
   EXPECT_TRUE(label("gpu.replicas=8"));
 }
 
-// One host.yaml, contradicting labels: one replica and no sharing, where kubelet was offered four of each GPU.
+// Earlier the labels contradicted the same host.yaml: one replica and no sharing, although kubelet was offered four of
+// each GPU.
 TEST_F(GfdService, SharesAsDevicepluginOfTheSameSpecDoes) {
   const auto host = [&](const std::string& plugin) {
     folder_.file("host.yaml",
@@ -105,7 +106,7 @@ TEST_F(GfdService, SharesAsDevicepluginOfTheSameSpecDoes) {
   EXPECT_THAT(labels(), HasSubstr("nvidia.com/gpu.sharing-strategy=time-slicing"));
   EXPECT_THAT(labels(), HasSubstr("-SHARED\n"));
   EXPECT_THAT(content(folder_.at("etc/slipway/services/gfd.json")), HasSubstr("\"replicas\": 4"));
-  // Another config of deviceplugin is another plan of gfd.
+  // Another config of deviceplugin changes gfd's plan.
   folder_.file("etc/dp.yaml", "version: v1\nsharing: {timeSlicing: {replicas: 2}}\n");
   host("{config_file: /etc/dp.yaml}");
   const Ran plan =
@@ -150,7 +151,7 @@ TEST_F(GfdService, HasANoteWhereItsOwnConfigContradictsDeviceplugins) {
   EXPECT_THAT(printed, HasSubstr("MIG strategy: gfd has mixed, and deviceplugin has none"));
 }
 
-// It was taken up with the next pass, a minute later by default.
+// Earlier it was read only in the next pass, a minute later by default.
 TEST_F(GfdService, FollowsItsConfigFileWhateverTheIntervalIs) {
   spec(", config_file: /etc/dp.yaml");
   folder_.file("host.yaml",
@@ -175,7 +176,7 @@ TEST_F(GfdService, OutlivesALostGpu) {
   EXPECT_TRUE(label("gpu.count=2")) << log();
 }
 
-// The labels counted a lost GPU until the interval was over, while the device plugin had found it in a second.
+// Earlier the labels counted a lost GPU until the interval was over, while the device plugin had found it in a second.
 TEST_F(GfdService, LooksAgainWhenAnotherServiceHasLostAGpu) {
   folder_.file("host.yaml",
                std::regex_replace(content(folder_.at("host.yaml")), std::regex("interval: 1s"), "interval: 1h"));
@@ -208,7 +209,7 @@ TEST_F(GfdService, ReadsItsSpecAgainOnSighup) {
   EXPECT_TRUE(service.running());
 }
 
-// A mistake that only gfd finds ended the service.
+// Earlier a mistake that only gfd finds ended the service.
 TEST_F(GfdService, GoesOnWithTheFormerSpecWhenTheNewOneIsWrong) {
   Background service(command(), folder_.at("log"));
   ASSERT_TRUE(label("gpu.count=2")) << log();
@@ -244,7 +245,7 @@ TEST_F(GfdService, SaysWhatIsWrongInItsSpecAndEnds) {
   EXPECT_THAT(ran.errors, HasSubstr("'soon' is not an interval"));
 }
 
-/// What `slipway verify` finds about the labels of a running machine, which has a systemd where there is such a folder.
+/// Returns what `slipway verify` finds about the labels of a running machine, with systemd if the folder exists.
 class GfdVerify : public GfdService {
  protected:
   std::string verify() const {
@@ -256,7 +257,7 @@ class GfdVerify : public GfdService {
   const std::string output_ = "/etc/kubernetes/node-feature-discovery/features.d/gfd";
 };
 
-// An apply ended with "it does not work" and named a systemd that was not there.
+// Earlier an apply ended with "it does not work" and named systemd, which was missing.
 TEST_F(GfdVerify, ExercisesNothingWhereOnlyPeopleStartTheServiceAndNobodyHas) {
   const std::string found = verify();
   EXPECT_THAT(found, HasSubstr("not-exercised  gfd.labels: the service does not run, and "));

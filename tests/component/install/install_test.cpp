@@ -34,7 +34,7 @@ std::string output_of(const std::string& command) {
   return text;
 }
 
-/// Paths that are not the same in both: the files themselves are too large to be shown.
+/// Returns paths that differ: the files themselves are too large to print.
 std::vector<std::string> differences(const std::map<std::string, std::string>& a,
                                      const std::map<std::string, std::string>& b) {
   std::vector<std::string> paths;
@@ -74,7 +74,7 @@ class Install : public ::testing::Test {
     more.insert(more.begin(), {"install", "--root", host_.path("").string()});
     return host_.bare(more);
   }
-  /// The most memory that installing took, in MiB, with all that it started.
+  /// Returns the peak memory of an install in MiB, including its child processes.
   std::uint64_t peak_mib(int code) const {
     const pid_t child = slipway::testing::spawn(
         {.words = {SLIPWAY_PROGRAM, "install", "--only", "driver", "--root", host_.path("").string()},
@@ -87,7 +87,7 @@ class Install : public ::testing::Test {
     EXPECT_EQ(WEXITSTATUS(status), code) << host_.error_text();
     return static_cast<std::uint64_t>(used.ru_maxrss) >> 10U;
   }
-  /// Names of the libraries that slipway needs, without those that come with the C library.
+  /// Returns the names of slipway's libraries, without those of the C library.
   static std::set<std::string> needed_libraries() {
     std::set<std::string> names;
     std::istringstream needed(output_of("ldd " + helper("slipway-engine") + " " SLIPWAY_TEST_PLUGINS "/driver.so"));
@@ -100,7 +100,7 @@ class Install : public ::testing::Test {
     }
     return names;
   }
-  /// Changes each occurrence of some bytes of the root's C library.
+  /// Changes each occurrence of some bytes in the root's C library.
   void patch_c_library(const std::string& from, const std::string& to, std::size_t most = 1000) const {
     std::string bytes = host_.text(c_library_);
     std::size_t at = bytes.find(from);
@@ -109,7 +109,7 @@ class Install : public ::testing::Test {
       bytes.replace(at, to.size(), to);
     std::ofstream(host_.path(c_library_), std::ios::binary) << bytes;
   }
-  /// In mounts of its own, with /proc and /dev, as a machine or a container has it.
+  /// Runs it with its own mounts, including /proc and /dev, as on a machine or in a container.
   std::string in_root(const std::string& command) const {
     const std::string root = host_.path("").string();
     const std::string mounts =
@@ -132,7 +132,7 @@ TEST_F(Install, RunsWhereThereIsOnlyTheCLibrary) {
   const std::string list = in_root("/usr/bin/slipway plugin list");
   for (const char* component : {"driver", "dcgm", "deviceplugin", "gfd", "mig", "cdi", "runtime", "validator"})
     EXPECT_THAT(list, HasSubstr(std::string(component) + " ")) << list;
-  // Each plugin is loaded by a worker and asked; what it says depends on this machine.
+  // A worker loads and calls each plugin; the result depends on this machine.
   EXPECT_THAT(in_root("/usr/bin/slipway init"),
               ::testing::AnyOf(HasSubstr("apiVersion: slipway.dev/v1"), HasSubstr("no NVIDIA GPU on the PCI bus")));
   EXPECT_THAT(in_root("/usr/bin/slipway pkg inspect /layout"), HasSubstr("cannot open the artifact source /layout"));
@@ -149,7 +149,7 @@ TEST_F(Install, ASecondTimeChangesNothing) {
   EXPECT_EQ(host_.mtime_ns(kInstalled), time);
 }
 
-// An image that was made as the guide says could not provision itself: the unit came with the package alone.
+// Earlier an image made by the guide could not provision itself: only the package had the unit.
 TEST_F(Install, BringsTheUnitThatProvisionsWhereThereIsSystemd) {
   const std::string unit = "usr/lib/systemd/system/slipway-apply.service";
   ASSERT_EQ(install().code, 0);
@@ -158,14 +158,14 @@ TEST_F(Install, BringsTheUnitThatProvisionsWhereThereIsSystemd) {
   ASSERT_EQ(install().code, 0);
   EXPECT_THAT(host_.text(unit), HasSubstr("ExecStart=/usr/bin/slipway apply --yes"));
   EXPECT_FALSE(fs::exists(host_.path("etc/systemd"))) << "nothing enables it";
-  // Before the first apply a join script that was ordered behind the target found no such unit.
+  // Earlier a join script that was ordered after the target found no such unit before the first apply.
   EXPECT_THAT(host_.text("usr/lib/systemd/system/slipway-ready.target"), HasSubstr("Requires=slipway-verify.service"));
   EXPECT_THAT(host_.text("usr/lib/systemd/system/slipway-verify.service"),
               HasSubstr("ExecStart=/usr/bin/slipway verify --boot"));
 }
 
-// `systemctl enable` follows a link and remembers what it leads to: the next install left an enabled unit that was
-// gone.
+// `systemctl enable` follows a link and records its target: earlier the next install left an enabled unit without a
+// file.
 TEST_F(Install, BringsTheUnitAsAFileThatTheNextInstallReplaces) {
   const std::string unit = "usr/lib/systemd/system/slipway-apply.service";
   const std::string kept = "/current/lib/systemd/system/slipway-apply.service";
@@ -173,7 +173,7 @@ TEST_F(Install, BringsTheUnitAsAFileThatTheNextInstallReplaces) {
   ASSERT_EQ(install().code, 0);
   EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(host_.path(unit))));
   const std::string wanted = host_.text(unit);
-  // That of a former version, which is told by the installation in use.
+  // The unit of a former version, recognized by the active installation.
   host_.put(std::string(kInstalled) + kept, "former\n");
   host_.put(unit, "former\n");
   ASSERT_EQ(install().code, 0);
@@ -204,11 +204,11 @@ TEST_F(Install, TakesOnlyWhatTheComponentsNeedAndNothingForDebuggers) {
     EXPECT_THAT(names, Not(HasSubstr(other)));
   const std::string engine = host_.path(std::string(kInstalled) + "/current/libexec/slipway/slipway-engine").string();
   EXPECT_THAT(output_of("readelf -SW " + engine), Not(HasSubstr(".debug_info")));
-  // An empty part of this path would be the current folder.
+  // An empty part of this path would mean the current folder.
   EXPECT_THAT(output_of("readelf -dW " + engine), HasSubstr("[$ORIGIN/../../lib/slipway/libraries]"));
 }
 
-// One plugin has the components cdi and runtime: for the first it took 7 MB of the second's programs along.
+// One plugin has the components cdi and runtime: earlier 7 MB of the second's programs were copied for the first.
 TEST_F(Install, TakesOnlyTheProgramsOfThoseComponentsOfAPluginThatAreAskedFor) {
   ASSERT_EQ(install({"--only", "cdi"}).code, 0);
   std::string names;
@@ -275,8 +275,8 @@ TEST_F(Install, DoesNotFollowALinkOutOfTheRoot) {
   EXPECT_THAT(output_of("ls -A " + outside), IsEmpty());
 }
 
-/// A library that says of itself what took memory: 4096 libraries with 64 versions each, all of them other texts of up
-/// to 1000 letters; and names of its sections that unpack to 660 MiB.
+/// A library whose metadata takes memory: 4096 libraries with 64 versions each, all with different texts of up to 1000
+/// letters; and section names that unpack to 660 MiB.
 std::string greedy_library() {
   constexpr std::size_t kLibraries = 4096;
   constexpr std::size_t kVersions = 64;
@@ -304,7 +304,7 @@ std::string greedy_library() {
   return hostile_elf(std::move(sections), SHF_COMPRESSED, packed_zeros(std::uint64_t{660} << 20U));
 }
 
-// What the author of an image put there was read with as much memory as it asked for: a library of 12 MiB took 1.9 GiB.
+// Earlier a library from an image's author was read with all the memory that it needed: one of 12 MiB took 1.9 GiB.
 TEST_F(Install, TakesNoMoreMemoryForAHostileRootThanForAnother) {
   const std::uint64_t plain = peak_mib(0);
   fs::remove_all(host_.path(kInstalled));
@@ -322,7 +322,7 @@ TEST_F(Install, TakesNoMoreMemoryForAHostileRootThanForAnother) {
     }
   }
   EXPECT_LT(peak_mib(0), plain + 64);
-  // Lists of packages, among which the owner of a file is looked for.
+  // Lists of packages, in which the owner of a file is searched.
   fs::remove(host_.path("usr/bin/slipway"));
   host_.put("usr/bin/slipway", "somebody else's");
   fs::create_directories(host_.path("var/lib/dpkg/info"));
@@ -370,7 +370,7 @@ TEST_F(Install, AsksForTheRoot) {
   EXPECT_THAT(ran.err, HasSubstr("--root"));
 }
 
-/// An image gets units, so it needs what they run.
+/// An image gets units, so it needs their programs.
 TEST_F(Install, IsWhatAPlanForAnImageAsksFor) {
   host_.installed = true;
   host_.spec("    gfd: {}\n");
@@ -387,7 +387,7 @@ TEST_F(Install, IsWhatAPlanForAnImageAsksFor) {
   EXPECT_EQ(host_.slipway({"plan"}).code, 2);
 }
 
-// All was well until the boot, which knew no such component.
+// Earlier the problem appeared at the boot, which did not have the component.
 TEST_F(Install, IsAskedForAgainWhereThePluginOfAComponentIsMissing) {
   host_.installed = true;
   ASSERT_EQ(install({"--only", "driver"}).code, 0);

@@ -15,7 +15,7 @@
 
 namespace slipway::testing {
 
-/// A program in the background, with files for its output.
+/// Runs a program in the background, with files for its output.
 class Beside {
  public:
   Beside(const ScratchHost& host, const std::string& name, std::vector<std::string> words) : host_(host), name_(name) {
@@ -46,7 +46,7 @@ class Beside {
   pid_t pid_ = -1;
 };
 
-/// A process that does nothing until it is ended. It is ready when this is made.
+/// An idle process that runs until it is ended. It is ready after the construction.
 class Child {
  public:
   explicit Child(const char* trap = "") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The component mig: what an apply makes of the GPUs, and what it leaves alone.
+// The component mig: the changes of an apply to the GPUs, and the GPUs that it does not touch.
 #include "node.hpp"
 
 namespace slipway {
@@ -102,7 +102,7 @@ TEST(MigComponent, KeepsTheInstancesThatCanStay) {
       "mig-devices: {3g.40gb: 1, 1g.10gb: 1}}]}}");
   ASSERT_EQ(node.slipway({"apply"}).code, 0);
   const auto before = node.instances();
-  // A program on what stays is nobody's business; one on what goes would be.
+  // A program on an instance that stays does not matter; one on a removed instance would.
   const std::string id = before.back().starts_with("3g") && before.back().find("at 4") != std::string::npos ? "2" : "1";
   ASSERT_EQ(node.sim("process add 0 4711 10 compute trainer " + id + " 0").code, 0);
   const Ran ran = node.apply("all-3g.40gb");
@@ -205,7 +205,7 @@ TEST(MigComponent, RequiresARebootWhereTheModeWaitsForAReset) {
   ASSERT_EQ(node.sim("gpu 0 reset").code, 0);
   EXPECT_EQ(node.slipway({"apply"}).code, 0);
   EXPECT_EQ(node.instances().size(), 7U);
-  // On the way back the instances stay in use until the reset takes them away.
+  // On the way back the instances stay in use until the reset removes them.
   EXPECT_EQ(node.apply("all-disabled").code, 4);
   EXPECT_EQ(node.instances().size(), 7U);
   ASSERT_EQ(node.sim("gpu 0 reset").code, 0);
@@ -225,7 +225,7 @@ TEST(MigComponent, LeavesAGpuOfAnotherManagerAlone) {
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
   EXPECT_EQ(node.instances(0).size(), 7U);
   EXPECT_THAT(node.instances(1), ElementsAre("off"));
-  // What its manager makes of it is none of slipway's business.
+  // slipway ignores layouts set by the GPU's other manager.
   ASSERT_EQ(node.sim("gpu 1 mig on").code, 0);
   EXPECT_EQ(node.slipway({"plan"}).code, 0);
   EXPECT_THAT(node.slipway({"doctor", "-f", node.host().folder().at("host.yaml").string()}).out,
@@ -240,7 +240,7 @@ TEST(MigComponent, LeavesAGpuOfAnotherManagerAlone) {
   EXPECT_EQ(node.instances(1).size(), 7U);
 }
 
-// An address with a slip in it left its GPU to be partitioned, and nobody said so.
+// Earlier an address with a typing error left its GPU to be partitioned, without a message.
 TEST(MigComponent, RefusesManagersOfNoGpuThatThereIs) {
   const MigNode node("h100x2");
   ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
@@ -268,7 +268,7 @@ TEST(MigComponent, DoesTheOtherGpusWhileOneWaits) {
   EXPECT_THAT(node.instances(2), ElementsAre("7g.80gb at 0:8"));
 }
 
-// One GPU after the other would have taken a reboot each.
+// Changing one GPU after the other would require a reboot for each.
 TEST(MigComponent, AsksAllGpusForAModeThatWaitsForOneReboot) {
   const MigNode node("a100-80x3");
   ASSERT_EQ(node.plan("all-3g.40gb").code, 2);
@@ -312,7 +312,7 @@ TEST(MigComponent, LeavesTheLayoutWhenItIsRemoved) {
   EXPECT_EQ(node.instances(), before);
 }
 
-// A file of the user's was overwritten, and removed with the component.
+// Earlier a file of the user was overwritten, and removed with the component.
 TEST(MigComponent, WritesItsStateOverNothingElse) {
   const MigNode node("a100-80x1");
   node.host().put("etc/mine", "of somebody\n");
@@ -337,8 +337,8 @@ TEST(MigComponent, SaysWhatToDoAboutAFileThatIsNotThere) {
   }
 }
 
-// Another user's labels chose the layout of all GPUs, another user's file the config, and another user's link where
-// root wrote the state.
+// Earlier another user's labels could choose the layout of all GPUs, another user's file the config, and another user's
+// link the place where root wrote the state.
 TEST(MigComponent, BelievesNoFileThatAnotherUserCouldHaveWritten) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   const MigNode node("a100-80x1");
@@ -364,8 +364,7 @@ TEST(MigComponent, BelievesNoFileThatAnotherUserCouldHaveWritten) {
   }
 }
 
-// The labels of nvidia-mig-manager, through files.
-// A root's own link had the state written on the machine.
+// The labels of nvidia-mig-manager, in files. Earlier a root's own link made slipway write the state on the machine.
 TEST(MigComponent, WritesItsStateInsideTheRoot) {
   const MigNode node("a100-80x1");
   std::filesystem::create_directories(node.host().path("etc"));
@@ -411,7 +410,7 @@ TEST(MigComponent, TakesTheConfigOfTheNodesLabelsAndTellsTheState) {
   EXPECT_FALSE(std::filesystem::exists(node.host().path("etc/features.d/mig")));
 }
 
-// The layout from before slipway, not the one before the last config.
+// The layout from before slipway, not from before the last config.
 TEST(MigComponent, GivesTheGpusTheirFormerLayoutsBackWhenItIsRemoved) {
   const MigNode node("h100x2,mig=3g.40gb");
   node.section("config: all-balanced, on_remove: restore");
@@ -469,8 +468,8 @@ TEST(MigComponent, LeavesTheGpusOfAnImageToItsBoot) {
   EXPECT_THAT(wrong.out + wrong.err, HasSubstr("there is no config 'x'"));
 }
 
-// It owns nothing there, so it stayed in the generation, by which the boot would have partitioned the GPUs; status did
-// not name it, and a removal did not know it.
+// The component owns no files there, so earlier it stayed in the generation, and the boot would have partitioned the
+// GPUs; status did not list it, and a removal did not find it.
 TEST(MigComponent, LeavesAnImageThatItsSpecDoesNotHaveItInAnyMore) {
   const testing::ScratchHost host;
   const auto applied = [&] {

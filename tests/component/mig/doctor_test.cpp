@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `slipway doctor` finds on a node with partitioned GPUs.
+// The findings of `slipway doctor` on a node with partitioned GPUs.
 #include <csignal>
 #include <fstream>
 
@@ -26,7 +26,7 @@ TEST(MigDoctor, HasNothingToSayAfterAnApply) {
   EXPECT_THAT(ran.out, Not(HasSubstr("  mig.")));
 }
 
-// MIG that was changed by hand was three entries, with mig.owned and a plan above the cause.
+// Earlier a manual change of MIG gave three entries, with mig.owned and a plan above the cause.
 TEST(MigDoctor, FindsAGpuThatLostItsInstances) {
   const MigNode node("h100x2");
   ASSERT_EQ(node.apply("all-balanced").code, 0);
@@ -53,7 +53,7 @@ TEST(MigDoctor, NamesAGpuThatIsLost) {
   EXPECT_EQ(node.slipway({"doctor"}).code, 0);
 }
 
-// The finding told the change that the last apply had made: "MIG disabled -> 7 x 1g.10gb".
+// Earlier the finding had the change of the last apply: "MIG disabled -> 7 x 1g.10gb".
 TEST(MigDoctor, TellsThatLayoutsDifferAndNotWhatTheLastApplyChanged) {
   const MigNode node("h100x1");
   ASSERT_EQ(node.apply("all-1g.10gb").code, 0);
@@ -64,7 +64,7 @@ TEST(MigDoctor, TellsThatLayoutsDifferAndNotWhatTheLastApplyChanged) {
   EXPECT_THAT(ran.out, Not(HasSubstr("->")));
 }
 
-// It said to plan, to apply and to reboot, of which only one helps.
+// Earlier it advised to plan, to apply and to reboot, of which only one helps.
 TEST(MigDoctor, SaysToRebootWhereTheChangeIsLeftToABoot) {
   const MigNode node("h100x2");
   node.section("config: all-balanced, drain: next-boot");
@@ -120,7 +120,8 @@ TEST(MigDoctor, WarnsOfAGpuThatIsNotThereAndOfAConfigThatTakesNone) {
   EXPECT_THAT(none.out, Not(HasSubstr("0 GPUs have")));
 }
 
-// A reset was advised in three ways, two of them without an address, and an apply that would change nothing.
+// Earlier a reset was advised in three ways, two of them without an address, together with an apply that would change
+// nothing.
 TEST(MigDoctor, HasOneAdviceForGpusThatWaitForAReset) {
   const MigNode node("a100-80x2");
   ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
@@ -137,7 +138,7 @@ TEST(MigDoctor, HasOneAdviceForGpusThatWaitForAReset) {
   EXPECT_THAT(ran.out, Not(HasSubstr("do: run `slipway apply")));
 }
 
-// The policy next-boot and `slipway apply` were advised side by side.
+// Earlier the policy next-boot and `slipway apply` were advised side by side.
 TEST(MigDoctor, LeavesUsersAloneWhereTheChangeIsLeftToABoot) {
   const MigNode node("h100x1,mig=1g.10gb");
   ASSERT_EQ(node.plan("all-7g.80gb").code, 2);
@@ -146,7 +147,7 @@ TEST(MigDoctor, LeavesUsersAloneWhereTheChangeIsLeftToABoot) {
   EXPECT_THAT(node.slipway({"doctor"}).out, Not(HasSubstr("mig.in-use")));
 }
 
-// Only the state file differed, and verify said that the layouts do.
+// Only the state file differed, but earlier verify reported different layouts.
 TEST(MigDoctor, DoesNotTakeTheStateOfAFailedApplyForAnotherLayout) {
   const MigNode node("h100x1");
   ASSERT_EQ(node.apply("all-1g.10gb, state_file: /etc/features.d/mig").code, 0);
@@ -156,7 +157,7 @@ TEST(MigDoctor, DoesNotTakeTheStateOfAFailedApplyForAnotherLayout) {
   EXPECT_THAT(node.slipway({"verify"}).out, Not(HasSubstr("not as slipway left it")));
 }
 
-// The mistake was said to be in the configs made from the GPUs, or the label was taken for one that is not there.
+// Earlier the mistake was reported in the generated configs, or the label was taken for a missing one.
 TEST(MigLabels, ThatAreWrongAreNamed) {
   const MigNode node("h100x1");
   node.section("config: all-1g.10gb, label_file: /etc/labels");
@@ -186,7 +187,7 @@ TEST(MigFiles, OfTheSpecThatAreNotThereOrAFolderAreNamedWithTheirKey) {
   }
 }
 
-/// A node on which NVIDIA's MIG manager starts at each boot.
+/// A node where NVIDIA's MIG manager starts at each boot.
 class MigOtherManager : public ::testing::Test {
  protected:
   MigOtherManager() { node_.host().put("etc/systemd/system/multi-user.target.wants/nvidia-mig-manager.service", ""); }
@@ -208,7 +209,7 @@ TEST_F(MigOtherManager, HasTheGpusWhereTheSpecYields) {
   EXPECT_THAT(both.out + both.err, HasSubstr("spec.components.mig.on_remove"));
 }
 
-/// A process with the name of NVIDIA's manager, which runs in a container there.
+/// A process with the name of NVIDIA's manager, like the one in its container.
 class NamedChild {
  public:
   NamedChild() : pid_(::fork()) {
@@ -223,13 +224,13 @@ class NamedChild {
     ::waitpid(pid_, nullptr, 0);
   }
   std::string pid() const { return std::to_string(pid_); }
-  /// It has its name.
+  /// True when it has its name.
   bool is_ready() const {
     std::ifstream in("/proc/" + pid() + "/comm");
     std::string name;
     return std::getline(in, name) && name == "nvidia-mig-mana";
   }
-  /// As a privileged container's, or of no root at all.
+  /// True when it runs like a privileged container's process, or this test runs without root.
   static bool counts() {
     std::ifstream in("/proc/self/status");
     for (std::string line; std::getline(in, line);)

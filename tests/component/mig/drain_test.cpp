@@ -50,7 +50,7 @@ TEST_F(MigDrain, FailsFastAndNamesWhoHoldsIt) {
   expect_changed();
 }
 
-// The first GPU was named alone.
+// Earlier only the first GPU was named.
 TEST(MigDrains, FailWithWhoHoldsEachOfTheGpus) {
   const MigNode node("h100x3,mig=1g.10gb");
   ASSERT_EQ(node.plan("all-7g.80gb").code, 2);
@@ -103,7 +103,7 @@ TEST_F(MigDrain, FailsOncePastTheDeadline) {
   Child job;
   attach(job);
   ASSERT_EQ(apply("{policy: wait, deadline: 24h}").code, 3);
-  // As if it had begun when the machine did.
+  // Sets the start of the wait to the machine's boot.
   for (const auto& file : std::filesystem::directory_iterator(node_.host().path("run/slipway/drain"))) {
     std::ifstream in(file.path());
     Json record = Json::parse(in);
@@ -153,7 +153,7 @@ TEST_F(MigDrain, KillsAJobThatIgnoresSigterm) {
   expect_changed();
 }
 
-// Whoever may open a device may send the open file to a daemon, which an apply as root then ended.
+// A process that may open a device may send the open file to a daemon, which an apply as root would have ended earlier.
 TEST_F(MigDrain, DoesNotTerminateAProcessThatOnlyHoldsTheDeviceOpen) {
   const Child watcher;
   attach(watcher, "0 holder");
@@ -170,7 +170,7 @@ TEST_F(MigDrain, DoesNotTerminateAProcessThatOnlyHoldsTheDeviceOpen) {
 }
 
 TEST_F(MigDrain, NeverSignalsAProcessThatIsOnlySimulated) {
-  const Child stranger;  // that the number is also a real process's must not matter
+  const Child stranger;  // a real process with the same number must not be affected
   ASSERT_EQ(node_.sim("process add 0 " + stranger.pid() + " 10 compute trainer 9 0").code, 0);
   const Ran ran = apply("{policy: terminate, grace: 1s}");
   EXPECT_EQ(ran.code, 1) << ran.out;
@@ -200,7 +200,7 @@ TEST_F(MigDrain, RefusesPoliciesAndKeysThatHaveNoEffect) {
   expect_nothing_changed();
 }
 
-/// Two H100 with seven instances each, and the jobs on them.
+/// Two H100 with seven instances each, and their jobs.
 class MigDrainOfSeveral : public ::testing::Test {
  protected:
   MigDrainOfSeveral() { EXPECT_EQ(node_.plan("all-7g.80gb").code, 2); }
@@ -256,7 +256,7 @@ TEST_F(MigDrainOfSeveral, ChangesFreeGpusFirstAndSaysWhichWait) {
   EXPECT_THAT(node_.instances(1), ElementsAre("7g.80gb at 0:8"));
 }
 
-// The first job ends only once the second one has: one GPU after the other would have waited for the whole grace.
+// The first job ends only after the second one: handling one GPU after the other would wait for the whole grace period.
 TEST_F(MigDrainOfSeveral, EndsTheJobsOfAllGpusAtOnce) {
   std::array<int, 2> line{};
   ASSERT_EQ(::pipe(line.data()), 0);
@@ -280,7 +280,7 @@ TEST_F(MigDrainOfSeveral, EndsTheJobsOfAllGpusAtOnce) {
   for (const unsigned gpu : {0U, 1U}) EXPECT_THAT(node_.instances(gpu), ElementsAre("7g.80gb at 0:8"));
 }
 
-// The device plugin and the labels read MIG devices once: nobody restarts them after a change.
+// The device plugin and the labels read MIG devices again after a change; they are not restarted.
 TEST(MigServices, SeeTheNewLayoutAndAreNotRestarted) {
   const std::string profile = "h100x1,mig=1g.10gb";
   const MigNode node(profile);

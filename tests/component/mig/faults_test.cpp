@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an apply leaves when NVML fails in the middle of it: the former layout or the new one, never a third.
+// The state after an apply in which NVML fails: the former layout or the new one, never a third.
 #include "node.hpp"
 
 namespace slipway {
@@ -41,7 +41,7 @@ TEST(MigFaults, PutWhatWasDestroyedBackWhenTheNextOneTurnsOutToBeInUse) {
   const MigNode node("h100x1,mig=1g.10gb");
   ASSERT_EQ(node.plan("all-7g.80gb").code, 2);
   const auto before = node.instances();
-  // A process that NVML does not list: only destroying finds out.
+  // A process that NVML does not list is noticed only when the instance is destroyed.
   ASSERT_EQ(node.sim("process add 0 4711 0 holder watcher 9 0").code, 0);
   for (const auto& [drain, code] : {std::pair("fail-fast", 1), std::pair("wait", 3)}) {
     const Ran ran = node.apply(std::string("all-7g.80gb, drain: ") + drain);
@@ -72,7 +72,7 @@ TEST(MigFaults, TellWhatCouldNotBePutBack) {
   EXPECT_THAT(ran.out + ran.err, HasSubstr("its former layout (2 x 3g.40gb) could not be put back"));
 }
 
-// One lost GPU failed the plan of all, so that after a reboot no GPU had instances.
+// Earlier one lost GPU failed the plan of all, so that after a reboot no GPU had instances.
 TEST(MigFaults, OfALostGpuLeaveTheOthersTheirLayouts) {
   const MigNode node("h100x4");
   ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
@@ -96,7 +96,7 @@ TEST(MigFaults, OfALostGpuLeaveTheOthersTheirLayouts) {
   EXPECT_EQ(node.slipway({"plan"}).code, 0) << "the others have their layouts";
 }
 
-// Its manager goes by its address, which was known too late.
+// The manager of a GPU is found by its address, which earlier was known too late.
 TEST(MigFaults, OfALostGpuAreNoneWhereSomebodyElseManagesIt) {
   const MigNode node("h100x4");
   ASSERT_EQ(node.plan("all-1g.10gb, managers: {0000:3a:00.0: dra}").code, 2);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kubelet would be offered, what containers and labels see of a layout, on nodes that share their GPUs
-// differently.
+// The offer to kubelet, and a layout in containers and labels, on nodes that share their GPUs differently.
 #include "child.hpp"
 
 namespace slipway {
@@ -12,13 +11,13 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Resource to number of ids.
+/// Number of ids by resource.
 using Amounts = std::map<std::string, std::size_t>;
 
 /// A node whose GPUs are partitioned and offered in one apply.
 class FleetNode {
  public:
-  /// @param sharing  of the device plugin's config, empty: none
+  /// @param sharing  for the device plugin's config; empty: none
   explicit FleetNode(const std::string& machine, const std::string& sharing = "")
       : profile_(machine + ",driver=535.261.03"),
         node_(profile_),
@@ -39,7 +38,7 @@ class FleetNode {
     for (const Json& each : document.value("resources", Json::array())) amounts[each["name"]] = each["ids"].size();
     return amounts;
   }
-  /// The names of the CDI spec.
+  /// Counts the MIG devices in the CDI spec.
   std::size_t mig_devices() const {
     const std::string spec = node_.host().text("run/cdi/nvidia.com-gpu.yaml");
     std::size_t found = 0;
@@ -65,8 +64,8 @@ class FleetNode {
   std::string config_;
 };
 
-// The component ended as waiting, and what comes after it kept the plan from before: containers were given devices that
-// were gone until the specs were written anew later.
+// Earlier the component ended as waiting, and later components kept their former plan: containers got devices that no
+// longer existed until the specs were written again.
 TEST(MigFleet, TheSpecHasTheDevicesOfTheGpusThatChangedWhileAnotherWaits) {
   const FleetNode node("h100x2");
   ASSERT_EQ(node.apply("config: all-1g.10gb").code, 0);

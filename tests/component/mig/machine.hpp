@@ -10,7 +10,7 @@
 
 namespace slipway {
 
-/// A machine that programs find by the environment, as on a host with a driver.
+/// A machine that programs find through the environment, as on a host with a driver.
 class MigMachine : public ::testing::Test {
  protected:
   void make(const std::string& profile) {
@@ -19,13 +19,13 @@ class MigMachine : public ::testing::Test {
     machine_ = "SLIPWAY_SIM=" + folder_.path() + " SLIPWAY_NVML=" + library.substr(0, library.find('\n')) +
                "/libnvidia-ml.so.1 ";
   }
-  /// A kubelet of the machine that runs the test is not that of the simulated one.
+  /// kubelet on the machine that runs the test does not belong to the simulated machine.
   Ran mig(const std::string& words) const {
     const bool asks = words.starts_with("show") || words.starts_with("apply") || words.starts_with("restore");
     return run(machine_ + SLIPWAY_PROGRAM " mig " + words + (asks ? " --kubelet-socket=" : ""));
   }
   Ran sim(const std::string& words) const { return run(SLIPWAY_SIM_PROGRAM " " + folder_.path() + " " + words); }
-  /// A file with a config `it` of one entry.
+  /// Writes a file with a config `it` of one entry.
   std::string config(const std::string& entry) const {
     folder_.file("config.yaml", "version: v1\nmig-configs:\n  it:\n  - {" + entry + "}\n");
     return folder_.at("config.yaml");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/component/mig/node.hpp - a node with simulated GPUs, and what slipway and the GPUs say.
+// tests/component/mig/node.hpp - a node with simulated GPUs, and the output of slipway and the GPUs.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace slipway::testing {
 
-/// Its machine is made by the first command, and keeps its state from then on.
+/// Its machine is created by the first command, and keeps its state.
 class MigNode {
  public:
   explicit MigNode(std::string profile) : profile_(std::move(profile)) {}
@@ -20,7 +20,7 @@ class MigNode {
     words.insert(words.end(), {"--sim", profile_});
     return host_.slipway(words);
   }
-  /// An apply of that named config.
+  /// Applies that named config.
   Ran apply(const std::string& config) const {
     section("config: " + config);
     return slipway({"apply"});
@@ -30,13 +30,13 @@ class MigNode {
     return slipway({"plan"});
   }
 
-  /// A change of the machine from outside of slipway.
+  /// Changes the machine without slipway.
   Ran sim(const std::string& words) const {
     return shell(SLIPWAY_SIM_PROGRAM " " + host_.path("run/slipway/sim").string() + " " + words);
   }
-  /// The GPUs with their instances, as the simulator shows them: modes, places and sizes.
+  /// Returns the GPUs with their instances from the simulator: modes, places and sizes.
   std::string gpus() const { return sim("show").out; }
-  /// The instances of one GPU, "1g.10gb at 0:1", in the order of their places; "off" while MIG is disabled.
+  /// Returns the instances of one GPU, "1g.10gb at 0:1", in the order of their places; "off" while MIG is disabled.
   std::vector<std::string> instances(unsigned gpu = 0) const {
     std::vector<std::string> found;
     std::istringstream lines(gpus());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pods that kubelet has given a GPU or a MIG device, and that have not opened it: no process tells of them.
+// Pods that kubelet has given a GPU or a MIG device, and that have not opened it: no process shows them.
 #include <thread>
 
 #include <sys/socket.h>
@@ -22,7 +22,8 @@ using ::testing::Not;
 
 constexpr const char* kSocket = "var/lib/kubelet/pod-resources/kubelet.sock";
 
-/// kubelet's pod resources API at its usual place, for these containers: NAMESPACE/POD/CONTAINER, resource, device, …
+/// Serves kubelet's pod resources API at its usual place, for these containers: NAMESPACE/POD/CONTAINER, resource,
+/// device, …
 class Kubelet {
  public:
   Kubelet(const MigNode& node, std::vector<std::string> given) : socket_(node.host().path(kSocket).string()) {
@@ -35,7 +36,7 @@ class Kubelet {
   Kubelet(const Kubelet&) = delete;
   Kubelet& operator=(const Kubelet&) = delete;
   ~Kubelet() { end(); }
-  /// As if it had never been there.
+  /// Removes every trace of it.
   void end() {
     if (pid_ <= 0) return;
     ::kill(pid_, SIGKILL);
@@ -52,7 +53,7 @@ class Kubelet {
   pid_t pid_ = -1;
 };
 
-/// Somebody at that socket who hangs up on everybody; once this ends, a socket that nobody listens at.
+/// A listener at that socket that closes every connection; after its end, a socket without a listener.
 class Mute {
  public:
   explicit Mute(const MigNode& node) : socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -82,7 +83,7 @@ class Mute {
   std::thread thread_;
 };
 
-/// One H100 with seven instances; one of them, by the name that old drivers have for it.
+/// One H100 with seven instances; one of them under the name that old drivers use.
 class MigPods : public ::testing::Test {
  protected:
   MigPods() { EXPECT_EQ(node_.plan("all-7g.80gb").code, 2); }
@@ -119,7 +120,8 @@ TEST_F(MigPods, HoldWhatKubeletGaveThem) {
   expect_changed();
 }
 
-// kubelet's pod resources API leaves init containers out: an apply changed a GPU under one, which kept its node open.
+// kubelet's pod resources API leaves init containers out: earlier an apply changed a GPU used by one, which kept its
+// node open.
 TEST_F(MigPods, HoldWhatAnInitContainerWasGivenAsWell) {
   const MigNode node("h100x1");
   ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
@@ -144,7 +146,7 @@ TEST_F(MigPods, HoldWhatAnInitContainerWasGivenAsWell) {
   node.host().put("var/lib/kubelet/device-plugins/kubelet_internal_checkpoint", "torn");
   EXPECT_THAT(node.apply("all-1g.10gb").err, HasSubstr("which has the init containers, cannot be read"));
   EXPECT_THAT(node.instances(), ElementsAre("off"));
-  // The pod is deleted; kubelet takes its entry out of the file with the next allocation alone.
+  // The pod is deleted; kubelet removes its entry from the file only with the next allocation.
   node.host().put("var/lib/kubelet/device-plugins/kubelet_internal_checkpoint",
                   R"({"Data": {"PodDeviceEntries": [{"PodUID": "0f3a1b2c-1111-2222-3333-444455556666",
       "ContainerName": "prep", "ResourceName": "nvidia.com/gpu", "DeviceIDs": {"0": [")" +
@@ -254,7 +256,7 @@ TEST_F(MigPods, AreTheOnesOfItsCheckpointWhileKubeletDoesNotRun) {
   expect_changed();
 }
 
-// With its socket moved away kubelet counted as not there, and its pods as ended.
+// Earlier, with its socket moved away, kubelet counted as missing and its pods as ended.
 TEST_F(MigPods, AreTheOnesOfItsCheckpointWhereItsSocketIsMissing) {
   const auto checkpoint = [&](const std::string& text) {
     node_.host().put("var/lib/kubelet/device-plugins/kubelet_internal_checkpoint", text);
@@ -275,7 +277,7 @@ TEST_F(MigPods, AreTheOnesOfItsCheckpointWhereItsSocketIsMissing) {
   expect_changed();
 }
 
-// A driver that does not tell instances lists all processes without one.
+// A driver that does not report instances lists all processes without one.
 TEST_F(MigPods, LikeProcessesWithoutAnInstanceMayBeOnAnyOfThem) {
   Child job;
   ASSERT_EQ(node_.sim("process attach 0 " + job.pid() + " 10 compute trainer").code, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a removal of the component leaves: files and units as they were before it, GPUs as `on_remove` says.
+// The state after a removal of the component: files and units as they were before it, GPUs as `on_remove` says.
 #include "node.hpp"
 
 namespace slipway {
@@ -11,7 +11,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Every path of the root, but for the simulated machine's own and the locks, which no boot keeps.
+/// Returns every path of the root, except the simulated machine's own and the locks, which no boot keeps.
 std::map<std::string, std::string> files_of(const MigNode& node) {
   auto files = node.host().tree();
   std::erase_if(files, [](const auto& each) { return each.first == "run" || each.first.starts_with("run/"); });
@@ -20,7 +20,7 @@ std::map<std::string, std::string> files_of(const MigNode& node) {
 
 struct Removal {
   std::string name;
-  std::string section;                       ///< on_remove as the spec has it, empty: left out
+  std::string section;                       ///< on_remove in the spec, empty: left out
   std::vector<std::string> instances_after;  ///< of each GPU
   std::string output;
 };
@@ -59,7 +59,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Removal{"Disable", ", on_remove: disable", {"off"}, "disable MIG on the GPUs"}),
     [](const auto& each) { return each.param.name; });
 
-// With an empty label file the plan said that the GPUs stay as they are, and that MIG is disabled on them.
+// Earlier, with an empty label file, the plan said both that the GPUs stay as they are, and that MIG is disabled on
+// them.
 TEST(MigStays, WhileNoLabelNamesAConfig) {
   for (const char* on_remove : {"keep", "restore", "disable"}) {
     const MigNode node("h100x2");
@@ -81,7 +82,7 @@ TEST(MigStays, WhileNoLabelNamesAConfig) {
   }
 }
 
-// Without the driver the plan took the layouts away, and an apply failed at that.
+// Earlier, without the driver, the plan removed the layouts, and an apply failed.
 TEST(MigStays, WhileTheDriverIsNotLoaded) {
   for (const char* on_remove : {"keep", "restore", "disable"}) {
     const MigNode node("h100x2");
@@ -100,7 +101,7 @@ TEST(MigStays, WhileTheDriverIsNotLoaded) {
   }
 }
 
-// The boot unit went first, so no boot made the instances again that could not be removed; verify was content.
+// Earlier the boot unit was removed first, so that no boot created the remaining instances; verify passed.
 TEST(MigRemovals, ThatFailLeaveTheBootUnitAndSayHowToGoOn) {
   const MigNode node("h100x2");
   ASSERT_EQ(node.apply("all-1g.10gb, on_remove: disable").code, 0);

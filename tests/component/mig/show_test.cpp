@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `slipway mig show`: what an operator sees of the GPUs of a machine.
+// `slipway mig show`: an operator's view of the GPUs of a machine.
 #include <gmock/gmock.h>
 
 #include <slipway/json.hpp>

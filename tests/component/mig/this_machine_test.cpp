@@ -13,7 +13,7 @@
 namespace slipway {
 namespace {
 
-/// Listens at a path, counts who comes, and answers nothing that anybody could understand.
+/// Listens at a path, counts connections, and answers with noise.
 class Listener {
  public:
   explicit Listener(const std::string& path) : socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -53,7 +53,7 @@ class MigOnAnotherMachine : public MigMachine {
     kubelet_.emplace(folder_.at("kubelet/pod-resources/kubelet.sock"));
     service_.emplace(folder_.at("run/service/gfd.sock"));
   }
-  /// The command, where both are at their places of this machine.
+  /// Runs the command with both at their usual places of this machine.
   Ran beside(const std::string& command) const {
     folder_.file("beside.sh",
                  "set -e\nmount -t tmpfs tmpfs /var/lib\nmkdir /var/lib/kubelet\nmkdir -p /run/slipway\n"
@@ -69,8 +69,8 @@ class MigOnAnotherMachine : public MigMachine {
   std::optional<Listener> service_;
 };
 
-// `slipway mig apply --sim` asked this machine's kubelet who had the simulated GPUs, and made this machine's services
-// release its own.
+// Earlier `slipway mig apply --sim` asked this machine's kubelet for users of the simulated GPUs, and made this
+// machine's services release their own.
 TEST_F(MigOnAnotherMachine, TakesNothingOfThisMachineForThatOfTheSimulatedOne) {
   if (::geteuid() != 0) GTEST_SKIP() << "mounts need root";
   const std::string file = config("devices: all, mig-enabled: true, mig-devices: {3g.40gb: 2}");
@@ -86,7 +86,7 @@ TEST_F(MigOnAnotherMachine, TakesNothingOfThisMachineForThatOfTheSimulatedOne) {
   EXPECT_EQ(service_->came(), 0);
 }
 
-// In a root of its own, the simulated machine has a kubelet of its own.
+// In its own root, the simulated machine has its own kubelet.
 TEST_F(MigOnAnotherMachine, AsksTheKubeletOfItsOwnRoot) {
   folder_.file("root/var/lib/kubelet/pod-resources/empty", "");
   const Listener own(folder_.at("root/var/lib/kubelet/pod-resources/kubelet.sock"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `slipway mig …`, as a person or a script that knows nvidia-mig-parted types it.
+// `slipway mig …`, with the command lines of a person or a script that uses nvidia-mig-parted.
 #include <set>
 
 #include <gmock/gmock.h>
@@ -58,7 +58,7 @@ TEST_F(MigTools, ReadStandardInputAndTheVariablesOfUpstream) {
   EXPECT_EQ(run("MIG_PARTED_OUTPUT_FORMAT=json " + machine_ + SLIPWAY_PROGRAM " mig export").output.front(), '{');
 }
 
-// With --sim or -v a worker runs the tool, which read /dev/null and knew no descriptor of the shell.
+// With --sim or -v a worker runs the tool; earlier it read /dev/null and had none of the shell's descriptors.
 TEST_F(MigTools, ReadStandardInputAndDescriptorsInAWorkerAsWell) {
   const std::string machine = " --sim h100x1 --root " + folder_.path();
   const std::string program = SLIPWAY_PROGRAM " mig ";
@@ -101,7 +101,7 @@ TEST_F(MigTools, GoOnWithoutALostGpuAndNameIt) {
   EXPECT_EQ(mig("export").status, 1);
 }
 
-// It printed a config of null, which apply refuses.
+// Earlier it printed a config of null, which apply rejects.
 TEST_F(MigTools, ExportIsAnErrorWhereThereIsNoGpu) {
   make("empty");
   const Ran ran = mig("export");
@@ -195,7 +195,7 @@ TEST_F(MigTools, RunHooksAroundAnApply) {
   EXPECT_EQ(content(diary), "apply-start mine it false\napply-exit mine it false\n") << "nothing was to be changed";
 }
 
-// Hooks that anybody could have written ran as root.
+// Earlier hooks that any user could have written ran as root.
 TEST_F(MigTools, RunNoHooksThatAnotherUserCouldHaveWritten) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   make("h100x1");
@@ -237,7 +237,7 @@ TEST_F(MigTools, ChangeNothingWhenAHookFails) {
               HasSubstr("this hook has no command"));
 }
 
-// What nvidia-mig-parted gets wrong (v0.15.0), each with the answer that people expect.
+// Mistakes of nvidia-mig-parted (v0.15.0), each with the answer that users expect.
 
 TEST_F(MigTools, RefuseAProfileThatNoGpuHasAndDestroyNothing) {
   make("a100-40x1,mig=1g.5gb");
@@ -301,7 +301,7 @@ TEST_F(MigTools, NameWhatUsesAGpuAndDestroyNothing) {
   EXPECT_THAT(mig("export").output, HasSubstr("1g.10gb: 7"));
 }
 
-/// Name and number of the calls that a run has made.
+/// Returns name and number of the calls of a run.
 std::vector<std::pair<std::string, int>> calls_in(const std::string& shown) {
   std::vector<std::pair<std::string, int>> calls;
   std::istringstream words(shown);
@@ -314,7 +314,7 @@ std::vector<std::pair<std::string, int>> calls_in(const std::string& shown) {
   return calls;
 }
 
-// With instances that change, and with a mode that does.
+// With instances that change, and with a mode that changes.
 TEST_F(MigTools, LeaveTheFormerLayoutOrTheNewOneWhateverCallFails) {
   const std::string file = config("devices: all, mig-enabled: true, mig-devices: {3g.40gb: 1, 2g.20gb: 1}");
   for (const std::string profile : {"h100x1,mig=3g.40gb/1g.10gb/1g.10gb", "a100-80x1"}) {

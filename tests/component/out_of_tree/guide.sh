@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# guide.sh SOURCE BUILD COMPILER [SANITIZERS] - follows docs/plugin-authors.md with nothing but the installed SDK, which comes from a
-# build tree, or is there where slipway is installed: then BUILD is that prefix. Compiles the page's C++, one block after the other as
-# they stand there, builds the plugin of its first blocks and one with a service, runs the test, and has slipway check, apply and
-# remove it, and plan for the profile. The compiler's messages name the lines of the page; a block of a language or kind that
-# nothing here uses fails. It says how long that took. A sanitizer's build compiles only.
+# guide.sh SOURCE BUILD COMPILER [SANITIZERS] - follows docs/plugin-authors.md with only the installed SDK, which comes
+# from a build tree, or from an installation: then BUILD is its prefix. Compiles the page's C++, one block after the
+# other, builds the plugin of its first blocks and one with a service, runs the test, and has slipway check, apply and
+# remove it, and plan for the profile. The compiler's messages name the lines of the page; a block of a language or kind
+# that nothing here uses fails. Prints the time it took. A build with sanitizers only compiles.
 set -euo pipefail
 source_dir=$1 build_dir=$2 compiler=$3 sanitizers=${4:-}
 work=$(mktemp -d)
@@ -15,7 +15,7 @@ fail() {
   printf 'guide: %s\n' "$1" >&2
   exit 1
 }
-# block LANGUAGE PATTERN : the first block of that language in which a line matches the pattern.
+# block LANGUAGE PATTERN : prints the first block of that language with a line that matches the pattern.
 block() {
   awk -v language="$1" -v pattern="$2" '
     $0 == "```" language { inside = 1; text = ""; fits = 0; next }
@@ -57,7 +57,7 @@ slipway remove --yes --all --root "$work/root"
 
 printf 'guide: from an empty root to remove in %d s\n' $((SECONDS - began))
 
-# The profile: a machine without what the plugin is for, which has nothing to do there.
+# The profile: a machine without the plugin's device, where the plugin has nothing to do.
 block yaml '^apiVersion: slipway.dev/sim/v1' >"$work/mi300.yaml"
 cp "$work/mi300.yaml" .
 slipway detect --sim ./mi300.yaml --root "$work/root" -f acme.yaml >"$work/log" || fail "the profile is not read: $(cat "$work/log")"
@@ -90,7 +90,8 @@ others=$(awk '/^```[a-z]+$/ { language = substr($0, 4); getline first; if (langu
   if (first !~ /^(cmake_minimum|apiVersion|component: acme|service: plugin|slipway_add_plugin|enable_testing)/) print NR ": " first }' "$source_dir/$page")
 [[ -z $others ]] || fail "blocks that nothing tries: $others"
 
-# broken SED-SCRIPT FILE WORDS : the plugin with that slip does not build, and the message has these words.
+# broken SED-SCRIPT FILE WORDS : expects that the plugin with that mistake does not build, and that the message has
+# these words.
 broken() {
   cp "$2" "$work/kept"
   sed -i "$1" "$2"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# out_of_tree.sh SOURCE BUILD [SANITIZERS] - installs the SDK, builds examples/plugins/sysctl and a new plugin (`plugin new`)
-# against it as a stranger would, runs their tests, and has slipway apply, remove and check them.
+# out_of_tree.sh SOURCE BUILD [SANITIZERS] - installs the SDK, builds examples/plugins/sysctl and a new plugin (`plugin
+# new`) against it like a third party, runs their tests, and has slipway apply, remove and check them.
 set -euo pipefail
 source_dir=$1 build_dir=$2 sanitizers=${3:-}
 work=$(mktemp -d)
@@ -11,9 +11,9 @@ fail() {
   printf 'out_of_tree: %s\n' "$1" >&2
   exit 1
 }
-# slipway TOOL... : the one of the build tree, with the plugin that was just built.
+# slipway TOOL... : runs the build tree's program, with the plugin that was just built.
 slipway() { SLIPWAY_PLUGIN_PATH="$work/prefix/lib/slipway/plugins" "$build_dir/bin/slipway" "$@"; }
-# paths DIR : every path below a folder, slipway's own books left out.
+# paths DIR : lists every path below a folder, without slipway's own records.
 paths() { (cd "$1" && find . -mindepth 1 ! -path './var/*' ! -path ./var | sort); }
 
 # build_and_test SOURCE BUILD
@@ -25,7 +25,7 @@ build_and_test() {
 }
 
 cmake --install "$build_dir" --component sdk --prefix "$work/prefix" >/dev/null
-# A stranger sees what is installed, and nothing of the source tree.
+# A third party has only the installed files, not the source tree.
 cp -r "$source_dir/examples/plugins/sysctl" "$work/plugin"
 flags=-O0
 [[ -n $sanitizers ]] && flags+=" -fsanitize=$sanitizers"

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# rocm.sh SOURCE BUILD [SANITIZERS] - builds examples/plugins/rocm as a Debian package with nothing but the installed SDK, runs its
-# tests, unpacks it, and has slipway check, plan, apply, verify and remove it on a simulated machine with eight MI300X.
+# rocm.sh SOURCE BUILD [SANITIZERS] - builds examples/plugins/rocm as a Debian package with only the installed SDK, runs
+# its tests, unpacks it, and has slipway check, plan, apply, verify and remove it on a simulated machine with eight
+# MI300X.
 set -euo pipefail
 source_dir=$1 build_dir=$2 sanitizers=${3:-}
-[[ -z $sanitizers ]] || exit 0 # a plugin without the sanitizer cannot be loaded, and a package has none
+[[ -z $sanitizers ]] || exit 0 # a plugin without the sanitizer cannot be loaded, and packages are built without it
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -12,15 +13,15 @@ fail() {
   printf 'rocm: %s\n' "$1" >&2
   exit 1
 }
-# slipway WORD... : the one of the build tree, with what the package has.
+# slipway WORD... : runs the build tree's program, with the package's plugin.
 slipway() { SLIPWAY_PLUGIN_PATH="$work/host/usr/lib/slipway/plugins" "$build_dir/bin/slipway" "$@"; }
-# paths DIR : every path below a folder; slipway's own books, the linker's cache and the user databases left out.
+# paths DIR : lists every path below a folder, without slipway's own records, the linker's cache and the user databases.
 paths() { (cd "$1" && find . -mindepth 1 ! -path './var*' ! -path './run*' ! -name 'passwd*' ! -name '*group*' ! -name '*shadow*' ! -name .pwd.lock | sort); }
-# said FILE WORDS : a command's output has these words.
+# said FILE WORDS : expects these words in a command's output.
 said() { grep -qF -- "$2" "$1" || fail "'$2' is missing in: $(cat "$1")"; }
 
 cmake --install "$build_dir" --component sdk --prefix "$work/prefix" >/dev/null
-# A stranger sees what is installed, and nothing of the source tree.
+# A third party has only the installed files, not the source tree.
 cp -r "$source_dir/examples/plugins/rocm" "$work/rocm"
 cd "$work/rocm"
 CMAKE_PREFIX_PATH="$work/prefix" DEB_BUILD_OPTIONS="parallel=2 noopt" dpkg-buildpackage -b -us -uc -d >"$work/log" 2>&1 ||
@@ -57,7 +58,7 @@ said "$work/verified" "8 GPUs on the PCI bus"
 slipway remove --yes --all --root "$work/root"
 [[ $(paths "$work/root") == "$before" ]] || fail "removal left: $(paths "$work/root")"
 
-# Before amdgpu is loaded there are no nodes, and on a simulated machine nothing is loaded.
+# Before amdgpu is loaded there are no nodes, and on a simulated machine no module is loaded.
 sed '/^modules:/,$d' "$machine" >"$work/bare.yaml"
 slipway plan --sim "$work/bare.yaml" --root "$work/root" -f node.yaml >"$work/plan" && fail "nothing is planned"
 said "$work/plan" "load amdgpu with noretry=0"
@@ -66,6 +67,6 @@ slipway plugin check "$work/host/usr/lib/slipway/plugins/rocm.so" --sim "$work/b
   fail "a component that plans nothing is no failure: $(cat "$work/checked")"
 said "$work/checked" "rocm-cdi plans nothing"
 
-# An image has no devices: what depends on them is left to the first boot.
+# An image has no devices: actions that need them are left to the first boot.
 slipway plan --without-slipway --root "$work/root" -f node.yaml >"$work/plan" && fail "nothing is planned"
 said "$work/plan" "at the first boot"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# portable.sh SOURCE BUILD - makes the portable folder, moves it to a path with a space, and uses it there: nothing of it comes
-# from this machine's libraries, a simulated NVML answers, and units of a root that it lies in name it.
+# portable.sh SOURCE BUILD - makes the portable folder, moves it to a path with a space, and uses it there: it loads
+# none of this machine's libraries, a simulated NVML answers, and units of its root use its path.
 set -euo pipefail
 source_dir=$1 build_dir=$2
 work=$(mktemp -d)
@@ -18,7 +18,7 @@ mkdir -p "$(dirname "$there")"
 mv "$work/made" "$there"
 slipway=("$there/bin/slipway")
 
-# Everything that is loaded is from the folder: asked of the loader, file by file.
+# Checks with the loader, file by file, that every loaded library is from the folder.
 loader=("$there/libexec/slipway/"ld-*)
 while IFS= read -r -d '' file; do
   listed="$("${loader[0]}" --library-path "$there/lib/slipway/libraries" --list "$file")" || fail "$file: $listed"
@@ -50,7 +50,7 @@ grep -qxF 'ExecStart="/an odd place/slipway/bin/slipway" apply --boot' \
 "${slipway[@]}" remove --yes --all "${on_root[@]}" >/dev/null || fail "remove failed"
 [[ ! -e "$work/root/etc/systemd" ]] || fail "remove left units"
 
-# A program that was taken out of the folder says what is wrong.
+# A program that was copied out of the folder explains the problem.
 cp "$there/libexec/slipway/slipway-engine" "$work/alone"
 said="$("$work/alone" version 2>&1)" && fail "a program without its folder ran"
 grep -q 'a part of a folder that is not there as a whole' <<<"$said" || fail "it said: $said"

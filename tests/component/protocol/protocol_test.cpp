@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/component/protocol/protocol_test.cpp - what slipway and plugins say to each other is what the golden files say.
+// tests/component/protocol/protocol_test.cpp - slipway and plugins exchange the messages of the golden files.
 //
 // golden/MAJOR.MINOR has one file for each operation: {request, status, reply, says}. A difference to those of today's
 // version means that plugins which are out there may not be understood any more. What only adds (a member that older
 // ones ignore, an operation) is a new minor version with golden files of its own, and those of the older ones stay.
 // Anything else is a new major version. While a minor version is not released yet, SLIPWAY_WRITE_GOLDEN=1 in this
-// test's environment writes its files anew.
+// test's environment writes its files again.
 #include <dlfcn.h>
 #include <slipway/abi.h>
 #include <sys/utsname.h>
@@ -25,7 +25,7 @@ std::string text_of(const std::string& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Every text of a document, with what differs from run to run given a name.
+/// Replaces texts of a document that differ between runs by names.
 void settle(Json& value, const std::vector<std::pair<std::string, std::string>>& names) {
   if (value.is_structured())
     for (Json& member : value) settle(member, names);
@@ -37,7 +37,7 @@ void settle(Json& value, const std::vector<std::pair<std::string, std::string>>&
   value = text;
 }
 
-/// Has all that `wanted` has; lists are compared whole.
+/// True when it has everything in `wanted`; lists must be equal.
 bool has_all(const Json& value, const Json& wanted) {
   if (!wanted.is_object()) return value == wanted;
   if (!value.is_object()) return false;
@@ -60,7 +60,7 @@ class Protocol : public ::testing::Test {
   std::string log() const { return host_.folder().at("tap.log").string(); }
   std::string golden(const std::string& op) const { return std::string(PROTOCOL_GOLDEN) + "/" + op + ".json"; }
 
-  /// What was said when an operation was first called.
+  /// Returns the first recorded call of each operation.
   std::map<std::string, Json> calls() const {
     std::map<std::string, Json> all;
     utsname machine{};
@@ -73,7 +73,7 @@ class Protocol : public ::testing::Test {
                     {machine.machine, "ARCH"}});
       const std::string op = call["op"];
       call.erase("op");
-      if (op.starts_with("service")) call.erase("says");  // which call they fall into is chance
+      if (op.starts_with("service")) call.erase("says");  // the call in which they arrive is random
       all.emplace(op, std::move(call));
     }
     return all;
@@ -82,7 +82,7 @@ class Protocol : public ::testing::Test {
   ScratchHost host_;
 };
 
-/// Between slipway and the speaker stands the tap.
+/// The tap is between slipway and the speaker.
 class Tapped : public Protocol {
  protected:
   Tapped() {
@@ -90,7 +90,7 @@ class Tapped : public Protocol {
     ::setenv("PROTOCOL_TAP_LOG", log().c_str(), 1);
   }
 
-  /// Everything that slipway ever asks.
+  /// Makes every request of slipway.
   void ask_all() {
     const auto applied = host_.slipway({"apply", "--yes"});
     ASSERT_EQ(applied.code, 0) << applied.err;
@@ -159,7 +159,7 @@ TEST_F(Protocol, APluginOfThisMinorVersionGoesOnWorking) {
   EXPECT_EQ(host_.text("etc/voice.json"), "{\"gone\": 1, \"kept\": true}\n");
 }
 
-/// The SDK of today, called as slipway of the golden files' time does it.
+/// Calls today's SDK like the slipway of the golden files.
 TEST_F(Protocol, ASlipwayOfThisMinorVersionGoesOnBeingAnswered) {
   struct Copy {
     std::string text;

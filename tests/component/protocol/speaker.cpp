@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/component/protocol/speaker.cpp - a component that uses everything that a plugin can say and be asked.
+// tests/component/protocol/speaker.cpp - a component that uses every feature of the plugin protocol.
 #include <fstream>
 
 #include <slipway/commands.hpp>

@@ -27,7 +27,7 @@ struct Tap {
   std::mutex mutex;
   Json says = Json::array();
   std::condition_variable written;
-  int told = 0;  ///< calls under way beside the one of the service
+  int told = 0;  ///< calls in progress besides that of the service
 } tap;
 
 struct Copy {
@@ -52,7 +52,7 @@ int output(void*, const char* op, const char* json, size_t length, const slipway
   return tap.services->call(tap.services->context, op, json, length, reply);
 }
 
-/// Once slipway has the service's answer it ends this process, whatever else goes on in it.
+/// slipway ends this process once it has the service's answer, whatever else runs in it.
 void wait_for_what_is_told() {
   std::unique_lock lock(tap.mutex);
   tap.written.wait(lock, [] { return tap.told == 0; });

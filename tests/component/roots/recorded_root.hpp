@@ -30,13 +30,13 @@ class RecordedRoot : public ScratchHost {
     words.insert(words.end(), {"--sim", "h100x8"});
     return slipway(words);
   }
-  /// How the root's tools were called since the last time, a line each.
+  /// Returns the calls of the root's tools since the last time, a line each.
   std::string gpu_name() const {
     std::string text = this->text("var/log/tools");
     std::filesystem::remove(path("var/log/tools"));
     return text;
   }
-  /// "/usr/lib64/x" -> "…", or empty when it is not a link.
+  /// Returns "…" for a link such as "/usr/lib64/x", or empty when it is not a link.
   std::string link(const std::string& inside) const {
     std::error_code none;
     return std::filesystem::read_symlink(path(inside), none).string();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver in roots of other distributions: where its files go, and which of the root's tools are run how.
+// The driver in roots of other distributions: the places of its files, and the calls of the root's tools.
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
@@ -17,8 +17,9 @@ using ::testing::Not;
 
 struct Layout {
   const char* name;
-  const char* libraries;  ///< where the loader of that distribution finds them
-  const char* initramfs;  ///< how its initrd is made, K is the kernel's release; empty: nouveau cannot be in it
+  const char* libraries;  ///< where that distribution's loader finds them
+  const char* initramfs;  ///< command that creates its initrd, K is the kernel's release; empty: it cannot contain
+                          ///< nouveau
 };
 
 void PrintTo(const Layout& layout, std::ostream* out) { *out << layout.name; }
@@ -34,7 +35,7 @@ class Recorded : public ::testing::TestWithParam<Layout> {
   RecordedRoot root_{GetParam().name};
 };
 
-/// Whether the root's own tools can be run in namespaces of their own; elsewhere this machine's stand in.
+/// True when the root's own tools can run in namespaces; otherwise this machine's are used.
 bool namespaces_work() {
   const pid_t child = ::fork();
   if (child == 0)
@@ -85,13 +86,13 @@ TEST_P(Recorded, DriverGoesInByThatDistributionsToolsAndOutWithoutATrace) {
   ASSERT_EQ(root_.run({"remove", "--all"}).code, 0);
   const std::string removal = root_.gpu_name();
   EXPECT_THAT(removal, HasSubstr("ldconfig -v\n"));
-  // Real dracut failed over the modules that modules.dep still listed, and so did the removal.
+  // Real dracut failed because of modules that modules.dep still listed, and so did the removal.
   if (!initramfs.empty()) {
     EXPECT_LT(removal.find("depmod -a"), removal.find(initramfs)) << removal;
   }
   auto after = root_.tree();
   auto wanted = before;
-  for (auto* tree : {&after, &wanted})  // the initrd was made anew, each time
+  for (auto* tree : {&after, &wanted})  // the initrd was created again, each time
     std::erase_if(*tree, [](const auto& entry) { return entry.first.starts_with("boot/init"); });
   EXPECT_EQ(after, wanted);
 }

@@ -14,7 +14,7 @@ void append(const std::string& file, const std::string& text) {
   }
 }
 
-/// As depmod's list, without what depends on what.
+/// Writes depmod's list, without dependencies.
 void list_modules(const std::string& folder) {
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator(folder + "/updates/slipway", none))

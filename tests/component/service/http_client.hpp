@@ -21,7 +21,7 @@ inline sockaddr_in loopback(std::uint16_t port) {
   return address;
 }
 
-/// A port that was free a moment ago, and the socket that took it.
+/// Returns a port that was free a moment ago, and the socket bound to it.
 inline std::pair<int, std::uint16_t> take_port() {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address = loopback(0);
@@ -31,14 +31,14 @@ inline std::pair<int, std::uint16_t> take_port() {
   return {fd, ntohs(address.sin_port)};
 }
 
-/// A port that was free a moment ago.
+/// Returns a port that was free a moment ago.
 inline std::uint16_t free_port() {
   const auto [fd, port] = take_port();
   ::close(fd);
   return port;
 }
 
-/// The whole answer, headers too; empty: nobody listens.
+/// Returns the whole answer, headers too; empty: no listener.
 inline std::string http_get(std::uint16_t port, const std::string& path) {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const sockaddr_in address = loopback(port);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An apply that changes a device: services are quiet meanwhile, however it ends, and nobody else changes that device.
+// An apply that changes a device: services are paused in the meantime, however it ends, and no other process changes
+// that device.
 #include <slipway/root_dir.hpp>
 
 #include "base/write/lock_file.hpp"
@@ -14,7 +15,7 @@ using slipway::testing::RunningService;
 using slipway::testing::ScratchHost;
 using ::testing::HasSubstr;
 
-/// A live root with a service that runs and a component whose change waits for the test.
+/// A live root with a running service and a component whose change waits for the test.
 class Quiescing : public ::testing::Test {
  protected:
   Quiescing() {
@@ -25,7 +26,7 @@ class Quiescing : public ::testing::Test {
     host_.spec("    ticker: {file: " + host_.folder().at("ticks").string() + "}\n    changer: {marker: " + marker_ +
                ", how: " + how + "}\n");
   }
-  /// An apply beside the service, whose output it leaves alone.
+  /// Starts an apply beside the service, without using its output files.
   pid_t start_apply() const {
     const auto& folder = host_.folder();
     return testing::spawn(
@@ -103,7 +104,7 @@ TEST_F(Pause, LastsForTheCommandAndExitsAsItDoes) {
   EXPECT_EQ(end_of(start_pause("kill -KILL $$")), 128 + SIGKILL);
 }
 
-// The services go on whatever ends the pause, and no signal lets them go on beside the command.
+// The services resume however the pause ends, and never while the command still runs.
 TEST_F(Pause, EndsWithTheCommandWhateverSignalComes) {
   RunningService service(host_);
   ASSERT_TRUE(service.hears("READY=1")) << service.log();

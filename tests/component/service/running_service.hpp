@@ -16,7 +16,7 @@ namespace slipway::testing {
 
 using Clock = std::chrono::steady_clock;
 
-/// Waits up to 20 s until it holds.
+/// Waits up to 20 s for the condition.
 template <class Condition>
 bool eventually(const Condition& holds) {
   for (const auto end = Clock::now() + std::chrono::seconds(20); Clock::now() < end;) {
@@ -45,7 +45,7 @@ class Control {
   ~Control() { ::close(fd_); }
 
   bool connected() const { return connected_; }
-  /// Sends it and waits for a line; null when the other end closes or says nothing for 20 s.
+  /// Sends it and waits for a line; null when the other end closes or does not answer for 20 s.
   Json ask(const std::string& line) const {
     const std::string text = line + "\n";
     (void)!::send(fd_, text.data(), text.size(), MSG_NOSIGNAL);
@@ -85,7 +85,7 @@ class RunningService {
 
   pid_t pid() const { return pid_; }
   void signal(int number) const { ::kill(pid_, number); }
-  /// The exit code; -1 when it goes on for 30 s.
+  /// Returns the exit code; -1 when it runs for more than 30 s.
   int exit_code() {
     int status = 0;
     for (int i = 0; i < 3000; ++i) {
@@ -97,7 +97,7 @@ class RunningService {
     }
     return -1;
   }
-  /// All that systemd was told until now.
+  /// Returns all notifications to systemd so far.
   const std::string& told() {
     char text[1024];
     for (ssize_t got = 0; (got = ::recv(notify_, text, sizeof text, MSG_DONTWAIT)) > 0;)
@@ -108,7 +108,7 @@ class RunningService {
     return eventually([&] { return told().find(what) != std::string::npos; });
   }
   std::string log() const { return read("err"); }
-  /// What the service did.
+  /// Returns the service's record of its actions.
   std::string did() const { return read("ticks"); }
   bool does(const std::string& what) const {
     return eventually([&] { return did().ends_with(what); });

@@ -116,7 +116,7 @@ TEST_F(ServiceTest, GoesOnWithTheFormerSpecWhenTheNewOneIsWrong) {
   EXPECT_EQ(service.exit_code(), 0);
 }
 
-// What only the component finds wrong ended the service.
+// Earlier an error that only the component finds ended the service.
 TEST_F(ServiceTest, GoesOnWithTheFormerSpecWhenItsComponentRefusesTheNewOne) {
   spec("text: tick");
   RunningService service(host_);
@@ -136,7 +136,8 @@ TEST_F(ServiceTest, GoesOnWithTheFormerSpecWhenItsComponentRefusesTheNewOne) {
   EXPECT_EQ(service.exit_code(), 0) << service.log();
 }
 
-// A correction that came while the wrong spec was starting was dropped; one that was the former spec ended the service.
+// Earlier a correction that arrived while the wrong spec was starting was dropped; one that equalled the former spec
+// ended the service.
 TEST_F(ServiceTest, TakesACorrectionThatComesWhileAWrongSpecIsStarting) {
   for (const std::string correction : {"tack", "tick"}) {
     SCOPED_TRACE(correction);

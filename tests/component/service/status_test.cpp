@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `slipway status` and `slipway verify` ask the services how they are.
+// `slipway status` and `slipway verify` ask the services for their state.
 #include "running_service.hpp"
 #include "tests/component/engine/fake_systemd.hpp"
 
@@ -78,7 +78,7 @@ TEST_F(StatusTest, SaysThatTheServiceOfWhatWasAppliedDoesNotRun) {
   EXPECT_EQ(service()["state"], "not-running");
 }
 
-/// Somebody listens at the service's socket and never answers, or answers with noise.
+/// A listener at the service's socket never answers, or answers with noise.
 TEST_F(StatusTest, SaysThatAServiceDoesNotAnswerAndDoesNotWaitForIt) {
   const std::string path = host_.path("run/slipway/service/ticker.sock").string();
   std::filesystem::create_directories(host_.path("run/slipway/service"));
@@ -98,7 +98,7 @@ TEST_F(StatusTest, SaysThatAServiceDoesNotAnswerAndDoesNotWaitForIt) {
   ::close(listening);
 }
 
-// Verify and doctor passed while the service had been dead for days, and only status said so.
+// Earlier verify and doctor passed while the service had been dead for days, and only status reported it.
 TEST_F(StatusTest, AgreesWithVerifyAndDoctorThatAServiceThatWasKilledDoesNotRun) {
   const auto on_machine = [&](const std::string& command) {
     return host_.slipway({command, "--sim", "l4x1", "-f", host_.folder().at("host.yaml").string()});
@@ -124,7 +124,7 @@ TEST_F(StatusTest, AgreesWithVerifyAndDoctorThatAServiceThatWasKilledDoesNotRun)
   }
 }
 
-// Verify and doctor passed a service that said itself that it was of no use.
+// Earlier verify and doctor passed a service that itself reported that it does not work.
 TEST_F(StatusTest, AgreesWithVerifyAndDoctorThatAServiceReportsWhatIsWrong) {
   spec(", how: ails");
   ASSERT_EQ(host_.slipway({"apply"}).code, 0);
@@ -140,7 +140,7 @@ TEST_F(StatusTest, AgreesWithVerifyAndDoctorThatAServiceReportsWhatIsWrong) {
   }
 }
 
-// A command that a service advised was for the machine's own root, whatever root the service was of.
+// Earlier a command that a service advised was for the machine's own root, for any root.
 TEST_F(StatusTest, AndTheLogNameTheRootInWhatAServiceAdvises) {
   spec(", how: advises");
   ASSERT_EQ(host_.slipway({"apply"}).code, 0);
@@ -154,7 +154,7 @@ TEST_F(StatusTest, AndTheLogNameTheRootInWhatAServiceAdvises) {
   EXPECT_THAT(host_.slipway({"verify"}).out, HasSubstr(command));
 }
 
-// Status told the cause of an apply that failed an hour ago, beside a service that worked.
+// Earlier status gave the cause of an apply that failed an hour ago, beside a working service.
 TEST_F(StatusTest, SaysThatTheServiceWorksNowOfWhatFailedItsVerify) {
   spec("");
   ASSERT_EQ(host_.slipway({"apply"}).code, 0);

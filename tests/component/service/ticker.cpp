@@ -24,7 +24,7 @@ class Ticker final : public Planner {
   Ticking service_;
 };
 
-/// Changes a device that services use. The marker stands for the device.
+/// Changes a device that services use. The marker represents the device.
 class Changer final : public Component {
  public:
   Result<Plan> plan(const Spec& spec, const Facts&, const Inputs&) const override {

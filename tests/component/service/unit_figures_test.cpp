@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far slipway's own units shut their services in, by `systemd-analyze security`, and whether docs/units.md says so.
+// The confinement of slipway's own services, by `systemd-analyze security`, and whether docs/units.md has the same
+// figures.
 #include <cstdio>
 #include <regex>
 #include <set>
@@ -28,7 +29,8 @@ constexpr Figure kFigures[] = {{"slipway-gfd.service", 2.5},
                                {"slipway-runtime-mend.service", 6.5},
                                {"slipway-mps-nvidia.com-gpu.service", 3.5},
                                {"slipway-mps-aside-nvidia.com-gpu.aside-0.service", 2.0},
-                               {"slipway-apply.service", 7.1},  // an apply: docs/units.md says why no lower
+                               {"slipway-apply.service", 7.1},  // an apply: docs/units.md explains why it cannot be
+                                                                // lower
                                {"slipway-verify.service", 5.0},
                                {"slipway-verify-late.service", 6.9},
                                {"slipway-boot.service", 7.1}};
@@ -48,7 +50,7 @@ std::string text_of(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// What systemd makes of a unit that it is asked for, as a file.
+/// Returns the unit file that systemd would write for a requested unit.
 std::string unit_file_text(const deviceplugin::TransientUnit& unit) {
   std::string text = "[Service]\nExecStart=";
   for (const std::string& word : unit.argv) text += word + " ";
@@ -65,12 +67,12 @@ class OwnUnits : public ::testing::Test {
     apply(
         host_,
         "    cdi: {}\n    gfd: {}\n    dcgm: {}\n    deviceplugin: {}\n    validator: {}\n    runtime: {mode: nri}\n");
-    // Of another mode of the same component.
+    // The unit of another mode of the same component.
     ScratchHost handler;
     apply(handler, "    cdi: {}\n    runtime: {on_drift: replace}\n");
     for (const std::string unit : {"slipway-runtime-mend.service", "slipway-runtime-mend.path"})
       host_.put("etc/systemd/system/" + unit, text_of(handler.path("etc/systemd/system/" + unit)));
-    // systemd makes these from the same lines, when the device plugin asks for them.
+    // systemd creates these from the same lines, when the device plugin requests them.
     const deviceplugin::MpsUnit mps{.resource = "nvidia.com/gpu",
                                     .environment = {"CUDA_MPS_PIPE_DIRECTORY=/run/nvidia/mps/nvidia.com/gpu/pipe"},
                                     .argv = {"/usr/bin/nvidia-cuda-mps-control", "-f"},
@@ -79,7 +81,7 @@ class OwnUnits : public ::testing::Test {
                                     .shm_folder = "/run/nvidia/mps/shm"};
     const deviceplugin::TransientUnit aside = deviceplugin::emptying_unit("/usr/lib/slipway/plugins/deviceplugin-empty",
                                                                           "/run/nvidia/mps/nvidia.com/.gpu.aside-0");
-    host_.put("etc/systemd/system/slipway-apply.service", text_of(SLIPWAY_APPLY_UNIT));  // which the package has
+    host_.put("etc/systemd/system/slipway-apply.service", text_of(SLIPWAY_APPLY_UNIT));  // from the package
     for (const auto& unit : {daemon_unit(mps), aside})
       host_.put("etc/systemd/system/" + unit.name, unit_file_text(unit));
   }
@@ -95,7 +97,7 @@ class OwnUnits : public ::testing::Test {
   ScratchHost host_;
 };
 
-// They were 9.6 of 10, UNSAFE.
+// Earlier they were 9.6 of 10, UNSAFE.
 TEST_F(OwnUnits, AreAsFarShutInAsTheDocumentationSays) {
   const std::string page = text_of(SLIPWAY_SOURCES "/docs/units.md");
   for (const Figure& figure : kFigures) {
@@ -108,7 +110,7 @@ TEST_F(OwnUnits, AreAsFarShutInAsTheDocumentationSays) {
   }
 }
 
-// A directive that systemd does not know, or a value that it cannot read, is passed over with a line in the journal.
+// systemd ignores an unknown directive, or an invalid value, with a line in the journal.
 TEST_F(OwnUnits, HaveNoLineThatSystemdPassesOver) {
   ASSERT_TRUE(output_of("systemd-analyze --version").starts_with("systemd ")) << "systemd is to be installed";
   for (const Figure& figure : kFigures) {
@@ -117,7 +119,7 @@ TEST_F(OwnUnits, HaveNoLineThatSystemdPassesOver) {
   }
 }
 
-/// The words after each "KEY=" of a unit.
+/// Returns the words after each "KEY=" of a unit.
 std::set<std::string> words_of(const std::string& unit, const std::string& key) {
   std::set<std::string> words;
   std::istringstream lines(unit);
@@ -129,8 +131,8 @@ std::set<std::string> words_of(const std::string& unit, const std::string& key) 
   return words;
 }
 
-// kubelet rejects bound pods for good while a resource is not registered; with the plugin 5 s later than kubelet all
-// eight pods of a node were lost.
+// kubelet permanently rejects bound pods while a resource is not registered; when the plugin started 5 s after kubelet,
+// all eight pods of a node were lost.
 TEST_F(OwnUnits, OfTheDevicePluginComesBeforeEveryKubeletAsTheBootsDoes) {
   const auto before = words_of(text_of(file("slipway-deviceplugin.service")), "Before");
   EXPECT_EQ(before,
@@ -143,7 +145,7 @@ TEST_F(OwnUnits, OfTheDevicePluginComesBeforeEveryKubeletAsTheBootsDoes) {
   EXPECT_TRUE(words_of(text_of(file("slipway-gfd.service")), "Before").empty()) << "nobody waits for labels";
 }
 
-// Whoever is ordered behind the target (kubelet, a join script) makes no cycle, and whoever is not waits for nothing.
+// Units ordered after the target (kubelet, a join script) must not form a cycle, and other units must not wait.
 TEST_F(OwnUnits, OfABootsVerifyComeAfterTheServicesAndBeforeNobody) {
   const std::string verify = text_of(file("slipway-verify.service"));
   const auto after = words_of(verify, "After");
@@ -168,7 +170,7 @@ TEST_F(OwnUnits, OfABootsVerifyComeAfterTheServicesAndBeforeNobody) {
             std::string::npos);
 }
 
-// What needs kubelet or an engine was "not exercised" at a boot, and nothing looked at it once those ran.
+// Earlier checks that need kubelet or an engine were "not exercised" at a boot, and never repeated once those ran.
 TEST_F(OwnUnits, OfALateVerifyAreStartedByEachEngineAndByKubeletAndHoldUpNobody) {
   const std::string late = text_of(file("slipway-verify-late.service"));
   const auto engines = words_of(text_of(file("slipway-boot.service")), "Before");
@@ -190,13 +192,13 @@ TEST_F(OwnUnits, OfALateVerifyAreStartedByEachEngineAndByKubeletAndHoldUpNobody)
   EXPECT_TRUE(words_of(late, "RemainAfterExit").empty()) << "a later start of kubelet would not start it again";
 }
 
-/// The lines of a unit's limits, from the first to the end of its section.
+/// Returns the lines of a unit's limits, from the first to the end of its section.
 std::string limits_of(const std::string& unit) {
   const std::size_t begin = unit.find("\nMemoryMax=");
   return begin == std::string::npos ? "" : unit.substr(begin, unit.find("\n\n", begin) - begin);
 }
 
-// It is a file, whereas slipway writes the other one: a line that one of them gets, both need.
+// It is a shipped file, while slipway generates the other one: both need the same lines.
 TEST_F(OwnUnits, OfTheApplyAtABootHasTheLimitsOfTheOtherApplyAtABoot) {
   const std::string limits = limits_of(text_of(file("slipway-apply.service")));
   EXPECT_GT(limits.size(), 500U);

@@ -35,7 +35,7 @@ TEST(ServiceUnit, ComesWithTheComponentAndRunsWhatTheApplyLeftForIt) {
   EXPECT_FALSE(std::filesystem::exists(host.path("etc/slipway/services/ticker.json")));
 }
 
-// A value of the spec, which is 0600, went to a file for everybody, to `plan -v` and to `diff`.
+// Earlier a value of the spec, which has mode 0600, appeared in a world-readable file, in `plan -v` and in `diff`.
 TEST(ServiceUnit, KeepsASecretOfTheSpecFromOtherUsersAndFromTheScreen) {
   const ScratchHost host;
   const std::string file = host.path("etc/slipway/services/ticker.json").string();
@@ -77,7 +77,7 @@ TEST(ServiceUnit, OfAComponentThatDeclaresNoNeedsIsWhatACheckOfThePluginWarnsOf)
   EXPECT_THAT(check.out, HasSubstr("warning  plugin.service-needs: the manifest declares no service_needs for ticker"));
 }
 
-// Each had a line of its own that said the same.
+// Earlier each had a line of its own with the same text.
 TEST(ServiceUnit, OfAnImageWaitsForTheBootWhichOneLineSaysOfAllThatDo) {
   const ScratchHost host;
   const std::string ticks = host.folder().at("ticks").string();
@@ -88,8 +88,8 @@ TEST(ServiceUnit, OfAnImageWaitsForTheBootWhichOneLineSaysOfAllThatDo) {
                                    "the root is not running"));
 }
 
-// slipway-boot.service told systemd to start a service that comes after it, and waited for that until its time was
-// over.
+// Earlier slipway-boot.service told systemd to start a service that comes after it, and waited for it until its
+// timeout.
 TEST(ServiceUnit, IsNotWaitedForWhileSystemdIsAboutToStartIt) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;
@@ -106,7 +106,7 @@ TEST(ServiceUnit, IsNotWaitedForWhileSystemdIsAboutToStartIt) {
   EXPECT_EQ(systemd.told(), "");
 }
 
-// On a booted image without a GPU, verify and plan wanted to start services that had been passed over there.
+// Earlier, on a booted image without a GPU, verify and plan wanted to start services that their conditions had skipped.
 TEST(ServiceUnit, IsAsItShouldBeWhereItsConditionPassedItOver) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;
@@ -122,12 +122,12 @@ TEST(ServiceUnit, IsAsItShouldBeWhereItsConditionPassedItOver) {
   };
   systemd.skipped("slipway-ticker.service");
   expect_as_it_should_be();
-  // An apply in a container on its host failed, as the host has no slipway for the unit to run.
+  // Earlier an apply in a container on its host failed, because the host has no slipway for the unit to run.
   systemd.unmet("slipway-ticker.service");
   expect_as_it_should_be();
 }
 
-// Its section's file triggers a reload: the unit was started, and a second later restarted, at the very first apply.
+// Its section's file triggers a reload: earlier the unit was started, and restarted a second later, in the first apply.
 TEST(ServiceUnit, IsStartedOnceAndReloadedOnlyWhenItsSectionChanges) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;
@@ -143,7 +143,7 @@ TEST(ServiceUnit, IsStartedOnceAndReloadedOnlyWhenItsSectionChanges) {
   EXPECT_EQ(systemd.told(), "start slipway-ticker.service\nreload slipway-ticker.service\n");
 }
 
-/// slipway installed in a folder with the test's plugin: what a shipped unit runs looks nowhere else.
+/// Installs slipway in a folder with the test's plugin: the program of a shipped unit looks nowhere else.
 void install(const ScratchHost& host) {
   namespace fs = std::filesystem;
   const fs::path bin = host.folder().at("usr/bin");
@@ -183,7 +183,7 @@ class AppliedService : public ::testing::Test {
   }
   void SetUp() override { install(host_); }
   std::string left(const std::string& component) const { return "etc/slipway/services/" + component + ".json"; }
-  /// Changes what the apply left, as another apply would.
+  /// Changes the apply's result, as another apply would.
   void change(const std::string& component, const std::function<void(Json&)>& how) const {
     Json value = Json::parse(host_.text(left(component)));
     how(value);
@@ -255,7 +255,7 @@ class LosingService : public AppliedService, public ::testing::WithParamInterfac
 INSTANTIATE_TEST_SUITE_P(Way, LosingService, ::testing::Bool(),
                          [](const auto& way) { return way.param ? "ByTheEngine" : "Direct"; });
 
-// A unit's rules name devices by the numbers that the kernel had given when the service started.
+// A unit's rules have the device numbers that the kernel had assigned when the service started.
 TEST_P(LosingService, EndsToBeStartedAfreshWhenItsDevicesGetOtherNumbers) {
   change("ticker", [](Json& left) { left["device_classes"] = {"acme*"}; });
   const std::filesystem::path devices = host_.folder().at("devices");
@@ -268,14 +268,14 @@ TEST_P(LosingService, EndsToBeStartedAfreshWhenItsDevicesGetOtherNumbers) {
   RunningService service(host_, {"service", "ticker", "--boot"});
   ASSERT_TRUE(service.does("applied\n")) << service.log();
   std::ofstream(devices) << "Character devices:\n  1 mem\n  5 other\n\nBlock devices:\n";
-  std::this_thread::sleep_for(std::chrono::milliseconds(1500));  // it looks each second
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));  // it checks each second
   EXPECT_TRUE(service.does("applied\n")) << "another's device: " << service.log();
   std::ofstream(devices) << "Character devices:\n  1 mem\n  5 other\n511 acme-uvm\n\nBlock devices:\n";
   EXPECT_EQ(service.exit_code(), 0) << service.log();
   EXPECT_THAT(service.log(), HasSubstr("restarting, so that the service may open them"));
 }
 
-// One bind mount for each folder: what is made anew behind it is on the read-only file system.
+// There is one bind mount for each folder: a folder that is created again is on the read-only file system.
 TEST_P(LosingService, EndsToBeStartedAfreshWhenAFolderThatItWritesToIsGone) {
   const std::filesystem::path folder = host_.folder().at("written");
   std::filesystem::create_directory(folder);
@@ -289,7 +289,7 @@ TEST_P(LosingService, EndsToBeStartedAfreshWhenAFolderThatItWritesToIsGone) {
   EXPECT_THAT(service.log(), HasSubstr(folder.string() + " is gone, starting again to have it made"));
 }
 
-// An upgrade restarted the unit, and for that time nobody did the service's work.
+// Earlier an upgrade restarted the unit, and meanwhile the service did no work.
 TEST_F(AppliedService, WhoseProgramWasReplacedGoesOnUntilTheNewOneIsReady) {
   apply("loner", ", text: former");
   RunningService service(host_, {"service", "loner", "--boot"});
@@ -327,7 +327,7 @@ TEST_F(AppliedService, WhoseReplacedFileIsOfNoUseGoesOnAsItWas) {
   EXPECT_THAT(service.did(), ::testing::EndsWith("former\n"));
 }
 
-// A driver that hangs held up whatever was ordered behind the service.
+// Earlier a hanging driver delayed all units ordered after the service.
 TEST_F(AppliedService, ThatHoldsUpOthersCountsAsStartedAfterAWhileAlsoWhenItIsNotReady) {
   apply("loner", ", how: never-ready");
   change("loner", [](Json& left) { left["before"] = {"kubelet.service"}; });
@@ -357,7 +357,7 @@ TEST_F(AppliedService, IsNotRunFromAFileOfAnotherComponentOrPlace) {
   }
 }
 
-// As systemd asks in ExecCondition=: with another exit code than 0 it would pass over the service without a word.
+// systemd asks in ExecCondition=: a nonzero exit code would silently skip the service.
 TEST_F(AppliedService, WhoseSettingsAreDamagedIsStartedAndSaysSo) {
   apply("loner", "");
   host_.put("etc/slipway/services/loner.json", "{");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `slipway toolkit runtime configure …` on roots made for the purpose, as a person types it.
+// `slipway toolkit runtime configure …` on roots of the test, with a user's command lines.
 #include <fstream>
 #include <tuple>
 
@@ -33,7 +33,7 @@ class Configure : public ::testing::Test {
     root.file(path, "#!/bin/sh\n" + lines + "\n");
     ::chmod(root.at(path).c_str(), 0755);
   }
-  /// dpkg says that it is installed, for the component.
+  /// Registers it as installed in dpkg, for the component.
   void install(const std::string& name, const std::string& package, const std::string& version) {
     program("/usr/bin/" + name, "exit 1");
     root.file("/var/lib/dpkg/status",
@@ -51,7 +51,7 @@ class Configure : public ::testing::Test {
   Ran configure(const std::string& words) const {
     return shell(SLIPWAY_PROGRAM " toolkit runtime configure --root " + root.string() + " " + words + " 2>&1");
   }
-  /// What the component makes of a copy of this root.
+  /// Returns the component's result in a copy of this root.
   std::string applied(const std::string& section, const std::string& path) const {
     const testing::TempDir copy;
     const std::string existing = (copy.path() / "root").string();
@@ -67,7 +67,7 @@ class Configure : public ::testing::Test {
   }
 };
 
-/// Version, the CRI plugin's key.
+/// Version, and the CRI plugin's key.
 class ConfigureContainerd : public Configure, public ::testing::WithParamInterface<std::tuple<int, std::string>> {
  protected:
   ConfigureContainerd() {
@@ -134,8 +134,8 @@ TEST_F(Configure, WritesADropInThatContainerdImportsAsTheComponentDoes) {
   EXPECT_EQ(configure(words).output, "nothing to change\n");
 }
 
-// Verify named an edit that plans did not see, and whose remedies led nowhere: the component asks for what the default
-// handler has, and somebody had changed both.
+// Earlier verify named an edit that plans did not see, with useless remedies: the component asks for the default
+// handler's value, and the user had changed both.
 TEST_F(Configure, TakesOverAnEditThatIsWhatTheSpecAsksForByNow) {
   install("containerd", "containerd", "1.7.24");
   const std::string table = "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc";
@@ -253,13 +253,13 @@ TEST_F(Configure, IsFoundInEveryWay) {
   EXPECT_EQ(configure("--runtim x").status, 64);
 }
 
-// containerd prints what it makes of all its files: versions 1 and 2 are those that bookworm's 1.6 reads.
+// containerd prints the result of all its files: bookworm's 1.6 reads versions 1 and 2.
 class ConfigureForContainerd : public ConfigureContainerd {};
 
 TEST_P(ConfigureForContainerd, MeansWhatWasAskedForToContainerdItself) {
   if (shell("containerd --version 2>/dev/null").status != 0) GTEST_SKIP() << "containerd is not installed";
   for (const std::string& drop_in : {std::string(), std::string("--drop-in-config ") + root.at(kDropIn).string()}) {
-    if (!drop_in.empty() && std::get<0>(GetParam()) == 1) continue;  // which knows no imports
+    if (!drop_in.empty() && std::get<0>(GetParam()) == 1) continue;  // version 1 has no imports
     root.file(kContainerd, mine);
     const Ran ran = shell(SLIPWAY_RUNTIME_CONFIGURE " --runtime containerd --nvidia-runtime-path /r --config " +
                           root.at(kContainerd).string() + " " + drop_in + " 2>&1");

@@ -28,7 +28,7 @@ namespace slipway {
 
 namespace fs = std::filesystem;
 
-/// Called in the child before the program starts, for mounts of its own, or after it ended, to look at them.
+/// Called in the child before the program starts, for its own mounts, or after it has ended, to inspect them.
 using Inside = std::function<void(const fs::path& root)>;
 
 struct Ran {
@@ -61,7 +61,7 @@ class HookTest : public ::testing::Test {
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), text_of(folder_.at("said"))};
   }
 
-  /// Libraries that a linker can find, with the real ones' sonames.
+  /// Creates libraries that a linker can find, with the real ones' sonames.
   void libraries() {
     folder_.file("root/etc/debian_version", "12.0\n");
     folder_.directory("root/opt/nvidia");
@@ -69,14 +69,14 @@ class HookTest : public ::testing::Test {
   }
 
   slipway::testing::TempDir folder_;
-  std::vector<std::string> runner_;  ///< a program that runs the hook, with its arguments: strace
+  std::vector<std::string> runner_;  ///< a program that runs the hook, such as strace, with its arguments
 
  private:
   [[noreturn]] void run(const std::vector<std::string>& words, const Inside& inside, const Inside& after) {
     (void)!std::freopen(folder_.at("state.json").c_str(), "r", stdin);
     (void)!std::freopen(folder_.at("said").c_str(), "w", stderr);
     (void)!std::freopen("/dev/null", "w", stdout);
-    // A process that made a PID namespace cannot start LeakSanitizer's own thread any more.
+    // A process that created a PID namespace cannot start LeakSanitizer's thread.
     ::setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
     if (inside) inside(folder_.at("root"));
     if (const pid_t child = after ? ::fork() : 0; child != 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// slipway-cdi-hook, run as a container runtime runs it, on roots that are as they should be and on roots that are not.
+// slipway-cdi-hook, run like by a container runtime, on valid and on faulty roots.
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -69,7 +69,7 @@ TEST_F(HookTest, NoLinkOfTheRootLeadsAHookOut) {
   }
 }
 
-// Hooks run as root of the host, whoever the container runs as: a link of the image led them to write into a volume.
+// Hooks run as root of the host for any container user: earlier a link of the image made them write into a volume.
 TEST_F(HookTest, NoLinkOfTheRootLeadsAHookIntoAVolume) {
   NEEDS_ROOT();
   libraries();
@@ -101,7 +101,7 @@ TEST_F(HookTest, NoLinkOfTheRootLeadsAHookIntoAVolume) {
 
 constexpr const char* kStopped = "--- stopped by SIGSTOP ---";
 
-/// Waits until strace says that it has stopped a process, does something, and lets the process go on.
+/// Waits until strace reports a stopped process, does something, and continues the process.
 [[noreturn]] void act_while_stopped(const fs::path& calls, const std::function<void()>& what) {
   for (;; ::usleep(2'000)) {
     std::ifstream lines(calls);
@@ -116,7 +116,7 @@ constexpr const char* kStopped = "--- stopped by SIGSTOP ---";
 
 class HookRace : public HookTest {
  protected:
-  /// The container's own root, or the volume, at the end of the way.
+  /// Makes the path lead to the container's own root, or to the volume.
   void lead_to(const std::string& place) const {
     fs::remove(in("new-way"));
     fs::create_symlink(place, in("new-way"));
@@ -129,8 +129,8 @@ class HookRace : public HookTest {
                std::to_string(static_cast<unsigned>(entry.symlink_status().permissions())) + "\n";
     return names;
   }
-  /// Runs the hook; behind so many calls of openat2(2) it stands still until the way leads elsewhere.
-  /// @return whether it made so many
+  /// Runs the hook; after that many calls of openat2(2) it is stopped until the path leads elsewhere.
+  /// @return true when it made that many
   bool run(const std::vector<std::string>& words, int call, const std::string& first, const std::string& then) {
     lead_to(first);
     const fs::path calls = folder_.at("calls");
@@ -153,8 +153,8 @@ class HookRace : public HookTest {
   }
 };
 
-// Another container may exchange a link in a volume that both have between a hook's look at the way and what it does
-// there: a mode was changed, and links, folders and files were made, in the other volume.
+// Another container may replace a link in a shared volume between a hook's check of the path and its change: earlier a
+// mode was changed, and links, folders and files were created, in the other volume.
 TEST_F(HookRace, NothingIsDoneInAVolumeWhenTheWayIsExchangedAtAnyTime) {
   NEEDS_ROOT();
   if (std::system("strace true 2> /dev/null") != 0) GTEST_SKIP() << "strace does not work here";
@@ -185,7 +185,7 @@ TEST_F(HookRace, NothingIsDoneInAVolumeWhenTheWayIsExchangedAtAnyTime) {
     }
 }
 
-// ldconfig made links of sonames, and its auxiliary cache, wherever the image's configuration led it.
+// Earlier ldconfig created links of sonames, and its auxiliary cache, wherever the image's configuration led it.
 TEST_F(HookTest, LdconfigMakesNothingInAVolume) {
   NEEDS_ROOT();
   libraries();
@@ -237,7 +237,7 @@ TEST_F(HookTest, TheLinkersCacheKnowsTheFolders) {
   EXPECT_THAT(text_of(in("etc/ld.so.cache")), HasSubstr("/opt/nvidia/"));
 }
 
-// A container on an H200 had the driver's libraries, and libcuda found none of them.
+// Earlier a container on an H200 had the driver's libraries, but libcuda found none of them.
 TEST_F(HookTest, TheLinkersCacheKnowsTheFoldersThoughTheImageIncludesNoOtherFiles) {
   NEEDS_ROOT();
   libraries();

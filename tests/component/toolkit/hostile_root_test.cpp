@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every hook of slipway-cdi-hook on roots that were made to mislead it: links that lead out, FIFOs in the place of
-// files, folders with very many entries, and a root that nobody can write to. On a host whose driver's parameters are
-// simulated.
+// files, folders with very many entries, and a read-only root. On a host whose driver's parameters are simulated.
 #include <chrono>
 #include <map>
 #include <set>
@@ -42,12 +41,12 @@ const std::vector<Hook>& hooks() {
   return all;
 }
 
-/// For the child: what a test cannot do without.
+/// For the child: a condition without which the test cannot work.
 void expect(bool done) {
   if (!done) ::_exit(125);
 }
 
-/// A namespace in which the driver's parameters ask for a change, and which nobody else sees.
+/// Creates a private namespace in which the driver's parameters ask for a change.
 void simulate_driver() {
   expect(::unshare(CLONE_NEWNS) == 0);
   expect(::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0);
@@ -56,7 +55,7 @@ void simulate_driver() {
   std::ofstream("/proc/driver/nvidia/params") << "ResmanDebugLevel: 1\nModifyDeviceFiles: 1\nDeviceFileMode: 438\n";
 }
 
-/// The container's own file of the kernel's, of which any will do.
+/// Mounts the container's own copy of the kernel's file; any file will do.
 void mount_params(const fs::path& root) {
   expect(::mount("/proc/version", (root / "proc/driver/nvidia/params").c_str(), nullptr, MS_BIND, nullptr) == 0);
 }
@@ -71,7 +70,7 @@ class HostileRoot : public HookTest, public ::testing::WithParamInterface<Hook> 
     return all;
   }
 
-  /// A root in which every hook has something to do.
+  /// Creates a root in which every hook has work to do.
   void make_work() {
     libraries();
     folder_.file("root/proc/driver/nvidia/params", "the image's\n");
@@ -82,7 +81,7 @@ class HostileRoot : public HookTest, public ::testing::WithParamInterface<Hook> 
     ASSERT_EQ(::mknod(in("dev/nvidia0").c_str(), S_IFCHR | 0666, makedev(195, 0)), 0);
   }
 
-  /// Ends within the time that a container may take to start, and says what it minds.
+  /// Expects that it ends within a container's start time, and returns its messages.
   Ran run_quickly(const Inside& inside = [](const fs::path&) { simulate_driver(); }) {
     const auto begin = std::chrono::steady_clock::now();
     const Ran ran = hook(words(), inside);
@@ -94,7 +93,7 @@ class HostileRoot : public HookTest, public ::testing::WithParamInterface<Hook> 
     return ran;
   }
 
-  /// What is in the folder outside of the root: names, contents, modes and times.
+  /// Returns the contents of the folder outside of the root: names, contents, modes and times.
   std::map<std::string, std::string> outside() const {
     std::map<std::string, std::string> seen;
     for (const auto& entry : fs::recursive_directory_iterator(folder_.at("host"))) {
@@ -150,7 +149,7 @@ TEST_P(HostileRoot, IsNotLeftThroughALinkInThePlaceOfAFileOrOfAFolderAboveIt) {
   }
 }
 
-// user::rw-, group::---, mask::rw-, other::---, as acl(5) has them in an attribute.
+// user::rw-, group::---, mask::rw-, other::---, in the attribute's format, see acl(5).
 std::string list_that_keeps_the_group_out() {
   std::string list{2, 0, 0, 0};
   for (const auto& [tag, rights] : std::vector<std::pair<char, char>>{{1, 6}, {4, 0}, {16, 6}, {32, 0}})
@@ -158,8 +157,8 @@ std::string list_that_keeps_the_group_out() {
   return list;
 }
 
-// An image without procfs has links where a descriptor's name would be. The list of another file was taken away by
-// them.
+// An image without procfs may have links in place of a descriptor's name. Earlier they made the hook remove another
+// file's list.
 TEST_P(HostileRoot, TakesNothingFromAFileToWhichItsOwnProcLeads) {
   make_work();
   folder_.file("root/secret", "kept");
@@ -218,7 +217,7 @@ INSTANTIATE_TEST_SUITE_P(Hooks, HostileRoot, ::testing::ValuesIn(hooks()), [](co
   return name;
 });
 
-// The kernel's file may be replaced by an image; nothing is mounted over what is not the kernel's.
+// An image may replace the kernel's file; the hook mounts only over the kernel's own.
 TEST_F(HookTest, TheImagesOwnParametersAreNotMountedOver) {
   NEEDS_ROOT();
   folder_.file("root/proc/driver/nvidia/params", "the image's\n");

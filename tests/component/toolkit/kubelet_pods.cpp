@@ -13,7 +13,7 @@ namespace {
 
 class Pods final : public v1::PodResourcesLister::Service {
  public:
-  /// A container of a pod of its own: kubelet's list may have them in any order.
+  /// Adds a container in its own pod: kubelet's list may have them in any order.
   void add(const std::string& name, const std::string& resource, const std::string& id) {
     std::istringstream parts(name);
     std::string pod_namespace;

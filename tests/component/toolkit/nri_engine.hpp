@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/component/toolkit/nri_engine.hpp - the engine's side of an NRI socket, as containerd has it.
+// tests/component/toolkit/nri_engine.hpp - the engine's side of an NRI socket, like containerd's.
 #pragma once
 
 #include <cstring>
@@ -17,7 +17,7 @@
 
 namespace slipway::nri {
 
-/// A plugin's connection, seen from the engine. Waits at most 10 s for anything.
+/// A plugin's connection, seen from the engine. Waits at most 10 s for any event.
 class PluginEnd {
  public:
   explicit PluginEnd(Fd fd) : fd_(std::move(fd)) {}
@@ -25,7 +25,7 @@ class PluginEnd {
   void say(const std::string& bytes) const {
     EXPECT_EQ(::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
   }
-  /// The next message; nothing when the connection ends or time is up.
+  /// Returns the next message; empty when the connection ends or time is up.
   std::optional<Message> hear() {
     while (heard_.empty()) {
       std::string part(4096, '\0');
@@ -41,7 +41,7 @@ class PluginEnd {
     heard_.erase(heard_.begin());
     return message;
   }
-  /// The connection has ended, with nothing said before.
+  /// True when the connection has ended without a message.
   bool ends() { return !hear() && closed(); }
   bool closed() const {
     char byte = 0;
@@ -55,7 +55,7 @@ class PluginEnd {
     none.mutable_status()->set_code(-1);
     return message ? response_in(*message) : none;
   }
-  /// Registration, configuration and synchronization. @return the plugin's name, empty where that fails
+  /// Does registration, configuration and synchronization. @return the plugin's name, empty on failure
   std::string take_in(const std::string& version = "v2.1.4") {
     const auto message = hear();
     wire::Request request;
@@ -73,7 +73,7 @@ class PluginEnd {
   std::vector<Message> heard_;
 };
 
-/// Listens as long as it lives.
+/// Listens during its lifetime.
 class NriEngine {
  public:
   explicit NriEngine(const std::string& socket) : socket_(socket) {

@@ -17,7 +17,7 @@ kind: nvidia.com/gpu
 devices:
   - {name: "0", containerEdits: {deviceNodes: [{path: /dev/nvidia0, type: c, major: 195}]}}
 )";
-// One of another folder that counts more, and has the GPU with another number.
+// A spec in a folder with higher priority, which has the GPU under another number.
 constexpr const char* kNewSpec = R"(cdiVersion: "0.5.0"
 kind: nvidia.com/gpu
 devices:
@@ -47,7 +47,7 @@ class NriService : public ::testing::Test {
   bool logs(const std::string& text) const {
     return eventually([&] { return log().find(text) != std::string::npos; });
   }
-  /// The nodes that a container gets; what stands in the way where there are none.
+  /// Returns the nodes that a container gets, or the error.
   static std::string nodes(PluginEnd& plugin, std::uint32_t stream, const std::vector<std::string>& variables) {
     const auto response = plugin.ask(create(stream, container_with(variables)));
     if (response.status().code() != 0) return response.status().message();
@@ -76,7 +76,7 @@ TEST_F(NriService, RegistersAndGivesDevicesAsTheSpecsOfTheMomentSay) {
   EXPECT_TRUE(plugin.closed());
 }
 
-// gRPC's own server stands in for kubelet.
+// gRPC's own server is the stand-in for kubelet.
 TEST_F(NriService, GivesWithoutARuleWhatKubeletGaveAndNothingElse) {
   std::filesystem::remove(folder_.at("etc/nvidia-container-runtime/config.toml"));
   folder_.file("etc/cdi/nvidia.yaml",
@@ -203,7 +203,7 @@ TEST_F(NriService, IsThereOnlyInItsMode) {
   EXPECT_THAT(refused.errors, HasSubstr("runtime has a service only with mode: nri"));
 }
 
-/// What is planned in an image with containerd.
+/// Plans in an image with containerd.
 class NriPlan : public NriService {
  protected:
   NriPlan() {

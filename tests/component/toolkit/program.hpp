@@ -12,7 +12,7 @@ namespace slipway::testing {
 
 struct Ran {
   int status = -1;     ///< -1 for one that a signal ended
-  std::string output;  ///< on both streams, or as the command redirects them
+  std::string output;  ///< both streams, or as the command redirects them
 };
 
 inline Ran shell(const std::string& command) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// slipway-runtime, run as an engine runs it, on top of a runc that only writes down how it was started.
+// slipway-runtime, run like by an engine, on top of a runc that only records its command line.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -66,7 +66,7 @@ class ShimTest : public ::testing::Test {
     folder_.file("config.toml", more + "\n[nvidia-container-runtime.modes.cdi]\nspec-dirs = [\"" +
                                     folder_.at("cdi").string() + "\"]\n");
   }
-  /// A bundle whose container asks for these devices.
+  /// Writes a bundle whose container asks for these devices.
   void ask(const std::string& devices) {
     bundle(canonical(Json{{"ociVersion", "1.0.2"},
                           {"process", {{"args", {"sh"}}, {"env", {"NVIDIA_VISIBLE_DEVICES=" + devices}}}},
@@ -210,7 +210,7 @@ TEST_F(ShimTest, IsNeverItsOwnRunc) {
   EXPECT_EQ(create(), 5);
 }
 
-// NVIDIA's runtime reads the same list and started itself: 155 times in 5 s, and no container.
+// Earlier NVIDIA's runtime, which reads the same list, started itself: 155 times in 5 s, and no container.
 TEST_F(ShimTest, NeverStartsARuntimeForGpus) {
   program("bin/nvidia-container-runtime", "#!/bin/sh\nexit 9\n");
   settings("[nvidia-container-runtime]\nruntimes = [\"" + folder_.at("bin/nvidia-container-runtime").string() +
@@ -230,7 +230,7 @@ TEST_F(ShimTest, WritesDownWhatItGaveInTheLogOfTheSettings) {
   EXPECT_THAT(text_of(folder_.at("log")), IsEmpty());
 }
 
-// The hook that knows the driver's CUDA version was taken out before the version was looked up.
+// Earlier the hook with the driver's CUDA version was removed before the version was looked up.
 TEST_F(ShimTest, ChecksRequirementsByTheHookThatTheSettingsTakeOut) {
   folder_.file("cdi/nvidia.yaml",
                "cdiVersion: 0.5.0\nkind: nvidia.com/gpu\ndevices: [{name: \"0\", containerEdits: {env: [A=b]}}]\n"
@@ -250,8 +250,8 @@ TEST_F(ShimTest, ChecksRequirementsByTheHookThatTheSettingsTakeOut) {
   EXPECT_FALSE(Json::parse(bundle()).contains("hooks"));
 }
 
-/// Mode jit-cdi: a copy of the program, beside which a stand-in for `slipway` writes down how it was started, and
-/// prints a spec that is in no file. The files have GPUs that are no longer there.
+/// Mode jit-cdi: a copy of the program with a stand-in for `slipway` beside it, which records its arguments, and prints
+/// a spec that is not in a file. The files have GPUs that no longer exist.
 class JitShim : public ShimTest {
  protected:
   JitShim() {
@@ -282,7 +282,7 @@ TEST_F(JitShim, MakesTheSpecWhenTheContainerStarts) {
   EXPECT_THAT(asked()[0], HasSubstr("--disable-hook=chmod --device-id=1"));
 }
 
-// `slipway` took the name for an option of its own, and its error had lines of a file that root alone may read.
+// Earlier `slipway` took the name for an option of its own, and its error had lines of a file that only root may read.
 TEST_F(JitShim, TakesNoOptionsFromAContainer) {
   for (const char* name : {"nvidia.com/gpu=--sim=/etc/shadow", "nvidia.com/gpu=-h", "nvidia.com/gpu=-v"}) {
     ask(name);
@@ -293,7 +293,7 @@ TEST_F(JitShim, TakesNoOptionsFromAContainer) {
   EXPECT_FALSE(runc_ran());
 }
 
-// A file that nobody had renewed gave the container a GPU that was lost.
+// Earlier an outdated file gave the container a lost GPU.
 TEST_F(JitShim, DoesNotGiveWhatOnlyAFileHas) {
   ask("0");
   const std::string before = bundle();
@@ -303,7 +303,7 @@ TEST_F(JitShim, DoesNotGiveWhatOnlyAFileHas) {
   EXPECT_FALSE(runc_ran());
 }
 
-// What the program said of a spec that it made was dropped: nobody learnt that `all` were not all.
+// Earlier the program's warnings about its spec were dropped: no message said that `all` was incomplete.
 TEST_F(JitShim, LogsWhatTheSpecIsWithout) {
   made(text_of(folder_.at("made")), "echo 'cdi: warning: GPU 1 is lost, so the CDI specs are without it' >&2");
   EXPECT_EQ(create(), 7) << output();

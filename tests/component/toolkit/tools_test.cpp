@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `slipway toolkit cdi …`, as a person types it.
+// `slipway toolkit cdi …`, with a user's command lines.
 #include <cstdlib>
 #include <filesystem>
 
@@ -30,7 +30,7 @@ TEST(ToolkitTools, ListTheDevicesOfSpecs) {
   EXPECT_THAT(slipway("toolkit cdi list --spec-dir " + folder.string()).output, HasSubstr("broken.yaml"));
 }
 
-// A name in somebody's spec moved the cursor of the terminal that the tool wrote to.
+// Earlier a name in a foreign spec moved the cursor of the tool's terminal.
 TEST(ToolkitTools, PrintControlCharactersOfFilesAsEscapes) {
   const testing::TempDir folder;
   folder.file("a.yaml",
@@ -42,7 +42,7 @@ TEST(ToolkitTools, PrintControlCharactersOfFilesAsEscapes) {
   }
 }
 
-// A tool whose plugin has another name went by the program that knows all commands, which takes five times as long.
+// Earlier a tool whose plugin has another name used the program with all commands, which takes five times as long.
 TEST(ToolkitTools, AreFoundByTheirComponentWithoutTheProgramForAllCommands) {
   namespace fs = std::filesystem;
   const testing::TempDir folder;
@@ -61,7 +61,7 @@ TEST(ToolkitTools, AreFoundByTheirComponentWithoutTheProgramForAllCommands) {
       << "which of two plugins is meant is for that program to tell";
 }
 
-// A device that two files have was just not in the list.
+// Earlier a device in two files was simply missing in the list.
 TEST(ToolkitTools, NameTheDevicesThatTwoSpecsHaveAndWhatHelps) {
   const testing::TempDir folder;
   const std::string spec = "cdiVersion: 0.5.0\nkind: nvidia.com/gpu\ndevices:\n";
@@ -81,7 +81,7 @@ TEST(ToolkitTools, NameTheDevicesThatTwoSpecsHaveAndWhatHelps) {
   EXPECT_THAT(ran.output, Not(HasSubstr("gpu=0\n"))) << "one of a higher rank does not settle it";
 }
 
-// Below /dev, where tests have their folders when there is memory enough, a simulated machine shows its own devices.
+// Below /dev, where tests have their folders if there is enough memory, a simulated machine shows its own devices.
 testing::TempDir outside_of_dev() {
   const char* const given = std::getenv("TMPDIR");
   const std::string before = given == nullptr ? "" : given;
@@ -94,7 +94,7 @@ testing::TempDir outside_of_dev() {
   return folder;
 }
 
-// "cannot open dp.yaml": the file was looked for from another folder than the caller's.
+// Earlier the error was "cannot open dp.yaml": the file was looked up from another folder than the caller's.
 TEST(ToolkitTools, FindRelativePathsFromTheWorkingDirectory) {
   const testing::TempDir folder = outside_of_dev();
   folder.file("dp.yaml", "version: v1\nsharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 4}]}}\n");
@@ -116,7 +116,7 @@ TEST(ToolkitTools, FindRelativePathsFromTheWorkingDirectory) {
               HasSubstr("a.b/c"));
 }
 
-// "Set config_name to one of them", which a tool has nowhere to set.
+// Earlier the advice was "Set config_name to one of them", for which a tool has no place.
 TEST(ToolkitTools, ChooseOneOfSeveralConfigsByItsName) {
   const testing::TempDir folder = outside_of_dev();
   folder.file("cm.yaml",
@@ -137,7 +137,7 @@ TEST(ToolkitTools, ChooseOneOfSeveralConfigsByItsName) {
   EXPECT_THAT(slipway("gfd labels --sim t4x4 --config-name shared" + file).output, HasSubstr("gpu.replicas=4"));
 }
 
-// GPUs were offered unshared, without a word.
+// Earlier GPUs were offered unshared, without a message.
 TEST(ToolkitTools, WarnOfSharedResourcesThatNothingIs) {
   const testing::TempDir folder = outside_of_dev();
   folder.file("dp.yaml", "version: v1\nsharing: {timeSlicing: {resources: [{name: nvidia.com/gpus, replicas: 2}]}}\n");
@@ -175,7 +175,7 @@ TEST(ToolkitTools, NameTheFileThatIsNoSpec) {
   EXPECT_THAT(both.output, HasSubstr("broken.yaml:1:"));
 }
 
-// `cdi list --spec-dir nosuch` printed nothing and was content.
+// Earlier `cdi list --spec-dir nosuch` printed nothing and succeeded.
 TEST(ToolkitTools, NameTheFolderThatIsNotThere) {
   const testing::TempDir folder;
   const Ran none = slipway("cdi list --spec-dir " + folder.at("nosuch").string());

@@ -47,7 +47,7 @@ class ValidatorService : public ::testing::Test {
     const std::string command = SLIPWAY_SIM_PROGRAM " " + host_.path("run/slipway/sim").string() + " " + change;
     ASSERT_EQ(std::system(command.c_str()), 0) << command;
   }
-  /// A line of the driver in the kernel's log, as it comes with what sim() did.
+  /// Writes a line of the driver to the kernel's log, as it would follow sim().
   void kernel(const std::string& line) const {
     std::ofstream(host_.path("dev/kmsg"), std::ios::app) << "4,1,1,-;" << line << "\n";
   }
@@ -60,7 +60,7 @@ class ValidatorService : public ::testing::Test {
     kernel(how == "unloaded" ? "nvidia-nvlink: Unregistered Nvlink Core, major device number 235"
                              : "NVRM: loading NVIDIA UNIX x86_64 Kernel Module  " + how);
   }
-  /// How often the simulated NVML was started.
+  /// Returns how often the simulated NVML was started.
   long starts() const {
     const std::string command =
         SLIPWAY_SIM_PROGRAM " " + host_.path("run/slipway/sim").string() + " calls > " + host_.path("calls").string();
@@ -82,7 +82,7 @@ class ValidatorService : public ::testing::Test {
   bool comes_to(const std::string& name, bool wanted) const {
     return eventually([&] { return existing(name) == wanted; });
   }
-  /// What the service, its worker and their children have mapped.
+  /// Returns the files mapped by the service, its worker and their children.
   static std::vector<std::string> maps_of_its_processes(pid_t pid) {
     std::vector<std::string> all;
     std::vector<std::string> left{std::to_string(pid)};
@@ -136,14 +136,14 @@ TEST_F(ValidatorService, FollowsALostGpuAStaleSpecAndADeletedFile) {
   EXPECT_TRUE(comes_to("toolkit-ready", true));
 }
 
-// It asked twice a second, and kept 17 MB of NVML's: now a child asks, and only when something happened.
+// Earlier it called NVML twice a second, and kept 17 MB of it: now a child calls it, and only after an event.
 TEST_F(ValidatorService, StartsNvmlOnceForEachThingThatHappensAndNotInItsOwnProcess) {
   RunningService service(host_, words("service"));
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   EXPECT_EQ(starts(), 1);
   for (const std::string& maps : maps_of_its_processes(service.pid()))
     EXPECT_THAT(maps, ::testing::Not(HasSubstr("libnvidia-ml.so")));
-  // What the service does next comes after whatever it would have done before.
+  // The service's next action comes after everything that it would have done before.
   host_.put("etc/cdi/other.json", kCdiSpec);
   std::filesystem::remove(host_.path("etc/cdi/nvidia.json"));
   std::filesystem::remove(host_.path("run/nvidia/validations/driver-ready"));
@@ -193,7 +193,7 @@ TEST_F(ValidatorService, OutlivesADriverThatIsUnloadedReplacedOrHangs) {
   EXPECT_TRUE(eventually([&] { return service.log().find("driver 570.133.20 answers") != std::string::npos; }));
   sim("gpu 0 hang");
   kernel("NVRM: Xid (PCI:0000:18:00): 119, pid=1, name=x, Timeout after 6s of waiting for RPC response from GPU0 GSP!");
-  EXPECT_TRUE(comes_to("driver-ready", false));  // a call that hangs is given up
+  EXPECT_TRUE(comes_to("driver-ready", false));  // a hanging call is given up
   sim("gpu 0 resume");
   EXPECT_TRUE(comes_to("driver-ready", true));
   service.signal(SIGTERM);
@@ -211,7 +211,7 @@ TEST_F(ValidatorService, GoesOnWithoutItsPortWhenThatIsTaken) {
   ::close(fd);
 }
 
-// The service was "working" and nobody was told that Prometheus gets nothing.
+// Earlier the service was "working" and no message said that Prometheus gets nothing.
 TEST_F(ValidatorService, SaysThatItHasNoGaugesForAsLongAsItsPortIsTaken) {
   const auto [fd, port] = take_port();
   ASSERT_EQ(::listen(fd, 1), 0);
@@ -234,7 +234,7 @@ TEST_F(ValidatorService, SaysThatItHasNoGaugesForAsLongAsItsPortIsTaken) {
   EXPECT_THAT(get_metrics(port), HasSubstr("gpu_operator_node_driver_ready{node=\"node-1\"} 1\n"));
 }
 
-// Its NVML answers all the same, and verify said that the driver works where no apply had installed one.
+// Earlier its NVML answered anyway, and verify passed the driver although no apply had installed one.
 TEST_F(ValidatorService, FindsNoDriverThatWorksOnABareMachine) {
   machine_ = "h100x2";
   const Ran verify = host_.slipway(words("verify"));

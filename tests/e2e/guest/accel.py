@@ -13,7 +13,7 @@ STATUS = 2 * 0x2A + 1
 
 
 def _runs_boot_sector(accel):
-    """Whether that works, and fast: where KVM is itself emulated it takes seconds, and Linux does not come up."""
+    """Returns whether KVM works, and fast: if it is itself emulated it takes seconds, and Linux does not boot."""
     with tempfile.NamedTemporaryFile(suffix=".img") as disk:
         disk.write(SECTOR)
         disk.flush()
@@ -27,7 +27,7 @@ def _runs_boot_sector(accel):
 
 @functools.lru_cache(maxsize=None)
 def accel():
-    """`kvm` where a guest really runs with it, else `tcg`; SLIPWAY_E2E_ACCEL overrides."""
+    """Returns `kvm` if a guest really runs with it, else `tcg`; SLIPWAY_E2E_ACCEL overrides it."""
     chosen = os.environ.get("SLIPWAY_E2E_ACCEL")
     if chosen:
         return chosen
@@ -35,7 +35,8 @@ def accel():
 
 
 def accel_options(name):
-    """qemu's options for it. Emulated: a thread for each CPU, room for translated code, plain x86-64 baseline."""
+    """Returns qemu's options for it. Emulated: a thread for each CPU, room for translated code, plain x86-64
+    baseline."""
     if name == "kvm":
         return ["-accel", "kvm", "-cpu", "host"]
     return ["-accel", "tcg,thread=multi,tb-size=512", "-cpu", "qemu64,-svm"]

@@ -12,12 +12,12 @@ CHUNK = 1024  # a line must stay below the guest's terminal buffer of 4096
 
 
 class ChannelError(Exception):
-    """The guest did not answer as agreed: it hangs, it went down, or bytes got lost."""
+    """The guest did not answer as agreed: it hangs, it went down, or bytes were lost."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Completed:
-    """What became of one command. A status of 124 means that its time ran out in the guest."""
+    """The result of one command. Status 124: the guest ended it at its time limit."""
 
     command: str
     status: int
@@ -26,14 +26,14 @@ class Completed:
     seconds: float
 
     def check(self):
-        """Returns itself, or raises with everything the command said."""
+        """Returns itself, or raises with all output of the command."""
         if self.status != 0:
             raise ChannelError(f"`{self.command}` ended with {self.status}\n{self.stdout}{self.stderr}")
         return self
 
 
 class Channel:
-    """A connection to the agent; `alive` says whether there is still a guest to wait for."""
+    """A connection to the agent; `alive` returns whether the guest still runs."""
 
     def __init__(self, path, alive):
         self._alive = alive
@@ -51,7 +51,7 @@ class Channel:
         self._socket.close()
 
     def _line(self, deadline):
-        """The next line from the guest, without its end."""
+        """Returns the next line from the guest, without its end."""
         while b"\n" not in self._buffer:
             if time.monotonic() > deadline:
                 raise ChannelError("the guest did not answer in time")
@@ -66,14 +66,14 @@ class Channel:
         return line.decode("ascii", "replace").strip()
 
     def _line_with(self, word, deadline):
-        """The words of the next line that starts with `word`; others (terminal noise) are passed over."""
+        """Returns the words of the next line that starts with `word`; skips others (terminal noise)."""
         while True:
             words = self._line(deadline).split()
             if words and words[0] == word:
                 return words
 
     def wait_ready(self, timeout):
-        """Waits for the agent's first word; returns the guest's boot id."""
+        """Waits for the agent's first message; returns the guest's boot id."""
         return self._line_with("READY", time.monotonic() + timeout)[1]
 
     def _send_line(self, line):

@@ -13,7 +13,7 @@ def make_image(root, image, spare_mib=1024):
     """Writes an ext4 image with the tree of `root` and `spare_mib` MiB of free space; needs no mount."""
     used = subprocess.run(["du", "-sxm", root], check=True, capture_output=True, text=True).stdout.split()[0]
     pathlib.Path(image).unlink(missing_ok=True)
-    # The inode tables and the journal come on top of the data: one eighth covers them.
+    # The inode tables and the journal need additional space: one eighth covers them.
     size_mib = int(used) * 9 // 8 + spare_mib
     command = ["mke2fs", "-q", "-t", "ext4", "-d", root, image, f"{size_mib}M"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -25,14 +25,15 @@ def _debugfs(image, request):
 
 
 def kernel_releases(image):
-    """The releases that have a kernel in the image's /boot, sorted by their numbers."""
+    """Returns the releases with a kernel in the image's /boot, sorted by their numbers."""
     names = re.findall(r"/vmlinuz-([^/\s]+)/", _debugfs(image, "ls -p /boot"))
     return sorted(names, key=lambda name: [int(n) for n in re.findall(r"\d+", name)])
 
 
 def replay_journal(image):
-    """As the kernel does when it mounts the file system: debugfs, which does not, reads /boot as it was before a power cut, or
-    as half of what it became."""
+    """Replays the journal, like a mount by the kernel: debugfs does not, so it would read /boot as it was before a
+    power cut, or
+    partly changed."""
     done = subprocess.run(["e2fsck", "-p", "-E", "journal_only", image], capture_output=True, text=True, check=False)
     if done.returncode > 1:
         raise RuntimeError(f"e2fsck {image} ended with {done.returncode}: {done.stdout}{done.stderr}")
@@ -58,7 +59,7 @@ def boot_files(image, folder, release=None):
 
 
 def _cpio_entry(name, mode, data=b"", inode=0):
-    """One member of a newc archive: 13 fields of eight hex digits; name and data padded to four bytes."""
+    """Returns one member of a newc archive: 13 fields of eight hex digits; name and data padded to four bytes."""
     fields = [inode, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name) + 1, 0]
     head = b"070701" + b"".join(b"%08x" % field for field in fields) + name.encode() + b"\0"
     return head + b"\0" * (-len(head) % 4) + data + b"\0" * (-len(data) % 4)
@@ -67,7 +68,7 @@ def _cpio_entry(name, mode, data=b"", inode=0):
 def add_agent(initrd):
     """Appends an archive with the agent to the initrd; the kernel unpacks archives one after the other."""
     directory, script = 0o040755, 0o100755
-    # The first is read by the initrd's init, early: it puts the hook at the end of the list of last scripts.
+    # The initrd's init reads the first file early: it adds the hook to the end of the list of last scripts.
     files = {
         "conf/conf.d/slipway-e2e": b"echo /scripts/init-bottom/slipway-e2e >>/scripts/init-bottom/ORDER\n",
         "scripts/init-bottom/slipway-e2e": (HERE / "initrd-hook.sh").read_bytes(),

@@ -12,23 +12,23 @@ from guest.accel import QEMU, accel, accel_options
 from guest.channel import Channel, ChannelError
 from guest.image import boot_files
 
-# mitigations=off: an emulated CPU has nothing to protect, and the boot takes a tenth less.
+# mitigations=off: an emulated CPU has nothing to protect, and booting is a tenth faster.
 KERNEL_OPTIONS = "root=/dev/vda rw console=ttyS0 panic=-1 mitigations=off"
 
-# What a distribution does by the clock would change files at some hours and not at others (dpkg's copies of its lists at
-# midnight, the cleaning of /tmp a quarter of an hour after boot), and a test compares all files before and after.
+# Timers of the distribution would change files at some hours (dpkg's copies of its lists at midnight, the cleaning of
+# /tmp a quarter of an hour after boot), and a test compares all files before and after.
 TIMERS = ("dpkg-db-backup", "apt-daily", "apt-daily-upgrade", "systemd-tmpfiles-clean", "e2scrub_all", "fstrim",
           "logrotate", "man-db")
 
 
 class GuestError(Exception):
-    """The machine did not do what was asked; the message ends with the last lines of its console."""
+    """The machine did not do what it was told; the message ends with the last lines of its console."""
 
 
 class Vm:
     """A machine that boots `image` (an ext4 file with a root filesystem, written to).
 
-    Every boot takes kernel and initrd out of the image, as a boot loader would, so a new initrd counts from the next
+    Every boot copies kernel and initrd out of the image, like a boot loader, so a new initrd is used from the next
     boot on. `disks` are further raw images (/dev/vdb, ...), read-only. The console of all boots goes to one log.
     """
 
@@ -82,7 +82,7 @@ class Vm:
         for name, backend in (("console", f"file,path={self._work}/console.log,append=on"),
                               ("agent", f"socket,path={self._work}/agent,server=on,wait=off")):
             command += ["-chardev", f"{backend},id={name}", "-serial", f"chardev:{name}"]
-        # A killed qemu leaves what the guest had written in the host's memory, so the host need not sync for it.
+        # After qemu is killed, the guest's writes are still in the host's memory, so the host need not sync them.
         for disk in [self._image, *self._disks]:
             readonly = "on" if disk != self._image else "off"
             command += ["-drive", f"file={disk},format=raw,if=virtio,cache=unsafe,readonly={readonly}"]
@@ -133,7 +133,7 @@ class Vm:
         self._release_channel()
 
     def _go_down(self, verb, timeout):
-        # No answer is waited for: systemd may end the agent before it has given one.
+        # Does not wait for an answer: systemd may end the agent before it has sent one.
         self._channel.send(f"systemctl --no-block {verb}", timeout)
         self.wait_until_off(timeout)
 
@@ -143,11 +143,11 @@ class Vm:
             self._channel = None
 
     def power_off(self, timeout=120):
-        """Shuts the guest down in good order."""
+        """Shuts the guest down normally."""
         self._go_down("poweroff", timeout)
 
     def reboot(self, timeout=120):
-        """Shuts the guest down in good order and boots it again; raises unless it is another boot."""
+        """Shuts the guest down normally and boots it again; raises unless it is another boot."""
         before = self.boot_id
         self._go_down("reboot", timeout)
         self.start()
@@ -155,7 +155,7 @@ class Vm:
             raise self._fail("the machine says that it is still the same boot")
 
     def cut_power(self):
-        """Ends the machine at once, as a power cut does: what the guest had not written to its disk is lost."""
+        """Ends the machine at once, like a power cut: data that the guest has not written to its disk is lost."""
         if self.running:
             self._process.kill()
         if self._process:

@@ -41,7 +41,7 @@ def _firmware(top, version):
 
 
 def _source(top, version, refuses):
-    """The tree of the modules' source, with the version and what is to fail written into it."""
+    """Creates the tree of the modules' source, with the version and the planned failure written into it."""
     shutil.copytree(HERE / "src", top / SOURCE_FOLDER)
     lines = [f'#define DRIVER_VERSION "{version}"']
     if refuses:
@@ -51,7 +51,7 @@ def _source(top, version, refuses):
 
 
 def _modules(top, source, kernel, headers_root):
-    """Compiles the source inside a root that has the kernel's headers; the root is left as it was."""
+    """Compiles the source inside a root that has the kernel's headers; the root is unchanged afterwards."""
     room = pathlib.Path(tempfile.mkdtemp(prefix="standin.", dir=headers_root / "tmp"))
     try:
         shutil.copytree(source, room / "src")
@@ -65,7 +65,8 @@ def _modules(top, source, kernel, headers_root):
 
 
 def make_modules(folder, version, kernel, headers_root):
-    """The stand-in modules of a version as files of a folder, without a package: for tests that load them by themselves."""
+    """Creates the stand-in modules of a version as files in a folder, without a package: for tests that load them
+    directly."""
     with tempfile.TemporaryDirectory(prefix="standin.") as name:
         top = pathlib.Path(name)
         _modules(top / "modules", _source(top / "source", version, None), kernel, headers_root)
@@ -108,6 +109,6 @@ def make_package(slipway, layout, version, *, source=False, kernel=None, headers
         tree = _source(top / "source", version, refuses)
         if kernel:
             _modules(top / "modules", tree, kernel, headers_root)
-        # JSON is YAML as well.
+        # JSON is YAML too.
         (top / "package.yaml").write_text(json.dumps(_describe(version, kernel, source)), encoding="utf-8")
         slipway.must("pkg", "build", top, "--to", layout)

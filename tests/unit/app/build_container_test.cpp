@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which machines are asked about: folders as containers and machines show them.
+// The machines that are recognised as containers: folders as containers and machines show them.
 #include "app/build_container.hpp"
 
 #include <filesystem>
@@ -65,7 +65,7 @@ TEST(BuildContainer, IsPrivilegedWithoutModulesOfTheKernelThatRuns) {
 
 constexpr const char* kBoot = "76ea1c2d-b71f-49ee-8d44-c5fb7da72ab4\n";
 
-// Every command after `apply --live` asked again.
+// Earlier every command after `apply --live` asked again.
 TEST(BuildContainer, IsNoMachineThatSomebodyHasSaidToRunSinceItBooted) {
   const TempDir top = machine(kContainer, kEverybody);
   top.file("proc/sys/kernel/random/boot_id", kBoot);
@@ -89,7 +89,7 @@ TEST(BuildContainer, IsACopyOfAMachineThatRuns) {
   EXPECT_FALSE(signs_of_a_build(image.string()).empty());
 }
 
-// Of tmpfs each root in turn has the same numbers.
+// On tmpfs successive roots have the same device and inode numbers.
 TEST(BuildContainer, IsACopyThatGotTheNumbersOfTheOriginal) {
   const TempDir top = machine(kContainer, kEverybody);
   top.file("proc/sys/kernel/random/boot_id", kBoot);

@@ -36,8 +36,8 @@ TEST_P(DamagedLayer, IsRefusedWhereverItIsCut) {
   }
 }
 
-// Somebody published a layer that was already cut: its digest is right, its content is not.
-// (Not for a plain tar, which has no end mark that could be missing.)
+// A layer that was published incomplete: its digest is right, its content is not. (Not for a plain tar, which has no
+// end mark that could be missing.)
 class DamagedCompression : public testing::TestWithParam<Compression> {};
 
 TEST_P(DamagedCompression, IsRefusedWhenItsDigestWasMadeAfterTheCut) {

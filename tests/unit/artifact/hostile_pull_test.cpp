@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copying layouts and bundles that somebody else made: it ends, and it leaves nothing when it fails.
+// Copying layouts and bundles of another party: it ends, and it leaves nothing when it fails.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -22,7 +22,7 @@ class HostilePull : public testing::Test {
   Result<Json> pull(const std::string& from, const std::string& output) {
     return answer("pull", {{"source", {{"repository", dir / from}}}, {"output", dir / output}}, {});
   }
-  /// Indexes around a manifest, each listing the next one so many times.
+  /// Returns nested indexes around a manifest, each listing the next one that many times.
   Json nested(int depth, std::size_t times) {
     Json inner = layout.manifest({layout.layer("a layer", "userspace")});
     for (int i = 0; i < depth; ++i) inner = layout.index(std::vector<Json>(times, inner));
@@ -92,7 +92,7 @@ TEST_F(HostilePull, ThatFailsAtABlobLeavesNoHalfOfIt) {
   EXPECT_THAT(names_in("."), UnorderedElementsAre("layout", "out"));
 }
 
-// The layout was begun without an index, and no later pull into the same folder could open it.
+// Earlier the layout was started without an index, and no later pull into the same folder could open it.
 TEST_F(HostilePull, ThatFailsLeavesALayoutIntoWhichTheNextOnePulls) {
   const Json layer = layout.layer("a few bytes", "userspace");
   test::write_file(layout.blob_path(layer["digest"]), "other bytes");
@@ -101,11 +101,11 @@ TEST_F(HostilePull, ThatFailsLeavesALayoutIntoWhichTheNextOnePulls) {
   test::write_file(layout.blob_path(layer["digest"]), "a few bytes");
   const auto pulled = pull("layout", "out");
   EXPECT_TRUE(pulled) << to_text(pulled.error());
-  fs::remove(dir / "out/index.json");  // as a slipway of before left it
+  fs::remove(dir / "out/index.json");  // as a former slipway left it
   EXPECT_TRUE(pull("layout", "out"));
 }
 
-// It was written until the disk was full.
+// Earlier it was written until the disk was full.
 TEST_F(HostilePull, OfABlobForWhichThereIsNoRoomIsRefusedUnread) {
   Json layer = layout.layer("a few bytes", "userspace");
   layer["size"] = std::uint64_t{1} << 50U;
@@ -137,7 +137,7 @@ TEST_F(HostilePull, WritesThroughNoLinkThatLiesInTheLayout) {
   EXPECT_EQ(test::file_text(dir / "victim"), "precious");
 }
 
-/// A folder where others may write as well, who know the name of the bundle that is to be made there.
+/// A folder where other users may write too, who know the name of the future bundle.
 class SharedFolder : public HostilePull {
  protected:
   void SetUp() override {

@@ -24,7 +24,7 @@ std::string text_of(const fs::path& file) {
   return text.str();
 }
 
-/// Path to content of every file and link below a folder.
+/// Returns the content by path of every file and link below a folder.
 std::map<std::string, std::string> tree(const fs::path& folder) {
   std::map<std::string, std::string> all;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {

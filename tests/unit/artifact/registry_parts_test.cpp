@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the registry client reads and writes without a network: references, challenges, tags.
+// The texts that the registry client reads and writes without a network: references, challenges, tags.
 #include <gtest/gtest.h>
 
 #include "artifact/registry/http/reference.hpp"

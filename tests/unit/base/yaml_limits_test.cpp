@@ -20,7 +20,7 @@ std::string aliases(int lines) {
   return text;
 }
 
-/// Lists, maps and scalars that a reader comes to; it goes no further than `most`.
+/// Counts the lists, maps and scalars that a reader visits, up to `most`.
 std::size_t walk(const YAML::Node& node, std::size_t most) {
   std::size_t count = 1;
   for (const auto& entry : node) {

@@ -10,7 +10,7 @@
 
 namespace slipway::test {
 
-/// @param shared  all entries have the place of the first path
+/// @param shared  all entries use the first path's offset
 inline std::string ld_cache_of(const std::vector<std::string>& paths, bool shared = false) {
   constexpr std::size_t kHeader = 48;
   constexpr std::size_t kEntry = 24;

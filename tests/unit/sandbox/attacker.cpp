@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// attacker.cpp - a program that a hostile root would bring: `attacker NAME [ARGUMENT...]` tries one way out and prints
-// "reached" or why it was refused. `attacker handle-of FOLDER` prints what `attacker handle` takes.
+// attacker.cpp - a program that a hostile root could contain: `attacker NAME [ARGUMENT...]` tries one
+// way out and prints "reached" or the reason for its refusal. `attacker handle-of FOLDER` prints the argument of
+// `attacker handle`.
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -26,7 +27,7 @@
 
 namespace {
 
-/// With room for the longest.
+/// Has room for the longest handle.
 class Handle {
  public:
   Handle() { head().handle_bytes = MAX_HANDLE_SZ; }
@@ -48,7 +49,7 @@ int handle_of(const char* folder) {
   return 0;
 }
 
-/// Writes a file in the folder behind the handle, which no path inside leads to.
+/// Writes a file in the folder behind the handle, which no path inside reaches.
 /// @param here  a folder of the same file system
 int by_handle(const std::string& text, const char* here) {
   Handle given;
@@ -64,7 +65,7 @@ int by_handle(const std::string& text, const char* here) {
   return folder < 0 ? -1 : ::openat(folder, "written", O_CREAT | O_WRONLY, 0600);
 }
 
-/// Processes that stay: as many as asked for. They die with this one.
+/// Starts this number of processes, which remain until this process ends.
 int fork_bomb(int wanted) {
   for (int i = 0; i < wanted; ++i) {
     const pid_t child = ::fork();
@@ -73,11 +74,11 @@ int fork_bomb(int wanted) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (;;) ::pause();
   }
-  ::usleep(500'000);  // so that whoever looks sees them
+  ::usleep(500'000);  // so that the test can see them
   return 0;
 }
 
-/// Memory that is really used.
+/// Takes memory that is really used.
 int take_memory(std::size_t mebibytes) {
   for (std::size_t i = 0; i < mebibytes; ++i) {
     char* const part = static_cast<char*>(std::malloc(1U << 20U));
@@ -95,7 +96,7 @@ int print_mebibytes(int wanted) {
   return 0;
 }
 
-/// Memory that no process is charged for while it is not mapped.
+/// Takes memory that is charged to no process while it is not mapped.
 int fill(int file, std::size_t mebibytes) {
   static const std::string part(1U << 20U, 'x');
   if (file < 0) return -1;
@@ -115,7 +116,7 @@ int take_shared_memory(std::size_t mebibytes) {
   return ::shmdt(memory);
 }
 
-/// @param kind  "private": first in a namespace of its own, for where nothing holds it
+/// @param kind  "private": first in a namespace of its own, for a run without restrictions
 int mount_memory(const std::string& folder, const std::string& kind) {
   if (kind == "private" &&
       (::unshare(CLONE_NEWNS) != 0 || ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0))
@@ -158,7 +159,7 @@ long make_ring() {
   return ::syscall(kSetUp, 1, parameters.data());
 }
 
-/// As a program for i686 asks the kernel.
+/// Makes a call like a program for i686.
 long ask_as_i686(long call, const char* text) {
 #ifdef __x86_64__
   long answer = 0;
@@ -173,7 +174,7 @@ long ask_as_i686(long call, const char* text) {
   return -1;
 }
 
-/// Attacks on the machine as a whole.
+/// Runs attacks on the machine as a whole.
 long attack_machine(const std::string& name, const std::string& argument, const std::string& place) {
   static constexpr char kTop[] = "/";
   constexpr long kChrootOfI686 = 61;
@@ -181,7 +182,7 @@ long attack_machine(const std::string& name, const std::string& argument, const 
   if (name == "mount") return mount_memory(argument, place);
   if (name == "umount") return unmount(argument, place);
   if (name == "module") return ::syscall(SYS_init_module, kTop, 1, kTop);
-  if (name == "kexec") return ::syscall(SYS_kexec_load, 0, 0, nullptr, 0xffffUL);  // flags that there are not
+  if (name == "kexec") return ::syscall(SYS_kexec_load, 0, 0, nullptr, 0xffffUL);  // invalid flags
   if (name == "bpf") return make_map();
   if (name == "events") return watch_events();
   if (name == "faults") return ::syscall(SYS_userfaultfd, 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a hostile root's program tries (attacker.cpp): it succeeds as root of this machine, and does not in the sandbox.
+// The attacks of a hostile root's program (attacker.cpp): it succeeds as root of this machine, and does not in the
+// sandbox.
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -25,7 +26,7 @@ using test::TempRoot;
 
 constexpr const char* kAttacker = SLIPWAY_TEST_ATTACKER;
 
-/// What the attacker says where nothing holds it.
+/// Returns the attacker's output without a sandbox.
 std::string outside(const std::string& words) {
   FILE* const lines = ::popen((std::string(kAttacker) + " " + words + " 2>&1").c_str(), "r");
   std::string text;
@@ -34,7 +35,7 @@ std::string outside(const std::string& words) {
   return text.substr(0, text.find('\n'));
 }
 
-/// A root that holds the attacker and this machine's programs; the folder beside it is what it must not reach.
+/// A root that contains the attacker and this machine's programs; the attacker must not reach the folder beside it.
 class Attack : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -59,7 +60,7 @@ class Attack : public ::testing::Test {
     return output_.substr(0, output_.find('\n'));
   }
 
-  /// How a run ends that needs more than it may have.
+  /// Returns the error of a run that needs more than its limits allow.
   Error refused(const std::string& name, const std::string& argument) {
     request_.argv = {"/opt/attacker", name, argument};
     request_.limits = {.memory_bytes = 128U << 20U, .processes = 60};
@@ -78,7 +79,7 @@ constexpr const char* kReached = "reached";
 constexpr const char* kRefused = "Operation not permitted";
 constexpr const char* kNotThere = "Function not implemented";
 
-// A root's ldconfig wrote into the host's root folder.
+// Earlier a root's ldconfig wrote into the host's root folder.
 TEST_F(Attack, ByAFileHandleReachesNothingBesideTheRoot) {
   const std::string handle = outside("handle-of " + files_.at("/beside"));
   ASSERT_NE(handle.find(':'), std::string::npos) << handle;
@@ -105,7 +106,7 @@ TEST_F(Attack, MakesNoDeviceNodes) {
   }
 }
 
-// One that lay in the root before, as an image may bring it.
+// A node that was in the root before, as an image may contain it.
 TEST_F(Attack, OpensNoDeviceNodeOfTheRoot) {
   if (outside("character-device " + files_.at("/root/etc/memory")) != kReached)
     GTEST_SKIP() << "no nodes can be made here";
@@ -130,13 +131,13 @@ TEST_F(Attack, DoesNotReachTheKernelByModulesProgramsEventsAndRings) {
     EXPECT_EQ(inside(name), kRefused) << name;
   EXPECT_EQ(inside("ring"), kNotThere);
   for (const std::string name : {"bpf", "events", "faults", "ring"}) {
-    const std::string here = outside(name);  // a container's own filter may refuse it as well
+    const std::string here = outside(name);  // a container's own filter may refuse it too
     if (here == kRefused || here == kNotThere) continue;
     EXPECT_EQ(here, kReached) << name;
   }
 }
 
-// As root, it could tell services of the machine what to do whose sockets it sees.
+// As root, the attacker could control services of the machine whose sockets it sees.
 TEST_F(Attack, ReachesNoServiceOfTheMachineByItsSocket) {
   const Fd service(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
@@ -150,13 +151,13 @@ TEST_F(Attack, ReachesNoServiceOfTheMachineByItsSocket) {
   }
   EXPECT_EQ(inside("connect", "/etc/service"), kRefused);
   EXPECT_EQ(outside("connect " + files_.at("/root/etc/service")), kReached);
-  request_.local_sockets = true;  // as for a root's own tools, which see nothing but the root
+  request_.local_sockets = true;  // as for a root's own tools, which see only the root
   EXPECT_EQ(inside("connect", "/etc/service"), kReached);
   for (const std::string name : {"internet", "netlink"})
     EXPECT_EQ(inside(name), "Address family not supported by protocol") << name;
 }
 
-// They were refused every system call, and so roots for i686 accepted whose tools then could not run.
+// Earlier they were refused every system call, so roots for i686 were accepted whose tools then could not run.
 TEST_F(Attack, OfAProgramForTheSmallerProcessorMeetsTheSameRules) {
   if (outside("i686") != kReached) GTEST_SKIP() << "this kernel runs none";
   EXPECT_EQ(inside("i686"), kReached);
@@ -186,7 +187,7 @@ TEST_F(Attack, BySheerNumberOrSizeEndsAtALimit) {
   EXPECT_EQ(outside("print 40 | tail -c 8"), kReached);
 }
 
-// In a container whose cgroups are not to be seen.
+// In a container whose cgroups are not visible.
 TEST_F(Attack, BySheerNumberOrSizeEndsAtALimitWithoutCgroups) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -196,7 +197,7 @@ TEST_F(Attack, BySheerNumberOrSizeEndsAtALimitWithoutCgroups) {
     const LimitedProcesses probe("probe", {.memory_bytes = 1, .processes = 1});
     const bool forks = refused("forks", "300").what.find("started more than the 60 processes") != std::string::npos;
     const bool memory = refused("memory", "400").what.find("ran out of memory") != std::string::npos;
-    // What no process is charged for cannot be seen: it is refused, and /dev holds little.
+    // Memory that is charged to no process cannot be seen: it is refused, and /dev holds little.
     const bool unseen = inside("memory-file", "600") == kRefused && inside("shared-memory", "400") == kRefused;
     const bool devices = inside("device-folder", "600") == "No space left on device";
     ::_exit((probe.needs_looks() ? 0 : 1) + (forks ? 0 : 2) + (memory ? 0 : 4) + (unseen ? 0 : 8) + (devices ? 0 : 16));
@@ -207,7 +208,7 @@ TEST_F(Attack, BySheerNumberOrSizeEndsAtALimitWithoutCgroups) {
   for (const std::string attack : {"memory-file 600", "shared-memory 400"}) EXPECT_EQ(outside(attack), kReached);
 }
 
-// Each had a limit of its own.
+// Earlier each of them had a limit of its own.
 TEST_F(Attack, FillsTheEmptyFoldersUpToOneLimitTogether) {
   for (const std::string folder : {"/root/run", "/root/var/tmp"}) files_.make_folder(folder);
   request_.limits.memory_bytes = 64U << 20U;
@@ -248,7 +249,7 @@ TEST_F(Attack, LeavesNoCgroupBehindHoweverItEnds) {
   EXPECT_THAT(groups_of_this_process(), ::testing::IsEmpty());
 }
 
-/// What a file of the process's own says, inside and here.
+/// Returns the contents of one of the process's own files.
 std::string of_this_process(const std::string& file) {
   std::ifstream stream("/proc/self/" + file);
   return {std::istreambuf_iterator<char>(stream), {}};
@@ -265,9 +266,9 @@ TEST_F(Attack, IsRootOfItsOwnUserNamespaceAlone) {
   EXPECT_EQ(output_.substr(output_.find('\n') + 1), of_this_process("uid_map") + of_this_process("gid_map"));
 }
 
-/// In a user namespace of its own, where its owner allows none of a kind ("max_net_namespaces"). The users are those of
-/// here, which is for the parent to say.
-/// @return what `act` gives; 10 and more: the namespace cannot be made
+/// Runs `act` in a user namespace of its own, whose owner allows no namespace of a kind ("max_net_namespaces"). The
+/// parent maps the users of this namespace.
+/// @return the result of `act`; 10 and more: the namespace cannot be created
 int where_none_is_allowed(const std::string& kind, const std::function<int()>& act) {
   int ready[2];
   if (::pipe(ready) != 0) return 10;
@@ -276,7 +277,7 @@ int where_none_is_allowed(const std::string& kind, const std::function<int()>& a
     char byte = 0;
     if (::unshare(CLONE_NEWUSER) != 0 || ::raise(SIGSTOP) != 0) ::_exit(11);
     (void)!::read(ready[0], &byte, 1);
-    (void)::unshare(CLONE_NEWUTS);  // a name of its own, which nobody else would miss
+    (void)::unshare(CLONE_NEWUTS);  // a name of its own, which no other process uses
     std::ofstream("/proc/sys/user/" + kind) << "0" << std::flush;
     ::_exit(act());
   }
@@ -306,7 +307,7 @@ TEST_F(Attack, StaysInTheRoomAndTheReasonIsNamedWhereNoUserNamespaceIsGranted) {
             0);
 }
 
-// The program ran in the machine's own network, and nobody was told.
+// Earlier the program ran in the machine's own network, without a message.
 TEST_F(Attack, GetsNoSocketsWhereNoNetworkNamespaceIsGrantedAndTheReasonIsNamed) {
   request_.argv = {"/opt/attacker", "connect", "/etc/service"};
   request_.local_sockets = true;
@@ -321,7 +322,7 @@ TEST_F(Attack, GetsNoSocketsWhereNoNetworkNamespaceIsGrantedAndTheReasonIsNamed)
             0);
 }
 
-// The machine itself was called "slipway" then.
+// Earlier the machine itself was then named "slipway".
 TEST_F(Attack, LeavesTheMachineItsNameWhereNoNamespaceForNamesIsGranted) {
   request_.argv = {"/opt/attacker", "keys"};
   EXPECT_EQ(where_none_is_allowed("max_uts_namespaces",

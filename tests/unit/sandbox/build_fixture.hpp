@@ -18,7 +18,8 @@ namespace slipway::core {
 
 using test::TempRoot;
 
-/// A throw-away key of RSA and its certificate, and what the kernel's own sign-file made of "module bytes\n" with them.
+/// Returns a throw-away RSA key and its certificate, and the output of the kernel's own sign-file for "module bytes
+/// " with them.
 inline std::string of_sign_file(const std::string& name) { return std::string(SLIPWAY_TEST_SIGN_FILE) + "/" + name; }
 
 inline constexpr std::int64_t kEpoch = 1'700'000'000;
@@ -63,7 +64,7 @@ class BuildTest : public ::testing::Test {
   action::Build desired;
 };
 
-/// A kernel's headers as Debian lays them out, absolute paths and all.
+/// A kernel's headers in Debian's layout, with absolute paths.
 class KernelBuild : public BuildTest {
  protected:
   void SetUp() override {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a service looks at while it runs: the devices and folders that its unit gave it.
+// The resources that a service checks while it runs: the devices and folders that its unit grants.
 #include "sandbox/unit/granted.hpp"
 
 #include <functional>
@@ -26,7 +26,7 @@ namespace {
 
 using slipway::testing::TempDir;
 
-// A module that is loaded after the service has started gets a number that the rules of its cgroup do not have.
+// A module that is loaded after the service has started gets a number that is missing in the rules of its cgroup.
 TEST(DeviceNumbers, AreThoseOfTheClassesThatTheServiceOpens) {
   const TempDir proc;
   EXPECT_EQ(device_numbers({"acme*"}, proc.at("devices").string()), "") << "no such file";
@@ -37,7 +37,7 @@ TEST(DeviceNumbers, AreThoseOfTheClassesThatTheServiceOpens) {
   EXPECT_EQ(device_numbers({}, proc.at("devices").string()), "");
 }
 
-/// The child's exit code: 0 when all that it expects holds.
+/// The child's exit code: 0 when all of its expectations are true.
 int in_a_child(const std::function<bool()>& holds) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(holds() ? 0 : 1);
@@ -46,7 +46,7 @@ int in_a_child(const std::function<bool()>& holds) {
   return status;
 }
 
-/// From now on, access(2) of anything fails as that of a device does which a cgroup's rules leave out.
+/// From now on, access(2) fails for every file as for a device that a cgroup's rules do not contain.
 bool close_everything() {
   sock_filter lines[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
 #ifdef SYS_access
@@ -70,7 +70,8 @@ TEST(ClosedNode, IsOneOfADeviceOfThoseNumbersThatTheRulesLeaveOut) {
             0);
 }
 
-// The driver came between systemd's look at the numbers and the service's own: EPERM for good.
+// Earlier the driver was loaded between systemd's reading of the numbers and the service's own: EPERM until the next
+// restart.
 TEST(Granted, StartsTheServiceAfreshOnceForANodeThatIsClosed) {
   const TempDir folder;
   const auto look = [&] {
@@ -99,7 +100,7 @@ class GrantedFolder : public ::testing::Test {
            ::mount(folder_.c_str(), folder_.c_str(), nullptr, MS_BIND, nullptr) == 0 &&
            ::mount(nullptr, box.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY, nullptr) == 0;
   }
-  /// What the service finds, shut in, after the machine has done `outside` to its folders.
+  /// Returns the result of the sandboxed service, after the machine has done `outside` to its folders.
   int finds(const std::function<void()>& outside, const std::function<bool(Granted&)>& holds) const {
     int ready[2];
     int done[2];
@@ -127,7 +128,8 @@ class GrantedFolder : public ::testing::Test {
   std::string folder_ = place_.at("box/writes").string();
 };
 
-// `kubeadm reset` empties /var/lib/kubelet: the device plugin's sockets were on a read-only file system for ever.
+// `kubeadm reset` empties /var/lib/kubelet. Earlier the device plugin's sockets were then on a read-only file system
+// forever.
 TEST_F(GrantedFolder, ThatIsRemovedOrMadeAgainIsLost) {
   const auto removed = [&] { std::filesystem::remove_all(folder_); };
   EXPECT_EQ(finds(removed, [](Granted& service) { return service.lost().find("is gone") != std::string::npos; }), 0);
@@ -149,7 +151,7 @@ TEST_F(GrantedFolder, ThatIsFullOfOthersDoingsIsNot) {
   EXPECT_EQ(finds(busy, [](Granted& service) { return service.lost().empty(); }), 0);
 }
 
-// Else it would start again every few seconds.
+// Otherwise it would start again every few seconds.
 TEST_F(GrantedFolder, ThatCouldNotBeHadAtTheStartIsNotAskedForAgain) {
   std::filesystem::remove_all(folder_);
   Granted none = granted();
@@ -164,7 +166,7 @@ TEST_F(GrantedFolder, ThatCouldNotBeHadAtTheStartIsNotAskedForAgain) {
             0);
 }
 
-// A disk that is mounted after the service had started without its folder.
+// A disk that is mounted after the service has started without its folder.
 TEST_F(GrantedFolder, ThatAppearsWhereTheServiceMayNotWriteIsWorthANewStart) {
   EXPECT_EQ(in_a_child([&] {
               std::filesystem::remove_all(folder_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a hostile source, or a root whose own programs are hostile, tries while modules are made of it.
+// The attacks of a hostile source, or of a root whose own programs are hostile, while modules are built.
 #include <cctype>
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ using ::testing::Not;
 
 constexpr std::size_t kLineBytes = 4096;
 
-/// A program that looks for the key in its arguments and wherever else it may lie, and puts what it finds into the
+/// A program that looks for the key in its arguments and in all other likely places, and puts the result into the
 /// module.
 constexpr const char* kThief = R"(#!/usr/bin/dash
 for file in "$@" /usr/src/slipway-sign-key /usr/src/* /usr/src/slipway-build/* /tmp/* /var/tmp/* /run/* /dev/shm/* /etc/keys/*; do
@@ -25,7 +25,7 @@ for file in "$@" /usr/src/slipway-sign-key /usr/src/* /usr/src/slipway-build/* /
 done
 )";
 
-/// A root of which each program is the attacker's.
+/// A root in which every program is the attacker's.
 class ThievingRoot {
  public:
   ThievingRoot() {
@@ -47,7 +47,7 @@ class ThievingRoot {
   TempRoot root_;
 };
 
-// The image's own sh, sed and sign-file got the key: any image could bring it home in a module.
+// Earlier the image's own sh, sed and sign-file got the key: any image could leak it in a module.
 TEST_F(KernelBuild, NoProgramOfTheRootEverSeesTheKey) {
   const ThievingRoot root;
   test::make_module(work, "/src/dkms/made.ko", "\"vermagic=6.1.0-x SMP \"");
@@ -63,7 +63,7 @@ TEST_F(KernelBuild, NoProgramOfTheRootEverSeesTheKey) {
   EXPECT_TRUE(module.ends_with("~Module signature appended~\n"));
 }
 
-// The machine that builds for itself has its key where its own programs are.
+// A machine that builds for itself has its key beside its own programs.
 TEST_F(KernelBuild, AKeyInTheRootThatCompilesIsNotSeenThereEither) {
   ThievingRoot root;
   root.put("/etc/keys/mok.pem", *read_regular(of_sign_file("key.pem"), 1 << 20));
@@ -79,7 +79,7 @@ TEST_F(KernelBuild, AKeyInTheRootThatCompilesIsNotSeenThereEither) {
   EXPECT_TRUE(module.ends_with("~Module signature appended~\n"));
 }
 
-// A Debian package with `usr -> /var` had folders of this machine laid over those of the room.
+// Earlier a Debian package with `usr -> /var` had folders of this machine mounted over those of the root.
 TEST_F(BuildTest, LinksOfTheHeadersLeadNowhere) {
   work.put("/beside/lib/secret", "of this machine");
   work.put("/headers/lib/given", "of the headers");
@@ -91,7 +91,7 @@ TEST_F(BuildTest, LinksOfTheHeadersLeadNowhere) {
   EXPECT_EQ(work.content("/into/lib/hello.o"), "of the headers");
 }
 
-// The collector followed the link, and the host's own file came into the layer.
+// Earlier the collector followed the link, and the host's own file came into the layer.
 TEST_F(BuildTest, AFolderThatTheBuildMadeALinkLeadsNowhere) {
   work.put("/beside/hello.o", "of this machine");
   desired.directory = "dkms";
@@ -103,7 +103,8 @@ TEST_F(BuildTest, AFolderThatTheBuildMadeALinkLeadsNowhere) {
   EXPECT_THAT(failure(request()).what, HasSubstr("there is no hello.o"));
 }
 
-// A regular expression of the standard library calls itself for each character of a word: the stack ended.
+// A regular expression of the standard library recurses for each character of a word. Earlier this overflowed the
+// stack.
 TEST_F(BuildTest, ALineWithoutEndEndsAtItsLimit) {
   work.put(
       "/src/Makefile",

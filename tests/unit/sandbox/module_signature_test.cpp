@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sign_file/ holds a throw-away key of RSA, its certificate, and what the sign-file of Linux 6.1 made of a file with
-// the text "module bytes" and a line's end.
+// sign_file/ contains a throw-away RSA key, its certificate, and the output of Linux 6.1's sign-file for a file with
+// the text "module bytes" and a line end.
 #include "sandbox/module_signature.hpp"
 
 #include <fcntl.h>
@@ -33,7 +33,7 @@ class ModuleSignature : public ::testing::Test {
     EXPECT_FALSE(signer.ok());
     return signer ? Error{} : signer.error();
   }
-  /// `openssl cms -verify` of the signature that the file at `path` ends with.
+  /// Runs `openssl cms -verify` on the signature at the end of the file `path`.
   std::string verified(const std::string& path, const std::string& certificate_file) {
     constexpr std::size_t kTrailer = 12 + 28;
     const std::string all = work.content(path);

@@ -28,8 +28,8 @@ inline void copy_in(const TempRoot& root, const std::string& from, const std::st
                              std::filesystem::copy_options::skip_existing);
 }
 
-/// A merged-/usr root with what these programs need to run: they, their libraries, the folders that tools expect.
-/// @param programs  "/usr/bin/NAME", where they are here and are to be there
+/// Creates a merged-/usr root with these programs, their libraries, and the folders that tools expect.
+/// @param programs  "/usr/bin/NAME", the path here and in the root
 inline void install_programs(const TempRoot& root, std::initializer_list<std::string> programs) {
   for (const std::string folder :
        {"/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib64", "/etc", "/tmp", "/var/tmp", "/proc", "/sys", "/dev", "/run"})
@@ -48,7 +48,7 @@ inline void install_programs(const TempRoot& root, std::initializer_list<std::st
   }
 }
 
-/// A kernel module as far as depmod and modinfo look: an ELF object with a .modinfo section.
+/// Creates a kernel module that depmod and modinfo accept: an ELF object with a .modinfo section.
 inline void make_module(const TempRoot& root, const std::string& path, const std::string& modinfo) {
   root.put("/module.c", "const char info[] __attribute__((section(\".modinfo\"), used)) = " + modinfo + ";\nint x;\n");
   std::filesystem::create_directories(std::filesystem::path(root.at(path)).parent_path());

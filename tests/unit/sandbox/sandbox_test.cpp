@@ -104,7 +104,7 @@ TEST_F(SandboxTest, SaysThatAProgramIsForAnotherProcessor) {
   EXPECT_THAT(end.error().what, HasSubstr("it is not a program for this machine's processor"));
 }
 
-/// In a child: what a shell that did chroot(1) to `folder` gets when it runs `request`. -1: not possible here.
+/// Runs `request` in a child, from a shell that did chroot(1) to `folder`. @return its result; -1: not possible here
 int run_in_chroot(const TempRoot& outer, const Sandbox& request) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -121,7 +121,7 @@ int run_in_chroot(const TempRoot& outer, const Sandbox& request) {
   return WIFEXITED(status) && WEXITSTATUS(status) != 255 ? WEXITSTATUS(status) : -1;
 }
 
-// Issue 6: "cannot make the mounts private" (EINVAL) where "/" is not a mount point, so no depmod ran.
+// Issue 6: "cannot make the mounts private" (EINVAL) when "/" is not a mount point, so depmod did not run.
 TEST_F(SandboxTest, RunsInAPlainChrootAndLeavesNoMountThere) {
   const TempRoot outer;
   for (const std::string folder : {"/usr", "/proc", "/dev", "/inner/usr", "/inner/etc", "/inner/proc"})
@@ -258,7 +258,7 @@ TEST_F(SandboxTest, ItDiesWithItsCaller) {
   EXPECT_EQ(files.content("/beats"), beats);
 }
 
-/// From now on, this system call fails with that errno in this process and what it starts.
+/// From now on, this system call fails with that errno in this process and its children.
 bool fail_call(unsigned call, unsigned number) {
   sock_filter steps[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
@@ -267,7 +267,7 @@ bool fail_call(unsigned call, unsigned number) {
   return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-/// The exit status of a child that does this.
+/// Returns the exit status of a child that does this.
 int in_child(const std::function<int()>& act) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(act());
@@ -279,7 +279,7 @@ int in_child(const std::function<int()>& act) {
 constexpr unsigned kSetMountAttributes = 442;
 constexpr unsigned kCloseRange = 436;
 
-// Only what was mounted at the top was read-only.
+// Earlier only the top mount was read-only.
 TEST_F(SandboxTest, EveryMountOfAReadOnlyRootIsReadOnlyOnAKernelBeforeLinux512) {
   TempRoot root;
   for (const std::string folder : {"/usr", "/tmp", "/proc", "/dev", "/opt/a disk"}) root.make_folder(folder);
@@ -312,7 +312,7 @@ TEST_F(SandboxTest, InheritsNoDescriptorOnAKernelBeforeLinux511) {
       7);
 }
 
-// It had the input of whoever runs slipway.
+// Earlier it had the input of the user who runs slipway.
 TEST_F(SandboxTest, HasAnEmptyInputInARootWithoutDevices) {
   TempRoot root;
   root.put("/secret", "for slipway alone\n");
@@ -329,7 +329,7 @@ TEST_F(SandboxTest, HasAnEmptyInputInARootWithoutDevices) {
             7);
 }
 
-// A limit of 0 does not keep the kernel from handing a dump to the program that core_pattern names.
+// A limit of 0 does not keep the kernel from passing a dump to the program that core_pattern names.
 TEST_F(SandboxTest, NoDumpOfItsMemoryIsWrittenOrHandedOn) {
   EXPECT_EQ(shell("grep 'Max core' /proc/self/limits"), 0);
   EXPECT_THAT(output, ::testing::ContainsRegex("size +1 +1 "));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands in the units of services, and what does not.
+// The contents of the units of services.
 #include "sandbox/unit/unit_text.hpp"
 
 #include <fstream>
@@ -7,6 +7,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "base/units/unit_text.hpp"
 
 namespace slipway::core {
 namespace {
@@ -33,7 +35,15 @@ TEST(UnitText, GivesAServiceThatDeclaresNothingNothing) {
   EXPECT_THAT(unit, Not(HasSubstr("DeviceAllow")));
 }
 
-/// A unit that comes with slipway, without its first line, which is its licence.
+TEST(Restrictions, AreAllButThoseThatAUnitCannotHave) {
+  const std::string all = restriction_lines({});
+  EXPECT_THAT(all, AllOf(HasSubstr("NoNewPrivileges=yes\n"), HasSubstr("ProtectKernelLogs=yes\n")));
+  EXPECT_EQ(restrictions({"ProtectKernelLogs", "UMask"}).size() + 2, restrictions({}).size());
+  EXPECT_THAT(restriction_lines({"ProtectKernelLogs"}), Not(HasSubstr("ProtectKernelLogs")));
+  EXPECT_THAT(unit_with(Json::object()), HasSubstr("\n" + all));
+}
+
+/// Returns a unit that comes with slipway, without its first line, which is its licence.
 std::string packaged(const std::string& unit) {
   std::ifstream in(SLIPWAY_PACKAGED_UNITS "/" + unit + ".in");
   std::string text{std::istreambuf_iterator<char>(in), {}};
@@ -43,7 +53,7 @@ std::string packaged(const std::string& unit) {
   return text;
 }
 
-// An apply writes the same units once more, with what they come after.
+// An apply writes the same units again, with their dependencies.
 TEST(UnitText, OfThePackageIsThatOfABootBeforeTheFirstApply) {
   EXPECT_EQ(packaged("slipway-ready.target"), ready_target_text());
   EXPECT_EQ(packaged("slipway-verify.service"), verify_unit_text("/usr/bin/slipway", {}, true));
@@ -82,7 +92,7 @@ TEST(UnitText, GivesAServiceWhatItDeclares) {
     EXPECT_THAT(unit, Not(HasSubstr(word)));
 }
 
-// A home folder that is not there at all has neither the program of a portable folder nor a file that the spec names.
+// An empty home folder has neither the program of a portable folder nor a file that the spec names.
 TEST(UnitText, LeavesAHomeAndTmpThereForWhoHasFilesInThem) {
   EXPECT_THAT(unit_with({{"reads", {"{file}"}}}, {{"file", "/root/acme.yaml"}}),
               HasSubstr("\nProtectHome=read-only\n"));
@@ -95,7 +105,7 @@ TEST(UnitText, LeavesAHomeAndTmpThereForWhoHasFilesInThem) {
   EXPECT_THAT(in_tmp, Not(HasSubstr("ReadWritePaths=-/tmp"))) << "it reads there, and writes nothing";
 }
 
-// With a control socket in /tmp, all of both folders became writable.
+// Earlier, with a control socket in /tmp, all of both folders became writable.
 TEST(UnitText, GivesOnlyTheFolderThatIsWrittenInTmp) {
   const std::string unit = unit_with({{"writes", {"/tmp/acme"}}});
   EXPECT_THAT(unit, HasSubstr("\nReadWritePaths=-/run/slipway -/tmp/acme\n"));
@@ -120,7 +130,7 @@ TEST(NeededPaths, AreTakenFromTheSection) {
   EXPECT_THAT(needed_paths(Json(), section), IsEmpty());
 }
 
-// A path of the spec that ends the line would write lines of its own into the unit; systemd ends one at \r as well.
+// A path of the spec that ends the line would write lines of its own into the unit; systemd also ends a line at \r.
 TEST(UnitText, KeepsAPathInItsLine) {
   for (const std::string end : {"\n", "\r", "\r\n"}) {
     const std::string unit =

@@ -102,5 +102,25 @@ TEST(Action, OfABuildSaysAllThatItsResultDependsOn) {
   EXPECT_EQ(unpack.value("layers")[0]["build"], before);
 }
 
+struct Layout {
+  std::string name;
+  int count = 0;
+  static Result<Layout> from_json(const Json& json) { return Layout{json.value("name", ""), json.value("count", 1)}; }
+};
+
+TEST(CustomData, OfAnActionIsReadAsTheComponentsOwnType) {
+  const auto action_with = [](Json data) {
+    return action::custom({.name = "layout", .data = std::move(data), .inverse = nullptr, .irreversible = "a test"});
+  };
+  const auto layout = action::custom_data<Layout>(action_with({{"name", "halves"}, {"count", 2}}));
+  ASSERT_TRUE(layout);
+  EXPECT_EQ(layout->name, "halves");
+  EXPECT_EQ(layout->count, 2);
+  const auto wrong = action::custom_data<Layout>(action_with({{"count", "two"}}));
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().code, ErrorCode::plugin_defect);
+  EXPECT_EQ(wrong.error().where, "data");
+}
+
 }  // namespace
 }  // namespace slipway

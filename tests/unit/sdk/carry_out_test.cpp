@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What plugins' tests build on besides machines: plans that are carried out, secrets, and messages for what went wrong.
+// The tools for plugins' tests besides machines: plans that are carried out, secrets, and error messages.
 #include <gtest/gtest.h>
 
 #include <slipway/plugin.hpp>
@@ -14,7 +14,7 @@ const std::vector<std::string> kIsSet{"acme-ctl", "is-set"};
 const std::vector<std::string> kSet{"acme-ctl", "set"};
 const std::vector<std::string> kClear{"acme-ctl", "clear"};
 
-/// A program of the machine that keeps one switch.
+/// Adds a program that controls one switch.
 void add_switch(FakeHost& host) {
   const auto turn = [&host](bool on) {
     return [&host, on]() -> Result<ProcessOutput> {
@@ -26,7 +26,7 @@ void add_switch(FakeHost& host) {
   host.does(kSet, turn(true)).does(kClear, turn(false));
 }
 
-/// Turns the switch by a custom action, and needs a file that the plan makes.
+/// Turns the switch by a custom action, and needs a file that the plan creates.
 class Switch : public Component {
  public:
   Result<Plan> plan(const Spec&, const Facts&, const Inputs&) const override {
@@ -137,7 +137,7 @@ class Misreading final : public Component {
   }
 };
 
-/// The error that the component's plan() ends with, as slipway hears it.
+/// Returns the error of the component's plan(), as slipway receives it.
 Error heard_of_plan(const Json& request) {
   slipway_services services{sizeof(slipway_services), nullptr,
                             [](void*, const char*, const char*, std::size_t, const slipway_reply*) { return 0; }};

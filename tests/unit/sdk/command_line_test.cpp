@@ -194,13 +194,13 @@ TEST(CommandHelp, BreaksLinesAtBlanks) {
   EXPECT_THAT(text, HasSubstr(std::string(60, 'x') + "\n" + std::string(38, ' ') + std::string(60, 'y') + "\n"));
 }
 
-// A value with an ellipsis stood two columns out of line.
+// Earlier a value with an ellipsis was two columns out of line.
 TEST(CommandHelp, CountsCharactersAndNotBytes) {
   const std::string text = options_text({{"wall", "WALL…", "first"}, {"walls", "WALLS", "second"}});
   EXPECT_EQ(text, "  --wall WALL…   first\n  --walls WALLS  second\n");
 }
 
-/// What a tool prints.
+/// Collects the output of a tool.
 class Printed final : public ToolIo {
  public:
   void print(std::string_view text) override { out += text; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library that does something when it is loaded: it makes the file that SLIPWAY_TEST_MARK names.
+// A library that acts when it is loaded: it creates the file that SLIPWAY_TEST_MARK names.
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>

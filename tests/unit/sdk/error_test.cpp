@@ -33,7 +33,7 @@ TEST(Error, OfAFullDiskSaysHowToGoOn) {
   EXPECT_NE(error.next.find("free some space"), std::string::npos);
 }
 
-// A service's root has no CAP_DAC_OVERRIDE, and was told to become root.
+// A service's root has no CAP_DAC_OVERRIDE. Earlier the advice was to become root.
 TEST(Error, OfADeniedFileSaysWhatHelpsWhoIsRootAlready) {
   const Error error = system_error("read", "/etc/key.pem", EACCES);
   EXPECT_NE(error.next.find(::geteuid() == 0 ? "chown root" : "sudo"), std::string::npos) << error.next;

@@ -121,8 +121,8 @@ TEST_F(FileWatchTest, FollowsAFolderFurtherUpThatIsReplaced) {
   EXPECT_TRUE(files.take());
 }
 
-// An empty folder that a process is in stays in the kernel after rmdir(2), and then inotify does not say that it is
-// gone.
+// An empty folder that is the current folder of a process remains in the kernel after rmdir(2), and inotify does not
+// report its removal.
 TEST_F(FileWatchTest, FollowsAFolderThatIsRemovedWhileItIsOpen) {
   tree_.directory("/a/b");
   FileWatch files = watch({"/a/b/file"});
@@ -188,7 +188,7 @@ TEST_F(FileWatchTest, IsNotDisturbedByOtherFilesInTheSameFolder) {
   EXPECT_FALSE(files.take());
 }
 
-// /dev is such a folder: each command that throws its output away writes to a file of it.
+// /dev is such a folder: each command that discards its output writes to a file in it.
 TEST_F(FileWatchTest, IsNotWokenByWritesToOtherFilesInTheSameFolder) {
   tree_.file("/dev/null", "");
   FileWatch files = watch({"/dev/nvidia0"});
@@ -207,7 +207,7 @@ TEST_F(FileWatchTest, CountsAQueueThatOverflowedAsAChange) {
   tree_.file("/k/two", "");
   const Fd one(::open(at("/k/one").c_str(), O_RDONLY | O_CLOEXEC));
   const Fd two(::open(at("/k/two").c_str(), O_RDONLY | O_CLOEXEC));
-  // In turns, since an event that is like the one before it is left out.
+  // Alternates, because inotify drops an event that equals the one before it.
   for (int i = 0; i < most + 2; ++i) ASSERT_EQ(::fchmod(i % 2 == 0 ? one.get() : two.get(), 0600), 0);
   bool changed = false;
   while (readable(files)) changed = files.take() || changed;

@@ -118,7 +118,7 @@ Fd listen_at(const std::string& path) {
   return listening;
 }
 
-// A socket stays behind when its program is killed.
+// A socket remains when its program is killed.
 TEST_F(HostTest, KnowsWhetherSomebodyListensAtASocket) {
   EXPECT_FALSE(service_runs(*host_, "gfd"));
   tree_.directory("/run/slipway/service");
@@ -134,7 +134,7 @@ TEST_F(HostTest, KnowsWhetherSomebodyListensAtASocket) {
   EXPECT_EQ(connect_to(*host_, "/run/slipway/service/gfd.sock").error().code, ErrorCode::unreachable);
 }
 
-// A simulated machine without a root of its own asked this machine's kubelet who had its GPUs.
+// Earlier a simulated machine without a root of its own asked this machine's kubelet for the users of its GPUs.
 TEST_F(HostTest, HasNobodyListeningInARootThatItBorrows) {
   const std::string path = tree_.at("listens.sock").string();
   const Fd listening = listen_at(path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tests/unit/sdk/probe.c - a static program for roots without libraries: prints what it finds of its surroundings. */
+/* tests/unit/sdk/probe.c - a static program for roots without libraries: prints its surroundings. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -42,7 +42,7 @@ TEST(HostRun, GivesAnEmptyInputAndAFixedEnvironment) {
   EXPECT_EQ(shell("cat; env | grep -c . ; echo $LC_ALL$SLIPWAY_SECRET; pwd")->output.substr(2), "C\n/\n");
 }
 
-// depmod made a modules.dep that was for root alone, where root's umask was 077.
+// Earlier depmod wrote a modules.dep that only root could read, when root's umask was 077.
 TEST(HostRun, GivesTheUsualUmaskWhateverTheCallersIs) {
   const mode_t mask = umask(077);
   const Result<ProcessOutput> ran = shell("umask");
@@ -103,7 +103,7 @@ TEST(HostRun, HandsNoDescriptorOn) {
   const int leaked = open("/dev/null", O_RDONLY);  // without O_CLOEXEC, as a careless library does
   const Result<ProcessOutput> ran = run({"ls", "/proc/self/fd"});
   close(leaked);
-  EXPECT_EQ(ran->output, "0\n1\n2\n3\n");  // 3 is ls reading the folder
+  EXPECT_EQ(ran->output, "0\n1\n2\n3\n");  // 3 is the folder that ls reads
 }
 
 TEST(HostRun, RunsAProgramOfALiveRootThatIsNotOurOwn) {

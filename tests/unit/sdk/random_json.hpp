@@ -15,13 +15,13 @@ class RandomJson {
 
   unsigned below(unsigned limit) { return std::uniform_int_distribution<unsigned>(0, limit - 1)(random_); }
 
-  /// Any bytes but NUL, so also what is no UTF-8, quotes, escapes and dots.
+  /// Any bytes but NUL, including invalid UTF-8, quotes, escapes and dots.
   std::string text() {
     std::string text(below(12), 'x');
     for (char& c : text) c = static_cast<char>(below(4) == 0 ? 1 + below(255) : 'a' + below(26));
     return text;
   }
-  /// As text(), but it can go through JSON unchanged.
+  /// Like text(), but it goes through JSON unchanged.
   std::string clean_text() {
     static const std::vector<std::string> pieces{"a", "Zürich", "\"",           "\\", "\n",
                                                  ".", "/",      "0000:65:00.0", "{",  "日本"};

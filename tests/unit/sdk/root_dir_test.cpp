@@ -24,7 +24,7 @@ namespace {
 
 using testing::TempDir;
 
-/// Both ways to open a path: the kernel's, and our own walk.
+/// Both ways to open a path: the kernel's, and slipway's own walk.
 enum class Way { kernel, walk };
 
 class RootDirBothWays : public ::testing::TestWithParam<Way> {
@@ -110,7 +110,7 @@ TEST_P(RootDirBothWays, SaysNotFoundWhenAFileStandsWhereAFolderShould) {
   EXPECT_EQ(open("").error().code, ErrorCode::not_found);
 }
 
-/// Makes a random tree of folders, files and links that point anywhere, and random paths through it.
+/// Creates a random tree of folders, files and links that point anywhere, and random paths through it.
 class RandomTree {
  public:
   explicit RandomTree(unsigned seed) : random_(seed) {
@@ -207,7 +207,7 @@ TEST(RootDir, ResolvesLinksAsSeenFromInside) {
   EXPECT_EQ(*RootDir::open("/")->resolve(tree.at("lib/libc.so.6").string()), tree.at("usr/lib/libc.so.6").string());
 }
 
-// The kernel says so of a removed file as well.
+// The kernel names a removed file in this way too.
 TEST(RootDir, ResolvesANameThatEndsAsThatOfARemovedFile) {
   const TempDir tree;
   tree.file("/etc/notes (deleted)", "");
@@ -240,7 +240,7 @@ TEST(RootDir, RefusesAFileAsRootAndANulByteInAPath) {
             ErrorCode::invalid);
 }
 
-/// Runs `body` in a process in which openat2 answers `number`, as on an old kernel or under an old container engine.
+/// Runs `body` in a process in which openat2 fails with `number`, as on an old kernel or under an old container engine.
 int exit_without_openat2(unsigned number, const std::function<bool()>& body) {
   const pid_t child = fork();
   if (child == 0) {

@@ -25,7 +25,7 @@ class Silent final : public ServiceIo {
   std::optional<milliseconds> every;
 };
 
-/// A loop in a thread of its own, and what it did.
+/// A loop in a thread of its own, with a record of its calls.
 class ServiceLoopTest : public ::testing::Test {
  protected:
   void start(std::optional<milliseconds> interval) {
@@ -93,7 +93,7 @@ TEST_F(ServiceLoopTest, SaysThatItLivesAsOftenAsItIsAskedTo) {
   EXPECT_EQ(passes, 1);
 }
 
-// It woke itself, and the process that listens, once a second, where nobody had asked for that.
+// Earlier it woke itself and the listening process once a second, although no program had requested that.
 TEST_F(ServiceLoopTest, SaysNothingByItselfWhereNobodyAsksWhetherItLives) {
   start(milliseconds(1));
   ASSERT_TRUE(soon([&] { return passes >= 50; }));
@@ -101,7 +101,7 @@ TEST_F(ServiceLoopTest, SaysNothingByItselfWhereNobodyAsksWhetherItLives) {
   EXPECT_EQ(io.alive_count, 0);
 }
 
-// What the unit gives the service is looked at when it says that it is alive: a driver that came back has other nodes.
+// The service checks the unit's grants when it reports that it is alive: a reloaded driver has other nodes.
 TEST_F(ServiceLoopTest, SaysThatItLivesWhenSomethingHasHappened) {
   start(std::nullopt);
   ASSERT_TRUE(soon([&] { return passes == 1; }));

@@ -14,7 +14,7 @@ using Views = std::vector<std::string_view>;
 
 const Words kKeys{"version", "modules", "source", "precompiled", "driver_root", "mig", "cdi", "gfd"};
 
-/// Texts of a few letters and separators, so that they meet often.
+/// Returns texts of a few letters and separators, so that they often match.
 std::string random_text(std::mt19937& random, std::size_t most) {
   constexpr std::string_view kLetters = "abAB,, \n\t";
   std::string text(std::uniform_int_distribution<std::size_t>(0, most)(random), '\0');

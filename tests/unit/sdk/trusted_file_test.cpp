@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that decide something and libraries that are loaded: not those of another user.
+// Files that decide something and libraries that are loaded: those of another user are refused.
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 constexpr uid_t kAnother = 65534;
 constexpr std::size_t kLimit = 1024;
 
-/// What another user could do to /etc/x/file below `root`, and undoes it again.
+/// Does something to /etc/x/file below `root` that another user could do, and undoes it.
 const std::vector<std::pair<std::string, std::function<void(const std::string& root, bool done)>>>& ways_to_write() {
   static const std::vector<std::pair<std::string, std::function<void(const std::string&, bool)>>> ways{
       {"owns the file",
@@ -79,14 +79,14 @@ TEST_F(TrustedFile, IsRefusedWhereAnotherUserCouldHaveWrittenIt) {
   }
 }
 
-// A Host shows no access control list, and the group's bits may stand for one.
+// A Host does not show access control lists, so the group's bits may stand for one.
 TEST_F(TrustedFile, OfAHostMayNotBeOpenToItsGroup) {
   ASSERT_EQ(::chmod((host_.root_folder() + "/etc/x").c_str(), 0775), 0);
   EXPECT_EQ(read_trusted(host_, "/etc/x/file", kLimit).error().code, ErrorCode::denied);
   EXPECT_TRUE(read_trusted(root(), "/etc/x/file", kLimit)) << "root's own group, and no such list";
 }
 
-// A TLS key with mode 0644 was taken without a word.
+// Earlier a TLS key with mode 0644 was accepted without a message.
 TEST_F(TrustedFile, ThatIsASecretMayNotBeReadByEverybody) {
   const Result<std::string> open = read_private(root(), "/etc/link", kLimit);
   ASSERT_FALSE(open);
@@ -126,8 +126,8 @@ TEST_F(TrustedFile, OfACommandLineMayBeAPipe) {
   ::close(ends[0]);
 }
 
-// The library of a folder that a key of the spec names was loaded, whoever had put it there: what it does at its start
-// ran as root.
+// Earlier a library from a folder that a key of the spec names was loaded, even if another user had put it there: its
+// initialisation ran as root.
 TEST_F(TrustedFile, ThatIsALibraryOfAnotherUserIsNotLoaded) {
   const std::string file = host_.root_folder() + "/etc/x/file";
   const std::string mark = host_.root_folder() + "/loaded";
@@ -148,7 +148,7 @@ TEST_F(TrustedFile, ThatIsALibraryOfAnotherUserIsNotLoaded) {
   EXPECT_EQ(open_library(file, RTLD_NOW).error().code, ErrorCode::invalid);
 }
 
-/// Another user makes the file between the look at its way and the reading.
+/// Another user creates the file between the check of its path and the reading.
 class HostWithLateFile final : public Host {
  public:
   explicit HostWithLateFile(const Host& inner) : inner_(inner) {}
@@ -170,7 +170,8 @@ class HostWithLateFile final : public Host {
   const Host& inner_;
 };
 
-// What was absent when its way was looked at was read all the same: in a folder like /tmp, whatever came meanwhile.
+// Earlier a file that was absent during the check of its path was read anyway: in a folder like /tmp, any file that
+// appeared in the meantime.
 TEST(TrustedFileOfAnyUser, IsAbsentWhenItComesAfterItsWayWasLookedAt) {
   FakeHost without;
   EXPECT_EQ(read_trusted(HostWithLateFile(without), "/tmp/x/file").error().code, ErrorCode::not_found);
@@ -179,7 +180,8 @@ TEST(TrustedFileOfAnyUser, IsAbsentWhenItComesAfterItsWayWasLookedAt) {
   EXPECT_EQ(read_trusted(HostWithLateFile(with), "/tmp/x/file").value_or(""), "theirs") << "the stand-in's";
 }
 
-// A name that leads to no file any more, as that of a deleted one behind a descriptor, was loaded without a look.
+// Earlier a name that leads to no file any more, like that of a deleted file behind a descriptor, was loaded without a
+// check.
 TEST(TrustedFileOfAnyUser, ThatIsALibraryWithoutANameIsNotLoaded) {
   const TempDir folder;
   const std::string file = folder.at("library").string();

@@ -17,10 +17,10 @@ namespace {
 
 using slipway::testing::TempDir;
 
-constexpr uid_t kOverflow = 4711;  // of a kernel that was told so, so that the test's own files can belong to it
+constexpr uid_t kOverflow = 4711;  // the kernel is told this number, so that the test's own files can belong to it
 constexpr uid_t kCaller = 1000;
 
-/// A namespace with these users, in which the root folder belongs to `owner_of_root`.
+/// Returns a namespace with these users, in which the root folder belongs to `owner_of_root`.
 TempDir proc(const std::string& users, uid_t owner_of_root) {
   TempDir folder;
   folder.file("self/uid_map", users);
@@ -52,7 +52,7 @@ TEST(TrustedOwner, IsNotTheOverflowUserWhereThatIsARealOne) {
   EXPECT_FALSE(is_trusted_owner(kOverflow, 0, proc("0 0 4294967295\n", kOverflow).string()));
 }
 
-/// Whether what is at /var/lib/state of the folder counts; else who could have written it.
+/// Returns an empty text when /var/lib/state of the folder is trusted, or else the user who could have written it.
 std::string writer(const TempDir& folder, const std::string& path = "/var/lib/state") {
   const Status ours = check_only_ours(*RootDir::open(folder.string()), path);
   if (ours) return "nobody";
@@ -82,7 +82,7 @@ TEST(OnlyOurs, IsWhatNobodyElseMayWriteFromTheRootFolderOn) {
   }
 }
 
-// user::rwx, user:1000:rwx, group::r-x, mask::rwx, other::r-x, as acl(5) has them in an attribute.
+// user::rwx, user:1000:rwx, group::r-x, mask::rwx, other::r-x, in the attribute format of acl(5).
 std::string acl_for_the_caller() {
   std::string list{2, 0, 0, 0};
   const auto entry = [&](char tag, char rights, std::uint32_t id) {
@@ -98,7 +98,7 @@ std::string acl_for_the_caller() {
   return list;
 }
 
-// The group's bits of the mode showed the list's mask, and the group was root's.
+// Earlier the list was missed: the group's bits of the mode showed its mask, and the group was root's.
 TEST(OnlyOurs, IsNotWhatAnAccessControlListOpensForAnother) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   const TempDir folder;
@@ -130,7 +130,7 @@ TEST(OnlyOurs, LooksAsFarAsThereIsSomething) {
   EXPECT_EQ(writer(folder), "user 1000 owns " + folder.string() + "/var");
 }
 
-// A link of another user's between two of root's could be led anywhere, for as long as the file was read.
+// Another user's link between two of root's could be pointed anywhere while the file was read.
 TEST(OnlyOurs, IsNothingBehindALinkOfAnotherUserInTheMiddle) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   const TempDir folder;

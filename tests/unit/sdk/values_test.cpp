@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned kSeeds = 200;
 
-/// What a value is after it went through text, as between two processes.
+/// Returns the value after it went through text, as between two processes.
 Json over_the_wire(const Json& value) { return Json::parse(canonical(value)); }
 
 TEST(Facts, SurviveTheTripThroughJson) {
@@ -122,7 +122,7 @@ TEST(Outcome, SurvivesTheTripThroughJson) {
     EXPECT_EQ(to_json(*outcome_from_json(over_the_wire(to_json(outcome)))), to_json(outcome));
 }
 
-// A reply of the wrong form must never pass for an empty plan: the empty plan removes the component.
+// A malformed reply must never be taken for an empty plan: the empty plan removes the component.
 TEST(Plan, OfAnotherFormIsThePluginsDefect) {
   for (const char* text : {"null", "[]", "{}", "\"plan\"", R"({"actions": {}})", R"({"actions": [1]})",
                            R"({"actions": [{"kind": "file"}]})", R"({"actions": [], "outputs": []})"})
@@ -153,7 +153,7 @@ TEST(Values, OfAnyFormAreReadOrRefusedWithoutAnException) {
   }
 }
 
-// A plugin that did not look at an error was told "std::get: wrong index for variant".
+// Earlier a plugin that did not check for an error got "std::get: wrong index for variant".
 TEST(Result, OfAFailedCallSaysWhatFailedWhenItsValueIsRead) {
   const Result<int> failed = Error{.code = ErrorCode::not_found, .what = "there is no GPU", .next = "look for one"};
   try {

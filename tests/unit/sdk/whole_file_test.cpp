@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A service's file is there whole, or as it was.
+// A service's file is complete, or unchanged.
 #include <fstream>
 #include <iterator>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of the simulated NVML that take what they take on a real machine. Lower limits alone: others use this machine
-// too.
+// Calls of the simulated NVML with the costs of a real machine. Only lower limits: other programs use this machine too.
 #include <chrono>
 #include <ctime>
 #include <fstream>
@@ -30,7 +29,7 @@ long anonymous_kib() {
   return 0;
 }
 
-/// Processor time that a call takes of its thread, in microseconds.
+/// Returns the processor time that a call takes of its thread, in microseconds.
 template <class Call>
 std::int64_t burnt(Call call) {
   const std::int64_t before = processor_us();
@@ -72,7 +71,7 @@ TEST_F(SimCosts, OfOpeningAreOfAProcessAndOfItsMemory) {
   EXPECT_GE(burnt([&] { return library_.call("nvmlShutdown"); }), 10000);
   const std::int64_t again = burnt([&] { return library_.call("nvmlInit_v2"); });
   EXPECT_GE(again, 3500);
-  EXPECT_LT(again, 14000);  // processor time: others do not count
+  EXPECT_LT(again, 14000);  // processor time: other processes do not count
   EXPECT_LT(anonymous_kib() - open, 5000);
   EXPECT_LT(burnt([&] { return library_.call("nvmlInit_v2"); }), 3000) << "it is open already";
   EXPECT_LT(burnt([&] { return library_.call("nvmlShutdown"); }), 3000) << "it stays open";
@@ -153,7 +152,7 @@ TEST_F(SimCosts, AreSetForOneFunctionFromOutside) {
   EXPECT_GE(burnt([&] { return library_.call("nvmlDeviceGetIndex", gpu, &index); }), 4900);
 }
 
-/// What is wrong with a file of costs; empty: nothing.
+/// Returns the problem of a file of costs; empty when it is valid.
 std::string problem_of(const std::string& text) {
   const slipway::testing::TempDir folder;
   std::filesystem::create_directory(folder.at("costs"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/sim/direct_library.hpp - the simulated libnvidia-ml.so.1, asked by the thread that counts what a call
-// costs.
+// tests/unit/sim/direct_library.hpp - the simulated libnvidia-ml.so.1, called by the thread that measures the cost of a
+// call.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@
 
 namespace slipway::core {
 
-/// A copy of the library: what a process has opened before counts for a library of its own.
+/// A copy of the library, because a loaded library keeps the state of earlier calls.
 class DirectLibrary {
  public:
   DirectLibrary() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the simulated NVML tells of a machine, and that those who wait for it sleep.
+// The events of the simulated NVML, and that waiting callers sleep.
 #include <array>
 #include <atomic>
 #include <csignal>
@@ -42,7 +42,7 @@ class SimEvents : public SimTest {
     return types;
   }
 
-  /// A set that is registered for all events of the first GPUs.
+  /// Returns a set that is registered for all events of the first GPUs.
   nvmlEventSet_t set_of(unsigned gpus) {
     nvmlEventSet_t set = nullptr;
     EXPECT_EQ(library_.call("nvmlEventSetCreate", &set), NVML_SUCCESS);
@@ -56,7 +56,7 @@ class SimEvents : public SimTest {
     return library_.call("nvmlEventSetWait_v2", set, &data, milliseconds);
   }
 
-  /// "TYPE:DATA" of all events that are there.
+  /// Returns "TYPE:DATA" of all waiting events.
   std::vector<std::string> told(nvmlEventSet_t set) {
     std::vector<std::string> events;
     nvmlEventData_t data{};
@@ -91,7 +91,7 @@ class SimEvents : public SimTest {
   DirectLibrary library_;
   std::array<nvmlSystemEventData_v1_t, 4> system_data_{};
   nvmlSystemEventSetWaitRequest_t system_request_{};
-  std::vector<nvmlEventSet_t> sets_;  ///< to be freed, like the next
+  std::vector<nvmlEventSet_t> sets_;  ///< freed at the end, like the next
   std::vector<nvmlSystemEventSet_t> system_sets_;
 };
 
@@ -101,10 +101,10 @@ long times_slept() {
   return use.ru_nvcsw;
 }
 
-// A wait of five seconds woke up a thousand times.
+// Earlier a wait of five seconds woke up a thousand times.
 TEST_F(SimEvents, AreWaitedForAsleep) {
   constexpr unsigned kWaitMs = 500;
-  constexpr long kOfASleepInSteps = 20;  // in steps of 5 ms there would be 100
+  constexpr long kOfASleepInSteps = 20;  // in steps of 5 ms it would be 100
   open("h100x8,driver=580.159.04");
   const nvmlEventSet_t set = set_of(8);
   const long before = times_slept();
@@ -127,7 +127,7 @@ TEST_F(SimEvents, WakeWhoWaitsInAnotherProcess) {
   EXPECT_EQ(data.device, library_.gpu(1));
 }
 
-// NVML's documentation: the wait may return before its time "when an interrupt arrives".
+// NVML's documentation: the wait may return early "when an interrupt arrives".
 TEST_F(SimEvents, AreNoLongerWaitedForAfterASignal) {
   open("h100x1");
   struct sigaction ignored {};
@@ -141,7 +141,7 @@ TEST_F(SimEvents, AreNoLongerWaitedForAfterASignal) {
     code = wait(set, data, kMinuteMs);
     ended = true;
   });
-  while (!ended) {  // a signal that comes before the wait does not end it
+  while (!ended) {  // a signal that arrives before the wait does not end it
     pthread_kill(waiter.native_handle(), SIGURG);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
@@ -165,7 +165,7 @@ TEST_F(SimEvents, WakeWhoWaitsWhenItsGpuIsLostOrItsDriverIsUnloaded) {
   EXPECT_THAT(code, ::testing::AnyOf(NVML_ERROR_UNKNOWN, NVML_ERROR_UNINITIALIZED));
 }
 
-// One of the system was kept for ever.
+// Earlier a set of the system was kept forever.
 TEST_F(SimEvents, SetsAreFreedWhetherTheDriverAnswersOrNot) {
   open("h100x1,driver=580.159.04");
   constexpr std::size_t kSets = 1000;
@@ -183,14 +183,14 @@ TEST_F(SimEvents, SetsAreFreedWhetherTheDriverAnswersOrNot) {
     EXPECT_NE(library_.call("nvmlSystemEventSetFree", &request), NVML_SUCCESS);
   }
   const std::size_t after = mallinfo2().uordblks;
-  if (before == 0) return;  // a sanitizer counts memory itself, and fails for what is not freed
+  if (before == 0) return;  // a sanitizer counts memory itself, and reports unfreed memory
   EXPECT_GE(before, between + kSets * sizeof(long long));
   EXPECT_GE(between, after + kSets * sizeof(long long));
 }
 
 TEST_F(SimEvents, AreThoseOfTheDriversBranch) {
   open("h100x1,driver=580.159.04");
-  EXPECT_EQ(supported(0), 0xff9fU);  // as a real one
+  EXPECT_EQ(supported(0), 0xff9fU);  // like a real driver
   ASSERT_EQ(tool("driver 565.57.01"), 0);
   EXPECT_EQ(supported(0), 0x3f9fU);
   ASSERT_EQ(tool("driver 535.261.03"), 0);
@@ -212,7 +212,7 @@ TEST_F(SimEvents, TellOfAGpuThatIsUnavailableAndOfWhatWouldRecoverIt) {
   EXPECT_THAT(told(set), ElementsAre("32768:2", "16384:79"));
   ASSERT_EQ(tool("gpu 1 reset"), 0);
   EXPECT_THAT(told(set), ElementsAre("32768:0"));
-  // An older driver has no such events, and says only that the GPU is lost.
+  // An older driver does not have such events, and only reports that the GPU is lost.
   ASSERT_EQ(tool("driver 535.261.03"), 0);
   const nvmlEventSet_t older = set_of(2);
   ASSERT_EQ(tool("gpu 1 recovery 2"), 0);
@@ -263,7 +263,7 @@ TEST_F(SimEvents, OfTheSystemAreNewerThanManyDrivers) {
   EXPECT_EQ(library_.call("nvmlSystemEventSetCreate", &made), NVML_ERROR_ARGUMENT_VERSION_MISMATCH);
 }
 
-// A call about a hanging GPU asked fifty times a second whether it may go on.
+// Earlier a call about a hanging GPU checked fifty times a second whether it may go on.
 TEST_F(SimEvents, LetAHangingCallSleepToo) {
   constexpr long kOfASleepInSteps = 10;
   open("h100x1");

@@ -9,10 +9,10 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include "gfd/labels/fabric.hpp"
 #include "nvidia/nvml/abi/process.h"
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/event.hpp"
-#include "nvidia/nvml/fabric.hpp"
 #include "nvidia/nvml/mig.hpp"
 #include "nvidia/nvml/system.hpp"
 #include "sim/state/machine.hpp"
@@ -43,10 +43,10 @@ TEST_F(SimLibrary, ShowsTheGpusOfItsProfile) {
   EXPECT_EQ(nvml::device_pci(*nvml_, gpu(0))->address, "0000:18:00.0");
   EXPECT_EQ(nvml::memory(*nvml_, gpu(0))->total, 81559ULL << 20U);
   EXPECT_EQ(nvml::driver_version(*nvml_).value_or(""), "550.90.07");
-  EXPECT_FALSE(nvml::fabric(*nvml_, gpu(0))->attached());
+  EXPECT_FALSE(gfd::fabric(*nvml_, gpu(0))->attached());
 }
 
-// A root may bring the file of a machine: it is refused when it claims more than there is place for.
+// A root may contain a machine's file: it is refused when it has more GPUs than there is room for.
 TEST_F(SimLibrary, RefusesAMachineWithMoreGpusThanThereIsPlaceFor) {
   make("h100x8");
   nvml_.reset();
@@ -127,7 +127,7 @@ TEST_F(SimLibrary, TellsAnXidToWhoeverRegistered) {
   make("h100x2");
   const auto set = nvml::EventSet::create(*nvml_);
   ASSERT_TRUE(set.ok());
-  ASSERT_EQ(tool("gpu 1 xid 31"), 0);  // before anybody asked: never told
+  ASSERT_EQ(tool("gpu 1 xid 31"), 0);  // before the registration: never reported
   ASSERT_TRUE((*set)->add(gpu(1), NVML_EVENT_XID_CRITICAL_ERROR).ok());
   EXPECT_EQ((*set)->wait(std::chrono::milliseconds(20)).code(), NVML_ERROR_TIMEOUT);
   ASSERT_EQ(tool("gpu 1 xid 79"), 0);
@@ -153,13 +153,13 @@ TEST_F(SimLibrary, HangsUntilItIsLetGo) {
   const nvmlDevice_t stuck = gpu(0);
   ASSERT_EQ(tool("gpu 0 hang"), 0);
   EXPECT_EQ(nvml::device_name(*nvml_, stuck).code(), nvml::kGaveUp);
-  EXPECT_TRUE(nvml::device_name(*nvml_, gpu(1)).ok());  // the lock is not held meanwhile
+  EXPECT_TRUE(nvml::device_name(*nvml_, gpu(1)).ok());  // the lock is not held in the meantime
   ASSERT_EQ(tool("gpu 0 resume"), 0);
   for (int i = 0; i < 200 && nvml_->stuck() > 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_EQ(nvml_->stuck(), 0U);
 }
 
-// Components ask one after another, and each of them opens NVML more than once.
+// Components call NVML one after another, and each of them opens it more than once.
 TEST_F(SimLibrary, IsWaitedForOnceByAllWhoOpenItForACommand) {
   make("h100x2");
   ASSERT_EQ(tool("gpu 0 hang"), 0);
@@ -191,12 +191,12 @@ TEST_F(SimLibrary, GoesThroughADriversUnloadAndUpdate) {
   ASSERT_EQ(tool("driver 570.133.20"), 0);
   ASSERT_TRUE(nvml_->reopen().ok());
   EXPECT_EQ(nvml::driver_version(*nvml_).value_or(""), "570.133.20");
-  EXPECT_EQ(nvml::device_name(*nvml_, old).code(), NVML_ERROR_INVALID_ARGUMENT);  // handles did not survive
+  EXPECT_EQ(nvml::device_name(*nvml_, old).code(), NVML_ERROR_INVALID_ARGUMENT);  // handles became invalid
 }
 
 TEST_F(SimLibrary, HasOnlyTheFunctionsOfItsDriversBranch) {
   make("h100x2,driver=535.261.03");
-  EXPECT_TRUE(nvml::fabric(*nvml_, gpu(0)).ok());  // by the older of the two calls
+  EXPECT_TRUE(gfd::fabric(*nvml_, gpu(0)).ok());  // from the older of the two calls
   ASSERT_EQ(tool("calls"), 0);
   std::ifstream in(folder_.string() + "/output");
   std::ostringstream calls;
@@ -274,7 +274,7 @@ TEST_F(SimLibrary, IsMadeAnewOnlyWhenItsOriginIsAnother) {
   nvml_->release();
   setenv("SLIPWAY_SIM_FIRST", first.at("machine").c_str(), 1);
   ASSERT_TRUE(nvml_->reopen().ok());
-  EXPECT_TRUE(nvml::mig_mode(*nvml_, gpu(1))->current);  // what happened to it stays
+  EXPECT_TRUE(nvml::mig_mode(*nvml_, gpu(1))->current);  // its state remains
   unsetenv("SLIPWAY_SIM_FIRST");
 }
 

@@ -32,7 +32,7 @@ unsigned profile_of(const Gpu& gpu, const std::string& name) {
   return 0;
 }
 
-/// The starts that the driver chooses for so many of a profile; -1 where there is no room.
+/// Returns the starts that the driver chooses for this number of a profile; -1 where there is no room.
 std::vector<int> starts(Gpu& gpu, const std::string& name, int count) {
   std::vector<int> all;
   for (int i = 0; i < count; ++i) {
@@ -120,7 +120,7 @@ TEST(MigRules, PackComputeInstancesAndRefuseASecondOfThreeSlices) {
   EXPECT_EQ(code, NVML_ERROR_INSUFFICIENT_RESOURCES);
 }
 
-// A property: whatever is made and taken away, nothing overlaps and the slices never exceed the GPU's.
+// A property: whatever is created and destroyed, nothing overlaps and the slices never exceed the GPU's.
 TEST(MigRules, NeverOverlapWhateverIsMadeAndDestroyed) {
   std::mt19937 random(20);
   for (const char* model : {"NVIDIA A100-SXM4-80GB", "NVIDIA A30", "NVIDIA RTX PRO 6000 Blackwell Server Edition"}) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVIDIA's own nvidia-smi (535.261.03, from Debian) over the simulated library: a peer that was made for the real one.
+// NVIDIA's own nvidia-smi (535.261.03, from Debian) over the simulated library: a program that was built for the real
+// one.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -122,7 +123,7 @@ TEST_F(NvidiaSmi, DrawsTheTopology) {
   EXPECT_THAT(matrix, HasSubstr("NV18"));
 }
 
-/// The columns of the matrix' line about a GPU.
+/// Returns the columns of the matrix' line about a GPU.
 std::vector<std::string> row_of(const std::string& matrix, const std::string& gpu) {
   std::istringstream lines(matrix);
   for (std::string line; std::getline(lines, line);) {
@@ -138,7 +139,7 @@ TEST_F(NvidiaSmi, DrawsTheMeshOfMachinesWithoutSwitches) {
   const std::string matrix = smi("topo -m");
   const auto row = row_of(matrix, "GPU5");
   ASSERT_GE(row.size(), 9U) << matrix;
-  // Of pairs without a link it asks the real library by a table of functions that is not public.
+  // For pairs without a link it calls the real library through a table of functions that is not public.
   const std::vector<std::string> linked{row[2], row[5], row[7], row[8]};
   EXPECT_THAT(linked, ::testing::ElementsAre("NV2", "NV1", "NV2", "NV1")) << matrix;
   make("v100x2,driver=535.261.03");
@@ -147,7 +148,7 @@ TEST_F(NvidiaSmi, DrawsTheMeshOfMachinesWithoutSwitches) {
   EXPECT_THAT(smi("topo -m"), Not(HasSubstr("NV1")));
 }
 
-// As in a container: the library and the state come from the driver's tree, and /dev decides what can be seen.
+// As in a container: the library and the state come from the driver's tree, and /dev decides which GPUs are visible.
 TEST_F(NvidiaSmi, SeesJustTheGpusAndMigDevicesWhoseNodesItsDevHas) {
   if (std::system("unshare -m true 2> /dev/null") != 0) GTEST_SKIP() << "this user has no mounts of its own";
   ASSERT_EQ(tool("make h100x8,driver=535.261.03,visible=nodes,mig=3g.40gb"), 0);
@@ -157,7 +158,7 @@ TEST_F(NvidiaSmi, SeesJustTheGpusAndMigDevicesWhoseNodesItsDevHas) {
   fs::copy(folder_.at("machine"), root_.at("run/slipway/sim/machine"));
   unsetenv("SLIPWAY_SIM");
   root_.file("look",
-             "mount --bind '" + root_.at("").string() +  // which may lie below /dev: in /dev/shm
+             "mount --bind '" + root_.at("").string() +  // which may be below /dev: in /dev/shm
                  "' /mnt\nmount -t tmpfs none /dev\nmkdir /dev/nvidia-caps\nmknod /dev/null c 1 3\n"
                  "for node in nvidiactl nvidia2 nvidia5 nvidia-caps/nvidia-cap291 nvidia-caps/nvidia-cap292; do\n"
                  "  mknod /dev/$node c 1 3\ndone\n"  // GPU 2, GPU instance 2 and its compute instance 0

@@ -27,7 +27,7 @@ std::size_t count(const SimProfile& profile, const std::string& role) {
                                                 [&role](const auto& function) { return function.role == role; }));
 }
 
-/// Writes a profile of the test's own and reads it.
+/// Writes a test profile and reads it.
 Result<SimProfile> read_text(const std::string& text) {
   const auto file = fs::path(::testing::TempDir()) / ("slipway-profile-" + std::to_string(::getpid()) + ".yaml");
   std::ofstream(file) << text;
@@ -94,7 +94,7 @@ TEST(SimProfile, AnUnknownNameIsRefusedEvenWhenItLooksLikeACount) {
     EXPECT_FALSE(read_sim_profile(name, kFolders).ok()) << name;
 }
 
-// Slipway's own are below its build folder and its sources, and each was listed twice.
+// Slipway's own models are below its build folder and its sources. Earlier each was listed twice.
 TEST(SimModel, ThatIsUnknownIsRefusedWithAListThatHasEachOnce) {
   const auto model = find_sim_model("NVIDIA Z9", {kFolders.front(), kFolders.front()});
   ASSERT_FALSE(model.ok());
@@ -148,7 +148,7 @@ TEST(SimProfile, ModulesSecureBootAndMajorsAreRead) {
 
 struct BadProfile {
   const char* name;
-  const char* text;      ///< "+" in front: after a head that is right
+  const char* text;      ///< "+" in front: after a valid head
   const char* position;  ///< "line:column" that the error must name
   const char* says;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulator says of a GPU what such a GPU said of itself: recorded/ has answers of real ones.
+// The simulator returns the recorded answers of real GPUs: recorded/ has them.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -25,7 +25,7 @@ class RecordedGpu : public SimTest, public ::testing::WithParamInterface<const c
     return Json::parse(file);
   }
 
-  /// In the form of the record.
+  /// In the format of the record.
   Json simulated(nvmlDevice_t gpu, const nvml::GpuInstanceProfile& profile) {
     Json starts = Json::array();
     unsigned size = 0;
@@ -79,8 +79,8 @@ TEST_F(RecordedFieldValues, AreThoseThatTheRealOneAnswered) {
     EXPECT_EQ(code_of(field.get<unsigned>()), NVML_ERROR_NOT_SUPPORTED) << field;
 }
 
-// A driver of branch 535 answered for a recovery action, which drivers have from 570 on: what a real one leaves open
-// was over after half a minute.
+// Earlier a driver of branch 535 returned a recovery action, which exists from 570 on. A fault that a real driver keeps
+// open ended after half a minute.
 TEST_F(RecordedFieldValues, OfLaterBranchesAreNotSupported) {
   struct Row {
     const char* driver;
@@ -99,7 +99,8 @@ TEST_F(RecordedFieldValues, OfLaterBranchesAreNotSupported) {
   }
 }
 
-// A real driver gave 0 W for the limits, without an error and without a time, when it was asked for a C2C link as well.
+// A real driver returned 0 W for the limits, without an error and without a time, when a C2C link was requested in the
+// same call.
 TEST_F(RecordedFieldValues, ThatTheDriverPassesOverAreAskedForOnceMore) {
   make("h200x1");
   const auto gpu = nvml::device_at(*nvml_, 0).value_or(nullptr);

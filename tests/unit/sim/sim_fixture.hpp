@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/sim/sim_fixture.hpp - a simulated machine in a temporary folder, with the binding to ask it.
+// tests/unit/sim/sim_fixture.hpp - a simulated machine in a temporary folder, with the binding to call it.
 #pragma once
 
 #include <cstdlib>
@@ -33,7 +33,7 @@ class SimTest : public ::testing::Test {
     ASSERT_TRUE(opened.ok()) << to_text(opened.error());
   }
 
-  /// slipway-sim as another process. @return its exit status
+  /// Runs slipway-sim as another process. @return its exit status
   int tool(const std::string& words) {
     const std::string command =
         "'" SIM_TOOL "' '" + folder_.string() + "' " + words + " > '" + folder_.string() + "/output'";

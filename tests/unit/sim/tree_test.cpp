@@ -29,7 +29,7 @@ class SimTree : public SimTest {
 
 TEST_F(SimTree, ShowsTheDriverAsTheKernelWould) {
   make("h100x2,driver=550.90.07");
-  root_.file("etc/hostname", "node\n");  // a root that holds other things
+  root_.file("etc/hostname", "node\n");  // a root that contains other files
   ASSERT_EQ(write("h100x2"), 0);
   EXPECT_EQ(text("sys/module/nvidia/version"), "550.90.07\n");
   EXPECT_THAT(text("proc/devices"), HasSubstr("195 nvidia\n"));
@@ -54,7 +54,7 @@ TEST_F(SimTree, FollowsTheMigInstances) {
   EXPECT_TRUE(existing("proc/driver/nvidia/capabilities/gpu1/mig/gi2"));
 }
 
-// Within one command, in whose middle an apply changes them.
+// Within one command, while an apply changes them.
 TEST_F(SimTree, ShowsTheInstancesThatThereAreByNow) {
   make("h100x2,driver=550.90.07,mig=3g.40gb");
   ASSERT_EQ(write("h100x2"), 0);

@@ -24,7 +24,7 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Every path below the folder with what is there: a file's text, a link's target.
+/// Returns every path below the folder with its contents: a file's text, a link's target.
 std::map<std::string, std::string> tree_of(const fs::path& folder) {
   std::map<std::string, std::string> tree;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {

@@ -18,18 +18,18 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kFirstBackOff{500};
 constexpr milliseconds kLongestBackOff{30'000};
-// kubelet opens the stream right after it has answered.
+// kubelet opens the stream right after its answer.
 constexpr milliseconds kStreamLimit{3'000};
-// A stream that lasted this long was no refusal.
+// A stream that lasted this long was not a refusal.
 constexpr milliseconds kSteadyStream{10'000};
 // kubelet closes a connection as soon as it has noticed the end of the stream.
 constexpr milliseconds kCloseLimit{100};
-// Who empties kubelet's folder, as `rm -r` does, must not find a new socket in it again and again.
+// A program that empties kubelet's folder, such as `rm -r`, must not find a new socket again and again.
 constexpr milliseconds kWipeLimit{200};
-// With pauses that double, about a second in all.
+// The pauses double; about a second in all.
 constexpr unsigned kQuickTries = 10;
 constexpr milliseconds kFirstPause{1};
-// Below what inotify reports.
+// For changes that inotify does not report.
 constexpr milliseconds kSlowTry{10'000};
 constexpr milliseconds kSendStep{1};
 constexpr int kSendSteps = 100;
@@ -66,7 +66,7 @@ void Endpoint::tick(const DeviceList& list, Clock::time_point now) {
   kubelet_ = file_id(around_.root, paths_.kubelet_socket);
 }
 
-/// " by the process 4711": who put a socket of its own there.
+/// Returns " by the process 4711": the process whose socket replaced this one's.
 std::string Endpoint::by_whom() const {
   const auto end = connect_to(around_.root, socket_path());
   const auto pid = end ? listener_of(*end) : std::nullopt;
@@ -104,7 +104,7 @@ void Endpoint::serve(const DeviceList& list, Clock::time_point now) {
   is_registered_ = false;
 }
 
-/// A node whose kubelet has not run yet.
+/// Handles a node whose kubelet has not run yet.
 void Endpoint::wait_for(const std::string& folder) {
   const std::string problem = "kubelet's folder " + folder + " is not there";
   if (problem_ != problem)
@@ -125,7 +125,7 @@ void Endpoint::serve_anew(const std::string& why, Clock::time_point now) {
   next_try_ = now;
 }
 
-/// Than the one that it was served beside.
+/// True when kubelet's socket is not the one that the server was started for.
 bool Endpoint::kubelet_is_another() const {
   const auto kubelet = file_id(around_.root, paths_.kubelet_socket);
   return kubelet && kubelet != kubelet_;
@@ -135,7 +135,7 @@ void Endpoint::look_at_kubelet(Clock::time_point now) {
   if (paths_.kubelet_socket.empty()) return;
   const auto kubelet = file_id(around_.root, paths_.kubelet_socket);
   if (std::exchange(kubelet_, kubelet) != kubelet) {
-    // Whatever the one before did, this is another kubelet.
+    // This is a new kubelet, so earlier refusals do not count.
     if (is_registered_) around_.log("info", resource_ + ": kubelet was restarted");
     if (is_registered_) server_->end_streams();
     is_registered_ = false;
@@ -157,7 +157,7 @@ void Endpoint::look_at_kubelet(Clock::time_point now) {
 }
 
 void Endpoint::watch_stream(Clock::time_point now) {
-  // Asked in this order: a stream that kubelet opens between the two questions is open, and has not ended.
+  // The order matters: a stream that kubelet opens between the two calls counts as open, not as ended.
   const unsigned begun = server_->streams_begun();
   if (server_->streams() > 0) return;
   if (begun != streams_before_) return register_again("kubelet has ended its stream", now);
@@ -165,7 +165,7 @@ void Endpoint::watch_stream(Clock::time_point now) {
   register_again("kubelet does not ask for the list of devices", now);
 }
 
-/// At once when the stream had lasted.
+/// Registers at once if the stream had lasted.
 void Endpoint::register_again(const std::string& why, Clock::time_point now) {
   around_.log("info", resource_ + ": " + why + ", registering again");
   server_->end_streams();
@@ -180,13 +180,13 @@ void Endpoint::register_again(const std::string& why, Clock::time_point now) {
     back_off_ = {};
 }
 
-/// The first time without a pause.
+/// The first retry has no pause.
 void Endpoint::back_off(Clock::time_point now) {
   next_try_ = now + back_off_;
   back_off_ = doubled(back_off_);
 }
 
-/// kubelet has noticed that what it had is over, or was given the time for it.
+/// True when kubelet has noticed the end of the former server, or has had the time for it.
 bool Endpoint::former_is_over(Clock::time_point now) {
   if (now < close_limit_ && connections() > 0) {
     wake_at(close_limit_);
@@ -197,7 +197,7 @@ bool Endpoint::former_is_over(Clock::time_point now) {
 }
 
 void Endpoint::register_now(Clock::time_point now) {
-  streams_before_ = server_->streams_begun();  // kubelet opens its stream before it answers, or after
+  streams_before_ = server_->streams_begun();  // kubelet may open its stream before it answers
   const Clock::time_point begin = Clock::now();
   const Status status = register_with_kubelet(around_.root, paths_.kubelet_socket, endpoint_, resource_, around_.stop);
   now += Clock::now() - begin;
@@ -214,7 +214,7 @@ void Endpoint::register_now(Clock::time_point now) {
   watch_stream(now);
 }
 
-/// It answers, and does not want to.
+/// Handles an answer that refuses the registration.
 void Endpoint::refused(const Error& error, Clock::time_point now) {
   back_off_ = doubled(back_off_);
   next_try_ = now + back_off_;
@@ -224,7 +224,7 @@ void Endpoint::refused(const Error& error, Clock::time_point now) {
   waits_for_.clear();
 }
 
-/// Nobody listens: kubelet does not run, or is about to listen.
+/// No process listens: kubelet does not run, or is about to listen.
 void Endpoint::not_reached(const Error& error, Clock::time_point now) {
   next_try_ = now + (quick_tries_ < kQuickTries ? kFirstPause * (1U << quick_tries_) : kSlowTry);
   wake_at(next_try_);
@@ -237,7 +237,7 @@ void Endpoint::not_reached(const Error& error, Clock::time_point now) {
 void Endpoint::withdraw() {
   watched_.reset();
   if (!server_) return;
-  // The empty list goes before the end: capacity is 0 at once, not after kubelet's five minutes.
+  // Sends the empty list before the end: capacity becomes 0 at once, not after kubelet's five minutes.
   server_->show(std::make_shared<std::vector<Listed>>());
   for (int i = 0; i < kSendSteps && !server_->is_idle(); ++i) std::this_thread::sleep_for(kSendStep);
   server_.reset();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/endpoint/endpoint.hpp - one resource towards kubelet: served, registered, and kept so.
+// plugins/deviceplugin/service/endpoint/endpoint.hpp - one resource at kubelet: served, registered, and kept
+// registered.
 #pragma once
 
 #include <chrono>
@@ -15,35 +16,35 @@
 
 namespace slipway::deviceplugin {
 
-/// Inside the root, which is where kubelet runs.
+/// Paths inside the root, which is kubelet's root too.
 struct EndpointPaths {
   std::string folder;          ///< of plugin sockets
-  std::string kubelet_socket;  ///< empty: serve, and register nowhere
+  std::string kubelet_socket;  ///< empty: serve without registering
   std::string registry;        ///< plugins_registry
-  bool in_registry = false;    ///< kubelet finds the resources there, instead of being told at its socket
+  bool in_registry = false;    ///< kubelet finds the resources in plugins_registry, without a call to its socket
   bool operator==(const EndpointPaths&) const = default;
 };
 
-/// How a resource stands with kubelet, for status and metrics.
+/// The state of a resource's registration, for status and metrics.
 struct EndpointStatus {
   bool registered = false;
   unsigned streams = 0;
   unsigned registrations = 0;
   std::string problem;
-  std::string waits_for;  ///< why it is not registered, where nothing is wrong: kubelet does not run
-  /// From kubelet's socket, or the list if that came later, to the registration that holds.
+  std::string waits_for;  ///< why it is not registered without an error: kubelet does not run
+  /// The time from kubelet's socket, or the list if it came later, to the registration.
   std::optional<std::chrono::milliseconds> took;
   bool operator==(const EndpointStatus&) const = default;
 };
 
-/// Used by one thread. Each tick looks at what is there and does one next step, at most one call to kubelet (10 s).
+/// Used by one thread. Each tick checks the state and does the next step, at most one call to kubelet (10 s).
 ///
-/// It registers anew when kubelet's socket is another one, when its own socket is gone or replaced (kubelet empties the
-/// folder as it starts; without another kubelet it waits a moment before it makes another socket), and when the stream
-/// has ended or does not come. What kubelet has of it is ended before: kubelet takes the end of an earlier stream for
-/// the end of the resource. While nobody listens at kubelet's socket it tries a few times within a second, since a
-/// socket is there a moment before somebody listens, and then waits for another socket. Only a kubelet that answers and
-/// refuses is asked less and less often.
+/// It registers again when kubelet's socket was replaced, when its own socket is gone or replaced (kubelet empties the
+/// folder as it starts; if kubelet has not restarted, it waits a moment before it creates another socket), and when the
+/// stream has ended or does not start. It ends the earlier stream first, because kubelet takes the end of any stream
+/// for the end of the resource. While no process listens at kubelet's socket it tries a few times within a second,
+/// since a socket exists a moment before kubelet listens, and then waits for another socket. Only if kubelet answers
+/// and refuses are the attempts made less and less often.
 class Endpoint {
  public:
   using Clock = std::chrono::steady_clock;
@@ -53,20 +54,20 @@ class Endpoint {
     GrpcThread& grpc;
     const RootDir& root;
     Log log;
-    std::stop_token stop;  ///< ends a call to kubelet
+    std::stop_token stop;  ///< cancels a call to kubelet
   };
 
-  /// @param around  what it refers to outlives this object
+  /// @param around  the objects it refers to outlive this one
   Endpoint(Around around, EndpointPaths paths, std::string resource, PluginCalls calls);
 
   void tick(const DeviceList& list, Clock::time_point now);
-  /// When the next tick has something to do even if nothing happens until then; max(): never.
+  /// When the next tick is due without an event; max(): never.
   Clock::time_point due() const { return due_; }
-  /// Tells kubelet that there are no devices any more, and ends.
+  /// Sends kubelet an empty list, and ends.
   void withdraw();
-  /// Ends kubelet's stream; what was served stays until the object ends.
+  /// Ends kubelet's stream; the server stays until the object is destroyed.
   void end_streams();
-  /// Connections of kubelet that are open.
+  /// Number of open connections from kubelet.
   unsigned connections() const;
 
   EndpointStatus status() const;
@@ -95,18 +96,18 @@ class Endpoint {
   PluginCalls calls_;
   std::optional<WatchedSocket> watched_;
   std::unique_ptr<PluginServer> server_;
-  std::unique_ptr<PluginServer> former_;  ///< until kubelet has noticed that it ended
+  std::unique_ptr<PluginServer> former_;  ///< kept until kubelet has noticed its end
   DeviceList shown_;
   std::optional<FileId> folder_;
   std::optional<FileId> kubelet_;
   Clock::time_point due_ = Clock::time_point::max();
-  Clock::time_point since_;        ///< the list and kubelet's socket are there
-  Clock::time_point close_limit_;  ///< kubelet is given until then to close its former connection
+  Clock::time_point since_;        ///< when both the list and kubelet's socket were available
+  Clock::time_point close_limit_;  ///< deadline for kubelet to close its former connection
   Clock::time_point next_serve_;
   Clock::time_point next_try_;
   bool is_registered_ = false;
-  bool is_taken_away_ = false;   ///< its socket, and it is not served again yet
-  unsigned streams_before_ = 0;  ///< streams that were opened before it was registered
+  bool is_taken_away_ = false;   ///< its socket was removed, and is not served again yet
+  unsigned streams_before_ = 0;  ///< streams that were opened before the registration
   Clock::time_point registered_at_;
   std::chrono::milliseconds back_off_{0};
   std::chrono::milliseconds serve_back_off_{0};

@@ -33,7 +33,7 @@ bool PluginLock::hold() {
     folder_fd_ = open(O_RDONLY);
     if (!folder_fd_) return true;
   }
-  // Taking it again costs a call, and an adopted descriptor may turn out to be of another lock.
+  // Taking the lock again costs one call, and shows whether an adopted descriptor belongs to another lock.
   held_ = ::flock(folder_fd_.get(), LOCK_EX | LOCK_NB) == 0;
   return held_ || errno != EWOULDBLOCK;
 }

@@ -14,26 +14,25 @@
 namespace slipway::deviceplugin {
 
 /// flock(2) on the folder itself. kubelet empties the folder when it starts, and some versions remove regular files as
-/// well as sockets, but none removes the folder. Processes in other mount and pid namespaces see the same lock, and
-/// nothing is left behind. Used by one thread.
+/// well as sockets, but none removes the folder. Processes in other mount and pid namespaces see the same lock, and no
+/// file stays behind. Used by one thread.
 class PluginLock {
  public:
-  /// @param folder  on this machine
+  /// @param folder  a path on this machine
   explicit PluginLock(std::string folder) : folder_(std::move(folder)) {}
-  /// @param folder  inside the root: no link leads out of it
+  /// @param folder  inside the root: a link cannot lead out of it
   PluginLock(RootDir root, std::string folder) : root_(std::move(root)), folder_(std::move(folder)) {}
 
-  /// Whether this process may serve kubelet now; takes the lock if it is free. Never waits. True while there is no
-  /// folder, or it cannot be opened: then nothing can be served there either. A folder that was replaced is another
-  /// one.
+  /// True when this process may serve kubelet now; takes the lock if it is free, and never waits. Also true while the
+  /// folder does not exist or cannot be opened, since nothing can be served there. A replaced folder has another lock.
   bool hold();
-  /// For a handover: the lock belongs to the open file, so a process that inherits or receives a duplicate of this
-  /// descriptor holds the lock as well, until the last copy is closed. -1: the lock is not held.
+  /// Returns the descriptor for a handover: the lock belongs to the open file, so a process that inherits or receives a
+  /// duplicate of this descriptor holds the lock as well, until the last copy is closed. -1: the lock is not held.
   int fd() const { return held_ ? folder_fd_.get() : -1; }
-  /// Takes over a descriptor that fd() of another process was duplicated to.
+  /// Takes over a duplicate of another process' fd().
   void adopt(Fd lock);
   void release();
-  /// The process that has the lock in place of this one: "name (pid 12)"; empty: it cannot be told.
+  /// Names the process that has the lock: "name (pid 12)"; empty: unknown.
   std::string holder() const;
 
  private:
@@ -46,12 +45,12 @@ class PluginLock {
   bool held_ = false;
 };
 
-/// The process that listens at a socket; nothing: nobody listens there. 0: it runs in a pid namespace that cannot be
-/// seen from here.
+/// Returns the process that listens at a socket; empty: no process listens. 0: it runs in a pid namespace that is not
+/// visible from here.
 std::optional<pid_t> listener_at(const std::string& socket);
-/// "the process 4711", "a process in another container".
+/// Returns "the process 4711" or "a process in another container".
 std::string listener_text(pid_t pid);
-/// Likewise, of a connection to it.
+/// Returns the same for a connection to the socket.
 std::optional<pid_t> listener_of(const Fd& connected);
 
 }  // namespace slipway::deviceplugin

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "nvidia-";
 constexpr std::string_view kSuffix = ".sock";
-constexpr std::size_t kMostLooked = 1000;  // names of a folder that is kubelet's and ours
+constexpr std::size_t kMostLooked = 1000;  // names in a folder that kubelet and slipway share
 
 struct CloseEntries {
   void operator()(DIR* folder) const { ::closedir(folder); }

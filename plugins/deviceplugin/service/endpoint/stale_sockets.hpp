@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/endpoint/stale_sockets.hpp - names of the device plugin's sockets, and those that an
-// earlier start left.
+// plugins/deviceplugin/service/endpoint/stale_sockets.hpp - the names of the device plugin's sockets, and the sockets
+// that an earlier start left.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace slipway::deviceplugin {
 /// "nvidia.com/gpu" -> "nvidia-gpu.sock".
 std::string socket_name(const std::string& resource);
 
-/// Removes the sockets of that form in plugins_registry at which nobody listens: kubelet would try each of them for
-/// ever. @return their paths
+/// Removes the sockets of that form in plugins_registry without a listener: kubelet would retry each of them forever.
+/// @return their paths
 std::vector<std::string> remove_stale_sockets(const RootDir& root, const std::string& registry);
 
 }  // namespace slipway::deviceplugin

@@ -6,9 +6,9 @@
 namespace slipway::deviceplugin {
 namespace {
 
-// kubelet looks at a new socket within a second, and tries again by itself for a while.
+// kubelet reads a new socket within a second, and retries for a while by itself.
 constexpr std::chrono::seconds kFirstStreamLimit{20};
-// A kubelet that runs on does not open a stream again that it has ended; one that ends takes its time.
+// A running kubelet does not reopen a stream that it has ended; one that exits takes its time.
 constexpr std::chrono::seconds kLostStreamLimit{1};
 constexpr std::chrono::seconds kTryAgain{2};
 

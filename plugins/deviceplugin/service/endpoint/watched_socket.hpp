@@ -15,23 +15,23 @@
 
 namespace slipway::deviceplugin {
 
-/// Used by one thread; kubelet's words come from another one.
+/// Used by one thread; kubelet's calls arrive on another one.
 class WatchedSocket {
  public:
   using Clock = std::chrono::steady_clock;
 
   /// @param endpoint   path of the plugin's own socket, as kubelet sees it
-  /// @param on_change  kubelet has said something
+  /// @param on_change  called when kubelet has answered
   /// The first two outlive this object.
   WatchedSocket(GrpcThread& grpc, const RootDir& root, std::string socket, std::string resource, std::string endpoint,
                 std::function<void()> on_change);
 
-  /// Makes the socket (anew), when it is not there, kubelet has ended its stream, or not opened one for long.
-  /// Errors: of the file system; `denied` kubelet refused, with its words; each once.
+  /// Creates the socket (again) when it is missing, or when kubelet has ended its stream or has not opened one for
+  /// long. Errors: those of the file system; `denied` kubelet refused, with its text; each once.
   Status tick(unsigned streams, Clock::time_point now);
-  /// When the next tick has something to do even if nothing happens.
+  /// When the next tick is due without an event.
   Clock::time_point due() const { return due_; }
-  /// The plugin's own socket is another one: kubelet must ask again.
+  /// The plugin's own socket was replaced: kubelet must ask again.
   void again();
   bool registered() const;
   unsigned registrations() const;

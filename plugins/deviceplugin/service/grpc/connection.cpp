@@ -15,9 +15,9 @@
 namespace slipway::deviceplugin {
 namespace {
 
-constexpr std::size_t kMessageHead = 5;                          // whether it is compressed, and four bytes of length
-constexpr std::size_t kLargestQuestion = std::size_t{4} << 20U;  // as gRPC's own servers have it
-constexpr std::size_t kMostBuffered = std::size_t{16} << 20U;    // of all questions of a connection
+constexpr std::size_t kMessageHead = 5;                          // compression flag, and four bytes of length
+constexpr std::size_t kLargestQuestion = std::size_t{4} << 20U;  // the limit of gRPC's own servers
+constexpr std::size_t kMostBuffered = std::size_t{16} << 20U;    // over all requests of a connection
 constexpr std::size_t kLongestPath = 256;
 constexpr std::uint32_t kMostStreams = 100;
 constexpr std::uint32_t kLongestHeaders = 16U << 10U;
@@ -27,13 +27,13 @@ constexpr std::size_t kSendBytes = 64U << 10U;
 constexpr const char* kStatusHeader = "grpc-status";
 
 nghttp2_nv header(std::string_view name, std::string_view value) {
-  // nghttp2 copies both, and wants them writable for its own flags only.
+  // nghttp2 copies both; its interface is non-const only because of its own flags.
   return {reinterpret_cast<std::uint8_t*>(const_cast<char*>(name.data())),
           reinterpret_cast<std::uint8_t*>(const_cast<char*>(value.data())), name.size(), value.size(),
           NGHTTP2_NV_FLAG_NONE};
 }
 
-/// As `grpc-message` wants it: other bytes than printable ASCII, and %, as %XX.
+/// Encodes for `grpc-message`: all bytes but printable ASCII, and %, become %XX.
 std::string percent_encoded(const std::string& text) {
   constexpr std::string_view kHex = "0123456789ABCDEF";
   std::string encoded;
@@ -47,7 +47,7 @@ std::string percent_encoded(const std::string& text) {
   return encoded;
 }
 
-/// The one message of a question; nothing: it is not one message, or compressed, which was not offered.
+/// Returns the one message of a request; empty: it is not one message, or it is compressed, which was not offered.
 std::optional<std::string> message_in(const std::string& question) {
   if (question.size() < kMessageHead || question[0] != '\0') return std::nullopt;
   std::size_t size = 0;
@@ -72,7 +72,7 @@ GrpcMessage grpc_message(const std::string& protobuf) {
 GrpcConnection::GrpcConnection(Fd socket, const GrpcMethods& methods, GrpcMessage newest)
     : socket_(std::move(socket)), methods_(methods), newest_(std::move(newest)) {
   nghttp2_session_callbacks* callbacks = nullptr;
-  if (nghttp2_session_callbacks_new(&callbacks) != 0) return;  // no memory: receive() says that it is over
+  if (nghttp2_session_callbacks_new(&callbacks) != 0) return;  // out of memory: receive() reports the end
   const std::unique_ptr<nghttp2_session_callbacks, void (*)(nghttp2_session_callbacks*)> owned(
       callbacks, nghttp2_session_callbacks_del);
   nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, on_begin);
@@ -83,7 +83,7 @@ GrpcConnection::GrpcConnection(Fd socket, const GrpcMethods& methods, GrpcMessag
   nghttp2_option* option = nullptr;
   if (nghttp2_option_new(&option) != 0) return;
   const std::unique_ptr<nghttp2_option, void (*)(nghttp2_option*)> owned_option(option, nghttp2_option_del);
-  // kubelet before 1.26 has the path of the socket as :authority, which is no authority by the letter.
+  // kubelet before 1.26 sends the path of the socket as :authority, which violates the syntax.
   nghttp2_option_set_no_http_messaging(option, 1);
   nghttp2_session* session = nullptr;
   if (nghttp2_session_server_new2(&session, callbacks, this, option) != 0) return;
@@ -204,7 +204,7 @@ int GrpcConnection::on_close(nghttp2_session* /*session*/, std::int32_t id, std:
   return 0;
 }
 
-/// The question is complete.
+/// Answers a complete request.
 void GrpcConnection::answer(std::int32_t id, Stream& stream) {
   if (stream.is_feed || stream.ends) return;  // it was answered
   buffered_ -= stream.question.size();

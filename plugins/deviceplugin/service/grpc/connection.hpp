@@ -15,7 +15,7 @@
 
 namespace slipway::deviceplugin {
 
-/// The status codes of gRPC that are used here.
+/// The gRPC status codes that are used here.
 enum class GrpcStatus : std::uint8_t {
   ok = 0,
   invalid_argument = 3,
@@ -27,22 +27,22 @@ enum class GrpcStatus : std::uint8_t {
 
 struct GrpcReply {
   GrpcStatus status = GrpcStatus::ok;
-  std::string text;  ///< the message (protobuf); of another status than ok the reason
+  std::string text;  ///< the message (protobuf); for a status other than ok the reason
 };
 
-/// What a server answers.
+/// The methods of a server.
 struct GrpcMethods {
   using Method = std::function<GrpcReply(const std::string& question)>;
   std::map<std::string, Method, std::less<>> of;  ///< by path: "/v1beta1.DevicePlugin/Allocate"
-  /// A method without an end: it answers with the newest message, and with each newer one. Empty: there is none.
+  /// A streaming method without an end: it sends the newest message, then each newer one. Empty: no such method.
   std::string feed;
 };
 
-/// A message as it goes over the wire, shared by all streams that send it.
+/// A message in wire format, shared by all streams that send it.
 using GrpcMessage = std::shared_ptr<const std::string>;
 GrpcMessage grpc_message(const std::string& protobuf);
 
-/// Never waits. Used by one thread at a time.
+/// Non-blocking. Used by one thread at a time.
 class GrpcConnection {
  public:
   /// @param methods  outlives this object
@@ -52,22 +52,22 @@ class GrpcConnection {
   GrpcConnection& operator=(const GrpcConnection&) = delete;
 
   int fd() const { return socket_.get(); }
-  /// Reads what came, answers it, and sends. @return false: the connection is over
+  /// Reads and answers received data, and sends. @return false: the connection is over
   bool receive();
-  /// Sends what the socket takes. @return false: the connection is over
+  /// Sends as much as the socket accepts. @return false: the connection is over
   bool send();
-  /// The socket did not take everything.
+  /// True when unsent data is left.
   bool is_blocked() const { return !unsent_.empty(); }
-  /// A message of the feed, or a part of it, has not left yet.
+  /// True when a message of the feed, or a part of it, is still to be sent.
   bool is_sending() const;
 
-  /// The feed's newest message. A stream that is slow gets only the newest of several.
+  /// Sets the feed's newest message. A slow stream skips older ones.
   void show(GrpcMessage newest);
-  /// Ends the streams of the feed; one that is in the middle of a message is broken off.
+  /// Ends the streams of the feed; one in the middle of a message is reset.
   void end_streams();
-  /// Streams of the feed that are open.
+  /// Number of open feed streams.
   unsigned streams() const;
-  /// Those that were opened so far, closed ones too.
+  /// Number of feed streams opened so far, closed ones included.
   unsigned streams_begun() const { return streams_begun_; }
 
  private:
@@ -104,8 +104,8 @@ class GrpcConnection {
   std::unique_ptr<nghttp2_session, void (*)(nghttp2_session*)> session_{nullptr, nghttp2_session_del};
   std::map<std::int32_t, Stream> streams_;
   unsigned streams_begun_ = 0;
-  std::size_t buffered_ = 0;  ///< bytes of questions that are not answered yet
-  std::string unsent_;        ///< frames that the socket has not taken yet
+  std::size_t buffered_ = 0;  ///< bytes of unanswered requests
+  std::string unsent_;        ///< frames that the socket has not accepted yet
 };
 
 }  // namespace slipway::deviceplugin

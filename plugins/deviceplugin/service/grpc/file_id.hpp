@@ -10,19 +10,19 @@
 
 namespace slipway::deviceplugin {
 
-/// A file that another one has replaced is another file, also under the same name.
+/// The identity of a file: a replaced file has another one, even under the same name.
 struct FileId {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
-  /// When the file was made, in ns, since inode numbers are used again; where the file system does not know, when its
-  /// attributes last changed.
+  /// Creation time in ns, because inode numbers are reused; if the file system has none, the time of the last attribute
+  /// change.
   std::int64_t made_ns = 0;
   bool operator==(const FileId&) const = default;
 };
 
-/// Empty when nothing is there. Links are followed inside the root.
+/// Empty when the file does not exist. Links are followed inside the root.
 std::optional<FileId> file_id(const RootDir& root, const std::string& path);
-/// Of a name in a folder; no link is followed.
+/// Reads the id of a name in a folder; links are not followed.
 std::optional<FileId> file_id_at(int folder, const std::string& name);
 
 }  // namespace slipway::deviceplugin

@@ -74,7 +74,7 @@ GrpcMessage message_of(const DeviceList& list) {
     v1beta1::Device* const out = message.add_devices();
     out->set_id(device.id);
     out->set_health(device.healthy ? "Healthy" : "Unhealthy");
-    // Node 0 is an empty message on the wire, and must be there: without it the device has no place.
+    // Node 0 is an empty message on the wire, and must still be present: without it the device has no NUMA node.
     if (device.numa_node) out->mutable_topology()->add_nodes()->set_id(*device.numa_node);
   }
   return grpc_message(message.SerializeAsString());

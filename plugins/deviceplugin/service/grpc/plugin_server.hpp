@@ -16,7 +16,7 @@
 
 namespace slipway::deviceplugin {
 
-/// A device as kubelet lists it.
+/// A device in the list for kubelet.
 struct Listed {
   std::string id;
   bool healthy = true;
@@ -25,33 +25,32 @@ struct Listed {
 };
 using DeviceList = std::shared_ptr<const std::vector<Listed>>;
 
-/// What the server asks, in its thread.
+/// The functions that the server calls on its thread.
 struct PluginCalls {
   std::function<Result<Grant>(const std::vector<std::string>& ids)> allocate;
   std::function<std::vector<std::string>(const PreferredRequest& request)> prefer;
-  std::function<void()> on_change;  ///< kubelet's stream, or its connection, began or ended; may be empty
+  std::function<void()> on_change;  ///< kubelet's stream or connection began or ended; may be empty
 };
 
-/// The message of a list is made once for all streams.
+/// Encodes a list once for all streams.
 class PluginServer {
  public:
-  /// Listens at a path inside the root. The list is sent to each stream as it opens.
-  /// Errors: of the file system, with the path.
+  /// Listens at a path inside the root. Each new stream gets the list. Errors: those of the file system, with the path.
   static Result<std::unique_ptr<PluginServer>> start(GrpcThread& thread, const RootDir& root, const std::string& socket,
                                                      PluginCalls calls, const DeviceList& list);
 
   const FileId& file() const { return server_->file(); }
-  /// Sends a new list to all streams. A stream that is slow gets only the newest.
+  /// Sends a new list to all streams. A slow stream gets only the newest.
   void show(const DeviceList& list);
-  /// Streams that are open now; kubelet has one.
+  /// Number of open streams; kubelet has one.
   unsigned streams() const { return server_->streams(); }
-  /// Those that were opened so far, closed ones too.
+  /// Number of streams opened so far, closed ones included.
   unsigned streams_begun() const { return server_->streams_begun(); }
-  /// Ends them, so that kubelet forgets what it had, before it is told anew.
+  /// Ends the streams, so that kubelet forgets the devices before it gets a new list.
   void end_streams() { server_->end_streams(); }
-  /// kubelet closes its connection once it has taken notice of the end of its stream.
+  /// kubelet closes its connection once it has noticed the end of its stream.
   unsigned connections() const { return server_->connections(); }
-  /// The newest list is on its way to every stream.
+  /// True when the newest list was sent to every stream.
   bool is_idle() const { return server_->is_idle(); }
 
  private:

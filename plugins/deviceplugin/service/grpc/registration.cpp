@@ -14,7 +14,7 @@ namespace {
 
 namespace registration = pluginregistration;
 
-constexpr std::chrono::seconds kRegisterLimit{10};  // kubelet gives itself as long to dial the plugin
+constexpr std::chrono::seconds kRegisterLimit{10};  // kubelet's own time limit for dialling the plugin
 
 const std::string kRegistrationService = "/pluginregistration.Registration/";
 

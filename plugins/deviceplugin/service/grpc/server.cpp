@@ -21,19 +21,20 @@ namespace {
 constexpr std::size_t kMostConnections = 32;  // kubelet has one
 constexpr int kBacklog = 32;
 
-/// Listens under a name of its own, and only then takes the socket's name: a file that can be connected to, or none.
+/// Listens under a temporary name, and then renames: the socket's name always leads to a listening socket, or to no
+/// file.
 Result<Fd> listen_in(int folder, const std::string& name) {
   const std::string fresh = "." + name + ".new";
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  // Through the descriptor of its folder: sun_path holds 107 bytes, and no link may lead out of the root.
+  // Binds through the folder's descriptor: sun_path holds 107 bytes, and no link may lead out of the root.
   const std::string path = "/proc/self/fd/" + std::to_string(folder) + "/" + fresh;
   if (path.size() >= sizeof address.sun_path) return system_error("listen on", name, ENAMETOOLONG);
   path.copy(address.sun_path, path.size());
   Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return system_error("make", name, errno);
   (void)::unlinkat(folder, fresh.c_str(), 0);
-  // Linux gives the name the mode that the descriptor has when it is bound.
+  // Linux gives the new file the descriptor's mode at bind time.
   if (::fchmod(fd.get(), 0600) != 0 ||
       ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       ::listen(fd.get(), kBacklog) != 0)
@@ -63,11 +64,10 @@ void GrpcThread::work(const std::stop_token& stop) {
   std::array<epoll_event, 16> events;
   while (!stop.stop_requested()) {
     const int count = ::epoll_wait(poll_.get(), events.data(), events.size(), -1);
-    if (count < 0 && errno != EINTR) return;  // there is no descriptor: start() has said so
+    if (count < 0 && errno != EINTR) return;  // there is no descriptor: start() has reported it
     const std::scoped_lock lock(mutex_);
     for (int i = 0; i < count; ++i) {
-      // What was reported of a descriptor that was closed since, and whose number is used again, does no harm: nothing
-      // here waits.
+      // An event for a descriptor that was closed and reused meanwhile does no harm: all calls here are non-blocking.
       const int fd = events.at(static_cast<std::size_t>(i)).data.fd;
       if (const auto found = servers_.find(fd); found != servers_.end()) found->second->ready(fd);
     }
@@ -193,7 +193,7 @@ void GrpcServer::send_all() {
   for (const auto& [fd, goes_on] : over) settle(fd, goes_on);
 }
 
-/// Waits for room where the socket has none, or forgets a connection that is over.
+/// Polls for writing if data is left, or drops a connection that is over.
 void GrpcServer::settle(int fd, bool goes_on) {
   if (goes_on) return thread_.watch(fd, connections_.at(fd)->is_blocked(), *this);
   thread_.forget(fd);

@@ -20,7 +20,7 @@ namespace slipway::deviceplugin {
 
 class GrpcServer;
 
-/// The thread that serves all sockets. It outlives its servers, and sleeps while nobody asks.
+/// The thread that serves all sockets. It outlives its servers, and sleeps without requests.
 class GrpcThread {
  public:
   GrpcThread();
@@ -36,7 +36,7 @@ class GrpcThread {
 
   Fd poll_;
   Fd wake_;
-  std::mutex mutex_;                    ///< for everything of all servers
+  std::mutex mutex_;                    ///< guards the state of all servers
   std::map<int, GrpcServer*> servers_;  ///< by descriptor
   std::jthread thread_;
 };
@@ -48,15 +48,14 @@ class GrpcServer {
     std::string socket;  ///< a path inside the root
     GrpcMethods methods;
     GrpcMessage newest;  ///< of the feed
-    /// A stream of the feed, or a connection, began or ended; from the server's thread, and may not call the server.
+    /// A feed stream or a connection began or ended; called on the server's thread, and must not call the server.
     std::function<void()> on_change;
   };
 
-  /// Listens. The socket takes the place of whatever file has its name in one step, so that who finds it can connect;
-  /// only its owner can. Methods are called in the thread, one at a time.
-  /// Errors: of the file system, with the path.
+  /// Listens. The socket atomically replaces any file of its name, so that a client that finds it can connect; only its
+  /// owner can. Methods are called in the thread, one at a time. Errors: those of the file system, with the path.
   static Result<std::unique_ptr<GrpcServer>> start(GrpcThread& thread, const RootDir& root, Options options);
-  /// Ends what is open, and takes the socket away if it is still its own.
+  /// Closes all connections, and removes the socket if it is still its own.
   ~GrpcServer();
   GrpcServer(const GrpcServer&) = delete;
   GrpcServer& operator=(const GrpcServer&) = delete;
@@ -66,11 +65,11 @@ class GrpcServer {
   void show(GrpcMessage newest);
   void end_streams();
   unsigned streams() const;
-  /// Streams that were opened so far, closed ones too.
+  /// Number of streams opened so far, closed ones included.
   unsigned streams_begun() const;
-  /// Open connections that had a stream; kubelet closes its own when it has taken notice of the end of its stream.
+  /// Number of open connections that had a stream; kubelet closes its own when it has noticed the end of its stream.
   unsigned connections() const;
-  /// Everything that was shown is on its way.
+  /// True when everything was sent.
   bool is_idle() const;
 
  private:

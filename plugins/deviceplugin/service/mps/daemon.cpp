@@ -15,12 +15,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kAnswerLimit{5'000};  // it takes 50 ms; a machine under load is no reason to end work
+constexpr milliseconds kAnswerLimit{5'000};  // an answer takes 50 ms; load on the machine must not end running work
 constexpr milliseconds kSilenceLimit{30'000};
-constexpr milliseconds kLookLimit{1'000};  // what takes longer is answered in a later turn
+constexpr milliseconds kLookLimit{1'000};  // longer reads continue in a later turn
 constexpr milliseconds kStartStep{200};
-constexpr milliseconds kAskEvery{300'000};         // each question is five lines in its log
-constexpr milliseconds kAskSilentOneEvery{5'000};  // once it did not answer
+constexpr milliseconds kAskEvery{300'000};         // each question writes five lines to its log
+constexpr milliseconds kAskSilentOneEvery{5'000};  // after it failed to answer
 constexpr milliseconds kFirstDaemonBackOff{1'000};
 constexpr milliseconds kLongestDaemonBackOff{60'000};
 constexpr milliseconds kDaemonEndLimit{5'000};
@@ -41,7 +41,7 @@ Error gone_error(const std::string& what) {
           .details = {}};
 }
 
-/// Pods write in that folder, and whoever takes it from the daemon ends MPS for all clients.
+/// Pods can write in that folder, and a process that takes it from the daemon ends MPS for all clients.
 Error taken_error(const std::string& what, const std::string& folder) {
   return {.code = ErrorCode::denied,
           .what = what,
@@ -71,7 +71,7 @@ void MpsDaemon::tick(const MpsSettings& settings, const MpsBudget& budget) {
   if (now < next_ || budget.spent()) return;
   if (state_ == State::stopped) {
     if (const Status started = start(now); !started) return failed(started.error(), budget);
-    if (state_ == State::stopped || now < next_) return;  // one that was taken over is ready as soon as it answers
+    if (state_ == State::stopped || now < next_) return;  // a daemon that was taken over is ready as soon as it answers
   }
   Status told = reachable();
   if (told) told = tell_settings(settings, budget);
@@ -81,7 +81,7 @@ void MpsDaemon::tick(const MpsSettings& settings, const MpsBudget& budget) {
   if (lost(told.error(), now, silent_since_)) failed(told.error(), budget);
 }
 
-/// It is not known to have ended, or to be out of its clients' reach.
+/// Checks that the daemon has not ended and that its clients can reach it.
 Status MpsDaemon::usable() {
   if (state_ == State::stopped) return {};
   if (child_ > 0 && child_ended(child_, {})) {
@@ -92,14 +92,14 @@ Status MpsDaemon::usable() {
   if (!process_.alive()) return gone_error("the MPS control daemon ended");
   SLIPWAY_TRY(holder, look_.lock_user(kLookLimit));
   if (holder == process_.pid()) return {};
-  // A process that ends has no locks any more a moment before it is gone.
+  // A process that exits loses its locks a moment before it disappears.
   constexpr int kSteps = 10;
   for (int i = 0; i < kSteps && process_.alive(); ++i) std::this_thread::sleep_for(milliseconds(10));
   if (!process_.alive()) return gone_error("the MPS control daemon ended");
   return taken_error("another process has removed the lock of the MPS control daemon", program_.pipe_folder(resource_));
 }
 
-/// Its sockets are its own.
+/// Checks that its sockets are its own.
 Status MpsDaemon::reachable() {
   SLIPWAY_TRY(users, look_.users(kLookLimit));
   if (!process_) process_ = find_daemon(program_, users);
@@ -153,8 +153,8 @@ Result<bool> MpsDaemon::take_over() {
   return true;
 }
 
-/// It says nothing when it does not take a limit, and exits with 0; asked, it then has none. Its answer is in whole
-/// gigabytes, so that one that it has is set again: that counts for the servers to come only.
+/// The daemon reports no error when it ignores a limit, and exits with 0; a query then shows none. The query returns
+/// whole gigabytes, so a limit that may be set already is set again: it applies to later servers only.
 Status MpsDaemon::set_memory_limit(const MpsSettings::Limit& limit, const MpsBudget& budget) const {
   const std::string index = std::to_string(limit.index);
   const auto set = tell(memory_command(limit), budget);
@@ -182,7 +182,7 @@ Status MpsDaemon::answers(const MpsBudget& budget) const {
   return Error{.code = ErrorCode::timed_out, .what = "the MPS control daemon does not answer any more"};
 }
 
-/// Goes on where the turn before had no time left.
+/// Continues where the previous turn ran out of time.
 Status MpsDaemon::tell_settings(const MpsSettings& settings, const MpsBudget& budget) {
   if (told_ == settings) return answers(budget);
   if (telling_ != settings) {
@@ -193,7 +193,7 @@ Status MpsDaemon::tell_settings(const MpsSettings& settings, const MpsBudget& bu
     const MpsSettings::Limit& limit = settings.limits[limits_told_];
     if (limit.memory_mib == 0) continue;
     SLIPWAY_CHECK(set_memory_limit(limit, budget));
-    silent_since_.reset();  // it answers, if slowly
+    silent_since_.reset();  // it answers, but slowly
   }
   return set_threads(settings.thread_percentage, budget);
 }
@@ -209,7 +209,7 @@ void MpsDaemon::settled(const MpsSettings& settings, Clock::time_point now) {
   state_ = State::ready;
 }
 
-/// It is of no use to new clients, and that is no passing silence.
+/// True when new clients cannot use the daemon, and not because of a short silence.
 bool MpsDaemon::lost(const Error& why, Clock::time_point now, std::optional<Clock::time_point>& since) {
   if (why.code != ErrorCode::timed_out && why.code != ErrorCode::io) return true;
   if (!since) since = now;
@@ -227,7 +227,7 @@ void MpsDaemon::failed(const Error& why, const MpsBudget& budget) {
   next_ = Clock::now() + back_off_;
 }
 
-/// A server outlives its clients; it is they who would lose their work.
+/// A server outlives its clients; only clients would lose their work.
 bool MpsDaemon::has_clients(const MpsBudget& budget) const {
   const auto servers = tell("get_server_list", budget);
   if (!servers) return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/mps/daemon.hpp - keeps the MPS control daemon of one resource running and told.
+// plugins/deviceplugin/service/mps/daemon.hpp - keeps the MPS control daemon of one resource running and configured.
 #pragma once
 
 #include <chrono>
@@ -15,11 +15,11 @@
 
 namespace slipway::deviceplugin {
 
-/// "what: where (what to do)", on a line.
+/// Formats an error on one line: "what: where (what to do)".
 std::string words_of(const Error& error);
 
-/// Used by one thread. A daemon that an earlier process of this service left running is taken over with its clients, if
-/// its process is known for one: what merely answers is not.
+/// Used by one thread. A daemon that an earlier process of this service left running is taken over with its clients if
+/// its process can be identified; an answer alone is not enough.
 class MpsDaemon {
  public:
   using Clock = std::chrono::steady_clock;
@@ -29,12 +29,12 @@ class MpsDaemon {
   MpsDaemon(const MpsDaemon&) = delete;
   MpsDaemon& operator=(const MpsDaemon&) = delete;
 
-  /// One step: starts it, asks whether it is there, tells it what it should know; what the budget leaves no time for
-  /// goes on in the next one. Starting and stopping take seconds more when systemd or the daemon hangs.
+  /// Does one step: starts the daemon, asks whether it answers, or sends settings; work beyond the budget continues in
+  /// the next step. Starting and stopping take seconds more if systemd or the daemon hangs.
   void tick(const MpsSettings& settings, const MpsBudget& budget);
-  /// Makes one that runs already this one's. @return false: there is none. Errors: `timed_out`: a later call can tell
+  /// Takes over a running daemon. @return false: there is none. Errors: `timed_out`: a later call can tell
   Result<bool> take_over();
-  /// Ends it when it says that it has no clients, or can be of no use to any. @return false: it goes on
+  /// Ends the daemon when it reports no clients, or when clients cannot use it. @return false: it goes on
   bool stop_when_idle(const MpsBudget& budget);
 
   bool runs() const { return state_ != State::stopped; }
@@ -62,15 +62,15 @@ class MpsDaemon {
   Log log_;
   PipeLook look_{program_.look, program_.pipe_folder(resource_)};
   State state_ = State::stopped;
-  pid_t child_ = 0;     ///< to take note of its end; 0: systemd's, or an earlier process's
-  MpsProcess process_;  ///< none: it is not known yet
+  pid_t child_ = 0;     ///< to reap it; 0: it belongs to systemd or an earlier process
+  MpsProcess process_;  ///< empty: not known yet
   std::optional<MpsSettings> told_;
   std::optional<MpsSettings> telling_;
   std::size_t limits_told_ = 0;  ///< of telling_
   std::string problem_ = "the MPS control daemon has not been started yet";
   Clock::time_point next_;
   std::optional<Clock::time_point> silent_since_;
-  std::optional<Clock::time_point> unseen_since_;  ///< its folder could not be looked at
+  std::optional<Clock::time_point> unseen_since_;  ///< since then its folder cannot be read
   std::chrono::milliseconds back_off_{0};
 };
 

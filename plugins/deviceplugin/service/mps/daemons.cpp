@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kGpusFile = "/gpus";
 constexpr std::chrono::seconds kLeaveEvery{5};
-// A watchdog ends a service whose turns take 90 s.
+// The watchdog ends a service whose turns take 90 s.
 constexpr std::chrono::milliseconds kCommandsOfATurn{10'000};
 
 }  // namespace
@@ -72,7 +72,7 @@ bool MpsDaemons::at_rest() const {
   return daemons_.empty() && leaving_.empty() && exclusive_.empty() && looked_for_others_ && aside_.at_rest();
 }
 
-/// First the one that the turn before had no time for.
+/// Starts with the daemon that the previous turn had no time for.
 std::vector<std::string> MpsDaemons::in_turn(const std::map<std::string, MpsSettings>& wanted) {
   std::vector<std::string> names;
   for (const auto& [name, settings] : wanted) names.push_back(name);
@@ -81,7 +81,7 @@ std::vector<std::string> MpsDaemons::in_turn(const std::map<std::string, MpsSett
   return names;
 }
 
-/// Once: daemons whose resource is not shared by MPS any more since the service ran last.
+/// Called once: takes over daemons whose resource is no longer shared by MPS since the service last ran.
 void MpsDaemons::take_over_unwanted(const std::map<std::string, MpsSettings>& wanted, const std::string& driver_root,
                                     const std::string& mps_root, const MpsBudget& budget) {
   if (std::exchange(looked_for_others_, true)) return;
@@ -91,7 +91,7 @@ void MpsDaemons::take_over_unwanted(const std::map<std::string, MpsSettings>& wa
   for (const std::string& name : resources) {
     if (!program || wanted.contains(name) || leaving_.contains(name)) continue;
     if (!host_.exists(mps_root + "/" + name + "/pipe")) continue;
-    if (budget.spent()) looked_for_others_ = false;  // the next turn goes on
+    if (budget.spent()) looked_for_others_ = false;  // the next turn continues
     if (budget.spent()) return;
     if (!take_over_other(*program, name)) looked_for_others_ = false;
     if (!leaving_.contains(name)) continue;
@@ -100,7 +100,7 @@ void MpsDaemons::take_over_unwanted(const std::map<std::string, MpsSettings>& wa
   }
 }
 
-/// @return false: it cannot be told yet whether there is one
+/// @return false: not known yet whether there is one
 bool MpsDaemons::take_over_other(const MpsProgram& program, const std::string& name) {
   const auto [other, fresh] = others_.try_emplace(name);
   if (fresh) other->second = std::make_unique<MpsDaemon>(program, name, log_);
@@ -111,7 +111,7 @@ bool MpsDaemons::take_over_other(const MpsProgram& program, const std::string& n
   if (*taken_over)
     leaving_[name] = std::move(daemon);
   else
-    end_mps_daemons(program, name);  // what no client and no command finds any more
+    end_mps_daemons(program, name);  // a daemon that neither clients nor commands can find
   return true;
 }
 
@@ -125,7 +125,7 @@ void MpsDaemons::make_exclusive(const MpsSettings& settings) {
   }
 }
 
-/// So that a service that runs next and does not want the daemon any more knows whose compute mode to set back.
+/// Records the daemon's GPUs: if the next run of the service does not need the daemon, it resets their compute mode.
 void MpsDaemons::record_gpus(const std::string& name, const MpsSettings& settings, const std::string& mps_root) {
   std::vector<std::string>& recorded = recorded_[name];
   if (recorded == settings.gpus) return;
@@ -152,7 +152,7 @@ void MpsDaemons::release() {
   std::erase_if(exclusive_, [this](const std::string& gpu) { return !in_use(gpu) && set_exclusive_(gpu, false).ok(); });
 }
 
-/// A daemon that goes on needs its GPUs for itself.
+/// True for a GPU of a running daemon, which needs it exclusively.
 bool MpsDaemons::in_use(const std::string& gpu) const {
   return std::ranges::any_of(daemons_, [&](const auto& each) {
     return each.second && each.second->runs() && gpus_.contains({each.first, gpu});

@@ -21,19 +21,19 @@ class MpsDaemons {
   using SetExclusive = std::function<Status(const std::string& gpu, bool exclusive)>;
 
   MpsDaemons(const Host& host, MpsDaemon::Log log, SetExclusive set_exclusive);
-  ~MpsDaemons();  ///< ends those that surely have no clients; others go on, to be taken over
+  ~MpsDaemons();  ///< ends daemons that surely have no clients; others go on, to be taken over
   MpsDaemons(const MpsDaemons&) = delete;
   MpsDaemons& operator=(const MpsDaemons&) = delete;
 
-  /// Starts, keeps and ends daemons, also those that an earlier process of this service left. @return why a resource
-  /// cannot be handed out yet, by resource
+  /// Starts, keeps and ends daemons, also those that an earlier process of this service left. @return by resource, why
+  /// it cannot be allocated yet
   std::map<std::string, std::string> tick(const std::map<std::string, MpsSettings>& wanted,
                                           const std::string& driver_root, const std::string& mps_root);
-  /// There is nothing that tick() would have to look at again.
+  /// True when tick() has nothing to check.
   bool at_rest() const;
-  /// Before the driver is released: ends those that have no clients.
+  /// Called before the driver is released: ends daemons without clients.
   void release();
-  /// The next run of the service takes all of them over: the end of this object ends none.
+  /// Leaves all daemons to the next run of the service: the destructor then ends none.
   void leave() { is_left_ = true; }
 
  private:
@@ -50,13 +50,14 @@ class MpsDaemons {
   SetExclusive set_exclusive_;
   AsideFolders aside_;
   std::map<std::string, std::unique_ptr<MpsDaemon>> daemons_;
-  std::map<std::string, std::unique_ptr<MpsDaemon>> leaving_;  ///< not wanted any more, with clients
+  std::map<std::string, std::unique_ptr<MpsDaemon>> leaving_;  ///< no longer needed, but with clients
   MpsDaemon::Clock::time_point next_leave_;
   bool looked_for_others_ = false;
   bool is_left_ = false;
-  std::map<std::string, std::unique_ptr<MpsDaemon>> others_;  ///< that it looks for; none: it is done with that one
-  std::string first_;                                         ///< of the next turn
-  std::map<std::string, std::vector<std::string>> recorded_;  ///< GPUs of a resource's daemon, for the next process
+  std::map<std::string, std::unique_ptr<MpsDaemon>> others_;  ///< daemons that it looks for; null: the search for that
+                                                              ///< one is done
+  std::string first_;                                         ///< name that the next turn starts with
+  std::map<std::string, std::vector<std::string>> recorded_;  ///< GPUs of each resource's daemon, for the next process
   std::set<std::pair<std::string, std::string>> gpus_;        ///< resource and UUID
   std::set<std::string> exclusive_;                           ///< UUIDs
   std::set<std::string> complained_;

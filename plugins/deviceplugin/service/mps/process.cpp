@@ -6,7 +6,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <optional>
 #include <thread>
 
 #include <poll.h>
@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <slipway/process/proc_text.hpp>
 #include <slipway/regular_file.hpp>
 
 namespace slipway::deviceplugin {
@@ -30,8 +31,8 @@ bool same_file(const std::string& one, const std::string& other) {
          first.st_ino == second.st_ino;
 }
 
-/// An upgrade of the driver replaced the program since. The file that runs is still of the program's file system, which
-/// those of a container's image are not.
+/// True when an upgrade of the driver has replaced the running program. The running file is still on the program's file
+/// system; a file of a container image is not.
 bool was_program(const std::string& process, const std::string& program) {
   struct stat running {};
   struct stat now {};
@@ -45,8 +46,8 @@ bool was_program(const std::string& process, const std::string& program) {
   return std::filesystem::path(path).filename() == std::filesystem::path(program).filename();
 }
 
-/// By what it runs, its user and its namespace of processes: containers may run that program as well, and can give a
-/// process of theirs any command line.
+/// Identifies the daemon by its program, user and pid namespace: a container may run the same program, and can fake any
+/// command line.
 bool is_daemon(const MpsProgram& program, pid_t pid) {
   const std::string process = proc(pid);
   struct stat owner {};
@@ -55,32 +56,17 @@ bool is_daemon(const MpsProgram& program, pid_t pid) {
          (same_file(process + "/exe", program.path) || was_program(process, program.path));
 }
 
-/// The process first, so that it is that one which is then looked at.
+/// Opens the process first, so that the checks apply to that same process.
 MpsProcess verified(const MpsProgram& program, pid_t pid) {
   if (pid <= 0) return {};
   MpsProcess process = MpsProcess::of(pid);
   return is_daemon(program, pid) && process.alive() ? std::move(process) : MpsProcess();
 }
 
-struct Stat {
-  char state = 'X';
-  unsigned long long started = 0;
-};
-
-/// /proc/PID/stat, where the name of the program, in parentheses, may hold anything.
-Stat stat_of(pid_t pid) {
+/// Reads /proc/PID/stat, where the program's name, in parentheses, may contain any characters.
+std::optional<ProcessStat> stat_of(pid_t pid) {
   constexpr std::size_t kLongest = 4096;
-  const std::string text = read_regular(proc(pid) + "/stat", kLongest).value_or("");  // it may end meanwhile
-  const auto close = text.rfind(')');
-  if (close == std::string::npos) return {};
-  std::istringstream fields(text.substr(close + 1));
-  Stat stat;
-  fields >> stat.state;
-  constexpr int kBetween = 18;  // of field 3, the state, and field 22, when it started
-  std::string skipped;
-  for (int i = 0; i < kBetween; ++i) fields >> skipped;
-  fields >> stat.started;
-  return stat;
+  return parse_process_stat(read_regular(proc(pid) + "/stat", kLongest).value_or(""));
 }
 
 bool has_environment(pid_t pid, const std::string& variable) {
@@ -96,7 +82,7 @@ MpsProcess MpsProcess::of(pid_t pid) {
   MpsProcess process;
   process.pid_ = pid;
   process.handle_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  process.started_ = stat_of(pid).started;
+  process.started_ = stat_of(pid).value_or(ProcessStat()).start;
   return process;
 }
 
@@ -106,8 +92,8 @@ bool MpsProcess::alive() const {
     pollfd ended{handle_.get(), POLLIN, 0};
     return ::poll(&ended, 1, 0) == 0;
   }
-  const Stat now = stat_of(pid_);
-  return now.state != 'Z' && now.state != 'X' && now.started == started_;
+  const auto now = stat_of(pid_);
+  return now && !now->ended() && now->start == started_;
 }
 
 bool MpsProcess::ends(std::chrono::milliseconds limit) const {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/mps/process.hpp - which process is the MPS control daemon of a resource.
+// plugins/deviceplugin/service/mps/process.hpp - finds the process that is the MPS control daemon of a resource.
 //
-// Containers write in the daemon's folder and run that program as well, so a name or an answer proves nothing: what
-// counts is the process that the kernel names, its program, its user and its namespace of processes.
+// Containers write to the daemon's folder and can run that program too, so a name or an answer proves nothing. The
+// check uses the process that the kernel reports, its program, its user and its pid namespace.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@
 
 namespace slipway::deviceplugin {
 
-/// A process that was known for the daemon; never another one that has its number later.
+/// A process that was identified as the daemon; never another process that reuses its number.
 class MpsProcess {
  public:
   MpsProcess() = default;
@@ -27,24 +27,24 @@ class MpsProcess {
   explicit operator bool() const { return pid_ > 0; }
   bool alive() const;
   bool ends(std::chrono::milliseconds limit) const;
-  /// With its session, which has its servers.
+  /// Kills the process and its session, which contains its servers.
   void kill() const;
 
  private:
   pid_t pid_ = 0;
-  unsigned long long started_ = 0;  ///< since the boot, as the kernel counts
-  Fd handle_;                       ///< none before Linux 5.3
+  unsigned long long started_ = 0;  ///< start time since the boot, in the kernel's ticks
+  Fd handle_;                       ///< empty before Linux 5.3
 };
 
 enum class MpsListener { nobody, daemon, other };
-/// Who listens at the sockets of the pipe folder, where clients and commands connect. other: at one of them at least
-/// it is not that process, or what has the name is no such socket.
+/// Says which process listens at the sockets of the pipe folder, where clients and commands connect. other: at least
+/// one socket belongs to another process, or a file of its name is not a socket.
 MpsListener listener(const PipeUsers& users, const MpsProcess& daemon);
 
-/// The one that holds the lock, else the one that listens at a socket.
+/// Returns the process that holds the lock, else the one that listens at a socket.
 MpsProcess find_daemon(const MpsProgram& program, const PipeUsers& users);
 
-/// All that were started for that pipe folder, whatever is left in it: by their environment.
+/// Finds all daemons that were started for that pipe folder by their environment, whatever is left in the folder.
 std::vector<MpsProcess> daemons_of(const MpsProgram& program, const std::string& resource);
 
 }  // namespace slipway::deviceplugin

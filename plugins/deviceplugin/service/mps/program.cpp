@@ -25,10 +25,10 @@ namespace {
 
 constexpr const char* kProgram = "/usr/bin/nvidia-cuda-mps-control";
 constexpr std::chrono::milliseconds kEndLimit{5'000};
-// Mounts the shared folder over the daemon's own /dev/shm: its clients see the same one.
+// Mounts the shared folder over the daemon's own /dev/shm: its clients mount the same one.
 constexpr const char* kWithShm = R"(mount --bind "$1" /dev/shm && shift && exec "$@")";
 
-/// The two folders and nothing else, as upstream gives it.
+/// Sets only the two folders, as upstream does.
 std::vector<std::string> environment_of(const MpsProgram& program, const std::string& resource) {
   std::vector<std::string> all{"PATH=/usr/sbin:/usr/bin:/sbin:/bin",
                                "CUDA_MPS_PIPE_DIRECTORY=" + program.pipe_folder(resource),
@@ -46,8 +46,8 @@ MpsUnit unit_of(const MpsProgram& program, const std::string& resource) {
           .shm_folder = program.shm_folder()};
 }
 
-/// Takes off the marks by which the supervisor finds and ends what its worker started: the first to be killed when
-/// memory is short, and the worker's cgroup.
+/// Removes the marks of a worker's child, by which the supervisor would find and end it: the highest OOM score and the
+/// worker's cgroup.
 void leave_worker(pid_t pid) {
   constexpr std::string_view kWorkerCgroup = "/slipway-worker-";
   const std::string process = "/proc/" + std::to_string(pid);
@@ -72,7 +72,7 @@ Status make_folder(const std::string& path) {
   return {};
 }
 
-/// Half of the memory, as upstream; 64 MiB where that cannot be read.
+/// Half of the memory, as upstream uses; 64 MiB if that cannot be read.
 std::string shm_size() {
   std::ifstream in("/proc/meminfo");
   std::string name;
@@ -87,7 +87,7 @@ Status mount_shm(const std::string& path) {
   struct stat above {};
   if (::stat(path.c_str(), &own) != 0 || ::stat((path + "/..").c_str(), &above) != 0)
     return system_error("look at", path, errno);
-  if (own.st_dev != above.st_dev) return {};  // there is one already
+  if (own.st_dev != above.st_dev) return {};  // it is mounted already
   const std::string options = shm_size();
   if (systemd_runs()) return mount_tmpfs(path, "nosuid,nodev,noexec,relatime," + options);
   if (::mount("shm", path.c_str(), "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RELATIME, options.c_str()) != 0)
@@ -126,7 +126,7 @@ Result<MpsProgram> find_mps_program(const Host& host, const std::string& driver_
 Status make_mps_folders(const MpsProgram& program, const std::string& resource) {
   for (const std::string& path : {program.pipe_folder(resource), program.log_folder(resource), program.shm_folder()})
     SLIPWAY_CHECK(make_folder(path));
-  // Containers may use the pipes only when they bear their label.
+  // Containers may use the pipes only with this SELinux label.
   constexpr std::string_view kLabel = "system_u:object_r:container_file_t:s0";
   struct stat selinux {};
   if (program.live && ::stat("/sys/fs/selinux/enforce", &selinux) == 0 &&

@@ -13,13 +13,13 @@
 
 namespace slipway::deviceplugin {
 
-/// The program and where its daemons keep their files.
+/// The program, and the folders of its daemons.
 struct MpsProgram {
   std::string path;       ///< nvidia-cuda-mps-control
-  std::string libraries;  ///< LD_LIBRARY_PATH for a driver that is not at /; else empty
-  std::string root;       ///< mpsRoot, as this process sees it
-  std::string look;       ///< deviceplugin-empty, which looks into pipe folders
-  bool live = true;       ///< the daemon gets a /dev/shm of its own; false: it is told nothing of that (simulated)
+  std::string libraries;  ///< LD_LIBRARY_PATH for a driver outside of /; else empty
+  std::string root;       ///< mpsRoot, in this process' file system
+  std::string look;       ///< deviceplugin-empty, which reads pipe folders
+  bool live = true;       ///< the daemon gets a /dev/shm of its own; false: simulated, without one
 
   std::string folder(const std::string& resource) const { return root + "/" + resource; }
   std::string pipe_folder(const std::string& resource) const { return folder(resource) + "/pipe"; }
@@ -27,28 +27,29 @@ struct MpsProgram {
   std::string shm_folder() const { return root + "/shm"; }
 };
 
-/// $SLIPWAY_MPS_CONTROL, else the driver's own below its root. Errors: `not_found`; `offline` neither live nor named;
-/// as root, `denied` somebody else could exchange what the variable names.
+/// Finds $SLIPWAY_MPS_CONTROL, else the driver's own program below its root. Errors: `not_found`; `offline` the machine
+/// is not live and the variable is not set; as root, `denied` another user could replace the program that the variable
+/// names.
 Result<MpsProgram> find_mps_program(const Host& host, const std::string& driver_root, const std::string& mps_root);
 
-/// Makes the folders, with a tmpfs for shared memory where that is possible and none is there. Not where pods may have
-/// the pipe folder already: they could hold up who labels it. Errors: system errors.
+/// Creates the folders, and a tmpfs for shared memory if possible and missing. Not called while pods may have the pipe
+/// folder: they could block the process that labels it. Errors: system errors.
 Status make_mps_folders(const MpsProgram& program, const std::string& resource);
 
 /// Starts the daemon, in an empty folder, so that it outlives this process and its supervisor: as a unit of its own in
-/// slipway-mps.slice where systemd runs, else in a session of its own. @return the child; 0: systemd's Errors: system
-/// errors; `io` systemd refuses, with its words.
+/// slipway-mps.slice where systemd runs, else in a session of its own. @return the child; 0: it is systemd's. Errors:
+/// system errors; `io` systemd refuses, with its text.
 Result<pid_t> start_mps_daemon(const MpsProgram& program, const std::string& resource);
 
-/// Ends what was started for that resource, with its servers, however its folder looks now: systemd's unit, and
-/// processes that are the daemon's. Takes seconds when they do not end by themselves.
+/// Ends everything that was started for that resource, servers included, in any state of its folder: systemd's unit,
+/// and processes that are the daemon's. Takes seconds if they do not end by themselves.
 void end_mps_daemons(const MpsProgram& program, const std::string& resource);
 
-/// Has systemd's unit open the devices whose numbers the kernel has given since it started.
+/// Adds to the running unit the device numbers that the kernel has assigned since it started.
 void renew_devices(const MpsProgram& program, const std::string& resource);
 
-/// One command on standard input; @return what it printed.
-/// Errors: `timed_out`; `io` it exited with another status than 0, with its words.
+/// Sends one command on standard input; @return its output. Errors: `timed_out`; `io` it exited with a status other
+/// than 0, with its output.
 Result<std::string> tell_mps_daemon(const MpsProgram& program, const std::string& resource, const std::string& command,
                                     std::chrono::milliseconds limit);
 

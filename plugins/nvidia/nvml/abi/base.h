@@ -7,8 +7,8 @@
 /* NOLINTBEGIN: C, with the names and layouts of NVML */
 
 /* Layouts are facts of the interface, taken from NVIDIA's header history and checked below and in the other headers of
- * this folder by static assertions. Enumerations are plain integers here: a newer driver may answer with values that
- * nobody has named yet. Handles are pointers that only the library looks into. */
+ * this folder by static assertions. Enumerations are plain integers here: a newer driver may return values that
+ * have no name yet. Handles are pointers that only the library dereferences. */
 
 #include <assert.h>
 #include <stddef.h>
@@ -62,7 +62,7 @@ typedef unsigned int nvmlEnableState_t;
 
 enum {
   NVML_INIT_FLAG_NO_GPUS = 1,   /* no error when there is no GPU */
-  NVML_INIT_FLAG_NO_ATTACH = 2, /* no GPU is taken into use */
+  NVML_INIT_FLAG_NO_ATTACH = 2, /* no GPU is initialized */
   NVML_NO_INSTANCE = 0xFFFFFFFF /* GPU or compute instance id where there is none */
 };
 

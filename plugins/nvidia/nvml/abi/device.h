@@ -32,7 +32,7 @@ typedef struct nvmlPciInfoExt_v1_st {
 } nvmlPciInfoExt_v1_t;
 NVML_ABI_SIZE(nvmlPciInfoExt_v1_t, 64);
 
-typedef struct nvmlMemory_st { /* bytes; `used` holds what the driver keeps for itself as well */
+typedef struct nvmlMemory_st { /* bytes; `used` includes the driver's own memory */
   unsigned long long total;
   unsigned long long free;
   unsigned long long used;
@@ -116,7 +116,7 @@ enum {
   NVML_GPU_FABRIC_STATE_COMPLETED = 3
 };
 
-typedef struct nvmlGpuFabricInfo_st { /* `status` counts only in state COMPLETED */
+typedef struct nvmlGpuFabricInfo_st { /* `status` is valid only in state COMPLETED */
   unsigned char clusterUuid[NVML_GPU_FABRIC_UUID_LEN];
   nvmlReturn_t status;
   unsigned int cliqueId;

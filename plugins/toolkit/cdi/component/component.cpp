@@ -17,7 +17,7 @@ std::string number_of(const Json& node) {
   return std::to_string(node.value("major", 0)) + ":" + std::to_string(node.value("minor", 0));
 }
 
-/// What was found here is not what the component driver installs: the core asks again once that is done.
+/// The driver on the host is not the one that the component driver installs: the core runs detect() again after that.
 std::optional<Error> other_driver(const Spec& spec, const Facts& facts, const Inputs& inputs) {
   const Json wanted = inputs.output("driver", "driver_root");
   const std::string found = facts.text("driver_root");
@@ -30,13 +30,13 @@ std::optional<Error> other_driver(const Spec& spec, const Facts& facts, const In
                {}};
 }
 
-/// For components that name devices of these specs, such as deviceplugin.
+/// For components that use devices of these specs, such as deviceplugin.
 void tell_what_specs_have(const Spec& spec, const Facts& facts, Plan& plan) {
   const CdiSettings settings = read_cdi_settings(spec);
   std::vector<std::string> kinds;
   for (const Mode mode : settings.modes) kinds.push_back(settings.kind_of(mode));
   std::vector<std::string> absent;
-  if (!facts.has("later")) {  // the machine is there to be asked
+  if (!facts.has("later")) {  // the machine can be read
     const std::vector<std::string> made = facts.texts("kinds");
     for (const std::string& kind : kinds)
       if (std::ranges::count(made, kind) == 0) absent.push_back(kind);
@@ -47,7 +47,7 @@ void tell_what_specs_have(const Spec& spec, const Facts& facts, Plan& plan) {
   plan.output("names", joined(spec.texts("names"), ","));
 }
 
-/// A sentence for each engine that does not read the folder of the specs, with what helps.
+/// Returns a sentence for each engine that does not read the specs' folder, with the remedy.
 std::vector<std::string> unread_by_engines(const std::string& folder, const Host& host) {
   std::vector<std::string> sentences;
   for (const EngineFolders& engine : read_engine_folders(host))
@@ -55,7 +55,7 @@ std::vector<std::string> unread_by_engines(const std::string& folder, const Host
   return sentences;
 }
 
-/// As udev writes it: "../nvidia0", "../nvidia-caps/nvidia-cap1".
+/// Returns the target in udev's form: "../nvidia0", "../nvidia-caps/nvidia-cap1".
 std::string char_link_target(const std::string& node) { return ".." + node.substr(std::string_view("/dev").size()); }
 
 }  // namespace
@@ -93,7 +93,7 @@ Result<Plan> Cdi::plan(const Spec& spec, const Facts& facts, const Inputs& input
     return plan;
   }
   if (auto error = other_driver(spec, facts, inputs)) return std::move(*error);
-  // The core asks again once what comes before this component has changed something.
+  // The core calls detect() and plan() again when an earlier component has changed something.
   if (facts.has("problem")) return error_from_json(facts.value("problem"));
   const Json specs = facts.value("specs");
   for (const auto& [path, text] : specs.items())

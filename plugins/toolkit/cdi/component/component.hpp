@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/cdi/component/component.hpp - the component cdi: keeps the CDI specs of this machine right.
+// plugins/toolkit/cdi/component/component.hpp - the component cdi: keeps the CDI specs of this machine up to date.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ class Cdi final : public Component {
   Result<Plan> plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const override;
   /// Findings "cdi.specs", "cdi.current", "cdi.paths", "cdi.conflicts", "cdi.links", "cdi.lost".
   Result<Findings> verify(const Spec& spec, const Host& host) const override;
-  /// "cdi.lost": GPUs that no container can get.
+  /// Adds "cdi.lost": GPUs that containers cannot use.
   Result<Findings> diagnose(const Spec& spec, const Host& host) const override;
   const Commands* commands() const override { return &tools_; }
 
@@ -27,10 +27,10 @@ class Cdi final : public Component {
   CdiTools tools_;
 };
 
-/// By which the specs follow what they describe: slipway-cdi-refresh.service, which applies cdi alone;
-/// slipway-cdi-refresh.path, which starts it when somebody asks, or when what a driver container or MIG leaves changes;
-/// and a rule of udev that asks when the driver or a GPU comes or goes.
-/// @param program  slipway as the units of this root start it
+/// Adds the units that refresh the specs: slipway-cdi-refresh.service, which applies cdi alone;
+/// slipway-cdi-refresh.path, which starts it on a request, or when files of a driver container or MIG change; and a
+/// udev rule that requests it when the driver or a GPU comes or goes.
+/// @param program  path of slipway in the units of this root
 void plan_following(const CdiSettings& settings, const std::string& program, Plan& plan);
 
 }  // namespace slipway::toolkit

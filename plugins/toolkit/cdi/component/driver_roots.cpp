@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kAuto = "auto";
 
-/// Links of a driver's root may be absolute inside it, so they are not followed here.
+/// Links in a driver's root may be absolute inside it, so they are not followed here.
 bool has_driver(const Host& host, const std::string& root) {
   return std::ranges::any_of(nvidia::kLibraryFolders, [&](std::string_view folder) {
     return host.info(root + nvidia::in_folder(folder, "libcuda.so.1")).ok();

@@ -18,8 +18,8 @@ bool has_former_specs(const CdiSettings& settings, const Host& host) {
                              [&](Mode mode) { return host.info(settings.path_of(settings.kind_of(mode))).ok(); });
 }
 
-/// Why nothing can be written here and now; empty: something can. Where the driver was unloaded, the former specs are
-/// not to go: then it is an error of whoever asks NVML.
+/// Says why no spec can be written now; empty: one can. If the driver was unloaded, the former specs must stay: then
+/// the NVML call fails instead.
 std::string why_later(const CdiSettings& settings, const DriverRoots& roots, const Host& host) {
   if (!host.has_kernel_view()) return "this root shows no devices; slipway-boot.service writes the specs at each boot";
   if (!host.live() && !host.info("/dev/nvidiactl"))
@@ -31,7 +31,7 @@ std::string why_later(const CdiSettings& settings, const DriverRoots& roots, con
 
 bool optional(Mode mode) { return mode != Mode::nvml && mode != Mode::management; }
 
-/// Only nvml, and what it needs, must work; a function that the machine does not have is left out.
+/// Only nvml and the files that it needs must work; a function that the machine does not have is left out.
 void add_spec(const CdiSettings& settings, Mode mode, const Roots& roots, const Inventory& inventory, CdiFacts& facts) {
   auto spec = generate(settings.options_for(mode), roots, inventory, facts.notes);
   if (spec) {

@@ -17,24 +17,24 @@
 namespace slipway::toolkit {
 
 struct CdiFacts {
-  DriverRoots roots;                               ///< where the driver and its nodes were looked for
+  DriverRoots roots;                               ///< where the driver and its nodes were searched
   std::map<std::string, nvidia::cdi::Spec> specs;  ///< by path
   std::vector<std::string> notes;                  ///< modes that were left out, and why
   std::vector<LostNote> lost;                      ///< GPUs that were left out
-  std::string later;                               ///< no spec can be made here and now, and why; empty: one can
-  std::optional<Error> problem;                    ///< one could be made, if this were not wrong
+  std::string later;                               ///< why no spec can be made now; empty: one can
+  std::optional<Error> problem;                    ///< an error that keeps a spec from being made
 };
 
-/// Looks at the host and asks NVML; never fails: what is wrong is in the facts.
+/// Reads the host and NVML; never fails: errors are in the facts.
 CdiFacts read_cdi_facts(const CdiSettings& settings, const Host& host);
 
-/// Programs that the hooks of a spec start and that are not on this host.
+/// Returns programs that the hooks of a spec start and that this host lacks.
 std::set<std::string> missing_hook_programs(const nvidia::cdi::Spec& spec, const Host& host);
-/// What that means, in a sentence.
+/// Returns a sentence about the consequence.
 std::string missing_hook_text(const std::string& program);
 
-/// The driver's own nodes of specs, {"path", "major", "minor"}, each once and sorted: those that want a link in
-/// /dev/char.
+/// Returns the driver's own nodes in specs that need a link in /dev/char, {"path", "major", "minor"}, each once and
+/// sorted.
 Json linked_nodes(const std::map<std::string, nvidia::cdi::Spec>& specs);
 
 }  // namespace slipway::toolkit

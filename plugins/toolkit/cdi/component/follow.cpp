@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/cdi/component/follow.cpp - the units and the rule of udev by which the specs follow what they
-// describe.
+// plugins/toolkit/cdi/component/follow.cpp - the units and the udev rule that keep the specs up to date.
+#include "base/units/unit_text.hpp"
 #include "nvidia/cdi_refresh.hpp"
 #include "toolkit/cdi/component/component.hpp"
-#include "toolkit/unit_words.hpp"
 
 namespace slipway::toolkit {
 namespace {
 
 constexpr const char* kRule = "/etc/udev/rules.d/73-slipway-cdi-refresh.rules";
 
-// A request is taken away before the machine is looked at, so that one which comes meanwhile counts. The pause makes
-// any number of requests two runs a second at most, without a limit that would end the following for good. Another
-// apply that holds the machine is waited for: it may be past cdi already. Status 75: it takes longer than that. Nodes
-// come a moment after their module, so that a failure is tried again a few times. A condition of this unit that does
-// not hold would leave the request where it is, for systemd to start the unit again and again.
+// A request is removed before the machine is read, so that a request that arrives meanwhile counts. The pause limits
+// the rate to two runs a second, without a start limit that would stop the refresh for good. The unit waits for another
+// apply, which may be past cdi already. Status 75: that takes longer. Nodes appear a moment after their module, so that
+// a failure is retried a few times. A Condition that fails would leave the request in place, and systemd would start
+// the unit again and again.
 std::string service_text(const CdiSettings& settings, const std::string& program) {
   const std::string folder = unit_word(settings.folder);
   const std::string request = nvidia::kRefreshFile;
@@ -55,33 +54,18 @@ PrivateNetwork=yes
 ProtectHome=read-only
 PrivateTmp=yes
 MemoryDenyWriteExecute=yes
-LimitCORE=0
-UMask=0022
-NoNewPrivileges=yes
-ProtectSystem=strict
-ProtectClock=yes
-ProtectHostname=yes
-ProtectKernelLogs=yes
-ProtectKernelModules=yes
-ProtectKernelTunables=yes
-RestrictRealtime=yes
-RestrictSUIDSGID=yes
-LockPersonality=yes
-KeyringMode=private
-SystemCallArchitectures=native
-SystemCallErrorNumber=EPERM
-SystemCallFilter=@system-service mknod mknodat
+)" + restriction_lines({"ProtectProc", "ProtectControlGroups", "RestrictNamespaces"}) +
+         R"(SystemCallFilter=@system-service mknod mknodat
 )";
 }
 
-// It comes before basic.target, as path units do, and so before slipway-boot.service, for which the service waits.
-// Not /dev itself: who writes to /dev/null would start it. Nodes of MIG are read, and written to by root alone.
+// Like all path units it starts before basic.target, and so before slipway-boot.service, which the service waits for.
+// It does not watch /dev itself: a write to /dev/null would trigger it. Nodes of MIG are only read, or written by root.
 std::string path_text(const std::string& program) {
   return std::string(R"([Unit]
 Description=slipway: cdi, waits for changes of what the CDI specs describe
-ConditionFileIsExecutable=)") +
-         unit_line(program) + R"(
-
+)") + unit_while_installed(program) +
+         R"(
 [Path]
 PathExists=)" +
          nvidia::kRefreshFile + R"(

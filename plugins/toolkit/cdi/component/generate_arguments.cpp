@@ -8,14 +8,14 @@ namespace {
 
 Error wrong(const std::string& what) { return generate_line().wrong(what); }
 
-/// One of a list that is not a known word.
+/// The error for an unknown word in a list.
 Error wrong_word(const std::string& what, const std::string& word, const std::vector<std::string>& known) {
   Error error = wrong(what);
   error.next = suggestion(word, known, error.next);
   return error;
 }
 
-/// With nvidia-ctk's variable for it.
+/// Adds nvidia-ctk's variable for the option.
 CommandOption option(const char* name, const char* value, const char* help, const char* variable) {
   return {.name = name, .value = value, .help = help, .variables = {std::string("NVIDIA_CTK_") + variable}};
 }

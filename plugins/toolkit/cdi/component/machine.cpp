@@ -50,7 +50,7 @@ Roots Machine::roots() const {
 
 void Machine::begin_inventory() {
   ends_soon_ = true;
-  // A Host serves one thread. Where a driver is loaded, opening NVML has nothing to ask of it.
+  // A Host serves one thread. With a loaded driver, opening NVML does not use the Host.
   if (!host_.module_loaded("nvidia")) return;
   auto library = nvidia::nvml::choose_library(host_, driver_root_.empty() ? "/" : driver_root_);
   if (!library) return;
@@ -62,7 +62,7 @@ void Machine::begin_inventory() {
                             return nvidia::nvml::Nvml::open(options);
                           });
   } catch (const std::system_error&) {
-    // No thread is to be had: inventory() opens it.
+    // No thread can be created: inventory() opens it.
   }
 }
 

@@ -20,13 +20,13 @@ class Machine {
   /// Errors: `not_found` there is no such folder.
   static Result<Machine> open(const Host& host, const std::string& driver_root, const std::string& dev_root);
 
-  /// For a tool, which ends soon after inventory(): begins to open NVML, which takes 13 ms, beside what the caller does
-  /// meanwhile. What fails is told by inventory().
+  /// For a tool that ends soon after inventory(): starts to open NVML, which takes 13 ms, in parallel with the caller's
+  /// work. inventory() reports errors.
   void begin_inventory();
 
   Roots roots() const;
-  /// Asks NVML once. For modes that need no GPUs only the driver's version is asked for, and may be missing.
-  /// Errors: those of Nvml::open() and read_inventory().
+  /// Reads NVML once. Modes that need no GPUs read only the driver's version, which may be missing. Errors: those of
+  /// Nvml::open() and read_inventory().
   Result<Inventory> inventory();
 
  private:
@@ -46,9 +46,8 @@ struct DriverRoots {
   std::string dev;
 };
 
-/// Looks for what the spec leaves open ("auto"): the driver in the root itself, else in the root that a driver
-/// container puts at /run/nvidia/driver; the nodes below that root where it has some, else in the root itself. "/"
-/// where there is no driver at all.
+/// Finds roots that the spec leaves open ("auto"): the driver in the root itself, else in a driver container's root at
+/// /run/nvidia/driver; the nodes below that root if it has some, else in the root itself. "/" if there is no driver.
 DriverRoots find_driver_roots(const Host& host, const std::string& driver, const std::string& dev);
 
 }  // namespace slipway::toolkit

@@ -14,7 +14,7 @@ namespace slipway::toolkit {
 /// See toolkit.component.yaml for what each key means.
 struct CdiSettings {
   std::vector<Mode> modes;
-  GenerateOptions options;  ///< for all modes; `mode` and the vendor of management are set for each
+  GenerateOptions options;  ///< for all modes; `mode` and the vendor of management differ per mode
   std::string folder;
   bool json = false;
   std::string driver_root;  ///< absolute, or "auto"
@@ -22,9 +22,9 @@ struct CdiSettings {
   bool char_links = true;
 
   GenerateOptions options_for(Mode mode) const;
-  /// "nvidia.com/gds": that of the spec of a mode.
+  /// Returns the kind of a mode's spec: "nvidia.com/gds".
   std::string kind_of(Mode mode) const;
-  /// Where the spec of a kind is written: "/run/cdi/nvidia.com-gpu.yaml".
+  /// Returns the path of a kind's spec: "/run/cdi/nvidia.com-gpu.yaml".
   std::string path_of(std::string kind) const;
   std::string text_of(const nvidia::cdi::Spec& spec) const;
 };

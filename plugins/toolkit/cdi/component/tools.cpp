@@ -31,7 +31,7 @@ std::string with_suffix(const std::string& path, const std::string& suffix) {
   return file.replace_extension(suffix + file.extension().string()).string();
 }
 
-/// To the file that was asked for, else to the standard output.
+/// Writes to the requested file, else to standard output.
 Status put(const nvidia::cdi::Spec& spec, const GenerateArguments& arguments, const std::string& path, ToolIo& io) {
   if (path.empty()) {
     io.print(spec_text(spec, arguments.json));
@@ -62,7 +62,7 @@ Result<int> run_generate(const CommandWords& words, const Host& host, ToolIo& io
     io.warn(missing_hook_text(program) +
             "; install slipway-cdi-hook there, name another with --nvidia-cdi-hook-path, or leave the hooks out with "
             "--disable-hook all");
-  // Standard output has one spec.
+  // Standard output gets one spec only.
   const bool splits = arguments.options.coherent && !arguments.output.empty();
   const auto halves = splits ? split_coherent(spec) : std::vector<CoherentHalf>{};
   for (const CoherentHalf& half : halves)
@@ -80,7 +80,7 @@ Json to_json(const nvidia::cdi::SpecFolders& found) {
   return json;
 }
 
-/// One of several folders may be missing, as /etc/cdi mostly is.
+/// One of several folders may be missing, as /etc/cdi often is.
 Status expect_a_folder(const std::vector<std::string>& folders, const Host& host, ToolIo& io) {
   std::vector<Error> missing;
   for (const std::string& folder : folders)
@@ -109,7 +109,7 @@ Result<int> run_list(const CommandWords& words, const Host& host, ToolIo& io) {
   return 0;
 }
 
-/// Of several files one error, with a line for each.
+/// Combines the errors of several files, with a line for each.
 Error broken_specs(const std::vector<std::pair<std::string, Error>>& broken, std::size_t all) {
   if (broken.size() == 1) {
     Error error = broken.front().second;
@@ -141,7 +141,7 @@ Result<int> run_validate(const CommandWords& words, const Host& host, ToolIo& io
     files.push_back({{"path", word}, {"valid", false}, {"error", slipway::to_json(spec.error())}});
     broken.emplace_back(word, spec.error());
   }
-  if (json) {  // the document has the errors
+  if (json) {  // the document contains the errors
     io.print(document("CdiValidation", {{"files", files}}));
     return broken.empty() ? 0 : 1;
   }

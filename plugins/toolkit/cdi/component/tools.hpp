@@ -31,19 +31,21 @@ CommandTable generate_line();
 /// Errors: `usage` for a wrong value.
 Result<GenerateArguments> generate_arguments(const CommandWords& words);
 
-/// `transform root`: reads a spec, moves the paths of the host or of containers from one root to another, writes it.
+/// `transform root`: reads a spec, moves the paths of the host or of containers from one root to another, and writes
+/// it.
 CommandTable transform_line();
 Result<int> run_transform(const CommandWords& words, const Host& host, ToolIo& io);
 
-// CDI specs as text, and as files that engines never see half of (spec_file.cpp).
+// CDI specs as text, and as files that are replaced atomically (spec_file.cpp).
 
 std::string spec_text(const nvidia::cdi::Spec& spec, bool json);
 
-/// Makes the folders above it; readers see the former file or the whole new one. Errors: of writing, with the path.
+/// Creates missing parent folders; readers see the former file or the whole new one. Errors: those of writing, with the
+/// path.
 Status write_spec(const std::string& path, const nvidia::cdi::Spec& spec, bool json);
 
-/// The form of a spec: the one that was asked for ("yaml", "json"), else that of the file's name, else YAML.
-/// Errors: `invalid` another word.
+/// Returns the form of a spec: the requested one ("yaml", "json"), else by the file's name, else YAML. Errors:
+/// `invalid` another word.
 Result<bool> is_json(const std::string& format, const std::string& path);
 
 }  // namespace slipway::toolkit

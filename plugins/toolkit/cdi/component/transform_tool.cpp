@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "nvidia/cdi/text.hpp"
-#include "nvidia/cdi/transform.hpp"
 #include "toolkit/cdi/component/tools.hpp"
+#include "toolkit/cdi/transform.hpp"
 
 namespace slipway::toolkit {
 namespace {
@@ -30,9 +30,9 @@ Result<int> run_transform(const CommandWords& words, const Host& host, ToolIo& i
   SLIPWAY_TRY(text, host.read(input, nvidia::cdi::kMaxSpecBytes));
   SLIPWAY_TRY(spec, nvidia::cdi::parse_and_validate(text, words.text("input")));
   if (words.text("relative-to", "host") == "host")
-    nvidia::cdi::move_host_root(spec, words.text("from"), words.text("to"));
+    move_host_root(spec, words.text("from"), words.text("to"));
   else
-    nvidia::cdi::move_container_root(spec, words.text("from"), words.text("to"));
+    move_container_root(spec, words.text("from"), words.text("to"));
   spec.version = nvidia::cdi::smallest_version(spec);
   const std::string output = words.text("output");
   const bool json = output.empty() ? text.starts_with('{') : output.ends_with(".json");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/cdi/component/verify.cpp - is what engines read right: there, valid, of now, and without
-// contradiction?
+// plugins/toolkit/cdi/component/verify.cpp - checks the specs that engines read: present, valid, up to date, and
+// without contradiction.
 #include <set>
 
 #include <slipway/text.hpp>
@@ -37,7 +37,7 @@ void verify_specs(const CdiFacts& facts, const Host& host, Findings& findings) {
                   "the GPUs, the driver or the nodes have changed since the specs were written", kApply);
 }
 
-/// The first host path of some edits that is not there; empty: all are.
+/// Returns the first missing host path of some edits; empty: none is missing.
 std::string missing_path(const nvidia::cdi::Edits& edits, const Host& host) {
   for (const auto& node : edits.device_nodes)
     if (const std::string path = node.host_path.empty() ? node.path : node.host_path; !host.info(path)) return path;
@@ -96,12 +96,12 @@ void verify_engines(const std::string& folder, const Host& host, Findings& findi
   if (all && !engines.empty()) findings.pass("cdi.engines", "the engines here look for specs in " + folder);
 }
 
-/// The others can be used; an apply leaves the specs as they are for them, and only warns.
+/// The other GPUs can be used; an apply leaves their specs as they are, and only warns.
 void add_lost(const CdiFacts& facts, Findings& findings) {
   for (const LostNote& lost : facts.lost) findings.fail("cdi.lost", lost.text, lost.remedy);
 }
 
-/// What the specs lack by a lost GPU comes of that GPU, and what NVML refuses of the driver.
+/// A device that the specs lack because of a lost GPU has that GPU as cause; an error of NVML has the driver.
 Findings with_causes(const Findings& findings) {
   std::string lost;
   Findings all;
@@ -115,7 +115,7 @@ Findings with_causes(const Findings& findings) {
   return nvidia::with_cause(all, "cdi.current", lost.empty() ? "" : lost + "/specs");
 }
 
-/// A live machine's driver is not loaded yet.
+/// The driver of a live machine is not loaded yet.
 void add_later(const CdiFacts& facts, const Host& host, Findings& findings) {
   if (!facts.later.empty() && host.live()) findings.add({Finding::Status::warning, "cdi.specs", facts.later, kLoad});
 }

@@ -47,7 +47,7 @@ Status check_paths(const CommandWords& words, const std::string& engine) {
   return {};
 }
 
-/// What nvidia-ctk warns of as well, and goes on.
+/// Cases in which nvidia-ctk also warns and continues.
 std::vector<std::string> notes_on(const CommandWords& words, const std::string& engine) {
   std::vector<std::string> notes;
   if (engine == "crio" && words.flag("cdi.enabled"))

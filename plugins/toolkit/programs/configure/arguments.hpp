@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/programs/configure/arguments.hpp - the command line of `slipway runtime configure`, which is that of
-// `nvidia-ctk runtime configure`.
+// plugins/toolkit/programs/configure/arguments.hpp - the command line of `slipway runtime configure`, the same as that
+// of `nvidia-ctk runtime configure`.
 #pragma once
 
 #include <string>
@@ -14,11 +14,11 @@ namespace slipway::toolkit {
 
 struct ConfigureArguments {
   std::string engine;        ///< "containerd", "crio" or "docker"
-  std::string root;          ///< the folder that all paths are in
-  RuntimeSettings settings;  ///< what the component would have been told
-  bool ask_engine = false;   ///< the handler to inherit from is the one that the engine says, not that of its files
+  std::string root;          ///< the folder that contains all paths
+  RuntimeSettings settings;  ///< the settings that the component would use
+  bool ask_engine = false;   ///< take the handler to inherit from from the running engine, not from its files
   bool dry_run = false;
-  std::vector<std::string> notes;  ///< options that mean nothing here
+  std::vector<std::string> notes;  ///< options without effect here
 };
 
 CommandTable configure_line();

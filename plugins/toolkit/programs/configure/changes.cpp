@@ -11,7 +11,7 @@
 namespace slipway::toolkit {
 namespace {
 
-/// No file is an empty one.
+/// A missing file counts as empty.
 Result<std::string> read_or_empty(const Host& host, const std::string& path) {
   auto text = host.read(path);
   if (!text && text.error().code == ErrorCode::not_found) return std::string();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/programs/configure/changes.hpp - what a plan of the component runtime makes of files, before any is
+// plugins/toolkit/programs/configure/changes.hpp - the files after a plan of the component runtime, before any is
 // written.
 #pragma once
 
@@ -17,21 +17,21 @@ namespace slipway::toolkit {
 
 struct FileChange {
   std::string path;
-  std::string content;             ///< as it is to be
-  std::vector<std::string> lines;  ///< what changes in it, for people; empty: it holds already
+  std::string content;             ///< the new content
+  std::vector<std::string> lines;  ///< description of the changes; empty: none are needed
 };
 
-/// For each file that the plan is about, those of our own first, since another file may import them.
+/// Returns a change for each file of the plan, slipway's own files first, because other files may import them.
 ///
-/// A file of our own that does not begin as ours do is somebody's: its other keys stay.
-/// Errors: `invalid` a file that cannot be read as what it is, with its place; `unsupported`, `conflict` no such edit.
+/// If a file in slipway's place lacks slipway's first line, it belongs to the user: its other keys stay. Errors:
+/// `invalid` a file with invalid syntax, with its place; `unsupported`, `conflict` no such edit.
 Result<std::vector<FileChange>> changes_of(const Plan& plan, const Host& host);
 
-/// Writes those that change.
+/// Writes the files that change.
 Status write_changes(const std::vector<FileChange>& changes, const RootDir& root);
 
-/// The component's own plan for an engine that nobody looks for, restarts or asks: merges and files only.
-/// Errors: `invalid` a file that is broken, with its place; `not_found` no runtime program where one is needed.
+/// Returns the component's plan without looking for the engine, restarting or asking it: merges and files only. Errors:
+/// `invalid` an invalid file, with its place; `not_found` no runtime program where one is needed.
 Result<Plan> plan_configuration(const ConfigureArguments& arguments, const Host& host);
 
 }  // namespace slipway::toolkit

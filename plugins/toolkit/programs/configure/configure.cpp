@@ -25,7 +25,7 @@ Status plan_engine(const ConfigureArguments& arguments, const Json& facts, Plan&
   return plan_docker(arguments.settings, facts, false, plan);
 }
 
-/// The first command that succeeds says the configuration that is in force.
+/// Returns the active configuration, from the first command that succeeds.
 Result<Json> ask(const Host& host, const std::vector<Words>& commands) {
   Error error;
   for (const Words& argv : commands) {
@@ -43,7 +43,7 @@ Result<Json> ask(const Host& host, const std::vector<Words>& commands) {
   return error;
 }
 
-/// The handler to inherit from, as the engine says it.
+/// Returns the handler to inherit from, according to the engine.
 Result<Json> asked_base(const ConfigureArguments& arguments, const Json& facts, const Host& host) {
   const RuntimeSettings& settings = arguments.settings;
   const std::string named = settings.place(arguments.engine).program;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// slipway-runtime-configure [OPTIONS]: `slipway runtime configure`, a program of its own and a static one,
-// since most of its time would go into its start.
+// slipway-runtime-configure [OPTIONS]: `slipway runtime configure`, a program of its own and a static one, because its
+// start would otherwise take most of its time.
 #include <algorithm>
 #include <cstdio>
 
@@ -34,7 +34,7 @@ void tell_changes(FILE* to, const std::vector<FileChange>& changes) {
   if (!any) put(to, "nothing to change\n");
 }
 
-/// Which units have to be restarted, for people.
+/// Prints the units that have to be restarted.
 void tell_restarts(const Plan& plan) {
   for (const Action& action : plan.actions()) {
     const Json triggers = action.value("triggers");

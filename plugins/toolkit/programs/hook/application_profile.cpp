@@ -23,7 +23,7 @@ bool is_gpu_name(std::string_view name) {
          name.find_first_not_of("0123456789", kPrefix.size()) == std::string_view::npos;
 }
 
-/// One bit for the minor of each GPU's node.
+/// Returns a mask with one bit for the minor of each GPU's node.
 Result<std::uint64_t> visible_gpus(const RootDir& root) {
   std::uint64_t mask = 0;
   auto folder = root.open_at("/dev", O_RDONLY | O_DIRECTORY);
@@ -39,7 +39,7 @@ Result<std::uint64_t> visible_gpus(const RootDir& root) {
   return mask;
 }
 
-/// The driver's format for application profiles; its numbers may be hexadecimal, which JSON does not have.
+/// Returns an application profile in the driver's format, which allows hexadecimal numbers, unlike JSON.
 std::string profile_of(std::uint64_t mask) {
   char digits[17];
   std::snprintf(digits, sizeof(digits), "%llx", static_cast<unsigned long long>(mask));

@@ -13,13 +13,13 @@ namespace slipway::hook {
 
 class Arguments {
  public:
-  /// @param known  the options that the hook takes, without dashes. Errors: `invalid` for another one, a missing value,
+  /// @param known  the hook's options, without dashes. Errors: `invalid` for another one, a missing value,
   /// or a word that is not an option.
   static Result<Arguments> parse(const std::vector<std::string>& words, const std::vector<std::string>& known);
 
-  /// The last value; `otherwise` where it was not given.
+  /// Returns the last value, or `otherwise` if it was not given.
   std::string last(const std::string& name, const std::string& otherwise = "") const;
-  /// All values, in order.
+  /// Returns all values, in order.
   std::vector<std::string> all(const std::string& name) const;
 
  private:

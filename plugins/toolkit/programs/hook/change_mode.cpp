@@ -32,7 +32,7 @@ Status change_mode(const Arguments& arguments, const Container& container) {
     if (!file || is_in_volume(container.root, file->get(), path)) continue;  // not every container has every path
     struct stat info {};
     if (::fstat(file->get(), &info) != 0 || (info.st_mode & 07777) == mode) continue;
-    // chmod(2) by descriptor does not take an O_PATH one; rootless runtimes may not change what is not theirs.
+    // chmod(2) by descriptor rejects an O_PATH one; rootless runtimes may not change files of other users.
     if (::chmod(path_of(file->get()).c_str(), mode) != 0 && errno != EPERM && errno != EACCES)
       outcome = system_error("change the mode of", path, errno);
   }

@@ -19,7 +19,7 @@
 namespace slipway::hook {
 namespace {
 
-constexpr std::size_t kLargestDocument = 16U << 20;  // annotations and the edits of many devices make large ones
+constexpr std::size_t kLargestDocument = 16U << 20;  // annotations and the edits of many devices make it large
 
 Error malformed(const std::string& what, const std::string& where) {
   return Error{ErrorCode::invalid,
@@ -57,7 +57,7 @@ Result<std::string> root_of(const Json& state) {
   return path.starts_with('/') ? path : bundle + "/" + path;
 }
 
-/// A mistake in a bundle must not turn the hooks on the host itself.
+/// A mistake in a bundle must not make the hooks change the host itself.
 Status refuse_own_root(const RootDir& root) {
   struct stat theirs {};
   struct stat ours {};
@@ -71,7 +71,7 @@ Status refuse_own_root(const RootDir& root) {
                {}};
 }
 
-/// The mount that an open file is in: its number; before Linux 5.8 its file system's device.
+/// Returns the number of an open file's mount; before Linux 5.8 the device of its file system.
 std::optional<std::pair<bool, std::uint64_t>> mount_of(int fd) {
   struct statx info {};
   if (::statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &info) != 0) return std::nullopt;
@@ -94,7 +94,7 @@ Result<Container> read_container(const std::string& file) {
 
 bool is_in_volume(const RootDir& root, const std::string& path) {
   if (path == "/dev" || path.starts_with("/dev/")) return false;
-  // What is missing would be made in the deepest folder that exists.
+  // Missing folders would be created in the deepest folder that exists.
   std::string existing = path;
   auto file = root.open_at(existing, O_PATH);
   while (!file && !existing.empty()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An image may bring a newer libcuda than the host's driver (the CUDA compatibility package). Whether that one works on
-// the host's kernel module stands in an ELF note of it, a JSON text with `CUDA Version` and `Driver`, the majors.
+// An image may contain a newer libcuda than the host's driver (the CUDA compatibility package). An ELF note in it says
+// whether it works with the host's kernel module: a JSON text with `CUDA Version` and `Driver`, the majors.
 #include <cerrno>
 #include <memory>
 
@@ -22,7 +22,7 @@ constexpr const char* kSection = ".note.cuda.fwd_compatibility";
 constexpr const char* kOwner = "NVIDIA Corporation";
 constexpr int kMostEntries = 10'000;
 
-/// The one real libcuda of the folder, its name; nothing where there is none, or several.
+/// Returns the name of the only real libcuda in the folder; empty if there is none, or several.
 std::string only_libcuda(const RootDir& root, const std::string& folder) {
   auto fd = root.open_at(folder, O_RDONLY | O_DIRECTORY);
   if (!fd) return {};

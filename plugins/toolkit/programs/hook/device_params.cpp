@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver's libraries make /dev/nvidia* themselves when /proc/driver/nvidia/params says ModifyDeviceFiles: 1. In a
-// container the engine decides which nodes there are, so that it sees a copy of that file that says 0.
+// The driver's libraries create /dev/nvidia* themselves when /proc/driver/nvidia/params contains ModifyDeviceFiles: 1.
+// In a container the engine decides which nodes exist, so the container sees a copy of that file with 0.
 #include <cerrno>
 #include <cstdlib>
 
@@ -21,7 +21,7 @@ constexpr const char* kAllowed = "ModifyDeviceFiles: 1";
 constexpr std::size_t kLargest = 1U << 20;
 constexpr unsigned long kQuiet = MS_NODEV | MS_NOSUID | MS_NOEXEC;
 
-/// The text that containers are to see; empty when the host's needs no change.
+/// Returns the text for containers; empty when the host's needs no change.
 Result<std::string> changed_params() {
   const Fd file(::open(kParams, O_RDONLY | O_CLOEXEC));
   if (!file) return std::string();
@@ -33,7 +33,7 @@ Result<std::string> changed_params() {
   return text;
 }
 
-/// A small memory filesystem of the host for as long as it lives; what was mounted from it stays in the container.
+/// A small tmpfs on the host during this object's lifetime; files mounted from it stay in the container.
 class Memory {
  public:
   Memory() = default;
@@ -89,7 +89,7 @@ Status disable_device_node_modification(const Arguments&, const Container& conta
   SLIPWAY_CHECK(memory.make());
   SLIPWAY_TRY(folder, RootDir::open(memory.folder()));
   SLIPWAY_CHECK(write_file(folder, "/params", text, 0444));
-  // Read-only for everybody, the file's owner included: the mount that the container keeps cannot be changed later.
+  // Read-only for all users, the file's owner included: the container's mount cannot be changed later.
   if (::mount("tmpfs", memory.folder().c_str(), nullptr, MS_REMOUNT | MS_RDONLY | kQuiet, nullptr) != 0)
     return system_error("make read-only", memory.folder(), errno);
   return mount_over(memory.folder() + "/params", target->get());

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "elf_note.hpp"
 
+#include <algorithm>
 #include <cstring>
-#include <vector>
 
 #include <elf.h>
 #include <unistd.h>
+
+#include "base/elf/elf_sections.hpp"
 
 namespace slipway::hook {
 
 namespace {
 
-constexpr std::size_t kMostSections = 4096;
 constexpr std::size_t kLargestSection = 1U << 20;
 constexpr std::size_t kNoteAlignment = 4;
 
@@ -26,20 +27,6 @@ Result<Elf64_Ehdr> read_header(int fd) {
   if (!read_at(fd, &header, sizeof(header), 0) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return malformed();
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB) return malformed();
   return header;
-}
-
-Result<std::string> read_section(int fd, const Elf64_Shdr& section) {
-  if (section.sh_size > kLargestSection) return malformed();
-  std::string bytes(section.sh_size, '\0');
-  if (!read_at(fd, bytes.data(), bytes.size(), section.sh_offset)) return malformed();
-  return bytes;
-}
-
-Result<std::vector<Elf64_Shdr>> read_sections(int fd, const Elf64_Ehdr& header) {
-  if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shnum > kMostSections) return malformed();
-  std::vector<Elf64_Shdr> sections(header.e_shnum);
-  if (!read_at(fd, sections.data(), sections.size() * sizeof(Elf64_Shdr), header.e_shoff)) return malformed();
-  return sections;
 }
 
 std::size_t padded(std::size_t size) { return (size + kNoteAlignment - 1) / kNoteAlignment * kNoteAlignment; }
@@ -63,18 +50,13 @@ std::string find_note(std::string_view bytes, std::string_view owner) {
 }  // namespace
 
 Result<std::string> read_note(int fd, std::string_view section, std::string_view owner) {
-  SLIPWAY_TRY(header, read_header(fd));
-  SLIPWAY_TRY(sections, read_sections(fd, header));
-  if (header.e_shstrndx >= sections.size()) return std::string();
-  SLIPWAY_TRY(names, read_section(fd, sections[header.e_shstrndx]));
-  for (const Elf64_Shdr& one : sections) {
-    if (one.sh_type != SHT_NOTE || one.sh_name >= names.size()) continue;
-    const std::string_view name = std::string_view(names).substr(one.sh_name, section.size() + 1);
-    if (!name.starts_with(section) || (name.size() > section.size() && name.back() != '\0')) continue;
-    SLIPWAY_TRY(bytes, read_section(fd, one));
-    return find_note(bytes, owner);
-  }
-  return std::string();
+  if (const auto header = read_header(fd); !header) return header.error();
+  const auto sections = ElfSections::of_file(fd);
+  if (!sections) return malformed();
+  const Elf64_Shdr* const notes = sections->named(SHT_NOTE, section);
+  if (notes == nullptr) return std::string();
+  const auto bytes = sections->content(*notes, kLargestSection);
+  return bytes ? Result<std::string>(find_note(*bytes, owner)) : malformed();
 }
 
 Result<bool> has_interpreter(int fd) {

@@ -24,49 +24,49 @@ struct Container {
   RootDir root;  ///< its root filesystem
 };
 
-/// Reads the state that the runtime writes to a hook's standard input (OCI runtime-spec 1.1, "State"): `root` where it
-/// is there (crun), else `root.path` of the bundle's config.json, relative to the bundle.
+/// Reads the state that the runtime writes to a hook's standard input (OCI runtime-spec 1.1, "State"): `root` if
+/// present (crun), else `root.path` of the bundle's config.json, relative to the bundle.
 /// @param file  the state's file; "" or "-": standard input
-/// Errors: `invalid` no such state; `denied` when the root is this system's own.
+/// Errors: `invalid` not such a state; `denied` when the root is this system's own.
 Result<Container> read_container(const std::string& file);
 
 using Run = Status (*)(const Arguments& arguments, const Container& container);
 
 struct Hook {
   const char* name;
-  std::vector<std::string> options;  ///< those that it takes, without dashes
+  std::vector<std::string> options;  ///< its options, without dashes
   Run run;
 };
 
-/// --link TARGET::LINK …: makes each symbolic link, replacing a file or link of that name.
+/// --link TARGET::LINK …: creates each symbolic link, replacing a file or link of that name.
 Status create_symlinks(const Arguments& arguments, const Container& container);
 /// --folder DIR …, --ldconfig-path FILE: makes the container's dynamic linker find the folders' libraries.
 Status update_ldcache(const Arguments& arguments, const Container& container);
 /// --host-driver-version V, --host-cuda-version V, --cuda-compat-container-root DIR: prefers the image's own CUDA
-/// compatibility libraries where they are newer than the driver and made for it.
+/// compatibility libraries if they are newer than the driver and built for it.
 Status enable_cuda_compat(const Arguments& arguments, const Container& container);
-/// The driver's libraries in the container are told not to make or change device nodes.
+/// Configures the driver's libraries in the container not to create or change device nodes.
 Status disable_device_node_modification(const Arguments& arguments, const Container& container);
-/// EGL in the container is told which GPUs it may use: those whose nodes are there.
+/// Configures EGL in the container to use the GPUs whose nodes exist there.
 Status update_application_profile(const Arguments& arguments, const Container& container);
-/// --mode OCTAL --path PATH …: the mode of paths that are there.
+/// --mode OCTAL --path PATH …: sets the mode of existing paths.
 Status change_mode(const Arguments& arguments, const Container& container);
 
-// What they share.
+// Functions that the hooks share.
 
-/// Whether a path of the container is in another mount than its root: a volume, where a link of the image may lead as
-/// well. What is there belongs to the host or to another container, so hooks leave it as it is; a line on standard
-/// error says so. /dev, which engines mount, is the container's.
+/// True when a path of the container is on another mount than its root: a volume, to which a link of the image may lead
+/// too. Files there belong to the host or to another container, so hooks do not change them, and write a line to
+/// standard error. /dev, which engines mount, belongs to the container.
 bool is_in_volume(const RootDir& root, const std::string& path);
-/// The same of what is open there already. Another container may exchange links in a volume that both have, so that the
-/// path leads elsewhere a moment later: what changes something asks this of the descriptor through which it does.
+/// The same for an open file. Another container may replace links in a shared volume, so that the path leads elsewhere
+/// a moment later: code that changes a file checks the descriptor that it uses.
 bool is_in_volume(const RootDir& root, int opened, const std::string& path);
-/// Makes the folder and those above it that are missing, but none that is_in_volume().
+/// Creates the folder and its missing parents, but none for which is_in_volume() is true.
 Status make_own_folders(const RootDir& root, const std::string& folder);
-/// Writes a file under a new name and renames it over `path`: whoever reads sees the old or the new one, and a link or
-/// FIFO of that name is replaced, not followed. A path that is_in_volume() stays as it is.
+/// Writes a file under a new name and renames it to `path`: a reader sees the old or the new one, and a link or FIFO of
+/// that name is replaced, not followed. A path for which is_in_volume() is true is not changed.
 Status write_file(const RootDir& root, const std::string& path, const std::string& content, mode_t mode);
-/// "/proc/self/fd/N": the one way to name an open file to calls that take a path.
+/// Returns "/proc/self/fd/N": the only name of an open file for calls that take a path.
 std::string path_of(int fd);
 
 }  // namespace slipway::hook

@@ -33,17 +33,17 @@ constexpr std::size_t kLargestProgram = 64U << 20;
 constexpr ProcessLimits kLimits{.memory_bytes = 256U << 20U, .processes = 16};
 constexpr rlim_t kFileSize = rlim_t{64} << 20;
 constexpr std::chrono::minutes kLongestRun{1};
-constexpr int kFailed = 125;  ///< the child wrote an Error to its pipe
+constexpr int kFailed = 125;  ///< the child has written an Error to its pipe
 
 Status enter_by_pivot(int folder) {
   if (::fchdir(folder) != 0 || ::syscall(SYS_pivot_root, ".", ".") != 0) return system_error("pivot to", "/", errno);
-  // The old root lies over the new one now; with it goes all that was mounted there.
+  // The old root is mounted over the new one now; unmounting it removes everything below it.
   if (::umount2(".", MNT_DETACH) != 0) return system_error("leave the old root below", "/", errno);
   return {};
 }
 
-/// The root once more, as this mount namespace has it: the descriptor from before belongs to the former one, where
-/// nothing can be pivoted to. Errors: `conflict` when another folder is at its path by now.
+/// Opens the root again in this mount namespace: the earlier descriptor belongs to the former one, where pivot_root(2)
+/// is not possible. Errors: `conflict` when another folder is at its path now.
 Result<Fd> find_again(const RootDir& root) {
   Fd fd(::open(root.folder().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   struct stat before {};
@@ -60,7 +60,7 @@ Status enter(const RootDir& root) {
     return system_error("make the mounts private below", "/", errno);
   SLIPWAY_TRY(existing, find_again(root));
   if (!enter_by_pivot(existing.get())) {
-    // It is not a mount point yet, or the host runs from its initial memory filesystem, which cannot be pivoted away.
+    // It is not a mount point yet, or the host runs from its initramfs, which cannot be pivoted away.
     const std::string path = path_of(existing.get());
     if (::mount(path.c_str(), path.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
       return system_error("mount", root.folder(), errno);
@@ -73,8 +73,8 @@ Status enter(const RootDir& root) {
   return {};
 }
 
-/// What is mounted below "/" cannot be written to by this process: ldconfig makes links wherever the image's
-/// configuration leads it, into a volume as well. Kernels before 5.12 cannot do that for all at once, and are left.
+/// Mounts below "/" become read-only for this process: ldconfig creates links wherever the image's configuration leads
+/// it, also in a volume. Kernels before 5.12 cannot do that in one call; there it is skipped.
 Status protect_volumes() {
   struct statvfs own {};
   if (::statvfs("/", &own) != 0) return system_error("look at", "/", errno);
@@ -87,7 +87,7 @@ Status protect_volumes() {
   return system_error("make writable again", "/", errno);
 }
 
-/// Only what a program needs to write below /etc and /var/cache, whoever they belong to.
+/// Keeps only the capabilities for writing below /etc and /var/cache, for any owner.
 void drop_capabilities() {
   constexpr std::uint32_t kKept = (1U << CAP_CHOWN) | (1U << CAP_DAC_OVERRIDE) | (1U << CAP_FOWNER);
   for (int capability = 0; capability <= 63; ++capability)
@@ -101,7 +101,7 @@ void drop_capabilities() {
 
 void set_limits() {
   const rlimit size{kFileSize, kFileSize};
-  const rlimit core{1, 1};  // 0 would not keep a core_pattern that is a program from being started, core(5)
+  const rlimit core{1, 1};  // 0 would not prevent a core_pattern program from being started, core(5)
   ::setrlimit(RLIMIT_FSIZE, &size);
   ::setrlimit(RLIMIT_CORE, &core);
 }
@@ -115,7 +115,7 @@ Error execute(int program, const std::vector<std::string>& arguments) {
   return system_error("run", arguments.front(), errno);
 }
 
-/// The child's life. Comes back only with the error that ended it.
+/// Runs in the child. Returns only with the error that ended it.
 Error live(const RootDir& root, const JailedProgram& program) {
   SLIPWAY_CHECK(enter(root));
   SLIPWAY_CHECK(protect_volumes());
@@ -127,18 +127,18 @@ Error live(const RootDir& root, const JailedProgram& program) {
   return execute(program.program, arguments);
 }
 
-/// Until the other side has closed it.
+/// Waits until the other side has closed the pipe.
 void await_end_of(int pipe) {
   char byte = 0;
   while (::read(pipe, &byte, 1) < 0 && errno == EINTR) {
   }
 }
 
-/// New namespaces for this process; what only its children get begins with the next fork.
+/// Creates new namespaces for this process; some of them apply only to its next child.
 Status separate() {
   constexpr int kAll = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
   if (::unshare(kAll) == 0) return {};
-  // Where a user namespace forbids some of them, the mounts are what matters.
+  // If a user namespace forbids some of them, the mount namespace is the important one.
   if (::unshare(CLONE_NEWNS) == 0) return {};
   return system_error("make a mount namespace for", "ldconfig", errno);
 }
@@ -217,7 +217,7 @@ Status run_jailed(const RootDir& root, const JailedProgram& program) {
     ::_exit(kFailed);
   }
   answer.write = Fd();
-  group.add(child);  // where a group does not take it, it is looked at instead
+  group.add(child);  // if the group refuses the process, it is measured instead
   start.write = Fd();
   return await(child, std::move(answer.read), group, program.arguments.front());
 }

@@ -21,11 +21,11 @@ namespace {
 
 constexpr const char* kConf = "/etc/ld.so.conf";
 constexpr std::size_t kLargestConf = 1U << 20;
-// Of an image's configuration no more is read: its lists become this process's memory.
+// Limits for an image's configuration, because its lists are kept in this process's memory.
 constexpr std::size_t kMostFiles = 1000;
 constexpr std::size_t kMostIncludes = 1000;
 constexpr std::size_t kMostFolders = 10'000;
-constexpr std::size_t kMostNames = 100'000;  // of folders that includes search, all together
+constexpr std::size_t kMostNames = 100'000;  // over all folders that includes search
 constexpr std::size_t kMostBytes = 16U << 20;
 constexpr std::size_t kLongestPattern = 4096;  // of a path
 
@@ -49,8 +49,8 @@ std::string text_of(const RootDir& root, const std::string& path) {
   return read_regular(root, path, kLargestConf).value_or("");
 }
 
-/// The files that "include PATTERN" means, in the order in which ldconfig reads them. Only names may have wildcards.
-/// `entries` counts what was looked at: beyond kMostNames nothing more is.
+/// Returns the files that "include PATTERN" matches, in ldconfig's order. Only file names may have wildcards. `entries`
+/// counts the names read; beyond kMostNames reading stops.
 std::vector<std::string> included_files(const RootDir& root, std::string pattern, std::size_t& entries) {
   if (pattern.size() > kLongestPattern) return {};
   if (!pattern.starts_with('/')) pattern = "/etc/" + pattern;
@@ -70,7 +70,7 @@ std::vector<std::string> included_files(const RootDir& root, std::string pattern
   return files;
 }
 
-/// ldconfig would wait for ever on a FIFO that is made to look like its configuration.
+/// Rejects a FIFO as a configuration file, because ldconfig would wait for it forever.
 Status refuse_special_files(const RootDir& root) {
   std::size_t entries = 0;
   std::vector<std::string> files = included_files(root, std::string(kConfFolder) + "/*.conf", entries);
@@ -94,7 +94,7 @@ std::string lines(const std::vector<std::string>& folders) {
   return text;
 }
 
-/// Adds the folders that a musl path file lacks; it is one list for all, separated by newlines or colons.
+/// Adds folders that a musl path file lacks; it is a single list, separated by newlines or colons.
 Status extend_musl_path(const RootDir& root, const std::vector<std::string>& folders) {
   std::string text = text_of(root, kMuslPath);
   std::string known = "\n" + text + "\n";
@@ -162,7 +162,7 @@ Result<std::vector<std::string>> configure_linker(const RootDir& root, const std
     all.insert(all.end(), missing.begin(), missing.end());
     SLIPWAY_CHECK(extend_musl_path(root, all));
   }
-  // What the hook before this one has written may not be included either.
+  // The file of the previous hook may not be included either.
   const std::string compat = text_of(root, kCompatConf);
   if (compat.starts_with('/')) missing.insert(missing.begin(), compat.substr(0, compat.find('\n')));
   const std::vector<std::string> included = configured_folders(root);

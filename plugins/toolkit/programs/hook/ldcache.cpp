@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kDefault = "/sbin/ldconfig";
 
-/// Ubuntu's /sbin/ldconfig is a script around ldconfig.real. A leading "@" says that it is the host's, which it is.
+/// Ubuntu's /sbin/ldconfig is a script around ldconfig.real. A leading "@" means the host's program, which this is.
 std::string program_of(std::string path) {
   if (path.starts_with('@')) path.erase(0, 1);
   const std::string real = path + ".real";
@@ -34,7 +34,7 @@ Status update_ldcache(const Arguments& arguments, const Container& container) {
   const std::vector<std::string> folders = arguments.all("folder");
   if (folders.empty()) return {};
   SLIPWAY_CHECK(check_folders(folders));
-  if (is_in_volume(container.root, "/etc")) return {};  // ldconfig would write the cache there
+  if (is_in_volume(container.root, "/etc")) return {};  // ldconfig would write the cache to a volume
   SLIPWAY_TRY(ldconfig, copy_program(program_of(arguments.last("ldconfig-path", kDefault))));
   Status done =
       run_jailed(container.root, {.program = ldconfig.get(),

@@ -44,10 +44,10 @@ int usage() {
   return written ? 0 : 1;
 }
 
-/// A spec that a newer program wrote may name hooks that this one does not know: the container starts without them.
+/// A spec of a newer program may name hooks that this one does not have: the container starts without them.
 int main_of(std::vector<std::string> words) {
   begin_program();
-  if (!words.empty() && words.front() == "hook") words.erase(words.begin());  // as `nvidia-ctk hook NAME`
+  if (!words.empty() && words.front() == "hook") words.erase(words.begin());  // called as `nvidia-ctk hook NAME`
   if (words.empty() || words.front() == "--help" || words.front() == "help") return usage();
   const std::string name = words.front();
   for (const Hook& hook : hooks()) {

@@ -18,9 +18,9 @@
 namespace slipway::shim {
 namespace {
 
-constexpr std::size_t kMaxBundle = 16U << 20U;  // engines put whole environments and annotations in
+constexpr std::size_t kMaxBundle = 16U << 20U;  // engines add whole environments and annotations
 
-/// Nobody sees half a file. It is not flushed to the disk: a bundle does not outlive the boot.
+/// Replaces the file atomically. It is not flushed to the disk: a bundle does not outlive the boot.
 Status replace_file(const std::string& path, const std::string& text) {
   struct stat before {};
   if (::stat(path.c_str(), &before) != 0) return system_error("look at", path, errno);
@@ -30,7 +30,7 @@ Status replace_file(const std::string& path, const std::string& text) {
   return put_file(path, text, wanted, false);
 }
 
-/// The configuration's path with links followed, so that the rename replaces the file and not a link to it.
+/// Returns the configuration's path with links followed, so that the rename replaces the file and not a link to it.
 Result<std::string> config_of(const CommandLine& line) {
   const bool absolute = line.config_name.starts_with('/');
   const std::string path = absolute ? line.config_name : line.bundle + "/" + line.config_name;

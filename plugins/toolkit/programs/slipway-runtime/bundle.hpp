@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/programs/slipway-runtime/bundle.hpp - the bundle of a container that is about to be made, edited as
-// its request says.
+// plugins/toolkit/programs/slipway-runtime/bundle.hpp - the bundle of a container that is about to be created, edited
+// according to its request.
 #pragma once
 
 #include <string>
@@ -13,25 +13,25 @@
 
 namespace slipway::shim {
 
-/// What was done, for the log.
+/// The result, for the log.
 struct Edited {
-  std::vector<std::string> devices;  ///< empty: the bundle was not touched
-  std::string source;                ///< what asked for them
+  std::vector<std::string> devices;  ///< empty: the bundle was not changed
+  std::string source;                ///< the setting that asked for them
   std::vector<std::string> warnings;
-  std::vector<std::string> edits;  ///< a line each, for `log-level = "debug"`
+  std::vector<std::string> edits;  ///< one line each, for `log-level = "debug"`
 };
 
 /// Reads the request, resolves it by the CDI specs of the host, and replaces the bundle's configuration by one rename.
-/// Errors: those of read_request(), Specs::resolve(), check_requirements() and apply_edits(), of reading and writing.
-/// The file is as it was then.
+/// Errors: those of read_request(), Specs::resolve(), check_requirements() and apply_edits(), those of reading and
+/// writing. After an error the file is unchanged.
 Result<Edited> prepare_bundle(const CommandLine& line, const Config& config);
 
-/// The first of the names that is there: paths as they are, other names looked up in PATH. Never this program itself,
-/// under whatever name it is installed, nor NVIDIA's runtime, which would start this one's list again. Errors:
-/// `not_found`, naming all.
+/// Returns the first of the names that exists: paths unchanged, other names looked up in PATH. Never this program
+/// itself, under any name, nor NVIDIA's runtime, which would start this list again. Errors: `not_found`, with all
+/// names.
 Result<std::string> find_low_level(const std::vector<std::string>& names);
 
-/// Becomes that program, with the same arguments and environment. Returns only when that fails.
+/// Replaces this process by that program, with the same arguments and environment. Returns only on failure.
 Error become(const std::string& program, char** words);
 
 }  // namespace slipway::shim

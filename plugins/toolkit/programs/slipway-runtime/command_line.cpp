@@ -9,7 +9,7 @@ namespace {
 
 using Names = std::vector<std::string_view>;
 
-// Options that take the next word as their value.
+// Options whose value is the next word.
 const Names& global_options() {
   static const Names names{"log", "log-format", "log-level", "root", "criu", "cgroup-manager"};
   return names;
@@ -32,7 +32,7 @@ struct Option {
   std::string value;
 };
 
-/// Reads the option at `at` and moves past it: --name value, --name=value, -b value, and crun's -bvalue.
+/// Reads the option at `at` and advances: --name value, --name=value, -b value, and crun's -bvalue.
 Option read_option(const std::vector<std::string>& words, std::size_t& at, const Names& with_value) {
   const std::string& word = words[at++];
   Option option{word.substr(word.find_first_not_of('-')), {}};
@@ -61,7 +61,7 @@ CommandLine parse_command_line(const std::vector<std::string>& words) {
   std::size_t at = 0;
   while (at < words.size() && line.command.empty()) {
     if (!is_option(words[at])) {
-      // A word that is not a command is the value of an option that is not known here.
+      // A word that is not a command is the value of an unknown option.
       if (is_one_of(commands(), words[at])) line.command = words[at];
       ++at;
       continue;

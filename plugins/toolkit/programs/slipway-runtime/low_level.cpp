@@ -21,7 +21,7 @@ std::vector<std::string> folders_of_path() {
   return folders;
 }
 
-/// NVIDIA's runtime starts what this program's settings name, so that the two would start each other without end.
+/// NVIDIA's runtime starts the program in its own settings, so that the two would start each other forever.
 bool starts_itself(const std::string& program) {
   const std::string name = program.substr(program.rfind('/') + 1);
   return name.starts_with("nvidia-container-runtime") || name.starts_with("slipway-runtime");

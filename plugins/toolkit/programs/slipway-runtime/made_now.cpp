@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/programs/slipway-runtime/made_now.cpp - mode jit-cdi: specs that are made when a container starts.
+// plugins/toolkit/programs/slipway-runtime/made_now.cpp - mode jit-cdi: specs that are created when a container starts.
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -17,16 +17,16 @@
 namespace slipway::shim {
 namespace {
 
-constexpr std::chrono::seconds kLimit{30};  // the first to ask a driver without persistence waits for its GPUs
-constexpr std::size_t kMostWords = 2000;    // of an error in a message
-constexpr std::size_t kLongestName = 128;   // that of a MIG device by the UUID of its GPU has 90
+constexpr std::chrono::seconds kLimit{30};  // the first program to use a driver without persistence waits for its GPUs
+constexpr std::size_t kMostWords = 2000;    // bytes of an error in a message
+constexpr std::size_t kLongestName = 128;   // a MIG device under the UUID of its GPU has 90
 
-/// Kinds that are made, by their class, and the mode that makes them.
+/// The class of each generated kind, and the mode that generates it.
 constexpr const char* kModes[][2] = {{"gpu", "nvml"},        {"gds", "gds"},           {"mofed", "mofed"},
                                      {"gdrcopy", "gdrcopy"}, {"nvswitch", "nvswitch"}, {"imex-channel", "imex"}};
 constexpr const char* kManagement = "management.nvidia.com/gpu";
 
-/// Empty: files alone have the kind.
+/// Empty: only files have the kind.
 std::string mode_of(const std::string& kind, const Config& config) {
   if (kind == kManagement) return "management";
   if (kind == config.default_kind) return "nvml";
@@ -36,7 +36,7 @@ std::string mode_of(const std::string& kind, const Config& config) {
   return {};
 }
 
-/// The folder of this program, where packages put the others as well.
+/// Returns the folder of this program, where packages install the others too.
 std::string own_folder() {
   std::string path(4096, '\0');
   const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
@@ -56,7 +56,7 @@ std::vector<std::string> command_for(const std::string& kind, const std::string&
                                  "--mode=" + mode,
                                  "--vendor=" + kind.substr(0, kind.find('/')),
                                  "--class=" + kind.substr(kind.find('/') + 1)};
-  // One word each: `slipway` would take a value of its own that begins with '-' for an option.
+  // Uses the form --option=value: `slipway` would take a separate value that begins with '-' for an option.
   const auto add = [&](const char* option, const std::string& value) { words.push_back(option + ("=" + value)); };
   if (!config.driver_root.empty() && config.driver_root != "/") {
     add("--driver-root", config.driver_root);
@@ -71,17 +71,17 @@ std::vector<std::string> command_for(const std::string& kind, const std::string&
   return words;
 }
 
-/// What NVIDIA's variables would change of the command stays out; so does all else of the engine's environment.
+/// Leaves out NVIDIA's variables, which would change the command, and the rest of the engine's environment.
 std::vector<std::string> plain_environment() { return {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"}; }
 
-/// The last words of the program, on one line.
+/// Returns the end of the program's output, on one line.
 std::string last_words(const std::string& errors) {
   std::string text(trimmed(errors.size() > kMostWords ? errors.substr(errors.size() - kMostWords) : errors));
   std::ranges::replace(text, '\n', ' ');
   return text;
 }
 
-/// What it says of a spec that it made: a warning a line, as the front end prints them ("cdi: warning: …").
+/// Takes the warnings about a generated spec, one per line in the front end's form ("cdi: warning: …").
 void add_warnings(const std::string& errors, std::vector<std::string>& warnings) {
   constexpr std::string_view kMark = "warning: ";
   std::string_view text(errors);
@@ -128,7 +128,7 @@ Result<Specs> specs_made_now(Request& request, const Config& config) {
   for (const std::string& device : request.devices) {
     const auto equals = device.find('=');
     const std::string name = device.substr(equals + 1);
-    // Whoever starts a container writes it, and a program of root's gets it.
+    // The name comes from the user who starts a container, and is passed to a program of root.
     if (name.size() > kLongestName || !nvidia::cdi::is_device_name(name))
       return Error{ErrorCode::invalid,
                    "'" + device.substr(0, kLongestName) + "' is not a name of a CDI device",

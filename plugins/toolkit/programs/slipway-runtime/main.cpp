@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// slipway-runtime [RUNC'S ARGUMENTS]: an OCI runtime for engines that do not know CDI. It gives the containers that ask
-// for NVIDIA devices what the host's CDI specs say, and leaves the rest to runc.
+// slipway-runtime [RUNC'S ARGUMENTS]: an OCI runtime for engines without CDI support. It applies the host's CDI specs
+// to the containers that request NVIDIA devices, and leaves the rest to runc.
 #include <cstdio>
 #include <ctime>
 
@@ -12,7 +12,7 @@
 namespace slipway::shim {
 namespace {
 
-/// To the log that the engine named, in its form, and to that of the settings, as far as `log-level` has it.
+/// Writes to the log that the engine named, in its format, and to the log in the settings, if `log-level` allows it.
 void tell(const CommandLine& line, const Config& config, Level level, const std::string& message) {
   if (level > config.log_level) return;
   const std::time_t now = std::time(nullptr);
@@ -40,7 +40,7 @@ int main_of(int count, char** words) {
   if (count < 1) return 1;
   const CommandLine line = parse_command_line({words + 1, words + count});
   auto config = read_config(config_path());
-  // A mistake in the settings keeps no container from being stopped.
+  // A mistake in the settings must not prevent a container from being stopped.
   if (!config && line.makes_container()) return give_up(line, Config{}, config.error());
   if (!config) config = Config{};
   auto program = find_low_level(config->runtimes);

@@ -12,9 +12,9 @@
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
 
-#include "nvidia/cuda/cuda_support.hpp"
 #include "nvidia/gpu.hpp"
 #include "nvidia/proc_files.hpp"
+#include "toolkit/requests/require/cuda_support.hpp"
 
 namespace slipway::shim {
 namespace {
@@ -40,7 +40,7 @@ bool parse_number(std::string_view text, Number& number, int base = 10) {
   return problem == std::errc{} && end == text.data() + text.size() && !text.empty();
 }
 
-/// The minor numbers N of the nodes /dev/nvidiaN, below whatever root.
+/// Returns the minor numbers N of the nodes /dev/nvidiaN, below any root.
 std::set<unsigned> minors_in(const nvidia::cdi::Edits& edits) {
   std::set<unsigned> minors;
   for (const auto& node : edits.device_nodes) {
@@ -63,13 +63,13 @@ std::string cuda_in(const nvidia::cdi::Edits& edits) {
   return {};
 }
 
-/// What the driver's file says of each GPU, by its minor number; with its address.
+/// Returns the driver's information about each GPU by its minor number, with its address.
 std::map<unsigned, std::pair<std::string, std::string>> read_information(const std::string& root) {
   std::map<unsigned, std::pair<std::string, std::string>> by_minor;
   const std::string folder = root + "/proc/driver/nvidia/gpus";
   DIR* const open = ::opendir(folder.c_str());
   if (open == nullptr) return by_minor;
-  while (const dirent* entry = ::readdir(open)) {  // NOLINT(concurrency-mt-unsafe): nobody else reads this one
+  while (const dirent* entry = ::readdir(open)) {  // NOLINT(concurrency-mt-unsafe): no other thread reads this
     if (entry->d_name[0] == '.' || by_minor.size() == kMostGpus) continue;
     const std::string address = entry->d_name;
     const std::string text = text_of_file(folder + "/" + address + "/information");
@@ -84,7 +84,7 @@ std::map<unsigned, std::pair<std::string, std::string>> read_information(const s
 std::vector<GpuFacts> read_gpus(const nvidia::cdi::Edits& edits, const std::string& root) {
   GpuFacts common{
       .name = "the machine", .driver = driver_version(root), .cuda = cuda_in(edits), .arch = {}, .brands = {}};
-  if (!is_version(common.cuda)) common.cuda = nvidia::cuda_of_driver(common.driver);
+  if (!is_version(common.cuda)) common.cuda = cuda_of_driver(common.driver);
   const auto minors = minors_in(edits);
   if (minors.empty()) return {common};
   const auto information = read_information(root);
@@ -95,7 +95,7 @@ std::vector<GpuFacts> read_gpus(const nvidia::cdi::Edits& edits, const std::stri
     if (const auto found = information.find(minor); found != information.end()) {
       const auto& [address, text] = found->second;
       gpu.name += " (" + address + ")";
-      gpu.brands = nvidia::brands_of(nvidia::parse_gpu_model(text));
+      gpu.brands = brands_of(nvidia::parse_gpu_model(text));
       std::uint16_t id = 0;
       const std::string device = text_of_file(root + "/sys/bus/pci/devices/" + address + "/device");
       if (std::string_view hex = trimmed(device); hex.starts_with("0x") && parse_number(hex.substr(2), id, 16))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/requests/require/machine.hpp - the driver and the GPUs of the machine, as far as images require
-// something of them: from the files of the driver and the kernel, without NVML.
+// plugins/toolkit/requests/require/machine.hpp - the driver and the GPUs of the machine, as far as images require them:
+// from the files of the driver and the kernel, without NVML.
 #pragma once
 
 #include <string>
@@ -15,14 +15,14 @@
 
 namespace slipway::shim {
 
-/// The GPUs whose device nodes the edits have, in the order of their minor numbers; the driver alone where they have
-/// none. The CUDA version is that of a hook of the edits (--host-cuda-version), else that of the driver's branch.
-/// @param root  in front of /proc and /sys; "": this machine
+/// Returns the GPUs with device nodes in the edits, in the order of their minor numbers; only the driver if there are
+/// none. The CUDA version comes from a hook in the edits (--host-cuda-version), else that of the driver's branch.
+/// @param root  prefix of /proc and /sys; "": this machine
 std::vector<GpuFacts> read_gpus(const nvidia::cdi::Edits& edits, const std::string& root);
 
-/// All requirements of the container, for each GPU that it gets; none where the settings have disable-require.
+/// Checks all requirements of the container for each of its GPUs; none if the settings have disable-require.
 /// @param where  the container, for errors
-/// @return warnings, of what could not be told
+/// @return warnings about requirements that could not be decided
 /// Errors: those of check_requirement(); `invalid` they have more than kLongestRequirement bytes together.
 Result<std::vector<std::string>> check_requirements(const Request& request, const nvidia::cdi::Edits& edits,
                                                     const Config& config, const std::string& root,

@@ -39,8 +39,8 @@ void set_folders(EngineFolders& engine, const Json& list, const std::string& pla
 
 EngineFolders with_defaults(const std::string& engine) { return {engine, "", {"/etc/cdi", "/var/run/cdi"}}; }
 
-/// An engine of an older version reads no CDI specs at all. Versions are those of packages, so that no engine
-/// is started for this; one that no package names counts as new enough.
+/// True for an engine version without CDI support. Uses package versions, so that no engine is started; an unknown
+/// version counts as new enough.
 bool is_older(const Host& host, const std::vector<std::string>& packages, EngineVersion first_with_cdi) {
   const EngineVersion version = parse_engine_version(read_package_version(host, packages));
   return version.known() && version < first_with_cdi;

@@ -11,20 +11,20 @@
 namespace slipway::toolkit {
 
 struct EngineFolders {
-  std::string engine;  ///< what people call it
-  std::string place;   ///< the file or the unit's line that says so; empty: it is the engine's default
+  std::string engine;  ///< the engine's usual name
+  std::string place;   ///< the file or unit line that sets it; empty: it is the engine's default
   std::vector<std::string> folders;
 
   /// /var/run is the same as /run.
   bool has(const std::string& folder) const;
 };
 
-/// From files alone. An engine whose configuration cannot be read is left out: the component runtime reports it.
+/// Reads files only. An engine with an unreadable configuration is left out: the component runtime reports it.
 std::vector<EngineFolders> read_engine_folders(const Host& host);
 
-/// "containerd reads CDI specs from /etc/cdi alone (FILE), so its containers do not find those in /run/cdi".
+/// Returns "containerd reads CDI specs from /etc/cdi alone (FILE), so its containers do not find those in /run/cdi".
 std::string to_text(const EngineFolders& engine, const std::string& folder);
-/// What helps against it.
+/// Returns the remedy for that.
 std::string remedy_for(const EngineFolders& engine, const std::string& folder);
 
 }  // namespace slipway::toolkit

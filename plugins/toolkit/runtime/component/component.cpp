@@ -21,7 +21,7 @@ namespace slipway::toolkit {
 namespace {
 
 constexpr const char* kHookRemedy = "remove the file, such as with the package that has it";
-constexpr const char* kProblem = "problem_of_";  // a fact's name, with that of the engine
+constexpr const char* kProblem = "problem_of_";  // prefix of a fact's name, before the engine's name
 
 struct Engine {
   std::string name;
@@ -50,14 +50,14 @@ bool looked_at(const RuntimeSettings& settings, const std::string& engine) {
   return settings.engines.empty() || std::ranges::count(settings.engines, engine) != 0;
 }
 
-/// Some engine's handlers start slipway-runtime, which keeps to the rules for requests.
+/// True when the handlers of an engine start slipway-runtime, which applies the rules for requests.
 bool starts_own_runtime(const Facts& facts) {
   return std::ranges::any_of(engines(), [&](const Engine& engine) {
     return facts.has(engine.name) && file_name(text_of(facts.value(engine.name), "runtime")) == "slipway-runtime";
   });
 }
 
-/// Some engine's handlers start a program that reads config.toml.
+/// True when the handlers of an engine start a program that reads config.toml.
 bool starts_a_runtime(const Facts& facts) {
   return std::ranges::any_of(engines(), [&](const Engine& engine) {
     return facts.has(engine.name) && !text_of(facts.value(engine.name), "runtime").empty();
@@ -68,7 +68,7 @@ Error without_effect(const std::string& key, const std::string& why, const std::
   return Error{ErrorCode::unsupported, key + " has no effect here: " + why, "spec.components.runtime." + key, next, {}};
 }
 
-/// What is set in config.toml counts for somebody here.
+/// Checks that a program here reads the settings for config.toml.
 Status expect_effect(const RuntimeSettings& settings, const Facts& facts, Plan& plan) {
   if (settings.nri || settings.untouched || starts_a_runtime(facts)) return {};
   constexpr const char* kNobody = "the engines give devices by themselves, without slipway-runtime";
@@ -90,8 +90,8 @@ void add_notes(const RuntimeSettings& settings, const Facts& facts, Plan& plan) 
   for (const std::string& path : facts.texts("legacy_hooks")) plan.note(hook_sentence(path) + "; " + kHookRemedy);
 }
 
-/// What config.toml will have, and who reads it here does nothing with.
-/// Errors: `invalid` no TOML, or a key of another type: slipway-runtime then refuses each container.
+/// Returns warnings about keys in config.toml that its reader here ignores. Errors: `invalid` invalid TOML, or a key of
+/// another type: slipway-runtime then rejects each container.
 Result<std::vector<std::string>> config_warnings(const RuntimeSettings& settings, const Host& host) {
   const auto text = host.read(kToolkitConfig);
   SLIPWAY_TRY(file, text ? parse_toml(*text, kToolkitConfig) : Result<Json>(Json::object()));
@@ -105,16 +105,16 @@ void add_problem(Finding::Status status, std::string name, const Error& problem,
                 problem.next});
 }
 
-/// slipway-runtime, or the NRI service, can read its settings.
+/// Checks that slipway-runtime, or the NRI service, can read its settings.
 void check_toolkit_config(const RuntimeSettings& settings, const Host& host, Findings& findings) {
   if (const auto warnings = config_warnings(settings, host); !warnings)
     add_problem(Finding::Status::fail, "runtime.config", warnings.error(), findings);
 }
 
-/// Those that are installed, by their names as facts.
+/// The installed engines by their names in facts.
 struct FoundEngines {
   Json facts = Json::object();
-  std::vector<std::pair<std::string, Error>> problems;  ///< by the engine's name, which is not among the facts then
+  std::vector<std::pair<std::string, Error>> problems;  ///< by the engine's name, which is then not among the facts
 };
 
 FoundEngines find_engines(const RuntimeSettings& settings, const Host& host) {
@@ -133,19 +133,19 @@ FoundEngines find_engines(const RuntimeSettings& settings, const Host& host) {
       continue;
     }
     if (seen->is_null()) continue;
-    // What the settings say of containerd may be about a distribution that is found by itself as well.
+    // Settings about containerd may refer to a distribution that is also found by itself.
     const std::string kind = seen->value("kind", engine.name);
     if (!found.facts.contains(kind)) found.facts[kind] = *std::move(seen);
   }
   return found;
 }
 
-/// The facts of the engines, whether there is a GPU or not.
+/// Returns the facts of the engines, with or without a GPU.
 Result<Facts> read_engines(const RuntimeSettings& settings, const Host& host) {
   Facts facts;
   FoundEngines engines = find_engines(settings, host);
   const Json& found = engines.facts;
-  // Where the spec does not name engines, one that cannot be configured does not keep the others from it.
+  // If the spec does not list engines, one that cannot be configured does not affect the others.
   if (!engines.problems.empty() && (found.empty() || !settings.engines.empty()))
     return std::move(engines.problems.front().second);
   if (found.empty()) return Facts::not_applicable("no container engine is installed");
@@ -159,17 +159,17 @@ Result<Facts> read_engines(const RuntimeSettings& settings, const Host& host) {
   return facts;
 }
 
-/// What is left as it is, and why: the spec names no engines, so that the others are configured all the same.
+/// Notes an engine that is not changed, and why: the spec does not list engines, so the others are configured.
 void note_left_out(const std::string& engine, const Error& problem, Plan& plan) {
   plan.note(engine + " is left as it is: " + problem.what + (problem.where.empty() ? "" : " (" + problem.where + ")") +
             (problem.next.empty() ? "" : "; " + problem.next));
 }
 
-/// Errors: those of the engine that the spec names, else of the first one where none can be configured.
+/// Errors: those of an engine that the spec lists, else of the first one if none can be configured.
 Status plan_engines(const RuntimeSettings& settings, const Facts& facts, bool live, Plan& plan) {
   std::optional<Error> first;
   bool any = false;
-  bool is_left_out = false;  // an engine that may have been configured before, and stays as it is
+  bool is_left_out = false;  // an engine that may have been configured before, and is not changed
   for (const Engine& engine : engines()) {
     if (facts.has(kProblem + engine.name)) {
       note_left_out(engine.name, error_from_json(facts.value(kProblem + engine.name)), plan);
@@ -192,7 +192,7 @@ Status plan_engines(const RuntimeSettings& settings, const Facts& facts, bool li
   return any || !first ? Status() : Status(*std::move(first));
 }
 
-/// Their configuration is no business of `mode: nri`, whatever it is.
+/// `mode: nri` does not use their configuration.
 FoundEngines find_engines_of_nri(const RuntimeSettings& settings, const Host& host) {
   FoundEngines found;
   const auto facts = detect_nri(settings, host);

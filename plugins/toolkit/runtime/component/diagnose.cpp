@@ -62,7 +62,7 @@ void diagnose_containerd(const std::string& kind, const Json& facts, const Host&
   const std::string config = facts.value("config", "");
   const std::string title = facts.value("title", "containerd");
   const auto all = Configuration::read(host, config, parse_engine_version(facts.value("version", "")));
-  if (!all) return;  // what cannot be read is for verify to say
+  if (!all) return;  // verify reports unreadable files
   if (parse_engine_version(facts.value("version", "")).known()) find_hidden(*all, findings);
   find_classes(all->table(), title, host, findings);
   for (const ContainerdKind& usual : containerd_kinds()) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/runtime/component/follow.cpp - `on_drift: replace`: what the spec asks for is put back, by each apply
+// plugins/toolkit/runtime/component/follow.cpp - `on_drift: replace`: the state of the spec is restored by each apply
 // and, on a running machine, as soon as one of the files changes.
 #include <set>
 
+#include "base/units/unit_text.hpp"
 #include "toolkit/runtime/component/component.hpp"
-#include "toolkit/unit_words.hpp"
 
 namespace slipway::toolkit {
 namespace {
@@ -12,10 +12,11 @@ namespace {
 constexpr const char* kMendService = "slipway-runtime-mend.service";
 constexpr const char* kMendPath = "slipway-runtime-mend.path";
 
-// Not a oneshot, of which systemd takes no RestartForceExitStatus. Status 75: another apply holds the machine, and is
-// waited for. Another failure ends here: the next change of the file starts the service again. Whoever writes the file
-// has a second to finish. A program that writes it anew whenever the engine restarts would have the engine restart
-// without end: from the fourth time on, within a quarter of an hour of the one before, the pause grows to two minutes.
+// Not a oneshot, for which systemd does not support RestartForceExitStatus. Status 75: another apply is running, and
+// the unit waits for it. Any other failure ends here: the next change of the file starts the service again. The writer
+// of the file has a second to finish. If a program rewrites the file whenever the engine restarts, the engine would
+// restart forever: from the fourth time, each within a quarter of an hour of the previous one, the pause grows to two
+// minutes.
 constexpr const char* kPause =
     "/bin/sh -c 'f=/run/slipway/runtime-mend; mkdir -p /run/slipway; now=$$(date +%%s); "
     "{ read -r n t < $$f; } 2>/dev/null || { n=0; t=0; }; [ $$((now - t)) -lt 900 ] || n=0; n=$$((n + 1)); "
@@ -60,11 +61,9 @@ UMask=0022
 }
 
 std::string mend_path(const std::string& program, const std::set<std::string>& files) {
-  std::string text =
-      "[Unit]\nDescription=slipway: runtime, waits for changes of the engines' configuration\n"
-      "ConditionFileIsExecutable=" +
-      unit_line(program) + "\n\n[Path]\n";
-  for (const std::string& file : files) text += "PathChanged=" + unit_line(file) + "\n";
+  std::string text = "[Unit]\nDescription=slipway: runtime, waits for changes of the engines' configuration\n" +
+                     unit_while_installed(program) + "\n[Path]\n";
+  for (const std::string& file : files) text += "PathChanged=" + unit_path(file) + "\n";
   return text + "\n[Install]\nWantedBy=multi-user.target\n";
 }
 

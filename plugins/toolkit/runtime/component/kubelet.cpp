@@ -12,8 +12,8 @@
 #include <slipway/text.hpp>
 #include <slipway/unix_socket.hpp>
 
+#include "nvidia/kubelet/pod_resources.hpp"
 #include "toolkit/environment.hpp"
-#include "toolkit/nri/pod_resources.hpp"
 #include "toolkit/runtime/component/component.hpp"
 
 namespace slipway::toolkit {
@@ -24,12 +24,12 @@ using namespace std::string_view_literals;
 constexpr const char* kFinding = "runtime.kubelet";
 constexpr std::size_t kMostSockets = 16U << 20U;
 constexpr std::chrono::milliseconds kGreetingLimit{2000};
-// How HTTP/2 begins (RFC 9113, 3.4): the preface, and a frame of settings that has none.
+// The beginning of HTTP/2 (RFC 9113, 3.4): the preface, and an empty frame of settings.
 constexpr std::string_view kHello = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0"sv;
 constexpr std::size_t kFrameHead = 9;
 constexpr char kSettingsFrame = 4;
 
-/// Who listens says hello as a server of gRPC does.
+/// True when the listener answers like a gRPC server.
 bool greets(int fd) {
   if (::send(fd, kHello.data(), kHello.size(), MSG_NOSIGNAL) < 0) return false;
   const auto limit = std::chrono::steady_clock::now() + kGreetingLimit;
@@ -46,17 +46,17 @@ bool greets(int fd) {
   return head[3] == kSettingsFrame;
 }
 
-/// A program of root's, or of whoever asks, listens there: where the kernel's list says so, anybody may listen under
-/// such a name, and whoever is taken for kubelet says which GPUs a container was given.
+/// True when the listener is a program of root or of this user. In the kernel's list any user may listen under such a
+/// name, and the program that is taken for kubelet decides which GPUs a container gets.
 bool is_of_root(int fd) {
   ucred peer{};
   socklen_t size = sizeof peer;
   return ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && (peer.uid == 0 || peer.uid == ::geteuid());
 }
 
-/// Where kubelet is, by the socket that it has there; empty: nowhere.
+/// Returns kubelet's root by its socket; empty: not found.
 std::string root_of_kubelet(const Host& host) {
-  const std::string_view end = nri::kPodResources;
+  const std::string_view end = nvidia::kubelet::kPodResourcesBelowRoot;
   const std::string root = host.root_folder() == "/" ? "" : host.root_folder();
   for (std::string path : listening_sockets(host, file_name(std::string(end)))) {
     if (!path.ends_with(end)) continue;
@@ -89,7 +89,7 @@ std::vector<std::string> listening_sockets(const Host& host, const std::string& 
 
 void verify_kubelet(const RuntimeSettings& settings, const Host& host, Findings& findings) {
   if (!findings.on_live_machine(host, kFinding)) return;
-  const std::string socket = settings.kubelet_root + nri::kPodResources;
+  const std::string socket = settings.kubelet_root + nvidia::kubelet::kPodResourcesBelowRoot;
   const auto end = connect_to(host, socket);
   if (end && greets(end->get()))
     return findings.pass(kFinding, "kubelet says at " + socket + " which devices it has given to a container");

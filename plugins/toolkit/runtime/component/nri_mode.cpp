@@ -45,8 +45,8 @@ Status expect_nri(const RuntimeSettings& settings) {
   return {};
 }
 
-/// Somebody listens on the socket, as the kernel's list says. Connecting would be one more plugin that never registers,
-/// which engines note as an error.
+/// True when a process listens on the socket, according to the kernel's list. A connection would appear as a plugin
+/// that never registers, which engines log as an error.
 bool is_listened_on(const Host& host, const std::string& socket) {
   const std::string wanted = host.resolve(socket).value_or("");
   if (!host.live() || wanted.empty()) return false;
@@ -65,7 +65,7 @@ Error no_nri(const Json& engine, const std::string& why, const std::string& next
                {}};
 }
 
-/// How NRI is switched on in an engine.
+/// Says how to enable NRI in an engine.
 std::string switch_on(const Json& engine) {
   if (text_of(engine, "kind") == "crio") return "set enable_nri = true in [crio.nri] of " + text_of(engine, "config");
   return "set disable = false in [plugins.\"io.containerd.nri.v1.nri\"] of " + text_of(engine, "config");
@@ -89,7 +89,7 @@ Status plan_engine(const RuntimeSettings& settings, const Json& engine, bool lis
   return {};
 }
 
-/// What the running service says of itself; null: there is none.
+/// Returns the status of the running service; null: there is none.
 Json ask_service(const Host& host) {
   const auto end = connect_to(host, std::string(kControlFolder) + "/runtime.sock");
   constexpr std::string_view kQuestion = "{\"op\": \"status\"}\n";
@@ -123,7 +123,7 @@ void verify_service(const Host& host, Findings& findings) {
     if (status.starts_with(nri::kRegistered)) return findings.pass("runtime.nri", "the plugin is " + status);
     if (host.booting())
       return findings.not_exercised("runtime.nri", "container engines may start once this boot is verified");
-    std::this_thread::sleep_for(kLookEvery);  // an engine that was started just now
+    std::this_thread::sleep_for(kLookEvery);  // the engine may have just started
   }
   findings.fail("runtime.nri", "containers get no devices: " + (status.empty() ? "the service is starting" : status),
                 std::string("look at `journalctl -u ") + kUnit + "`");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/runtime/component/outputs.cpp - what the engine of a kubelet does with a device plugin's answers,
-// once it is configured as planned.
+// plugins/toolkit/runtime/component/outputs.cpp - the treatment of a device plugin's answers by kubelet's engine, after
+// it is configured as planned.
 #include <algorithm>
 #include <optional>
 
@@ -14,7 +14,7 @@
 namespace slipway::toolkit {
 namespace {
 
-/// Who acts on variables and mounts that request GPUs; the later, the more containers.
+/// The handler that acts on variables and mounts with GPU requests; later values cover more containers.
 enum class Handler { none, of_a_class, default_one };
 
 struct Answered {
@@ -52,13 +52,13 @@ std::string_view to_string(Handler handler) {
 }  // namespace
 
 void add_outputs(const RuntimeSettings& settings, const Facts& facts, Plan& plan) {
-  if (settings.nri) {  // the service sees every container
+  if (settings.nri) {  // the service handles every container
     plan.output("handler", to_string(Handler::default_one));
     return;
   }
   std::optional<Answered> all;
   const auto add = [&all](const Answered& one) {
-    // Which of several engines the kubelet uses is not known: CDI has to be on in each, and a handler in one.
+    // It is unknown which of several engines kubelet uses: CDI must be on in each, and a handler in one.
     all = all ? Answered{all->cdi && one.cdi, std::max(all->handler, one.handler)} : one;
   };
   for (const ContainerdKind& kind : containerd_kinds())

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::chrono::seconds kDumpLimit{30};
 
-/// What docker_flags() calls a flag, and the key of daemon.json.
+/// The flag in docker_flags(), and the key of daemon.json.
 constexpr std::pair<const char*, const char*> kDockerKeys[] = {
     {"default-runtime", "default-runtime"}, {"cdi", "features"}, {"cdi-spec-dirs", "cdi-spec-dirs"}};
 
@@ -24,7 +24,7 @@ std::string where_to_look(const Json& facts) {
   return unit.empty() ? "start it, and look at what it prints" : "look at `systemctl status " + unit + "`";
 }
 
-/// The last of the files that has the runtime class; empty: none has it.
+/// Returns the last file with the runtime class; empty: none has it.
 std::string file_with(const Configuration& all, const std::string& handler) {
   std::string path;
   for (const ConfigFile& file : all.files())
@@ -40,7 +40,7 @@ bool containerd_files_fail(const std::string& name, const RuntimeSettings& setti
   const ContainerdEdit& edit = containerd.edit;
   if (!containerd.engine().known() || edit.kind == "none" || edit.kind == "template") return false;
   const auto all = Configuration::read(host, containerd.config, containerd.engine());
-  if (!all || all->top().value.empty()) return false;  // what cannot be read is an error of the plan
+  if (!all || all->top().value.empty()) return false;  // an unreadable file is an error of the plan
   const Json classes = at_path(all->table(), {"containerd", "runtimes"});
   for (const std::string& handler : settings.names) {
     if (at_path(classes, {handler}).is_object()) continue;

@@ -15,7 +15,7 @@ bool is_ours(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::count(names, name) != 0 || name.starts_with("nvidia");
 }
 
-/// The line of the key; the first line where it is written in another way.
+/// Returns the line of the key; the first line if it is written in another form.
 std::size_t line_of_version(const std::string& text) {
   const auto lines = lines_of(text);
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -26,8 +26,8 @@ std::size_t line_of_version(const std::string& text) {
   return 1;
 }
 
-/// A handler of another shim than runc's (Kata's, gVisor's), which knows no `BinaryName`. A type that a variable stands
-/// for is taken for runc's.
+/// True for a handler with another shim than runc's (Kata's, gVisor's), which does not support `BinaryName`. A type
+/// from a variable is taken for runc's.
 bool is_of_another_shim(const Json& handler) {
   const std::string type = text_of(handler, "runtime_type");
   if (type.starts_with('/')) return type.find("containerd-shim-runc-") == std::string::npos;

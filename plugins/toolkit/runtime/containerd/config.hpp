@@ -18,10 +18,11 @@ using KeyPath = std::vector<std::string>;
 KeyPath operator+(KeyPath path, const KeyPath& more);
 
 inline constexpr EngineVersion kContainerdWithVersion3{2, 0};
-/// Before, a file among `imports` that names a plugin replaces that plugin's whole table (containerd#5837, #9982).
+/// Before this version, a file in `imports` that names a plugin replaces that plugin's whole table (containerd#5837,
+/// #9982).
 inline constexpr EngineVersion kContainerdMergesImports{2, 1};
 
-/// Where the CRI plugin's runtime settings are.
+/// Returns the place of the CRI plugin's runtime settings.
 KeyPath cri_plugin(int config_version);
 
 struct ConfigFile {
@@ -29,27 +30,26 @@ struct ConfigFile {
   Json value;
 };
 
-/// Errors: `invalid` no TOML, or a version that is not a number, with the place. A file that is missing counts as
-/// empty.
+/// Errors: `invalid` invalid TOML, or a version that is not a number, with the place. A missing file counts as empty.
 Result<ConfigFile> read_config(const Host& host, const std::string& path);
 
-/// No `version` is version 1; a file that is not there or empty has none yet: 0.
+/// Without `version` it is version 1; a missing or empty file has none yet: 0.
 int config_version(const Json& value);
 
-/// The program that makes containers without a GPU (low_level_of()), by the handlers of a table.
-/// @param ours  the program that our handlers start
+/// Returns the program that creates containers without a GPU (low_level_of()), by the handlers of a table.
+/// @param ours  the program of slipway's handlers
 Json containerd_low_level(const Json& containerd, const std::string& ours);
 
-/// The handler to inherit from: the default one, else runc, else crun; none of another kind, such as Kata's. Where ours
-/// is the default already, what was inherited then stands in it.
+/// Returns the handler to inherit from: the default one, else runc, else crun; never one of another kind, such as
+/// Kata's. If slipway's handler is the default already, it contains the inherited values.
 Json base_handler(const std::vector<std::string>& names, const Json& containerd);
 
-/// The default handler is a runtime for GPUs: one of `names`, which start one, or another that does.
+/// True when the default handler is a runtime for GPUs: one of `names`, which start one, or another one.
 bool default_acts(const std::vector<std::string>& names, const Json& containerd);
 
-/// The type of the handler runc, which has to be in the file beside ours: before 2.1 containerd knows runc by itself
-/// only as long as no file names a handler, and without its default handler it loads no CRI plugin. Empty where other
-/// handlers are there and runc is not.
+/// Returns the type of the handler runc, which must be in the file beside slipway's: before 2.1 containerd defines runc
+/// only as long as no file names a handler, and without its default handler it does not load the CRI plugin. Empty if
+/// the file has other handlers without runc.
 std::string runc_type(const std::vector<std::string>& names, const Json& containerd);
 
 }  // namespace slipway::toolkit

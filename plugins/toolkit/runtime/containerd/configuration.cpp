@@ -16,18 +16,19 @@ namespace slipway::toolkit {
 namespace {
 
 constexpr std::size_t kMostFiles = 256;     // of one configuration
-constexpr std::size_t kMostFolders = 1024;  // that one pattern may lead into
+constexpr std::size_t kMostFolders = 1024;  // that one pattern may match
 
 bool is_pattern(const std::string& import) { return import.find('*') != std::string::npos; }
 
-/// A relative pattern counts from the folder of the file from containerd 2.0, 1.7.16 and 1.6.29 on; before, from
-/// containerd's working directory, which is "/" under systemd.
+/// A relative pattern starts at the file's folder from containerd 2.0, 1.7.16 and 1.6.29 on; before, at containerd's
+/// working directory, which is "/" under systemd.
 bool counts_from_file(EngineVersion engine) {
   if (!engine.known() || engine.major > 1) return true;
   return engine.major == 1 && ((engine.minor == 7 && engine.patch >= 16) || (engine.minor == 6 && engine.patch >= 29));
 }
 
-/// The entries of `imports`, made absolute as that containerd does it; a plain name counts from the folder of the file.
+/// Returns the entries of `imports`, made absolute like that containerd version does; a plain name starts at the file's
+/// folder.
 std::vector<std::string> entries_of(const ConfigFile& file, EngineVersion engine) {
   std::vector<std::string> entries;
   const Json imports = at_path(file.value, {"imports"});
@@ -42,7 +43,7 @@ std::vector<std::string> entries_of(const ConfigFile& file, EngineVersion engine
   return entries;
 }
 
-/// Looks at the host's files with some in their place.
+/// Reads the host's files, some replaced by planned contents.
 class Files {
  public:
   Files(const Host& host, const Configuration::Planned& planned) : host_(host), planned_(planned) {}
@@ -52,7 +53,7 @@ class Files {
     return read_config(host_, path);
   }
 
-  /// The files that a pattern leads to, sorted (Go's filepath.Glob).
+  /// Returns the files that match a pattern, sorted (Go's filepath.Glob).
   Result<std::vector<std::string>> matching(const std::string& pattern) const {
     std::set<std::string> paths{""};
     for (const std::string& part : split(pattern, '/')) {
@@ -154,7 +155,9 @@ int Configuration::version() const {
     empty = empty && file.value.empty();
   }
   if (highest >= 2) return highest;
-  if (engine_ >= kContainerdWithVersion3) return 3;  // which takes the plugins of a file without a version as its own
+  if (engine_ >= kContainerdWithVersion3)
+    return 3;  // it reads the plugins of a file without a version as its own
+               // version's
   if (!empty) return 1;
   return engine_.known() ? 2 : 0;
 }
@@ -162,7 +165,7 @@ int Configuration::version() const {
 Json Configuration::table_of(const ConfigFile& file) const {
   const int version = this->version();
   const Json found = at_path(file.value, cri_plugin(version));
-  // containerd 2 renames the plugins of an older file to those of a configuration of version 2, not to those of 3.
+  // containerd 2 renames the plugins of an older file to those of version 2, not 3.
   if (found.is_null() && version == 2 && engine_ >= kContainerdWithVersion3 && stated_version(file) < 2)
     return at_path(file.value, cri_plugin(1));
   return found;

@@ -21,7 +21,7 @@ constexpr const char* kContainerdDropIn = "99-nvidia.toml";
 constexpr const char* kKubelet = "/var/lib/kubelet/config.yaml";
 constexpr const char* kK0sPlugin = "/run/k0s/containerd-cri.toml";
 
-/// What one look at containerd collects, and what it looks with.
+/// The facts collected about containerd, and the inputs.
 struct Look : ContainerdFacts {
   Look(const RuntimeSettings& wanted, const Host& machine, ContainerdKind what)
       : settings(wanted), host(machine), known(std::move(what)) {
@@ -32,8 +32,8 @@ struct Look : ContainerdFacts {
   const RuntimeSettings& settings;
   const Host& host;
   ContainerdKind known;
-  std::string drop_in;        ///< that somebody asked for
-  std::string unread_config;  ///< a variable by which the unit names the configuration, and whose value is not known
+  std::string drop_in;        ///< requested by the user
+  std::string unread_config;  ///< a variable in the unit that names the configuration, with an unknown value
 };
 
 void find_daemon(Look& look, const EnginePlace& place) {
@@ -46,7 +46,7 @@ void find_daemon(Look& look, const EnginePlace& place) {
   for (const std::string& path : look.known.programs)
     if (look.program.empty() && look.host.exists(path)) look.program = path;
   if (look.program.empty()) look.program = find_program(look.host, "containerd");
-  // What the settings name is in `known` already.
+  // The place in the settings is in `known` already.
   look.config = place.config.empty() ? containerd_config(look.known, look.host) : look.known.config;
   const bool is_unknown =
       look.config.starts_with('$') || std::ranges::any_of(look.config, [](unsigned char byte) { return byte < ' '; });
@@ -59,7 +59,7 @@ void find_daemon(Look& look, const EnginePlace& place) {
                                                  : std::vector<std::string>{});
 }
 
-/// One of `names` or the default handler is set by a file that containerd reads after ours.
+/// True when a file that containerd reads after slipway's sets one of `names` or the default handler.
 bool overrides(const Configuration& all, const ConfigFile& file, const RuntimeSettings& settings) {
   const Json table = all.table_of(file);
   if (!table.is_object()) return false;
@@ -73,7 +73,7 @@ bool overrides(const Configuration& all, const ConfigFile& file, const RuntimeSe
          (settings.cdi && at_path(table, {"enable_cdi"}) == false);
 }
 
-/// The file that is read after `path` and takes effect in its place; empty: there is none.
+/// Returns the file that is read after `path` and overrides it; empty: there is none.
 std::string overriding_file(const Configuration& all, const std::string& path, const RuntimeSettings& settings) {
   bool later = false;
   std::string found;
@@ -94,7 +94,7 @@ Error overridden(const Look& look, const std::string& path, const std::string& b
                {}};
 }
 
-/// The import that is added for a file: its folder, unless other files are there that containerd does not read so far.
+/// Returns the import to add for a file: its folder, unless that has other files that containerd does not read so far.
 std::string import_for(const std::string& path, const Configuration& others, const Host& host) {
   const std::string folder = folder_of(path);
   const auto names = host.list(folder).value_or({});
@@ -105,7 +105,7 @@ std::string import_for(const std::string& path, const Configuration& others, con
   return alone ? folder + "/*.toml" : path;
 }
 
-/// A file that `imports` leads to; otherwise the key `imports` of the main file is changed as well.
+/// Edits a file that `imports` matches; otherwise the key `imports` of the main file is changed too.
 /// @param others  the configuration without that file
 Status edit_drop_in(Look& look, const std::string& path, const Configuration& others) {
   const ConfigFile& top = others.top();
@@ -130,17 +130,17 @@ Status edit_drop_in(Look& look, const std::string& path, const Configuration& ot
   if (const std::string by = overriding_file(all, path, look.settings); !by.empty()) return overridden(look, path, by);
   look.edit = {.kind = "file", .path = path};
   if (!others.merges_tables()) look.edit.table = others.table();
-  if (look.drop_in.empty()) return {};                                 // an import that is there has led to it
+  if (look.drop_in.empty()) return {};                                 // an existing import matches it
   if (imported && !imports_path(top, look.engine(), path)) return {};  // another file imports it
-  // Said again when it is there: whether an admin wrote it or we did cannot be told, and a plan is the whole desired
-  // state.
+  // Repeated even if it exists: it is unknown whether an administrator or slipway wrote it, and a plan is the whole
+  // desired state.
   if (top.value.contains("version") || top.value.empty()) look.edit.top_version = look.config_version;
   look.edit.imports = imports;
   look.edit.top = top.path;
   return {};
 }
 
-/// Without a handler to inherit SystemdCgroup from, containers get groups that the kubelet does not expect.
+/// Without an inherited SystemdCgroup, containers get groups that kubelet does not expect.
 void compare_with_kubelet(Look& look) {
   if (at_path(look.base, {"options", "SystemdCgroup"}) == true) return;
   const std::string kubelet = look.host.read(kKubelet).value_or("");
@@ -149,7 +149,7 @@ void compare_with_kubelet(Look& look) {
                        "SystemdCgroup = true, which handlers inherit: set it there");
 }
 
-/// What the CRI plugin's table says already of how devices are given.
+/// Reads how devices are given according to the CRI plugin's table.
 void look_at_devices(Look& look, const Json& table) {
   const Json cdi = at_path(table, {"enable_cdi"});
   look.cdi_is_on = look.cdi_is_on || cdi == true;
@@ -157,7 +157,7 @@ void look_at_devices(Look& look, const Json& table) {
   look.default_acts = look.default_acts || default_acts(look.settings.names, at_path(table, {"containerd"}));
 }
 
-/// What the tables that are in force say.
+/// Reads the effective tables.
 void look_at_tables(Look& look, const Configuration& files, int unknown) {
   look.config_version = files.version() == 0 ? unknown : files.version();
   const Json table = files.table();
@@ -175,7 +175,7 @@ void tell_what_does_not_count(Look& look, const Configuration& files) {
                          " takes all of them from " + files.deciding().path + ", which it reads later");
 }
 
-/// The file of our own, where one is put beside others; empty: the keys are merged into a file.
+/// Returns slipway's own file if one is put beside others; empty: the keys are merged into a file.
 std::string own_file(const Look& look, const Configuration& all) {
   if (!look.drop_in.empty()) return look.drop_in;
   const std::string folder = import_folder(all.top(), look.engine(), kContainerdDropIn);
@@ -186,7 +186,7 @@ std::string own_file(const Look& look, const Configuration& all) {
   return planned && overriding_file(*planned, path, look.settings).empty() ? path : "";
 }
 
-/// A configuration that an admin keeps.
+/// Reads a configuration that an administrator maintains.
 Status look_at_admins(Look& look) {
   SLIPWAY_TRY(all, Configuration::read(look.host, look.config, look.engine()));
   const std::string drop_in = own_file(look, all);
@@ -213,7 +213,7 @@ Status look_at_admins(Look& look) {
   return {};
 }
 
-/// The handler that K3s and RKE2 add by themselves once they find NVIDIA's program.
+/// True for the handler that K3s and RKE2 add by themselves once they find NVIDIA's program.
 bool adds_itself(const Host& host, const std::string& name) {
   return name == "nvidia" && (host.exists("/usr/local/nvidia/toolkit/nvidia-container-runtime") ||
                               host.exists("/usr/bin/nvidia-container-runtime"));
@@ -259,7 +259,7 @@ Status look_at_ranchers(Look& look) {
   return edit_template(look);
 }
 
-/// k0s joins the files of its folder with its defaults, unless its configuration has become the admin's.
+/// k0s merges the files of its folder with its defaults, unless the administrator has replaced its configuration.
 Status look_at_k0s(Look& look) {
   const auto text = look.host.read(look.config);
   if (text && text->find("k0s_managed=true") == std::string::npos) return look_at_admins(look);
@@ -271,7 +271,7 @@ Status look_at_k0s(Look& look) {
   return {};
 }
 
-/// MicroK8s fills in variables, which stand in strings: the file with them is TOML.
+/// MicroK8s expands variables, which are inside strings, so the file with them is TOML.
 Status look_at_microk8s(Look& look) {
   SLIPWAY_TRY(all, Configuration::read(look.host, look.known.folder + "/containerd-template.toml", look.engine()));
   look_at_tables(look, all, 2);
@@ -306,12 +306,12 @@ Status look_at_config(Look& look) {
   return look_at_admins(look);
 }
 
-/// What the settings say of containerd is about a distribution's only where that is the only engine.
+/// Settings about containerd apply to a distribution only if that is the only engine.
 EnginePlace place_of(const std::string& name, const RuntimeSettings& settings) {
   return name == "containerd" || settings.engines.size() == 1 ? settings.place("containerd") : EnginePlace{};
 }
 
-/// The daemon and its configuration.
+/// Returns the daemon and its configuration.
 Json facts_of(Look& look) {
   look.checkable = look.checkable && !look.program.empty();
   look.runtime = find_runtime(look.host, look.settings);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/runtime/containerd/facts.hpp - what is known of containerd and of the file to change, as the facts
-// between detect and plan.
+// plugins/toolkit/runtime/containerd/facts.hpp - the data about containerd and the file to change, as the facts between
+// detect and plan.
 #pragma once
 
 #include <string>
@@ -12,23 +12,23 @@
 
 namespace slipway::toolkit {
 
-/// How its configuration is changed.
+/// The way in which the configuration is changed.
 struct ContainerdEdit {
-  std::string kind;         ///< "merge" into the file, "file" of our own, "template" of K3s and RKE2, or "none"
+  std::string kind;         ///< "merge" into the file, slipway's own "file", "template" of K3s and RKE2, or "none"
   std::string path;         ///< the file
-  bool has_version = true;  ///< merge: the file says its version, or is begun by us
-  Json table = {};          ///< file: the plugin's table, where containerd takes it from one file only
-  Json imports = {};        ///< file: what the key of `top` is to be; null: it stays
-  Json top_version = {};    ///< file: what `top` says of its version; null: nothing
+  bool has_version = true;  ///< merge: the file has a version, or slipway starts it
+  Json table = {};          ///< file: the plugin's whole table, if containerd takes it from one file only
+  Json imports = {};        ///< file: new value of the key in `top`; null: unchanged
+  Json top_version = {};    ///< file: version for `top`; null: none
   std::string top;
-  std::vector<std::string> left_out;  ///< template: handlers that the distribution adds itself
+  std::vector<std::string> left_out;  ///< template: handlers that the distribution adds by itself
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ContainerdEdit, kind, path, has_version, table, imports, top_version,
                                                 top, left_out)
 
 struct ContainerdFacts {
-  std::string kind;   ///< "containerd", or the distribution that brings it along
-  std::string title;  ///< what people call it
+  std::string kind;   ///< "containerd", or the distribution that includes it
+  std::string title;  ///< its usual name
   std::string version;
   std::string program;
   std::string unit;
@@ -36,11 +36,11 @@ struct ContainerdFacts {
   std::string config;
   int config_version = 2;
   Json base = Json::object();  ///< the handler to inherit from
-  std::string runc;            ///< the type of the handler runc, which has to be named beside ours
+  std::string runc;            ///< the type of the handler runc, which must be set beside slipway's
   bool cdi_is_on = false;
-  bool cdi_is_off = false;    ///< somebody has switched it off
+  bool cdi_is_off = false;    ///< the user has disabled it
   bool default_acts = false;  ///< the default handler is a runtime for GPUs already
-  bool checkable = false;     ///< containerd can be asked about the changed configuration before it is restarted
+  bool checkable = false;     ///< containerd can check the changed configuration before it is restarted
   ContainerdEdit edit;
   std::vector<std::string> notes;
   std::string runtime;  ///< of find_runtime()

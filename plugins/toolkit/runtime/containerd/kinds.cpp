@@ -33,7 +33,7 @@ ContainerdKind rancher(const std::string& name, const std::string& title, const 
           {name, data + "/agent"}};
 }
 
-/// The value of `data-dir` in the configuration of K3s or RKE2, the last that a file has.
+/// Returns the last value of `data-dir` in the configuration of K3s or RKE2.
 std::string data_of_files(const std::string& name, const Host& host) {
   const std::string config = "/etc/rancher/" + name + "/config.yaml";
   std::vector<std::string> paths{config};
@@ -53,7 +53,7 @@ std::string data_of_files(const std::string& name, const Host& host) {
   return found;
 }
 
-/// Where K3s or RKE2 have their data: a flag of the unit counts before its variable, that before the files.
+/// Returns the data folder of K3s or RKE2: a flag of the unit overrides its variable, which overrides the files.
 std::string data_of(const ContainerdKind& kind, const Host& host) {
   std::string variable = kind.name + "_DATA_DIR";
   for (char& letter : variable) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
@@ -82,7 +82,7 @@ void put_data(ContainerdKind& kind, const std::string& data) {
   for (std::string& mark : kind.marks) moved(mark);
 }
 
-/// Which distribution's path that is; empty: none's.
+/// Returns the distribution that the path belongs to; empty: none.
 std::string kind_of_path(const std::string& path, const Host& host) {
   if (path.find("/agent/etc/containerd/") != std::string::npos)
     return path.find("/rke2/") != std::string::npos ? "rke2" : "k3s";
@@ -92,7 +92,7 @@ std::string kind_of_path(const std::string& path, const Host& host) {
   return path.starts_with("/var/snap/microk8s/") ? "microk8s" : "";
 }
 
-/// A place that was named, in the kind's own terms.
+/// Applies a configured place to the kind.
 void put_config(ContainerdKind& kind, const std::string& config) {
   if (config.empty()) return;
   if (kind.maker == ConfigMaker::rancher) {  // the template or the result: both are in one folder
@@ -151,7 +151,7 @@ ContainerdKind containerd_kind(const std::string& name, const RuntimeSettings& s
   const auto found = std::ranges::find(kinds, wanted, &ContainerdKind::name);
   ContainerdKind kind = found == kinds.end() ? kinds.front() : *found;
   if (kind.maker == ConfigMaker::rancher) put_data(kind, data_of(kind, host));
-  // Several kinds side by side: what was named is about plain containerd, unless it is the only one that was asked for.
+  // With several kinds a configured place belongs to plain containerd, unless only one kind was requested.
   if (name != "containerd" && settings.engines.size() != 1) return kind;
   put_config(kind, place.config);
   if (!place.socket.empty()) kind.socket = place.socket;

@@ -12,36 +12,36 @@
 
 namespace slipway::toolkit {
 
-/// Who makes the file that containerd is started with.
+/// The program that writes containerd's configuration.
 enum class ConfigMaker {
-  admin,     ///< nobody: keys are merged into it, or a file is put beside it
-  rancher,   ///< K3s and RKE2, at every start, from a template or their own one
+  admin,     ///< none: keys are merged into it, or a file is put beside it
+  rancher,   ///< K3s and RKE2, at every start, from a template or their default
   k0s,       ///< k0s, from its defaults and the files of a folder
   microk8s,  ///< MicroK8s, at every start, from a file with variables
 };
 
-/// Where one kind of containerd has its things.
+/// The places of one kind of containerd.
 struct ContainerdKind {
   std::string name;   ///< as in `engines`
   std::string title;  ///< for messages
   ConfigMaker maker = ConfigMaker::admin;
-  std::string config;                 ///< what containerd is started with
+  std::string config;                 ///< containerd's configuration file
   std::string folder;                 ///< of the template and the drop-ins; empty for `admin`
   std::string socket;                 ///< of containerd
-  std::vector<std::string> programs;  ///< where containerd is, besides the usual folders
-  std::vector<std::string> units;     ///< that start it, the first that there is
-  std::vector<std::string> marks;     ///< programs or folders by which one sees that it is installed
+  std::vector<std::string> programs;  ///< places of containerd besides the usual folders
+  std::vector<std::string> units;     ///< units that start it; the first existing one counts
+  std::vector<std::string> marks;     ///< programs or folders that show that it is installed
 };
 
 /// The kinds by name: "containerd", "k3s", "rke2", "k0s", "microk8s".
 const std::vector<ContainerdKind>& containerd_kinds();
 
-/// The kind of an engine's name, with what the settings say of its places. A path of a distribution in the settings of
-/// plain containerd makes it that distribution: so NVIDIA's installer is told of them.
+/// Returns the kind of an engine's name, with the places from the settings. A distribution's path in the settings of
+/// plain containerd selects that distribution, as in the settings of NVIDIA's installer.
 ContainerdKind containerd_kind(const std::string& name, const RuntimeSettings& settings, const Host& host);
 
-/// The file that containerd is started with: what the running process or its unit names, else the kind's usual one. A
-/// variable whose value is not known stays: "${NAME}".
+/// Returns containerd's configuration file: from the running process or its unit, else the kind's usual one. A variable
+/// with an unknown value stays: "${NAME}".
 std::string containerd_config(const ContainerdKind& kind, const Host& host);
 
 bool is_installed(const ContainerdKind& kind, const Host& host);

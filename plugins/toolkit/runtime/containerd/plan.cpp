@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/runtime/containerd/plan.cpp - what containerd is to have: handlers, the default one, the CDI switch.
+// plugins/toolkit/runtime/containerd/plan.cpp - containerd's target state: handlers, the default one, the CDI switch.
 #include <algorithm>
 
 #include "toolkit/runtime/containerd/config.hpp"
@@ -13,12 +13,12 @@ namespace {
 
 constexpr const char* kBase = "{{ template \"base\" . }}\n\n";
 
-/// What the facts and the settings together ask for.
+/// The result of facts and settings together.
 struct DesiredConfig {
   KeyPath plugin;
   int number = 2;
   Json handler;
-  std::string runc;  ///< type of the handler runc, where it has to be named
+  std::string runc;  ///< type of the handler runc, if it must be set
   std::vector<std::string> names;
   bool cdi = false;
   bool as_default = false;
@@ -42,7 +42,7 @@ Action& plan_merge(const DesiredConfig& desired, const ContainerdEdit& edit, Pla
   return plan.add(action::merge({.path = edit.path, .format = "toml", .set = set}));
 }
 
-/// A file of our own; with the whole table of the plugin where containerd takes it from one file only.
+/// Writes slipway's own file; with the plugin's whole table if containerd takes it from one file only.
 Action& plan_file(const DesiredConfig& desired, const ContainerdEdit& edit, Plan& plan) {
   Json content{{"version", desired.number}};
   if (edit.table.is_object()) set_path(content, desired.plugin, edit.table);
@@ -56,7 +56,7 @@ Action& plan_file(const DesiredConfig& desired, const ContainerdEdit& edit, Plan
   return plan.add(action::file({.path = edit.path, .content = kOwnHead + to_toml(content)}));
 }
 
-/// Behind what K3s or RKE2 write themselves only tables can stand that they do not have.
+/// Appends only tables that the text of K3s or RKE2 does not have.
 Action* plan_template(DesiredConfig desired, const ContainerdFacts& facts, bool cdi_by_default, Plan& plan) {
   const std::string& title = facts.title;
   for (const std::string& name : facts.edit.left_out) {

@@ -17,7 +17,7 @@ constexpr const char* kCrioFolder = "/etc/crio/crio.conf.d";
 constexpr std::size_t kMostDepth = 16;
 constexpr std::size_t kMostDropIns = 1000;
 
-/// The value of a flag, else of the variable that stands in for it; nothing: neither is set.
+/// Returns the value of a flag, or of its variable; empty: neither is set.
 std::optional<std::string> told(const Daemon& daemon, const std::vector<std::string>& flags, const std::string& name) {
   if (const auto values = daemon.options(flags); !values.empty()) return values.back();
   const auto variable = daemon.environment.find(name);
@@ -31,7 +31,7 @@ std::string trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-/// All values of a flag that may be given several times. A single value, and that of a variable, is a list with commas.
+/// Returns all values of a flag that may be repeated. A single value, and that of a variable, is a list with commas.
 std::vector<std::string> told_list(const Daemon& daemon, const std::string& flag, const std::string& name) {
   std::vector<std::string> values = daemon.options({flag});
   if (values.empty()) {
@@ -43,7 +43,7 @@ std::vector<std::string> told_list(const Daemon& daemon, const std::string& flag
   return values;
 }
 
-/// "name:path:root:type:…"; CRI-O does not start with fewer than three fields.
+/// Reads "name:path:root:type:…"; CRI-O does not start with fewer than three fields.
 void add_runtime(const std::string& text, Json& runtime) {
   const std::vector<std::string> fields = split(text, ':');
   if (fields.size() < 3) return;
@@ -52,7 +52,7 @@ void add_runtime(const std::string& text, Json& runtime) {
                                     {"runtime_type", fields.size() > 3 ? fields[3] : "oci"}};
 }
 
-/// What the command sets in crio.runtime.
+/// Returns the command's settings for crio.runtime.
 Json runtime_of_command(const Daemon& daemon) {
   Json runtime = Json::object();
   if (const auto name = told(daemon, {"--default-runtime"}, "CONTAINER_DEFAULT_RUNTIME"))
@@ -63,8 +63,7 @@ Json runtime_of_command(const Daemon& daemon) {
   return runtime;
 }
 
-/// The files of a folder and of those below, in the order of their names, as Go's filepath.Walk visits them: whatever
-/// they are called.
+/// Adds the files of a folder and its subfolders with any name, in the order of Go's filepath.Walk.
 Status add_files(const Host& host, const std::string& folder, std::size_t depth, std::vector<std::string>& files) {
   const auto names = host.list(folder);
   if (!names && names.error().code == ErrorCode::not_found) return {};
@@ -86,7 +85,7 @@ Status add_files(const Host& host, const std::string& folder, std::size_t depth,
   return {};
 }
 
-/// A later table over an earlier one. CRI-O decodes each file into what the former ones gave: a member of a struct is
+/// Merges a later table into an earlier one. CRI-O decodes each file into the earlier result: a member of a struct is
 /// replaced, and so is a whole handler.
 void lay_over(Json& below, const Json& above) {
   static const Json::json_pointer kHandlers("/crio/runtime/runtimes");

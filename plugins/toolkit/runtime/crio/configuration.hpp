@@ -17,39 +17,38 @@
 
 namespace slipway::toolkit {
 
-/// Where CRI-O reads from. Empty `config`: it was told to read no such file.
+/// The files that CRI-O reads. Empty `config`: it is configured to read no such file.
 struct CrioPlaces {
   std::string config;
   std::string folder;
 };
 
-/// What flags and variables say, else the usual places. @param daemon  nothing: it is not known how CRI-O is started
+/// Returns the places from flags and variables, else the usual ones. @param daemon  empty: CRI-O's command is unknown
 CrioPlaces crio_places(const std::optional<Daemon>& daemon);
 
 /// One source of settings: a file, or the command that CRI-O is started with.
 struct CrioSource {
   std::string place;  ///< a path, "FILE:LINE" of a unit's command, or "the command of crio"
-  Json table;         ///< as the file has it; flags in the form of a file
+  Json table;         ///< the file's table; flags in the form of a file
 };
 
 class CrioConfiguration {
  public:
-  /// Files that do not exist are no error, as for CRI-O.
-  /// Errors: `invalid` a file that is not TOML, or a drop-in folder that is deeper or has more files than is
-  /// believable.
-  /// @param drop_in  slipway's own file, which does not count
+  /// Missing files are not an error, as for CRI-O. Errors: `invalid` a file that is not TOML, or a drop-in folder
+  /// beyond the limits for depth or number of files.
+  /// @param drop_in  slipway's own file, which is ignored
   static Result<CrioConfiguration> read(const Host& host, const CrioPlaces& places, const std::string& drop_in,
                                         const std::optional<Daemon>& daemon);
 
-  /// All sources together: a later one counts, and a handler of a later one replaces that of an earlier one whole.
+  /// Merges all sources: a later one overrides, and a later handler replaces an earlier one completely.
   Json table() const;
 
-  /// The source behind slipway's own file that has a member of the table crio.runtime, the last one; null: none has it.
+  /// Returns the last source after slipway's own file that sets a member of the table crio.runtime; null: none does.
   const CrioSource* later_with(const std::vector<std::string>& path) const;
 
  private:
-  std::vector<CrioSource> sources_;  ///< in the order in which they are applied
-  std::size_t own_ = 0;              ///< how many sources come before slipway's own file
+  std::vector<CrioSource> sources_;  ///< in the order of their application
+  std::size_t own_ = 0;              ///< number of sources before slipway's own file
 };
 
 }  // namespace slipway::toolkit

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/runtime/crio/crio.cpp - CRI-O: handlers in a drop-in of our own. CDI is always on where CRI-O knows
-// it.
+// plugins/toolkit/runtime/crio/crio.cpp - CRI-O: handlers in a drop-in of our own. CDI is always on in versions of
+// CRI-O that support it.
 #include <algorithm>
 #include <optional>
 
@@ -18,7 +18,7 @@ constexpr const char* kCrioDropIn = "99-nvidia.conf";
 constexpr const char* kCrioSocket = "/run/crio/crio.sock";
 constexpr const char* kCrioUnit = "crio.service";
 
-/// The default handler is a runtime for GPUs already.
+/// True when the default handler is a runtime for GPUs already.
 bool default_acts(const Json& runtime) {
   const std::string name = text_of(runtime, "default_runtime");
   const Json program = at_path(runtime, {"runtimes", name, "runtime_path"});
@@ -33,12 +33,12 @@ std::string program_of(const Json& runtime, const std::string& name) {
 
 Json crio_low_level(const Json& runtime, const std::string& ours) {
   std::string chosen = text_of(runtime, "default_runtime");
-  // Where no file names one, CRI-O's own default counts: crun in newer versions, runc in older ones.
+  // If no file sets one, CRI-O's own default is used: crun in newer versions, runc in older ones.
   if (chosen.empty() && at_path(runtime, {"runtimes", "crun"}).is_object()) chosen = "crun";
   return low_level_of(program_of(runtime, chosen.empty() ? "runc" : chosen), program_of(runtime, "runc"), ours);
 }
 
-/// The process or unit that is CRI-O; nothing: neither says how it is started.
+/// Returns the process or unit of CRI-O; empty: its command is unknown.
 std::optional<Daemon> find_crio_daemon(const Host& host, const std::string& socket) {
   auto daemon = find_peer(host, socket, "crio");
   if (!daemon) daemon = read_unit(host, kCrioUnit);
@@ -62,7 +62,7 @@ std::string drop_in_of(const RuntimeSettings& settings, const CrioPlaces& places
   return named.empty() ? places.folder + "/" + kCrioDropIn : named;
 }
 
-/// What is written would not count.
+/// The error when slipway's settings would have no effect.
 Error overruled(const std::string& what, const CrioSource& later, const std::string& drop_in, const std::string& next) {
   return Error{ErrorCode::unsupported,
                "CRI-O takes " + what + " from " + later.place + ", which counts more than " + drop_in +
@@ -86,7 +86,7 @@ Status check_counts(const RuntimeSettings& settings, const CrioConfiguration& al
   return {};
 }
 
-/// What files and flags say.
+/// Returns the settings from files and flags.
 Result<Json> read_settled(const RuntimeSettings& settings, const Host& host, const std::optional<Daemon>& daemon) {
   const CrioPlaces places = places_of(settings, daemon);
   const std::string drop_in = drop_in_of(settings, places);
@@ -102,7 +102,7 @@ Result<Json> read_settled(const RuntimeSettings& settings, const Host& host, con
               {"runtime", ours}};
 }
 
-/// Where CRI-O is and what it is called with. Null: it is not installed.
+/// Returns CRI-O's program and arguments. Null: it is not installed.
 Json facts_of_program(const RuntimeSettings& settings, const Host& host, const std::optional<Daemon>& daemon) {
   std::string program = settings.place("crio").program;
   if (program.empty()) program = daemon && host.exists(daemon->program) ? daemon->program : find_program(host, "crio");
@@ -139,7 +139,7 @@ Json crio_base_handler(const std::vector<std::string>& ours, const Json& runtime
     if (!found.is_object() || std::ranges::count(ours, name) != 0) continue;
     if (const std::string type = text_of(found, "runtime_type"); !type.empty() && type != "oci") continue;
     if (is_gpu_runtime(text_of(found, "runtime_path"))) continue;
-    // CRI-O would start the program that these name in place of runtime_path.
+    // CRI-O would start the program in these keys instead of runtime_path.
     found.erase("inherit_default_runtime");
     found.erase("platform_runtime_paths");
     return found;

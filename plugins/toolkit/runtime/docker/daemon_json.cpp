@@ -30,7 +30,7 @@ Error reserved(const std::string& name) {
                {}};
 }
 
-/// dockerd does not start when its file sets the same as a flag.
+/// dockerd does not start when its file and a flag set the same.
 Error set_by_flag(const std::string& what, const std::string& flag, const Json& flags, const std::string& next) {
   return Error{ErrorCode::unsupported,
                "dockerd is started with " + flag + ", which sets " + what +

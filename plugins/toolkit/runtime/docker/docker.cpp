@@ -16,11 +16,11 @@ constexpr EngineVersion kFirstWithValidate{23, 0};
 constexpr const char* kDockerConfig = "/etc/docker/daemon.json";
 constexpr const char* kDockerSocket = "/run/docker.sock";
 constexpr const char* kDockerUnit = "docker.service";
-// Canonical's snap (docker-snap) is confined, and its wrapper names the file to dockerd.
+// Canonical's snap (docker-snap) is confined, and its wrapper passes the file to dockerd.
 constexpr const char* kSnapUnit = "snap.docker.dockerd.service";
 constexpr const char* kSnapConfig = "/var/snap/docker/current/config/daemon.json";
 
-/// The daemon's arguments but its configuration file, which the check names itself.
+/// Returns the daemon's arguments without its configuration file, which the check adds itself.
 std::vector<std::string> other_arguments(const std::vector<std::string>& arguments) {
   std::vector<std::string> others;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -32,13 +32,13 @@ std::vector<std::string> other_arguments(const std::vector<std::string>& argumen
   return others;
 }
 
-/// CDI has to be switched on in that version.
+/// True when CDI must be enabled in that version.
 bool needs_cdi(const RuntimeSettings& settings, EngineVersion engine) {
   const bool knows_cdi = !engine.known() || engine >= kDockerWithCdi;
   return settings.cdi && knows_cdi && (!engine.known() || engine < kFirstDockerWithCdiOn);
 }
 
-/// What the file and the flags of dockerd say, and whether it would start with what is to be written.
+/// Reads dockerd's file and flags, and checks that it would start with the new settings.
 Result<Json> facts_of_configuration(const RuntimeSettings& settings, const Host& host, const std::string& config,
                                     const std::optional<Daemon>& daemon, const std::string& version) {
   SLIPWAY_TRY(file, read_daemon_json(host, config));
@@ -60,8 +60,8 @@ bool is_of_snap(const Daemon& daemon) {
   return daemon.unit == kSnapUnit || daemon.program.starts_with("/snap/docker/");
 }
 
-/// What is known of the snap's Docker, which is left as it is.
-/// Errors: `unsupported` the spec names it among the engines to configure.
+/// Returns facts about the snap's Docker, which is not changed. Errors: `unsupported` the spec lists it among the
+/// engines to configure.
 Result<Json> facts_of_snap(const RuntimeSettings& settings, const std::string& socket) {
   const bool has_config = !settings.place("docker").config.empty();
   if (has_config || std::ranges::count(settings.engines, "docker") != 0)
@@ -126,7 +126,7 @@ Status plan_docker(const RuntimeSettings& settings, const Json& facts, bool live
   if (binary.empty() && !(knows_cdi && settings.cdi)) return needs_runtime("Docker", version);
   Json set = Json::object();
   if (!binary.empty()) {
-    // Before 23.0, dockerd looks for the default runtime of its file in that file alone.
+    // Before 23.0, dockerd looks up its file's default runtime in that file only.
     const bool named_in_file = settings.set_as_default && engine < kFirstWithValidate &&
                                at_path(facts, {"flags", "default-runtime"}).is_null();
     for (const std::string& name : settings.names)

@@ -14,7 +14,7 @@ namespace slipway::artifact::test {
 class DockerRegistry {
  public:
   struct Options {
-    bool tls = false;    ///< a certificate of a CA of its own
+    bool tls = false;    ///< use a certificate of its own CA
     bool login = false;  ///< user "slipway", password "geheim"
   };
   explicit DockerRegistry(Options options);

@@ -37,7 +37,7 @@ void send_all(int connection, const std::string& bytes) {
   }
 }
 
-/// Reads until `text` holds `size` bytes; false when the connection ends before.
+/// Reads until `text` has `size` bytes; false when the connection ends before.
 bool read_to(int connection, std::string& text, std::size_t size) {
   std::array<char, 65536> buffer{};
   while (text.size() < size) {

@@ -28,10 +28,10 @@ struct ServedResponse {
   int status = 200;
   std::map<std::string, std::string> headers = {};
   std::string body = {};
-  /// Close the connection after so many bytes of the body, although Content-Length says all of it.
+  /// Closes the connection after that many bytes of the body, although Content-Length is the full size.
   std::size_t cut_after = std::string::npos;
-  bool hang = false;  ///< accept and say nothing
-  bool drip = false;  ///< a byte of the body every 50 ms
+  bool hang = false;  ///< accept, and send nothing
+  bool drip = false;  ///< send a byte of the body every 50 ms
 };
 
 /// Answers each connection in a thread of its own, one request per connection.
@@ -47,9 +47,9 @@ class HttpServer {
   std::string authority() const { return "127.0.0.1:" + std::to_string(port_); }
   std::string url() const { return "http://" + authority(); }
 
-  /// What was asked so far, in order.
+  /// The requests so far, in order.
   std::vector<ServedRequest> requests() const;
-  /// How often a request "METHOD target-prefix" came.
+  /// Number of requests that match "METHOD target-prefix".
   int count(const std::string& method, const std::string& prefix) const;
 
  private:
@@ -66,7 +66,7 @@ class HttpServer {
   std::thread acceptor_;
 };
 
-/// A port of 127.0.0.1 that nobody listens on just now.
+/// Returns a port of 127.0.0.1 without a listener at the moment.
 int free_port();
 
 }  // namespace slipway::artifact::test

@@ -16,7 +16,7 @@ namespace slipway::artifact::test {
 /// The read half of distribution-spec over a layout: manifests by tag and digest, blobs with ranges, tags in pages.
 class LayoutRegistry {
  public:
-  /// What to do instead of answering rightly; nothing: answer.
+  /// Returns a faulty response instead of the correct one; empty: answer correctly.
   using Fault = std::function<std::optional<ServedResponse>(const ServedRequest&)>;
 
   explicit LayoutRegistry(const LayoutMaker& layout, Fault fault = {});
@@ -41,7 +41,7 @@ class LayoutRegistry {
 /// An error answer of a registry.
 ServedResponse registry_error(int status, const std::string& code, const std::string& message);
 
-/// Settings that do not wait for long.
+/// Settings with short waits.
 ClientSettings quick_settings();
 
 }  // namespace slipway::artifact::test

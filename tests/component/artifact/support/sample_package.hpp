@@ -10,7 +10,7 @@
 
 namespace slipway::artifact::test {
 
-/// Bytes that do not compress, always the same ones.
+/// Returns bytes that do not compress, always the same ones.
 inline std::string noise(std::size_t size, unsigned seed) {
   std::string bytes(size, '\0');
   for (char& letter : bytes) letter = static_cast<char>((seed = seed * 1103515245 + 12345) >> 16);

@@ -71,7 +71,7 @@ TEST(History, GoesOnBehindALineThatAPowerCutLeftHalf) {
   EXPECT_THAT(numbers(history), ::testing::ElementsAre(1, 3));
 }
 
-// flock(2) on the folder needed no more than to open it, and the apply waited without end.
+// flock(2) on the folder only needs permission to open it; earlier the apply waited without a limit.
 TEST(History, IsWrittenWhileSomebodyElseHoldsALockOnTheFolder) {
   const TempDir folder;
   folder.directory("log");

@@ -27,7 +27,7 @@ std::string this_program() {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Where the file's section of that type begins; 0: it has none.
+/// Returns where the file's section of that type begins; 0: it has none.
 std::size_t section_at(const std::string& file, unsigned type) {
   Elf64_Ehdr header{};
   std::memcpy(&header, file.data(), sizeof header);
@@ -47,7 +47,7 @@ TEST(ElfFile, SaysWhatItNeedsAndInWhichVersions) {
   EXPECT_THAT(elf->wanted.at("libc.so.6"), ::testing::Contains(::testing::StartsWith("GLIBC_2.")));
 }
 
-// A chain of records that led back to its beginning was read for ever.
+// Earlier a chain of records that leads back to its beginning was read forever.
 TEST(ElfFile, WhoseRecordsGoRoundInACircleIsReadOnce) {
   std::string file = this_program();
   const std::size_t at = section_at(file, SHT_GNU_verneed);
@@ -60,7 +60,7 @@ TEST(ElfFile, WhoseRecordsGoRoundInACircleIsReadOnce) {
   }
 }
 
-/// The records of versions with these names, in a chain. @param next  of each record; the last one's too
+/// Returns the records of versions with these names, in a chain. @param next  of each record; of the last one too
 std::string library_of(const std::vector<std::string>& versions, Elf64_Word next) {
   std::string records;
   std::string names(1, '\0');
@@ -89,10 +89,10 @@ Result<OfferedLibrary> offered(const std::string& bytes, std::uintmax_t size = 0
 
 constexpr Elf64_Word kWhole = sizeof(Elf64_Verdef) + sizeof(Elf64_Verdaux);
 
-// 25 libraries of 256 MiB, made of holes, took 5.6 GB of memory: all of each was read, and kept.
+// Earlier 25 sparse libraries of 256 MiB took 5.6 GB of memory: each was read completely, and kept.
 TEST(OfferedLibrary, HasTheVersionsThatALibraryOfARootDefines) {
   const std::string bytes = library_of({"GLIBC_2.2.5", "GLIBC_2.34"}, kWhole);
-  for (const std::uintmax_t size : {std::uintmax_t{0}, std::uintmax_t{1} << 40U}) {  // no memory holds that
+  for (const std::uintmax_t size : {std::uintmax_t{0}, std::uintmax_t{1} << 40U}) {  // too large for memory
     const auto library = offered(bytes, size);
     ASSERT_TRUE(library) << library.error().what;
     EXPECT_EQ(library->machine, unsigned{EM_X86_64});

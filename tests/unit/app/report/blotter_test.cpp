@@ -186,8 +186,8 @@ TEST(Blotter, LeavesOutWhatIsNotYaml) {
   }
 }
 
-// The time grew with the product of text and secrets: 32,000 tokens in 0.9 MB took 5.6 s, and four times as long for
-// each doubling.
+// Earlier the time grew with the product of text and secrets: 32,000 tokens in 0.9 MB took 5.6 s, and four times as
+// long for each doubling.
 TEST(Blotter, FindsManySecretsInOnePass) {
   Blotter blotter;
   std::string text;
@@ -202,7 +202,7 @@ TEST(Blotter, FindsManySecretsInOnePass) {
   EXPECT_FALSE(Blotter().blot(nested + std::string(2'001, ' ') + "planted").empty());
 }
 
-/// What is looked at for each character of one line in which this is repeated.
+/// Returns the work per character for one line that repeats this text.
 double work_of(const std::string& repeated, std::size_t times) {
   std::string line;
   for (std::size_t i = 0; i < times; ++i) line += repeated;
@@ -211,8 +211,8 @@ double work_of(const std::string& repeated, std::size_t times) {
   return static_cast<double>(looked_at) / static_cast<double>(line.size());
 }
 
-// For each word the line was searched from its begin, for each name to the end of its word, for each blank to the next
-// letter: one line of 500,000 words took hours.
+// Earlier the line was searched from its beginning for each word, to the end of its word for each name, to the next
+// letter for each blank: one line of 500,000 words took hours.
 TEST(Blotter, LooksAtALineOfAnyLengthEquallyOftenForEachLetter) {
   for (const char* repeated : {"-p1 ",
                                "mysql -p1 ",
@@ -254,7 +254,7 @@ TEST(Blotter, LooksAtALineOfAnyLengthEquallyOftenForEachLetter) {
     EXPECT_LE(many, 1.5 * few + 1) << repeated;
     EXPECT_LE(many, 64) << repeated;
   }
-  const auto lines = [](std::size_t names) {  // each name asked for what stands in the lines below
+  const auto lines = [](std::size_t names) {  // earlier each name searched the lines below
     std::string text;
     for (std::size_t i = 0; i < names; ++i) text += "token: ";
     text += "{\n" + std::string(names, ' ');

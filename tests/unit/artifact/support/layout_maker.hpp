@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/artifact/support/layout_maker.hpp - writes OCI layouts blob by blob, right ones and wrong ones.
+// tests/unit/artifact/support/layout_maker.hpp - writes OCI layouts blob by blob, valid ones and faulty ones.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ class LayoutMaker {
   const std::string& path() const { return path_; }
   std::string blob_path(const std::string& digest) const;
 
-  /// Stores bytes; a descriptor of them.
+  /// Stores bytes; returns a descriptor of them.
   Json blob(const std::string& bytes, const std::string& media_type, const Json& annotations = Json::object());
   Json layer(const std::string& bytes, const std::string& role);
   Json manifest(const std::vector<Json>& layers, const Json& annotations = Json::object());
@@ -34,7 +34,7 @@ class LayoutMaker {
   Json roots_ = Json::array();
 };
 
-/// The descriptor with these annotations.
+/// Returns the descriptor with these annotations.
 Json annotated(Json descriptor, const Json& annotations);
 
 }  // namespace slipway::artifact::test

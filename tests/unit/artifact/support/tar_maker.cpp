@@ -34,7 +34,7 @@ std::string block_of(const TarHeader& entry, std::size_t size) {
   std::array<char, kBlock> block{};
   put(block, 0, 100, entry.name);
   put(block, 100, 8, octal(entry.mode, 7));
-  put(block, 108, 8, octal(1000, 7));  // an owner that must not arrive
+  put(block, 108, 8, octal(1000, 7));  // an owner that must not be applied
   put(block, 116, 8, octal(1000, 7));
   put(block, 124, 12, octal(size, 11));
   put(block, 136, 12, octal(entry.mtime, 11));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/artifact/support/tar_maker.hpp - writes tar headers by hand, honest ones and such as no tool would write.
+// tests/unit/artifact/support/tar_maker.hpp - writes tar headers by hand, valid ones and ones that no tool would write.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct TarHeader {
   std::map<std::string, std::string> pax = {};  ///< written as a pax header before it
 };
 
-/// The archive, ended by two zero blocks unless `ended` is false.
+/// Returns the archive, ended by two zero blocks unless `ended` is false.
 std::string tar_of(const std::vector<TarHeader>& entries, bool ended = true);
 
 std::string compress(const std::string& bytes, Compression compression);

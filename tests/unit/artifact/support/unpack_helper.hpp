@@ -40,7 +40,7 @@ inline Descriptor layer_of(const std::string& bytes, std::optional<std::uint64_t
   return layer;
 }
 
-/// Unpacks into DIR/out, or where `options` say.
+/// Unpacks into DIR/out, or as `options` say.
 inline Result<Unpacked> unpack_bytes(const TempDir& dir, const std::string& bytes,
                                      std::optional<UnpackOptions> options = {},
                                      std::optional<std::uint64_t> announced = {}) {

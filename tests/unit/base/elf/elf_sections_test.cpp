@@ -26,14 +26,14 @@ using testing::packed_zeros;
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
 
-/// The most memory that this process ever had, in MiB.
+/// Returns the peak memory of this process, in MiB.
 std::uint64_t peak_mib() {
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
   return static_cast<std::uint64_t>(used.ru_maxrss) >> 10U;
 }
 
-/// The file, made larger by a hole.
+/// A file, made larger by a hole.
 class File {
  public:
   File(const std::string& bytes, std::uint64_t size) {
@@ -66,7 +66,8 @@ TEST(ElfSections, OfThisProgramAreTheSameInAFileAndInMemory) {
   }
 }
 
-// A build's program of an image took the memory of the machine: slipway reads the modules that the build made.
+// Earlier a program of an image's build could exhaust the memory of the machine: slipway reads the modules that the
+// build made.
 TEST(ElfSections, AModuleWhoseNamesUnpackTo660MiBTakesNoMemory) {
   const std::string hostile =
       hostile_elf({{.name = "", .content = "vermagic=6.1"}}, SHF_COMPRESSED, packed_zeros(660 * kMiB));
@@ -84,7 +85,7 @@ TEST(ElfSections, AModuleWithLargePartsOfHolesIsRefused) {
   EXPECT_LT(peak_mib(), before + 64);
 }
 
-// With 0 for the number of sections, it stands in the first of them, and may be any.
+// When the number of sections is 0, the real number is in the first section, and may have any value.
 TEST(ElfSections, OfWhichThereAreMoreThanAFileHasAreRefused) {
   std::string bytes = hostile_elf({{.name = ".modinfo", .content = "vermagic=6.1"}});
   ASSERT_TRUE(module_info_of(bytes));

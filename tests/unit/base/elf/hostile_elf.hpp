@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/base/elf/hostile_elf.hpp - ELF files that say of themselves what they like.
+// tests/unit/base/elf/hostile_elf.hpp - ELF files with any claims about themselves.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct HostileSection {
   std::string content;
   std::uint32_t link = 0;
   std::uint64_t flags = 0;
-  std::uint64_t says_bytes = 0;  ///< 0: as many as it has
+  std::uint64_t says_bytes = 0;  ///< 0: the real size
 };
 
 template <class Record>
@@ -28,8 +28,8 @@ std::string bytes_of(const Record& record) {
   return bytes;
 }
 
-/// A shared library for x86_64 whose sections are these, from number 2 on; number 1 has their names.
-/// @param names_flags  SHF_COMPRESSED: their names are packed(), and so long in the file's own words
+/// Returns a shared library for x86_64 whose sections are these, from number 2 on; number 1 has their names.
+/// @param names_flags  SHF_COMPRESSED: the names are packed()
 inline std::string hostile_elf(std::vector<HostileSection> sections, std::uint64_t names_flags = 0,
                                std::string names = std::string(1, '\0')) {
   sections.insert(sections.begin(), HostileSection{});
@@ -74,8 +74,8 @@ inline std::string hostile_elf(std::vector<HostileSection> sections, std::uint64
   return bytes_of(header) + table + contents;
 }
 
-/// So many zeros as zlib packs them, 158 to 1, behind the head of a compressed section. @param bytes  258 times a
-/// number
+/// Returns this many zeros, packed by zlib, 158 to 1, after the header of a compressed section. @param bytes  a
+/// multiple of 258
 inline std::string packed_zeros(std::uint64_t bytes) {
   std::string packed = "\x78\x9c";
   unsigned bits = 0;
@@ -84,7 +84,7 @@ inline std::string packed_zeros(std::uint64_t bytes) {
     bits |= value << count;
     for (count += length; count >= 8; count -= 8, bits >>= 8U) packed += static_cast<char>(bits & 0xFFU);
   };
-  const auto put_code = [&](unsigned code, unsigned length) {  // the codes of Huffman begin with their highest bit
+  const auto put_code = [&](unsigned code, unsigned length) {  // Huffman codes begin with their highest bit
     for (unsigned i = length; i > 0; --i) put((code >> (i - 1)) & 1U, 1);
   };
   put(0b011, 3);            // the last block, with fixed codes

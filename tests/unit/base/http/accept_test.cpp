@@ -7,7 +7,7 @@ namespace slipway {
 namespace {
 
 TEST(Accept, PrefersWhatHasTheGreaterWeight) {
-  // As Prometheus 2.42 asks.
+  // The header of Prometheus 2.42.
   EXPECT_TRUE(
       prefers_openmetrics("application/openmetrics-text;version=1.0.0,application/openmetrics-text;version="
                           "0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1"));

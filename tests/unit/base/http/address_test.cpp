@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The address that a service listens on: the one that was asked for, whatever the kernel lacks. Who is a peer.
+// The address that a service listens on: always the requested one, whatever the kernel lacks. Also the identity of a
+// peer.
 #include "base/http/address.hpp"
 
 #include <cerrno>
@@ -22,7 +23,8 @@
 namespace slipway {
 namespace {
 
-/// Runs `body` in a process in which socket(2) has `number` for IPv6, as under ipv6.disable=1; 77: no seccomp here.
+/// Runs `body` in a process in which socket(2) fails with `number` for IPv6, as under ipv6.disable=1; 77: no seccomp
+/// here.
 int exit_without_ipv6(unsigned number, const std::function<bool()>& body) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -49,7 +51,7 @@ bool is_every_ipv4_address(const Fd& fd) {
          bound.sin_addr.s_addr == htonl(INADDR_ANY);
 }
 
-// "::1" became 0.0.0.0 there, so that everybody reached what was meant for this machine alone.
+// Earlier "::1" became 0.0.0.0 there, so that the whole network reached a listener that was meant for this machine.
 TEST(Listening, IsNeverOnMoreAddressesThanAskedForWhereIPv6IsMissing) {
   for (const unsigned number : {unsigned{EAFNOSUPPORT}, unsigned{EMFILE}, unsigned{EPERM}}) {
     const int status = exit_without_ipv6(number, [&] {
@@ -75,14 +77,14 @@ TEST(Listening, OnEveryAddressMeansEveryIPv4AddressOnlyWhereTheKernelHasNoIPv6) 
   EXPECT_EQ(exit_without_ipv6(EMFILE, [&] { return !all(); }), 0) << "a passing lack is an error";
 }
 
-// The advice was to end what has the port, whatever was wrong.
+// Earlier the advice for every error was to end the program that has the port.
 TEST(Listening, SaysWhatToDoAboutAnAddressThatThisMachineLacks) {
-  const auto listening = listen_on({.address = "192.0.2.1", .port = 8000});  // RFC 5737: nobody's
+  const auto listening = listen_on({.address = "192.0.2.1", .port = 8000});  // RFC 5737: not in use
   ASSERT_FALSE(listening);
   EXPECT_NE(listening.error().next.find("ip address"), std::string::npos) << to_text(listening.error());
 }
 
-// Each of 127.0.0.0/8 was a peer of its own, so that a local user had 2^24 of them.
+// Earlier each address of 127.0.0.0/8 was a separate peer, so a local user had 2^24 of them.
 TEST(PeerOf, AllOfLoopbackIsOne) {
   EXPECT_FALSE(peer("127.0.0.1").empty());
   for (const char* other : {"127.0.0.2", "127.255.255.254", "::1", "::ffff:127.9.9.9"})
@@ -126,8 +128,8 @@ TEST(OwnName, IsThatOfTheHost) {
   EXPECT_TRUE(is_own_name(std::string(name) + ":9400", own_names()));
 }
 
-/// Connects to `listener` as a user of this machine, and waits for the end of the pipe `pipe_ends`, of which it has no
-/// end for writing.
+/// Connects to `listener` as a user of this machine, and waits for the end of the pipe `pipe_ends`, whose writing end
+/// it closes.
 pid_t connect_as(uid_t user, const Fd& listener, const int (&pipe_ends)[2], int domain = AF_INET) {
   const pid_t child = ::fork();
   if (child != 0) return child;
@@ -149,7 +151,7 @@ std::string accepted_peer(const Fd& listener) {
   return peer_of_connection(accepted.get(), reinterpret_cast<const sockaddr*>(&from));
 }
 
-// All users of a machine were one peer, so that one of them used up what there was for another.
+// Earlier all users of a machine were one peer, so one of them could use up another's share.
 TEST(PeerOf, UsersOfThisMachineAreToldApart) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root becomes another user";
   for (const char* address : {"127.0.0.1", "::1"}) {
@@ -169,8 +171,8 @@ TEST(PeerOf, UsersOfThisMachineAreToldApart) {
   }
 }
 
-// A client elsewhere that connected from the port of a service here was taken for the user of that service: it used up
-// the password attempts of Prometheus and ended its connections.
+// Earlier a client elsewhere that connected from the port of a service here was taken for the user of that service: it
+// used up the password attempts of Prometheus and ended its connections.
 TEST(PeerOf, AClientElsewhereIsNotWhoListensOnItsPortHere) {
   const auto ports_of = [](const Fd& listener) {
     sockaddr_in6 bound{};
@@ -197,7 +199,7 @@ TEST(PeerOf, AClientElsewhereIsNotWhoListensOnItsPortHere) {
       local_user_of(reinterpret_cast<sockaddr*>(&client_of_six), reinterpret_cast<sockaddr*>(&listener_of_six)));
 }
 
-// The kernel says that a connection which its process has closed is root's.
+// The kernel reports root as the owner of a connection that its process has closed.
 TEST(PeerOf, WhoHasClosedAConnectionIsNotRoot) {
   const auto listener = listen_on({.address = "127.0.0.1"});
   ASSERT_TRUE(listener);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may read, while others guess.
+// Login of valid users while others guess.
 #include "base/http/basic_auth.hpp"
 
 #include <set>
@@ -19,7 +19,7 @@ using std::chrono::seconds;
 // "secret", with a cost of 4.
 constexpr const char* kHashOfSecret = "$2b$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW";
 
-/// In place of bcrypt: the hash of "secret" is "dear" and takes as long as one of 2^12 rounds, that of "other" is
+/// Stands in for bcrypt: the hash of "secret" is "dear" and takes as long as a hash of 2^12 rounds, that of "other" is
 /// "cheap".
 class Guessed : public ::testing::Test {
  protected:
@@ -41,8 +41,8 @@ class Guessed : public ::testing::Test {
   int guesses_ = 0;
 };
 
-// One budget for all let whoever asked most use it up: after each restart Prometheus waited for as long as somebody
-// guessed.
+// Earlier the peer with the most requests used up the one shared budget: after each restart Prometheus waited for as
+// long as another client guessed.
 TEST_F(Guessed, AHundredTimesASecondTheRightUserOfAnotherAddressGetsInAtOnce) {
   BasicAuth users = auth();
   for (int i = 0; i < 6000; ++i, now_ += milliseconds(10))
@@ -50,7 +50,7 @@ TEST_F(Guessed, AHundredTimesASecondTheRightUserOfAnotherAddressGetsInAtOnce) {
   EXPECT_EQ(users.check("prometheus", "ada", "secret", now_), Answer::right);
 }
 
-// The same of a crowd of addresses that were wrong before, each of them within its own ration.
+// The same for a crowd of addresses that were wrong before, each of them within its own share.
 TEST_F(Guessed, ByAHundredAddressesTheRightUserOfAnotherOneGetsInAtOnce) {
   BasicAuth users = auth();
   const auto wave = [&] {
@@ -60,7 +60,7 @@ TEST_F(Guessed, ByAHundredAddressesTheRightUserOfAnotherOneGetsInAtOnce) {
   EXPECT_EQ(users.check("prometheus", "ada", "secret", now_), Answer::right);
 }
 
-// Whoever is on a link made an address for each guess, and had a peer's ration with each.
+// Earlier a host on a link created an address for each guess, and had a peer's share with each.
 TEST_F(Guessed, ByAllAddressesOfALinkAsOftenAsByOne) {
   const auto tries_by = [this](const std::string& network) {
     BasicAuth users = auth({{"eve", "cheap"}});
@@ -77,7 +77,7 @@ TEST_F(Guessed, ByAllAddressesOfALinkAsOftenAsByOne) {
     EXPECT_GT(tries_by(networks), 50 * BasicAuth::kTriesPerSecond) << "a ration each: " << networks;
 }
 
-// A second's tries took 0.93 s of it, in which nobody was answered.
+// Earlier the allowed tries took 0.93 s of each second, in which no client was answered.
 TEST_F(Guessed, ByManyMostOfTheTimeIsLeftForAnswers) {
   BasicAuth users = auth();
   for (int i = 0; i < 60'000; ++i, now_ += milliseconds(1))
@@ -100,7 +100,7 @@ TEST_F(Guessed, AUserWhoWasRightOnceIsAnsweredWhoeverGuesses) {
   EXPECT_EQ(users.check("prometheus", "ada", "secret", now_), Answer::right);
 }
 
-// Guesses from all of a network used up what is there for others, so that Prometheus, which comes from another one, was
+// Earlier guesses from all addresses of a network used up the share of others, so Prometheus on another network was
 // refused for as long as they went on.
 TEST_F(Guessed, ByAllAddressesOfANetworkTheRightUserOfAnotherOneGetsInAtOnce) {
   BasicAuth users = auth();
@@ -118,7 +118,7 @@ TEST_F(Guessed, ByAllOfAnIPv6SiteTheRightUserOfAnotherOneGetsInAtOnce) {
   EXPECT_EQ(users.check(peer("2001:db8:2::1"), "ada", "secret", now_), Answer::right);
 }
 
-// The user of a machine who guessed was the same peer as its Prometheus.
+// Earlier a guessing user of a machine was the same peer as its Prometheus.
 TEST_F(Guessed, ByAUserOfThisMachineAnotherOneGetsInAtOnce) {
   BasicAuth users = auth();
   for (int i = 0; i < 6000; ++i, now_ += milliseconds(10)) (void)users.check("user 65534", "ada", guess(), now_);
@@ -126,7 +126,7 @@ TEST_F(Guessed, ByAUserOfThisMachineAnotherOneGetsInAtOnce) {
   EXPECT_EQ(users.check("user 0", "ada", "secret", now_), Answer::right);
 }
 
-/// A guess every 10 ms for 40 s, with each from another network.
+/// A guess every 10 ms for 40 s, each from another network.
 class GuessedWithoutEnd : public Guessed {
  protected:
   void guess_on(BasicAuth& users) {
@@ -142,7 +142,7 @@ class GuessedWithoutEnd : public Guessed {
   }
 };
 
-// A renewed certificate made all clients strangers again.
+// Earlier all clients became unknown again when a certificate was renewed.
 TEST_F(GuessedWithoutEnd, AUserWhoWasRightIsAnsweredByTheNextListenerAsWell) {
   (void)with_known({{"ada", "dear"}, {"bob", "cheap"}}).check("10.2.0.1", "ada", "secret", now_);
   for (const auto& [users, wanted] :
@@ -162,7 +162,7 @@ TEST_F(GuessedWithoutEnd, AFormerPasswordIsNotTakenWithAnotherHash) {
   EXPECT_EQ(with_known({{"eve", "cheap"}}).check("10.2.0.2", "ada", "other", now_), Answer::wrong) << "she is gone";
 }
 
-// Whoever changed a password on both sides waited for as long as somebody guessed.
+// Earlier a client whose password was changed on both sides waited for as long as another client guessed.
 TEST_F(GuessedWithoutEnd, AnotherPasswordIsTakenAtOnceFromWhereAnEarlierOneWasRight) {
   (void)with_known({{"ada", "cheap"}}).check("10.2.0.1", "ada", "other", now_);
   BasicAuth next = with_known({{"ada", "dear"}});
@@ -179,7 +179,7 @@ TEST_F(GuessedWithoutEnd, PeersThatWereRightAreRememberedUpToANumber) {
   EXPECT_TRUE(known_->peers.contains("peer " + std::to_string(2 * BasicAuth::kMostPeers - 1)));
 }
 
-// Where hashes are cheap, it is the number that is few.
+// When hashes are cheap, the number of tries is limited.
 TEST_F(Guessed, CheaplyAPeerHasFewTriesASecond) {
   BasicAuth users = auth({{"eve", "cheap"}});
   int tries = 0;
@@ -189,14 +189,14 @@ TEST_F(Guessed, CheaplyAPeerHasFewTriesASecond) {
   EXPECT_GE(tries, 9 * BasicAuth::kTriesPerSecond);
 }
 
-// Whoever mistyped a password may try again soon, also from the same address as one that guesses.
+// A user who mistyped a password may try again soon, even from the same address as a guessing client.
 TEST_F(Guessed, APeerThatWasWrongGetsInWithinSeconds) {
   BasicAuth users = auth();
   for (int i = 0; i < 100; ++i) (void)users.check("admin", "ada", guess(), now_);
   EXPECT_EQ(users.check("admin", "ada", "secret", now_ + seconds(5)), Answer::right);
 }
 
-// Unknown names took the first user's time: the time told which names there are.
+// Earlier an unknown name took the time of the first user's hash: the time showed which names exist.
 TEST_F(Guessed, ANameThatIsNotThereTakesTheTimeOfOneThatIs) {
   BasicAuth users = auth({{"ada", "dear"}, {"eve", "cheap"}});
   std::set<std::string> seen;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of too many connections goes.
+// The choice of the connection to close when there are too many.
 #include "base/http/connections.hpp"
 
 #include <vector>
@@ -33,7 +33,7 @@ TEST_F(ConnectionsTest, OfAPeersTooManyItsOldestGoes) {
   EXPECT_THAT(ended_, ElementsAre(1, 2));
 }
 
-// On loopback all users are one peer: one that only connected ended what Prometheus was being sent.
+// On loopback all users are one peer. Earlier a client that only connected ended the response to Prometheus.
 TEST_F(ConnectionsTest, ThoseThatHaveAskedForNothingGoFirst) {
   add("here")->asked = true;                 // 0
   for (int i = 0; i < 15; ++i) add("here");  // 1 to 15
@@ -46,7 +46,8 @@ TEST_F(ConnectionsTest, ThoseThatHaveAskedForNothingGoFirst) {
   EXPECT_EQ(ended_.back(), 0) << "all have asked, so the oldest";
 }
 
-// Of too many altogether the oldest went, whoever had most: a new client of a crowd put out one that had come alone.
+// Earlier the oldest of too many connections was closed, whatever its peer: a new client of a crowd displaced a single
+// client.
 TEST_F(ConnectionsTest, OfTooManyTheOldestOfThePeerThatHasTheMostGoes) {
   add("alone");                               // 0
   for (int i = 0; i < 15; ++i) add("first");  // 1 to 15

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one HTTP listener: who is answered, whatever others do; TLS and users; mistakes in a web-config file.
+// The one HTTP listener: the clients that it answers, whatever others do; TLS and users; mistakes in a web-config file.
 #include "base/http/http_listener.hpp"
 
 #include <cstdio>
@@ -53,7 +53,7 @@ Fd connected(std::uint16_t port) {
   return fd;
 }
 
-/// Until the other end closes, for 20 s at most.
+/// Reads until the other end closes, for 20 s at most.
 std::string rest_of(const Fd& fd) {
   std::string answer;
   char part[4096];
@@ -103,8 +103,8 @@ TEST(HttpListener, AnswersHealthOfAServiceThatHasOne) {
   EXPECT_THAT(exchange((*started)->port(), "POST /health HTTP/1.0\r\nContent-Length: 0\r\n\r\n"), HasSubstr("405"));
 }
 
-// DNS rebinding: a site lets its own name point to this machine, and its script reads what is answered. Only pages were
-// refused, and only to clients of the loopback network.
+// DNS rebinding: a site lets its own name point to this machine, and its script reads the answers. Earlier only pages
+// were refused, and only to clients of the loopback network.
 TEST(HttpListener, AnswersUnderNamesOfItsOwnOnly) {
   const auto pages = [](std::string_view path) -> std::optional<HttpPage> {
     if (path != "/") return std::nullopt;
@@ -131,8 +131,8 @@ TEST(HttpListener, AnswersUnderNamesOfItsOwnOnly) {
   EXPECT_THAT(answer("/metrics", "evil.example"), HasSubstr("`host_names`"));
 }
 
-/// Whatever the address is from which the listener is asked.
-/// @return the listener's answer; empty: there may be no network of this process alone
+/// Asks the listener from any address.
+/// @return the listener's answer; empty when a network of this process alone is not possible
 std::string answer_under(const std::string& address, const std::string& host) {
   if (::unshare(CLONE_NEWNET) != 0) return {};
   if (std::system(("ip link set lo up && ip address add " + address + "/32 dev lo").c_str()) != 0) return {};
@@ -165,8 +165,8 @@ TEST(HttpListener, AnswersNoForeignNameUnderAnyAddress) {
   }
 }
 
-/// As another user: connects again and again without a request until `fewest` connections were ended.
-/// @return the process, which holds the others until it is killed; it writes a letter to `ready` then
+/// Connects as another user, again and again without a request, until `fewest` connections were ended.
+/// @return the process, which holds the other connections until it is killed; it writes a letter to `ready` then
 pid_t flood_as(uid_t user, std::uint16_t port, int fewest, int ready) {
   const pid_t child = ::fork();
   if (child != 0) return child;
@@ -183,7 +183,8 @@ pid_t flood_as(uid_t user, std::uint16_t port, int fewest, int ready) {
   ::_exit(0);
 }
 
-// All of loopback was one peer, whose oldest connection went: a flood by any user ended the scrapes of Prometheus.
+// Earlier all of loopback was one peer, whose oldest connection was closed: a flood by any user ended the scrapes of
+// Prometheus.
 TEST(HttpListener, EndsNoConnectionForAnotherUsersFlood) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root becomes another user";
   const auto server = listener();
@@ -241,7 +242,7 @@ TEST(HttpListener, EndsWhatIsNoRequestOrIsTooLong) {
   EXPECT_THAT(exchange(server->port(), kGet), HasSubstr("a 1")) << "and goes on";
 }
 
-// 32 clients that never ended their request took the port for as long as they liked.
+// Earlier 32 clients that never ended their request blocked the port for any length of time.
 class SlowClients : public ::testing::TestWithParam<int> {};
 
 TEST_P(SlowClients, KeepNobodyFromAnAnswer) {
@@ -257,7 +258,7 @@ TEST_P(SlowClients, KeepNobodyFromAnAnswer) {
 
 INSTANTIATE_TEST_SUITE_P(Number, SlowClients, ::testing::Values(32, 200));
 
-// Each scrape copied the page: 64 clients that never read held 64 copies.
+// Earlier each scrape copied the page: 64 clients that never read held 64 copies.
 TEST(HttpListener, SendsATextWithoutACopy) {
   const auto page = std::make_shared<const std::string>(std::string(16 << 20, 'a'));
   auto started = HttpListener::start({}, [&page]() -> HttpText { return page; });
@@ -275,7 +276,7 @@ TEST(HttpListener, SendsATextWithoutACopy) {
   EXPECT_EQ(page.use_count(), 1) << "who has gone has none any more";
 }
 
-// Each byte in time kept a connection open for as long as its client liked.
+// Earlier a client that sent each byte just in time kept a connection open for any length of time.
 TEST(HttpListener, EndsAClientThatSendsALetterNowAndThen) {
   const auto server = listener();
   const Fd slow = connected(server->port());
@@ -303,7 +304,7 @@ class WithFiles : public ::testing::Test {
   TempDir folder_;
 };
 
-// The listener of one certificate closed the socket for the next.
+// Earlier the listener of one certificate closed the socket for the next.
 TEST(HttpListener, LeavesASocketThatItWasGivenToTheNextOne) {
   const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   EXPECT_EQ(HttpListener::start({.socket = socket.get()}, [] { return text(""); }).error().code, ErrorCode::invalid)
@@ -355,7 +356,7 @@ TEST_F(WebConfigFile, NamesEachMistakeByItsLine) {
   EXPECT_EQ(read_web_config("/dev/zero").error().code, ErrorCode::invalid);
 }
 
-// yaml-cpp's own reader has no limits of values and aliases.
+// yaml-cpp's own reader has no limits for values and aliases.
 TEST_F(WebConfigFile, IsReadWithinLimits) {
   EXPECT_THAT(mistake("a: " + std::string(100, '[') + std::string(100, ']') + "\n").what, HasSubstr("nested deeper"));
   std::string many = "basic_auth_users:\n";
@@ -368,13 +369,13 @@ TEST_F(WebConfigFile, IsReadWithinLimits) {
   EXPECT_THAT(mistake(aliases).what, HasSubstr("is not read"));
 }
 
-// The state of the files was taken after they had been read: what came in between was served, and never noticed.
+// Earlier the state of the files was taken after they had been read: a change in between was never noticed.
 TEST_F(WebConfigFile, IsAnotherOneWhenItChangedAfterItWasRead) {
   const std::string text = std::string("basic_auth_users: {ada: '") + kHash + "'}\n";
   const auto read = read_web_config(config(text));
   ASSERT_TRUE(read) << to_text(read.error());
   EXPECT_FALSE(read->changed());
-  folder_.file("next.yaml", text);  // of the same size, as of another user
+  folder_.file("next.yaml", text);  // with the same size, as another user's file could have
   std::filesystem::rename(folder_.at("next.yaml"), folder_.at("web.yaml"));
   EXPECT_TRUE(read->changed());
   const auto again = read_web_config(folder_.at("web.yaml").string());
@@ -383,7 +384,7 @@ TEST_F(WebConfigFile, IsAnotherOneWhenItChangedAfterItWasRead) {
   EXPECT_TRUE(again->changed());
 }
 
-// The file was looked for on the machine that the service ran on.
+// Earlier the file was looked up on the machine that the service ran on.
 TEST_F(WebConfigFile, IsOneOfTheRoot) {
   folder_.file("root/etc/web.yaml",
                "tls_server_config: {cert_file: cert.pem, key_file: /etc/key.pem, client_ca_file: link.pem, "
@@ -404,7 +405,7 @@ TEST_F(WebConfigFile, IsOneOfTheRoot) {
   EXPECT_TRUE(read->changed());
 }
 
-// A key that every user of the machine could read was served with.
+// Earlier a key that every user of the machine could read was used.
 TEST_F(WebConfigFile, WithAPrivateKeyThatEverybodyMayReadIsRefused) {
   folder_.file("cert.pem", "a certificate");
   folder_.file("key.pem", "a key");
@@ -418,7 +419,7 @@ TEST_F(WebConfigFile, WithAPrivateKeyThatEverybodyMayReadIsRefused) {
   EXPECT_TRUE(read_web_config(file));
 }
 
-// Whoever could write the file, or what it names, decided who is answered.
+// A user who can write the file, or the files that it names, decides which clients are answered.
 TEST_F(WebConfigFile, OfAnotherUserIsRefused) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   folder_.file("cert.pem", "a certificate");
@@ -435,7 +436,7 @@ TEST_F(WebConfigFile, OfAnotherUserIsRefused) {
   }
 }
 
-// An emptied file opened the gauges to everybody.
+// Earlier an emptied file opened the gauges to all clients.
 TEST_F(WebConfigFile, ThatAsksForNothingIsRefused) {
   for (const char* text : {"", "{}\n", "# nothing\n"}) {
     folder_.file("empty.yaml", text);
@@ -458,7 +459,7 @@ TEST_F(WebConfigFile, AsksForAUserAndAPassword) {
   EXPECT_TRUE(server->files_changed());
 }
 
-// Whoever guessed kept the one with the right password out from the moment that a certificate was renewed.
+// Earlier guessing clients blocked the user with the right password from the renewal of a certificate on.
 TEST_F(WebConfigFile, ThatIsReadAnewKeepsWhoWasRight) {
   const std::string text = std::string("basic_auth_users: {ada: '") + kHash + "'}\n";
   const auto known = std::make_shared<KnownClients>();
@@ -523,7 +524,7 @@ TEST_F(WebConfigFile, AsksForACertificateOfTheClient) {
   }
 }
 
-/// How often the threads of this process other than the caller's went to sleep.
+/// Returns the number of times that the other threads of this process went to sleep.
 long sleeps_of_other_threads() {
   long all = 0;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -535,7 +536,7 @@ long sleeps_of_other_threads() {
   return all;
 }
 
-// Its thread woke up four times a second, whether somebody was connected or not.
+// Earlier its thread woke up four times a second, even without clients.
 TEST(HttpListener, SleepsWhileNobodyIsConnected) {
   const auto here = listener();
   EXPECT_THAT(exchange(here->port(), kGet), HasSubstr("a 1\n"));

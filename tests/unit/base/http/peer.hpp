@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/base/http/peer.hpp - who an address is to the listener.
+// tests/unit/base/http/peer.hpp - the listener's peer for an address.
 #pragma once
 
 #include <string>

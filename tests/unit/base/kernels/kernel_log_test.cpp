@@ -14,7 +14,7 @@ TEST(KernelMessage, IsTheTextOfARecordOfTheKernel) {
   EXPECT_EQ(kernel_message("0,1,1,-;"), "");
 }
 
-// Linux gives what a program writes to /dev/kmsg the facility 1 (user), or the one that it asks for, but never 0.
+// Linux gives a program's message to /dev/kmsg the facility 1 (user), or the requested one, but never 0.
 TEST(KernelMessage, IsNothingThatAProgramWrote) {
   for (const std::string number : {"8", "11", "12", "15", "30", "191", "4294967300", "-1", "+3", " 3", "", "x"})
     EXPECT_FALSE(kernel_message(number + ",1,1,-;NVRM: Xid")) << number;

@@ -13,7 +13,7 @@ namespace {
 using slipway::testing::FakeHost;
 using ::testing::HasSubstr;
 
-// As grub-mkconfig of Debian 12 writes it, shortened.
+// The text of Debian 12's grub-mkconfig, shortened.
 std::string grub_cfg(const std::string& fallback) {
   return "if [ -s $prefix/grubenv ]; then\n  set have_grubenv=true\n  load_env\nfi\n"
          "if [ \"${next_entry}\" ] ; then\n   set default=\"${next_entry}\"\n   set next_entry=\n"
@@ -124,7 +124,7 @@ TEST_F(NextBootTest, OfSystemdBootLeavesCountersOut) {
   EXPECT_EQ(next(), "6.1.0-50-amd64");
 }
 
-// A megabyte as a release, two hundred times, kept a privileged `slipway status` busy for minutes.
+// Earlier a release name of a megabyte, two hundred times, kept a privileged `slipway status` busy for minutes.
 TEST_F(NextBootTest, OfHostileEntriesIsSoonOver) {
   for (int i = 0; i < 1000; ++i)
     host.file("/boot/loader/entries/" + std::to_string(i) + ".conf", "version " + std::string(10'000, '1') + "a\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/base/log/journal_socket.hpp - stands for journald: a datagram socket, and its entries taken apart.
+// tests/unit/base/log/journal_socket.hpp - stands in for journald: a datagram socket, and its entries, parsed.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace slipway::testing {
 
-/// The fields of an entry of journald's native protocol. @throws std::runtime_error when it is none
+/// Returns the fields of an entry in journald's native protocol. @throws std::runtime_error when it is invalid
 inline std::map<std::string, std::string> fields_of(const std::string& entry) {
   std::map<std::string, std::string> fields;
   for (std::size_t at = 0; at < entry.size();) {
@@ -52,7 +52,7 @@ class JournalSocket {
   ~JournalSocket() { ::close(fd_); }
 
   std::string path() const { return folder_.at("journal").string(); }
-  /// The next entry; empty: there is none. What was sent before is there already.
+  /// Returns the next entry; empty: there is none. Entries that were sent before are available at once.
   std::string entry() const {
     std::string bytes(1 << 16, '\0');
     const ssize_t got = ::recv(fd_, bytes.data(), bytes.size(), MSG_DONTWAIT);

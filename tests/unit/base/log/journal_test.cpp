@@ -34,7 +34,7 @@ TEST(JournalEntry, HasTheLengthOfAValueWithLineEnds) {
   EXPECT_TRUE(journal_entry(event).starts_with(std::string("MESSAGE\n\7\0\0\0\0\0\0\0one\ntwo\nPRIORITY=4\n", 35)));
 }
 
-// A message that brings a line "PRIORITY=0" is a message, and no field.
+// A line "PRIORITY=0" inside a message is not a field.
 TEST(JournalEntry, TakesNoFieldsFromAMessage) {
   LogEvent event = warning();
   event.message = "x\nPRIORITY=0\n\x1b[2J";

@@ -20,14 +20,14 @@ using slipway::testing::JournalSocket;
 using slipway::testing::TempDir;
 using ::testing::MatchesRegex;
 
-/// Standard error is another descriptor for as long as this lives.
+/// Replaces standard error by another descriptor during its lifetime.
 class StandardErrorIs {
  public:
   explicit StandardErrorIs(int descriptor) : before_(::dup(STDERR_FILENO)) { ::dup2(descriptor, STDERR_FILENO); }
   StandardErrorIs(const StandardErrorIs&) = delete;
   StandardErrorIs& operator=(const StandardErrorIs&) = delete;
   ~StandardErrorIs() { ::dup2(before_.get(), STDERR_FILENO); }
-  /// As systemd writes it into JOURNAL_STREAM.
+  /// Returns the form that systemd writes into JOURNAL_STREAM.
   static std::string stream() {
     struct stat info {};
     ::fstat(STDERR_FILENO, &info);
@@ -42,7 +42,7 @@ LogEvent of_mig(LogLevel level, std::string message) { return {level, "mig", "pl
 
 class LogTest : public ::testing::Test {
  protected:
-  /// What a log with these settings writes to a file as standard error.
+  /// Returns the log with these settings, written to a file as standard error.
   std::string written(const LogSettings& settings, const LogPlace& place, const std::vector<LogEvent>& events) const {
     const std::string path = folder_.at("err").string();
     {
@@ -56,7 +56,7 @@ class LogTest : public ::testing::Test {
     text << in.rdbuf();
     return text.str();
   }
-  /// What it writes to a terminal.
+  /// Returns the log as written to a terminal.
   static std::string drawn(const LogEvent& shown) {
     int master = -1;
     int slave = -1;
@@ -67,7 +67,7 @@ class LogTest : public ::testing::Test {
       const StandardErrorIs standard_error(slave);
       Log({LogFormat::text, LogLevel::debug}, {.journal_stream = nullptr}).write(shown);
     }
-    // A terminal hands on what was written piece by piece; the line's end comes last.
+    // A terminal delivers the text piece by piece; the line's end comes last.
     std::string text;
     std::array<char, 1024> piece{};
     while (!text.ends_with('\n')) {
@@ -122,7 +122,7 @@ TEST_F(LogTest, HasColourOnATerminalAndNoneWhereItIsNotWanted) {
   EXPECT_EQ(written({}, {.journal_stream = nullptr}, {of_mig(LogLevel::warning, "busy")}), "mig: warning: busy\n");
 }
 
-/// The standard error of the inner function is what JOURNAL_STREAM names.
+/// The inner function's standard error is the one that JOURNAL_STREAM names.
 class JournaledLogTest : public LogTest {
  protected:
   std::string written_under_systemd(LogFormat format, const std::string& socket, const LogEvent& shown) const {

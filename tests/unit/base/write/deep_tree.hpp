@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/base/write/deep_tree.hpp - a tree as an image may have it: folders in folders, deeper than any path is
+// tests/unit/base/write/deep_tree.hpp - a tree as an image may contain it: nested folders, deeper than any path is
 // long.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace slipway::testing {
 
-/// Makes `folder`, and in it `depth` folders "d" in each other, each with a file "f" beside the next.
+/// Creates `folder`, and in it `depth` nested folders "d", each with a file "f" beside the next.
 inline void make_deep_tree(const std::string& folder, unsigned depth) {
   ASSERT_EQ(::mkdir(folder.c_str(), 0755), 0) << folder;
   Fd at(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

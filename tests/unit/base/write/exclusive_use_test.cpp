@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locks that a change takes, and services that it quiesces: answers that are no agreement, and names that are none.
+// Locks that a change takes, and services that it quiesces: answers that do not agree, and invalid names.
 #include "base/write/exclusive_use.hpp"
 
 #include <filesystem>
@@ -29,7 +29,7 @@ Action change(std::vector<std::string> exclusives, bool quiesces = false) {
                          .quiesces_services = quiesces});
 }
 
-/// A control socket that gives one answer to whoever asks; empty: it hangs up.
+/// A control socket that gives one answer to every client; empty: it hangs up.
 class FakeService {
  public:
   FakeService(const Host& host, const std::string& name, std::string answer) : answer_(std::move(answer)) {
@@ -50,7 +50,7 @@ class FakeService {
     ::shutdown(listening_.get(), SHUT_RDWR);
     if (thread_.joinable()) thread_.join();
   }
-  /// The one who asked has hung up.
+  /// True when the client has hung up.
   bool is_released() {
     thread_.join();
     char letter = 0;

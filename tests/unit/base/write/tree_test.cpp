@@ -25,9 +25,9 @@ using slipway::testing::TempDir;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr unsigned kDeep = 5'000;  // of a path that is longer than the kernel takes
+constexpr unsigned kDeep = 5'000;  // for a path that is longer than the kernel accepts
 
-/// So many descriptors and no more, until the end of the test.
+/// Limits the process to this number of descriptors, until the end of the test.
 class FewDescriptors {
  public:
   explicit FewDescriptors(rlim_t most) {
@@ -94,8 +94,8 @@ TEST(WalkTree, EndsWithAnErrorWhereFoldersAreNestedTooDeep) {
   EXPECT_LE(seen, 2 * kDeepestFolder);
 }
 
-// It called itself for each folder, with an open descriptor and a path for each: the program ended by SIGSEGV, or with
-// "Too many open files", and such an image could never be mended.
+// Earlier it recursed for each folder, with an open descriptor and a path for each: the program ended by SIGSEGV, or
+// with "Too many open files", and such an image could never be repaired.
 TEST(RemoveTree, TakesAnyDepthWithFewDescriptors) {
   const TempDir folder;
   make_deep_tree(folder.at("deep").string(), kDeep);
@@ -130,8 +130,8 @@ TEST(RemoveTree, TakesLinksAndNotWhatTheyLeadTo) {
   EXPECT_TRUE(fs::exists(folder.at("kept/file")));
 }
 
-// Trees of any form: deep, wide, with links that lead anywhere. A walk sees what std::filesystem sees, and a removal
-// leaves nothing of the tree and all of what is outside of it.
+// Trees of any form: deep, wide, with links that lead anywhere. A walk finds the same entries as std::filesystem, and a
+// removal deletes the whole tree and nothing outside of it.
 TEST(TreeProperty, HoldsForTreesOfAnyForm) {
   std::mt19937 random(20'261'128);
   for (int round = 0; round < 60; ++round) {

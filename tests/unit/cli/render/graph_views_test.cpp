@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using Names = std::vector<std::string>;
 
-/// Components in their order, each with what it requires and what it only comes after.
+/// Components in their order, each with its requirements and those that it only comes after.
 struct Waiting {
   std::string name;
   Names requires_ = {};
@@ -46,7 +46,7 @@ Graph whole_node() {
                    {"validator", {"driver"}, {"dcgm", "deviceplugin", "gfd"}}});
 }
 
-/// Twelve, the last of which waits for all others.
+/// Returns twelve components, the last of which waits for all others.
 Graph twelve() {
   std::vector<Waiting> all;
   Names before;

@@ -18,7 +18,7 @@ using ::testing::StartsWith;
 constexpr std::uint64_t kMiB = 1 << 20;
 const ProgressMeter::Time kBegin{std::chrono::hours(5)};
 
-/// A step at such times after its begin, in MiB.
+/// Returns the meter of a step with this progress, in MiB at these times after its start.
 ProgressMeter unpacked_to(const std::vector<std::pair<std::chrono::milliseconds, std::uint64_t>>& reports,
                           std::uint64_t total, const std::string& label = "unpack userspace") {
   ProgressMeter meter("driver");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/core/action/action_fixture.hpp - an empty root and a hand-turned engine: check, capture, stage, perform,
-// undo.
+// tests/unit/core/action/action_fixture.hpp - an empty root and an engine that a test steps by hand: check, capture,
+// stage, perform, undo.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@
 
 namespace slipway::core {
 
-/// Writes what a test put into `trees`, by digest of the layer, and counts.
+/// Writes the contents that a test puts into `trees`, by digest of the layer, and counts the calls.
 class FakeStager final : public LayerStager {
  public:
   Status stage(const Json& layer, const std::string& into) override;
@@ -28,8 +28,8 @@ class FakeStager final : public LayerStager {
     return layer_key(layer) == failed_layer ? failure : std::nullopt;
   }
 
-  std::map<std::string, std::map<std::string, std::string>> trees;  ///< digest or build name: path to content
-  std::string failed_layer;                                         ///< layer_key() of the build that failed
+  std::map<std::string, std::map<std::string, std::string>> trees;  ///< content by path, by digest or build name
+  std::string failed_layer;                                         ///< layer_key() of the failed build
   std::optional<Error> failure;
   std::optional<Error> stage_error;
   int calls = 0;
@@ -55,12 +55,12 @@ class ActionTest : public ::testing::Test {
     return **found;
   }
   Check check(const Action& action);
-  /// As the engine does it, one action at a time; fails the test when a step does. @return the captured image
+  /// Applies like the engine, one action at a time; fails the test when a step fails. @return the captured image
   Image apply(const Action& action);
-  /// Like apply() when something is to be done; remembers record and original as the engine does.
+  /// Like apply() when there is something to do; keeps record and original like the engine.
   Image apply_and_remember(const Action& action);
   void restore(const Action& action, const Image& image);
-  /// Removal: what slipway first found comes back, and nothing of slipway's bookkeeping stays.
+  /// Removes: the original content is restored, and slipway's records are deleted.
   void take_away(const Action& action);
   void drop_bookkeeping();
 };

@@ -15,7 +15,7 @@
 
 namespace slipway::core {
 
-/// Files, /proc, /sys and /dev are the root's; run() goes to a small systemd or to the programs that a test adds.
+/// Files, /proc, /sys and /dev are the root's; run() uses a small systemd or the programs that a test adds.
 class FakeMachine final : public Host {
  public:
   using Program = std::function<ProcessOutput(const std::vector<std::string>& argv)>;

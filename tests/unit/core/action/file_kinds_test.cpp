@@ -141,11 +141,11 @@ TEST_F(FileAction, StageThenUnstageLeavesTheRootAsItWas) {
 TEST_F(FileAction, PerformsASecondTimeAfterACrash) {
   const Action action = desired("x");
   apply(action);
-  ASSERT_TRUE(kind(action).stage(action, context).ok());  // the crash came between the journal and here
+  ASSERT_TRUE(kind(action).stage(action, context).ok());  // a crash between the journal and this line
   EXPECT_TRUE(kind(action).perform(action, context).ok());
   EXPECT_FALSE(root.has("/etc/modprobe.d/x.conf.slipway-new"));
   ASSERT_TRUE(fs.remove("/etc/modprobe.d/x.conf").ok());
-  EXPECT_TRUE(kind(action).perform(action, context).ok());  // and here before stage
+  EXPECT_TRUE(kind(action).perform(action, context).ok());  // and between this line and stage
   EXPECT_EQ(root.content("/etc/modprobe.d/x.conf"), "x");
 }
 
@@ -267,7 +267,7 @@ TEST_F(RemoveAction, DoesNotRemoveAFolderWithSomethingInIt) {
 
 class ServiceFileAction : public ActionTest {};
 
-// The labels that gfd's service had written outlived the component's removal.
+// Earlier the labels that gfd's service had written outlived the component's removal.
 TEST_F(ServiceFileAction, IsWrittenByOthersAndGoesWithTheComponent) {
   root.put("/etc/other", "x");
   const std::string before = root.listing(kFiles);
@@ -307,7 +307,7 @@ TEST(ActionKinds, AnUnknownKindIsAnErrorThatListsThoseThereAre) {
   EXPECT_THAT(found.error().what, ::testing::AllOf(::testing::HasSubstr("file"), ::testing::HasSubstr("merge")));
 }
 
-// Issue 6: an ordinary user's plan of a machine planned to give every file to that user.
+// Issue 6: an ordinary user's plan of a machine gave every file to that user.
 TEST(FindOwner, OfSomebodyElsesRootIsWhatItsOwnerWouldChoose) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
   const test::TempRoot root;

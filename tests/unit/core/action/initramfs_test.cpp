@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trigger initramfs: which initrds a root has, and what its own tools are told.
+// The trigger initramfs: the initrds of a root, and the command lines of its own tools.
 #include <filesystem>
 
 #include <gmock/gmock.h>
@@ -57,10 +57,10 @@ TEST_F(InitramfsTrigger, TakesDracutForAnImageOfItsOwn) {
             "--force --kver 6.1 --no-hostonly --reproducible /boot/initramfs-6.1.img\n");
 }
 
-/// Writes its options into the file that it is to make.
+/// Writes its options into the file that it should create.
 constexpr const char* kDracut = "for image; do :; done; echo \"$@\" > $image\n";
 
-// It was skipped, "the root has no initrd for kernel 6.1 in /boot", and that initrd kept nouveau.
+// Earlier it was skipped with "the root has no initrd for kernel 6.1 in /boot", and that initrd kept nouveau.
 TEST_F(InitramfsTrigger, MakesTheInitrdOfABootableContainerBesideItsKernel) {
   const std::string image = "/usr/lib/modules/6.12.0-55.el10.x86_64/initramfs.img";
   root.put(image, "old");

@@ -110,7 +110,7 @@ TEST_F(DeviceNodeAction, BelongsToTheGroupThatItIsGivenAndElseToWhomItBelongs) {
   EXPECT_EQ(live_check(uvm).standing, Standing::satisfied);
 }
 
-// The group comes from a file of the same plan, by the trigger `sysusers`.
+// The group comes from a file in the same plan, through the trigger `sysusers`.
 TEST_F(DeviceNodeAction, IsPlannedBeforeItsGroupIsThereAndNotMade) {
   const Action node = action::device_node({.path = "/dev/acme", .major = 1, .minor = 3, .group = "acme"});
   EXPECT_EQ(live_check(node).standing, Standing::change);
@@ -126,7 +126,7 @@ TEST_F(DeviceNodeAction, IsPlannedBeforeItsGroupIsThereAndNotMade) {
   EXPECT_EQ(live_check(node).summary, "give /dev/acme to root:acme") << "a group that is made by a trigger of the plan";
 }
 
-// A machine without systemd makes its groups another way; the plan says so, and goes on.
+// A machine without systemd creates its groups in another way; the plan notes that, and continues.
 TEST_F(DeviceNodeAction, IsPlannedWhereNothingCanMakeItsGroup) {
   const auto prospect = Trigger("sysusers").foresee(machine);
   ASSERT_TRUE(prospect.ok()) << to_text(prospect.error());
@@ -186,7 +186,7 @@ TEST_F(KernelModuleAction, OneThatWasLoadedBeforeIsNotUnloaded) {
   EXPECT_TRUE(kind(action).restore(action, image, live).ok());
 }
 
-// A machine with driver 1 loaded: nvidia, and on top of it nvidia_uvm and nvidia_modeset, which nvidia_drm needs.
+// A machine with driver 1 loaded: nvidia, which nvidia_uvm and nvidia_modeset need; nvidia_drm needs nvidia_modeset.
 class LoadedModules : public LiveActionTest {
  protected:
   void SetUp() override {
@@ -242,7 +242,7 @@ TEST(ModuleFailure, ExplainsWhatTheKernelSaid) {
   EXPECT_THAT(text(EPERM, {}), HasSubstr("CAP_SYS_MODULE"));
 }
 
-// "loading modules is not allowed here" sent people to look for CAP_SYS_MODULE.
+// Earlier "loading modules is not allowed here" made users look for CAP_SYS_MODULE.
 TEST(ModuleFailure, NamesTheKernelParameterThatForbidsTheModule) {
   const auto text = [](const std::string& module, const std::vector<std::string>& messages) {
     return to_text(load_failure(module, "6.1.0", EPERM, messages, "ro module_blacklist=nouveau,nvidia_uvm quiet\n"));
@@ -254,7 +254,7 @@ TEST(ModuleFailure, NamesTheKernelParameterThatForbidsTheModule) {
   EXPECT_THAT(text("acme", {"Module nouveau is blacklisted"}), HasSubstr("names it, or a module that it needs"));
 }
 
-// "not installed for kernel 6.1.0: run depmod" was said of modules that are there.
+// Earlier the error for existing modules was "not installed for kernel 6.1.0: run depmod".
 TEST_F(LoadedModules, ThatALineOfModprobeKeepsFromLoadingAreRefusedWithThatLine) {
   root.put("/proc/sys/kernel/osrelease", "6.1.0\n");
   root.make_folder("/lib/modules/6.1.0");
@@ -281,7 +281,7 @@ TEST(ModuleFailure, NamesTheHoldersOfAModuleInUse) {
   EXPECT_THAT(to_text(error), HasSubstr("5 in all"));
 }
 
-// What a program wrote to /dev/kmsg decided why a module could not be loaded, and what to do about it.
+// Earlier a program's text in /dev/kmsg could determine the reason and the remedy for a module that does not load.
 TEST(KernelLog, HasWhatTheKernelWroteAndNothingOfPrograms) {
   TempRoot root;
   root.put("/dev/kmsg", "6,1,1,-;before\n");

@@ -57,7 +57,7 @@ TEST(MergeJson, ABrokenFileIsAnErrorWithItsPlace) {
   EXPECT_EQ(refused("json", "{\"a\": " + deep, {{"c", 1}}).code, ErrorCode::invalid);
 }
 
-// Json::parse() throws another error for the number, and ends the program for the lists.
+// Json::parse() throws a different error for the number, and crashes the program for the lists.
 TEST(JsonFault, IsFoundWithItsPlaceWhateverItIs) {
   EXPECT_FALSE(find_json_fault(R"({"a": [1, 2.5e300, null], "b": {"c": true}})"));
   const auto number = find_json_fault("{\"x\": 1e400}");
@@ -74,7 +74,7 @@ TEST(JsonFault, IsFoundWithItsPlaceWhateverItIs) {
   EXPECT_TRUE(find_json_fault(""));
 }
 
-// The number was an exception that nobody caught, the lists and the dotted keys ended slipway by a signal.
+// Earlier the number was an uncaught exception, and lists and dotted keys crashed slipway.
 TEST(MergeJson, ThatNoProgramCouldReadIsAnErrorWithItsPlace) {
   EXPECT_THAT(refused("json", "{\n\"x\": 1e400}", {{"a", 1}}).what, HasSubstr("number overflow parsing '1e400'"));
   const std::string lists = "{\"x\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}";
@@ -89,7 +89,7 @@ TEST(MergeToml, KeysWithTooManyPartsAreAnErrorWithTheirPlace) {
     const Error error = refused("toml", "# a comment.with.dots\n" + key, {{"c", 1}});
     EXPECT_THAT(error.what, HasSubstr("a key has more than 32 parts"));
   }
-  // Up to two quotes before the three that close a text are part of it; what follows was taken for text as well.
+  // Up to two quotes before the closing three belong to the text; earlier the rest was taken for text too.
   for (const std::string closing : {R"(x = ["""a"""", """b"""])", R"(x = ["""a""""", '''b''''])"})
     EXPECT_THAT(refused("toml", closing + "\n" + dots + " = 1\n", {{"c", 1}}).what, HasSubstr("more than 32 parts"));
   const std::string text = "text = \"\"\"" + std::string(100, '.') + "\"\"\" # " + std::string(100, '.') +
@@ -140,7 +140,7 @@ TEST(MergeToml, AddsToInlineAndDottedTablesInTheirOwnWay) {
   EXPECT_EQ(set_in("toml", "[a.b]\nx = 1\n", {{"a", {{"y", 2}}}}), "[a.b]\nx = 1\n\n[a]\ny = 2\n");
 }
 
-// toml++ let the compiler assume that no such letter stands where white space may.
+// toml++ let the compiler assume that no such letter is at a place for white space.
 TEST(MergeToml, TakesLettersOfAllLanguagesWhereWhiteSpaceMayStand) {
   const std::string text = "a = \"\"\"one\\\n  \u00fc\u042d\"\"\"\n";
   EXPECT_EQ(set_in("toml", text, {{"b", 1}}), text + "b = 1\n");
@@ -224,7 +224,7 @@ TEST(MergeUndo, LeavesAKeyThatNoLongerHoldsOurs) {
   EXPECT_EQ(*undo_keys(touched, "toml", edited.records, "f"), "a = 7\nb = 2\n");
 }
 
-// An image's state with an empty key ended slipway, and one without a key was read past its end.
+// Earlier an image's state with an empty key ended slipway, and one without a key was read past its end.
 TEST(MergeUndo, RefusesRecordsThatItNeverMade) {
   const Json whole = edit("json", "{}", {{"a", {{"b", 1}}}}).records.at(0);
   ASSERT_TRUE(check_records(Json::array({whole}), "ours", "/etc/file").ok());
@@ -248,7 +248,7 @@ TEST(MergeUndo, RefusesRecordsThatItNeverMade) {
   EXPECT_FALSE(check_records({{"a", 1}}, "ours", "/etc/file").ok());
 }
 
-// Each record had the file parsed anew: hours for a file of a megabyte.
+// Earlier the file was parsed again for each record: hours for a file of a megabyte.
 TEST(MergeUndo, ParsesTheFileOnceForAllKeysThatNoLongerHoldOurs) {
   Json document;
   for (int i = 0; i < 1000; ++i) document["name-" + std::to_string(i)] = std::string(2000, 'x');
@@ -266,7 +266,7 @@ TEST(MergeUndo, WorksAroundEditsNextToIt) {
   std::string touched = edited.bytes;
   touched.replace(touched.find("x = 1"), 5, "x = 9 # mine");
   EXPECT_EQ(*undo_keys(touched, "toml", edited.records, "f"), "[a]\nx = 9 # mine\n");
-  touched += "mine = 3\n";  // now the section is not ours alone
+  touched += "mine = 3\n";  // now the section is no longer slipway's alone
   EXPECT_EQ(*undo_keys(touched, "toml", edited.records, "f"), "[a]\nx = 9 # mine\n\n[n]\nmine = 3\n");
 }
 
@@ -281,7 +281,7 @@ class MergeProperties : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Formats, MergeProperties, ::testing::Values("json", "toml", "yaml"),
                          [](const auto& test) { return test.param; });
 
-/// What the document is to say after one key.
+/// Returns the expected document after setting one key.
 Json still_planned(Json document, const Key& key, const Json& value) {
   Json* at = &document;
   for (const std::string& name : key) {
@@ -292,7 +292,7 @@ Json still_planned(Json document, const Key& key, const Json& value) {
   return document;
 }
 
-/// As the keys of one `set` object are: none leads through another.
+/// Adds a key unless one is inside another, as in the keys of one `set` object.
 void add_unless_one_is_within_another(std::vector<DesiredKey>& desired_keys, DesiredKey desired) {
   for (const DesiredKey& other : desired_keys) {
     const std::size_t common = std::min(other.key.size(), desired.key.size());
@@ -358,7 +358,7 @@ TEST_P(MergeProperties, SetThenUndoGivesTheOldBytes) {
   EXPECT_GT(done, kRounds / 2);
 }
 
-// Two components set keys in one file; whichever goes first, the other's keys stay, and in the end nothing is left.
+// Two components set keys in one file; in either order the other's keys stay, and at the end all are gone.
 TEST_P(MergeProperties, TwoOwnersUndoTheirKeysInAnyOrder) {
   RandomDocuments random(4);
   int done = 0;
@@ -380,8 +380,7 @@ TEST_P(MergeProperties, TwoOwnersUndoTheirKeysInAnyOrder) {
     const auto last = undo_keys(*middle, GetParam(), in_order ? two->records : one->records, "f");
     ASSERT_TRUE(last.ok());
     EXPECT_EQ(*read_value(*last, GetParam(), "f"), before) << *last;
-    // Of blanks in empty braces, and of a text block that ends with the file, another writing of the same may come
-    // back.
+    // Blanks in empty braces, and a text block at the end of the file, may be written in another way afterwards.
     const bool written_anew =
         before.empty() || bytes.find("|\n") != std::string::npos || bytes.find("|\r") != std::string::npos;
     if (!written_anew) {
@@ -391,7 +390,7 @@ TEST_P(MergeProperties, TwoOwnersUndoTheirKeysInAnyOrder) {
   EXPECT_GT(done, kRounds * 2 / 5);
 }
 
-// A fuzzer's find: yaml-cpp added documents without end behind a comma.
+// A fuzzer's find: yaml-cpp added endless documents after a comma.
 TEST(MergeYaml, WithSomethingBehindTheDocumentIsRefusedAtOnce) {
   for (const char* text : {"{a: 1},\n", "a: 1\n---\nb: 2\n", "{a: 1}]\n"}) {
     const auto value = read_value(text, "yaml", "/c.yaml");

@@ -25,7 +25,7 @@ TEST_F(MergeAction, ChangesOnlyItsKeysAndThenHasNothingToDo) {
   const Check before = check(runtime);
   EXPECT_EQ(before.standing, Standing::change);
   EXPECT_EQ(before.summary, "change /etc/containerd/config.toml: grpc.uid, plugins.cri.runtime");
-  EXPECT_EQ(before.diff, "");  // not everybody may read it
+  EXPECT_EQ(before.diff, "");  // not every user may read it
   apply_and_remember(runtime);
   EXPECT_EQ(root.content(kPath),
             "# mine\nversion = 2\n\n[grpc]\n  address = \"/run/x\" # here\n  uid = 0\n\n[plugins.cri]\nruntime = "
@@ -84,7 +84,7 @@ TEST_F(MergeAction, AKeyThatAUserChangedIsKeptAndTheOthersAreSet) {
   apply_and_remember(more);
   EXPECT_THAT(root.content(kPath), HasSubstr("uid = 7"));
   EXPECT_THAT(root.content(kPath), HasSubstr("runtime = \"runc\""));
-  EXPECT_EQ(check(more).standing, Standing::drift_kept);  // still told apart from what slipway wrote
+  EXPECT_EQ(check(more).standing, Standing::drift_kept);  // still distinguished from slipway's content
 }
 
 TEST_F(MergeAction, AKeyWhoseEditCountsAsItsOwnIsSetAndTakenAway) {

@@ -23,7 +23,7 @@ std::string RandomDocuments::name() {
   return names[below(std::size(names))];
 }
 
-/// A name that this table does not have yet; `used` holds "|name|" for each.
+/// Returns a new name for this table; `used` contains "|name|" for each existing one.
 std::string RandomDocuments::fresh(std::string& used) {
   std::string made = name();
   while (used.find("|" + made + "|") != std::string::npos) made += std::to_string(below(10));

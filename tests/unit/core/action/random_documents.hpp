@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/core/action/random_documents.hpp - configuration files as people and tools leave them, made at random.
+// tests/unit/core/action/random_documents.hpp - configuration files like those of people and tools, made at random.
 #pragma once
 
 #include <random>
@@ -15,9 +15,9 @@ class RandomDocuments {
  public:
   explicit RandomDocuments(unsigned seed) : random_(seed) {}
 
-  /// A text of the format: comments, odd spacing, all ways to write a thing.
+  /// Returns a text in the format: with comments, odd spacing, and all notations.
   std::string text(const std::string& format);
-  /// A key of the document, one that is new in it, or one deep below nothing.
+  /// Returns a key of the document, a new one, or one below a missing key.
   Key key(const Json& document);
   Json value(bool with_lists = true);
   bool chance(int percent) { return static_cast<int>(random_() % 100) < percent; }

@@ -41,7 +41,7 @@ class TriggerTest : public ActionTest {
     EXPECT_TRUE(fs.settle_directory_times().ok());
     return done.value_or(TriggerRun{});
   }
-  /// A library in a folder that the linker is told of.
+  /// Adds a library in a folder that the linker is configured to search.
   static void put_library(const TempRoot& tree) {
     tree.put("/etc/ld.so.conf", "/opt/lib\n");
     test::copy_in(tree, "/lib/x86_64-linux-gnu/libm.so.6", "/opt/lib/libm.so.6");
@@ -222,7 +222,7 @@ TEST_F(TriggerTest, DepmodListsTheModulesAndTwoCopiesAreEqual) {
   const std::string folder = "/lib/modules/6.1/updates/";
   for (const std::string name : {"a", "b", "c"})
     test::make_module(root, folder + name + ".ko", "\"alias=pci:v000010DEd*" + name + "\"");
-  for (const std::string name : {"c", "a", "b"})  // another order in the folder
+  for (const std::string name : {"c", "a", "b"})  // created in another order in the folder
     test::copy_in(second, root.at(folder + name + ".ko"), folder + name + ".ko");
   EXPECT_TRUE(run("depmod:6.1").done);
   ASSERT_TRUE(Trigger("depmod:6.1").run(elsewhere).ok());
@@ -234,7 +234,7 @@ TEST_F(TriggerTest, DepmodListsTheModulesAndTwoCopiesAreEqual) {
   }
 }
 
-// After a kill they stayed for good, and with them the folder after a removal.
+// Earlier they stayed for good after a kill, and so did the folder after a removal.
 TEST_F(TriggerTest, DepmodRemovesTheUnfinishedListsOfOneThatWasKilled) {
   test::make_module(root, "/lib/modules/6.1/updates/a.ko", "\"alias=pci:v000010DEd*\"");
   const std::vector<std::string> unfinished{"modules.dep.2.123456.1700000000", "modules.devname.2.1.1700000000",
@@ -248,7 +248,7 @@ TEST_F(TriggerTest, DepmodRemovesTheUnfinishedListsOfOneThatWasKilled) {
   for (const std::string& name : others) EXPECT_TRUE(root.has("/lib/modules/6.1/" + name)) << name;
 }
 
-// A folder of such a name, which depmod never makes, kept the trigger from ever ending.
+// Earlier a folder of such a name, which depmod never creates, kept the trigger from ending.
 TEST_F(TriggerTest, DepmodLeavesAFolderOfSuchANameAlone) {
   test::make_module(root, "/lib/modules/6.1/updates/a.ko", "\"alias=pci:v000010DEd*\"");
   root.put("/lib/modules/6.1/modules.symbols.7.8.9/sub", "");
@@ -267,13 +267,13 @@ TEST_F(TriggerTest, TheRootsOwnDepmodFollowsItsAbsoluteLinks) {
   EXPECT_THAT(root.content("/lib/modules/6.1/modules.dep"), HasSubstr("updates/ours.ko:"));
 }
 
-// An image's link to the folder of the machine that builds it: depmod -b wrote its lists there.
+// Earlier depmod -b followed an image's link to a folder of the building machine, and wrote its lists there.
 TEST_F(TriggerTest, DepmodOfThisMachineDoesNotFollowARootsLinksOutOfIt) {
   if (::geteuid() != 0 || !sandbox_works()) GTEST_SKIP() << "this machine's runs as the user can";
   const TempRoot machine;
   machine.put("/6.1/modules.dep", "the machine's own");
   root.link("/lib/modules/6.1", machine.at("/6.1"));
-  root.make_folder(machine.at("/6.1"));  // so that the root's own view of it is no dangling link
+  root.make_folder(machine.at("/6.1"));  // so that the link is not dangling in the root's own view
   (void)Trigger("depmod:6.1").run(context);
   EXPECT_EQ(machine.content("/6.1/modules.dep"), "the machine's own");
   EXPECT_FALSE(machine.has("/6.1/modules.dep.bin"));
@@ -290,7 +290,7 @@ TEST_F(TriggerTest, DepmodOfThisMachineFollowsARootsAbsoluteLinksInIt) {
   EXPECT_THAT(root.content("/opt/modules/modules.dep"), HasSubstr("updates/ours.ko:"));
 }
 
-// With a link in it, a file that only root may read came into the image, as modules.builtin.bin.
+// Earlier, with a link in it, a file that only root may read was copied into the image, as modules.builtin.bin.
 TEST_F(TriggerTest, DepmodOfThisMachineReadsNoFileOfTheMachineThroughARootsLinks) {
   if (::geteuid() != 0 || !sandbox_works()) GTEST_SKIP() << "this machine's runs as the user can";
   const TempRoot machine;
@@ -304,7 +304,7 @@ TEST_F(TriggerTest, DepmodOfThisMachineReadsNoFileOfTheMachineThroughARootsLinks
       << "the attack itself does not work";
 }
 
-/// In a child, as a user that is not root. @return what `act` gives
+/// Runs in a child, as a user other than root. @return the result of `act`
 int as_ordinary_user(const TempRoot& root, const std::function<int()>& act) {
   constexpr uid_t kNobody = 65534;
   test::output_of("chown -R 65534:65534 " + root.folder());
@@ -318,7 +318,7 @@ int as_ordinary_user(const TempRoot& root, const std::function<int()>& act) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 21;
 }
 
-// A plan demanded the sandbox that an ordinary user's depmod is run without.
+// Earlier a plan required the sandbox, although an ordinary user's depmod runs without it.
 TEST_F(TriggerTest, AnOrdinaryUserPlansAndListsModulesOfTheirOwnRoot) {
   root.make_folder("/lib/modules/6.1");
   EXPECT_EQ(as_ordinary_user(root,
@@ -336,7 +336,7 @@ TEST_F(TriggerTest, AnOrdinaryUsersDepmodIsKeptFromARootsAbsoluteLinks) {
   machine.put("/builtin", "kernel/secret.ko\n");
   ::chmod(machine.folder().c_str(), 0755);
   root.make_folder("/lib/modules/6.1");
-  root.link("/lib/modules/6.1/build", "/usr/src/linux");  // as every distribution has it
+  root.link("/lib/modules/6.1/build", "/usr/src/linux");  // as in every distribution
   const auto foresee = [this] {
     const auto foreseen = Trigger("depmod:6.1").foresee(*host);
     return foreseen ? 0 : static_cast<int>(foreseen.error().code == ErrorCode::invalid);
@@ -346,7 +346,7 @@ TEST_F(TriggerTest, AnOrdinaryUsersDepmodIsKeptFromARootsAbsoluteLinks) {
   EXPECT_EQ(as_ordinary_user(root, foresee), 1);
 }
 
-// By run_beside() as well, where it cannot enter the root and has to find out where the root's links lead.
+// Also with run_beside(), which cannot enter the root and has to resolve the root's links.
 TEST_F(TriggerTest, LdconfigOfThisMachineMakesNoLinkOutsideTheRoot) {
   const TempRoot machine;
   test::copy_in(machine, "/lib/x86_64-linux-gnu/libm.so.6", "/lib/libm.so.6.1");
@@ -381,7 +381,7 @@ TEST_F(TriggerTest, ProgramsOfThisMachineSeeTheRootAlone) {
   EXPECT_EQ(root.listing().find(".slipway"), std::string::npos);
 }
 
-/// A root with modules whose linker is to load a library first that leaves a file behind.
+/// Creates a root with modules whose linker preloads a library that writes a file.
 void preload_library(const TempRoot& root, const std::string& loaded) {
   root.make_folder("/lib/modules/6.1");
   root.put("/opt/library.c", "#include <fcntl.h>\n__attribute__((constructor)) static void run(void) { creat(\"" +
@@ -391,7 +391,7 @@ void preload_library(const TempRoot& root, const std::string& loaded) {
   root.put("/opt/preload", "/opt/library.so\n");
 }
 
-/// This machine's depmod where all that the root has is to be seen, as it is.
+/// Runs this machine's depmod with all of the root visible, unchanged.
 Result<SandboxEnd> run_depmod_with_all_of(const TempRoot& root) {
   SLIPWAY_TRY(program, find_host_program("depmod"));
   Sandbox request;
@@ -419,7 +419,7 @@ TEST_F(TriggerTest, DepmodOfThisMachineLoadsNoLibraryThatARootPreloads) {
   EXPECT_EQ(root.content("/opt/preload"), "/opt/library.so\n") << "only this machine's programs do not see it";
 }
 
-// depmod says "ERROR: fstatat" for a link that leads nowhere, leaves the modules out, and ends with status 0.
+// depmod prints "ERROR: fstatat" for a dangling link, leaves the modules out, and ends with status 0.
 TEST_F(TriggerTest, ADepmodThatComplainsIsAnErrorWhateverItsStatus) {
   root.make_folder("/lib/modules/6.1");
   root.link("/lib/modules/6.1/updates", "/nowhere/at/all");
@@ -428,7 +428,7 @@ TEST_F(TriggerTest, ADepmodThatComplainsIsAnErrorWhateverItsStatus) {
   EXPECT_THAT(to_text(done.error()), HasSubstr("updates"));
 }
 
-// "ended with status 0" was the reason that people were given.
+// Earlier the reason in the error was "ended with status 0".
 TEST_F(TriggerTest, ADepmodThatCannotReadAModuleNamesIt) {
   root.put("/lib/modules/6.1/extra/other.ko", "ten bytes.");
   const auto done = Trigger("depmod:6.1").run(context);
@@ -443,7 +443,7 @@ TEST(TriggerProducts, AreWhatTheToolsWrite) {
   const auto host = *open_host({.root = root.folder()});
   EXPECT_THAT(Trigger("ldconfig").products(*host), ::testing::ElementsAre("/etc/ld.so.cache"));
   EXPECT_THAT(Trigger("depmod:6.1").products(*host), ::testing::Contains("/lib/modules/6.1/modules.dep.bin"));
-  // kmod 33 began to write it; a removal left it behind.
+  // kmod 33 writes it too; earlier a removal left it behind.
   EXPECT_THAT(Trigger("depmod:6.1").products(*host), ::testing::Contains("/lib/modules/6.1/modules.weakdep"));
   EXPECT_TRUE(Trigger("initramfs:6.1").products(*host).empty());
 }

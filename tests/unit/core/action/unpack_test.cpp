@@ -144,7 +144,7 @@ TEST_F(UnpackAction, ABuildThatFailedBeforeIsAConflictAtPlanTime) {
   EXPECT_EQ(check(action::unpack({.name = "driver", .layers = {plain(userspace)}})).standing, Standing::change);
 }
 
-// It was found out when the first component was changed already.
+// Earlier it was noticed only after the first component had changed.
 TEST_F(UnpackAction, ABuildWhoseProgramsTheRootLacksIsAConflictAtPlanTimeThatNamesTheRoot) {
   action::Build desired;
   desired.name = "NVIDIA for 6.1";
@@ -168,7 +168,8 @@ TEST_F(UnpackAction, ABuildWhoseProgramsTheRootLacksIsAConflictAtPlanTimeThatNam
   }
 }
 
-// A package made anew with a patched source, of the same driver version, was refused for what the old source did.
+// Earlier a package with a patched source, of the same driver version, was rejected because of the old source's
+// failure.
 TEST_F(UnpackAction, AFailedBuildSaysNothingOfAnotherSourceOfTheSameName) {
   stager.failure = Error{ErrorCode::build_failed, "nv-pci.c:223: too few arguments", {}, {}, {}};
   stager.failed_layer = layer_key(desired().value("layers")[1]);
@@ -198,7 +199,7 @@ TEST_F(UnpackAction, DeepInspectionNamesEveryDifference) {
   root.put(layer + "/usr/lib/libcuda.so.1", "CUDA");
   root.put(layer + "/usr/lib/extra", "");
   std::filesystem::remove(root.at(layer + "/usr/bin/nvidia-smi"));
-  EXPECT_EQ(check(desired()).standing, Standing::satisfied);  // the quick look does not read the files
+  EXPECT_EQ(check(desired()).standing, Standing::satisfied);  // the quick check does not read the files
   EXPECT_THAT(*kind(desired()).inspect(desired(), context),
               ElementsAre(layer + "/usr/bin/nvidia-smi is missing", layer + "/usr/lib/libcuda.so.1 has another content",
                           layer + "/usr/lib/extra was not there when it was unpacked"));

@@ -82,7 +82,7 @@ TEST(Advice, AboutAnImageThatIsTheRootPausesWithoutAnOptionThatPauseLacks) {
             "`slipway apply --image`, `slipway pause -- true`");
 }
 
-// `runtime.verify: it is not TOML` named no file.
+// Earlier `runtime.verify: it is not TOML` named no file.
 TEST(Advice, OfAnErrorNamesTheFileItIsAbout) {
   const Error error{ErrorCode::invalid, "it is not TOML: a key", "/etc/a.toml:3:5", "correct the file", {}};
   EXPECT_EQ(what_and_file(error), "/etc/a.toml:3:5: it is not TOML: a key");
@@ -100,7 +100,7 @@ TEST(CommandInRoot, NamesTheRootOfARootsOwnPrograms) {
   EXPECT_EQ(command_in_root("apt-get install make gcc-12; or take another kernel", "/r"),
             "chroot /r apt-get install make gcc-12; or take another kernel");
   EXPECT_EQ(command_in_root("run `depmod 6.1`, or `ldconfig`", "/r"), "run `depmod -b /r 6.1`, or `ldconfig -r /r`");
-  // They would take the driver of the machine away on which the image is built.
+  // They would remove the driver of the machine that builds the image.
   EXPECT_EQ(command_in_root("remove it: `dkms remove nvidia/550.54.14 --all`", "/r"),
             "remove it: `chroot /r dkms remove nvidia/550.54.14 --all`");
   EXPECT_EQ(command_in_root("remove it: `/usr/bin/nvidia-uninstall`", "/r"),

@@ -22,7 +22,7 @@ std::vector<std::string> names_of(const CauseEntry& entry) {
   return names;
 }
 
-// A lost GPU was ten entries with five remedies, of which the first was `slipway apply`.
+// Earlier a lost GPU gave ten entries with five remedies, the first of which was `slipway apply`.
 TEST(Causes, OfALostGpuAreOneEntryThatBeginsWithItsHealth) {
   All all;
   add(all, {kFail, "cdi.current", "changed", "run `slipway apply`", "gpu/0000:5d:00.0/lost/specs"});
@@ -38,7 +38,7 @@ TEST(Causes, OfALostGpuAreOneEntryThatBeginsWithItsHealth) {
               ElementsAre("deviceplugin.health", "cdi.current", "cdi.lost", "deviceplugin.service", "mig.layout"));
 }
 
-// After exit 4, a modprobe and an apply were advised, and below them the reboot that was due.
+// Earlier, after exit 4, a modprobe and an apply were advised, followed by the pending reboot.
 TEST(Causes, OfAComponentThatAwaitsARebootBeginWithIt) {
   All all;
   add(all, {kFail, "driver.loaded", "no driver is loaded", "run `modprobe nvidia`"});
@@ -76,7 +76,7 @@ TEST(Causes, OfAFileThatCannotBeReadAreOneEntry) {
   EXPECT_THAT(names_of(entries[1]), ElementsAre("runtime.docker"));
 }
 
-// XID 79, a lost GPU and XID 48 got the remedy of the last one.
+// Earlier XID 79, a lost GPU and XID 48 got the remedy of the last one.
 TEST(Causes, OfEachGpuAreAnEntryOfTheirOwn) {
   All all;
   add(all, {kFail, "deviceplugin.health", "XID 48", "reset", "gpu/0000:18:00.0"});
@@ -91,7 +91,7 @@ TEST(Causes, OfEachGpuAreAnEntryOfTheirOwn) {
   EXPECT_THAT(names_of(entries[2]), ElementsAre("gfd.gpus")) << "what only warns comes last";
 }
 
-// "leads to dcgm.service" stood below one of three bad GPUs, though the service reported all of them.
+// Earlier "leads to dcgm.service" was below one of three bad GPUs, although the service reported all of them.
 TEST(Causes, OfWhatAServiceReportsOfSeveralGpusAreAllOfThem) {
   All all;
   add(all, {kFail, "dcgm.health", "GPU 0: XID 48", "reset", "gpu/0000:18:00.0"});
@@ -115,7 +115,7 @@ TEST(Causes, OfWhatAServiceReportsOfSeveralGpusAreAllOfThem) {
   for (const CauseEntry& entry : entries) EXPECT_THAT(names_of(entry), ElementsAre("dcgm.health", "dcgm.service"));
 }
 
-// Without a package for the kernel, three findings advised `slipway apply`, which cannot help.
+// Earlier, without a package for the kernel, three findings advised `slipway apply`, which cannot help.
 TEST(Causes, OfAComponentThatCannotBePlannedAdviseNoApply) {
   All all;
   add(all, {kFail, "driver.apply", "the last apply left it failed", "run `slipway apply` again"});
@@ -140,7 +140,7 @@ TEST(Causes, OfAComponentThatCannotBePlannedAdviseNoApply) {
   }
 }
 
-// verify: the last apply failed for want of a package, and the first entry advised the same apply again.
+// verify: the last apply failed because a package was missing; earlier the first entry advised the same apply again.
 TEST(Causes, OfTheLastApplysFailureAreWhatThatApplyWouldHaveCured) {
   All all;
   add(all, {kWarning, "driver.apply", "the last apply left it failed: no package", "build a package"});
@@ -161,7 +161,7 @@ TEST(Causes, OfWhatWaitsAreTheComponentsOwnFindings) {
   for (const CauseEntry& entry : entries_of(all)) EXPECT_NE(names_of(entry).size(), 3U) << entry.head->name;
 }
 
-// MIG changed by hand, and a lost GPU: mig.owned advised a plan, above the cause.
+// MIG changed by hand, and a lost GPU: earlier mig.owned advised a plan, above the cause.
 TEST(Causes, OfWhatIsNotAsSlipwayLeftItAreTheComponentsOwnFindings) {
   constexpr const char* kSeePlan = "`slipway plan` shows what an apply would put right";
   All all;
@@ -179,7 +179,7 @@ TEST(Causes, OfWhatIsNotAsSlipwayLeftItAreTheComponentsOwnFindings) {
   EXPECT_THAT(names_of(entries[2]), ElementsAre("deviceplugin.owned")) << "a file has nothing to do with the GPU";
 }
 
-// A replaced config.toml was three entries, two of which advised an apply, which keeps the edit.
+// Earlier a replaced config.toml gave three entries, two of which advised an apply, which keeps the edit.
 TEST(Causes, OfWhatAnApplyDoesNotCureSinceItKeepsEditsAreThose) {
   All all;
   add(all, {kFail, "runtime.owned",
@@ -193,7 +193,7 @@ TEST(Causes, OfWhatAnApplyDoesNotCureSinceItKeepsEditsAreThose) {
   EXPECT_THAT(names_of(entries[0]), ElementsAre("runtime.owned", "runtime.containerd"));
 }
 
-// Components that an apply was about to bring about were called wrong, with the advice to apply.
+// Earlier components that a running apply was about to create were reported as wrong, with the advice to apply.
 TEST(Causes, OfWhatARunningApplyCuresAreThatApply) {
   All all;
   add(all, {kWarning, kApplyFinding, "an apply is under way", "wait"});
@@ -229,7 +229,7 @@ TEST(Causes, OfAServicesReportAreNotFindingsAboutSomethingElse) {
   EXPECT_EQ(entries_of(all).size(), 2U);
 }
 
-// What a plugin says of causes may be anything.
+// A plugin's causes may be any text.
 TEST(Causes, ThatNameEachOtherOrThemselvesAreShownAllTheSame) {
   All all;
   add(all, {kFail, "a.one", "x", "do", "a.two"});

@@ -10,7 +10,7 @@
 namespace slipway::core {
 namespace {
 
-// A worker could make the page shorter, and the others, which have it mapped, ended by SIGBUS.
+// Earlier a worker could shorten the page, and the others, which map it, crashed with SIGBUS.
 TEST(RunPage, CanBeWrittenAndNotMadeShorterOrLonger) {
   const RunPage page;
   const std::string variable = page.environment();

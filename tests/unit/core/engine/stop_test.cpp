@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a signal does to a program that watches for it, each in a process of its own.
+// The effect of a signal on a program that watches for it, each in a process of its own.
 #include "core/engine/stop.hpp"
 
 #include <csignal>
@@ -50,7 +50,8 @@ TEST(Stop, ComesAtOnceWithASecondSignal) {
             128 + SIGTERM);
 }
 
-// A terminal that closes tells its group and its shell, which tells its jobs: that was a second signal.
+// A terminal that closes signals its group and its shell, which signals its jobs: earlier the latter counted as a
+// second signal.
 TEST(Stop, IsAskedForOnceByTwoSignalsThatComeTogether) {
   EXPECT_EQ(ended([] {
               watch_stop_signals();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A signal while something is compiled, in a process of its own; skipped where namespaces are not allowed.
+// A signal during a compilation, in a process of its own; skipped when namespaces are not allowed.
 #include <csignal>
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@
 namespace slipway::core {
 namespace {
 
-/// Sends a signal as soon as the compiler has said something.
+/// Sends a signal as soon as the compiler has printed a line.
 class SignalAtTheFirstLine final : public Ui {
  public:
   void log(Level, const Subject&, const std::string& text) override {
@@ -35,7 +35,7 @@ bool may_compile_here() {
   return run_in_sandbox(probe).ok();
 }
 
-// The signal was looked at when all had been compiled: systemd killed the apply before.
+// Earlier the signal was checked after the whole compilation: systemd killed the apply before.
 TEST(BuildTest, EndsWhenASignalAsksForIt) {
   if (!may_compile_here()) GTEST_SKIP() << "namespaces are not allowed here";
   test::TempRoot work;

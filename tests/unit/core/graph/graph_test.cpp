@@ -39,7 +39,7 @@ Result<Graph> graph_of(const std::vector<Manifest>& manifests, const std::vector
   return make_graph(components, all);
 }
 
-// The node of DESIGN.md, section 6.
+// The node in DESIGN.md, section 6.
 std::vector<Manifest> whole_node() {
   return {component("validator", {.after = {"deviceplugin", "dra", "gfd", "dcgm"}, .requires_ = {"gpu-driver"}}),
           component("dcgm", {.after = {"mig"}, .requires_ = {"gpu-driver"}}),
@@ -150,7 +150,7 @@ TEST(TotalOrder, OfAnyGraphRespectsEveryEdgeAndTakesTheSmallestNameThatIsFree) {
       for (const auto& [other, first] : before) {
         const bool is_free = std::all_of(first.begin(), first.end(), [&](const auto& p) { return done.count(p) > 0; });
         if (is_free && done.count(other) == 0) {
-          EXPECT_EQ(name, other);  // `before` goes by name: the first that is free is the one
+          EXPECT_EQ(name, other);  // `before` is sorted by name: the first free one is expected
           break;
         }
       }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/core/host/open_watch.hpp - tells whether anybody opened a file: with a device node, opening it is an act.
+// tests/unit/core/host/open_watch.hpp - tells whether a file was opened: opening a device node has effects.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ class OpenWatch {
   explicit OpenWatch(const std::string& path) {
     EXPECT_GE(::inotify_add_watch(events_.get(), path.c_str(), IN_OPEN), 0) << path;
   }
-  /// Since this watch began, or since the last question. To look at it with O_PATH opens nothing.
+  /// Since this watch began, or since the last call. Opening with O_PATH does not count.
   bool opened() const {
     std::array<char, 4096> events{};
     return ::read(events_.get(), events.data(), events.size()) > 0;

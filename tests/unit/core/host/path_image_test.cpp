@@ -6,7 +6,7 @@
 namespace slipway::core {
 namespace {
 
-/// As journals and records of earlier slipways have them.
+/// In the form of earlier slipways' journals and records.
 constexpr const char* kTexts[] = {
     R"({"type":"absent"})",
     R"({"missing_parents":["/etc/a","/etc/a/b"],"type":"absent"})",

@@ -84,7 +84,7 @@ TEST_F(RootFsTest, SetsModesWhateverTheUmaskIs) {
   EXPECT_EQ(root.mode("/c/d"), 0775U);
 }
 
-// It said that this root may not pass over modes, and to give the file to root, whose it was.
+// Earlier the error was that this root may not ignore modes, and to give the file to root, which owned it.
 TEST_F(RootFsTest, NamesTheAttributeThatKeepsRootFromReplacingAFile) {
   put_file("/etc/file", "kept");
   const std::string path = root.dir().folder() + "/etc/file";
@@ -187,7 +187,7 @@ TEST_F(RootFsTest, AFolderThatIsNotEmptyIsNeitherReplacedNorRemoved) {
   EXPECT_EQ(root.content("/etc/thing/user-data"), "precious");
 }
 
-// Services that start together in a fresh /run.
+// Like services that start together in a fresh /run.
 TEST_F(RootFsTest, TwoWhoMakeTheSameFoldersAtOnceBothGetThem) {
   for (int round = 0; round < 200; ++round) {
     const std::string folder = "/run" + std::to_string(round) + "/a/b";
@@ -237,7 +237,7 @@ TEST_F(RootFsTest, OriginalsAreSharedPrivateAndCollected) {
   EXPECT_FALSE(root.has(folder));
 }
 
-// A file of 4 GiB that takes no room at each path of a plan filled the disk.
+// Earlier a sparse file of 4 GiB at each path of a plan filled the disk.
 TEST_F(RootFsTest, OriginalsKeepHoles) {
   constexpr std::uintmax_t kSize = (3U << 20U) + 5;
   constexpr std::uintmax_t kMiddle = 2U << 20U;
@@ -297,7 +297,7 @@ TEST_F(RootFsTest, TwoRunsOverTheSameTreeGiveTheSameBytesAndTimes) {
   EXPECT_EQ(root.listing(), second.listing());
 }
 
-// An image with 30,000 folders in each other ended each apply, gc and install by SIGSEGV.
+// Earlier an image with 30,000 nested folders crashed each apply, gc and install with SIGSEGV.
 TEST_F(RootFsTest, RemovesATreeOfAnyDepth) {
   slipway::testing::make_deep_tree(root.at("/deep"), 5'000);
   const Status removed = fs.remove_tree("/deep");
@@ -348,7 +348,7 @@ TEST_F(PrivilegedRootFsTest, MakesDeviceNodesAndBringsFormerOnesBack) {
   EXPECT_EQ(root.mode("/dev/null0"), 0666U);
 }
 
-// A file that a container engine mounted over (resolv.conf and the like) cannot be renamed over: EBUSY.
+// A file that a container engine has mounted over (resolv.conf and similar) cannot be renamed over: EBUSY.
 TEST_F(PrivilegedRootFsTest, AMountedOverFileIsAConflictThatSaysSo) {
   root.put("/source", "mounted");
   root.put("/etc/conf", "below");
@@ -372,7 +372,7 @@ TEST_F(PrivilegedRootFsTest, AMountedOverFileIsAConflictThatSaysSo) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-// Issue 6: with a read-only /usr, a failed apply could not undo, since what was never made there "cannot be removed".
+// Issue 6: with a read-only /usr, a failed apply could not be undone: missing files "cannot be removed".
 TEST_F(PrivilegedRootFsTest, WhatIsNotThereIsBroughtBackInAReadOnlyFolderToo) {
   root.put("/usr/there", "kept");
   const pid_t child = ::fork();
@@ -396,7 +396,8 @@ TEST_F(PrivilegedRootFsTest, WhatIsNotThereIsBroughtBackInAReadOnlyFolderToo) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-// A removal that a read-only /usr refused could not be undone, though nothing had changed: every later apply failed.
+// Earlier a removal that a read-only /usr refused could not be undone, although nothing had changed: every later apply
+// failed.
 TEST_F(PrivilegedRootFsTest, WhatIsAsItWasIsNotWrittenSoThatAReadOnlyFolderCanBeBroughtBack) {
   root.put("/usr/file", "kept");
   root.put("/usr/folder/below", "kept");
@@ -430,7 +431,7 @@ TEST_F(RootFsTest, BringsBackWhatDiffersInContentAlone) {
   const Image image = image_of("/etc/conf");
   const struct stat before = root.info("/etc/conf");
   bring_back("/etc/conf", image);
-  EXPECT_EQ(root.info("/etc/conf").st_ino, before.st_ino);  // it was as it should be, so nobody wrote it
+  EXPECT_EQ(root.info("/etc/conf").st_ino, before.st_ino);  // it was as desired, so it was not written
   root.put("/etc/conf", "two");
   const struct timespec times[2] = {before.st_atim, before.st_mtim};
   ASSERT_EQ(::utimensat(AT_FDCWD, root.at("/etc/conf").c_str(), times, 0), 0);
@@ -480,7 +481,7 @@ TEST(FoldersAbove, AreNamedOutermostFirst) {
   EXPECT_TRUE(folders_above("/a").empty());
 }
 
-// Files of a process in /proc cannot be read any more then; a stream buffer throws for that.
+// The process' files in /proc can then no longer be read; a stream buffer throws in that case.
 TEST(OpenRegular, OfAProcessThatEndsMeanwhileIsAnError) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -494,7 +495,7 @@ TEST(OpenRegular, OfAProcessThatEndsMeanwhileIsAnError) {
   EXPECT_FALSE(read_all(file->get(), "stat", 4096).ok());
 }
 
-// A FIFO hangs whoever opens it, and a device may act on that.
+// Opening a FIFO blocks, and opening a device may have effects.
 TEST(OpenRegular, OpensFilesAloneAndStaysInTheRoot) {
   const TempRoot root;
   root.put("/etc/file", "text");

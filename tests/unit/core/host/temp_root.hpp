@@ -21,7 +21,7 @@ namespace slipway::test {
 class TempRoot {
  public:
   TempRoot() {
-    // Short, as the paths of sockets are (unix(7): 107 bytes).
+    // Short, because paths of sockets are limited to 107 bytes (unix(7)).
     std::string name = (std::filesystem::temp_directory_path() / "slip-XXXXXX").string();
     folder_ = ::mkdtemp(name.data());
   }
@@ -33,7 +33,7 @@ class TempRoot {
   }
 
   const std::string& folder() const { return folder_; }
-  /// The host path of a path inside.
+  /// Returns the host path of a path inside.
   std::string at(const std::string& path) const { return folder_ + path; }
   RootDir dir() const { return *RootDir::open(folder_); }
 
@@ -61,7 +61,7 @@ class TempRoot {
   unsigned mode(const std::string& path) const { return info(path).st_mode & 07777; }
 
   enum class Times { none, files, all };
-  /// Every path with type, mode, owner, mtime, link target, content and extended attributes, one per line.
+  /// Lists every path with type, mode, owner, mtime, link target, content and extended attributes, one per line.
   std::string listing(Times times = Times::all) const {
     std::map<std::string, std::string> lines;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_)) {

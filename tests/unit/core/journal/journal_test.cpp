@@ -33,7 +33,7 @@ class JournalTest : public ::testing::Test {
   slipway::testing::TempDir folder_;
 };
 
-// It has contents of files that only root may read, and everybody could read it.
+// The journal has contents of files that only root may read; earlier every user could read it.
 TEST_F(JournalTest, IsForItsOwnerAloneAlsoOneThatAnEarlierSlipwayLeft) {
   const auto mode = [](const std::string& file) {
     struct stat info {};
@@ -105,7 +105,7 @@ Json entry() {
           {"plugin", {{"version", "1"}}},        {"section", {{"version", "1"}}}, {"spec_file", "host.yaml"}};
 }
 
-// An image may bring a journal of its own.
+// An image may contain a journal of its own.
 TEST_F(JournalTest, RefusesWhatNoApplyCanHaveApplied) {
   for (const char* member : {"frame", "kernels", "plugin", "section", "spec_file"}) {
     Json other = entry();
@@ -134,7 +134,7 @@ TEST_F(JournalTest, KeepsWhatIsAppliedUntilAGenerationHasIt) {
   EXPECT_TRUE(journal->applied()->empty());
 }
 
-// One that an earlier slipway was cut off in has no table for it.
+// The journal of an earlier slipway's interrupted apply has no table for it.
 TEST_F(JournalTest, TakesOneOfAnEarlierFormatOver) {
   {
     auto journal = open();
@@ -164,7 +164,7 @@ TEST_F(JournalTest, SaysNothingOnceAPowerCutLeftOnlyOneOfItsFilesAfterTheEnd) {
   for (const char* gone : {"", "-wal"}) {
     {
       auto journal = open();
-      auto list = steps("driver", 500);  // more than SQLite would fold into the main file by itself
+      auto list = steps("driver", 500);  // more than SQLite would merge into the main file by itself
       for (auto& step : list) step.image["content"] = std::string(20'000, 'x');
       ASSERT_TRUE(journal->intend(list, {"ldconfig"}));
     }
@@ -176,7 +176,7 @@ TEST_F(JournalTest, SaysNothingOnceAPowerCutLeftOnlyOneOfItsFilesAfterTheEnd) {
   }
 }
 
-// On a full disk it said "cannot write to the journal of applies: not an error".
+// Earlier the error on a full disk was "cannot write to the journal of applies: not an error".
 TEST_F(JournalTest, SaysWhyAStepCouldNotBeMarked) {
   auto journal = open();
   auto list = steps("driver", 1);
@@ -184,7 +184,7 @@ TEST_F(JournalTest, SaysWhyAStepCouldNotBeMarked) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   ::signal(SIGXFSZ, SIG_IGN);
-  const rlimit none{1, before.rlim_max};  // bytes in a file
+  const rlimit none{1, before.rlim_max};  // limit for the bytes of a file
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &none), 0);
   const Status marked = journal->done(list[0].id);
   ::setrlimit(RLIMIT_FSIZE, &before);
@@ -192,7 +192,7 @@ TEST_F(JournalTest, SaysWhyAStepCouldNotBeMarked) {
   EXPECT_EQ(marked.error().what.find("not an error"), std::string::npos) << marked.error().what;
 }
 
-/// Opens a journal on a filesystem with so many inodes left, and tells how it went in this process's exit status.
+/// Opens a journal on a filesystem with that many free inodes, and reports the result in this process's exit status.
 [[noreturn]] void open_with_inodes(const char* folder, int left) {
   const bool mounted = ::unshare(CLONE_NEWNS) == 0 && ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
                        ::mount("tmpfs", folder, "tmpfs", 0, "nr_inodes=8") == 0;
@@ -209,7 +209,7 @@ TEST_F(JournalTest, SaysWhyAStepCouldNotBeMarked) {
   ::_exit(right ? 0 : 1);
 }
 
-// With one inode left the journal was made, and of the log beside it the message said "No such file or directory".
+// Earlier, with one inode left, the journal was created, and the message about its log was "No such file or directory".
 TEST_F(JournalTest, SaysThatThereAreNoInodesLeft) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root may mount";
   for (int left = 0; left < 2; ++left) {
@@ -230,7 +230,7 @@ TEST_F(JournalTest, SaysThatAFileOfAnotherFormatIsNoJournal) {
   EXPECT_EQ(journal.error().where, path());
 }
 
-/// What an image may bring: the file after these statements.
+/// Creates a file that an image may contain, with these statements.
 void write_database(const std::string& path, const std::string& sql) {
   sqlite3* db = nullptr;
   ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
@@ -238,8 +238,7 @@ void write_database(const std::string& path, const std::string& sql) {
   sqlite3_close(db);
 }
 
-// The next apply read a view without end for good, with the root locked; a column that is computed took as long as it
-// liked.
+// Earlier the next apply read an endless view forever, with the root locked; a computed column could take any time.
 TEST_F(JournalTest, OfAnImageIsRefusedUnlessItsTablesAreOurs) {
   for (const char* sql :
        {"CREATE VIEW step AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
@@ -254,7 +253,7 @@ TEST_F(JournalTest, OfAnImageIsRefusedUnlessItsTablesAreOurs) {
   }
 }
 
-/// The number of the page at the top of the steps.
+/// Returns the number of the page at the top of the steps.
 std::size_t top_page(const std::string& path) {
   sqlite3* db = nullptr;
   sqlite3_stmt* select = nullptr;
@@ -267,7 +266,7 @@ std::size_t top_page(const std::string& path) {
   return page;
 }
 
-// A page that many others have below them is read once for each: a small file has more rows than can be counted.
+// A page that many others share is read once for each: a small file has more rows than can be counted.
 TEST_F(JournalTest, OfAnImageWhosePagesAreSharedIsRefused) {
   {
     auto journal = open();
@@ -285,7 +284,7 @@ TEST_F(JournalTest, OfAnImageWhosePagesAreSharedIsRefused) {
   ASSERT_EQ(page[0], 5) << "an inner page of a table";
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(page[i]); };
   page.replace(at(14) * 256U + at(15), 4,
-               page.substr(at(12) * 256U + at(13), 4));  // the second child is the first again
+               page.substr(at(12) * 256U + at(13), 4));  // the second child is the first one again
   file.seekp(place);
   file.write(page.data(), static_cast<std::streamsize>(page.size()));
   file.close();

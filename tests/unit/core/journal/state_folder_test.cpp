@@ -34,7 +34,7 @@ class StateFolder : public ::testing::Test {
   slipway::testing::TempDir folder_;
 };
 
-/// Where root runs the tests: another user, who owns a folder and all in it, until the end of the block.
+/// If root runs the tests: another user, who owns a folder and its contents, until the end of the block.
 class SomebodyElse {
  public:
   explicit SomebodyElse(const fs::path& folder) : folder_(folder) {
@@ -83,7 +83,7 @@ TEST_F(StateFolder, LeavesAFolderInWhichSomebodyElseWroteMeanwhile) {
   EXPECT_TRUE(existing("/var/log/syslog"));
 }
 
-// It was taken away alone then, and the next run had no record any more of the folders above it.
+// Earlier the state folder was then removed alone, and the next run no longer had a record of the folders above it.
 TEST_F(StateFolder, StaysWhileItCannotBeReadWhatIsToGoWithIt) {
   for (const std::string unreadable : {"root/var/lib", "root/var/lib/slipway/origin.json"}) {
     RootFs files = root();
@@ -118,7 +118,7 @@ TEST(GenerationText, KeepsAllKernelsAndIsReadWithOne) {
   EXPECT_EQ(generation_from_json(to_json(generation)).kernels, generation.kernels);
 }
 
-// Whoever opened one waited for a writer for good, with the root locked.
+// Earlier opening one blocked forever, with the root locked.
 TEST_F(StateFolder, APipeAtANameOfTheStateIsAnErrorAndNobodyWaits) {
   RootFs files = root();
   StateDir state(files);
@@ -136,7 +136,7 @@ TEST_F(StateFolder, APipeAtANameOfTheStateIsAnErrorAndNobodyWaits) {
   EXPECT_FALSE(state.prepare().ok());
 }
 
-// What said "json.exception.type_error.302" of no file.
+// Earlier the error was "json.exception.type_error.302", without a file.
 TEST_F(StateFolder, ARecordThatIsNotAsSlipwayWritesItIsNamed) {
   RootFs files = root();
   StateDir state(files);
@@ -170,7 +170,7 @@ TEST_F(StateFolder, RecordsAreReadUpToALimitOfAllTogether) {
   EXPECT_NE(state.ownerships().error().what.find("1001 records"), std::string::npos);
 }
 
-// Root believed a state that the owner of the root had written, and made a setuid file of it on recovery.
+// Earlier root trusted a state that the root's owner had written, and recovery created a setuid file from it.
 TEST_F(StateFolder, IsNotBelievedWhereAnotherUserCouldHaveWrittenIt) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   RootFs files = root();
@@ -207,8 +207,8 @@ TEST_F(StateFolder, AJournalThatIsNoFileIsAnError) {
   }
 }
 
-/// A rollback journal that SQLite takes for one of an apply that was cut off, and which names another file as the one
-/// that says so (SQLite's file format; readSuperJournal() of its pager).
+/// Returns a rollback journal that SQLite takes for an interrupted transaction's, and which names another file as its
+/// super-journal (SQLite's file format; readSuperJournal() of its pager).
 std::string journal_that_names(const std::string& file) {
   const auto word = [](std::uint32_t value) {
     std::string bytes;
@@ -224,12 +224,12 @@ std::string journal_that_names(const std::string& file) {
          magic;
 }
 
-// Killed while SQLite made the journal, slipway refused everything until `slipway repair`.
+// Earlier, after a kill while SQLite created the journal, slipway refused everything until `slipway repair`.
 TEST_F(StateFolder, AJournalWhoseMakingWasKilledIsMadeAnew) {
   RootFs files = root();
   StateDir state(files);
   ASSERT_TRUE(state.prepare());
-  std::string begun("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);  // no page of an empty file needs to be kept
+  std::string begun("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);  // no page of an empty file needs to be saved
   begun.resize(512, '\0');
   folder_.file("root/var/lib/slipway/journal.sqlite", "");
   folder_.file("root/var/lib/slipway/journal.sqlite-journal", begun);
@@ -238,7 +238,7 @@ TEST_F(StateFolder, AJournalWhoseMakingWasKilledIsMadeAnew) {
   EXPECT_FALSE(fs::exists(folder_.at("root/var/lib/slipway/journal.sqlite-journal")));
 }
 
-// SQLite removed that file before anything else of the journal was looked at: any file of the building machine.
+// Earlier SQLite removed that file before slipway checked the journal: any file of the building machine.
 TEST_F(StateFolder, AJournalThatNamesAFileElsewhereIsNotOpened) {
   RootFs files = root();
   StateDir state(files);

@@ -103,7 +103,7 @@ TEST(Manifest, SaysInWhichSpecsAComponentHasItsService) {
 
 struct SchemaMistake {
   std::string name;
-  std::string spec;  ///< what stands below `spec:`, indented by two
+  std::string spec;  ///< the lines below `spec:`, indented by two
   std::string where;
   std::string says;
 };

@@ -9,7 +9,7 @@
 
 namespace slipway::core {
 
-/// A temporary folder (0755), removed with all that is in it.
+/// A temporary folder (0755), removed with its contents.
 class TempFolder {
  public:
   TempFolder();
@@ -23,13 +23,13 @@ class TempFolder {
   std::string path_;
 };
 
-/// The bytes of one of the plugins that the build made ("test-alpha").
+/// Returns the bytes of one of the built plugins ("test-alpha").
 std::string plugin_bytes(const std::string& name);
 /// Writes a file with mode 0755 and returns its path.
 std::string write_file(const std::string& path, const std::string& bytes);
-/// A file in memory that holds the bytes.
+/// Returns an in-memory file with these bytes.
 Fd memory_file(const std::string& bytes);
-/// The place of the note's description ("SLPW…") in a plugin's bytes.
+/// Returns the offset of the note's description ("SLPW…") in a plugin's bytes.
 std::size_t note_offset(const std::string& bytes);
 
 }  // namespace slipway::core

@@ -104,7 +104,7 @@ TEST(SafePath, RefusesWhatStandsInAFolderThatOthersCanWrite) {
     ASSERT_FALSE(safe_path(file));
     EXPECT_EQ(safe_path(file).error().where, folder / "sub");
   }
-  ::chmod((folder / "sub").c_str(), 01777);  // like /tmp: only owners replace things in it
+  ::chmod((folder / "sub").c_str(), 01777);  // like /tmp: only owners can replace files in it
   EXPECT_EQ(static_cast<bool>(safe_path(file)), ::geteuid() == 0);
 }
 
@@ -120,7 +120,7 @@ TEST(SafePath, RefusesWhatBelongsToSomebodyElse) {
   EXPECT_EQ(safe_path(file).error().where, folder / "sub");
 }
 
-// All users that a user namespace does not know look alike in it: another one of them passed for the owner of slipway.
+// All users outside of a user namespace have one id in it: earlier another of them passed as slipway's owner.
 TEST(SafePath, RefusesWhatAnyUnknownUserMayHavePutIntoAFolderForAll) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
   const TempFolder folder;
@@ -150,7 +150,7 @@ TEST(SafePath, FollowsLinksAndChecksWhatIsOnTheirWay) {
   std::filesystem::create_symlink("../closed/x.so", folder / "open/x.so");
   std::filesystem::create_symlink("open", folder / "link");
   EXPECT_EQ(*safe_path(folder / "link/x.so"), folder / "closed/x.so");
-  ::chmod((folder / "open").c_str(), 0777);  // who can write there can turn the link elsewhere
+  ::chmod((folder / "open").c_str(), 0777);  // a user who can write there can redirect the link
   EXPECT_EQ(safe_path(folder / "link/x.so").error().where, folder / "open");
 }
 

@@ -95,7 +95,7 @@ TEST(ServiceProgram, MayBeAtAFixedAddress) {
   EXPECT_FALSE(read_plugin_note(memory_file(bytes).get(), "x-service", ElfKind::program));
 }
 
-/// Changes bytes where it hurts: headers, segment and section tables, the note.
+/// Changes bytes in critical places: headers, segment and section tables, the note.
 std::string mutated(const std::string& original, std::mt19937& random) {
   std::string bytes = original;
   const auto pick = [&](std::size_t limit) { return std::uniform_int_distribution<std::size_t>(0, limit - 1)(random); };
@@ -128,7 +128,7 @@ TEST(PluginNote, OfAnyMutationOfAPluginIsAnAnswerAndNoCrash) {
     const auto manifests = parse_manifests(note->manifest, "x.so");
     EXPECT_TRUE(manifests || !manifests.error().what.empty());
   }
-  EXPECT_GT(read_well, 20);  // the mutations are not all refused at the first byte
+  EXPECT_GT(read_well, 20);  // not all mutations fail at the first byte
 }
 
 }  // namespace

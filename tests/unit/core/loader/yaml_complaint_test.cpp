@@ -95,7 +95,7 @@ TEST(ReadYaml, RefusesDeepNesting) {
   EXPECT_FALSE(read_yaml(nested("{a: ", "}", 100'000), "x"));
 }
 
-// The fuzzer's find: yaml-cpp goes on for ever with empty documents where nothing can begin.
+// A fuzzer's find: yaml-cpp returns endless empty documents at places where no document can begin.
 TEST(ReadYaml, EndsWhereNoDocumentCanBegin) {
   for (const char* text : {",", ",a: 1\n", "---\n,a\n", "--- ,\n", "a: 1\n---\n, b\n", "...\n,\n", "}", "]"}) {
     const auto documents = read_yaml(text, "x");

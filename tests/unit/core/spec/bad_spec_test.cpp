@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every file of bad/ is refused with exactly the message that stands in its neighbour, NAME.txt.
+// Every file of bad/ is refused with exactly the message in the file beside it, NAME.txt.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -28,7 +28,7 @@ TEST_P(BadSpec, IsRefusedWithTheMessageBesideIt) {
   ASSERT_FALSE(spec);
   const std::string message = to_text(spec.error());
   const std::string beside = TEST_SPECS "/bad/" + GetParam() + ".txt";
-  if (std::getenv("SLIPWAY_WRITE_MESSAGES") != nullptr) std::ofstream(beside) << message;  // then read them with care
+  if (std::getenv("SLIPWAY_WRITE_MESSAGES") != nullptr) std::ofstream(beside) << message;  // then review them carefully
   EXPECT_EQ(message, test_file("bad/" + GetParam() + ".txt"));
 }
 

@@ -47,7 +47,7 @@ const char* const kAcme =
     "  labels: {type: map, most: 3}\n"
     "  path: {type: path, deprecated: write jobs, help: Where.}\n";
 
-// What a user may write was told by nothing but the error of who had written something else.
+// Earlier only the error about a wrong value listed the valid ones.
 TEST(Explain, TellsBoundsAndWhatAKeyWasCalledOrWillBe) {
   const Plugins plugins = plugins_of(kAcme);
   const auto text = explain(*plugins.manifest("acme"), "");

@@ -127,14 +127,15 @@ TEST(HostSpec, KnowsWhereEveryKeyStands) {
       "    deviceplugin:\n      resources:\n        - {name: x}\n");
   EXPECT_EQ(spec.position("components.driver.version"), "/etc/slipway/host.yaml:7:7");
   EXPECT_EQ(spec.position("spec.components.driver.version"), "/etc/slipway/host.yaml:7:7");
-  EXPECT_EQ(spec.position("components.driver.modules"), "/etc/slipway/host.yaml:6:5");  // a default: its section's
+  EXPECT_EQ(spec.position("components.driver.modules"), "/etc/slipway/host.yaml:6:5");  // a default has the position of
+                                                                                        // its section
   EXPECT_EQ(spec.position("components.driver.modprobe.a.b"), "/etc/slipway/host.yaml:9:18");
   EXPECT_EQ(spec.position("components.deviceplugin.resources.0.name"), "/etc/slipway/host.yaml:12:12");
   EXPECT_EQ(spec.position("metadata.name"), "/etc/slipway/host.yaml:3:12");
   EXPECT_EQ(spec.position("nowhere"), "/etc/slipway/host.yaml:4:1");
 }
 
-// What was wrong in a config that a plugin reads stood at the line of `config:`.
+// Earlier an error in a config that a plugin reads pointed at the line of `config:`.
 TEST(HostSpec, KnowsWhereTheKeysOfAnotherToolsConfigStand) {
   const HostSpec spec = good(
       "    deviceplugin:\n      config:\n        version: v1\n        sharing:\n          timeSlicing:\n"
@@ -182,7 +183,7 @@ TEST(HostSpec, WithAnUnknownComponentNamesThePluginThatCouldNotBeRead) {
   EXPECT_EQ(spec.error().details.back().second, "/p/mig.so is not used (/p/mig.so)");
 }
 
-/// The YAML examples of a page of docs/.
+/// Returns the YAML examples of a page of docs/.
 std::vector<std::string> examples_of(const std::string& page) {
   std::ifstream file(SLIPWAY_DOCS "/" + page);
   std::vector<std::string> examples;

@@ -64,7 +64,7 @@ TEST(InitText, HasNoKeyThatWillGoUnlessItIsRequired) {
 
 TEST(InitText, OfNoComponentsIsASpecToo) { EXPECT_TRUE(read_back(init_text({}, {}), test_plugins())); }
 
-/// Every optional key on its own, with its # removed.
+/// Checks every optional key on its own, with its # removed.
 TEST(InitText, StaysValidWhenAnyOptionalKeyIsTakenIn) {
   const std::string text = init_text(all_of(test_plugins()), {});
   int taken = 0;
@@ -81,7 +81,7 @@ TEST(InitText, StaysValidWhenAnyOptionalKeyIsTakenIn) {
   EXPECT_GE(taken, 9);
 }
 
-/// A manifest of random keys of every type.
+/// Creates a manifest of random keys of every type.
 class RandomManifest {
  public:
   explicit RandomManifest(unsigned seed) : random_(seed) {}

@@ -8,11 +8,11 @@
 
 namespace slipway::core {
 
-/// One plugin, /p/test.so, that holds the components of a manifest. Throws when the manifest is wrong.
+/// Returns one plugin, /p/test.so, with the components of a manifest. Throws when the manifest is wrong.
 Plugins plugins_of(const std::string& manifest_yaml);
-/// Those of manifest.yaml.
+/// Returns the plugins of manifest.yaml.
 const Plugins& test_plugins();
-/// All bytes of a file of this folder.
+/// Returns all bytes of a file of this folder.
 std::string test_file(const std::string& name);
 
 }  // namespace slipway::core

@@ -65,7 +65,7 @@ TEST(DirectTool, NamesTheToolsThatThereAre) {
   EXPECT_NE(ran.output.find("its tools are greet, ask, linger"), std::string::npos) << ran.output;
 }
 
-// The library was unloaded first, under the feet of its threads.
+// Earlier the library was unloaded while its threads were still running.
 TEST(DirectTool, EndsWellWhileThreadsOfThePluginRunOn) {
   for (int i = 0; i < 40; ++i) EXPECT_EQ(run_tool("linger").status, 7);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a command exits with is in the error's code, not in its words.
+// A command's exit status is in the error's code, not in its text.
 #include "core/exit_code.hpp"
 
 #include <cerrno>
@@ -13,7 +13,7 @@ TEST(ExitCode, OfALockAndOfTheCommandLineIsTheirsAlone) {
   EXPECT_EQ(exit_code({ErrorCode::locked, "another slipway is changing this root", "/", {}, {}}), 75);
   EXPECT_EQ(exit_code({ErrorCode::usage, "there is no command 'aply'", "command line", {}, {}}), 64);
   EXPECT_EQ(exit_code({ErrorCode::usage, "SLIPWAY_SIM is wrong", "environment", {}, {}}), 64);
-  // A mount that is in use was taken for another slipway.
+  // Earlier a mount in use was reported as another running slipway.
   EXPECT_EQ(exit_code(system_error("unmount", "/run/x", EBUSY)), 1);
   EXPECT_EQ(exit_code({ErrorCode::invalid, "the file is wrong", "command line", {}, {}}), 1);
 }

@@ -27,7 +27,7 @@ TEST_F(Hostile, CrashNamesTheSignalAndTheOperationInEachOne) {
 }
 
 TEST_F(Hostile, CrashesOfAllKindsAreTold) {
-  if (!kSanitized) {  // which report a bad pointer themselves
+  if (!kSanitized) {  // sanitizers report a bad pointer themselves
     expect_defect(provoke("detect", "wild pointer"), "SIGSEGV");
   }
   expect_defect(provoke("detect", "abort"), "SIGABRT (Aborted)");
@@ -59,7 +59,7 @@ TEST_F(Hostile, LoadingThatFailsIsToldWithTheFirstCall) {
     return start("early-sleep")->call("detect", {}, limit, events_);
   };
   Result<Json> slow = with_limit(milliseconds(300));
-  // A busy machine may not have begun to load it by then.
+  // On a busy machine the loading may not have begun by then.
   for (const int seconds : {3, 30})
     if (detail(slow.error(), "output").empty()) slow = with_limit(milliseconds(1000 * seconds));
   EXPECT_EQ(slow.error().code, ErrorCode::timed_out);
@@ -98,7 +98,7 @@ TEST_F(Hostile, MemoryBeyondTheLimitEndsTheWorker) {
   expect_defect(provoke("detect", "allocate"), "ran out of memory, of which it may use 1024 MiB");
 }
 
-// Where nothing can be made below the groups of this process, as in a container that may only read them.
+// Tests the case that no cgroup can be created below this process', as in a container with read-only cgroups.
 TEST_F(Hostile, MemoryBeyondTheLimitIsSeenWithoutCgroups) {
   WorkerOptions desired = options("stranger");
   desired.memory_limit_bytes = 256U << 20U;
@@ -108,7 +108,8 @@ TEST_F(Hostile, MemoryBeyondTheLimitIsSeenWithoutCgroups) {
                 "ran out of memory, of which it may use 256 MiB");
 }
 
-// NVIDIA's mock NVML is a library in Go: "pthread_create failed", since it and its threads reserve more than they use.
+// NVIDIA's mock NVML is a library in Go: earlier "pthread_create failed", because it and its threads reserve more than
+// they use.
 TEST_F(Hostile, AddressSpaceIsNoMemory) {
   const auto worker = start("stranger");
   const auto reply = worker->call("detect", request("detect", "reserve"), kPlenty, events_);
@@ -160,7 +161,7 @@ TEST_F(Hostile, DescendantsDieWithTheWorker) {
   expect_defect(provoke("detect", "daemons and crash"), "SIGABRT");
 }
 
-// The other nets must hold where no cgroup can be made, as in most containers.
+// The other protections must work if no cgroup can be created, as in most containers.
 TEST_F(Hostile, DescendantsDieWithTheWorkerWithoutACgroup) {
   if (system("unshare -m mount -t tmpfs none /sys/fs/cgroup 2>/dev/null") != 0) GTEST_SKIP() << "needs unshare -m";
   const std::string again =

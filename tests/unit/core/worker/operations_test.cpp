@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
+#include <csignal>
 #include <thread>
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <slipway/process/start.hpp>
+#include <slipway/regular_file.hpp>
 #include <slipway/testing/temp_dir.hpp>
 
+#include "core/worker/client/channel.hpp"
 #include "core/worker/client/family.hpp"
+#include "core/worker/client/spawn.hpp"
 #include "core/worker/serve/serve.hpp"
 #include "tests/unit/core/worker/worker_fixture.hpp"
 
@@ -58,11 +65,11 @@ TEST_F(Operations, OfToolsPrintLogAndReportProgress) {
   EXPECT_LT(progress_.size(), 500U) << "progress is thinned out";
 }
 
-// A registry that was silent kept an apply for half a minute after the signal that should end it.
+// Earlier a silent registry kept an apply running for half a minute after the signal that should end it.
 TEST_F(Operations, EndWhenTheyAreCancelled) {
   std::atomic<bool> cancel{false};
   events_.cancel = &cancel;
-  events_.log = [&cancel](const std::string&, const std::string&) { cancel = true; };  // it is at work
+  events_.log = [&cancel](const std::string&, const std::string&) { cancel = true; };  // it is running
   const auto result = start("early-sleep")->call("detect", {}, kPlenty, events_);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, ErrorCode::cancelled) << to_text(result.error());
@@ -120,22 +127,52 @@ TEST_F(Operations, TimeOfTheCoreDoesNotCountAgainstThePlugin) {
 
 TEST_F(Operations, RunInCleanSurroundings) {
   setenv("SLIPWAY_NVML", "/tmp/nvml.so", 1);
-  const int leaked = fcntl(0, F_DUPFD, 100);  // without close-on-exec, as a careless library does
+  const int leaked = fcntl(0, F_DUPFD, 100);  // without close-on-exec, like a careless library
   const Json values = provoke("detect", "").value()["values"];
   close(leaked);
   EXPECT_EQ(values["session"], true);
   EXPECT_EQ(values["parent"], getpid());
-  EXPECT_EQ(values["core"], 1);  // as 0, for the program of a core_pattern as well
+  EXPECT_EQ(values["core"], 1);  // like 0, but also for the program of a core_pattern
   EXPECT_EQ(values["oom"], std::to_string(kWorkerOomScore) + "\n");
   EXPECT_EQ(values["input"], true);
   EXPECT_EQ(values["nvml"], "/tmp/nvml.so");
-  EXPECT_EQ(values["descriptors"], Json({0, 1, 2, 3, 4, 5}));  // 4 and 5 are the Host's
+  EXPECT_EQ(values["descriptors"], Json({0, 1, 2, 3, 4, 5}));  // 4 and 5 belong to the Host
 }
 
 TEST_F(Operations, RunInACgroupOfTheirOwnWhereOneCanBeMade) {
   const bool possible = Family().cgroup() >= 0;
   const std::string cgroup = provoke("detect", "").value()["values"]["cgroup"];
   EXPECT_EQ(cgroup.find("/slipway-worker-") != std::string::npos, possible) << cgroup;
+}
+
+/// What a worker with that plugin says first that has to go into a group by this descriptor.
+Json first_message(const std::string& plugin, const Fd& members) {
+  auto channel = make_socket_pair().value();
+  const auto group = moved_up(Fd(fcntl(members.get(), F_DUPFD_CLOEXEC, 0)));
+  const auto pid = start_program({.argv = {worker_program(true).value(), plugin, std::to_string(getpid())},
+                                  .environment = {std::string(kWorkerGroups) + "=1"},
+                                  .descriptors = {kDevNull, kDevNull, kDevNull, channel.theirs.get(), group->get()}});
+  channel.theirs = Fd();
+  Channel ours(std::move(channel.ours));
+  while (ours.receive()) {
+  }
+  const auto message = ours.next();
+  kill(*pid, SIGKILL);
+  waitpid(*pid, nullptr, 0);
+  return message && *message ? **message : Json();
+}
+
+TEST_F(Operations, DoNotBeginOutsideOfTheirGroup) {
+  const testing::TempDir folder;
+  folder.file("cgroup.procs", "");
+  const std::string members = folder.at("cgroup.procs").string();
+  const std::string plugin = options("early-abort").plugin_path;  // it would abort when it is loaded
+  const Json refused = first_message(plugin, Fd(open(members.c_str(), O_RDONLY | O_CLOEXEC)));
+  EXPECT_EQ(refused.value("type", ""), "reply");
+  EXPECT_EQ(refused.value("id", 1), 0);
+  EXPECT_THAT(canonical(refused), ::testing::HasSubstr("enter the control group of a worker"));
+  EXPECT_EQ(first_message(plugin, Fd(open(members.c_str(), O_WRONLY | O_CLOEXEC))), Json());
+  EXPECT_EQ(read_regular(members, 16).value_or(""), "0") << "it has gone there before the plugin aborted";
 }
 
 TEST_F(Operations, SweepUpGroupsThatAKilledSlipwayLeft) {
@@ -149,9 +186,9 @@ TEST_F(Operations, SweepUpGroupsThatAKilledSlipwayLeft) {
   const std::string pids = std::filesystem::read_symlink("/proc/self/ns/pid").string();
   const std::string name = own + "/slipway-worker-" + std::to_string(gone) + "-1.";
   const std::string left = name + pids.substr(5, pids.size() - 6);
-  const std::string elsewhere = name + "1";  // in a container, say: removed while that slipway was about to enter it
+  const std::string elsewhere = name + "1";  // for example in a container: removed just before that slipway entered it
   for (const std::string& group : {left, elsewhere}) ASSERT_EQ(mkdir(group.c_str(), 0755), 0);
-  const pid_t later = fork();  // each slipway does it once
+  const pid_t later = fork();  // each slipway process does it once
   if (later == 0) {
     execl("/proc/self/exe", "worker_test", "--gtest_filter=Operations.RunInACgroupOfTheirOwnWhereOneCanBeMade",
           nullptr);
@@ -171,7 +208,7 @@ TEST_F(Operations, DoNotSeeOurVariablesWhenTheEnvironmentIsNotTrusted) {
   EXPECT_EQ((*worker)->call("detect", request("detect", ""), kPlenty, events_).value()["values"]["nvml"], "");
 }
 
-// A worker dies with the thread that forked it, so that must not be the caller's.
+// A worker dies with the thread that forked it, so that must not be the caller's thread.
 TEST_F(Operations, GoOnAfterTheThreadThatStartedTheWorkerEnded) {
   std::unique_ptr<Worker> worker;
   std::thread([&] {

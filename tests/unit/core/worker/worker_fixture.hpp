@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/core/worker/worker_fixture.hpp - starts the plugins of the tests and looks whether a process is left.
+// tests/unit/core/worker/worker_fixture.hpp - starts the plugins of the tests and checks that no process is left.
 #pragma once
 
 #include <cstdlib>
@@ -22,7 +22,7 @@ class WorkerTest : public ::testing::Test {
 #endif
 
   WorkerTest() {
-    // A crash must arrive as its signal, not as a report of the sanitizer.
+    // A crash must be reported as its signal, not as a report of the sanitizer.
     setenv("ASAN_OPTIONS",
            "handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:detect_leaks=0", 1);
     events_.log = [this](const std::string& level, const std::string& text) { log_.push_back(level + ": " + text); };
@@ -39,7 +39,7 @@ class WorkerTest : public ::testing::Test {
     if (!worker) throw std::runtime_error(to_text(worker.error()));
     return std::move(*worker);
   }
-  /// Asks a fresh worker of the stranger to do `how` in `op`.
+  /// Asks a new worker of the stranger plugin to do `how` in `op`.
   Result<Json> provoke(const std::string& op, const std::string& how, std::chrono::milliseconds limit = kPlenty) {
     const auto worker = start("stranger");
     return worker->call(op, request(op, how), limit, events_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one sample asks of NVML: each value once, and what stays as it is once for each driver.
+// The NVML calls of one sample: each value once, and constant data once for each driver.
 #include <map>
 #include <memory>
 #include <string>
@@ -35,7 +35,7 @@ class AskedOnce : public core::SimTest {
   void TearDown() override { ::unsetenv("SLIPWAY_NVML"); }
 
   Sample sample(bool details) { return sampler_.sample(counters_, {.details = details}); }
-  /// How often each function was called for a sample, after those that find out what stays as it is.
+  /// Returns the calls by function for a sample, after the calls that read constants.
   std::map<std::string, std::uint64_t> calls_of_a_sample(bool details) {
     EXPECT_EQ(sample(details).entities.size(), 8U);
     EXPECT_EQ(tool("forget-calls"), 0);
@@ -54,17 +54,17 @@ class AskedOnce : public core::SimTest {
   Sampler sampler_{host_, {}, [](const char*, const std::string&) {}};
 };
 
-/// How often one GPU is asked; a function that is not here is asked once.
+/// Number of calls for one GPU; a function that is not here is called once.
 const std::map<std::string, std::uint64_t> kSeveralAnswers{
-    {"nvmlDeviceGetClockInfo", 2},    // of the multiprocessors and of the memory
-    {"nvmlDeviceGetFieldValues", 2},  // of the GPU, and of all its NVLinks together
+    {"nvmlDeviceGetClockInfo", 2},    // for the multiprocessors and for the memory
+    {"nvmlDeviceGetFieldValues", 2},  // for the GPU, and for all its NVLinks together
 };
-/// Of the driver, not of a GPU.
+/// Calls about the driver, not about a GPU.
 const std::map<std::string, std::uint64_t> kOfTheDriver{{"nvmlSystemGetDriverVersion", 1},
                                                         {"nvmlDeviceGetCount_v2", 1}};
 
-// The page asked everything anew that the counters had asked, the greatest clock (1.2 ms) and the MIG mode twice among
-// it.
+// Earlier the page read everything again that the counters had read, including the maximum clock (1.2 ms) and the MIG
+// mode, twice.
 TEST_F(AskedOnce, EachValueOfTheDefaultCountersAndOfThePageIsAskedOnce) {
   for (const bool details : {false, true})
     for (const auto& [function, count] : calls_of_a_sample(details)) {
@@ -103,13 +103,13 @@ TEST_F(AskedOnce, WhatStaysAsItIsIsNotAskedAgain) {
     EXPECT_GT(last.entities.at(3).labels.at(i).index(), 0U) << counters_->labels[i].name;
   for (std::size_t i = 0; i < counters_->series.size(); ++i)
     EXPECT_GT(last.entities.at(3).series.at(i).index(), 0U) << counters_->series[i].name;
-  // Another driver is asked anew.
+  // Another driver is read again.
   ASSERT_EQ(tool("driver 590.44.01"), 0);
   EXPECT_EQ(sample(true).driver_version, "590.44.01");
   EXPECT_THAT(sample(true).entities.at(0).labels, Contains(Value(std::string("590.44.01"))));
 }
 
-// It costs 160 us, which the GPU has to answer.
+// It takes 160 us of the GPU's own processor.
 TEST_F(AskedOnce, TheMigModeIsAskedWhenAnEventSaysThatItHasChanged) {
   EXPECT_THAT(calls_of_a_sample(true), Not(Contains(Key(std::string("nvmlDeviceGetMigMode")))));
   ASSERT_EQ(tool("gpu 2 mig on"), 0);

@@ -33,7 +33,7 @@ TEST(EngineAddresses, AreThoseOfDcgmExporter) {
   EXPECT_FALSE(read_engine_address("unix:///" + std::string(107, 'a')));
 }
 
-/// Two counters that NVML tells, two that it does not, and a label of DCGM's.
+/// Two counters that NVML has, two that it does not have, and a label of DCGM's.
 Counters counters() {
   return parse_counters(
              "DCGM_FI_DEV_GPU_TEMP, gauge, t\nDCGM_FI_PROF_SM_ACTIVE, gauge, s\nDCGM_FI_DEV_DIAG_EUD_RESULT, "
@@ -117,7 +117,7 @@ TEST(EngineValues, OfNvSwitchesAndLinksStandBesideThoseOfGpus) {
   EXPECT_THAT(page({.kind = DeviceSelection::Kind::instances, .numbers = {2}}), Not(HasSubstr("nvswitch")));
 }
 
-// Where the names of dcgm-exporter were not wanted, an engine's metrics had them all the same.
+// Earlier an engine's metrics had dcgm-exporter's names even if that set was not wanted.
 TEST(EngineValues, AreNotToldUnderNamesThatAreNotWanted) {
   const Counters articles = with_fields_of({.dcgm = false, .articles = true}, counters());
   EXPECT_TRUE(articles.foreign.empty());

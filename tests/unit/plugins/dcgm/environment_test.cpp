@@ -90,7 +90,7 @@ TEST(DcgmEnvironment, WarnsOfWhatHasNoEffectAndOfMisspelling) {
   EXPECT_THAT(metrics[0], HasSubstr("DCGM_EXPORTER_ENABLE_EXPORTER_METRICS has no effect: "));
 }
 
-// Kubernetes gives each container such variables of a Service that is called dcgm-exporter.
+// Kubernetes sets such variables in each container if a Service is called dcgm-exporter.
 TEST(DcgmEnvironment, IsNotMisledByTheVariablesOfAService) {
   EXPECT_THAT(taken({"DCGM_EXPORTER_SERVICE_HOST=10.0.0.1", "DCGM_EXPORTER_SERVICE_PORT=9400",
                      "DCGM_EXPORTER_SERVICE_PORT_METRICS=9400", "DCGM_EXPORTER_PORT=tcp://10.0.0.1:9400",
@@ -99,7 +99,7 @@ TEST(DcgmEnvironment, IsNotMisledByTheVariablesOfAService) {
               IsEmpty());
 }
 
-/// The rows of the documentation's table: a variable's name to its row.
+/// Returns the rows of the documentation's table by variable name.
 std::map<std::string, std::string> documented() {
   std::ifstream in(SLIPWAY_SOURCE_DIR "/docs/components/dcgm.md");
   std::ostringstream page;

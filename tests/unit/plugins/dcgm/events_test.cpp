@@ -15,7 +15,7 @@ using ::testing::Not;
 
 class Events : public ::testing::Test {
  protected:
-  /// @param reasons  the bits of slow clocks of GPU 0
+  /// @param reasons  the bits of GPU 0's clock reasons
   void look(seconds at, std::vector<XidEvent> xids, std::int64_t reasons) {
     sample_ = {};
     sample_.time = std::chrono::system_clock::time_point(at);

@@ -23,7 +23,7 @@ class HealthStatus : public ::testing::Test {
   void counter(const char* rule, double value) {
     record_.value("GPU-0", health::default_rules().counters().at(rule), value, {});
   }
-  /// Those that do not pass: "MEM 20 DCGM_FR_…".
+  /// Returns the watches that do not pass: "MEM 20 DCGM_FR_…".
   std::string failing(bool answers = true) const {
     std::string all;
     for (const WatchStatus& status : watch_statuses(record_.of("GPU-0"), health::default_rules(), answers))
@@ -32,7 +32,7 @@ class HealthStatus : public ::testing::Test {
                std::string(status.error);
     return all;
   }
-  health::HealthRecord record_;
+  HealthRecord record_;
 };
 
 TEST_F(HealthStatus, HasAllWatchesOfDcgm) {
@@ -66,7 +66,7 @@ TEST_F(HealthStatus, HasAnUnknownXidUnderAll) {
 
 TEST_F(HealthStatus, OfAGpuThatCannotBeReadFails) { EXPECT_EQ(failing(false), "DRIVER 20 DCGM_FR_NVML_API"); }
 
-// A GPU that fell off the bus has no other series, and one with instances is told as itself.
+// A GPU that fell off the bus has no other series, and a GPU with instances has one for the whole GPU.
 TEST_F(HealthStatus, IsToldOfEachGpuThatWasEverSeen) {
   Counters counters = parse_counters("DCGM_EXP_GPU_HEALTH_STATUS, gauge, Health\n", "c.csv").value_or({});
   Sample sample;
@@ -96,7 +96,7 @@ TEST_F(HealthStatus, IsToldOfEachGpuThatWasEverSeen) {
   EXPECT_THAT(exposition_text(sample, counters, exporter), Not(HasSubstr("HEALTH_STATUS{")));
 }
 
-// A rule about a field that there is not was passed over in silence.
+// Earlier a rule about a missing field was silently ignored.
 TEST(RuleFields, HaveToBeThere) {
   const auto problem = [](const std::string& field) {
     health::Rules rules = health::default_rules();
@@ -115,7 +115,7 @@ TEST(RuleFields, HaveToBeThere) {
   EXPECT_TRUE(check_rule_fields(health::default_rules()));
 }
 
-// The error named a key that the spec did not have.
+// Earlier the error named a key that the spec did not have.
 TEST(Variables, AreBlamedForWhatTheySay) {
   const Error error{
       .code = ErrorCode::invalid, .what = "an interval of 5ms is too short", .where = "spec.components.dcgm.interval"};
@@ -123,7 +123,7 @@ TEST(Variables, AreBlamedForWhatTheySay) {
   EXPECT_EQ(blamed_on_variable(error, {"DCGM_EXPORTER_LISTEN"}).where, "spec.components.dcgm.interval");
 }
 
-// CSI as one letter, U+009B, in a process' name.
+// CSI as one character, U+009B, in a process' name.
 TEST(TerminalSafe, EscapesWhatATerminalWouldObey) {
   EXPECT_EQ(terminal_safe("{\"a\":\"x\xc2\x9b"
                           "31m\x7fy\xc3\xa9\xc2\xa0\"}"),

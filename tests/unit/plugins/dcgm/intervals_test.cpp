@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters that are read at intervals of their own: dcgm-exporter's YAML file, and when which interval is over.
+// Counters that are read at intervals of their own: dcgm-exporter's YAML file, and the ends of the intervals.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// As NVIDIA's documentation of the file has it.
+// The example of NVIDIA's documentation.
 constexpr const char* kWhole = R"(version: 1
 metrics:
   file: /etc/dcgm-exporter/default-counters.csv
@@ -34,7 +34,7 @@ std::string problem(const std::string& text) {
   return read ? "" : read.error().where + ": " + read.error().what;
 }
 
-/// The rest of a file with these metrics.
+/// Returns a file with this text after its metrics.
 std::string with_collection(const std::string& text) {
   return "version: 1\nmetrics: {file: /c.csv}\ncollection:\n" + text;
 }
@@ -125,7 +125,7 @@ TEST(WatchGroups, LeaveWhatIsReadForOtherMetricsAlone) {
     EXPECT_EQ(counter.every, counter.hidden ? seconds(60) : seconds(1)) << counter.name;
 }
 
-// Such a group, as dcgm-exporter takes it, left the service without any counter.
+// Earlier such a group, which dcgm-exporter accepts, left the service without any counter.
 TEST(WatchGroups, OfProcessorsAreTakenWithAWarning) {
   Counters counters =
       parse_counters("DCGM_FI_DEV_CPU_UTIL_TOTAL, gauge, c\nDCGM_FI_DEV_GPU_TEMP, gauge, t\n", "c.csv").value_or({});
@@ -156,7 +156,7 @@ TEST(Schedule, EndsIntervalsThatAreMultiplesTogether) {
   EXPECT_THAT(schedule.take(now), IsEmpty());
   const Schedule::Clock::time_point begin = now;
   for (int i = 1; i <= 10; ++i) {
-    now = begin + milliseconds(100 * i + 3);  // a look is never quite in time
+    now = begin + milliseconds(100 * i + 3);  // a check is never exactly in time
     EXPECT_EQ(schedule.take(now).size(), i % 5 == 0 ? 2U : 1U) << i;
     EXPECT_THAT(schedule.take(now), IsEmpty()) << i;
   }

@@ -12,7 +12,7 @@ namespace {
 using std::chrono::milliseconds;
 constexpr std::chrono::seconds kLongEnough{20};
 
-/// Counts the questions, and answers what the test says.
+/// Counts the questions, and gives the test's answers.
 struct Asked {
   std::atomic<int> questions = 0;
   std::atomic<int> answer = 1;
@@ -27,7 +27,7 @@ struct Asked {
   }
 };
 
-// kubelet was asked each ten seconds, also where a sample is taken once an hour.
+// Earlier kubelet was asked every ten seconds, even if a sample is taken once an hour.
 TEST(KeptUpToDate, AsksAtOnceAndThenOnlyWhenItIsWanted) {
   Asked asked;
   KeptUpToDate<int> kept([&] { return asked.ask(); }, milliseconds(1), std::chrono::hours(1));
@@ -63,7 +63,7 @@ TEST(KeptUpToDate, TellsWhenAnAnswerIsAnotherThanBefore) {
   kept.on_news([&] { told.release(); });
   ASSERT_TRUE(asked.came.try_acquire_for(kLongEnough));
   std::this_thread::sleep_for(milliseconds(50));
-  (void)told.try_acquire();  // of the first answer, when it came after on_news()
+  (void)told.try_acquire();  // for the first answer, when it came after on_news()
   kept.ask();
   ASSERT_TRUE(asked.came.try_acquire_for(kLongEnough));
   EXPECT_FALSE(told.try_acquire_for(milliseconds(300))) << "the same again is no news";

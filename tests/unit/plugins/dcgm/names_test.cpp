@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-/// A sample in which each field's value is its number.
+/// Returns a sample in which each field's value is its number.
 Sample sample_of(const Counters& counters, unsigned gpus) {
   Sample sample;
   for (unsigned i = 0; i < gpus; ++i) {
@@ -52,7 +52,7 @@ TEST(Names, OfArticlesHaveOneSeriesOfEachGpuWithEqualLabels) {
   EXPECT_THAT(page, HasSubstr("nvidia_gpu_temperature_celsius{gpu=\"0\",pod=\"\",node=\"n\",uuid=\"GPU-0\"} 150\n"));
 }
 
-// The power of a GPU was told of each of its seven instances, so that a sum was seven times as much.
+// Earlier the power of a GPU was reported for each of its seven instances, so that a sum was seven times as high.
 TEST(Names, OfConventionsTellOnceWhatOnlyTheWholeGpuHas) {
   const NameSets sets{.dcgm = false, .openmetrics = true};
   const Counters counters = with_fields_of(sets, Counters());

@@ -6,7 +6,7 @@
 
 namespace slipway::testing {
 
-/// What a user may call a process, a pod or a machine.
+/// A possible name of a process, pod or machine.
 inline constexpr const char* kHostile = "<script>alert('1')</script>\"\x1b[2J\x07&\xff\xe2\x80\xae";
 
 inline dcgm::GpuOverview gpu_with_everything(unsigned index, const std::string& name) {

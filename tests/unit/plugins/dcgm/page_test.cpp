@@ -25,7 +25,7 @@ using testing::kHostile;
 using ::testing::Not;
 using testing::overview_of;
 
-/// As Content-Security-Policy writes it.
+/// Returns the digest in the form of Content-Security-Policy.
 std::string policy_digest(std::string_view text) {
   const std::string hex = digest_hex(digest_of(text));
   std::string bytes;
@@ -41,7 +41,7 @@ TEST(DcgmPage, HasThePolicyOfItsScriptAndStyle) {
   const std::string page = page_html(overview_of({gpu_with_everything(0, "python3")}));
   EXPECT_THAT(page, HasSubstr(std::string("<script>") + kPageScript + "</script>"));
   EXPECT_THAT(page, HasSubstr(std::string("<style>") + kPageStyle + "</style>"));
-  EXPECT_THAT(page, Not(HasSubstr("style=")));  // which the policy would forbid
+  EXPECT_THAT(page, Not(HasSubstr("style=")));  // the policy would forbid it
   EXPECT_THAT(page, Not(::testing::ContainsRegex(" on[a-z]+=")));
 }
 
@@ -51,12 +51,12 @@ TEST(DcgmPage, ShowsNothingFromElsewhere) {
     EXPECT_THAT(page, Not(HasSubstr(reference)));
 }
 
-/// The markup without the texts of script and style, which hold "<" and ">".
+/// Returns the markup without the texts of script and style, which contain "<" and ">".
 std::string markup_of(const std::string& page) {
   return std::regex_replace(page, std::regex("<(script|style)>[^]*?</\\1>"), "");
 }
 
-/// Every element that begins also ends, in the right order.
+/// Checks that every element is closed, in the right order.
 void expect_balanced(const std::string& page) {
   std::vector<std::string> open;
   const std::string markup = markup_of(page);
@@ -135,7 +135,7 @@ TEST(DcgmPage, SaysThatValuesAreMissing) {
   expect_balanced(page_html(overview_of({})));
 }
 
-/// Red, green and blue of "#rrggbb" or "#rgb", as WCAG 2.1 weighs them.
+/// Returns the luminance of "#rrggbb" or "#rgb" by WCAG 2.1.
 double luminance(const std::string& colour) {
   double sum = 0;
   constexpr std::array kWeights{0.2126, 0.7152, 0.0722};

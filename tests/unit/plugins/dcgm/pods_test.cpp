@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who uses a GPU: kubelet's list of pods, the folder of jobs, and the labels that they become.
+// The users of a GPU: kubelet's list of pods, the folder of jobs, and the labels made from them.
 #include <filesystem>
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ namespace slipway::dcgm {
 namespace {
 
 using nvidia::kubelet::Allocation;
-using nvidia::kubelet::kMostHolders;
+using nvidia::kubelet::kMostGpuPods;
 using nvidia::kubelet::parse_device_id;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -32,7 +32,7 @@ struct Given {
   std::string id;
 };
 
-/// As the reader tells it, of pods in the namespace "team".
+/// Returns allocations as the reader would, for pods in the namespace "team".
 std::vector<Allocation> allocations_of(const std::vector<Given>& all) {
   std::vector<Allocation> allocations;
   for (const Given& given : all)
@@ -41,8 +41,8 @@ std::vector<Allocation> allocations_of(const std::vector<Given>& all) {
   return allocations;
 }
 
-Holders holders_of(const std::vector<Given>& all, const std::vector<std::string>& more = {}) {
-  return nvidia::kubelet::holders_of(allocations_of(all), more);
+GpuPods gpu_pods_of(const std::vector<Given>& all, const std::vector<std::string>& more = {}) {
+  return nvidia::kubelet::gpu_pods_of(allocations_of(all), more);
 }
 
 TEST(DeviceIds, AreReadInEveryFormThatDevicePluginsGiveThem) {
@@ -61,34 +61,34 @@ TEST(DeviceIds, AreReadInEveryFormThatDevicePluginsGiveThem) {
   }
 }
 
-TEST(Holders, AreThoseOfNvidiasResources) {
+TEST(GpuPods, AreThoseOfNvidiasResources) {
   const std::vector<Given> all{{"a", "nvidia.com/gpu", "GPU-1"},
                                {"b", "nvidia.com/mig-1g.10gb", "MIG-2"},
                                {"c", "nvidia.com/gpu.shared", "GPU-3"},
                                {"d", "acme.com/gpu", "GPU-4"}};
-  const Holders holders = holders_of(all);
+  const GpuPods holders = gpu_pods_of(all);
   EXPECT_THAT(holders, SizeIs(2));
-  EXPECT_THAT(holders.at("GPU-1"), ElementsAre(Holder{"team", "a", "cuda", ""}));
-  EXPECT_THAT(holders_of(all, {"nvidia.com/gpu.shared"}), SizeIs(3));
+  EXPECT_THAT(holders.at("GPU-1"), ElementsAre(GpuPod{"team", "a", "cuda", ""}));
+  EXPECT_THAT(gpu_pods_of(all, {"nvidia.com/gpu.shared"}), SizeIs(3));
 }
 
-TEST(Holders, AreBoundedAndKeepAnOrder) {
+TEST(GpuPods, AreBoundedAndKeepAnOrder) {
   std::vector<Given> all;
-  for (std::size_t i = 0; i < 2 * kMostHolders; ++i)
+  for (std::size_t i = 0; i < 2 * kMostGpuPods; ++i)
     all.push_back({"p" + std::to_string(1000 - i), "nvidia.com/gpu", "GPU-1::" + std::to_string(i)});
-  const Holders holders = holders_of(all);
-  EXPECT_THAT(holders.at("GPU-1"), SizeIs(kMostHolders));
+  const GpuPods holders = gpu_pods_of(all);
+  EXPECT_THAT(holders.at("GPU-1"), SizeIs(kMostGpuPods));
   EXPECT_TRUE(std::ranges::is_sorted(holders.at("GPU-1")));
 }
 
-TEST(Holders, OfAnyResourceAreFoundForWhoAsksForAll) {
-  const Holders holders = nvidia::kubelet::holders_of(allocations_of({{"a", "example.com/renamed", "GPU-1::0"}}));
-  EXPECT_THAT(holders.at("GPU-1"), ElementsAre(Holder{"team", "a", "cuda", "0"}));
+TEST(GpuPods, OfAnyResourceAreFoundForWhoAsksForAll) {
+  const GpuPods holders = nvidia::kubelet::gpu_pods_of(allocations_of({{"a", "example.com/renamed", "GPU-1::0"}}));
+  EXPECT_THAT(holders.at("GPU-1"), ElementsAre(GpuPod{"team", "a", "cuda", "0"}));
 }
 
 Entity entity_of(unsigned index) { return {.gpu = {index, "GPU-" + std::to_string(index), "", "H"}}; }
 
-Attribution known_of(const std::vector<Given>& all) { return {.holders = holders_of(all)}; }
+Attribution known_of(const std::vector<Given>& all) { return {.holders = gpu_pods_of(all)}; }
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
@@ -148,7 +148,8 @@ TEST(Pages, HaveThePartsOfPodsBesideTheWhole) {
                                 .value_or({});
   Sample sample;
   Entity entity = entity_of(0);
-  entity.series = {std::int64_t{40}, std::int64_t{90}, std::int64_t{3000}};  // by number: temperature, use, memory
+  entity.series = {std::int64_t{40}, std::int64_t{90}, std::int64_t{3000}};  // by field number: temperature,
+                                                                             // utilization, memory
   entity.processes = {{.pid = 1, .percent = 60, .memory_bytes = 1000ULL << 20U, .pod = "team/a"},
                       {.pid = 2, .percent = 20, .memory_bytes = 500ULL << 20U, .pod = "team/a"},
                       {.pid = 3, .percent = 10, .memory_bytes = 1500ULL << 20U, .pod = "team/else"}};
@@ -177,7 +178,7 @@ TEST(Pods, OfProcessesAreFoundByControlGroup) {
                           std::string("0f3a1b2c_1111_2222_3333_444455556666") + ".slice";
   host.file(pod + "/cgroup.procs", "");
   host.file(pod + "/cri-containerd-" + std::string(64, 'a') + ".scope/cgroup.procs", "76\n77\n");
-  // A user's own control group, and one that a service was given, with the name of a pod's.
+  // A user's own control group, and one that a service was given, with a pod's name.
   host.file(groups + "/user.slice/kubepods.slice/kubepods-pod" + uid + ".slice/cgroup.procs", "78\n");
   host.file(groups + "/system.slice/a.service/kubepods/pod" + uid + "/cgroup.procs", "79\n");
   std::vector<Entity> entities(1);

@@ -20,7 +20,7 @@ using ::testing::Key;
 using ::testing::Pair;
 
 constexpr unsigned kTemperature = 858;  // of an NVSwitch
-constexpr unsigned kFlitErrors = 786;   // of a link of one
+constexpr unsigned kFlitErrors = 786;   // of one link
 
 class EngineSessions : public ::testing::Test {
  protected:
@@ -47,7 +47,7 @@ TEST_F(EngineSessions, LoadNoLibraryOfAnotherUser) {
   EXPECT_EQ(refused.error().code, ErrorCode::denied);
 }
 
-// An NVSwitch that the fabric manager brings up after the service began was in no test: a look costs a minute.
+// An NVSwitch may appear when the fabric manager starts after the service; the next check is a minute later.
 TEST_F(EngineSessions, TakeUpAnNvSwitchAndItsLinksThatComeLater) {
   auto library = DcgmLibrary::open(folder_.path().string());
   ASSERT_TRUE(library) << library.error().what;

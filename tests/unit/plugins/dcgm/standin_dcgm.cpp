@@ -22,7 +22,7 @@ namespace {
 
 using namespace slipway::dcgm::abi;
 
-constexpr unsigned kFirstGpu = 7;  // DCGM's numbers are its own
+constexpr unsigned kFirstGpu = 7;  // DCGM has its own numbers
 
 struct Entity {
   int kind;
@@ -49,7 +49,7 @@ std::string mode() {
   return word;
 }
 
-/// Where the header says for a field: profiling fields and a few others are reals.
+/// Uses the type in the header for a field: profiling fields and a few others are reals.
 FieldValue value_of(unsigned short field, unsigned gpu, const std::string& uuid) {
   FieldValue value{};
   value.version = sizeof value | 1U << 24U;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who else tells of the GPUs: the kernel's tables, units and processes, and what is planned about them.
+// Other programs that report the GPUs: the kernel's tables, units and processes, and the plan for them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,13 +19,13 @@ using ::testing::Not;
 constexpr const char* kHead =
     "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n";
 
-/// A line of /proc/net/tcp. @param local  "0100007F:24B8", port 9400
+/// Returns a line of /proc/net/tcp. @param local  "0100007F:24B8", port 9400
 std::string line(const std::string& local, const std::string& state, const std::string& uid, const std::string& inode) {
   return "   0: " + local + " 00000000:0000 " + state + " 00000000:00000000 00:00000000 00000000  " + uid +
          "        0 " + inode + " 1 0000000000000000 100 0 0 10 0\n";
 }
 
-/// A live machine with a process that has that socket open.
+/// Returns a live machine with a process that has that socket open.
 FakeHost machine_with(const std::string& name, unsigned pid, const std::string& unit, const std::string& local) {
   FakeHost host;
   host.live("6.1.0");
@@ -114,7 +114,7 @@ TEST(DcgmTakeover, LeavesWhatNoUnitStartedAndSaysSo) {
   EXPECT_THAT(plan_text(host, settings(true)), HasSubstr("end it where it was started"));
 }
 
-// A user hid that he has the port by words of his own command line.
+// Earlier a user could hide that his process has the port by words in its own command line.
 TEST(DcgmTakeover, GoesByTheUnitAndNotByWordsOfACommand) {
   using namespace std::string_literals;
   FakeHost host = machine_with("dcgm-exporter", 812, "dcgm-exporter.service", kAll);
@@ -132,7 +132,7 @@ TEST(DcgmTakeover, IsTheSameBeforeAndAfterTheUnitWasStopped) {
   EXPECT_EQ(plan_text(host, settings(true)), before);
 }
 
-// An alias is a link to the unit, and stopping both would be one thing done twice.
+// An alias is a link to the unit, and stopping both would repeat the same action.
 TEST(DcgmTakeover, KnowsAUnitByItsOwnNameAlone) {
   FakeHost host;
   host.file("/usr/lib/systemd/system/nvidia-dcgm.service", "[Service]\n");

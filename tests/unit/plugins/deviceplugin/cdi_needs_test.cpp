@@ -25,12 +25,12 @@ Json needs_of(const std::string& config, const Host& host, const std::string& ve
   return cdi_needs(*settings, vendor, host);
 }
 
-/// What the component cdi says of its specs.
+/// Returns outputs of the component cdi about its specs.
 Inputs cdi_says(const std::string& kinds, const std::string& absent = "", const std::string& names = "index,uuid") {
   return Inputs(Json{{"outputs", {{"cdi", {{"kinds", kinds}, {"absent_kinds", absent}, {"names", names}}}}}});
 }
 
-/// The error's text; empty where both go together.
+/// Returns the error's text; empty if both match.
 std::string refused(const std::string& config, const Inputs& inputs, const std::string& vendor = "nvidia.com") {
   const auto error = missing_in_cdi(needs_of(config, FakeHost(), vendor), inputs);
   return error ? to_text(*error) : "";
@@ -49,7 +49,7 @@ TEST(CdiNeeds, ThatTheComponentCdiMeetsAreInOrder) {
   EXPECT_EQ(refused(kCdi, Inputs()), "") << "the component cdi is planned later";
 }
 
-// Each pod failed with "unresolvable CDI devices".
+// Earlier each pod failed with "unresolvable CDI devices".
 TEST(CdiNeeds, OfAFunctionWithoutASpecAreAnErrorThatNamesTheMode) {
   for (const auto& [flag, mode] :
        {std::pair{"gdsEnabled", "gds"}, {"mofedEnabled", "mofed"}, {"gdrcopyEnabled", "gdrcopy"}}) {
@@ -81,7 +81,7 @@ TEST(CdiNeeds, OfAnotherNamingOrVendorAreAnError) {
   EXPECT_THAT(refused(kCdi, cdi_says("example.com/gpu")),
               HasSubstr("set spec.components.deviceplugin.cdi_vendor: example.com"));
   EXPECT_EQ(refused(kCdi, cdi_says("example.com/gpu"), "example.com"), "");
-  // Every pod would have had every node of the driver.
+  // Every pod would have got every node of the driver.
   EXPECT_THAT(refused(kCdi, cdi_says("management.nvidia.com/gpu")),
               AllOf(HasSubstr("add nvml to spec.components.cdi.modes"), Not(HasSubstr("cdi_vendor"))));
 }
@@ -95,7 +95,7 @@ TEST(CdiNeeds, WithoutTheComponentCdiAreANoteUntilSomebodyWroteASpec) {
   EXPECT_THAT(cdi_note(needs_of(kCdi, host), Inputs()), IsEmpty());
 }
 
-// A boot without a GPU was never verified: nothing describes what is not there.
+// Earlier a boot without a GPU was never verified: there is no spec for missing GPUs.
 TEST(CdiFinding, IsNotApplicableWithoutAGpu) {
   FakeHost host;
   host.live("6.1.0-50-amd64");
@@ -125,7 +125,7 @@ TEST(CdiFinding, SaysWhatNoSpecHas) {
   EXPECT_THAT(finding(kCdi), AllOf(HasSubstr("fail"), HasSubstr("left out is /var/run/cdi/nvidia.com-gpu.yaml")));
 }
 
-// An apply of an image failed: its CDI specs are written when it boots.
+// Earlier an apply of an image failed: its CDI specs are written when it boots.
 TEST(CdiFinding, IsNotExercisedWhereNoDriverRunsYet) {
   const FakeHost image;
   Findings findings;

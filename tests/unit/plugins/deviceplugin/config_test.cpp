@@ -64,13 +64,13 @@ TEST(Config, KeysCountWhateverTheirCaseAndUnknownOnesAreNamedWithTheNearest) {
   EXPECT_EQ(settings->mig_strategy, MigStrategy::single);
   EXPECT_THAT(settings->warnings, ElementsAre(HasSubstr("config.yaml:4:3: unknown key 'migStategy'")));
   EXPECT_THAT(settings->warnings[0], HasSubstr("migStrategy"));
-  // Its value's line is another one.
+  // Its value is on another line.
   const auto block = settings_of("version: v1\nsharing:\n  timeSlicin:\n    replicas: 4\n");
   ASSERT_FALSE(block);
   EXPECT_EQ(block.error().where, "config.yaml:3:3");
 }
 
-// What is misspelt there shared nothing, and nobody was told.
+// Earlier a misspelt key there shared nothing, without a message.
 TEST(Config, MisspeltKeysOfSharingAreRefusedWithTheNearest) {
   EXPECT_THAT(error_of("sharing: {timeSlicng: {replicas: 4}}").what, HasSubstr("did you mean 'timeSlicing'?"));
   EXPECT_THAT(error_of("sharing: {mps: {resorces: []}}").what, HasSubstr("did you mean 'resources'?"));
@@ -152,7 +152,7 @@ TEST(Config, TheEnvironmentOfNvidiasFlagsWinsOverTheFile) {
   EXPECT_EQ(wrong.error().code, ErrorCode::usage) << "as for gfd, exit 64";
 }
 
-// A relative one made folders wherever the service ran, and a line break ended the line of a unit.
+// Earlier a relative one created folders in the service's working folder, and a line break ended the line of a unit.
 TEST(Config, MpsRootIsAPathThatAUnitCanName) {
   EXPECT_EQ(settings_of("flags: {mpsRoot: /srv/m p$s}")->mps_root, "/srv/m p$s");
   for (const char* wrong : {"mps", "\"\"", "\"/srv/\\nX=1\"", "\"/srv/\\x7f\"", "/srv/../etc", "/srv/.."}) {
@@ -238,7 +238,7 @@ TEST(Config, AFolderOfConfigsHasALimitedNumberOfFiles) {
             "the folder of configs has more than 256 files");
 }
 
-// A link to another file had its first line quoted in a log that more people read than that file.
+// Earlier the first line of a link's target was quoted in a log that more users can read than that file.
 TEST(Config, AChoiceThatIsNoNameIsNotQuoted) {
   slipway::testing::FakeHost host;
   host.file("/etc/dp/small", "").file("/etc/choice", "root:$y$j9T$HASH:19000::\n");
@@ -263,7 +263,7 @@ TEST(Config, PatternsHaveOneWildcardAndAreAnchored) {
 }
 
 TEST(Config, OfAliasesOfAliasesIsRefusedWithItsFileAndLine) {
-  // Aliases of aliases: a kilobyte that stood for billions of values, over which the reader walked without end.
+  // Aliases of aliases: a kilobyte that stands for billions of values, which the reader would visit without end.
   std::string bomb = "a: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 9; ++i) {
     const std::string named = "*a" + std::to_string(i - 1);
@@ -294,7 +294,7 @@ TEST(Config, TheOversubscriptionOfMpsIsANumberFromOneToTen) {
               HasSubstr("no effect on time-slicing"));
 }
 
-// The first one counted below `sharing`, the last one at the top, and NVIDIA's program takes the last everywhere.
+// Earlier the first one counted below `sharing` and the last one at the top; NVIDIA's program always takes the last.
 TEST(Config, AKeyThatIsGivenTwiceIsRefused) {
   const std::vector<std::pair<std::string, std::string>> files{
       {"sharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 2, replicas: 4}]}}", "config.yaml:1:73"},
@@ -319,7 +319,7 @@ TEST(Config, AKeyThatIsGivenTwiceWithOneValueIsAWarning) {
                           HasSubstr("config.yaml:3:29: 'MigStrategy' is given twice, first at config.yaml:3:9")));
 }
 
-// They were passed over without a word: 2 GB that nothing kept.
+// Earlier they were silently ignored: a limit of 2 GB that was not enforced.
 TEST(Config, UnknownKeysAreNamedAtAnyDepth) {
   const auto settings = settings_of(R"(sharing:
   strategy: mps
@@ -360,7 +360,7 @@ TEST(Config, AKeyInAnotherPlaceIsToldWhereItBelongs) {
   }
 }
 
-// Sharing that stood behind a line of --- had no effect.
+// Earlier sharing settings behind a line of --- had no effect.
 TEST(Config, ASecondDocumentIsRefused) {
   const Error error = error_of("version: v1\n---\nversion: v1\nsharing: {timeSlicing: {replicas: 4}}\n");
   EXPECT_THAT(error.what, HasSubstr("a second document begins here"));
@@ -383,7 +383,7 @@ TEST(Config, OtherObjectsOfKubernetesAreNamed) {
   EXPECT_THAT(error("kind: ConfigMap\n").what, HasSubstr("no data"));
 }
 
-// The position was one of the text inside, behind the end of a file of five lines.
+// Earlier the position was one inside the text, behind the end of a file of five lines.
 TEST(Config, ErrorsInAQuotedOrFoldedConfigNameTheLineOfTheFile) {
   const auto where = [](const std::string& data) {
     const auto settings = of_config_map("kind: ConfigMap\ndata:\n" + data, "");
@@ -413,7 +413,7 @@ TEST(Config, OnlyTheConfigThatIsChosenHasToBeRight) {
   EXPECT_THAT(of_config_map(text, "").error().what, "there are several configs (bad, good, twice), and none is chosen");
 }
 
-// The place was a key of the spec, wherever the name came from.
+// Earlier the place was a key of the spec, for any source of the name.
 TEST(Config, AChoiceThatIsNotThereIsLocatedWhereItIsMade) {
   slipway::testing::FakeHost host;
   host.file("/etc/dp/small", "").file("/etc/dp/big", "").file("/etc/choice", "large\n");
@@ -432,7 +432,7 @@ TEST(Config, AChoiceThatIsNotThereIsLocatedWhereItIsMade) {
   EXPECT_TRUE(of_tool("big"));
 }
 
-// GPUs stayed unshared, and only the service's log had a word of it.
+// Earlier GPUs stayed unshared, and only the service's log mentioned it.
 TEST(Config, NamesThatNothingHasAreWarnedOf) {
   const auto warnings = [](const std::string& name) {
     return settings_of(

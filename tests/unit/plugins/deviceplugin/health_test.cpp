@@ -17,7 +17,7 @@ class Book : public ::testing::Test {
   void xid(unsigned number, const std::string& place = kGpu) {
     book_.xid(place, nvidia::health::default_rules().xid(number), nvidia::health::default_rules().effect(number), now_);
   }
-  /// A look that finds the GPU answering, after so long.
+  /// Records a check in which the GPU answers, after that time.
   void answers(seconds later, std::optional<unsigned> action = std::nullopt) {
     now_ += later;
     book_.checked(kGpu, {.recovery_action = action}, now_);
@@ -65,8 +65,8 @@ TEST_F(Book, WithoutAnyWordOfAResetItWaitsLong) {
   EXPECT_TRUE(book_.of(kGpu).healthy);
 }
 
-// A driver before branch 570 never says that a GPU was reset: nobody could see what the GPU was waiting for, or how
-// long, and its end was called a reset.
+// A driver before branch 570 never reports a GPU's reset: earlier the reason and duration of the wait were not shown,
+// and its end was called a reset.
 TEST_F(Book, SaysUntilWhenItWaitsWhereTheDriverReportsNoReset) {
   using ::testing::HasSubstr;
   using ::testing::Not;
@@ -127,7 +127,7 @@ TEST_F(Book, ADriverThatIsGoneMakesAllSickAndForgetsNothing) {
   xid(48);
   book_.driver_gone("the driver is not loaded", now_);
   EXPECT_EQ(book_.of("GPU-7").reason, "driver-gone");
-  answers(seconds(1));  // loaded anew: that was a reset
+  answers(seconds(1));  // loaded again: that was a reset
   EXPECT_EQ(reason(), "xid-48");
   EXPECT_TRUE(book_.of("GPU-7").healthy);
   answers(seconds(10));
@@ -143,7 +143,7 @@ TEST_F(Book, SurvivesARestartOfTheProcess) {
   EXPECT_FALSE(other.of(kGpu).healthy) << "it still needs a reset";
 }
 
-// The reason stayed "fell off the bus … reset" while the GPU answered and was on probation.
+// Earlier the reason stayed "fell off the bus … reset" while the GPU answered and was on probation.
 TEST_F(Book, SaysThatAGpuAnswersAgainWhileItIsOnProbation) {
   book_.checked(kGpu, {.answers = false, .why = "it fell off the bus"}, now_);
   answers(seconds(1));
@@ -152,7 +152,7 @@ TEST_F(Book, SaysThatAGpuAnswersAgainWhileItIsOnProbation) {
   book_.checked(kGpu, {.answers = false, .why = "it fell off the bus"}, now_);
   EXPECT_EQ(book_.of(kGpu).text, "it fell off the bus");
   answers(seconds(1));
-  book_.checked(kGpu, {.answers = false}, now_);  // nobody says why
+  book_.checked(kGpu, {.answers = false}, now_);  // without a reason
   answers(seconds(1));
   EXPECT_EQ(book_.of(kGpu).text.find("it answers again", 1), std::string::npos) << book_.of(kGpu).text;
   answers(seconds(10));
@@ -177,7 +177,7 @@ TEST_F(Book, TakesAnXidThatOnlyAnotherServiceSawOnce) {
   EXPECT_TRUE(take(now_ + seconds(1)));
 }
 
-// XID 154 tells that the driver asks for another recovery action than before, also that it asks for none any more.
+// XID 154 reports a changed recovery action of the driver, including that none is needed any more.
 TEST_F(Book, JudgesXid154ByWhatTheDriverAsksFor) {
   xid(154);
   EXPECT_TRUE(book_.of(kGpu).healthy);

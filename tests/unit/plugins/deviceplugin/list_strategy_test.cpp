@@ -22,7 +22,7 @@ using testing::settings_of;
 struct EngineSays {
   Json cdi = true;
   std::string handler = "class";
-  bool in_spec = true;  ///< the component runtime is
+  bool in_spec = true;  ///< whether the component runtime is in the spec
 };
 
 Json outputs_for(const EngineSays& engine, const std::string& kinds) {
@@ -87,7 +87,7 @@ TEST(ListStrategy, FallsBackWhereKubeletIsTooOldAndSaysSo) {
   EXPECT_THAT(notes_in(plan), HasSubstr("deviceListStrategy is envvar, since kubelet 1.27.4-00 knows no CDI devices"));
 }
 
-// Pods ran without a GPU on containerd 2.1, and nothing said so.
+// Earlier pods ran without a GPU on containerd 2.1, without a message.
 TEST(ListStrategy, OfVariablesIsAnErrorWhereNoHandlerActsOnThem) {
   const auto refused = planned(with_strategy("envvar"), {.cdi = true, .handler = "none"}, image_host());
   ASSERT_FALSE(refused);
@@ -109,7 +109,8 @@ TEST(ListStrategy, OfVariablesIsANoteWhereAHandlerOfARuntimeClassActsOnThem) {
         << strategy << " " << handler;
 }
 
-// A plan without the component runtime said nothing, and pods got no GPU unless somebody else had set the engine up.
+// Earlier a plan without the component runtime had no note, and pods got no GPU unless the user had configured the
+// engine.
 TEST(ListStrategy, OfVariablesIsANoteWhereNobodyKnowsTheEngine) {
   const std::string without_both = notes_in(planned(kNothing, {.in_spec = false}, image_host(), false));
   EXPECT_THAT(without_both,
@@ -122,7 +123,7 @@ TEST(ListStrategy, OfVariablesIsANoteWhereNobodyKnowsTheEngine) {
   EXPECT_THAT(notes_in(planned(kNothing, {.handler = "default"}, image_host(), false)), IsEmpty());
 }
 
-// "Add cdi: {} to the components", where it was.
+// Earlier the advice was "Add cdi: {} to the components", where it was already.
 TEST(ListStrategy, OfVariablesNamesAWayOutThatIsOne) {
   FakeHost old = image_host();
   old.file("/var/lib/dpkg/status", "Package: kubelet\nStatus: install ok installed\nVersion: 1.27.4-00\n");
@@ -161,7 +162,7 @@ TEST(ListStrategy, OfTheServiceIsThePlansAsFarAsKubeletGoesAlong) {
   EXPECT_EQ(given->list_strategies, std::set{ListStrategy::volume_mounts});
 }
 
-// One program is run once, however often the config is looked at.
+// A program is run once, however often the config is read.
 TEST(ListStrategy, OfTheServiceAsksKubeletAgainWhenItIsAnother) {
   FakeHost host;
   host.live("6.1.0-50-amd64").file(kDefaultsFile, R"({"deviceListStrategy": "cdi-cri"})");

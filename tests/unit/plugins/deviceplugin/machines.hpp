@@ -39,7 +39,7 @@ inline Gpu mig_gpu(unsigned index, const std::vector<std::string>& profiles) {
   return made;
 }
 
-/// The settings of a config text; a wrong one gives the defaults and fails the test by what follows.
+/// Returns the settings of a config text; for an invalid one the defaults, so that the test fails later.
 inline Result<Settings> settings_of(const std::string& yaml) {
   Settings settings;
   SLIPWAY_TRY(node, node_from_yaml(yaml, "config.yaml", settings.warnings));
@@ -54,7 +54,7 @@ inline Result<Resources> resources_of(const std::vector<Gpu>& gpus, const std::s
   return make_resources(gpus, settings, remarks);
 }
 
-/// "nvidia.com/gpu: GPU-0 GPU-1" lines.
+/// Returns lines "nvidia.com/gpu: GPU-0 GPU-1".
 inline std::string text_of(const Result<Resources>& resources) {
   if (!resources) return resources.error().where + ": " + resources.error().what;
   std::string text;

@@ -19,7 +19,7 @@ Json client(unsigned pid, std::uint64_t mib, const std::string& pod) {
   return {{"pid", pid}, {"memoryBytes", mib * kMiB}, {"process", "python3"}, {"pod", pod}, {"podContainer", "main"}};
 }
 
-/// An 80 GiB GPU that four may have, with so much left.
+/// Returns the status of an 80 GiB GPU shared by four, with that much memory left.
 Json status_with(std::uint64_t left_mib, const std::string& sharing = "time-slicing") {
   Json gpu{{"index", 0},
            {"uuid", "GPU-1"},

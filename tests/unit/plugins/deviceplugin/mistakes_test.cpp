@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mistakes in the config are told by the plan, not halfway through the apply that installs the driver.
+// The plan reports mistakes in the config, before the apply that installs the driver begins.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -53,7 +53,7 @@ TEST(ConfigMistakes, OfWhatNoGpuOfTheMachineCanBeOfferedByAreKnownWithoutADriver
       << "what MIG devices there will be nobody knows";
 }
 
-// "deferred: planned once driver is done", and the driver was installed.
+// Earlier this was reported as "deferred: planned once driver is done", although the driver was installed.
 TEST(ConfigMistakes, OfAMissingFileOrConfigWaitForNoOtherComponent) {
   const DevicePlugin component;
   FakeHost host = bare_host();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another device plugin for the same GPUs: how it is known, named and taken away.
+// Another device plugin for the same GPUs: how it is recognised, named and removed.
 #include "deviceplugin/other_plugin.hpp"
 
 #include <csignal>
@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/unit/plugins/nvidia/drain/pod_process.hpp"
+#include "tests/unit/plugins/nvidia/process/pod_process.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
@@ -31,7 +31,7 @@ constexpr const char* kRoot = "/var/lib/kubelet";
 constexpr const char* kFolder = "/var/lib/kubelet/device-plugins";
 const OwnPlugin kOwn{.resources = {"nvidia.com/gpu"}};
 
-/// NVIDIA's plugin as its DaemonSet runs it, without capabilities; or one that differs.
+/// NVIDIA's plugin as its DaemonSet runs it, without capabilities, or a variant of it.
 struct Like {
   std::string name = "nvidia-device-p";
   std::string program = "/usr/bin/nvidia-device-plugin";
@@ -71,7 +71,7 @@ class Listener {
     EXPECT_EQ(::pipe(ready), 0);
     pid_ = ::fork();
     if (pid_ == 0) {
-      (void)::listen(socket, 16);  // the kernel names who calls this
+      (void)::listen(socket, 16);  // the kernel reports the process that calls this
       (void)!::write(ready[1], "x", 1);
       for (;;) ::pause();
     }
@@ -91,7 +91,8 @@ class Listener {
   pid_t pid_ = -1;
 };
 
-// NVIDIA's plugin with renameByDefault gave a shared pod a GPU that another had for itself, and nobody said a word.
+// Earlier NVIDIA's plugin with renameByDefault gave a shared pod a GPU that another pod had for itself, without a
+// message.
 TEST(OtherPlugin, IsNvidiasWithItsPodAndWhatItOffers) {
   FakeHost host;
   EXPECT_THAT(find_other_plugins(host, kRoot, kOwn), IsEmpty());
@@ -106,7 +107,7 @@ TEST(OtherPlugin, IsNvidiasWithItsPodAndWhatItOffers) {
   EXPECT_EQ(found[0].unit, "");
 }
 
-// A tenant whose process has that name would keep slipway from the GPUs, with `yield`.
+// Otherwise a tenant whose process has that name would keep slipway from the GPUs, with `yield`.
 TEST(OtherPlugin, IsNoProcessWithoutKubeletsFolder) {
   const Like others[] = {{.name = "nvidia-device"},
                          {.program = "/usr/bin/python3"},
@@ -124,7 +125,7 @@ TEST(OtherPlugin, IsNoProcessWithoutKubeletsFolder) {
   EXPECT_THAT(find_other_plugins(host, kRoot, kOwn), SizeIs(1)) << "it may do what it wants anyway";
 }
 
-// The path within its file system was compared with kubelet's whole path.
+// Earlier the path within its file system was compared with kubelet's whole path.
 TEST(OtherPlugin, IsKnownWhereKubeletsFolderIsADiskOfItsOwn) {
   FakeHost host;
   run(host, {.mount = "/device-plugins", .disk = "8:17"});
@@ -134,7 +135,7 @@ TEST(OtherPlugin, IsKnownWhereKubeletsFolderIsADiskOfItsOwn) {
   EXPECT_THAT(find_other_plugins(host, kRoot, kOwn), SizeIs(1));
 }
 
-// "The device plugin a process (pid 12)".
+// The text is then "The device plugin a process (pid 12)".
 TEST(OtherPlugin, IsADevicePluginWhereNothingElseIsKnownOfIt) {
   FakeHost host;
   register_shared(host);
@@ -164,7 +165,8 @@ TEST(OtherPlugin, IsWhoeverListensAtASocketOfAGpuResource) {
                                    HasSubstr("nvidia.com/gpu.shared (2 devices)")));
 }
 
-// In another pid namespace than the service's its control socket told another number, and it was named itself.
+// Earlier, in another pid namespace than the service's, its control socket gave another number, and the service itself
+// was reported.
 TEST(OtherPlugin, IsNotTheServiceItself) {
   FakeHost host;
   const Listener plugin(std::filesystem::path(host.root().string()) / std::string(kFolder).substr(1) /

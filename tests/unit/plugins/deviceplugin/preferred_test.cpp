@@ -33,7 +33,7 @@ long inside(std::uint32_t set, std::size_t count, const Nearness& nearness) {
   return sum;
 }
 
-/// Looks at every set: nearest inside, then what is left nearest, then the lowest indexes.
+/// Tries every set: the nearest inside first, then the one that leaves the nearest devices, then the lowest indexes.
 std::vector<std::size_t> by_brute_force(std::uint32_t candidates, std::uint32_t required, int size, std::size_t count,
                                         const Nearness& nearness) {
   std::tuple<long, long, std::vector<long>> best{-1, 0, {}};
@@ -157,13 +157,13 @@ TEST(MigDevices, FillAGpuThatIsInUseAlready) {
               ElementsAre("MIG-1-1"));
 }
 
-// A GPU that a pod of the former sharing still has went to an exclusive pod while others were idle.
+// Earlier a GPU that a pod of the former sharing still used went to an exclusive pod while others were idle.
 TEST(Preferred, LeavesDevicesThatPodsHaveUncountedForLast) {
   const auto all = gpus(4);
   const auto resources = resources_of(all, "{}").value_or({});
   const Resource& resource = resources.at("nvidia.com/gpu");
   Nearness nearness(4);
-  nearness.set(0, 1, 1820);  // the nearest pair has the two that are in use
+  nearness.set(0, 1, 1820);  // the nearest pair contains the two that are in use
   nearness.set(2, 3, 10);
   const PreferredRequest two{{"GPU-0", "GPU-1", "GPU-2", "GPU-3"}, {}, 2};
   EXPECT_THAT(preferred(resource, two, AllocationPolicy::distributed, nearness), ElementsAre("GPU-0", "GPU-1"));

@@ -27,7 +27,8 @@ TEST(DevicePluginRegistered, ComparesWhatIsOfferedWithWhatKubeletSays) {
             "fail  deviceplugin.registered: 8 nvidia.com/gpu are offered and kubelet has 6");
 }
 
-// A process that held the lock kept the service from kubelet, which had the devices of before: verify passed.
+// Earlier a process that held the lock kept the service from registering at kubelet, which still had the old devices:
+// verify passed.
 TEST(DevicePluginRegistered, FailsWhereTheServiceCannotRegisterWhateverKubeletStillHas) {
   const Json waits{
       {"name", "nvidia.com/gpu"}, {"healthy", 8}, {"allocatableAtKubelet", 8}, {"problem", "it is locked"}};
@@ -39,13 +40,13 @@ TEST(DevicePluginRegistered, FailsWhereTheServiceCannotRegisterWhateverKubeletSt
             "fail  deviceplugin.registered: nvidia.com/gpu is not registered with kubelet: it is locked");
 }
 
-// A service that stands still knows the GPUs of before the change alone.
+// A paused service knows only the GPUs from before the change.
 TEST(DevicePluginRegistered, IsNotExercisedWhileTheServiceStandsStill) {
   EXPECT_EQ(last_of(running({{"quiet", true}})),
             "not-exercised  deviceplugin.registered: the service is paused while another program changes the GPUs");
 }
 
-// A driver of another version than its library was a cause of its own for each GPU.
+// Earlier a driver with another version than its library was reported as a separate cause for each GPU.
 TEST(DevicePluginRegistered, IsWhatGpusComeOfThatNoDriverAnswersFor) {
   const Json gpu{{"index", 0},
                  {"address", "0000:65:00.0"},
@@ -59,7 +60,7 @@ TEST(DevicePluginRegistered, IsWhatGpusComeOfThatNoDriverAnswersFor) {
   EXPECT_EQ(cause(""), "gpu/0000:65:00.0");
 }
 
-// kubelet may be ordered behind that verify, and has what it had at the last shutdown until it runs.
+// kubelet may start after that verify, and shows the state of the last shutdown until it runs.
 TEST(DevicePluginRegistered, IsNotExercisedWhereABootIsVerified) {
   Registered seen = running(Json::object());
   seen.booting = true;
@@ -71,8 +72,8 @@ TEST(DevicePluginRegistered, IsNotExercisedWhileTheGpusAreLeftToAnotherPlugin) {
             "not-exercised  deviceplugin.registered: NVIDIA's device plugin is there");
 }
 
-// kubelet's checkpoint keeps a resource for a while after its plugin has withdrawn it, and it was taken for another
-// plugin's.
+// kubelet's checkpoint keeps a resource for a while after its plugin has withdrawn it. Earlier this was taken for a
+// resource of another plugin.
 TEST(DevicePluginRegistered, KnowsWhatTheServiceHasOfferedSinceTheBoot) {
   EXPECT_THAT(offered_since_boot({{"resources", {{{"name", "nvidia.com/gpu"}}, 7}},
                                   {"formerResources", {"nvidia.com/gpu.shared", 7}}}),

@@ -30,7 +30,7 @@ Resources offered(const std::vector<Gpu>& all, const std::string& config = "{}")
   return resources_of(all, config).value_or({});
 }
 
-// Replicas were taken back under running pods, and an exclusive pod got a GPU that another still shared.
+// Earlier replicas were taken back under running pods, and an exclusive pod got a GPU that another pod still shared.
 TEST(UncountedUses, AreThoseOfReplicasThatAreNoneAnyMore) {
   const auto all = gpus(3);
   const Resources resources = offered(all);

@@ -34,7 +34,7 @@ TEST(PluginVariables, OfTheSpecWinOverTheConfigAndOverThoseOfTheProcess) {
   EXPECT_EQ(with(Json::object())->mig_strategy, MigStrategy::single);
 }
 
-// '109;94' was taken for no number at all, and nobody said so.
+// Earlier '109;94' was taken for no number at all, without a message.
 TEST(PluginVariables, NameTheWordsOfAListOfXidsThatAreNone) {
   const auto settings = with({{"DP_DISABLE_HEALTHCHECKS", "109;94, XIDs,31"}, {"DP_ENABLE_HEALTHCHECKS", "79"}});
   ASSERT_TRUE(settings.ok()) << to_text(settings.error());
@@ -63,7 +63,7 @@ TEST(PluginVariables, ThatAskForWhatSlipwayDoesNotDoAreRefusedByName) {
   EXPECT_THAT(to_text(with(Json::object(), process).error()), HasSubstr("`hooks: none` of the component cdi"));
 }
 
-// A message had the variable's name alone, so that nobody was shown the line of the spec.
+// Earlier a message had only the variable's name, and not the line of the spec.
 TEST(PluginVariables, ThatAreWrongAreNamedWithTheirPlace) {
   const std::string key = "spec.components.deviceplugin.env.";
   for (const auto& [name, value] : std::map<std::string, std::string>{
@@ -98,7 +98,7 @@ TEST(PluginVariables, OfTheFileAreCheckedAsWell) {
   EXPECT_TRUE(with_flags({{"failOnInitError", true}})->fail_on_init_error);
 }
 
-// Issue 21: `all` switched the XIDs off, and a GPU with ECC errors became unhealthy all the same.
+// Issue 21: `all` switched the XIDs off, but a GPU with ECC errors still became unhealthy.
 TEST(HealthChecks, AreOffAltogetherWithAllAndForXidsAloneWithXids) {
   const nvidia::health::Rules rules;
   EXPECT_TRUE(XidFilter("ALL", "", rules).nothing_counts());

@@ -19,7 +19,7 @@ constexpr const char* kWrong = "{version: v1, sharing: {timeSlicing: {replicas: 
 class Watch : public ::testing::Test {
  protected:
   using News = ConfigWatch::News;
-  /// What comes of a file that is like this for so long, looked at all the time.
+  /// Returns the news for a file with this content, polled for that time.
   std::vector<News> over(const char* file, std::chrono::milliseconds time) {
     file_ = file;
     std::vector<News> all;

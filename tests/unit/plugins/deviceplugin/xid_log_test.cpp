@@ -23,7 +23,7 @@ struct XidLogTest : ::testing::Test {
   Moment now = Moment::clock::now();
 };
 
-// One line for each: a tenant's program filled the log of the node.
+// Earlier each XID was logged in a line of its own: a tenant's program filled the log of the node.
 TEST_F(XidLogTest, HasTheFirstOfAKindAtOnceAndThenTheirCountOnceAMinute) {
   EXPECT_THAT(add("GPU-0", 31), ElementsAre("info GPU-0: XID 31, which does not count"));
   for (int i = 0; i < 1000; ++i) EXPECT_THAT(add("GPU-0", 31), IsEmpty());

@@ -12,7 +12,7 @@ namespace slipway::driver::testing {
 inline constexpr const char* kVersion = "535.261.03";
 inline constexpr const char* kRepository = "oci://registry:5000/nvidia/driver";
 
-/// A package for one kernel, or the source package when `kernel` is empty. Digests are made from what it is for:
+/// A package for one kernel, or the source package when `kernel` is empty. Digests are made from its purpose:
 /// "sha256:535.261.03-open-6.1.0-50-amd64".
 struct TestPackage {
   std::string kernel = "6.1.0-50-amd64";
@@ -20,7 +20,7 @@ struct TestPackage {
   std::string flavour = "open";
   std::string os = "debian12";
   std::string arch = "x86_64";
-  std::string vermagic = {};    ///< of the modules layer; empty: it does not say
+  std::string vermagic = {};    ///< of the modules layer; empty: not stated
   Json extra = Json::object();  ///< more annotations of the manifest
 
   CatalogueEntry entry() const;

@@ -8,7 +8,7 @@
 namespace slipway::driver::testing {
 
 struct DebEntry {
-  std::string path;      ///< as it stands in the archive: "./usr/bin/x"
+  std::string path;      ///< as written in the archive: "./usr/bin/x"
   std::string content;   ///< of a file
   std::string link;      ///< symlink target; makes it a symlink
   std::string hardlink;  ///< makes it a hard link
@@ -29,7 +29,7 @@ struct TestDeb {
   std::string write(const std::string& folder, const std::string& filter = "xz") const;
 };
 
-/// The set of packages of a driver with little files: user space, firmware, source with a Makefile.
+/// The set of packages of a driver with a few small files: user space, firmware, source with a Makefile.
 std::vector<TestDeb> driver_debs(const std::string& version = "535.261.03-1",
                                  const std::string& architecture = "amd64");
 /// Headers of a kernel: headers, common, kbuild, compiler.

@@ -77,7 +77,7 @@ TEST(NodeLabels, AreSetAndOnlyOwnOnesGoAway) {
   EXPECT_EQ(sink.put(kSeven).value(), true);
   EXPECT_EQ(node["metadata"]["labels"],
             Json::parse(R"({"zone": "a", "nvidia.com/other": "x", "nvidia.com/gpu.count": "7"})"));
-  node["metadata"]["labels"]["nvidia.com/gpu.count"] = "9";  // somebody changed it
+  node["metadata"]["labels"]["nvidia.com/gpu.count"] = "9";  // another program changed it
   EXPECT_EQ(sink.put(kSeven).value(), true);
   EXPECT_EQ(node["metadata"]["labels"]["nvidia.com/gpu.count"], "7");
 }

@@ -47,7 +47,7 @@ Config mig(MigStrategy strategy, Config config = {}) {
   return config;
 }
 
-/// One label; "-" where there is none.
+/// Returns one label, or "-" when it is missing.
 class Made {
  public:
   Made(const std::vector<Gpu>& gpus, const Config& config) {
@@ -59,7 +59,7 @@ class Made {
     const auto found = labels_.find("nvidia.com/" + key);
     return found == labels_.end() ? "-" : found->second;
   }
-  /// count, replicas, strategy, memory, product and family, as upstream's table of cases has them.
+  /// count, replicas, strategy, memory, product and family, as in upstream's table of cases.
   std::string row(const std::string& prefix = "gpu") const {
     std::string text;
     for (const char* key : {".count", ".replicas", ".sharing-strategy", ".memory", ".product", ".family"})
@@ -100,7 +100,7 @@ Config sharing_of_two(const std::string& rename) {
   return config;
 }
 
-// With devices: [0, 1] all eight were said to be shared.
+// Earlier, with devices: [0, 1], all eight were reported as shared.
 TEST(GfdLabels, OfAResourceThatIsSharedInPartTellBothParts) {
   const Made both(eight(), sharing_of_two(""));
   EXPECT_EQ(both.row(), "8 4 time-slicing 300 MOCKMODEL-SHARED ampere");
@@ -129,7 +129,8 @@ TEST(GfdLabels, OfMigDevicesThatAreSharedInPartTellBothParts) {
   EXPECT_EQ(renamed.row("slices"), "1 3 time-slicing 100 MOCKMODEL-MIG-1g.10gb -");
 }
 
-// One replica, and no sharing, where deviceplugin offers two of each under the config's own name.
+// Earlier the labels showed one replica and no sharing, where deviceplugin offers two of each under the config's own
+// name.
 TEST(GfdLabels, OfAResourceThatTheConfigNamesFollowItsSharing) {
   Config config = sharing("nvidia.com/mock", 2);
   config.gpu_names = {{"*MOCK*", "nvidia.com/mock"}};
@@ -142,7 +143,7 @@ TEST(GfdLabels, OfAResourceThatTheConfigNamesFollowItsSharing) {
   EXPECT_EQ(made["mig-2g.20gb.replicas"], "1");
 }
 
-// With two GPUs each under a name of its own there were no labels of the names, and with eight there were.
+// Earlier two GPUs with separate names gave no labels of the names, while eight gave them.
 TEST(GfdLabels, OfGpusThatAllHaveNamesOfTheirOwnHaveThoseAndTheCountOfAll) {
   Config config = sharing("nvidia.com/gpu", 8);
   auto& first = config.sharing.resources.front();
@@ -162,7 +163,7 @@ TEST(GfdLabels, OfGpusThatAllHaveNamesOfTheirOwnHaveThoseAndTheCountOfAll) {
   EXPECT_EQ(eight_gpus["gpu.count"] + eight_gpus["gpu-0.count"] + eight_gpus["gpu-1.count"], "611");
 }
 
-// NVML counts anew where a GPU is missing, and so did the labels: the next one was said to be shared.
+// NVML renumbers when a GPU is missing. Earlier the labels did so too: the next GPU was reported as shared.
 TEST(GfdLabels, GiveNoLostGpusIndexToAnother) {
   Config config = sharing("nvidia.com/gpu", 4);
   auto& entry = config.sharing.resources.front();
@@ -184,7 +185,7 @@ TEST(GfdLabels, GiveNoLostGpusIndexToAnother) {
   EXPECT_TRUE(unmatched_sharing(sources.snapshot.gpus, sharing_of_two(""), sources.snapshot.absent).empty());
 }
 
-// They were silent, where deviceplugin refuses devices: [99].
+// Earlier the labels gave no message where deviceplugin refuses devices: [99].
 TEST(GfdLabels, TellWhatIsSharedAndNotThere) {
   Config config = sharing("nvidia.com/gpu", 2);
   auto& devices = config.sharing.resources.front().devices;
@@ -247,7 +248,7 @@ TEST(GfdLabels, OfSeveralModelsNameTheMostNumerousInAnyOrder) {
   const std::vector<Gpu> gpus{full("B"), full("A"), full("A")};
   EXPECT_EQ(Made(gpus, {})["gpu.product"], "A");
   EXPECT_EQ(Made({gpus[1], gpus[2], gpus[0]}, {})["gpu.product"], "A");
-  EXPECT_EQ(Made({full("B"), full("A")}, {})["gpu.product"], "B");  // of equals the one with the lowest index
+  EXPECT_EQ(Made({full("B"), full("A")}, {})["gpu.product"], "B");  // of equal ones, the one with the lowest index
 }
 
 TEST(GfdLabels, TellTheModeByThePciClass) {
@@ -315,12 +316,12 @@ TEST(GfdLabels, OfThePciBusAreThoseOfNodeFeatureDiscovery) {
   config.pci_labels = true;
   const std::string key = "feature.node.kubernetes.io/pci-10de.present";
   EXPECT_EQ(make_labels(sources, config)->count(key), 0U);
-  sources.gpu_on_bus = true;  // without a driver, too
+  sources.gpu_on_bus = true;  // also without a driver
   EXPECT_EQ(make_labels(sources, config)->at(key), "true");
   EXPECT_EQ(make_labels(sources, Config())->count(key), 0U);
 }
 
-// The families of all compute capabilities that have one.
+// The families of all compute capabilities that belong to one.
 TEST(GfdLabels, KnowTheFamilies) {
   const std::vector<std::tuple<int, int, std::string>> table{
       {7, 0, "volta"},        {7, 5, "turing"},     {8, 6, "ampere"},     {8, 7, "ampere"},

@@ -13,7 +13,7 @@ using Clock = PassSchedule::Clock;
 
 struct PassScheduleTest : ::testing::Test {
   PassScheduleTest() { schedule.begin(now); }
-  /// How many passes begin in that time. @param touched  a file changes ten times a second
+  /// Returns the number of passes that begin in that time. @param touched  a file changes ten times a second
   int passes_in(std::chrono::seconds time, bool touched) {
     int count = 0;
     for (const auto end = now + time; now < end; now += milliseconds(100)) {
@@ -40,13 +40,13 @@ TEST_F(PassScheduleTest, ComesAtOnceAndOnceMoreWhenAFileHasChanged) {
   EXPECT_EQ(schedule.due(), now + seconds(63));
 }
 
-// NVML was opened once a second for as long as somebody touched the nodes.
+// Earlier NVML was opened once a second for as long as any process touched the nodes.
 TEST_F(PassScheduleTest, BecomesRarerWhileFilesChangeAgainAndAgain) {
   EXPECT_LE(passes_in(minutes(1), true), 6) << "after 1, 2, 4, 8, 16 and 32 seconds";
   EXPECT_LE(passes_in(minutes(10), true), 19);
 }
 
-// Whoever knew the gap kept it short by changing a file just after four of them.
+// Earlier a user who knew the gap kept it short by changing a file just after four of them.
 TEST_F(PassScheduleTest, IsNotMadeShorterByWhoTimesTheChanges) {
   for (const milliseconds pause : {milliseconds(4100), milliseconds(8200), milliseconds(16200), milliseconds(33000)}) {
     schedule = PassSchedule(minutes(1));

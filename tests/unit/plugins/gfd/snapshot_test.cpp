@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pass asks NVML of a simulated machine, and how.
+// The NVML calls of a pass on a simulated machine, and their thread.
 #include "gfd/labels/snapshot.hpp"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-/// How often this thread has waited for something.
+/// Returns the number of times that this thread has waited.
 long waits() {
   rusage usage{};
   getrusage(RUSAGE_THREAD, &usage);
@@ -27,10 +27,11 @@ class SnapshotTest : public core::SimTest {
   slipway::testing::FakeHost host_;
 };
 
-// Each question was taken to the thread for calls and back: a hundred wake-ups for eight GPUs, of a service at rest.
+// Earlier each question was taken to the thread for calls and back: a hundred wake-ups for eight GPUs in an idle
+// service.
 TEST_F(SnapshotTest, AsksAboutAllGpusWithTwoChangesOfThreads) {
   make("h100x8");
-  ASSERT_EQ(tool("function all delay 300"), 0);  // longer than a change of threads is waited for without sleeping
+  ASSERT_EQ(tool("function all delay 300"), 0);  // longer than the code waits for a change of threads without sleeping
   const long before = waits();
   const auto snapshot = take_snapshot(*nvml_, host_, false);
   const long taken = waits() - before;

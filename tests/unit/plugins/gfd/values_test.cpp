@@ -42,7 +42,7 @@ TEST(LabelValues, KeepTheirEndingsWhenTheyAreTooLong) {
   EXPECT_TRUE(valid_value(value));
 }
 
-// A property: whatever comes, a fitted value is one that Kubernetes takes.
+// A property: for any input, a fitted value is one that Kubernetes accepts.
 TEST(LabelValues, AreValidWhateverTheNameIs) {
   std::mt19937 random(63);
   for (int i = 0; i < 5000; ++i) {
@@ -97,7 +97,7 @@ TEST(Vgpu, IsKnownByItsVendorCapability) {
   EXPECT_FALSE(read_vgpu_record(space_of(std::string(256, '\0')))->has_value());
 }
 
-// Upstream never comes back from a record of length 0, and reads beyond the end of a cut one.
+// Upstream loops on a record of length 0, and reads beyond the end of a truncated one.
 TEST(Vgpu, RecordsThatAreBrokenEndTheReading) {
   EXPECT_FALSE(read_vgpu_record(space_of(space_with(std::string("\x09\x00\x10VF\x01\x00", 7)))).ok());
   std::mt19937 random(9);
@@ -109,11 +109,11 @@ TEST(Vgpu, RecordsThatAreBrokenEndTheReading) {
   }
 }
 
-/// Counts what is read of configuration spaces.
+/// Counts the bytes that are read from configuration spaces.
 class CountingHost final : public Host {
  public:
   explicit CountingHost(const Host& inner) : inner_(inner) {}
-  mutable std::vector<std::pair<std::uint32_t, std::uint32_t>> parts;  ///< first byte, and the one behind the last
+  mutable std::vector<std::pair<std::uint32_t, std::uint32_t>> parts;  ///< first byte, and one past the last
   mutable unsigned whole = 0;
 
   bool live() const override { return inner_.live(); }
@@ -141,7 +141,8 @@ class CountingHost final : public Host {
   const Host& inner_;
 };
 
-// All 4,096 bytes of each function were read: 25 ms for each GPU of a virtual machine, half of what the labels took.
+// Earlier all 4,096 bytes of each function were read: 25 ms for each GPU of a virtual machine, half of the time for the
+// labels.
 TEST(Vgpu, IsLookedForInAFewWordsOfTheConfigurationSpaceOfGpusAlone) {
   slipway::testing::FakeHost machine;
   const auto add = [&machine](const std::string& address, std::uint32_t device_class, const std::string& space) {
@@ -200,10 +201,10 @@ TEST(FeatureFile, IsWrittenWholeAndOnlyWhenItChanges) {
   EXPECT_TRUE(replace("a=2\n"));
   unsigned files = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root.path())) files += entry.is_regular_file();
-  EXPECT_EQ(files, 1U);  // no temporary file stays
+  EXPECT_EQ(files, 1U);  // no temporary file remains
 }
 
-// Pods have that folder mounted: a pipe of theirs held the service up for ever.
+// Pods have that folder mounted: earlier a pipe of a pod blocked the service forever.
 TEST(FeatureFile, TakesThePlaceOfAPipe) {
   const slipway::testing::TempDir root;
   root.directory("features.d");
@@ -233,7 +234,7 @@ TEST(FeatureFile, SaysWhereItCannotBeWritten) {
   EXPECT_THAT(done.error().where, ::testing::HasSubstr("features.d"));
 }
 
-/// What a config file says, or why it is refused.
+/// Returns the contents of a config file, or the reason for its refusal.
 Result<Config> config_from(const std::string& yaml) {
   SLIPWAY_TRY(file, nvidia::config::node_from_yaml(yaml, "config.yaml"));
   Config config;
@@ -262,7 +263,7 @@ sharing:
   EXPECT_THAT(config->warnings, ::testing::IsEmpty());
 }
 
-// gfd had a reader of its own, which refused what the device plugin beside it took.
+// Earlier gfd had its own reader, which refused configs that the device plugin accepted.
 TEST(GfdConfig, TakesTheShortFormsAndUpstreamsDump) {
   const auto brief = config_from("sharing: {timeSlicing: {replicas: 4}}\nmig: {strategy: mixed}");
   ASSERT_TRUE(brief) << to_text(brief.error());
@@ -325,7 +326,7 @@ TEST(GfdOptions, OfTheCommandLineComeBeforeTheEnvironmentAndTheFile) {
   EXPECT_FALSE(read_tool_options("labels", {"--node-name", "a"}).ok());
 }
 
-// `-o json` was taken and printed text; a relative file was looked for below the root.
+// Earlier `-o json` was accepted and printed text, and a relative file was looked up below the root.
 TEST(GfdOptions, KnowTheFormsOfOutputAndTheWorkingDirectory) {
   EXPECT_TRUE(read_tool_options("labels", {"-o", "json"})->json);
   EXPECT_EQ(read_tool_options("labels", {"-o", "yaml"}).error().what,
@@ -338,7 +339,7 @@ TEST(GfdOptions, KnowTheFormsOfOutputAndTheWorkingDirectory) {
 }
 
 TEST(GfdConfig, OfAliasesOfAliasesIsRefusedWithItsFileAndLine) {
-  // Aliases of aliases: a kilobyte that stood for billions of values, over which the reader walked without end.
+  // Aliases of aliases: a kilobyte that expands to billions of values, over which the reader once looped without end.
   std::string bomb = "a: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 9; ++i) {
     const std::string named = "*a" + std::to_string(i - 1);

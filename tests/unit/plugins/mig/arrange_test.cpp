@@ -31,8 +31,8 @@ std::vector<std::string> texts(const Gpu& gpu, const Instances& instances) {
   return all;
 }
 
-/// The rules of the hardware, written down once more: no memory slice twice, as many compute slices as there are, no
-/// profile more often than it may be, one user of the engines that exist once.
+/// The rules of the hardware, implemented a second time: no memory slice is used twice, there are no more compute
+/// slices than the GPU has, no profile is used more often than allowed, and the engines that exist once have one user.
 void expect_possible(const Gpu& gpu, const Instances& instances) {
   std::vector<bool> taken(16);
   std::map<unsigned, unsigned> count;
@@ -70,7 +70,7 @@ TEST(MigArrange, FitsEveryNamedConfigOfEveryProduct) {
 }
 
 TEST(MigArrange, FindsTheOrderThatADriverHasToBeTried) {
-  // One after the other, 1g, 1g, 2g and 3g do not fit: the driver puts the small ones where the 3g has to lie.
+  // One after the other, 1g, 1g, 2g and 3g do not fit: the driver puts the small ones where the 3g must lie.
   const Gpu gpu = a100_80();
   const Instances instances = arranged(gpu, counts({{"1g.10gb", 2}, {"2g.20gb", 1}, {"3g.40gb", 1}}));
   expect_possible(gpu, instances);
@@ -90,7 +90,7 @@ TEST(MigArrange, KeepsWhatCanStay) {
 
 TEST(MigArrange, GivesUpTheFewestWhenSomethingIsInTheWay) {
   const Gpu gpu = a100_80();
-  // A 4g lies at 0 alone: of the small ones only those at 4 and above can stay.
+  // A 4g can only lie at 0: of the small ones only those at 4 and above can stay.
   const Gpu now = with(gpu, {whole(gpu, "1g.10gb", 0), whole(gpu, "1g.10gb", 4), whole(gpu, "1g.10gb", 5)});
   const Instances wanted = arranged(now, counts({{"4g.40gb", 1}, {"1g.10gb", 2}}));
   EXPECT_EQ(texts(now, wanted), (std::vector<std::string>{"4g.40gb at 0", "1g.10gb at 4", "1g.10gb at 5"}));
@@ -106,7 +106,7 @@ TEST(MigArrange, ChangesNothingWhereTheLayoutIsThereByMeaning) {
 
 TEST(MigArrange, LeavesRoomForOthers) {
   const Gpu gpu = a100_80();
-  // As the driver does: a single 1g lies where neither half is spoilt for a 3g or 4g more than needed.
+  // The driver places a single 1g where it blocks no more of the places for a 3g or 4g than necessary.
   EXPECT_EQ(texts(gpu, arranged(gpu, counts({{"1g.10gb", 1}}))), (std::vector<std::string>{"1g.10gb at 6"}));
 }
 
@@ -119,7 +119,7 @@ TEST(MigArrange, PutsPartsOfAGpuInstanceTogether) {
   ASSERT_EQ(mixed.size(), 2U);
   EXPECT_EQ(mixed[0].compute, (std::vector<ComputeInstance>{{0, 2}, {2, 1}}));
   EXPECT_EQ(arranged(gpu, counts({{"3g.20gb", 2}})).size(), 2U);
-  // A 3c lies at 0 or 4 of a 7g, and 2c at even slices: only with the 3c at 4 there is room for two of them.
+  // A 3c lies at 0 or 4 of a 7g, and 2c at even slices: two of them fit only when the 3c is at 4.
   const Instances whole_gpu = arranged(gpu, counts({{"3c.7g.40gb", 1}, {"2c.7g.40gb", 2}}));
   ASSERT_EQ(whole_gpu.size(), 1U);
   EXPECT_EQ(whole_gpu[0].compute, (std::vector<ComputeInstance>{{0, 2}, {2, 2}, {4, 3}}));
@@ -172,7 +172,7 @@ TEST(MigArrange, NamesTheProfilesOfAGpuThatLacksOne) {
   EXPECT_FALSE(arrange(a100_40(), counts({{"2c.3g.20gb", 1}, {"3c.4g.20gb", 1}}), "").ok()) << "there is no 3c of a 4g";
 }
 
-// '4g.24gb' for 3g.20gb, and '1g.10gb' for 7g.10gb.
+// A size that the GPU does not have: '4g.24gb' instead of 3g.20gb, and '1g.10gb' instead of 7g.10gb.
 TEST(MigArrange, NeverTakesAProfileOfOtherSlicesForTheOneThatWasMeant) {
   const auto no_three = arrange(a30(), counts({{"3g.20gb", 1}}), "");
   ASSERT_FALSE(no_three.ok());
@@ -192,7 +192,8 @@ TEST(MigArrange, SaysHowManyFitWhenTheyDoNot) {
   EXPECT_FALSE(arrange(a100_80(), counts({{"1g.10gb", 1000}}), "here").ok());
 }
 
-/// All that lie somewhere else than the computed one does as well: each named config, with its instances pushed around.
+/// All arrangements that differ from the computed one are accepted too: each named config, with its instances moved
+/// around.
 std::vector<Instances> starting_points(const Gpu& gpu, const Counts& wanted) {
   std::vector<Instances> all{arranged(gpu, wanted)};
   Instances high;
@@ -254,7 +255,7 @@ TEST(MigArrange, GivesWhatWasAskedForFromAnyStart) {
       const Gpu now = with(gpu, any_instances(gpu, random));
       const Counts wanted = any_counts(gpu, random);
       const auto instances = arrange(now, wanted, "here");
-      // What lies there already makes no difference to whether it fits.
+      // Existing instances make no difference to whether the layout fits.
       EXPECT_EQ(instances.ok(), arrange(gpu, wanted, "here").ok()) << to_text(Layout{true, wanted});
       if (!instances) continue;
       ++fitting;

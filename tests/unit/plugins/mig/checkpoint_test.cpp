@@ -12,7 +12,7 @@ namespace {
 using namespace testing;
 using ::testing::HasSubstr;
 
-/// As NVML numbers its profiles, which the tables of the other tests need not know.
+/// The profile ids of NVML, which the tables of the other tests do not need.
 Gpu with_selectors(Gpu gpu) {
   for (InstanceProfile& each : gpu.profiles)
     each.selector = each.id == 19 ? 0 : each.id == 9 ? 2 : each.id == 0 ? 4 : each.id + 100;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Services of the host that stand still while GPUs change.
+// Services of the host that are stopped while GPUs change.
 #include "mig/device/clients.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <slipway/json.hpp>
+#include <slipway/service/unit_state.hpp>
 #include <slipway/testing/fake_host.hpp>
 
 namespace slipway::mig {
@@ -42,12 +43,11 @@ class MigStoppedClients : public ::testing::Test {
     is("idle.service", "inactive");
   }
   void is(const std::string& unit, const std::string& state) {
-    host_.answers({"systemctl", "show", "--property=ActiveState", "--value", unit},
-                  {.exit_status = 0, .output = state + "\n"});
+    host_.answers(unit_state_command(unit), {.exit_status = 0, .output = "ActiveState=" + state + "\n"});
     for (const Words& words : {Words{"systemctl", "stop", unit}, Words{"systemctl", "--no-block", "start", unit}})
       host_.answers(words, {});
   }
-  /// What was stopped and started, in order.
+  /// The units that were stopped and started, in order.
   std::vector<std::string> did() const {
     std::vector<std::string> all;
     for (const Words& each : host_.ran())

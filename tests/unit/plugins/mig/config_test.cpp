@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 Result<Configs> read(const std::string& text) { return configs_from_yaml(text, "config.yaml"); }
 
-/// A config `it` with one entry of these lines.
+/// Returns a config `it` with one entry of these lines.
 Result<Configs> entry(const std::string& members) {
   return read("version: v1\nmig-configs:\n  it:\n  - {" + members + "}\n");
 }
@@ -134,7 +134,7 @@ TEST(MigConfig, NamesTheRuleThatIsBrokenAndItsPlace) {
   }
 }
 
-// One name twice, as a repository of many clusters has it; nvidia-mig-parted takes it.
+// One name twice, as in a repository for many clusters; nvidia-mig-parted accepts it.
 TEST(MigConfig, EqualConfigsOfOneNameAreAWarning) {
   const auto configs = read(
       "version: v1\nmig-configs:\n  all-disabled: [{devices: all, mig-enabled: false}]\n"
@@ -188,7 +188,7 @@ TEST(MigConfig, NamesTheRuleThatAnEntryBreaks) {
   }
 }
 
-// Such a filter took no GPU, and the tools and verify were content.
+// Earlier such a filter selected no GPU, and the tools and verify accepted it.
 TEST(MigConfig, SaysHowAFilterThatMatchesNoGpuIsWritten) {
   for (const char* filter : {"0x2330", "2330", "0x10DE2330"}) {
     const auto configs = entry(std::string("devices: all, mig-enabled: false, device-filter: \"") + filter + '"');

@@ -21,7 +21,7 @@ Gpu as_number(Gpu gpu, unsigned index) {
   return gpu;
 }
 
-/// The findings of GPUs of which the config takes the first one, with these devices.
+/// Returns the findings for GPUs of which the config selects the first one, with these devices.
 std::vector<Finding> findings_of(const std::vector<Gpu>& gpus, const Counts& devices) {
   const Entry entry{.where = "test",
                     .filter = {},

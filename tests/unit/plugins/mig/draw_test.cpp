@@ -38,7 +38,7 @@ void expect_narrow(const std::string& text) {
   for (const std::string& line : lines_of(text)) EXPECT_LE(width_of(line), 80U) << line;
 }
 
-/// The box of each instance lies on its memory slices, with its name in, and there is no other box.
+/// The box of each instance lies on its memory slices and contains its name, and there are no other boxes.
 void expect_boxes(const Gpu& gpu) {
   const auto lines = lines_of_picture({{.gpu = gpu, .holders = {}}});
   const auto scale = std::ranges::find_if(lines, [](const std::string& line) { return line.starts_with("slice"); });
@@ -108,7 +108,7 @@ TEST(MigPicture, HasBoxDrawingCharactersWhereTheTerminalShowsThem) {
   EXPECT_TRUE(std::ranges::all_of(plain, [](unsigned char c) { return c < 0x80; }));
 }
 
-// The eighth memory slice of seven 1g is free, and no compute slice is left for it.
+// The eighth memory slice of seven 1g is free, but no compute slice is left for it.
 TEST(MigPicture, TellsAFreeSliceFromOneThatNoProfileCanUse) {
   const Gpu gpu = h100();
   Instances seven;
@@ -227,13 +227,13 @@ TEST(MigPictureJson, SaysWhatTheTextShows) {
   EXPECT_EQ(shown["room"].front(), Json({{"profile", "4g.40gb"}, {"count", 1}}));
 }
 
-/// What an entry of a config makes of the GPU.
+/// Returns the state of the GPU after an entry of a config.
 Intent intent_of(const Gpu& gpu, const Counts& wanted, bool enabled = true) {
   const Entry entry{.where = "test", .filter = {}, .devices = {}, .layout = {.enabled = enabled, .devices = wanted}};
   return intents_of({entry}, {gpu})->gpus.front();
 }
 
-/// Of one GPU.
+/// Returns the drawing of one GPU's change.
 std::string change_drawn(const Intent& intent) {
   const std::vector<Intent> intents{intent};
   return changes_text(changes_of(intents));

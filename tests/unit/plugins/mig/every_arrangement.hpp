@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/plugins/mig/every_arrangement.hpp - how few instances have to go at least, found by trying everything.
+// tests/unit/plugins/mig/every_arrangement.hpp - finds the least number of instances that must be removed, by trying
+// everything.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +12,14 @@
 
 namespace slipway::mig::testing {
 
-/// Every way to lie of these whole devices, by trying all placements: those with the most instances of `now`.
+/// Returns every arrangement of these whole devices with the most instances of `now`, by trying all placements.
 class EveryArrangement {
  public:
   EveryArrangement(const Gpu& now, const Counts& wanted) : now_(now) {
     for (const auto& [profile, count] : wanted) list_.insert(list_.end(), count, now.find(profile));
   }
 
-  /// @return how many of the instances have to go at least
+  /// @return the least number of the instances that must be removed
   unsigned fewest_destroyed() {
     run(0);
     return best_;

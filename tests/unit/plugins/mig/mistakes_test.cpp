@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mistakes in the spec are told by the plan, whatever the GPUs turn out to be.
+// The plan reports mistakes in the spec, for all kinds of GPUs.
 #include <gmock/gmock.h>
 
 #include "mig/component/component.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// What a plan says on a machine whose driver is not there yet.
+/// Returns the text of a plan on a machine that has no driver yet.
 Error error_without_driver(const Json& section, const Json& more_facts = Json::object()) {
   Facts facts;
   facts.set("problem", to_json(Error{.code = ErrorCode::not_found, .what = "the driver is not loaded"}));
@@ -19,7 +19,8 @@ Error error_without_driver(const Json& section, const Json& more_facts = Json::o
   return plan ? Error{} : plan.error();
 }
 
-// "deferred: planned once driver is done; now: the driver is not loaded", and the driver was installed.
+// Earlier this was reported as "deferred: planned once driver is done; now: the driver is not loaded", although the
+// driver was installed.
 TEST(MigMistakes, InTheNameOfAConfigWaitForNoDriver) {
   const Error generated = error_without_driver({{"config", "all-balancd"}});
   EXPECT_EQ(generated.code, ErrorCode::invalid);

@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// The names of the configs, and what each one asks for.
+/// The names of the configs, and the devices that each one requests.
 std::map<std::string, std::string> generated(const std::vector<Gpu>& gpus) {
   std::map<std::string, std::string> texts;
   const auto configs = generate_configs(gpus);
@@ -52,7 +52,7 @@ TEST(MigNamedConfigs, HaveTheNamesAndCountsThatNvidiaPublishes) {
 TEST(MigNamedConfigs, FilterByChipOnlyOnMixedMachines) {
   EXPECT_TRUE(
       generate_configs({h100(), numbered(h100(), 1)})->configs.by_name.at("all-1g.10gb").front().filter.empty());
-  // Each count once, the smaller first; both chips have a 1g.10gb, one as its double-memory profile.
+  // Each count once, the smaller first; both chips have a 1g.10gb, one of them as its double-memory profile.
   const auto mixed = generate_configs({a100_40(), numbered(a100_80(), 1), numbered(h100(), 2)});
   const Entries& entries = mixed->configs.by_name.at("all-1g.10gb");
   ASSERT_EQ(entries.size(), 2U);
@@ -62,7 +62,7 @@ TEST(MigNamedConfigs, FilterByChipOnlyOnMixedMachines) {
   EXPECT_EQ(entries[1].filter.size(), 2U);
 }
 
-// A GPU without MIG takes no config, so that it tells no other chip apart.
+// A GPU without MIG accepts no config, so it does not restrict the configs of other chips.
 TEST(MigNamedConfigs, HaveNoFilterForTheOnlyChipWithMig) {
   Gpu without = numbered(a100_80(), 1);
   without.id.chip = 0x1eb810de;
@@ -104,7 +104,7 @@ TEST(MigNamedConfigs, SayWhatIsMissing) {
   EXPECT_FALSE(generate_configs({old}).ok());
 }
 
-// Drivers of branch 535 tell no profiles while MIG is disabled.
+// Drivers of branch 535 report no profiles while MIG is disabled.
 TEST(MigNamedConfigs, AreThoseThatNvidiaPublishesWhereTheDriverTellsNoProfiles) {
   unsigned published = 0;
   for (const Gpu& gpu : products()) {

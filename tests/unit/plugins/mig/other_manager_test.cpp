@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "tests/unit/plugins/nvidia/drain/pod_process.hpp"
+#include "tests/unit/plugins/nvidia/process/pod_process.hpp"
 
 namespace slipway::mig {
 namespace {
@@ -22,7 +22,7 @@ std::vector<Finding> other_manager(const FakeHost& host, const std::string& file
   return findings.list();
 }
 
-/// A process as the GPU operator's pod has it, or one that differs in what a tenant can choose or not.
+/// A process like the GPU operator's pod, or a variant that differs in properties that a tenant can or cannot choose.
 struct Like {
   std::string name = "nvidia-mig-mana";
   std::string program = "/usr/bin/nvidia-mig-manager";
@@ -51,7 +51,8 @@ TEST(MigOtherManagerFound, IsAUnitOrWhatItLeftBehind) {
   EXPECT_THAT(enabled[0].remedy, HasSubstr("`systemctl disable nvidia-mig-manager.service`"));
 }
 
-// The GPU operator's was only described in the documentation, and both gave the GPUs their layouts.
+// Earlier the GPU operator's manager was only described in the documentation, and both programs changed the layouts of
+// the GPUs.
 TEST(MigOtherManagerFound, IsAPodThatIsNamed) {
   FakeHost host;
   run(host, {});
@@ -83,7 +84,7 @@ TEST(MigOtherManagerFound, MayBeAContainerOrAProgramOfNobody) {
   }
 }
 
-// Each of the unit, the program and the folder that is there was a finding of its own, of one and the same manager.
+// Earlier the unit, the program and the folder of one manager were reported as three findings.
 TEST(MigOtherManagerFound, IsNamedOnceWhateverTellsOfIt) {
   FakeHost host;
   run(host, {.group = "/"});
@@ -100,13 +101,14 @@ TEST(MigOtherManagerFound, IsNamedOnceWhateverTellsOfIt) {
                                     HasSubstr("`systemctl disable nvidia-mig-manager.service`")));
 }
 
-// A tenant whose process has that name would keep slipway from the GPUs.
+// Otherwise a tenant whose process has that name would keep slipway from the GPUs.
 TEST(MigOtherManagerFound, IsNoProcessThatCannotChangeAGpu) {
   const Like others[] = {{.name = "nvidia-mig-man"},
                          {.program = "/usr/bin/python3"},
                          {.user = "4242"},
                          {.user = "x"},
-                         {.capabilities = "00000000a80425fb"},  // those of a container that is not privileged
+                         {.capabilities = "00000000a80425fb"},  // the capabilities of a container that is not
+                                                                // privileged
                          {.capabilities = ""},
                          {.group = "/system.slice/nvidia-mig-manager.service"}};
   for (const Like& like : others) {

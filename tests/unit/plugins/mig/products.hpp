@@ -32,8 +32,8 @@ inline Gpu product(const std::string& name, std::uint32_t device, std::vector<In
           .instances = {}};
 }
 
-/// The geometry of A100, H100, H200, B200 and their kin: 8 memory slices, 7 compute slices.
-/// @param gb  of 1g, 2g (as of the 1g with double memory), 3g (as of 4g) and 7g
+/// The geometry of A100, H100, H200, B200 and similar GPUs: 8 memory slices, 7 compute slices.
+/// @param gb  of 1g, 2g (the same as of the 1g with double memory), 3g (the same as of 4g) and 7g
 inline Gpu seven_slices(const std::string& name, std::uint32_t device, const std::vector<unsigned>& gb) {
   const auto text = [](unsigned slices, unsigned memory, const std::string& more = "") {
     return std::to_string(slices) + "g." + std::to_string(memory) + "gb" + more;
@@ -78,7 +78,7 @@ inline Counts counts(const std::vector<std::pair<std::string, unsigned>>& list) 
   return counts;
 }
 
-/// A GPU instance with one compute instance of its size.
+/// Returns a GPU instance with one compute instance of its size.
 inline GpuInstance whole(const Gpu& gpu, const std::string& name, unsigned start) {
   const InstanceProfile* const profile = gpu.find(named(name));
   return {.start = start, .profile_id = profile->id, .compute = {{0, profile->profile.gpu_slices}}};
@@ -89,7 +89,7 @@ inline Gpu with(Gpu gpu, Instances instances) {
   return gpu;
 }
 
-/// Instances somewhere, some of them divided, some without a compute instance.
+/// Returns instances at random places, some of them divided, some without a compute instance.
 inline Instances any_instances(const Gpu& gpu, std::mt19937& random) {
   Room room(gpu);
   Instances all;

@@ -62,8 +62,8 @@ TEST(Flavour, OfAGpuInAGapOfTheTableIsOpenToBoth) {
             "GPU 10de:1900 (unknown) at 0000:01:00.0: not in slipway's table of GPUs, it has no say");
 }
 
-// Whatever the GPUs and the branch: an answer without flavours comes with reasons, and one that allows proprietary
-// holds no GPU that requires open.
+// For all GPUs and branches: an answer without flavours has reasons, and one that allows proprietary has no GPU that
+// requires open.
 TEST(Flavour, NeverAllowsProprietaryModulesForAGpuThatRequiresOpen) {
   const auto names = known_gpu_names();
   for (unsigned branch : {390U, 470U, 510U, 515U, 535U, 560U, 570U, 580U, 590U, 610U})

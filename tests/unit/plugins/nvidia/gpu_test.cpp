@@ -60,7 +60,7 @@ TEST(Architecture, AgreesWithTheCodeNamesInThePciIdDatabase) {
     if (!nvidia || line.size() < 12 || line[0] != '\t' || line[1] == '\t') continue;
     const std::string name = line.substr(7);
     const auto code = codes.find(name.substr(0, 2));
-    // Only chips ("GA102", …), and of their functions only the GPU.
+    // Only chips ("GA102", …), and only their GPU function.
     if (code == codes.end() || !std::isdigit(static_cast<unsigned char>(name[2]))) continue;
     bool other_function = false;
     for (const auto* word : {"Audio", "USB", "UCSI", "Switch", "bridge", "PCIe host"})
@@ -127,7 +127,7 @@ TEST(Gpu, TakesEveryNameThatItOffers) {
   }
 }
 
-// Each component had its own rule, and two went on in an image of which the spec said `hardware: detect`.
+// Earlier each component had its own rule, and two went on in an image whose spec said `hardware: detect`.
 TEST(FactsWithoutGpu, FollowWhatTheSpecSaysOfHardware) {
   testing::FakeHost host;
   EXPECT_FALSE(facts_without_gpu(host)) << "an image";
@@ -142,7 +142,8 @@ TEST(FactsWithoutGpu, FollowWhatTheSpecSaysOfHardware) {
     EXPECT_FALSE(facts_without_gpu(host.hardware(hardware))) << hardware;
 }
 
-// Services and tools that asked NVML on a machine without a GPU had nvidia.ko loaded and unloaded once a second.
+// Earlier services and tools that asked NVML on a machine without a GPU had nvidia.ko loaded and unloaded once a
+// second.
 TEST(DriverForNothing, IsLoadedByNvmlOnlyWhereTheKernelHasOneAndThereIsNoGpu) {
   testing::FakeHost host;
   host.live("6.1").file("/proc/sys/kernel/osrelease", "6.1\n");
@@ -179,7 +180,7 @@ TEST(PciPlace, IsTheSameForTheKernelAndNvml) {
   EXPECT_EQ(pci_place(""), "");
 }
 
-// GPUs that nobody wanted NVML to show were told as lost for good.
+// Earlier GPUs that NVML was configured not to show were reported as permanently lost.
 TEST(GpusOfTheDriver, AreThoseThatNvmlOughtToShow) {
   testing::FakeHost host;
   for (const auto& [address, driver] : std::map<std::string, std::string>{{"0000:05:00.0", "nvidia"},

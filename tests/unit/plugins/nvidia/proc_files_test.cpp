@@ -35,7 +35,7 @@ TEST(ProcVersion, IsNothingWithoutAnNvrmLineThatHasAVersion) {
     EXPECT_FALSE(parse_proc_version(text)) << text;
 }
 
-// Cut, doubled and mangled texts give nothing or a well-formed version, never anything else.
+// Cut, doubled and mangled texts give nothing or a well-formed version.
 TEST(ProcVersion, OfMangledTextIsNothingOrWellFormed) {
   std::mt19937 random{7};
   for (int round = 0; round < 5000; ++round) {

@@ -23,7 +23,7 @@ TEST(Xid, IsNotSeenInOtherLines) {
     EXPECT_FALSE(parse_xid(line)) << line;
 }
 
-// Whoever may run a program chooses the name and the file that the kernel prints when it crashes.
+// Any user who may run a program chooses the name and the file that the kernel prints when it crashes.
 TEST(Xid, IsNotWhatTheNameOfACrashedProgramSays) {
   const std::string forged = "NVRM: Xid (PCI:0000:18:00): 79, GPU has fallen off the bus.";
   for (const std::string before :
@@ -54,7 +54,8 @@ TEST(KernelLog, HasNoLinesOfCrashedPrograms) {
 
 constexpr const char* kForged = "NVRM: Xid (PCI:0000:18:00): 79, GPU has fallen off the bus.";
 
-// The name of a file or a program may hold a line end: what follows it was a message of its own in dmesg's lines.
+// The name of a file or a program may contain a line end: the text after it once became a message of its own in dmesg's
+// lines.
 TEST(KernelLog, HasOneMessageForEachRecordOfTheKernel) {
   slipway::testing::FakeHost host;
   host.live("6.1.0-50-amd64");
@@ -90,7 +91,8 @@ TEST(KernelLog, IsReadFromTheJournalRecordByRecordWhereTheKernelHidesIt) {
   EXPECT_EQ(count_xids(read_kernel_log(host).value()).size(), 1U);
 }
 
-// Of more than is kept the oldest bytes go, in the midst of a record: what is left of it could be chosen by others.
+// When the buffer overflows, its oldest bytes are dropped in the middle of a record: the rest of that record could be
+// chosen by other users.
 TEST(KernelLog, LeavesOutARecordWhoseBeginIsLost) {
   slipway::testing::FakeHost host;
   host.live("6.1.0-50-amd64");

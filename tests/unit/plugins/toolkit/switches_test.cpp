@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every switch of NVIDIA's programs: what docs/nvidia-switches.md says of it is what the code does with it.
+// Every switch of NVIDIA's programs: the code does what docs/nvidia-switches.md says.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -35,7 +35,7 @@ std::string text_of(const std::string& path) {
   return text.str();
 }
 
-/// The rows of a section's table: a switch's name to the last cell.
+/// Returns the rows of a section's table: the last cell by a switch's name.
 std::map<std::string, std::string> section(const std::string& heading) {
   std::map<std::string, std::string> rows;
   bool inside = false;
@@ -68,7 +68,7 @@ void expect_documented(std::span<const Switch> switches, const std::string& head
   for (const auto& [name, row] : rows) ADD_FAILURE() << "the section " << heading << " has a row more: " << name;
 }
 
-/// The manifest of a plugin has a key of that name.
+/// True when the manifest of a plugin has a key of that name.
 bool has_key(const std::string& manifest, const std::string& key) {
   return text_of("plugins/" + manifest).find("\n  " + key + ":\n") != std::string::npos;
 }
@@ -107,7 +107,7 @@ TEST(SwitchTable, NamesOptionsOfTheMigTool) {
     }
 }
 
-// --- what is accepted counts: each honoured switch changes what is in force
+// --- each honoured switch changes the settings in force
 
 const std::map<std::string, std::string>& samples() {
   static const std::map<std::string, std::string> values{
@@ -158,7 +158,7 @@ std::string sample(const Switch& one) {
   return found == samples().end() ? "/srv/sample" : found->second;
 }
 
-/// All that is in force; an error's text where there is one.
+/// Returns all settings in force, or an error's text.
 std::string in_force(const Json& spec, const std::map<std::string, std::string>& process = {}) {
   const auto settings = toolkit::read_settings(Spec(spec), [&](const std::string& name) {
     const auto found = process.find(name);
@@ -195,7 +195,7 @@ TEST(SwitchTable, OfTheInstallerHasAnEffectForEachVariableThatIsHonoured) {
   }
 }
 
-/// The environment of a service, for functions that take a pointer to one.
+/// Returns the environment of a service, for functions that take a pointer to one.
 std::map<std::string, std::string>& process_of_service() {
   static std::map<std::string, std::string> variables;
   return variables;
@@ -215,7 +215,7 @@ std::string text_of(const gfd::Config& config) {
                         {"warnings", config.warnings}});
 }
 
-/// What a service has by the variables of its spec, else of its environment.
+/// Returns the settings of a service from the variables of its spec, or else from its environment.
 std::string service_in_force(const std::string& component, const Json& env) {
   const testing::FakeHost host;
   const Spec spec(Json{{"env", env}});
@@ -238,7 +238,7 @@ INSTANTIATE_TEST_SUITE_P(SwitchTable, ServiceVariables, ::testing::Values("devic
 TEST_P(ServiceVariables, HaveAnEffectWhereTheyAreHonouredAndAreRefusedWhereTheyAreNot) {
   const std::string before = service_in_force(GetParam(), Json::object());
   for (const Switch& one : all()) {
-    if (one.name == "KUBELET_SOCKET") continue;  // the service takes it, see DevicePluginService.*
+    if (one.name == "KUBELET_SOCKET") continue;  // the service reads it, see DevicePluginService.*
     const std::string name(one.name);
     const std::string after = service_in_force(GetParam(), {{name, sample(one)}});
     process_of_service() = {{name, sample(one)}};
@@ -250,7 +250,7 @@ TEST_P(ServiceVariables, HaveAnEffectWhereTheyAreHonouredAndAreRefusedWhereTheyA
       EXPECT_THAT(after, HasSubstr("asks for something")) << one.name;
       EXPECT_THAT(by_process, HasSubstr("environment." + name)) << one.name;
     }
-    if (one.treatment == Treatment::honoured && !name.ends_with("CONFIG_FILE")) {  // which is not there
+    if (one.treatment == Treatment::honoured && !name.ends_with("CONFIG_FILE")) {  // which does not exist
       EXPECT_THAT(after, ::testing::Not(StartsWith("error"))) << one.name;
     }
   }
@@ -269,7 +269,7 @@ TEST(SwitchTable, OfConfigTomlWarnsOfWhatHasNoEffect) {
       EXPECT_THAT(warnings, Contains(HasSubstr(std::string(one.name)))) << one.name;
     }
   }
-  // The plan said of these that they have no effect, whatever the mode.
+  // Earlier the plan said that these have no effect, whatever the mode.
   const Json flags{{"modes", {{"jit-cdi", {{"nvcdi-feature-flags", {"disable-nvsandboxutils"}}}}}}, {"mode", "cdi"}};
   EXPECT_THAT(toolkit::toolkit_config_warnings({{"nvidia-container-runtime", flags}}),
               Contains(HasSubstr("the mode is not jit-cdi")));

@@ -54,7 +54,7 @@ TEST_F(ContainerCheck, FailsWithWhatTheContainerOrTheEngineSays) {
   EXPECT_THAT(run(), HasSubstr("Error: unresolvable CDI devices ?[2J nvidia.com/gpu=all"));
 }
 
-// It ended in the middle of a word: "asked for by: NVIDIA_VISIBL".
+// Earlier it was truncated in the middle of a word: "asked for by: NVIDIA_VISIBL".
 TEST_F(ContainerCheck, EndsALongMessageBehindAWord) {
   std::string words = "it failed:";
   while (words.size() < 295) words += " word";
@@ -70,7 +70,7 @@ TEST_F(ContainerCheck, RemovesAContainerThatPodmanLeavesBehind) {
   EXPECT_EQ(last(2), (std::vector<Command>{kPodmanRemoval, kRemoval}));
 }
 
-// The checks run as root, so that what another user can exchange is not a program to run.
+// The checks run as root, so a program that another user can replace must not be run.
 TEST_F(ContainerCheck, RunsNoProgramThatOthersCouldExchange) {
   podman({0, "it has 3 nodes of the driver, and can open each\n", "", false});
   std::filesystem::permissions(host.root_folder() + "/usr/bin", std::filesystem::perms::others_write,
@@ -89,7 +89,7 @@ TEST_F(ContainerCheck, SaysWhyNoneOfTheEnginesThatAreHereIsAsked) {
             "/var/snap/microk8s/common/run/containerd.sock; CRI-O starts nothing without an image in its storage");
 }
 
-// What hung or failed was said to be too old: "podman  knows no CDI, as 4.1 and newer do".
+// Earlier a program that hung or failed was reported as too old: "podman  knows no CDI, as 4.1 and newer do".
 TEST_F(ContainerCheck, SaysSoWhereAProgramDoesNotSayItsVersion) {
   program("/usr/bin/podman", "podman version next");
   EXPECT_THAT(run(), HasSubstr("no container was started: `/usr/bin/podman --version` says no version"));
@@ -109,7 +109,7 @@ TEST(EngineVersions, AreTheLastWordWithoutWhatIsBehindTheNumbers) {
 
 class ContainerProbe : public ::testing::Test {
  protected:
-  /// What the program says of the folder; its exit status is in `status`.
+  /// Returns the program's output about the folder; its exit status is in `status`.
   std::string output() {
     FILE* program = ::popen((CONTAINER_PROBE " '" + dev.string() + "'").c_str(), "r");
     char line[256] = "";
@@ -138,7 +138,7 @@ TEST_F(ContainerProbe, OpensEachNodeAndNamesTheOneThatRefuses) {
   ASSERT_TRUE(node("other", 1, 3));
   EXPECT_EQ(output(), "it has 2 nodes of the driver, and can open each\n");
   EXPECT_EQ(status, 0);
-  ASSERT_TRUE(node("nvidia1", 511, 77777));  // which no driver serves
+  ASSERT_TRUE(node("nvidia1", 511, 77777));  // without a driver behind it
   EXPECT_EQ(output(), "it cannot open " + dev.at("nvidia1").string() + ": No such device or address\n");
   EXPECT_EQ(status, 3);
 }

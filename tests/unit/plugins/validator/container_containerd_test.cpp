@@ -37,7 +37,7 @@ TEST_F(ContainerByCtr, GetsTheGpusByCdiWhereCtrKnowsIt) {
   spec.devices = {"0"};
   const std::string passes = "pass validator.container: containerd started a container with nvidia.com/gpu=0";
   EXPECT_THAT(run(), HasSubstr(passes));
-  // A podman that knows no CDI made verify fail.
+  // Earlier a podman without CDI support made verify fail.
   program("/usr/bin/podman", "podman version 3.4.4");
   EXPECT_THAT(run(), AllOf(HasSubstr(passes), HasSubstr("can open each; passed over before: podman 3.4.4 knows no")));
 }
@@ -48,7 +48,8 @@ TEST_F(ContainerByCtr, IsNotAskedWhereItsVersionIsNotKnown) {
   EXPECT_THAT(run(), HasSubstr("no container was started: `/usr/bin/ctr --version` says no version"));
 }
 
-// The ctr of containerd 1.7 takes a CDI device for a path, although containerd's CRI knows CDI: verify failed.
+// The ctr of containerd 1.7 takes a CDI device for a path, although containerd's CRI supports CDI. Earlier verify
+// failed.
 TEST_F(ContainerByCtr, GetsTheGpusBySlipwayRuntimeElse) {
   listen(kSocket);
   program("/usr/bin/ctr", "ctr github.com/containerd/containerd 1.7.24~ds1");
@@ -77,19 +78,20 @@ TEST_F(ContainerByCtr, GetsTheGpusBySlipwayRuntimeElse) {
   EXPECT_THAT(run(), HasSubstr("containerd's ctr 1.4.13 is older than 1.6"));
 }
 
-// Its socket stays when containerd is stopped or removed, and each verify failed beside another engine.
+// Its socket remains when containerd is stopped or removed. Earlier each verify failed then, although there was another
+// engine.
 TEST_F(ContainerByCtr, AsksNoneThatDoesNotAnswer) {
   program("/usr/bin/ctr", "ctr github.com/containerd/containerd/v2 v2.1.9");
   host.file(kSocket, "");
   EXPECT_THAT(run(), HasSubstr("not-exercised validator.container: no container was started: containerd does not"));
 }
 
-// A container whose start took too long went on running, with all GPUs, and one more came with each verify.
+// Earlier a container whose start took too long went on running, with all GPUs, and each verify added one more.
 TEST_F(ContainerByCtr, RemovesAContainerThatContainerdLeavesBehind) {
   const auto with = [&](const Command& more) { return words({"/usr/bin/ctr"}, kSocket, more); };
   listen(kSocket);
   program("/usr/bin/ctr", "ctr github.com/containerd/containerd/v2 v2.1.9");
-  // As ctr says it of what is not there.
+  // The text of ctr for a missing container.
   host.answers(with({"tasks", "delete", "--force", kName}), {1, "", "ctr: task " + kName + ": not found\n", false});
   host.answers(with({"containers", "delete", kName}),
                {1, "", "ctr: container \"" + kName + "\" in namespace \"slipway\": not found\n", false});

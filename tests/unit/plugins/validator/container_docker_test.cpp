@@ -91,8 +91,8 @@ TEST_F(ContainerByDocker, PrefersTheDefaultRuntimeAndThenTheFirstName) {
   EXPECT_THAT(run(), HasSubstr("with the runtime nvidia-legacy"));
 }
 
-// The containerd that Docker brings along says nothing of how Docker gives GPUs. It may be Kubernetes' as well, so that
-// it is asked where Docker cannot be, and the finding says what is wrong with Docker, which was left out.
+// The containerd that Docker brings along does not show how Docker gives GPUs. It may serve Kubernetes too, so it is
+// checked when Docker cannot be, and the finding names the problem with Docker.
 TEST_F(ContainerByDocker, IsStartedByDockerBeforeContainerdWhichHidesNothingOfDocker) {
   runs("20.10.24", runtimes(kShim));
   host.answers(start(kByRuntime), kOpened);
@@ -111,7 +111,7 @@ TEST_F(ContainerByDocker, IsStartedByDockerBeforeContainerdWhichHidesNothingOfDo
                     HasSubstr("; passed over before: Docker 20.10.24 has CDI switched off or does not know it")));
 }
 
-// systemd holds Docker's socket: whoever connects to it starts dockerd.
+// systemd holds Docker's socket: any program that connects to it starts dockerd.
 TEST_F(ContainerByDocker, IsNotStartedWhereDockerDoesNotRun) {
   runs("28.2.2", R"("CDISpecDirs":["/etc/cdi"])");
   host.without("/run/docker.pid");
@@ -128,7 +128,7 @@ TEST_F(ContainerByDocker, IsNotStartedWhereDockerDoesNotRun) {
   EXPECT_THAT(run(), HasSubstr("pass validator.container")) << "it was upgraded while it ran";
 }
 
-// Nothing was said of it: "there is no container engine".
+// Earlier the message was only "there is no container engine".
 TEST_F(ContainerByDocker, OfASnapIsNamedAndNotTried) {
   host.file("/etc/systemd/system/snap.docker.dockerd.service",
             "[Service]\nExecStart=/usr/bin/snap run docker.dockerd\n");
@@ -140,7 +140,7 @@ TEST_F(ContainerByDocker, OfASnapIsNamedAndNotTried) {
   EXPECT_THAT(run(), AllOf(HasSubstr("pass validator.container"), Not(HasSubstr("snap"))));
 }
 
-// Debian has dockerd in sbin, where it was not looked for.
+// Debian has dockerd in sbin, where earlier it was not searched.
 TEST_F(ContainerByDocker, IsFoundWhereDebianHasIt) {
   runs("20.10.24", runtimes(kShim));
   host.without("/usr/bin/dockerd").file("/usr/sbin/dockerd", "x", 0755);
@@ -156,7 +156,7 @@ TEST_F(ContainerByDocker, SaysWhyDockerIsNotAsked) {
   EXPECT_THAT(run(), HasSubstr("Docker 19.03.8 is older than 20.10"));
   runs("dev", runtimes(kShim));
   EXPECT_THAT(run(), HasSubstr("`docker info` says no version that can be read, but \"dev\""));
-  // A client without a server prints this, and ends well.
+  // A client without a server prints this, and exits with status 0.
   host.answers(docker({"info", "--format", "{{json .}}"}),
                {0, R"({"ServerVersion":"","ServerErrors":["Cannot connect to the Docker daemon"]})", "", false});
   EXPECT_THAT(run(), HasSubstr("Docker does not answer"));
@@ -193,7 +193,8 @@ TEST_F(ContainerByDocker, IsNotJudgedWhereItsImageCannotBeMade) {
   for (const Command& words : host.ran()) EXPECT_THAT(words, Not(::testing::Contains("run")));
 }
 
-// It was run by its name alone: the folders of the machine's own programs are looked at first, where a group may write.
+// Earlier it was run by its name alone: the folders of the machine's own programs come first in the search, and a group
+// may write there.
 TEST_F(ContainerByDocker, IsNotAskedWhereOthersCouldExchangeTar) {
   runs("26.1.5", R"("CDISpecDirs":["/etc/cdi"])");
   std::filesystem::permissions(host.root_folder() + "/usr/bin/tar", std::filesystem::perms::others_write,
@@ -204,7 +205,8 @@ TEST_F(ContainerByDocker, IsNotAskedWhereOthersCouldExchangeTar) {
   EXPECT_THAT(run(), HasSubstr("Docker needs tar, which is not installed"));
 }
 
-// The limits of single programs added up to more than a verify has: its worker was killed, and all findings lost.
+// Earlier the limits of single programs added up to more than a verify has: its worker was killed, and all findings
+// were lost.
 TEST_F(ContainerByDocker, StartsNothingWhenItsTimeIsOverAndRemovesWhatItMade) {
   runs("26.1.5", R"("CDISpecDirs":["/etc/cdi"])");
   terms.asking = std::chrono::milliseconds(200);

@@ -17,7 +17,7 @@ using testing::Command;
 using ::testing::HasSubstr;
 using testing::kOpened;
 
-/// A machine whose containers podman starts, and Docker is there as well.
+/// A machine whose containers podman starts, and which has Docker too.
 class ContainerRemoval : public testing::ContainerMachine {
  protected:
   ContainerRemoval() : ContainerMachine("podman") {
@@ -36,7 +36,7 @@ class ContainerRemoval : public testing::ContainerMachine {
   static Command podman_removal(const Place& of) {
     return {"/usr/bin/podman", "rm", "--force", "--time", "0", of.name()};
   }
-  /// The folder of a check that was killed, and what the engines say when the rest is removed.
+  /// The folder of a check that was killed, and the engines' output when its remains are removed.
   Place abandoned(const std::string& engine, const std::string& number, const ProcessOutput& messages = {}) {
     const Place left{engine, number};
     host.directory(left.root());
@@ -51,7 +51,7 @@ class ContainerRemoval : public testing::ContainerMachine {
   }
 };
 
-// Ctrl-C ends the check at once: its folder, and Docker's image, were never removed.
+// Earlier Ctrl-C ended the check at once: its folder, and Docker's image, were never removed.
 TEST_F(ContainerRemoval, IsMadeUpForWhereACheckWasKilled) {
   const Place left = abandoned("podman", "00000000000000aa");
   const Place used = abandoned("podman", "00000000000000bb");
@@ -68,7 +68,8 @@ TEST_F(ContainerRemoval, IsMadeUpForWhereACheckWasKilled) {
   EXPECT_EQ(host.ran().size(), 5) << "podman's rm, rm, its version, run, rm";
 }
 
-// It was the engine that would be asked now: Docker's image stayed for ever, and the folder that told of it went.
+// Earlier the current engine was used for the removal: Docker's image remained forever, and the folder that recorded it
+// was removed.
 TEST_F(ContainerRemoval, IsDoneByTheEngineThatTheKilledCheckUsed) {
   const Place left = abandoned("docker", "00000000000000aa");
   host.file("/run/docker.pid", "4711");
@@ -101,7 +102,7 @@ TEST_F(ContainerRemoval, KeepsTheFolderUntilTheEngineHasRemovedTheRest) {
   EXPECT_FALSE(host.exists(left.folder()));
 }
 
-// A check that fails to remove its own container left it, and no folder.
+// Earlier a check that failed to remove its own container left the container behind, but no folder.
 TEST_F(ContainerRemoval, IsLeftToTheNextCheckWhereItFails) {
   host.without("/usr/bin/podman");
   program("/usr/bin/podman", "podman version 4.3.1");
@@ -129,7 +130,7 @@ TEST_F(ContainerRemoval, DealsWithAFewInOneVerify) {
   EXPECT_EQ(left(), 0);
 }
 
-// The lock was given up before the removal, in which a second verify could come.
+// Earlier the lock was released before the removal, so that a second verify could run in between.
 TEST_F(ContainerRemoval, KeepsTheLockMeanwhile) {
   const Place left = abandoned("podman", "00000000000000aa");
   bool locked = false;
@@ -142,7 +143,8 @@ TEST_F(ContainerRemoval, KeepsTheLockMeanwhile) {
   EXPECT_TRUE(locked);
 }
 
-// Two checks in two containers may have the same process number, and the first to end removed what the other used.
+// Two checks in two containers may have the same process number. Earlier the first to end removed the folder that the
+// other used.
 TEST_F(ContainerRemoval, IsNotMadeForTheFolderOfAnotherCheck) {
   host.directory(place.root());
   const Fd lock = opened(place);
@@ -155,7 +157,7 @@ TEST_F(ContainerRemoval, IsNotMadeForTheFolderOfAnotherCheck) {
   EXPECT_EQ(random_number().size(), 16);
 }
 
-// Between its making and its lock a folder looked abandoned.
+// Earlier a folder looked abandoned between its creation and its lock.
 TEST_F(ContainerRemoval, LooksForNoFoldersWhileAnotherCheckMakesOne) {
   const Place left = abandoned("podman", "00000000000000aa");
   terms.asking = milliseconds(100);

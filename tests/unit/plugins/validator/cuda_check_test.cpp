@@ -15,7 +15,7 @@ using testing::shown;
 
 Result<std::string> probe(const std::string& kind, milliseconds limit = milliseconds(20'000),
                           const std::stop_token& stop = {}) {
-  // Under sanitizers: one mock is to crash, and what a CUDA context holds goes with it.
+  // Under sanitizers: one mock crashes, and the memory of a CUDA context is lost with it.
   const std::vector<std::string> environment{"PATH=/usr/bin", "ASAN_OPTIONS=handle_segv=0:detect_leaks=0",
                                              "TSAN_OPTIONS=handle_segv=0"};
   return run_probe({CUDA_PROBE, CUDA_MOCKS + kind + ".so"}, environment, limit, stop);

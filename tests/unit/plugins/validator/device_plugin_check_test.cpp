@@ -51,7 +51,7 @@ TEST(DevicePlugin, IsNotExercisedWithoutKubeletOrWithoutAPlugin) {
   EXPECT_THAT(shown(check_device_plugin(host)), HasSubstr("not-exercised"));
 }
 
-// Issue 13: verify said in one breath that no kubelet had run, and that kubelet had no device.
+// Issue 13: verify reported both that no kubelet had run, and that kubelet had no device.
 TEST(DevicePlugin, IsNotExercisedWhereAPluginListensAndNoKubeletHasRun) {
   FakeHost host;
   host.live("6.1.0-50-amd64").directory(kDevicePluginsFolder);
@@ -69,7 +69,7 @@ TEST(DevicePlugin, PassesWhenKubeletHasDevicesOfAPluginThatListens) {
   EXPECT_EQ(device_total(host), 3);
 }
 
-// A node whose config renamed its GPUs was said to have no device.
+// Earlier a node whose config renamed its GPUs was reported as having no device.
 TEST(DevicePlugin, PassesWhenTheOnlyDevicesHaveANameThatTheConfigGave) {
   FakeHost host;
   host.live("6.1.0-50-amd64");
@@ -81,7 +81,7 @@ TEST(DevicePlugin, PassesWhenTheOnlyDevicesHaveANameThatTheConfigGave) {
   EXPECT_EQ(device_total(host, {.root = Kubelet().root, .named = {"nvidia.com/a100"}}), 1);
 }
 
-// A node of k0s or MicroK8s was said to have no kubelet.
+// Earlier a node of k0s or MicroK8s was reported as having no kubelet.
 TEST(DevicePlugin, LooksWhereTheSpecSaysThatKubeletIs) {
   FakeHost host;
   host.live("6.1.0-50-amd64")
@@ -95,7 +95,7 @@ TEST(DevicePlugin, FailsWhenThePluginIsGoneOrHasNothing) {
   FakeHost host;
   host.live("6.1.0-50-amd64");
   checkpoint(host, R"({"nvidia.com/gpu": ["GPU-a"]})");
-  { const Listener plugin(host); }  // its socket stays behind
+  { const Listener plugin(host); }  // its socket remains
   EXPECT_THAT(shown(check_device_plugin(host)), HasSubstr("fail validator.plugin: kubelet knows NVIDIA's devices"));
   std::filesystem::remove(host.root_folder() + kDevicePluginsFolder + "/nvidia-gpu.sock");
   checkpoint(host, R"({"nvidia.com/gpu": []})");

@@ -44,7 +44,7 @@ TEST_F(DriverCheckTest, FailsForALostGpuAndPassesAgainWhenItIsBack) {
   EXPECT_THAT(run(), HasSubstr("pass"));
 }
 
-// NVML lists no GPU that the driver could not start: seven of eight passed.
+// NVML does not list a GPU that the driver could not start. Earlier seven of eight passed.
 TEST_F(DriverCheckTest, FailsWhereFewerGpusAnswerThanAreOnTheBus) {
   nvml.file("gpus", "1");
   EXPECT_EQ(run(), "fail validator.driver: driver 535.261.03 answers for 1 of the 2 GPUs on the PCI bus");
@@ -53,7 +53,7 @@ TEST_F(DriverCheckTest, FailsWhereFewerGpusAnswerThanAreOnTheBus) {
   EXPECT_THAT(run(), HasSubstr("pass"));
 }
 
-// NVML was asked twice a second, and kept open: 17 MB and a third of a percent of a processor.
+// Earlier NVML was called twice a second, and kept open: 17 MB and a third of a percent of a processor.
 TEST_F(DriverCheckTest, AsksNvmlAgainOnlyWhenItIsToldToOrTheDriverIsAnother) {
   const auto without_nvml = [&] { return shown(check.run_without_nvml()); };
   EXPECT_THAT(without_nvml(), HasSubstr("pass"));
@@ -63,7 +63,7 @@ TEST_F(DriverCheckTest, AsksNvmlAgainOnlyWhenItIsToldToOrTheDriverIsAnother) {
   EXPECT_THAT(run(), HasSubstr("NVML_ERROR_GPU_IS_LOST"));
   EXPECT_THAT(without_nvml(), HasSubstr("NVML_ERROR_GPU_IS_LOST"));
   EXPECT_EQ(check.looks(), 2U);
-  // What the kernel shows counts at once, and NVML anew afterwards.
+  // The kernel's view is used at once, and NVML is called again afterwards.
   std::filesystem::remove(nvml.at("lost"));
   host.without("/dev/nvidia1");
   EXPECT_THAT(without_nvml(), HasSubstr("/dev/nvidia1 is missing"));
@@ -93,7 +93,7 @@ TEST(DriverCheckElsewhere, IsNotApplicableWithoutAGpuAndNotExercisedInAnImage) {
   EXPECT_EQ(DriverCheck(image, "", testing::look_here).run().status, Verdict::not_exercised);
 }
 
-// An image with the runtime that is booted without a GPU: a container was started for GPUs that are not there.
+// An image with the runtime that is booted without a GPU. Earlier a container was started for GPUs that do not exist.
 TEST(DriverCheckElsewhere, WithoutAGpuNoContainerIsStartedEither) {
   FakeHost host;
   host.live("6.1.0-50-amd64").file("/usr/bin/slipway-runtime", "");
@@ -115,7 +115,7 @@ TEST(DriverReady, OfAHostDriverIsWhatOperandsSource) {
             "DEV_ROOT_CTR_PATH=/host\n");
 }
 
-// As on Google's nodes: the driver is below /usr/local/nvidia, and only ldconfig knows.
+// The layout of Google's nodes: the driver is below /usr/local/nvidia, and only ldconfig finds it.
 TEST(DriverPlace, IsWhereTheDynamicLinkerFindsTheDriver) {
   FakeHost host;
   const std::string folder = "/usr/local/nvidia/lib64";

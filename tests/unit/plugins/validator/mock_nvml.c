@@ -1,6 +1,6 @@
-/* A small NVML for tests: what it answers stands in the folder $VALIDATOR_NVML, and may change at any time.
+/* A small NVML for tests: its answers come from the folder $VALIDATOR_NVML, and may change at any time.
  *   gpus  the number of GPUs, one digit     lost  a file: GPU 0 has fallen off the bus     gone  a file: no driver
- *   hangs  a file: a call about GPU 0 does not come back     crashes  a file: that call ends the process */
+ *   hangs  a file: a call about GPU 0 does not return     crashes  a file: that call ends the process */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

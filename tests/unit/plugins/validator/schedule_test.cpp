@@ -10,7 +10,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Clock = LookSchedule::Clock;
 
-/// How often NVML is asked in that time, when nothing happens.
+/// Returns the number of NVML calls in that time, when nothing happens.
 int looks_in(LookSchedule& looks, Clock::time_point& now, seconds time, bool works) {
   int count = 0;
   for (const auto end = now + time; looks.due() < end; ++count) {
@@ -61,7 +61,7 @@ TEST_F(LookScheduleTest, LooksAreASecondApartHoweverMuchHappens) {
   EXPECT_EQ(count, 10);
 }
 
-// Whoever makes the driver write lines all the time makes it look for nothing.
+// A program that makes the driver write lines all the time makes the service check needlessly.
 TEST_F(LookScheduleTest, AsksLessAndLessOftenForLinesThatChangeNothing) {
   now += seconds(20);
   int count = 0;

@@ -132,7 +132,7 @@ TEST_F(KeeperTest, SaysAChangeOnceAndNotWithEveryRound) {
   EXPECT_FALSE(keeper.pass(true).empty());
   constexpr int kManyRounds = 30;
   int quiet = 0;
-  for (int round = 0; round < 2000 && quiet < kManyRounds; ++round) {  // CUDA's trial ends at some time
+  for (int round = 0; round < 2000 && quiet < kManyRounds; ++round) {  // CUDA's test ends at some time
     quiet = keeper.pass(true).empty() ? quiet + 1 : 0;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }

@@ -34,7 +34,7 @@ class Toolkit : public ::testing::Test {
 TEST_F(Toolkit, IsNotExercisedWhereNothingGivesGpusToContainers) {
   host.file(
       "/etc/cdi/other.json",
-      R"({"cdiVersion": "0.5.0", "kind": "vendor.com/nic", "devices": [{"name": "a"}]})");  // broken, and not ours
+      R"({"cdiVersion": "0.5.0", "kind": "vendor.com/nic", "devices": [{"name": "a"}]})");  // broken, and not slipway's
   EXPECT_THAT(run(), HasSubstr("not-exercised validator.toolkit:"));
 }
 
@@ -62,14 +62,14 @@ TEST_F(Toolkit, LooksWhetherTheEngineAnswers) {
   EXPECT_THAT(run(), HasSubstr("is stale")) << "what is wrong with the spec comes first";
 }
 
-// Each error but a few was taken for an engine that is down: a process with too many open files said so as well.
+// Earlier almost every error was reported as a stopped engine, even a process with too many open files.
 TEST_F(Toolkit, SaysThatAnEngineIsDownOnlyWhereNobodyListens) {
   host.file("/etc/cdi/nvidia.json", kSpec).link("/run/crio/crio.sock", "crio.sock");
   ASSERT_EQ(connect_to(host, "/run/crio/crio.sock").error().code, ErrorCode::io) << "a link to itself";
   EXPECT_EQ(run(), "pass validator.toolkit: 1 CDI spec with 1 devices, and all that they name is there");
 }
 
-// It was called stale, and to make the spec anew was said to help.
+// Earlier the spec was reported as stale, with the advice to write it again.
 TEST_F(Toolkit, NamesAHookProgramThatIsNotThereAndWhatHelps) {
   host.file("/etc/cdi/nvidia.json", kSpec).without("/usr/bin/nvidia-cdi-hook");
   EXPECT_THAT(run(), HasSubstr("fail validator.toolkit: /etc/cdi/nvidia.json names the hook program "
@@ -108,7 +108,7 @@ TEST_F(Toolkit, SaysWhatIsWrongWithASpec) {
       {R"({"kind": "nvidia.com/gpu", "devices": [{"name": "0", )" + kEdits + "}]}", "cdiVersion"},
       {R"({"cdiVersion": "0.5.0", "kind": "nvidia.com/gpu"})", "device"},
       {with("{" + kEdits + "}"), "name"},
-      {with(R"({"name": "all"})"), "would change nothing"},  // engines refuse a device that changes nothing
+      {with(R"({"name": "all"})"), "would change nothing"},  // engines refuse a device without changes
       {with(R"({"name": "0", "edits": {}})"), "'edits'"},
       {with(R"({"name": "0", )" + kEdits + R"(}, {"name": "0", )" + kEdits + "}"), "0"}};
   for (const auto& [text, says] : wrong) {
@@ -125,7 +125,8 @@ TEST_F(Toolkit, TakesAnEngineWithNvidiasRuntimeWhenItsProgramIsThere) {
   EXPECT_THAT(run(), HasSubstr("pass validator.toolkit: /etc/containerd/conf.d/99-nvidia.toml uses the runtime"));
 }
 
-// slipway had just set containerd up for its own runtime, and verify said that no engine was set up.
+// Earlier, when slipway had just configured containerd for its own runtime, verify reported that no engine was
+// configured.
 TEST_F(Toolkit, TakesAnEngineWithSlipwaysRuntimeAsWell) {
   host.file("/etc/containerd/config.toml", "[runtimes.nvidia.options]\nBinaryName = \"/usr/bin/slipway-runtime\"\n");
   EXPECT_THAT(run(), HasSubstr("fail validator.toolkit: /etc/containerd/config.toml names the runtime"));

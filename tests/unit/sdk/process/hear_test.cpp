@@ -23,7 +23,7 @@ Heard hear_shell(const std::string& script, const Hearing& how = {}, const std::
   return heard ? std::move(*heard) : Heard{};
 }
 
-// No time decides what comes out: whoever would go on for ever is heard until it was killed.
+// The result does not depend on time: an endless program is read until it is killed.
 constexpr const char* kForEver = "echo begun; while :; do sleep 1; done";
 
 TEST(Hear, GivesBothStreamsAndTheStatus) {
@@ -120,7 +120,7 @@ TEST(Hear, KillsTheWholeSessionOfWhoIsTooLate) {
   std::string seen;
   ChildProgram program = shell("sh -c 'echo begun; while :; do sleep 1; done' & wait");
   program.own_session = true;
-  // Returns only when the one that it started cannot write any more either.
+  // Returns only when the started program cannot write any more either.
   const auto heard = hear_program(program, {.to_last_writer = true,
                                             .stop = [&] { return !seen.empty(); },
                                             .on_output = [&](std::string_view part) { seen += part; }});
@@ -128,7 +128,7 @@ TEST(Hear, KillsTheWholeSessionOfWhoIsTooLate) {
   EXPECT_EQ(heard->end, End::stopped);
 }
 
-/// Of 31 signals; the C library has its own way with two beyond them.
+/// Of 31 signals; the C library uses two beyond them for itself.
 unsigned long long mask_of(const std::string& status, const std::string& name) {
   const std::size_t at = status.find(name + ":\t");
   return at == std::string::npos ? ~0ULL : std::stoull(status.substr(at + name.size() + 2), nullptr, 16) & 0x7fffffffU;

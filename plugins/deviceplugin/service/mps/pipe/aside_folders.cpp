@@ -18,10 +18,10 @@ namespace {
 constexpr std::chrono::seconds kLookAsideEvery{5};
 constexpr std::chrono::seconds kEmptyEvery{60};
 constexpr int kMostStartsAtOnce = 16;
-// Until then the one process that empties it has its time.
+// The time that one process has to empty a folder.
 constexpr std::chrono::seconds kLasting = kEmptyingLimit + kEmptyingStopLimit + kLookAsideEvery;
 
-/// "nvidia.com/gpu" and "nvidia.com/.gpu.aside-0". What pods make in the shared memory is none.
+/// Lists "nvidia.com/gpu" and "nvidia.com/.gpu.aside-0", without names that pods create in the shared memory.
 std::vector<std::string> names_below(const Host& host, const std::string& mps_root) {
   std::vector<std::string> all;
   const auto domains = host.list(mps_root).value_or({});
@@ -37,7 +37,7 @@ bool is_aside_path(const std::string& path) { return is_aside(path.substr(path.r
 
 }  // namespace
 
-/// By the name that the service was started with: in a portable folder the program that runs is the loader's.
+/// Uses the path that the service was started with: in a portable folder the running program is the loader.
 std::string emptying_program() {
   const std::string own = program_invocation_name;
   return own.substr(0, own.rfind('/') + 1) + "deviceplugin-empty";
@@ -53,7 +53,7 @@ AsideFolders::~AsideFolders() {
   for (const auto& [path, folder] : folders_) {
     if (folder.child == 0) continue;
     ::kill(folder.child, SIGKILL);
-    (void)child_ended(folder.child, {});  // the kernel may hold it
+    (void)child_ended(folder.child, {});  // a call in the kernel may block it
   }
 }
 
@@ -87,7 +87,7 @@ std::vector<std::string> AsideFolders::found(const std::string& mps_root) const 
   return folders;
 }
 
-/// Another mpsRoot is in force, or an administrator removed them.
+/// Forgets folders that are gone: mpsRoot has changed, or an administrator removed them.
 void AsideFolders::forget_gone(const std::vector<std::string>& present) {
   std::erase_if(folders_, [&](auto& each) {
     return std::ranges::find(present, each.first) == present.end() &&
@@ -95,11 +95,11 @@ void AsideFolders::forget_gone(const std::vector<std::string>& present) {
   });
 }
 
-/// A process that waits while it removes something in the folder has the folder's lock, and whoever removes the folder
-/// then waits with the lock of the folder above. Where there is the mark, none does.
+/// A process that is blocked while it removes a name holds the folder's lock, and a removal of the folder would then
+/// wait while it holds the parent's lock. Once the mark is set no process works in the folder.
 bool AsideFolders::removed(const std::string& path, const Folder& folder) {
   if (!emptied_aside(path) || ::rmdir(path.c_str()) != 0) return false;
-  if (folder.child > 0) (void)child_ended(folder.child, std::chrono::seconds(1));  // the mark is the last that it does
+  if (folder.child > 0) (void)child_ended(folder.child, std::chrono::seconds(1));  // setting the mark is its last step
   if (folder.told) log_("info", "removed " + path + ", which pods had left");
   return true;
 }
@@ -116,7 +116,7 @@ bool AsideFolders::start_emptying(const std::string& path, Folder& folder, Clock
 Status AsideFolders::start(const std::string& path, Folder& folder) {
   if (host_.live() && systemd_runs()) {
     const Status started = start_unit(emptying_unit(program_, path));
-    // "Unit … was already loaded": the one that was started before goes on. tell_lasting() says so when it lasts.
+    // "Unit … was already loaded": the earlier one is still running. tell_lasting() reports it if it lasts.
     if (!started && started.error().what.find("already") == std::string::npos) return started;
     return {};
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/mps/pipe/aside_folders.hpp - has the folders emptied that were moved aside with what
-// pods left in them, and removes them.
+// plugins/deviceplugin/service/mps/pipe/aside_folders.hpp - empties the folders that were moved aside with files of
+// pods in them, and removes them.
 #pragma once
 
 #include <chrono>
@@ -13,14 +13,14 @@
 
 namespace slipway::deviceplugin {
 
-/// "nvidia.com/gpu" for each folder of a resource below mpsRoot.
+/// Returns "nvidia.com/gpu" for each resource folder below mpsRoot.
 std::vector<std::string> resources_below(const Host& host, const std::string& mps_root);
 
-/// deviceplugin-empty, beside the service's program.
+/// Returns the path of deviceplugin-empty, beside the service's program.
 std::string emptying_program();
 
-/// Used by one thread, which touches nothing that pods can lock: a process for each folder empties it. Where systemd
-/// runs, that process is a unit with few more powers than the service's; else it has the service's own.
+/// Used by one thread, which touches nothing that pods can lock: one process per folder empties it. With systemd that
+/// process is a unit with few more privileges than the service; else it has the service's own.
 class AsideFolders {
  public:
   using Clock = std::chrono::steady_clock;
@@ -31,22 +31,22 @@ class AsideFolders {
   AsideFolders(const AsideFolders&) = delete;
   AsideFolders& operator=(const AsideFolders&) = delete;
 
-  /// Every five seconds: removes those that are empty, and has the others emptied.
+  /// Called every five seconds: removes empty folders, and has the others emptied.
   void tick(const std::string& mps_root, Clock::time_point now = Clock::now());
-  /// The last look found none.
+  /// True when the last check found no folder.
   bool at_rest() const { return folders_.empty(); }
 
  private:
   struct Folder {
     Clock::time_point since;
     Clock::time_point next_try;
-    pid_t child = 0;    ///< empties it; 0: none, or systemd's
-    bool told = false;  ///< the log names it
+    pid_t child = 0;    ///< the process that empties it; 0: none, or systemd's
+    bool told = false;  ///< the log has named it
   };
   std::vector<std::string> found(const std::string& mps_root) const;
   void forget_gone(const std::vector<std::string>& present);
   bool removed(const std::string& path, const Folder& folder);
-  /// @return false: there is no point in starting others now
+  /// @return false: starting others now would fail too
   bool start_emptying(const std::string& path, Folder& folder, Clock::time_point now);
   Status start(const std::string& path, Folder& folder);
   void tell_lasting(Clock::time_point now);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/mps/pipe/empty.cpp - deviceplugin-empty does what the kernel may hold a process for:
-// pods lock what is in their folders for as long as they like.
+// plugins/deviceplugin/service/mps/pipe/empty.cpp - deviceplugin-empty does the work that the kernel may block a
+// process for: pods can lock files in their folders for any length of time.
 //
 // deviceplugin-empty FOLDER empties a folder that pods left, in a unit with the powers for that (unit.hpp), which the
 // device plugin does not have. The folder itself stays. deviceplugin-empty --users FOLDER prints who uses a pipe

@@ -18,7 +18,7 @@ namespace slipway::deviceplugin {
 namespace {
 
 constexpr std::size_t kStepsOfATurn = 100'000;
-// The mode of a folder aside that is empty. Who looks whether it is takes its lock, which a removal that waits has.
+// The mode that marks an empty folder. Listing the folder instead would take its lock, which a blocked removal holds.
 constexpr mode_t kMarked = 0;
 constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
@@ -34,13 +34,13 @@ OpenFolder names_of(int folder) {
   return open;
 }
 
-/// A folder in a folder, of the same mount and no link.
+/// Opens a subfolder on the same mount; links are rejected.
 Fd folder_in(int above, const std::string& name) {
   open_how how{};
   how.flags = kFolderFlags;
   how.resolve = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH;
   Fd folder(static_cast<int>(::syscall(SYS_openat2, above, name.c_str(), &how, sizeof how)));
-  // Before Linux 5.6, or behind a filter of system calls that does not know this one.
+  // Fallback before Linux 5.6, or behind a seccomp filter that does not know openat2.
   if (folder || (errno != ENOSYS && errno != EPERM)) return folder;
   Fd old(::openat(above, name.c_str(), kFolderFlags));
   struct stat inner {};
@@ -52,7 +52,7 @@ Fd folder_in(int above, const std::string& name) {
   return old;
 }
 
-/// A race with who writes there is no failure: the name is looked at again.
+/// A name that a writer changes at the same time is not an error: it is read again.
 bool is_race(int number) {
   return number == ENOENT || number == ENOTDIR || number == ELOOP || number == EEXIST || number == ENOTEMPTY;
 }
@@ -65,8 +65,8 @@ class Emptying {
   }
 
  private:
-  /// @param remove  takes a name; false: nothing came of it. Names are read on while others go: a file system may have
-  /// to pass over all those that are gone when it begins anew.
+  /// @param remove  removes a name; returns false without success
+  /// Names are read on during the removals: after a restart some file systems must skip all removed names.
   template <typename Remove>
   Emptied empty(int folder, const Remove& remove) {
     const OpenFolder names = names_of(folder);
@@ -110,7 +110,8 @@ class Emptying {
   int folder_;
   std::size_t most_;
   std::size_t steps_ = 0;
-  // Nobody has put something there before, and no call before this one has: it took longer than it took steps.
+  // A number that no other process and no earlier call has used: a call takes longer, in clock units, than it uses
+  // numbers.
   std::int64_t number_ = std::chrono::steady_clock::now().time_since_epoch().count();
 };
 

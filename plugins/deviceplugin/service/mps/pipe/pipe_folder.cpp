@@ -14,12 +14,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kAside = ".aside-";
-// A folder stays aside until the pods end that go on filling it, or lock what is in it. They may be one pod: it gets at
-// the folders that came later when other pods hand it theirs.
+// A folder stays aside until the pods that fill it, or lock files in it, end. One pod can fill several: it reaches
+// later folders through other pods that pass their descriptors on.
 constexpr int kMostAside = 64;
 
-/// Files only, and by another name for each: to move them would wait for other moves in that file system, and pods make
-/// some.
+/// Links the files instead of moving them: a move could block behind other moves in that file system, which pods can
+/// cause.
 void take_files_along(const fs::path& from, const fs::path& to) {
   std::error_code failed;
   fs::create_directories(to, failed);
@@ -43,7 +43,7 @@ Status renew_resource_folder(const std::string& folder) {
   for (int i = 0; i < kMostAside; ++i) {
     const std::string aside = aside_name(folder, i);
     struct stat info {};
-    if (::lstat(aside.c_str(), &info) == 0) continue;  // rename(2) would wait for who works in it
+    if (::lstat(aside.c_str(), &info) == 0) continue;  // rename(2) would wait for processes that work in it
     if (::rename(folder.c_str(), aside.c_str()) != 0) {
       if (errno == ENOENT) return {};
       return system_error("move aside", folder, errno);

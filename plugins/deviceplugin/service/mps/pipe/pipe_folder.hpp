@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/mps/pipe/pipe_folder.hpp - puts a new pipe folder in the place of the one that a daemon
-// shared with its clients.
+// plugins/deviceplugin/service/mps/pipe/pipe_folder.hpp - replaces the pipe folder that a daemon shared with its
+// clients by a new one.
 #pragma once
 
 #include <string>
@@ -9,17 +9,16 @@
 
 namespace slipway::deviceplugin {
 
-/// MPSROOT/nvidia.com/gpu becomes MPSROOT/nvidia.com/.gpu.aside-0: no name of a resource begins with a dot.
+/// MPSROOT/nvidia.com/gpu becomes MPSROOT/nvidia.com/.gpu.aside-0: a resource name never begins with a dot.
 std::string aside_name(const std::string& folder, int number);
 bool is_aside(const std::string& name);
 
-/// What containers left in a pipe folder would be opened, followed or waited for by a daemon that starts. So the folder
-/// of the resource goes aside with the pipe folder in it, for AsideFolders to empty and remove: pods that have that
-/// pipe folder reach no daemon any more, and those that come later do. A new folder has the files that the old one had
-/// beside the pipe folder: logs, and what the service noted. Nothing that pods can lock is touched, so it waits for
-/// nobody.
-/// @param folder  of the resource; there need not be one
-/// Errors: system errors, also for as long as too many are aside.
+/// Moves the resource's folder aside, with the pipe folder in it, and creates a new one. A daemon that starts would
+/// open, follow or wait for files that containers left in the pipe folder. AsideFolders empties and removes the old
+/// folder: pods that use its pipe folder no longer reach a daemon, later pods do. The new folder gets the other files
+/// of the old one: logs, and the service's records. It touches nothing that pods can lock, so it never blocks.
+/// @param folder  of the resource; it need not exist
+/// Errors: system errors, also while too many folders are aside.
 Status renew_resource_folder(const std::string& folder);
 
 }  // namespace slipway::deviceplugin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/mps/pipe/pipe_look.hpp - looks into a pipe folder, and waits no longer than it wants to.
+// plugins/deviceplugin/service/mps/pipe/pipe_look.hpp - checks a pipe folder, with a time limit.
 #pragma once
 
 #include <chrono>
@@ -13,8 +13,8 @@
 
 namespace slipway::deviceplugin {
 
-/// Has a process of its own look, one at a time: a pod can have the kernel hold who looks, and whoever is held so
-/// cannot even be killed. Used by one thread.
+/// Runs a separate process to read the folder, one at a time: a pod can block the reader in the kernel, and a process
+/// blocked like that cannot even be killed. Used by one thread.
 class PipeLook {
  public:
   /// @param program  deviceplugin-empty
@@ -23,12 +23,12 @@ class PipeLook {
   PipeLook(const PipeLook&) = delete;
   PipeLook& operator=(const PipeLook&) = delete;
 
-  /// Errors: `timed_out` there is no answer in time, or none at all. A later call has the answer of the process that is
-  /// still at it, and does not wait.
+  /// Errors: `timed_out` no answer in time, or none at all. A later call returns the answer of the running process
+  /// without waiting.
   Result<PipeUsers> users(std::chrono::milliseconds limit);
-  /// The same for who holds the lock, most times without a process.
+  /// Returns only the holder of the lock, mostly without a process.
   Result<pid_t> lock_user(std::chrono::milliseconds limit);
-  /// The folder is another one now.
+  /// Called when the folder was replaced.
   void forget();
 
  private:
@@ -36,10 +36,10 @@ class PipeLook {
 
   std::string program_;
   std::string folder_;
-  pid_t child_ = 0;  ///< 0: none is at it
+  pid_t child_ = 0;  ///< 0: no process is running
   Fd answer_;
   bool waited_ = false;
-  std::vector<pid_t> left_;  ///< were killed, and may still be held
+  std::vector<pid_t> left_;  ///< killed processes that may still be blocked
 };
 
 }  // namespace slipway::deviceplugin

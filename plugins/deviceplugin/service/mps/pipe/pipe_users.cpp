@@ -19,12 +19,12 @@ namespace slipway::deviceplugin {
 namespace {
 
 constexpr const char* kLock = "/control_lock";
-// Commands of root go to the first where it is there (drivers since 535), else to the second, as do clients.
+// Root's commands use the first socket if it exists (drivers since 535), else the second, as clients do.
 constexpr std::array kSockets{"/control_privileged", "/control"};
 constexpr int kPlaceFlags = O_PATH | O_CLOEXEC | O_NOFOLLOW;
-constexpr std::uint64_t kOnlyCached = 0x20;  // RESOLVE_CACHED, which older headers do not have
+constexpr std::uint64_t kOnlyCached = 0x20;  // RESOLVE_CACHED, which older headers lack
 
-/// @param place  what has the name of the lock: it may be a pipe, which waits for who opens it, or a link
+/// @param place  the file with the lock's name: it may be a pipe, on which open blocks, or a link
 pid_t lock_user(const Fd& place) {
   struct stat info {};
   if (!place || ::fstat(place.get(), &info) != 0 || !S_ISREG(info.st_mode)) return 0;

@@ -17,7 +17,7 @@ namespace slipway::deviceplugin {
 
 inline constexpr std::size_t kMostAnswerBytes = 64 << 10;  ///< a list of servers or clients has a number for each
 
-/// What the commands of one turn may take together: the service says that it is alive only between turns.
+/// The time that the commands of one turn may take together: the service notifies the watchdog only between turns.
 class MpsBudget {
  public:
   using Clock = std::chrono::steady_clock;
@@ -30,12 +30,13 @@ class MpsBudget {
 };
 
 struct CommandOutput {
-  bool ended = false;  ///< in time, and with no more output than is read
-  int status = -1;     ///< 0 to 255; 128 and more: a signal
-  std::string text;    ///< of both streams, one after the other
+  bool ended = false;  ///< it ended in time, with output within the limit
+  int status = -1;     ///< 0 to 255; from 128 on: a signal
+  std::string text;    ///< both streams, one after the other
 };
 
-/// In a session of its own. @param output  a descriptor for both streams, or kDevNull. Errors: system errors.
+/// Starts a program in a session of its own. @param output  a descriptor for both streams, or kDevNull. Errors: system
+/// errors.
 Result<pid_t> start_command(std::vector<std::string> argv, std::vector<std::string> environment, int output);
 
 /// Runs a program to its end, or kills it at the limit. The input has to fit into a pipe. Errors: system errors.

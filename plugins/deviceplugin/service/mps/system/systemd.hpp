@@ -11,20 +11,20 @@
 
 namespace slipway::deviceplugin {
 
-/// systemd is this machine's process 1.
+/// True when systemd is this machine's process 1.
 bool systemd_runs();
 
-/// Errors: system errors; `io` systemd refuses, with its words.
+/// Errors: system errors; `io` systemd refuses, with its text.
 Status start_unit(const TransientUnit& unit);
 
-/// With what its cgroup has. Nothing happens where there is no such unit.
+/// Stops the unit and all processes in its cgroup. Does nothing if there is no such unit.
 void stop_unit(const std::string& name);
 
-/// Until the unit ends. Nothing happens where there is none.
+/// Sets properties until the unit ends. Does nothing if there is no such unit.
 void set_properties(const std::string& name, const std::vector<std::string>& properties);
 
-/// For all processes of the machine: a service's own mounts are seen by nobody else, since its unit has a mount
-/// namespace. Errors: system errors; `io` systemd refuses, with its words.
+/// Mounts for all processes of the machine: a service's own mounts are visible only to itself, because its unit has a
+/// mount namespace. Errors: system errors; `io` systemd refuses, with its text.
 Status mount_tmpfs(const std::string& path, const std::string& options);
 
 }  // namespace slipway::deviceplugin

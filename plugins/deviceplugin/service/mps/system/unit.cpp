@@ -6,51 +6,41 @@
 #include <filesystem>
 #include <initializer_list>
 
+#include "base/units/unit_text.hpp"
+
 namespace slipway::deviceplugin {
 namespace {
 
 constexpr const char* kSlice = "slipway-mps.slice";
 
-// Clients are users of the machine and of containers: the daemon starts a server as the user of each (SETUID, SETGID),
-// ends it (KILL), looks at clients' processes (SYS_PTRACE), and opens, owns and hands over pipes and shared memory of
-// theirs (DAC_OVERRIDE, CHOWN, FOWNER). Servers set priorities and lock memory (SYS_NICE, IPC_LOCK, SYS_RESOURCE).
+// Clients belong to users of the machine and of containers: the daemon starts a server as the user of each (SETUID,
+// SETGID), ends it (KILL), inspects clients' processes (SYS_PTRACE), and opens, owns and passes on their pipes and
+// shared memory (DAC_OVERRIDE, CHOWN, FOWNER). Servers set priorities and lock memory (SYS_NICE, IPC_LOCK,
+// SYS_RESOURCE).
 constexpr const char* kCapabilities =
     "CAP_CHOWN CAP_DAC_OVERRIDE CAP_FOWNER CAP_KILL CAP_SETUID CAP_SETGID CAP_SYS_PTRACE CAP_SYS_NICE CAP_IPC_LOCK "
     "CAP_SYS_RESOURCE";
 
-// Power over files of others, and in sticky folders as well.
+// Access to files of other users, also in sticky folders.
 constexpr const char* kEmptyingCapabilities = "CAP_DAC_OVERRIDE CAP_FOWNER";
 
-constexpr std::array kShutIn{"LimitCORE=0",
-                             "NoNewPrivileges=yes",
-                             "ProtectSystem=strict",
-                             "ReadOnlyPaths=/run",  // strict leaves it writable in systemd 252
-                             "ProtectKernelModules=yes",
-                             "ProtectKernelTunables=yes",
-                             "ProtectControlGroups=yes",
-                             "RestrictAddressFamilies=AF_UNIX",
-                             "RestrictNamespaces=yes",
-                             "RestrictRealtime=yes",
-                             "PrivateMounts=yes",
-                             "LockPersonality=yes",
-                             "KeyringMode=private",
-                             "IPAddressDeny=any",
-                             "SystemCallArchitectures=native",
-                             "SystemCallFilter=@system-service",
-                             "SystemCallErrorNumber=EPERM"};
+constexpr std::array kShutIn{"ReadOnlyPaths=/run",  // ProtectSystem=strict leaves it writable in systemd 252
+                             "RestrictAddressFamilies=AF_UNIX", "PrivateMounts=yes", "IPAddressDeny=any",
+                             "SystemCallFilter=@system-service"};
+// Of the restrictions, those that older versions of systemd-run do not know.
 constexpr std::array kShutInNewest{"ProtectClock=yes", "ProtectHostname=yes", "ProtectKernelLogs=yes",
                                    "RestrictSUIDSGID=yes"};
 
-// Its program runs code that it writes (CUDA), and its clients' /tmp and sockets without a file may be in use.
-// Whoever may speak with systemd, an engine or slipway's services needs no other power.
+// The program executes code that it generates (CUDA), and its clients may use /tmp and abstract sockets. A process that
+// can reach systemd, a container engine or slipway's services needs no other privilege, so these are hidden.
 constexpr std::array kOfDaemon{"InaccessiblePaths=-/run/systemd/private -/run/dbus -/run/slipway",
                                "InaccessiblePaths=-/run/containerd/containerd.sock -/run/docker.sock "
                                "-/run/crio/crio.sock -/run/podman/podman.sock -/run/k3s/containerd/containerd.sock",
                                "TimeoutStopSec=10",
-                               "TasksMax=4096",  // servers have threads for each client, 48 at most
+                               "TasksMax=4096",  // servers have threads for each of up to 48 clients
                                "MemoryMax=8G"};  // servers map much more than they use
 
-// A pod that goes on filling its folder keeps it from coming to an end by itself.
+// While a pod keeps filling its folder, the process would never end by itself.
 constexpr std::array kOfEmptying{"TasksMax=4",
                                  "MemoryMax=64M",
                                  "Nice=19",
@@ -66,7 +56,14 @@ void append(std::vector<std::string>& list, const std::array<const char*, count>
   list.insert(list.end(), more.begin(), more.end());
 }
 
-/// A path as one word of a list of paths.
+void shut_in(TransientUnit& unit) {
+  const std::vector<std::string> all = restrictions(
+      {"UMask", "ProtectProc", "ProtectClock", "ProtectHostname", "ProtectKernelLogs", "RestrictSUIDSGID"});
+  unit.properties.insert(unit.properties.end(), all.begin(), all.end());
+  append(unit.properties, kShutIn);
+}
+
+/// Quotes a path as one word of a path list.
 std::string quoted(const std::string& path) {
   std::string text;
   for (const char each : path) {
@@ -76,7 +73,7 @@ std::string quoted(const std::string& path) {
   return "\"" + text + "\"";
 }
 
-/// systemd puts a variable for `$X` in all words of a command but the program's own.
+/// systemd expands `$X` in all words of a command except the program.
 std::string argument_word(std::string text) {
   for (std::size_t at = 0; (at = text.find('$', at)) != std::string::npos; at += 2) text.insert(at, 1, '$');
   return text;
@@ -88,7 +85,7 @@ bool any_below(const std::vector<std::string>& paths, std::initializer_list<cons
   });
 }
 
-/// @param paths  of programs and folders that it needs: a driver or an mpsRoot may be in somebody's home
+/// @param paths  programs and folders that the unit needs: a driver or an mpsRoot may be below a home folder
 std::string home_line(const std::vector<std::string>& paths) {
   return std::string("ProtectHome=") + (any_below(paths, {"/home/", "/root/", "/run/user/"}) ? "read-only" : "yes");
 }
@@ -111,7 +108,7 @@ TransientUnit daemon_unit(const MpsUnit& unit) {
                      .properties = {},
                      .newest = {}};
   append(made.properties, kOfDaemon);
-  append(made.properties, kShutIn);
+  shut_in(made);
   append(made.newest, kShutInNewest);
   std::vector<std::string>& all = made.properties;
   all.push_back(std::string("CapabilityBoundingSet=") + kCapabilities);
@@ -120,7 +117,7 @@ TransientUnit daemon_unit(const MpsUnit& unit) {
   std::vector<std::string> used = unit.argv;
   used.push_back(unit.pipe_folder);
   all.push_back(home_line(used));
-  // Its clients get the same /dev/shm.
+  // Its clients mount the same /dev/shm.
   all.push_back("BindPaths=" + quoted(unit.shm_folder) + ":/dev/shm");
   all.push_back("ReadWritePaths=" + quoted(unit.pipe_folder) + " " + quoted(unit.log_folder) + " " +
                 quoted(unit.shm_folder));
@@ -136,7 +133,7 @@ TransientUnit emptying_unit(const std::string& program, const std::string& folde
                      .argv = {program, folder},
                      .properties = {},
                      .newest = {}};
-  append(made.properties, kShutIn);
+  shut_in(made);
   append(made.properties, kOfEmptying);
   append(made.newest, kShutInNewest);
   append(made.newest, kOfEmptyingNewest);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/mps/system/unit.hpp - the systemd units that MPS needs, and what each may do, and no
-// more.
+// plugins/deviceplugin/service/mps/system/unit.hpp - the systemd units that MPS needs, with the least privileges.
 #pragma once
 
 #include <chrono>
@@ -9,16 +8,15 @@
 
 namespace slipway::deviceplugin {
 
-/// A unit that there is from when the device plugin asks systemd for it until its process ends. Neither a restart of
-/// the service's unit nor the end of its process touches it.
+/// A transient unit: it exists from the device plugin's request to systemd until its process ends. A restart or the end
+/// of the service's unit does not affect it.
 struct TransientUnit {
   std::string name;
   std::string description;
   std::vector<std::string> environment;  ///< "NAME=value"
   std::vector<std::string> argv;
   std::vector<std::string> properties;  ///< "MemoryMax=8G" and so on, each for systemd-run's --property=
-  /// Those that systemd 239 does not know: systemd-run, unlike a unit file, is refused for one that systemd does not
-  /// know.
+  /// Properties that systemd 239 does not know. systemd-run fails on an unknown property, unlike a unit file.
   std::vector<std::string> newest;
 };
 
@@ -36,21 +34,21 @@ struct MpsUnit {
 };
 TransientUnit daemon_unit(const MpsUnit& unit);
 
-/// Empties a folder that was moved aside with what pods left in it, which takes power over files of others: it may
-/// write to that folder and nowhere else, and has a limit of time. Each folder has a unit of its own: a process that
-/// the kernel holds in one of them keeps its unit, and no other one.
+/// The unit that empties a folder that was moved aside. It needs privileges over other users' files, so it may write to
+/// that folder only and has a time limit. Each folder has its own unit: a process that is blocked in the kernel blocks
+/// only its own unit.
 /// @param program  deviceplugin-empty
-/// @param folder   MPSROOT/nvidia.com/.gpu.aside-0: of slipway-mps-aside-nvidia.com-gpu.aside-0.service
+/// @param folder   MPSROOT/nvidia.com/.gpu.aside-0; the unit is slipway-mps-aside-nvidia.com-gpu.aside-0.service
 TransientUnit emptying_unit(const std::string& program, const std::string& folder);
 
-/// The longest that such a unit goes on, unless the kernel holds its process.
+/// The longest run time of such a unit, unless its process is blocked in the kernel.
 inline constexpr std::chrono::seconds kEmptyingLimit{300};
 inline constexpr std::chrono::seconds kEmptyingStopLimit{10};
 
-/// What lets a daemon open the devices whose numbers the kernel has given by now.
+/// Returns properties that let a daemon open the devices, by the numbers that the kernel has assigned by now.
 std::vector<std::string> device_properties();
 
-/// The words that have systemd run it.
+/// Returns the systemd-run command line for the unit.
 std::vector<std::string> systemd_run_words(const TransientUnit& unit, bool newest = true);
 
 }  // namespace slipway::deviceplugin

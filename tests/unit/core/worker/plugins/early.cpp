@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/core/worker/plugins/early.cpp - a library that goes wrong while it is loaded, before anything is asked of
-// it.
+// tests/unit/core/worker/plugins/early.cpp - a library that fails while it is loaded, before any call.
 #include <cstdlib>
 #include <iostream>
 #include <stdexcept>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/core/worker/plugins/stranger.cpp - a plugin that does in each operation what its spec or action tells it
-// to.
+// tests/unit/core/worker/plugins/stranger.cpp - a plugin that does in each operation the thing that its spec or action
+// names.
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
@@ -27,7 +27,7 @@ constexpr int kChannel = 3;
   for (;;) pause();
 }
 
-/// A child, or a daemon that has left the session, or one that has wiped its environment as well.
+/// A child, or a daemon that has left the session, or one that has also cleared its environment.
 enum class Child { plain, daemon, disguised };
 
 void start_child(Child kind) {
@@ -59,7 +59,7 @@ void allocate_without_end() {
   }
 }
 
-/// As libcuda and the run-time of Go do.
+/// Reserves memory like libcuda and the run-time of Go.
 void reserve_addresses() {
   constexpr std::size_t kReserved = std::size_t{64} << 30U;
   if (mmap(nullptr, kReserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == MAP_FAILED)
@@ -117,7 +117,7 @@ void misbehave(const std::string& how) {
   }
 }
 
-/// What the process is like, as seen from inside.
+/// Returns the process' properties, as seen from inside.
 Facts surroundings(const Host& host) {
   Facts facts;
   facts.set("session", getsid(0) == getpid());
@@ -208,7 +208,7 @@ class Stranger final : public Component {
   ForeignSpec importer_;
 };
 
-/// A component with nothing but what it must have.
+/// A component with only the required members.
 class Plain final : public Component {
  public:
   Result<Facts> detect(const Spec&, const Host&) const override { return Facts::not_applicable("no hardware"); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a .deb could do that takes over the code which reads it, and that it is read all the same.
+// The attacks of a .deb that takes over the code that reads it; and that code still reads every valid .deb.
 #include "driver/build/confined_deb.hpp"
 
 #include <csignal>
@@ -28,14 +28,14 @@ using testing::TestDeb;
 
 bool can_write(const std::string& path) { return ::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600) >= 0; }
 
-/// Memory that stays when its maker ends, charged to no process.
+/// True when this process can take memory that is charged to no process and remains after the process ends.
 bool can_take_memory_of_nobody() {
   const int memory = ::shmget(IPC_PRIVATE, 4096, 0600);
   return memory >= 0 && ::shmctl(memory, IPC_RMID, nullptr) == 0;
 }
 
 bool has_useful_landlock() {
-  constexpr int kCreateRuleset = 444;  // landlock_create_ruleset(2), which answers the version here
+  constexpr int kCreateRuleset = 444;  // landlock_create_ruleset(2), which returns the version here
   return ::syscall(kCreateRuleset, nullptr, 0, 1U) >= 2;
 }
 

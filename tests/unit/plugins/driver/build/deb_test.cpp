@@ -66,7 +66,7 @@ TEST(Deb, WithDataThatAreABombIsRefused) {
       << "a large package that says so is none";
 }
 
-// What is left out has to be read all the same, and its names are kept.
+// Files that are left out are still read, and their names are kept.
 TEST(Deb, WithVeryManyFilesOrNamesIsRefusedThoughAllAreLeftOut) {
   const TempDir folder;
   const auto nowhere = [](const std::string&) { return std::string(); };
@@ -83,7 +83,7 @@ TEST(Deb, WithVeryManyFilesOrNamesIsRefusedThoughAllAreLeftOut) {
       ::testing::HasSubstr("the names of its files"));
 }
 
-// libarchive starts lrzip for such data, found in PATH.
+// libarchive would start lrzip, found in PATH, for such data.
 TEST(Deb, RunsNoProgramForDataThatADebCannotHave) {
   const TempDir folder;
   const std::string marker = folder.at("ran").string();

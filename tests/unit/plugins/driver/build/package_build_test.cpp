@@ -79,7 +79,7 @@ class PackageBuildTest : public ::testing::Test {
     host.root().file("/usr/bin/sh", testing::program_for("x86_64"));
     for (const auto* program : {"gcc-12", "make", "strip"}) host.root().file(std::string("/usr/bin/") + program, "");
   }
-  // What the build says when it is refused before anything was unpacked or compiled.
+  // Returns the error of a build that is refused before anything was unpacked or compiled.
   Error refusal(const std::vector<std::string>& more, const std::string& kernel = "6.1.0-50-amd64") {
     const auto done = build(more, kernel);
     EXPECT_FALSE(done);
@@ -87,7 +87,7 @@ class PackageBuildTest : public ::testing::Test {
     EXPECT_TRUE(fs::is_empty(folder.at("/scratch")));
     return done ? Error{} : done.error();
   }
-  /// @param more  options, also in the place of those that are usual here
+  /// @param more  options, which may also replace the usual ones
   Result<int> build(const std::vector<std::string>& more, const std::string& kernel = "6.1.0-50-amd64") {
     std::vector<std::string> arguments = more;
     const std::vector<std::pair<std::string, std::string>> usual{{"--debs", folder.string()},
@@ -238,7 +238,7 @@ TEST_F(PackageBuildTest, LeavesNothingBehindInTheScratchFolder) {
   EXPECT_TRUE(fs::is_empty(folder.at("/scratch")));
 }
 
-// The artifact worker refused a relative --output after ten minutes of compiling.
+// Earlier the artifact worker refused a relative --output after ten minutes of compiling.
 TEST_F(PackageBuildTest, TakesRelativePathsAsTheCallersOwn) {
   const auto relative = [&](const std::string& path) { return fs::relative(folder.at(path)).string(); };
   ASSERT_TRUE(build({"--output", relative("/layout"), "--debs", relative(""), "--scratch", relative("/scratch")}));
@@ -275,7 +275,7 @@ TEST_F(PackageBuildTest, LooksForTheCompilerFirst) {
   EXPECT_EQ(error.what, "the modules cannot be compiled: there is no gcc-12, make in " + host.root().string());
 }
 
-// As an ordinary user, and in many containers, it was said after all had been unpacked.
+// Earlier, as an ordinary user and in many containers, this was reported only after everything had been unpacked.
 TEST_F(PackageBuildTest, AsksFirstWhetherItMayCompileHere) {
   core.fails = Error{ErrorCode::unsupported, "no private namespaces", {}, {}, {}};
   core.may_compile = false;
@@ -333,7 +333,8 @@ TEST_F(PackageBuildTest, CompilesAgainWhatWasKeptOfAnotherBuild) {
   EXPECT_EQ(core.builds.size(), 2U);
 }
 
-// The file was opened by its path on this machine: a pipe was waited for, /dev/zero read without end, a link followed.
+// Earlier the file was opened by its path on this machine: a pipe blocked, /dev/zero was read without end, a link was
+// followed.
 TEST_F(PackageBuildTest, TakesForTheCompilerWhatTheRootHas) {
   fs::remove(host.root().at("/usr/bin/gcc-12"));
   host.root().file("/opt/gcc", "the compiler");
@@ -347,7 +348,7 @@ TEST_F(PackageBuildTest, TakesForTheCompilerWhatTheRootHas) {
   }
 }
 
-// Somebody else could have put modules of their own where the next run looks for what it kept.
+// Earlier another user could put modules where the next run looks for the ones that it kept.
 TEST_F(PackageBuildTest, TakesUpNothingFromAFolderThatOthersMayWriteTo) {
   const auto kept = folder.at("/scratch/slipway-driver-535.261.03-6.1.0-50-amd64-open");
   fs::create_directory(kept);
@@ -359,7 +360,7 @@ TEST_F(PackageBuildTest, TakesUpNothingFromAFolderThatOthersMayWriteTo) {
   EXPECT_EQ(build({}).error().code, ErrorCode::denied);
 }
 
-// MPS did not work: its server is in usr/sbin, of which nothing was taken.
+// Earlier MPS did not work: its server is in usr/sbin, and nothing was taken from there.
 TEST_F(PackageBuildTest, TakesTheServerOfMpsAndTheListOfOpenClDrivers) {
   for (const testing::TestDeb& deb : std::vector<testing::TestDeb>{
            {.package = "nvidia-cuda-mps",
@@ -377,7 +378,7 @@ TEST_F(PackageBuildTest, TakesTheServerOfMpsAndTheListOfOpenClDrivers) {
   EXPECT_EQ(files["icds"], Json{"nvidia.icd"});
 }
 
-// The host's own file came into the package: the build runs as root, and the link was followed.
+// Earlier the host's own file came into the package: the build runs as root, and the link was followed.
 TEST_F(PackageBuildTest, TakesNoFileOfThisMachineForTheLicence) {
   folder.file("/secret", "of this machine");
   for (auto deb : testing::driver_debs()) {
@@ -391,7 +392,7 @@ TEST_F(PackageBuildTest, TakesNoFileOfThisMachineForTheLicence) {
   EXPECT_THAT(refused.error().what, HasSubstr("no licence text that can be read"));
 }
 
-// A link was made wherever the library's SONAME led to.
+// Earlier a link was created wherever the library's SONAME led to.
 TEST_F(PackageBuildTest, MakesNoLinkOutsideOfTheLibrariesFolder) {
   for (auto deb : testing::driver_debs()) {
     if (deb.package != "libcuda1") continue;

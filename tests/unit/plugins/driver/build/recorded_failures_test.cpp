@@ -51,7 +51,7 @@ TEST(RecordedFailures, AreNoneWithoutALayoutOrInOneThatIsBroken) {
   }
 }
 
-// The file was opened by its path on this machine.
+// Earlier the file was opened by its path on this machine.
 TEST(RecordedFailures, AreNoneInAPipeOrBehindALinkOutOfTheLayout) {
   const TempDir layout;
   const TempDir other;
@@ -63,7 +63,7 @@ TEST(RecordedFailures, AreNoneInAPipeOrBehindALinkOutOfTheLayout) {
   EXPECT_THAT(recorded_failures(layout.string(), kBuilt), IsEmpty());
 }
 
-// An index that lists itself must not keep the reader going.
+// An index that lists itself must not make the reader loop.
 TEST(RecordedFailures, EndForAnIndexThatListsItself) {
   const TempDir layout;
   const Json self{

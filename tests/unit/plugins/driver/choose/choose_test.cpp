@@ -105,7 +105,7 @@ TEST_F(ChooseTest, ShowsAFewNearestKernelsOfMany) {
                         "more"));
 }
 
-// The kernel trap: 535.261.03 does not compile on 6.1.0-56, and the catalogue knows.
+// 535.261.03 does not compile on 6.1.0-56, and the catalogue says so.
 TEST_F(ChooseTest, RefusesASourceThatIsKnownNotToCompileThere) {
   have({{.kernel = "6.1.0-50-amd64"},
         {.kernel = "",
@@ -135,7 +135,7 @@ TEST_F(ChooseTest, NeedsNoNetworkForWhatTheLockPins) {
   wanted.complete = false;
   have({{.kernel = "6.1.0-50-amd64"}});
   EXPECT_FALSE(chosen().compile);
-  // Compiled here before, from the same source package: a second apply stays with it.
+  // The modules were compiled here before, from the same source package: a second apply keeps it.
   have({{.kernel = ""}});
   wanted.compiled_from = packages.front().digest;
   EXPECT_TRUE(chosen().compile);

@@ -20,19 +20,19 @@ class ChooseVersionTest : public ::testing::Test {
     wanted.os = "debian12";
     wanted.arch = "x86_64";
   }
-  /// All of the source is read.
+  /// Sets a source that has been read completely.
   void have(const std::vector<TestPackage>& list) { source = testing::catalogue(list); }
-  /// A registry: tags beside what was read of it.
+  /// Sets a registry: its tags, beside the ones that were read.
   void unread(std::vector<std::string> tags) {
     source.unread = std::move(tags);
     source.complete = false;
   }
-  /// Nothing but the lock was asked.
+  /// Only the lock was read.
   void only_the_lock() { source.complete = false; }
 
   Result<ChosenVersion> choose(const std::string& text) {
     std::vector<std::string> problems;
-    const auto desired = nvidia::VersionConstraint::parse(text);
+    const auto desired = VersionConstraint::parse(text);
     EXPECT_TRUE(desired) << text;
     wanted.version = text;
     return choose_version(packages_of(source, problems), source, *desired, wanted, [&](const std::string& version) {
@@ -49,7 +49,7 @@ class ChooseVersionTest : public ::testing::Test {
     EXPECT_FALSE(chosen) << chosen->version;
     return chosen ? Error{} : chosen.error();
   }
-  /// The prefixes that are asked for; "names" alone stands for the names of the tags.
+  /// Returns the prefixes that are requested; "names" alone stands for the names of the tags.
   std::vector<std::string> asked(const std::string& text) {
     const Error error = refused(text);
     EXPECT_EQ(error.code, ErrorCode::needs_catalogue) << to_text(error);
@@ -139,7 +139,8 @@ TEST_F(ChooseVersionTest, LooksAtTagsThatNameNoVersionBeforeItGivesUp) {
   EXPECT_THAT(asked("580"), ElementsAre("stable"));
 }
 
-// A version that a registry's tags do not have emptied the catalogue, and the message said that nothing is there.
+// Earlier a version that a registry's tags do not have emptied the catalogue, and the message said that nothing is
+// there.
 TEST_F(ChooseVersionTest, ReadsTheNearestVersionsToTellWhatIsThere) {
   unread({"470.256.02-debian12", "535.261.03-debian12", "550.163.01-debian12", "580.82.07-debian12"});
   EXPECT_THAT(asked("535.261.04"), ElementsAre("535.261.03", "550.163.01", "580.82.07"));

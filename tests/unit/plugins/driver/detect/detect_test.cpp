@@ -112,7 +112,7 @@ TEST(Receipt, NamesEachKernelWithItsModules) {
   EXPECT_FALSE(back->has_kernel("c"));
 }
 
-// As slipway 0.1.0 wrote it.
+// In the format of slipway 0.1.0.
 TEST(Receipt, OfOneKernelIsStillRead) {
   const auto receipt = receipt_from_json(Json::parse(
       R"({"apiVersion": "slipway.dev/driver/v1", "version": "535.261.03", "flavour": "open", "kernel": "6.1.0-50-amd64",

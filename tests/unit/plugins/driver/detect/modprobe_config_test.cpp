@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using testing::TestHost;
 
-/// "WHERE TEXT", with "!" where it prevents loading and "later" where it is read after slipway's own.
+/// Returns "WHERE TEXT", with "!" where it prevents loading and "later" where it is read after slipway's own file.
 std::vector<std::string> lines_of_host(const Host& host) {
   std::vector<std::string> texts;
   for (const auto& line : read_modprobe_config(host))
@@ -40,7 +40,7 @@ TEST(ModprobeConfig, HasTheLinesAboutTheDriversModulesWithTheirPlaces) {
                           "/run/modprobe.d/zz.conf:2 options nvidia-drm modeset=1 later"));
 }
 
-// As kmod reads them: by name over all folders, and of two of one name the one in /etc.
+// kmod reads them by name over all folders; of two files with one name it takes the one in /etc.
 TEST(ModprobeConfig, IsReadInTheOrderOfModprobe) {
   TestHost host;
   host.root().file("/etc/modprobe.d/slipway-nvidia.conf", "options nvidia A=0\n");

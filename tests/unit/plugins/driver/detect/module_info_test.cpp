@@ -46,7 +46,7 @@ TEST(ModuleInfo, OfNoModuleIsAnErrorThatSaysWhy) {
             "the kernel module cannot be read: it has no .modinfo section");
 }
 
-// Modules come from packages: broken ones must be refused, not crash verify.
+// Modules come from packages: broken ones must be refused, and must not crash verify.
 TEST(ModuleInfo, OfAMangledModuleIsReadOrRefused) {
   std::mt19937 random{13};
   const std::string good = content_of(MODULE_50);

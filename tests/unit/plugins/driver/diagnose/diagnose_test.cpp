@@ -55,7 +55,7 @@ class DriverDiagnose : public ::testing::Test {
     host.answers(kRecords, {.output = records});
   }
   Findings findings() const { return Driver{}.diagnose(Spec{}, host).value(); }
-  /// The one finding, as "status name: text / remedy"; all of them when there are several.
+  /// Returns the one finding, as "status name: text / remedy", or all of them when there are several.
   std::string found() const {
     const Findings all = findings();
     return all.list().size() == 1 ? summary(all) + all.list().front().remedy : summary(all);
@@ -158,7 +158,7 @@ TEST_F(DriverDiagnose, FindsAKernelParameterThatForbidsAModule) {
                                  "'module_blacklist=nvidia'\n"));
 }
 
-// CUDA failed with error 802 on machines that plan, verify and doctor called right.
+// Earlier CUDA failed with error 802 on machines that passed plan, verify and doctor.
 TEST_F(DriverDiagnose, FindsNvSwitchesWithoutAFabricManagerOfTheDriversVersion) {
   host.pci({.address = "0000:05:00.0", .vendor = 0x10de, .device = 0x22a3, .device_class = 0x068000, .numa_node = 0});
   const std::string need =
@@ -223,7 +223,7 @@ TEST_F(DriverDiagnose, FindsThatTheKernelRefusedAModuleOfAnotherKernel) {
   EXPECT_THAT(found(), AllOf(HasSubstr("fail driver.other-kernel:"), HasSubstr("6.1.0-49-amd64")));
 }
 
-// Names of programs, files and mount options that the kernel quotes are anybody's choice.
+// The kernel quotes names of programs, files and mount options, which any user can choose.
 TEST_F(DriverDiagnose, BelievesNoLineInWhichOthersWrite) {
   log("[ 1.0] NVRM: Xid (PCI:[5372]: segfault at 0 error 6 in NVRM: RmInitAdapter failed! Loading of unsigned module "
       "is "
@@ -259,8 +259,8 @@ TEST_F(DriverDiagnose, SaysWhichInstanceAndWhichUnitOfAnNvlinkAnXidNamesAndLeave
   EXPECT_THAT(all, ::testing::Not(HasSubstr("Xid 163")));
 }
 
-// The lines of reports about drivers 570: "of link 0" was said where no link is meant, a reset was asked for where the
-// line says that it is not fatal, and "see what the driver asks for" although the line says it.
+// Lines of reports about drivers 570. Earlier "of link 0" was printed where no link is meant, a reset was requested
+// where the line says that it is not fatal, and "see what the driver asks for" although the line says it.
 TEST_F(DriverDiagnose, ReadsWhatAnXidsTextSays) {
   log("NVRM: Xid (PCI:0000:18:00): 149, NETIR Fatal XC0 i0 Link -1 (0x000fe406 0x00000000 0x00000000)\n"
       "NVRM: Xid (PCI:0000:2a:00): 154, GPU recovery action changed from 0x4 (Drain and Reset) to 0x1 (GPU Reset "

@@ -21,7 +21,7 @@ struct Printed final : ToolIo {
   std::string text;
 };
 
-/// 47 has nothing, 50 and 56 have modules; 50 runs.
+/// 47 has nothing, 50 and 56 have modules; 50 is running.
 class KernelsTool : public ::testing::Test {
  protected:
   KernelsTool() {

@@ -86,7 +86,7 @@ TEST(PackageFiles, SurviveTheTripThroughJson) {
   EXPECT_EQ(to_json(*back), to_json(files));
 }
 
-// These names become paths of the root, so whatever leads out of a folder is refused.
+// These names become paths of the root, so every name that leads out of a folder is refused.
 TEST(PackageFiles, RefuseNamesThatLeadOutOfTheirFolder) {
   for (const auto* name : {"", ".", "..", "a/b", "/etc/passwd", "../../etc", "a\nb"}) {
     EXPECT_FALSE(package_files_from_json({{"libdir", "usr/lib"}, {"tools", {name}}})) << name;

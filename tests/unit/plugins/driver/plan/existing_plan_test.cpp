@@ -19,7 +19,7 @@ constexpr const char* kDebianDriver =
 class ExistingPlanTest : public ::testing::Test {
  protected:
   ExistingPlanTest() {
-    settings.version = *nvidia::VersionConstraint::parse("535.261.03");
+    settings.version = *VersionConstraint::parse("535.261.03");
     settings.load = {"nvidia", "nvidia-uvm"};
     host.gpu("0000:1b:00.0", 0x2330);
     host.root().file("/var/lib/dpkg/status", kDebianDriver);
@@ -53,7 +53,7 @@ TEST_F(ExistingPlanTest, KeepsADriverOfTheVersionAskedForAndInstallsNothing) {
 
 TEST_F(ExistingPlanTest, DoesNotKeepADriverOfAnotherVersion) {
   settings.keep_existing = true;
-  settings.version = *nvidia::VersionConstraint::parse("580.82.07");
+  settings.version = *VersionConstraint::parse("580.82.07");
   EXPECT_EQ(plan().error().what, "the NVIDIA driver that is there is to be kept, but it is 535.261.03, not 580.82.07");
   EXPECT_THAT(plan().error().next, HasSubstr("write version: \"535.261.03\", or remove it: `apt-get purge"));
 }

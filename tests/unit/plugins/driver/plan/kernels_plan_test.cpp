@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several kernels of one root: which get modules, and what is said of one that there are none for.
+// Several kernels of one root: those that get modules, and the message about one without modules.
 #include <gmock/gmock.h>
 
 #include "driver/component/driver.hpp"
@@ -56,7 +56,7 @@ class PlanKernels : public ::testing::Test {
     const Driver driver;
     SLIPWAY_TRY(facts, driver.detect(spec, on));
     SLIPWAY_TRY(back, facts_from_json(slipway::to_json(facts)));
-    // As the core does it where it cannot tell one kernel.
+    // The core does this when it cannot determine one kernel.
     Json target{{"kernel_release", ""}, {"kernel_problem", {{"code", "conflict"}, {"what", "there are several"}}}};
     if (const auto release = on.kernel_release()) target = {{"kernel_release", *release}, {"kernel_problem", nullptr}};
     target.update({{"live", on.live()}, {"arch", "x86_64"}, {"hardware", "assume"}});
@@ -76,7 +76,7 @@ class PlanKernels : public ::testing::Test {
     EXPECT_FALSE(plan) << summary(*plan);
     return plan ? Error{} : plan.error();
   }
-  /// The receipt lies in the root, as after an apply.
+  /// The receipt is in the root, as after an apply.
   Receipt installed(const Plan& plan) const {
     for (const auto& action : plan.actions())
       if (action.target() == kReceiptPath) {
@@ -121,7 +121,7 @@ TEST_F(PlanKernels, TakeEachLayerFromThePackageOfItsKernel) {
 }
 
 TEST_F(PlanKernels, NewestAndNamedOnesAreTheOnlyOnes) {
-  add_kernel("6.1.0-9-amd64");  // as text it would be the last
+  add_kernel("6.1.0-9-amd64");  // ordered as text it would be the last
   kernels = "newest";
   EXPECT_EQ(installed(good(*offline())).kernels_text(), "kernel 6.1.0-56-amd64");
   kernels = Json{kKernel};
@@ -166,7 +166,7 @@ TEST_F(PlanKernels, WithoutTheOneThatRunsAwaitAReboot) {
   EXPECT_THAT(summary(good(*host.live())), HasSubstr("kernel-module nvidia\n"));
 }
 
-// With --kernel the modules of that kernel were to be loaded into the one that runs, which failed and was undone.
+// Earlier, with --kernel, the plan loaded the modules of that kernel into the running one, which failed and was undone.
 TEST_F(PlanKernels, OfTheCommandLineWithoutTheOneThatRunsAwaitARebootAsThoseOfTheSpec) {
   host.gpu("0000:1b:00.0", 0x2330);
   host.view().file("/proc/sys/kernel/osrelease", std::string(kKernel) + "\n");
@@ -181,7 +181,7 @@ TEST_F(PlanKernels, OfTheCommandLineWithoutTheOneThatRunsAwaitARebootAsThoseOfTh
   EXPECT_THAT(summary(good(*live_for(kKernel))), HasSubstr("kernel-module nvidia\n"));
 }
 
-// The reboot came, and nothing made /dev/nvidia*: no unit had been left for it.
+// Earlier nothing created /dev/nvidia* after the reboot, because no unit had been left for it.
 TEST_F(PlanKernels, ThatAwaitARebootHaveWorkForThatBoot) {
   host.gpu("0000:1b:00.0", 0x2330);
   kernels = "newest";
@@ -212,7 +212,7 @@ TEST_F(PlanKernels, OneWithoutAPackageCanBeANote) {
             "the kernels always needs modules");
 }
 
-// It was looked for once, in all of the source: the lock need not say so, and no network is needed again.
+// It was searched once, in the complete source: the lock need not contain it, and the network is not needed again.
 TEST_F(PlanKernels, OneThatHadNoPackageIsNotLookedForAgain) {
   without_package = "note";
   add_kernel("6.1.0-53-amd64");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plan says of this machine, and what it refuses because of it.
+// A plan's notes about this machine, and its refusals because of it.
 #include <gmock/gmock.h>
 
 #include "driver/plan/plan.hpp"
@@ -22,7 +22,7 @@ Settings settings_with(const ParameterValues& parameters = {}) {
   return settings;
 }
 
-/// As the core has it: facts go through JSON.
+/// As in the core: facts go through JSON.
 HostFacts facts_of(const Host& host, const Settings& settings) {
   return host_facts_from(*facts_from_json(slipway::to_json(to_facts(read_host_facts(host, {}, settings.parameters)))));
 }

@@ -55,7 +55,7 @@ TEST_F(PlanBuildTest, CompilesForTheKernelAndCollectsItsModulesAndSymbols) {
   EXPECT_EQ(installation->receipt.modules, (std::vector<std::string>{"nvidia.ko", "nvidia-uvm.ko"}));
 }
 
-// kmod of a root reads what the kernel's own modules are; it need not read anything else.
+// kmod of a root can read the format of the kernel's own modules, and perhaps no other.
 TEST_F(PlanBuildTest, CompressesAndSignsAsTheKernelAndTheSpecWant) {
   TestHost host;
   host.build_tools();

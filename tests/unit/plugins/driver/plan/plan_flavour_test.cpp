@@ -83,7 +83,7 @@ TEST(PlanFlavour, TakesTheFlavourAskedForAndNamesGpusThatStayUnused) {
                                                  "unused with modules: proprietary")));
 }
 
-// Every architecture, live and offline, comes to an answer or to an error that names the GPU.
+// Every architecture, live and offline, gives an answer or an error that names the GPU.
 TEST(PlanFlavour, DecidesForEveryKnownGpuAndBranch) {
   for (const auto& name : nvidia::known_gpu_names())
     for (const unsigned branch : {470U, 535U, 580U, 595U}) {

@@ -102,7 +102,7 @@ TEST(DriverPlan, ForAnOfflineRootLeavesTheGpuNodesToTheBoot) {
   EXPECT_EQ(summary(plan), std::string(kFilesPart) + kControlPart);
 }
 
-// The spec's word counts for more than what the kernel shows: GPUs may be behind a link that is not up yet.
+// The spec has precedence over the kernel's view: GPUs may be behind a link that is not up yet.
 TEST(DriverPlan, LoadsTheModulesWithoutAGpuWhereTheSpecAssumesOne) {
   TestHost host;
   host.hardware("assume");
@@ -120,7 +120,7 @@ TEST(DriverPlan, IsTheSameTheSecondTimeAndOnceTheDriverIsLoaded) {
   EXPECT_EQ(to_json(Planning{}.good(*host.live())), first);
 }
 
-// What apply leaves behind in an empty root must not change the next plan.
+// Files that apply leaves in an empty root must not change the next plan.
 TEST(DriverPlan, OfAnEmptyRootIsTheSameAfterItsFilesAreThere) {
   const slipway::testing::TempDir root;
   const auto offline = [&] {
@@ -181,7 +181,7 @@ std::string content_in(const Plan& plan, const std::string& path) {
   return "no such file";
 }
 
-// dracut's initrd for any machine had nouveau and lacked modprobe.d, so that nouveau held the GPUs at each boot.
+// Earlier dracut's generic initrd contained nouveau but not modprobe.d, so nouveau held the GPUs at each boot.
 TEST(DriverPlan, TellsDracutToTakeTheBlacklistAndLeaveTheKernelsDriversOut) {
   TestHost host;
   host.root().file("/usr/bin/dracut", "");
@@ -201,7 +201,7 @@ TEST(DriverPlan, TellsDracutToTakeTheBlacklistAndLeaveTheKernelsDriversOut) {
   EXPECT_THAT(content_in(without, "/etc/dracut.conf.d/slipway-nvidia.conf"), HasSubstr("omit_drivers+=\" nvidia "));
 }
 
-// The kernel that the distribution brings next has nouveau again, and its package makes the initrd without slipway.
+// The distribution's next kernel contains nouveau again, and its package makes the initrd without slipway.
 TEST(DriverPlan, TellsDracutOfLaterKernelsToo) {
   const slipway::testing::TempDir root;
   root.directory("/usr/lib/modules/6.1.0-50-amd64/kernel");
@@ -230,14 +230,14 @@ TEST(DriverPlan, PutsLinksWhereTheSpecSaysOrNowhere) {
               HasSubstr("symlink /opt/lib/libcuda.so.1 -> ../../usr/lib/slipway/store/driver/current/"));
 }
 
-// An image for GB200, made wherever: the root's programs say which processor it is for.
+// An image for GB200, built on any machine: the root's programs tell its processor.
 TEST(DriverPlan, OfARootForArmTakesThePackageForArm) {
   const slipway::testing::TempDir root;
   root.file("/usr/bin/sh", testing::program_for("aarch64"));
   root.link("/bin", "usr/bin");
   root.link("/lib", "usr/lib");
   root.directory("/usr/lib/aarch64-linux-gnu");
-  root.directory("/usr/lib/x86_64-linux-gnu");  // foreign libraries are no reason
+  root.directory("/usr/lib/x86_64-linux-gnu");  // foreign libraries do not matter
   const auto host = std::move(*open_host({.root = root.string(), .kernel = "6.1.0-50-amd64", .hardware = "assume"}));
   EXPECT_EQ(host->arch(), "aarch64");
   Planning planning{.packages = {{.kernel = "6.1.0-50-amd64"}, {.arch = "aarch64"}},
@@ -279,7 +279,8 @@ TEST(DriverPlan, WaitsForARebootWhileNouveauHoldsAGpu) {
       "the kernel's own driver (nouveau) holds H100-SXM at 0000:1b:00.0; it is blacklisted from the next boot on");
 }
 
-// The module was loaded, found no device, and the apply that failed took the blacklist back: no reboot ever helped.
+// Earlier the module was loaded, found no device, and the failed apply removed the blacklist again: no reboot ever
+// helped.
 TEST(DriverPlan, WaitsForARebootWhileNovaHoldsAGpu) {
   TestHost host;
   host.gpu("0000:00:1e.0", 0x2330, "NovaCore");
@@ -300,7 +301,7 @@ TEST(DriverPlan, WaitsForARebootWhileNovaHoldsAGpu) {
               HasSubstr("blacklist_nouveau: false leaves it to you"));
 }
 
-// Whether it can be replaced now is the core's question: it depends on who uses the loaded one.
+// The core decides whether the driver can be replaced now: it depends on the users of the loaded one.
 TEST(DriverPlan, AsksForItsVersionOfTheModuleWhileAnotherIsLoadedAndSaysWhatHappens) {
   TestHost host;
   host.gpu("0000:1b:00.0", 0x2330, "nvidia").loaded("470.256.02", {"nvidia", "nvidia-uvm"}, false);
@@ -371,7 +372,7 @@ TEST(DriverPlan, LeavesOutABrokenPackageAndSaysSo) {
   EXPECT_THAT(planning.good(*host.live()).notes(), Contains(HasSubstr("is neither open nor proprietary")));
 }
 
-// They were installed, and the apply ended with "driver: failed" beside "Generation 2 is in force".
+// Earlier they were installed, and the apply ended with "driver: failed" beside "Generation 2 is in force".
 TEST(PlanVermagic, OfModulesThatTheKernelWouldRefuseIsAnErrorBeforeAnythingIsChanged) {
   TestHost host;
   host.gpu("0000:65:00.0", 0x2330);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes from every named config to every other, made on simulated GPUs: what could stay is the same instance after
+// Changes from every named config to every other, made on simulated GPUs: an instance that could stay is the same after
 // it.
 #include "mig/config/named_configs.hpp"
 
@@ -22,7 +22,7 @@
 namespace slipway::mig {
 namespace {
 
-/// The GPU instances of a GPU, each by the number of its creation.
+/// Returns the GPU instances of a GPU, each by the number of its creation.
 using Created = std::set<unsigned>;
 
 /// A server of sixteen GPUs: two of each product that NVIDIA partitions, and two without MIG.
@@ -72,7 +72,7 @@ class MigOnSimulatedGpus : public core::SimTest {
     return read.value_or({});
   }
 
-  /// Makes the change, and holds what it left against what it was to leave.
+  /// Makes the change and compares the result with the expected one.
   void change(const Entries& entries, const std::string& what) {
     const std::vector<Gpu> before = gpus();
     const std::vector<Created> had = created();
@@ -145,8 +145,8 @@ TEST_F(MigOnSimulatedGpus, GoFromEveryNamedConfigToEveryOther) {
   EXPECT_GT(checked_, 600U);
 }
 
-// Sixteen GPUs of eight models, one of which has no MIG; each is given one of the named configs of its model, or left
-// alone.
+// Sixteen GPUs of eight models, one of which has no MIG; each gets one of the named configs of its model, or is left
+// unchanged.
 TEST_F(MigOnSimulatedGpus, OfManyModelsEachGetItsOwn) {
   folder_.file("mixed16.yaml", sixteen_of_eight_models());
   make((folder_.path() / "mixed16.yaml").string());

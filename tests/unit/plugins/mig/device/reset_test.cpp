@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A change of the MIG mode that waits for a reset of the GPU: nvidia-smi is asked for it, and what it answers counts.
+// A change of the MIG mode that waits for a reset of the GPU: nvidia-smi is run for it, and its result counts.
 #include "mig/device/reset.hpp"
 
 #include <functional>
@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Kind = Outcome::Kind;
 
-/// A machine on which a program does something when it is run.
+/// A machine with a program that acts on the GPUs when it is run.
 class HostWithPrograms final : public Host {
  public:
   explicit HostWithPrograms(const Host& inner) : inner_(inner) {}
@@ -50,7 +50,7 @@ class HostWithPrograms final : public Host {
   const Host& inner_;
 };
 
-/// Two GPUs of the Ampere generation whose driver leaves a change of the mode to a reset.
+/// Two GPUs of the Ampere generation whose driver needs a reset to change the mode.
 class MigReset : public core::SimTest {
  protected:
   void start(const std::string& profile) {
@@ -76,7 +76,7 @@ class MigReset : public core::SimTest {
     EXPECT_TRUE(read.ok());
     return read.value_or({});
   }
-  /// Both GPUs get that many instances of the smallest profile; none: MIG is disabled.
+  /// Both GPUs get that many instances of the smallest profile; with 0, MIG is disabled.
   Result<std::vector<Outcome>> change(unsigned instances, HowToChange how = {}) {
     std::vector<Target> targets;
     for (const Gpu& gpu : gpus()) {
@@ -122,7 +122,7 @@ TEST_F(MigReset, RunsInTheRootThatHasTheDriver) {
                                               addresses_[0] + "," + addresses_[1]));
 }
 
-// chroot(8) ran whatever another user had put there, as root.
+// Earlier chroot(8) ran a program that another user had put there, as root.
 TEST_F(MigReset, RunsNothingInARootThatAnotherUserCouldWrite) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   start("a30x2");
@@ -165,7 +165,7 @@ TEST_F(MigReset, IsNotTriedWhereItIsNotWantedOrTheKernelKnowsNoWay) {
 TEST_F(MigReset, NamesWhoHoldsTheGpuAndTakesTheRequestBack) {
   start("a100-80x2,mig=1g.10gb");
   const auto before = gpus();
-  // Somebody takes the GPU between the change of the mode and the reset.
+  // A process opens the GPU between the change of the mode and the reset.
   host_.does = [this] {
     machine_.file("/proc/4711/stat", "4711 (monitor) S 1 7 7 0 -1 0 0 0 0 0 1 2 0 0 20 0 1 0 55 1 2\n");
     machine_.link("/proc/4711/fd/3", "/dev/nvidia1");

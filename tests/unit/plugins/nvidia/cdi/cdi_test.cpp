@@ -5,13 +5,16 @@
 #include <gtest/gtest.h>
 
 #include "nvidia/cdi/text.hpp"
-#include "nvidia/cdi/transform.hpp"
 #include "random_spec.hpp"
+#include "toolkit/cdi/transform.hpp"
 
 namespace slipway::nvidia::cdi {
 namespace {
 
 using testing::HasSubstr;
+using toolkit::finish;
+using toolkit::move_host_root;
+using toolkit::with_root;
 
 constexpr int kRounds = 500;
 

@@ -8,7 +8,8 @@
 
 namespace slipway::nvidia::cdi {
 
-/// A spec that keeps all rules, its version being the smallest that fits. Texts hold what YAML makes trouble with.
+/// Returns a spec that follows all rules, with the smallest version that fits. Its texts contain characters that are
+/// special in YAML.
 Spec random_spec(std::mt19937& random);
 
 }  // namespace slipway::nvidia::cdi

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a change whose GPU somebody uses.
+// The fate of a change whose GPU is in use.
 #include "nvidia/drain/drain.hpp"
 
 #include <gmock/gmock.h>
@@ -15,17 +15,17 @@ using slipway::testing::FakeHost;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Kind = Outcome::Kind;
-using OfEach = std::vector<std::vector<Holder>>;
+using OfEach = std::vector<std::vector<DeviceHolder>>;
 
-Holder holder() {
-  Holder made;
+DeviceHolder holder() {
+  DeviceHolder made;
   made.process.pid = 7;
   made.process.name = "python3";
   made.holds = "1g.10gb at 4";
   return made;
 }
-const std::vector<Holder> a_holder{holder()};
-const std::vector<Holder> no_holder;
+const std::vector<DeviceHolder> a_holder{holder()};
+const std::vector<DeviceHolder> no_holder;
 
 Drain drain(const Host& host, const Settings& settings, const std::string& target = "7g") {
   return {host, settings, {"gpu-1", target, "GPU 0", "GPU 0 is in use", "spec.components.mig.drain"}};
@@ -122,11 +122,11 @@ TEST(Drain, ClearsSeveralChangesAndNamesTheOneThatIsInTheWay) {
   EXPECT_EQ(free->size(), 2U);
 }
 
-// Three thousand processes with a device open made an apply print three thousand lines.
+// Earlier three thousand processes with a device open made an apply print three thousand lines.
 TEST(Drain, NamesTheFirstHoldersAndCountsTheOthers) {
   const FakeHost host;
-  std::vector<Holder> many(3000, holder());
-  for (unsigned i = 0; i < many.size(); ++i) many[i].process.pid = i + 100000000;  // more than a kernel gives
+  std::vector<DeviceHolder> many(3000, holder());
+  for (unsigned i = 0; i < many.size(); ++i) many[i].process.pid = i + 100000000;  // more than the kernel returns
   const Drain waits = drain(host, {.policy = Policy::when_idle});
   const auto waiting = waits.admit(many);
   ASSERT_TRUE(waiting.ok());

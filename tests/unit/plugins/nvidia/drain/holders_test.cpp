@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who holds a GPU: what NVML lists on a simulated machine, and open files in a tree of /proc.
+// The holders of a GPU: NVML's list on a simulated machine, and open files in a tree of /proc.
 #include "nvidia/drain/holders.hpp"
 
 #include <gmock/gmock.h>
@@ -41,7 +41,7 @@ class Holders : public core::SimTest {
                                                              " 7 7 0 -1 0 0 0 0 0 1 2 0 0 20 0 1 0 55 1 2\n");
   }
   void opens(unsigned pid, const std::string& node) { host_.link("/proc/" + std::to_string(pid) + "/fd/3", node); }
-  /// One that has the first GPU open.
+  /// Creates a process that has the first GPU open.
   void daemon(unsigned pid, const std::string& name, const std::string& program, unsigned user) {
     process(pid, name);
     opens(pid, "/dev/nvidia0");
@@ -87,7 +87,7 @@ TEST_F(Holders, OfInstancesAreThoseOnTheAffectedOnes) {
   EXPECT_EQ(found({part}).size(), 4U) << "the second instance is named as well";
 }
 
-// Drivers that tell no instances, and a GPU that a program has as a whole: neither may lose what it has.
+// Drivers that report no instances, and a GPU that a program uses as a whole: neither may lose its users.
 TEST_F(Holders, OfInstancesAreThoseThatAreListedWithoutOne) {
   Affected changing = gpu(0, false);
   changing.parts = {{.gpu_instance = 2, .compute_instance = {}, .text = "3g.40gb at 4", .affected = false}};
@@ -100,7 +100,7 @@ TEST_F(Holders, OfInstancesAreThoseThatAreListedWithoutOne) {
 
 class GivenDevices : public Holders {
  protected:
-  /// Of the first MIG device of the first GPU.
+  /// Returns the UUID of the first MIG device of the first GPU.
   std::string mig_uuid() {
     const auto devices = nvml::mig_devices(*nvml_, *nvml::device_at(*nvml_, 0));
     return nvml::device_uuid(*nvml_, devices->at(0)).value_or("");
@@ -178,11 +178,11 @@ TEST_F(Holders, AreNotSlipwaysOwnProcesses) {
   EXPECT_THAT(found({gpu(0, true)}), ElementsAre("job (pid 83) on GPU 0"));
 }
 
-// nvidia-persistenced holds every device open on most machines, and the driver changes the MIG mode all the same.
+// nvidia-persistenced holds every device open on most machines, but the driver still changes the MIG mode.
 TEST_F(Holders, AreNotNvidiasDaemonsUntilTheDriverHasRefused) {
   daemon(71, "nvidia-persiste", "/usr/bin/nvidia-persistenced", 0);
   daemon(72, "nv-fabricmanage", "/usr/bin/nv-fabricmanager", 0);
-  host_.directory("/run/nvidia-persistenced");  // the user of this test is the one that the daemon runs as
+  host_.directory("/run/nvidia-persistenced");  // the user of this test is the user that the daemon runs as
   daemon(73, "nvidia-persiste", "/usr/bin/nvidia-persistenced", ::geteuid());
   Affected affected = gpu(0, true);
   EXPECT_THAT(found({affected}), IsEmpty());
@@ -190,7 +190,7 @@ TEST_F(Holders, AreNotNvidiasDaemonsUntilTheDriverHasRefused) {
   EXPECT_EQ(found({affected}).size(), 3U);
 }
 
-// Any process could hide from every drain, what NVML says of it included, by naming itself after a daemon.
+// Otherwise any process could hide from every drain, and from NVML's list, by naming itself after a daemon.
 TEST_F(Holders, AreNotHiddenByTheNameOfADaemon) {
   ASSERT_EQ(tool("process add 0 71 10 compute trainer"), 0);
   daemon(71, "nvidia-persiste", "/usr/bin/nvidia-persistenced", 0);
@@ -207,7 +207,7 @@ TEST_F(Holders, AreNotHiddenByTheNameOfADaemon) {
   EXPECT_EQ(found({gpu(0, true)}).size(), 6U);
 }
 
-// A user with very many open files made each plan and apply run into its deadline.
+// Earlier a user with very many open files made each plan and apply run into its deadline.
 TEST_F(Holders, MayBeAnybodyWhoHasMoreFilesOpenThanAreLookedAt) {
   process(71, "hoarder");
   for (int i = 3; i < 8; ++i) host_.link("/proc/71/fd/" + std::to_string(i), i == 7 ? "/dev/nvidia0" : "/dev/null");
@@ -215,7 +215,7 @@ TEST_F(Holders, MayBeAnybodyWhoHasMoreFilesOpenThanAreLookedAt) {
   for (const OpenFileLimits limits : {OpenFileLimits{.of_user = 4}, OpenFileLimits{.in_all = 4}}) {
     const auto holders = find_holders(*nvml_, host_, {gpu(0, true), gpu(1, false)}, {}, limits);
     ASSERT_EQ(holders[0].size(), 1U);
-    EXPECT_EQ(holders[0][0].kind, Holder::Kind::unseen);
+    EXPECT_EQ(holders[0][0].kind, DeviceHolder::Kind::unseen);
     EXPECT_THAT(to_text(holders[0][0]),
                 AllOf(HasSubstr("a process, perhaps, on GPU 0: "),
                       HasSubstr("for the user " + std::to_string(::geteuid())), HasSubstr("hoarder (pid 71)")));

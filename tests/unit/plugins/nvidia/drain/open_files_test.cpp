@@ -28,7 +28,7 @@ bool put(const char* file, const std::string& text) {
   return is_put;
 }
 
-/// As any user can do it. @param null  the machine's /dev/null, opened where it can still be mounted from
+/// Does what any user can do. @param null  the machine's /dev/null, opened where it can still be mounted from
 bool gets_own_dev(int& null) {
   const std::string user = std::to_string(::geteuid());
   const std::string group = std::to_string(::getegid());
@@ -37,7 +37,7 @@ bool gets_own_dev(int& null) {
          (null = ::open("/dev/null", O_PATH | O_CLOEXEC)) >= 0 && ::mount("t", "/dev", "tmpfs", 0, nullptr) == 0;
 }
 
-/// A process that has what it calls /dev/nvidia0 open, which is a regular file or the machine's /dev/null.
+/// A process that has a file open under the name /dev/nvidia0, which is a regular file or the machine's /dev/null.
 class User {
  public:
   explicit User(bool is_device) {
@@ -93,7 +93,8 @@ class User {
   bool has_own_dev_ = false;
 };
 
-// A regular file named /dev/nvidia0 held up every change of the GPU, and had whoever had it open ended.
+// Earlier a regular file named /dev/nvidia0 blocked every change of the GPU, and the process that had it open was
+// ended.
 TEST(OpenFiles, AreToldApartByTheirDevicesNotByTheirNames) {
   const User of_a_file(false);
   const User of_a_device(true);
@@ -103,7 +104,7 @@ TEST(OpenFiles, AreToldApartByTheirDevicesNotByTheirNames) {
   EXPECT_FALSE(of_a_device.is_found({195, 0})) << "it is another device";
 }
 
-// A program on this machine's GPU 0 kept the layout of a simulated GPU 0 from being changed.
+// Earlier a program on this machine's GPU 0 kept the layout of a simulated GPU 0 from being changed.
 TEST(OpenFiles, AreThoseOfThisMachineAlone) {
   const User user(true);
   if (!user.has_own_dev()) GTEST_SKIP() << "this machine gives users no /dev";

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that are ended, with real ones. The tree of /proc says whose children they are: as the test's own they
-// would be slipway's.
+// Ending of real processes. The tree of /proc sets their parents: as the test's own children they would be slipway's.
 #include "nvidia/drain/terminate.hpp"
 
 #include <array>
@@ -13,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <slipway/process/proc_text.hpp>
 #include <slipway/testing/fake_host.hpp>
 
 namespace slipway::nvidia::drain {
@@ -22,7 +22,7 @@ using slipway::testing::FakeHost;
 using std::chrono::seconds;
 using ::testing::IsEmpty;
 
-/// A child that waits for ever; it is ready when this is made.
+/// A child that waits forever; it is ready when the constructor returns.
 class Child {
  public:
   explicit Child(bool ignores_sigterm) {
@@ -60,11 +60,11 @@ class Child {
 
 class Terminate : public ::testing::Test {
  protected:
-  /// The child as the tree of /proc shows it. @param parent  whose child it is there
-  Holder shown(const Child& child, unsigned parent = 1, std::uint64_t later = 0) {
+  /// The child as the tree of /proc shows it. @param parent  its parent process there
+  DeviceHolder shown(const Child& child, unsigned parent = 1, std::uint64_t later = 0) {
     std::ifstream in("/proc/" + std::to_string(child.pid()) + "/stat");
     const std::string text{std::istreambuf_iterator<char>(in), {}};
-    const auto stat = parse_stat(text);
+    const auto stat = parse_process_stat(text);
     EXPECT_TRUE(stat.has_value());
     const std::string folder = "/proc/" + std::to_string(child.pid());
     host_.file(folder + "/stat", std::to_string(child.pid()) + " (child) S " + std::to_string(parent) +
@@ -98,13 +98,13 @@ TEST_F(Terminate, LeavesAProcessAloneThatHasGotThePidSince) {
 TEST_F(Terminate, EndsNobodyWhereOneMustNotBeEnded) {
   const Child job(false);
   const Child own(false);
-  Holder first;
+  DeviceHolder first;
   first.process.pid = 1;
-  Holder kernel = shown(job);
+  DeviceHolder kernel = shown(job);
   kernel.process.kernel_thread = true;
-  Holder unseen;
+  DeviceHolder unseen;
   unseen.process.pid = job.pid();
-  for (const Holder& each : {first, kernel, unseen, shown(own, static_cast<unsigned>(::getpid()))}) {
+  for (const DeviceHolder& each : {first, kernel, unseen, shown(own, static_cast<unsigned>(::getpid()))}) {
     ASSERT_EQ(find_unendable(host_, {shown(job), each}).size(), 1U);
     const auto remaining = terminate(host_, {shown(job), each}, seconds(0));
     ASSERT_EQ(remaining.size(), 1U);
@@ -114,10 +114,10 @@ TEST_F(Terminate, EndsNobodyWhereOneMustNotBeEnded) {
   EXPECT_TRUE(own.runs());
 }
 
-// An open file can be sent to any daemon that takes messages, which an apply then ended.
+// An open file can be sent to any daemon that accepts messages. Earlier an apply then ended that daemon.
 TEST_F(Terminate, EndsNobodyWhoOnlyHasADeviceOpenAndRunsNothingOfTheDriver) {
   Child job(false);
-  Holder holder = shown(job);
+  DeviceHolder holder = shown(job);
   holder.only_open = true;
   const auto maps = [&](const std::string& rights, const std::string& path) {
     host_.file("/proc/" + std::to_string(job.pid()) + "/maps",

@@ -40,7 +40,7 @@ TEST_F(KernelLog, TellsXidsThatAreWrittenFromNowOn) {
   EXPECT_EQ(read(watch), "");
 }
 
-// A simulated machine without a root of its own took this machine's XIDs for its own.
+// Earlier a simulated machine without a root of its own took this machine's XIDs for its own.
 TEST_F(KernelLog, OfAnotherMachineIsNotRead) {
   KernelLogWatch watch(RootDir::open(folder_.path().string()).value(), false);
   EXPECT_EQ(read(watch), "");

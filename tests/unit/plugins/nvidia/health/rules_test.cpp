@@ -17,7 +17,7 @@ namespace {
 using slipway::testing::FakeHost;
 using ::testing::HasSubstr;
 
-/// The error of a site's file, which begins with its version; empty: there is none.
+/// Returns the error of a site's file, which begins with its version; empty when there is no error.
 std::string error_of(const std::string& text) {
   Rules rules = default_rules();
   const Status added = rules.add("version: v1\n" + text, "site.yaml");
@@ -54,7 +54,7 @@ TEST(HealthRules, ActOnWhatNvidiasDevicePluginActsOn) {
   const Preset& nvidia = default_rules().presets().at("nvidia-device-plugin");
   ASSERT_TRUE(nvidia.all_but);
   for (unsigned number = 1; number <= 200; ++number)
-    // 154 tells of a recovery action, which the device plugin asks the driver for.
+    // XID 154 reports a recovery action, which the device plugin reads from the driver.
     EXPECT_EQ(default_rules().effect(number) == DeviceEffect::none,
               nvidia.xids.contains(number) || number == 162 || number == 154)
         << number;
@@ -111,7 +111,7 @@ TEST(HealthRules, NameFileLineAndKeyOfAMistake) {
   EXPECT_THAT(error_of("xids: {79: {severity: fatal"), HasSubstr("site.yaml"));
 }
 
-// The second of two rows counted in silence.
+// Earlier the second of two rows counted, without a message.
 TEST(HealthRules, AreNotTwice) {
   EXPECT_EQ(error_of("xids:\n  79: {severity: fatal}\n  0x4f: {severity: application}\n"),
             "site.yaml:4:9: xids has 79 twice; the other row is at site.yaml:3:7 (leave one of the two out)");
@@ -155,7 +155,7 @@ TEST(HealthRules, OfAnotherUserAreRefused) {
   EXPECT_EQ(watch.rules()->xid(79).severity, Severity::fatal) << "slipway's own rules count";
 }
 
-// The example of docs/health-rules.md had rows that its own preset made void.
+// Earlier the example of docs/health-rules.md had rows that its own preset made void.
 TEST(HealthRules, OfTheExampleInThePageCount) {
   std::ifstream file(HEALTH_PAGE);
   std::stringstream page;
@@ -179,7 +179,7 @@ TEST(NvlinkDetail, IsReadInBothForms) {
   EXPECT_EQ(detail->unit, "NETIR_LINK_DOWN");
   EXPECT_EQ(detail->link, 8U);
   EXPECT_TRUE(detail->needs_reset);
-  // The same unit's number was another one before R575: 14 in bits 9 to 5.
+  // The same unit had another number before R575: 14 in bits 9 to 5.
   EXPECT_EQ(read_nvlink_detail(netir, "x Link 1 (0x000001c6 0x0 0x0)", 570)->unit, "NETIR_LINK_DOWN");
   EXPECT_FALSE(read_nvlink_detail(netir, "x Link 1 (0x0000007f 0x0 0x0)", 575));
   EXPECT_FALSE(read_nvlink_detail(netir, "x Link 1 (0x02600011 0x00000000 0x0)", 575)->needs_reset) << "sub-code 0x26";
@@ -199,7 +199,7 @@ TEST(RecoveryAction, IsReadFromAnXid154) {
   EXPECT_EQ(read_recovery_action("GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)"), 1U);
   EXPECT_EQ(read_recovery_action("GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)"), 0U);
   EXPECT_FALSE(read_recovery_action("something else"));
-  // The text decides what an XID 154 says of the GPU.
+  // The text decides the meaning of an XID 154 for the GPU.
   const Rules& rules = default_rules();
   const auto asks = [&](const char* to) {
     return rules.judged(154, std::string("GPU recovery action changed from 0x4 (Drain and Reset) to ") + to);

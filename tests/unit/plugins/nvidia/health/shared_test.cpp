@@ -9,8 +9,6 @@
 
 #include <slipway/testing/temp_dir.hpp>
 
-#include "nvidia/health/record.hpp"
-
 namespace slipway::nvidia::health {
 namespace {
 
@@ -31,7 +29,7 @@ class Shared : public ::testing::Test {
   RootDir root_ = RootDir::open(folder_.string()).value();
   HealthPart dcgm_{root_, "dcgm"};
   HealthPart plugin_{root_, "deviceplugin"};
-  // As the file has it.
+  // The time in the resolution of the file.
   Moment now_ =
       std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now()) - seconds(100);
 };
@@ -47,23 +45,19 @@ TEST_F(Shared, IsWhatEachServiceSawForAllOfThem) {
   EXPECT_TRUE(merged(read_shared_health(root_)).empty());
 }
 
-// After a reset the device plugin had all GPUs healthy, while dcgm, status, doctor and top said "reset the GPU" for 24
-// h.
+// Earlier, after a reset, the device plugin had all GPUs healthy, while dcgm, status, doctor and top said "reset the
+// GPU" for 24 h.
 TEST_F(Shared, IsOverForAllWhenOneServiceSawTheEnd) {
-  HealthRecord record;
-  record.xid("GPU-3", {}, 79, default_rules(), now_);
-  const HealthOfGpus seen{{"GPU-3", {.name = "GPU 3", .faults = record.faults("GPU-3"), .ended = {}}}};
+  const HealthOfGpus seen = with(xid(79, now_));
   ASSERT_TRUE(dcgm_.exchange(seen).ok());
   EXPECT_EQ(merged(read_shared_health(root_)).at("GPU-3").faults.size(), 1U);
   HealthOfGpus ended{{"GPU-3", {.name = "GPU 3", .faults = {}, .ended = {{{}, "reset", now_ + seconds(1)}}}}};
   ASSERT_TRUE(plugin_.exchange(ended).ok());
   EXPECT_TRUE(merged(read_shared_health(root_)).at("GPU-3").faults.empty());
   ASSERT_TRUE(dcgm_.exchange(seen).ok());
-  record.end("GPU-3", dcgm_.others().at("deviceplugin").at("GPU-3"));
-  EXPECT_TRUE(record.of("GPU-3").empty());
-  record.xid("GPU-3", {}, 79, default_rules(), now_ + seconds(2));
-  record.end("GPU-3", dcgm_.others().at("deviceplugin").at("GPU-3"));
-  EXPECT_EQ(record.of("GPU-3").size(), 1U) << "this one is later than the reset";
+  EXPECT_TRUE(dcgm_.others().at("deviceplugin").at("GPU-3").has_ended({}, now_));
+  EXPECT_FALSE(dcgm_.others().at("deviceplugin").at("GPU-3").has_ended({}, now_ + seconds(2)))
+      << "later than the reset";
 }
 
 TEST_F(Shared, IsVoidAfterABootAndWhereOthersCouldHaveWrittenIt) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who holds a device, of kubelet's list of pods and its checkpoint together: init containers count, pods that have
-// ended do not.
+// The holders of a device, from kubelet's list of pods and its checkpoint together: init containers count, pods that
+// have ended do not.
 #include "nvidia/kubelet/allocations.hpp"
 
 #include <gmock/gmock.h>
@@ -8,7 +8,7 @@
 
 #include <slipway/testing/fake_host.hpp>
 
-#include "nvidia/kubelet/holders.hpp"
+#include "nvidia/kubelet/gpu_pods.hpp"
 #include "slipway/kubelet/podresources_v1.pb.h"
 
 namespace slipway::nvidia::kubelet {
@@ -24,7 +24,7 @@ constexpr const char* kGroups = "/sys/fs/cgroup";
 const std::string kUid = "5c1b0a9e-1111-2222-3333-444455556666";
 const std::string kOther = "0f3a1b2c-1111-2222-3333-444455556666";
 
-/// Texts of what is found: "team/minit prep nvidia.com/gpu GPU-5 init checkpoint".
+/// Returns the allocations as texts: "team/minit prep nvidia.com/gpu GPU-5 init checkpoint".
 std::vector<std::string> texts_of(const std::vector<Allocation>& all) {
   std::vector<std::string> texts;
   for (const Allocation& each : all)
@@ -39,7 +39,7 @@ class Machine {
  public:
   Machine() { host_.directory("/var/lib/kubelet/pods"); }
 
-  /// A pod that exists: its folders, and its control group unless it has ended.
+  /// Adds a pod that exists: its folders, and its control group unless it has ended.
   Machine& pod(const std::string& name, const std::string& uid, bool runs = true) {
     host_.directory("/var/log/pods/team_" + name + "_" + uid);
     host_.directory("/var/lib/kubelet/pods/" + uid);
@@ -48,7 +48,7 @@ class Machine {
     if (runs) host_.directory(group_of(uid));
     return *this;
   }
-  /// A container of it that runs.
+  /// Adds a running container of the pod.
   Machine& runs(const std::string& name, const std::string& uid, const std::string& container) {
     const std::string id(64, static_cast<char>('0' + ++count_ % 10));
     host_.directory(group_of(uid) + "/cri-containerd-" + id + ".scope");
@@ -115,7 +115,7 @@ TEST(Allocations, AreWhatKubeletLists) {
   EXPECT_THAT(machine.found(), ElementsAre("team/a cuda GPU-1"));
 }
 
-// kubelet's pod resources API leaves init containers out, and the layout of a GPU was changed under one.
+// kubelet's pod resources API leaves init containers out. Earlier the layout of a GPU was changed while one used it.
 TEST(Allocations, OfAnInitContainerAreInTheCheckpointAlone) {
   Machine machine;
   machine.pod("minit", kUid).lists("minit", "main").saved(kUid, "prep", "GPU-5");
@@ -140,7 +140,7 @@ TEST(Allocations, OfAnInitContainerAreNotOverWhereNobodyKnowsWhatRuns) {
   EXPECT_THAT(machine.found(), ElementsAre("team/minit prep GPU-5 init checkpoint"));
 }
 
-// The device of an init container goes to the containers behind it, and kubelet lists it as theirs from the start.
+// The device of an init container goes to the containers after it, and kubelet lists it as theirs from the start.
 TEST(Allocations, GoFromAnInitContainerToTheContainerBehindIt) {
   Machine machine;
   machine.pod("p", kUid).lists("p", "main", "GPU-5").saved(kUid, "prep", "GPU-5").saved(kUid, "main", "GPU-5");
@@ -149,7 +149,7 @@ TEST(Allocations, GoFromAnInitContainerToTheContainerBehindIt) {
   EXPECT_THAT(machine.found(), ElementsAre("team/p prep GPU-5 init checkpoint"));
 }
 
-// kubelet takes the entries of a pod out of its checkpoint with the next allocation, which may be days later.
+// kubelet removes the entries of a pod from its checkpoint only with the next allocation, which may be days later.
 TEST(Allocations, OfAPodThatHasEndedAreOver) {
   Machine machine;
   machine.pod("other", kOther).lists("other", "main");
@@ -165,7 +165,7 @@ TEST(Allocations, OfAPodThatIsDeletedAreOverWhetherKubeletAnswersOrNot) {
   EXPECT_THAT(machine.found(), IsEmpty());
 }
 
-// A kubelet that has just started without the API server lists no pod but static ones, while all containers run on.
+// A kubelet that has just started without the API server lists only static pods, while all containers run on.
 TEST(Allocations, OfAPodThatKubeletDoesNotKnowAgainYetCount) {
   Machine machine;
   machine.pod("job", kUid).saved(kUid, "main", "GPU-1").lists_nothing();
@@ -177,7 +177,7 @@ TEST(Allocations, OfAPodThatKubeletDoesNotKnowAgainYetCount) {
   EXPECT_THAT(rebooted.found(), ElementsAre("team/job main GPU-1 checkpoint")) << "kubelet starts it once it knows it";
 }
 
-// The only pod of a node had ended and was not deleted: it kept its GPU for as long as its object was there.
+// Earlier the only pod of a node, which had ended but was not deleted, kept its GPU for as long as its object existed.
 TEST(Allocations, OfTheOnlyPodOfANodeAreOverOnceItHasEnded) {
   Machine machine;
   machine.pod("job", kUid, false).saved(kUid, "main", "GPU-1").lists_nothing();
@@ -185,7 +185,7 @@ TEST(Allocations, OfTheOnlyPodOfANodeAreOverOnceItHasEnded) {
   EXPECT_THAT(machine.found(), IsEmpty()) << "kubelet has taken its volumes away";
 }
 
-// A kubelet without cgroupsPerQOS, or a slipway in a container: the pod that had ended kept its GPU all the same.
+// Earlier, with a kubelet without cgroupsPerQOS or a slipway in a container, the pod that had ended kept its GPU too.
 TEST(Allocations, OfTheOnlyPodOfANodeAreOverWhereNoControlGroupsAreSeen) {
   Machine machine;
   machine.pod("job", kUid, false).saved(kUid, "main", "GPU-1").lists_nothing();

@@ -53,7 +53,7 @@ TEST(Checkpoints, OfAnotherFormAreErrors) {
   }
 }
 
-// Time-slicing and MPS have the same ids: only what the device plugin answered tells them apart.
+// Time-slicing and MPS have the same ids: only the device plugin's answer distinguishes them.
 TEST(Checkpoints, TellWhichContainersShareByMps) {
   v1beta1::ContainerAllocateResponse by_mps;
   (*by_mps.mutable_envs())["CUDA_MPS_PIPE_DIRECTORY"] = "/mps/nvidia.com/gpu/pipe";

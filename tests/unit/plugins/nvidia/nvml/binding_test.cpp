@@ -11,9 +11,9 @@
 #include <slipway/testing/fake_host.hpp>
 #include <slipway/testing/temp_dir.hpp>
 
+#include "gfd/labels/fabric.hpp"
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/event.hpp"
-#include "nvidia/nvml/fabric.hpp"
 #include "nvidia/nvml/mig.hpp"
 #include "nvidia/nvml/system.hpp"
 
@@ -71,8 +71,8 @@ TEST(NvmlLibrary, IsFoundThroughTheLinksOfADriverRoot) {
   EXPECT_EQ((*nvml)->library_path(), std::filesystem::canonical(MOCK_SMALL).string());
 }
 
-// Only SLIPWAY_NVML was looked at: a driver root in a folder of another user's had root load what that user had
-// written.
+// Earlier only SLIPWAY_NVML was checked: with a driver root in another user's folder, root loaded files that this user
+// had written.
 TEST(NvmlLibrary, OfADriverRootIsRefusedWhereAnotherUserCouldExchangeIt) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   slipway::testing::FakeHost host;
@@ -116,7 +116,7 @@ TEST(NvmlLibrary, OfTheEnvironmentComesBeforeAllOthers) {
   EXPECT_EQ(choice->named, std::filesystem::canonical(MOCK_SMALL).string());
 }
 
-// Only on the live machine was it looked at whose the library is.
+// Earlier the owner of the library was checked only on the live machine.
 TEST(NvmlLibrary, OfTheEnvironmentIsRefusedWhereAnotherUserCouldExchangeIt) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   const slipway::testing::TempDir folder;
@@ -164,7 +164,7 @@ TEST(NvmlBinding, CallsEveryMissingFunctionAbsentAndCrashesInNone) {
   EXPECT_TRUE(memory(*nvml, device).absent());
   EXPECT_TRUE(memory_total(*nvml, device).absent());
   EXPECT_TRUE(mig_mode(*nvml, device).absent());
-  EXPECT_TRUE(fabric(*nvml, device).absent());
+  EXPECT_TRUE(gfd::fabric(*nvml, device).absent());
   EXPECT_TRUE(processes(*nvml, device, ProcessKind::compute).absent());
   EXPECT_TRUE(EventSet::create(*nvml).absent());
   EXPECT_TRUE(field_values(*nvml, device, {91}).absent());
@@ -178,7 +178,7 @@ TEST(NvmlBinding, ReadsTheOldLayoutsOfOldFunctions) {
   const auto device = *device_at(*nvml, 0);
   const auto list = processes(*nvml, device, ProcessKind::compute);
   ASSERT_TRUE(list.ok());
-  ASSERT_EQ(list->size(), 40U);  // more than were asked for at first
+  ASSERT_EQ(list->size(), 40U);  // more than the first call requested
   EXPECT_EQ(list->back().pid, 139U);
   EXPECT_FALSE(list->back().memory_bytes.has_value());
   EXPECT_FALSE(list->back().gpu_instance.has_value());
@@ -209,7 +209,7 @@ TEST(NvmlBinding, GivesUpACallThatHangsAndAnswersTheNext) {
   EXPECT_EQ(device_count(*nvml).value_or(0), 1U);
 }
 
-// The device plugin asked 600 questions at its start, each with a change of threads there and back: half of its start.
+// Earlier the device plugin asked 600 questions at its start, each with two changes of threads: half of its start time.
 TEST(NvmlBinding, AsksTogetherOnOneOtherThreadWithoutStartingNvmlAnew) {
   const auto nvml = open_mock(MOCK_SMALL);
   ASSERT_NE(nvml, nullptr);

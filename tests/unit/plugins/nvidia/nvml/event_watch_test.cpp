@@ -78,7 +78,7 @@ TEST_F(EventWatchTest, WaitsOnceForEachEvent) {
   EXPECT_THAT(watch_->take().of_gpus, SizeIs(10));
 }
 
-// Whoever quiesces a service waits for it: not for the rest of a slice.
+// The code that quiesces a service waits for the watch: it must not wait for the rest of a slice.
 TEST_F(EventWatchTest, EndsByInterruptingItsWait) {
   watch_gpus();
   ASSERT_TRUE(soon([&] { return waits() == 1; }));
@@ -108,7 +108,7 @@ TEST_F(EventWatchTest, EndsWhenAGpuIsLost) {
   EXPECT_EQ(waits(), 1);
 }
 
-// Programs of pods can have a GPU send as many as they like.
+// Programs of pods can make a GPU send any number of events.
 TEST_F(EventWatchTest, LeavesAStormInTheDriverUntilItsEventsAreTaken) {
   watch_gpus();
   constexpr std::size_t kSent = 1000;
@@ -124,7 +124,7 @@ TEST_F(EventWatchTest, LeavesAStormInTheDriverUntilItsEventsAreTaken) {
   EXPECT_LE(most, 256U);
 }
 
-// A wait that does not wait would be a loop that takes a whole core.
+// A wait that returns at once would make a loop that takes a whole core.
 TEST_F(EventWatchTest, DoesNotAskWithoutEndWhereWaitsComeBackAtOnce) {
   mock<int>("mock_set_early")(1);
   watch_gpus();
@@ -152,7 +152,7 @@ TEST(EventWatchOfDriver, IsAbsentInALibraryThatCannotTell) {
   EXPECT_TRUE(EventWatch::of_driver(**nvml).absent());
 }
 
-// One that hangs took the others' time, a whole limit each.
+// Earlier one that hangs delayed the others, by a whole limit each.
 TEST(AskEach, GivesUpTheOneThatHangsAndAsksTheOthers) {
   auto opened = Nvml::open({.library = {.named = MOCK_SMALL}, .call_limit = std::chrono::milliseconds(200)});
   ASSERT_TRUE(opened.ok());

@@ -1,4 +1,5 @@
-/* A stranger's NVML mock: it has only what its makers needed. PART chooses how little; HANG makes one call never end.
+/* An NVML mock with few functions, like one from another project. PART chooses how little; HANG makes one call never
+ * end.
  */
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +7,7 @@
 
 static int initialised = 0;
 
-/* Wanted by the mock, and nowhere defined. */
+/* Called by the mock, but not defined anywhere. */
 int nvml_mock_left_out(void);
 int nvmlDeviceGetIndex(void* device, unsigned* index) {
   (void)device;

@@ -1,5 +1,5 @@
-/* An NVML with nothing but events, which a test sends: mock_… are the test's. Its waits come back early when a signal
- * arrives, as NVIDIA's documentation has it, unless `mock_deaf`. */
+/* An NVML with only events, which a test sends through the mock_… functions. Its waits return early when a signal
+ * arrives, as in NVIDIA's documentation, unless `mock_deaf`. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
@@ -51,7 +51,7 @@ nvmlReturn_t nvmlShutdown(void) {
   return NVML_SUCCESS;
 }
 
-/* @return whether it can be read */
+/* @return true when it can be read */
 static int wait_for(int fd, unsigned milliseconds) {
   ++waits;
   if (mock_early) return 0;

@@ -18,7 +18,7 @@ TEST(Patience, IsLongForTheFirstCallAndShorterWithEachThatWasGivenUp) {
   EXPECT_EQ(patience.limit(seconds(10)), seconds(1));
   for (int i = 0; i < 3; ++i) patience.gave_up();
   EXPECT_EQ(patience.limit(seconds(10)), milliseconds(200));
-  // Whatever hangs, and however often: all waits of a command together are below 15 s.
+  // However often any call hangs, all waits of a command together are below 15 s.
   milliseconds all{};
   Patience::Page other{};
   Patience other_patience(other);
@@ -35,7 +35,7 @@ TEST(Patience, IsThatOfAllWorkersTogether) {
   Patience one(page);
   const Patience other(page);
   one.set_hangs(4, true);
-  one.set_hangs(64, true);  // more than the page has place for
+  one.set_hangs(64, true);  // more than the page has room for
   one.gave_up();
   EXPECT_TRUE(other.hangs(4));
   EXPECT_FALSE(other.hangs(3));

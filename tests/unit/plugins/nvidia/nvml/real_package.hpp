@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/plugins/nvidia/nvml/real_package.hpp - where Debian's packages of NVIDIA's own programs and libraries are,
-// when they are.
+// tests/unit/plugins/nvidia/nvml/real_package.hpp - the place of Debian's packages of NVIDIA's own programs and
+// libraries, if they are present.
 #pragma once
 
 #include <cstdlib>
@@ -10,7 +10,7 @@
 namespace slipway::testing {
 
 /// The package of this machine's architecture in the cache of the end-to-end tests (tests/e2e/lib.sh), where
-/// tests/e2e/fetch-nvidia-programs.sh puts it; empty: it was not fetched here.
+/// tests/e2e/fetch-nvidia-programs.sh puts it; empty when it was not fetched here.
 inline std::filesystem::path real_package(const std::string& name) {
 #ifdef __aarch64__
   constexpr const char* kEnd = "_arm64.deb";

@@ -28,7 +28,7 @@ TEST(DriverRoots, AreThoseOfTheHostsDriverElseOfADriverContainers) {
   FakeHost host;
   host.live("6.1.0-50-amd64");
   EXPECT_EQ(roots_of(host), "/ /");
-  host.link(kContainer + kLibrary, "/usr/lib/nvidia/libcuda.so.1");  // holds inside the container only
+  host.link(kContainer + kLibrary, "/usr/lib/nvidia/libcuda.so.1");  // valid inside the container only
   EXPECT_EQ(roots_of(host), kContainer + " /");
   host.file(kContainer + "/dev/nvidiactl", "");
   EXPECT_EQ(roots_of(host), kContainer + " " + kContainer);
@@ -48,7 +48,7 @@ Facts facts_of(const std::string& driver_root) {
   return facts;
 }
 
-/// Without the units by which they follow.
+/// Returns the number of specs, without the units that update them.
 std::size_t specs_in(const Result<Plan>& plan) {
   return static_cast<std::size_t>(std::ranges::count_if(
       plan->actions(), [](const Action& action) { return action.target().starts_with("/run/cdi/"); }));
@@ -68,7 +68,7 @@ TEST(CdiPlan, WaitsForTheDriverThatTheComponentDriverInstalls) {
 
 TEST(CdiVerify, HasNothingToSayOfAMachineWithoutAGpu) {
   FakeHost host;
-  host.live("6.1.0-50-amd64").file("/dev/nvidiactl", "");  // the module was loaded for nothing
+  host.live("6.1.0-50-amd64").file("/dev/nvidiactl", "");  // the module would be loaded needlessly
   const auto findings = Cdi().verify(section("auto"), host);
   ASSERT_TRUE(findings.ok()) << findings.error().what;
   ASSERT_EQ(findings->list().size(), 1U);
@@ -101,7 +101,8 @@ TEST(CdiPlan, HasTheUnitsByWhichTheSpecsFollow) {
   EXPECT_THAT(text_of(*plan, "73-slipway-cdi-refresh.rules"), HasSubstr("SUBSYSTEM==\"module\", KERNEL==\"nvidia|"));
 }
 
-// With slipway in /opt the units named /usr/bin/slipway, which was not there, and the component failed at every boot.
+// Earlier, with slipway in /opt, the units named /usr/bin/slipway, which did not exist, and the component failed at
+// every boot.
 TEST(CdiPlan, HasUnitsThatStartTheSlipwayOfThisRoot) {
   const Inputs inputs(Json{{"target", {{"slipway", "/opt/slip way/bin/slipway"}}}});
   Facts facts;
@@ -114,7 +115,7 @@ TEST(CdiPlan, HasUnitsThatStartTheSlipwayOfThisRoot) {
               HasSubstr("ConditionFileIsExecutable=/opt/slip way/bin/slipway\n"));
 }
 
-// An image has no driver that runs, and its first boot may have none either.
+// An image has no running driver, and its first boot may have none either.
 TEST(CdiPlan, HasTheUnitsAlsoWhereNoSpecCanBeMadeYet) {
   Facts facts;
   facts.set("later", "this root shows no devices");
@@ -124,7 +125,7 @@ TEST(CdiPlan, HasTheUnitsAlsoWhereNoSpecCanBeMadeYet) {
   EXPECT_NE(text_of(*plan, "slipway-cdi-refresh.path"), "");
 }
 
-// A live machine without a driver got none: whoever loaded one later had no specs written.
+// Earlier a live machine without a driver got no units: when a user loaded the driver later, no specs were written.
 TEST(CdiPlan, HasTheUnitsOnALiveMachineWhoseDriverIsNotLoadedYet) {
   const Spec spec(Json{{"folder", "/run/cdi"},
                        {"modes", {"nvml"}},
@@ -145,7 +146,7 @@ TEST(CdiPlan, HasTheUnitsOnALiveMachineWhoseDriverIsNotLoadedYet) {
   ASSERT_TRUE(findings.ok());
   EXPECT_EQ(findings->list().front().status, Finding::Status::warning);
 
-  // Former specs stay while nobody can say what they should be: an error of a plan changes nothing.
+  // The former specs remain while the new ones cannot be determined: an error of a plan changes nothing.
   host.file("/run/cdi/nvidia.com-gpu.yaml", "former\n");
   EXPECT_FALSE(Cdi().plan(spec, *Cdi().detect(spec, host), Inputs()).ok());
   host.file("/run/cdi/other.yaml", "x").module_loaded_now("nvidia");

@@ -30,7 +30,7 @@ const std::string kVersion = "535.261.03";
 const std::string kProgram(
     "\x7f"
     "ELF",
-    4);  // as far as anybody looks
+    4);  // as far as the code follows them
 const std::string kLib = "/usr/lib/x86_64-linux-gnu";
 
 std::string bytes_of(const std::string& path) {
@@ -90,7 +90,7 @@ std::vector<std::string> node_paths(const nvidia::cdi::Edits& edits) {
   return paths;
 }
 
-/// "HOST -> CONTAINER" of each mount.
+/// Returns "HOST -> CONTAINER" of each mount.
 std::vector<std::string> mounts(const nvidia::cdi::Spec& spec) {
   std::vector<std::string> all;
   for (const auto& mount : spec.edits.mounts) all.push_back(mount.host_path + " -> " + mount.container_path);
@@ -167,7 +167,7 @@ TEST(CdiGenerate, GivesTheProgramsBesideTheLibrariesThatTheLinkersCacheNames) {
   EXPECT_THAT(machine.notes, ElementsAre(HasSubstr("containers get no nvidia-smi")));
 }
 
-// As a driver below /usr/local/nvidia has it (580.159.04, with an H200): nvidia-ctk links these as well.
+// The files of a driver below /usr/local/nvidia (580.159.04, with an H200): nvidia-ctk links these too.
 TEST(CdiGenerate, LinksTheShortNameOfALibraryWhoseSonameHasTheVersion) {
   Machine machine;
   machine.host.file(kLib + "/libnvidia-eglcore.so." + kVersion, "no soname");
@@ -264,7 +264,7 @@ TEST(CdiGenerate, InjectsDrmNodesWithTheirLinks) {
   EXPECT_THAT(node_paths(spec->find("1:0")->edits), Not(Contains("/dev/dri/card1")));
 }
 
-/// A machine whose DRM nodes belong to groups, as udev makes them.
+/// A machine whose DRM nodes belong to groups, as udev creates them.
 class GroupedHost final : public Host {
  public:
   GroupedHost(const Host& inner, std::map<std::string, std::uint32_t> groups)
@@ -392,7 +392,7 @@ TEST(CdiGenerate, MakesOneSpecForEachFunctionThatIsThere) {
   EXPECT_THAT(to_text(machine.make().error()), HasSubstr("no device node for gdrcopy"));
 }
 
-// A driver root may be an image, and a device node in it would be opened as root.
+// A driver root may be an image: a device node in it would be opened as root.
 TEST(Soname, OfWhatIsNoFileIsAskedWithoutOpeningIt) {
   slipway::testing::FakeHost host;
   std::filesystem::create_directories(host.root().path() / "usr/lib64");
@@ -421,7 +421,7 @@ TEST(LdCache, HasWhatLdconfigPrints) {
   EXPECT_FALSE(nvidia::parse_ld_cache(bytes.substr(0, 60), "x86_64").ok());
 }
 
-// Of one megabyte it made eleven gigabytes.
+// Earlier one megabyte of input became eleven gigabytes.
 TEST(LdCache, WhoseEntriesShareAPathIsRefused) {
   const std::string path = "/usr/lib/libcuda.so.1" + std::string(100, 'x');
   const std::vector<std::string> paths(3, path);
@@ -447,7 +447,7 @@ TEST(LibrarySearch, FollowsFromTheLinkersCacheWhatCanFit) {
     EXPECT_EQ(found.front().real, "/opt/driver/libcuda.so.535.261.03");
   }
   EXPECT_EQ(search.find("libcuda.so*").front().path, "/opt/driver/libcuda.so.1");
-  // In a usual folder, whichever of its names, it comes before the cache, and once.
+  // A usual folder, under any of its names, comes before the cache, and only once.
   host.file("/usr/lib/x86_64-linux-gnu/libcuda.so.550.90.07", "x").link("/lib", "usr/lib");
   const auto usual = LibrarySearch(host, {}).find("libcuda.so.*.*");
   ASSERT_EQ(usual.size(), 1U);

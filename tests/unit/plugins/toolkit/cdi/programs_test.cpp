@@ -23,15 +23,15 @@ const std::vector<std::string> kNames{"nvidia-smi", "nvidia-debugdump", "nvidia-
                                       "nvidia-cuda-mps-control", "nvidia-cuda-mps-server"};
 const std::vector<std::string> kBesideLib64{"/usr/local/nvidia/lib64"};
 
-/// "REAL -> CONTAINER" of each.
+/// Returns "REAL -> CONTAINER" of each.
 std::vector<std::string> shown(const DriverPrograms& programs) {
   std::vector<std::string> all;
   for (const Found& each : programs.files) all.push_back(each.real + " -> " + each.path);
   return all;
 }
 
-// A machine of a cloud: the driver is in /usr/local/nvidia, and /usr/bin/nvidia-smi a script around it. Containers got
-// the script, and "/usr/local/nvidia/bin/nvidia-smi: not found" from it.
+// A cloud machine: the driver is in /usr/local/nvidia, and /usr/bin/nvidia-smi is a script around it. Earlier
+// containers got the script, and "/usr/local/nvidia/bin/nvidia-smi: not found" from it.
 TEST(DriverPrograms, AreThoseBesideTheLibrariesAndNotTheScriptsAroundThem) {
   FakeHost host;
   for (const char* name :
@@ -81,7 +81,7 @@ TEST(DriverPrograms, AreLookedForInPathAfterTheUsualFolders) {
 TEST(DriverPrograms, OfLibrariesInAFolderOfTheirArchitectureAreInTheUsualPlaces) {
   FakeHost host;
   const std::string store = "/usr/lib/slipway/store/driver/current/userspace";
-  host.file("/usr/lib/nvidia/current/nvidia-smi", kElf, 0755)  // Debian's, behind its alternatives
+  host.file("/usr/lib/nvidia/current/nvidia-smi", kElf, 0755)  // Debian's file, behind its alternatives
       .link("/usr/bin/nvidia-smi", "/etc/alternatives/nvidia-smi")
       .link("/etc/alternatives/nvidia-smi", "/usr/lib/nvidia/current/nvidia-smi")
       .file(store + "/usr/bin/nvidia-debugdump", kElf, 0755)

@@ -50,7 +50,7 @@ TEST(CdiGenerateArguments, ThatAreWrongAreNamed) {
   EXPECT_THAT(to_text(parse({"--feature-flag", "turbo"}, {}).error()), HasSubstr("turbo is not known"));
 }
 
-/// What a tool prints.
+/// Collects the output of a tool.
 class Printed final : public ToolIo {
  public:
   void print(std::string_view text) override { out += text; }

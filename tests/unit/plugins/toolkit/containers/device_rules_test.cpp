@@ -20,8 +20,8 @@ bpf_insn step(int code, int to, int from, int offset, int number) {
   return made;
 }
 
-/// runc's and systemd's form: type, access, major and minor into registers; a block for each rule; at the end the
-/// answer for the rest.
+/// The form of runc and systemd: type, access, major and minor in registers; a block for each rule; at the end the
+/// answer for all other devices.
 DeviceProgram program_for(const std::vector<DeviceNumber>& allowed) {
   DeviceProgram program{step(BPF_LDX | BPF_MEM | BPF_W, 2, 1, 0, 0), step(BPF_ALU | BPF_AND | BPF_K, 2, 0, 0, 0xffff),
                         step(BPF_LDX | BPF_MEM | BPF_W, 3, 1, 0, 0), step(BPF_ALU | BPF_RSH | BPF_K, 3, 0, 0, 16),
@@ -69,7 +69,7 @@ TEST(DeviceRulesTest, AProgramThatDoesSomethingElseIsNotGuessedAt) {
 TEST(DeviceRulesTest, EachOfSeveralProgramsHasToPermit) {
   const DeviceProgram unknown{step(BPF_JMP | BPF_CALL, 0, 0, 0, 1)};
   DeviceRules rules;
-  EXPECT_EQ(rules.allow(kGpu), true);  // a group without programs holds back nothing
+  EXPECT_EQ(rules.allow(kGpu), true);  // a group without programs blocks nothing
   rules.programs = {program_for({kGpu, kNull}), program_for({kNull})};
   EXPECT_EQ(rules.allow(kGpu), false);
   EXPECT_EQ(rules.allow(kNull), true);

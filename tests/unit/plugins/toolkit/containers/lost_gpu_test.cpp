@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Containers that lost their GPU: what doctor says of each cause, on machines whose engines and kernel are folders.
+// Containers that lost their GPU: doctor's finding for each cause, on machines whose engines and kernel are folders.
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -29,7 +29,8 @@ const std::string kTask = "/run/containerd/io.containerd.runtime.v2.task/k8s.io/
 const std::string kTransient = "/run/systemd/transient/" + kScope;
 constexpr unsigned kPid = 4711;
 
-/// A kernel whose containers have the nodes that a test says, and its control groups one program, or none to show.
+/// A kernel whose containers have the nodes that a test sets, and whose control groups have one program, or do not show
+/// it.
 class FakeKernel final : public ContainerKernel {
  public:
   Place place(unsigned pid, std::string_view, const std::string& path) const override {
@@ -51,7 +52,7 @@ Json rule(bool allow, unsigned major, unsigned minor) {
   return {{"allow", allow}, {"type", "c"}, {"major", major}, {"minor", minor}, {"access", "rw"}};
 }
 
-/// As containerd's CRI plugin writes it for a pod's container with a CDI device.
+/// The file that containerd's CRI plugin writes for a pod's container with a CDI device.
 Json cdi_config() {
   return {{"annotations",
            {{"io.kubernetes.cri.sandbox-namespace", "team-a"},
@@ -98,7 +99,7 @@ class LostGpu : public ::testing::Test {
   void rules(const std::string& list) { host_.file("/sys/fs/cgroup/devices" + kGroup + "/devices.list", list); }
   void scope(const std::string& lines) { host_.file(kTransient, "[Scope]\nDevicePolicy=strict\n" + lines); }
 
-  /// A line for each finding.
+  /// Returns a line for each finding.
   std::string found() const {
     Findings findings;
     diagnose_containers(host_, kernel_, findings);
@@ -200,7 +201,7 @@ TEST_F(LostGpu, AContainerThatAsksAndHasNothing) {
   container(config);
   EXPECT_THAT(found(), AllOf(HasSubstr("NVIDIA_VISIBLE_DEVICES=GPU-1"), HasSubstr("did not get it"),
                              HasSubstr("runtimeClassName: nvidia")));
-  config["process"]["env"] = {"NVIDIA_VISIBLE_DEVICES=all"};  // as every CUDA image has it
+  config["process"]["env"] = {"NVIDIA_VISIBLE_DEVICES=all"};  // as in every CUDA image
   container(config);
   EXPECT_EQ(found(), "");
   config["annotations"]["cdi.k8s.io/nvidia-device-plugin_1"] = "nvidia.com/gpu=GPU-1";
@@ -279,11 +280,11 @@ TEST_F(LostGpu, TheProgramsOfCgroup2AreWhatCountsThere) {
   EXPECT_THAT(found(), HasSubstr("something has written the rules anew"));
   scope("DeviceAllow=/dev/char/1:3 rwm\n");
   EXPECT_THAT(found(), HasSubstr("systemd's list for the container's scope does not have it"));
-  kernel_.program = DeviceProgram{answering(1).front()};  // which does not end
+  kernel_.program = DeviceProgram{answering(1).front()};  // without an end
   EXPECT_THAT(found(), AllOf(HasSubstr("does not show the device rules"), Not(HasSubstr("lost-gpu"))));
 }
 
-// No device rules hold them, and a finding about them would be made up.
+// No device rules apply to them, so a finding about them would be false.
 TEST_F(LostGpu, ContainersOfUsersWithoutRootAreCountedAndNothingElse) {
   const std::string mounts = "901 900 0:5 /nvidia0 /dev/nvidia0 rw - devtmpfs udev rw\n";
   host_.file("/run/user/1000/crun/a/status", Json{{"pid", 77}, {"bundle", "/etc/shadow"}}.dump());
@@ -308,7 +309,7 @@ TEST_F(LostGpu, ContainersInVirtualMachinesAreCountedAndNothingElse) {
   EXPECT_THAT(found(), HasSubstr("lost-gpu"));
   host_.without(kTask + "/init.pid");
   EXPECT_EQ(found(), "") << "runc is about to start it";
-  host_.without(kTask + "/shim-binary-path");  // an older containerd, and Kata's shim does not write the other
+  host_.without(kTask + "/shim-binary-path");  // an older containerd; Kata's shim does not write the other file
   EXPECT_THAT(found(), AllOf(HasSubstr(unseen), Not(HasSubstr("lost-gpu"))));
 }
 

@@ -47,11 +47,11 @@ class NriAdjust : public ::testing::Test {
     };
     permit("team-a", "nvidia.com/gpu=*");
   }
-  /// A rule as the settings have it.
+  /// Returns a rule as the settings contain it.
   void permit(const std::string& pod_namespace, const std::string& device) {
     devices_.config.requests.push_back({{pod_namespace}, {device}});
   }
-  /// Kubelet has given these to team-a/train-0/cuda, and there is no rule.
+  /// Kubelet has given these to team-a/train-0/cuda, and no rule is set.
   void kubelet_gave(std::vector<std::string> uuids) {
     devices_.config.requests.clear();
     given_ = std::move(uuids);
@@ -129,7 +129,7 @@ TEST_F(NriAdjust, LeavesContainersAloneThatAskForNothing) {
   EXPECT_EQ(log_, "");
 }
 
-// containerd resolves the CDI devices of a kubelet itself, before it asks plugins.
+// containerd resolves the CDI devices of kubelet itself, before it asks plugins.
 TEST_F(NriAdjust, GivesNothingTwice) {
   auto request = container_with({"NVIDIA_VISIBLE_DEVICES=0"});
   const auto first = give(request);
@@ -165,8 +165,7 @@ TEST_F(NriAdjust, TakesAContainerThatMayWriteToSysfsForAPrivilegedOne) {
   EXPECT_THAT(nodes(request), ElementsAre("/dev/nvidia0"));
 }
 
-// The attacks of somebody who may create a pod, and no more: with a rule that lets everybody have everything they
-// succeed.
+// The attacks of a user who may only create a pod: with a rule that allows everything to everyone, they succeed.
 constexpr const char* kManagementSpec = R"({"cdiVersion": "0.5.0", "kind": "management.nvidia.com/gpu", "devices":
   [{"name": "all", "containerEdits": {"deviceNodes": [{"path": "/dev/nvidia0"}, {"path": "/dev/nvidia-caps/nvidia-cap1"}]}}]})";
 constexpr const char* kNicSpec = R"({"cdiVersion": "0.5.0", "kind": "vendor.com/nic", "devices":
@@ -201,7 +200,7 @@ constexpr const char* kChannelSpec = R"({"cdiVersion": "0.5.0", "kind": "nvidia.
   [{"name": "0", "containerEdits": {"deviceNodes": [{"path": "/dev/channel0"}]}},
    {"name": "1", "containerEdits": {"deviceNodes": [{"path": "/dev/channel1"}]}}]})";
 
-/// A container with an annotation that its pod had not when it was made.
+/// A container with an annotation that its pod did not have when it was created.
 wire::CreateContainerRequest freshly_annotated(const std::string& value) {
   auto request = container_with({});
   add_annotation(*request.mutable_container()->mutable_annotations(), "cdi.k8s.io/x", value);
@@ -209,7 +208,7 @@ wire::CreateContainerRequest freshly_annotated(const std::string& value) {
 }
 
 // The attack: `kubectl annotate pod p cdi.k8s.io/x=nvidia.com/gpu=all` while an init container sleeps. containerd puts
-// `pod_annotations` of the moment into the next container, and shows NRI those with which the pod was made.
+// the current `pod_annotations` into the next container, but shows NRI the annotations from the pod's creation.
 TEST_F(NriAdjust, GivesThePatchOfARunningPodOnlyWhatKubeletGave) {
   folder_.file("cdi/plugin.json", kPluginSpec);
   folder_.file("cdi/management.json", kManagementSpec);
@@ -239,13 +238,13 @@ TEST_F(NriAdjust, GivesWhatADevicePluginsAnnotationNames) {
   EXPECT_THAT(nodes(freshly_annotated("nvidia.com/gpu=GPU-0,nvidia.com/imex-channel=0,nvidia.com/gds=all")),
               ElementsAre("/dev/nvidia0", "/dev/channel0", "/dev/nvidia-fs0"));
   EXPECT_THAT(nodes(freshly_annotated("nvidia.com/imex-channel=1")), IsEmpty()) << "another job's";
-  // An engine with CDI support gives this one by itself, so that it is no reason to refuse the container.
+  // An engine with CDI support injects this device by itself, so the container is not refused for it.
   EXPECT_THAT(nodes(freshly_annotated("vendor.com/nic=0")), IsEmpty());
   kubelet_gave({});
   EXPECT_THAT(nodes(freshly_annotated("nvidia.com/gds=all")), IsEmpty()) << "it goes with a GPU";
 }
 
-// CRI-O copies every annotation of a pod into its containers, containerd those that `pod_annotations` has.
+// CRI-O copies every annotation of a pod into its containers; containerd copies those that `pod_annotations` lists.
 TEST_F(NriAdjust, TakesAnAnnotationForAFreshOneOnlyWhereThePodHasNotTheSame) {
   folder_.file("cdi/gds.json", kGdsSpec);
   kubelet_gave({"GPU-0"});
@@ -304,7 +303,7 @@ TEST_F(NriAdjust, RefusesAMountThatKubeletDidNotGiveWithTheRule) {
   EXPECT_THAT(nodes(request), ElementsAre("/dev/nvidia0"));
 }
 
-// The device plugin with volume-mounts gives a GPU's container its IMEX channel by a mount.
+// The device plugin with volume-mounts gives a GPU's container its IMEX channel through a mount.
 TEST_F(NriAdjust, GivesTheFirstImexChannelByAMountBesideAGpu) {
   folder_.file("cdi/channels.json", kChannelSpec);
   devices_.config.accept_mounts = true;
@@ -320,7 +319,7 @@ TEST_F(NriAdjust, GivesTheFirstImexChannelByAMountBesideAGpu) {
   EXPECT_THAT(to_text(give(request).error()), HasSubstr("nvidia.com/imex-channel=1"));
 }
 
-// A container that kubelet had given a GPU started without it, and nobody noticed.
+// Earlier a container that kubelet had given a GPU started without it, without a message.
 TEST_F(NriAdjust, RefusesWhatADevicePluginWroteWhileKubeletDoesNotAnswer) {
   kubelet_gave({"GPU-0"});
   kubelets_problem_ = "nobody listens";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/plugins/toolkit/nri/engine_side.hpp - what an engine says on NRI's socket, and how it reads the answers.
+// tests/unit/plugins/toolkit/nri/engine_side.hpp - an engine's messages on NRI's socket, and its reading of the
+// answers.
 #pragma once
 
 #include <string>
@@ -46,7 +47,7 @@ inline std::string create(std::uint32_t stream, const wire::CreateContainerReque
   return question(stream, "CreateContainer", request.SerializeAsString());
 }
 
-/// A container of a pod with these variables.
+/// Returns a container of a pod with these variables.
 inline wire::CreateContainerRequest container_with(const std::vector<std::string>& variables) {
   wire::CreateContainerRequest request;
   request.mutable_pod()->set_name("train-0");
@@ -63,7 +64,7 @@ inline void add_annotation(google::protobuf::RepeatedPtrField<wire::TextPair>& a
   pair->set_value(value);
 }
 
-/// The answer in a message.
+/// Returns the answer in a message.
 inline wire::Response response_in(const Message& message) {
   wire::Response response;
   if (message.type != Message::kResponse || !response.ParseFromString(message.payload))
@@ -71,7 +72,7 @@ inline wire::Response response_in(const Message& message) {
   return response;
 }
 
-/// What a container got, out of an answer.
+/// Returns the container's changes from an answer.
 inline wire::ContainerAdjustment adjustment_in(const wire::Response& response) {
   wire::CreateContainerResponse created;
   (void)created.ParseFromString(response.payload());

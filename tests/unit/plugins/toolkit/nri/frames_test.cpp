@@ -22,7 +22,7 @@ std::string chunk(std::uint32_t channel, const std::string& content) {
          content;
 }
 
-/// What a message is on its channel, without chunks.
+/// Returns the bytes of a message on its channel, without chunks.
 std::string bare(const Message& message) {
   std::string content = bytes({0, 0, 0, 0, 0, 0, 0, static_cast<int>(message.stream), message.type, message.flags});
   content[2] = static_cast<char>(message.payload.size() >> 8U);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/plugins/toolkit/nri/grpc_answer.hpp - what a server of gRPC sends for one call: frames of HTTP/2, written
-// by hand (RFC 9113, RFC 7541).
+// tests/unit/plugins/toolkit/nri/grpc_answer.hpp - a gRPC server's bytes for one call: frames of HTTP/2, written by
+// hand (RFC 9113, RFC 7541).
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ inline std::string frame(char type, char flags, std::size_t stream, const std::s
   return big_endian(content.size(), 3) + type + flags + big_endian(stream, 4) + content;
 }
 
-/// Literals without indexing; names and values shorter than 127 bytes.
+/// Literals without indexing; names and values are shorter than 127 bytes.
 inline std::string header_block(const Headers& headers) {
   std::string text;
   for (const auto& [name, value] : headers)
@@ -39,7 +39,7 @@ inline std::string grpc_message(const std::string& content, bool compressed = fa
   return std::string(1, compressed ? '\1' : '\0') + big_endian(content.size(), 4) + content;
 }
 
-/// The body in frames of at most 16 KiB, as HTTP/2 has them where nothing else is agreed.
+/// The body in frames of at most 16 KiB, the HTTP/2 default.
 inline std::string data_frames(const std::string& body) {
   constexpr std::size_t kMostFrame = 16U << 10U;
   std::string text;

@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 
 Result<wire::ContainerAdjustment> nothing(const wire::CreateContainerRequest&) { return wire::ContainerAdjustment(); }
 
-/// The only answer to some bytes.
+/// Returns the only answer to some bytes.
 wire::Response answer_to(Session& session, const std::string& bytes) {
   wire::Response none;
   none.mutable_status()->set_code(-1);

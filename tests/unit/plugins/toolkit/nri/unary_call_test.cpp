@@ -13,7 +13,8 @@
 #include <slipway/root_dir.hpp>
 
 #include "grpc_answer.hpp"
-#include "toolkit/nri/pod_resources.hpp"
+#include "nvidia/kubelet/pod_resources.hpp"
+#include "toolkit/nri/given_devices.hpp"
 
 namespace slipway::nri {
 namespace {
@@ -23,7 +24,7 @@ using nvidia::kubelet::UnaryCall;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// Calls who says that, and nothing more.
+/// Calls a server that sends this, and nothing more.
 Result<std::string> answer_to(const std::string& words, UnaryCall question = {}) {
   int ends[2];
   EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
@@ -109,11 +110,13 @@ TEST(PodResources, AreUuidsOfTheContainersOwnEachOnce) {
   const std::string other = field(1, "example.com/gpu") + field(2, "GPU-3");
   const std::string cuda = field(3, field(1, "cuda") + field(2, gpus) + field(2, mig) + field(2, other));
   const std::string list = field(1, field(1, "train-0") + field(2, "team-a") + cuda);
-  EXPECT_THAT(uuids_in(list, {"team-a", "train-0", "cuda"}).value_or({}), ElementsAre("GPU-1", "MIG-2"));
+  const auto pods = nvidia::kubelet::parse_pods(list);
+  ASSERT_TRUE(pods.ok());
+  EXPECT_THAT(uuids_in(*pods, {"team-a", "train-0", "cuda"}), ElementsAre("GPU-1", "MIG-2"));
   for (const ContainerName& foreign :
        {ContainerName{"team-b", "train-0", "cuda"}, {"team-a", "train-1", "cuda"}, {"team-a", "train-0", "cud"}})
-    EXPECT_THAT(uuids_in(list, foreign).value_or({"an error"}), ::testing::IsEmpty());
-  EXPECT_FALSE(uuids_in("no list", {}));
+    EXPECT_THAT(uuids_in(*pods, foreign), ::testing::IsEmpty());
+  EXPECT_FALSE(nvidia::kubelet::parse_pods("no list"));
 }
 
 }  // namespace

@@ -123,7 +123,7 @@ TEST(Configure, WritesTheDropInBeforeTheFileThatImportsIt) {
   EXPECT_THAT(found->back().lines, ElementsAre(R"(imports = ["/etc/containerd/conf.d/*.toml"])"));
 }
 
-// nvidia-ctk rewrites a drop-in whole, whoever made it.
+// nvidia-ctk rewrites a drop-in completely, also one of another program.
 TEST(Configure, KeepsTheOtherKeysOfADropInThatIsSomebodyElses) {
   FakeHost host = machine();
   host.file("/etc/crio/crio.conf", "");
@@ -162,7 +162,7 @@ TEST(Configure, NeedsARuntimeProgramOrCdi) {
   EXPECT_THAT(by_cdi->front().content, ::testing::Not(HasSubstr("BinaryName")));
 }
 
-// What made the containers before goes on making them, as with the component.
+// The previous low-level runtime goes on creating the containers, as with the component.
 TEST(Configure, KeepsCrunAsTheProgramBehindTheRuntime) {
   FakeHost host = machine();
   host.file(kContainerd, kRuncV2 +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether an image's CUDA compatibility libraries are used, by what a note of theirs says.
+// The use of an image's CUDA compatibility libraries, decided by a note in them.
 #include <gtest/gtest.h>
 
 #include "elf_note.hpp"
@@ -22,7 +22,7 @@ TEST(CudaCompat, IsBetterWhereItsNoteNamesTheHostsDriverAndItIsNewer) {
   EXPECT_TRUE(is_better_cuda(host_with("535.261.03"), compat, "no JSON"));
 }
 
-// A copy of a value that is nested so deeply took more stack than there is: of the hook, which is root.
+// Earlier a copy of a deeply nested value overflowed the stack of the hook, which is root.
 TEST(CudaCompat, HasANoteThatNestsWithoutEndRead) {
   constexpr int kDeep = 400'000;
   const std::string nested = std::string(kDeep, '[') + std::string(kDeep, ']');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the jail of the host's ldconfig allows, in a container's root that makes it take more.
+// The limits of the jail for the host's ldconfig, in a container's root that makes it take more.
 #include "jail.hpp"
 
 #include <cerrno>
@@ -25,16 +25,15 @@ namespace {
 
 using test::TempRoot;
 
-/// Of 256 MiB that it may use.
+/// Out of 256 MiB that it may use.
 Result<std::vector<std::string>> take_memory(std::size_t mebibytes) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < mebibytes; ++i) parts.emplace_back(1U << 20U, 'x');
-  ::usleep(300'000);  // so that whoever looks sees it
+  ::usleep(300'000);  // so that the parent can see it
   return std::vector<std::string>();
 }
 
-/// From now on this process and its children cannot write as little as the number of a process is, so that no group
-/// takes one.
+/// Refuses short writes for this process and its children, so they cannot write a process id to a group.
 void refuse_short_writes() {
   constexpr std::uint32_t kShort = 8;
   const std::uint32_t number = offsetof(seccomp_data, nr);
@@ -50,8 +49,8 @@ void refuse_short_writes() {
     ::_exit(1);
 }
 
-/// The end of a program in the jail, whose preparation takes that much. In a process of its own, which enters new
-/// namespaces.
+/// Returns the end of a program in the jail whose preparation takes that much memory. Runs in a process of its own,
+/// which enters new namespaces.
 std::string jailed(
     std::size_t mebibytes, const std::function<void()>& before = [] {}) {
   const TempRoot root;
@@ -79,7 +78,7 @@ std::string jailed(
   return text;
 }
 
-// An image's files made what reads them take 1.4 GB, before the limit of address space was set.
+// Earlier an image's files made their reader take 1.4 GB, before the limit of address space was set.
 TEST(Jail, EndsWhatTakesMoreMemoryThanItMayHave) {
   if (::geteuid() != 0) GTEST_SKIP() << "the hook runs as root";
   EXPECT_EQ(jailed(16), "went well");
@@ -87,7 +86,7 @@ TEST(Jail, EndsWhatTakesMoreMemoryThanItMayHave) {
   EXPECT_TRUE(take_memory(400).ok()) << "the attack itself does not work";
 }
 
-// A host whose groups take no process lets containers start all the same, and the limit holds.
+// On a host whose groups accept no process, containers still start, and the limit applies.
 TEST(Jail, LooksAtWhatNoGroupTakes) {
   if (::geteuid() != 0) GTEST_SKIP() << "the hook runs as root";
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the hook reads of a linker's configuration that an image brings.
+// The parts of an image's linker configuration that the hook reads.
 #include "ld_conf.hpp"
 
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ TEST(LinkerConfiguration, ThatIsNoFileIsNotEvenOpened) {
   EXPECT_FALSE(pipe.opened());
 }
 
-// An image of a few files made the hook take 1.4 GB.
+// Earlier an image of a few files made the hook take 1.4 GB.
 TEST(LinkerConfiguration, WithoutEndIsNotReadToItsEnd) {
   const TempRoot root;
   std::string includes;
@@ -62,7 +62,7 @@ TEST(LinkerConfiguration, OfTooManyIncludesOrBytesIsReadAsFarAsTheLimit) {
   EXPECT_THAT(configured_folders(root.dir()), ElementsAre("/opt/a"));
 }
 
-// A thousand includes of a folder with very many files: each of them is looked at a thousand times.
+// A thousand includes of a folder with very many files: each of them is matched a thousand times.
 TEST(LinkerConfiguration, OfFoldersWithVeryManyFilesIsReadAsFarAsTheLimit) {
   const TempRoot root;
   std::string includes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a container asks slipway-runtime for, and who may have it.
+// A container's requests to slipway-runtime, and the containers that may make them.
 #include "toolkit/requests/request.hpp"
 
 #include <gmock/gmock.h>
@@ -39,7 +39,7 @@ TEST(Request, OfTheEnvironmentIsIndicesUuidsMigDevicesAndQualifiedNames) {
   EXPECT_THAT(devices_of("runtime.nvidia.com/gpu=1"), ElementsAre("nvidia.com/gpu=1"));
 }
 
-// A megabyte of names in a pod's annotation was compared each with each.
+// Earlier each of the names in a pod's annotation, up to a megabyte, was compared with all others.
 TEST(Request, OfMoreDevicesThanANodeCanHaveIsRefusedAndAnyNumberOfRepetitionsIsOne) {
   std::string repeated = "0";
   std::string many = "0";
@@ -136,7 +136,7 @@ Json in_group(Json bundle, const std::string& cgroup) {
   return bundle;
 }
 
-/// A container of a pod in that namespace, as containerd writes it.
+/// Returns a container of a pod in that namespace, as containerd writes it.
 Json in_namespace(Json bundle, const std::string& name) {
   bundle["annotations"]["io.kubernetes.cri.sandbox-namespace"] = name;
   return in_group(bundle, "kubepods-besteffort-pod1.slice:cri-containerd:8f2a");
@@ -208,8 +208,8 @@ TEST(RequestPolicy, LeavesDevicesOfOtherVendorsToRules) {
   EXPECT_THAT(request_of(attack, config).devices, ElementsAre("vendor.com/nic=0", "nvidia.com/gpu=1"));
 }
 
-// podman copies an image's annotations, and writes its own io.container.manager only where the image has none. What no
-// image writes is the cgroup that the engine puts the container into.
+// podman copies an image's annotations, and writes its own io.container.manager only where the image has none. An image
+// cannot choose the cgroup that the engine puts the container into.
 TEST(RequestPolicy, TakesNoPodsNamespaceFromWhoeverWroteAnAnnotation) {
   const Json pods = in_namespace(bundle_with({}), "team-a");
   for (const char* cgroup : {"kubepods-besteffort-pod1.slice:cri-containerd:8f2a", "/kubepods/burstable/pod1/8f2a",
@@ -232,7 +232,7 @@ TEST(RequestPolicy, TakesNoPodsNamespaceFromWhoeverWroteAnAnnotation) {
   EXPECT_EQ(pod_namespace_of(bundle_with({})), "");
 }
 
-// CRI-O writes kubelet's annotations into every bundle, and gives the devices that they name by itself.
+// CRI-O writes kubelet's annotations into every bundle, and injects the devices that they name by itself.
 TEST(RequestPolicy, StartsContainersWhoseAnnotationOfADevicePluginTheEngineIsThereFor) {
   Json bundle = bundle_with({});
   bundle["annotations"] = {{"cdi.k8s.io/vendor-plugin_1", "vendor.com/nic=0"},
@@ -246,7 +246,8 @@ TEST(RequestPolicy, StartsContainersWhoseAnnotationOfADevicePluginTheEngineIsThe
   EXPECT_FALSE(read_request(bundle, {}, "config.json")) << "no device plugin writes that";
 }
 
-// A pod's author made 2 MB of a journal out of each container that is made, and a rule that somebody may paste.
+// Earlier a pod's author could make each new container write 2 MB to the journal, and a rule that an administrator
+// might paste.
 TEST(RequestPolicy, EchoesLittleOfWhatAContainersAuthorWroteAndNoPatterns) {
   const std::string name(100'000, 'x');
   Config config;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What images require (NVIDIA_REQUIRE_*), and what is known of the machine without NVML.
+// The requirements of images (NVIDIA_REQUIRE_*), and the data about the machine without NVML.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <slipway/testing/temp_dir.hpp>
 
-#include "nvidia/cuda/cuda_support.hpp"
 #include "nvidia/gpu.hpp"
+#include "toolkit/requests/require/cuda_support.hpp"
 #include "toolkit/requests/require/machine.hpp"
 
 namespace slipway::shim {
@@ -22,7 +22,7 @@ const GpuFacts kH100{.name = "the GPU /dev/nvidia0 (0000:65:00.0)",
                      .arch = "9.0",
                      .brands = {"nvidia", "tesla"}};
 
-/// "met", "unknown", or what is wrong.
+/// Returns "met", "unknown", or the problem.
 std::string check(const std::string& expression, const GpuFacts& gpu = kH100) {
   const auto checked = check_requirement({"NVIDIA_REQUIRE_CUDA", expression}, gpu);
   if (!checked) return checked.error().what;
@@ -161,8 +161,8 @@ TEST(MachineFacts, OfAMachineWithoutADriverAreUnknown) {
 }
 
 TEST(MachineFacts, OfProductsAreTheirBrandsAndArchitectures) {
-  using nvidia::brands_of;
-  using nvidia::cuda_of_driver;
+  using shim::brands_of;
+  using shim::cuda_of_driver;
   const auto arch_of = [](std::uint16_t id) { return nvidia::compute_capability_of(id); };
   EXPECT_THAT(brands_of("Tesla V100-SXM2-32GB"), ElementsAre("tesla"));
   EXPECT_THAT(brands_of("NVIDIA GeForce RTX 4090"), ElementsAre("geforce", "geforcertx"));
@@ -192,7 +192,7 @@ TEST(Requirements, AreCheckedForEachGpuUnlessTheSettingsSayOtherwise) {
   EXPECT_THAT(to_text(refused.error()), HasSubstr("NVIDIA_DISABLE_REQUIRE=true"));
   EXPECT_EQ(refused.error().where, "config.json");
   EXPECT_TRUE(check_requirements(wanting("cuda>=12.0"), edits, config, root.path(), "config.json"));
-  // Each GPU took a third of a second, and an engine gives an NRI plugin up after two.
+  // Earlier each GPU took a third of a second, but an engine abandons an NRI plugin after two.
   Request monstrous;
   for (std::size_t i = 0; i < kMostRequirements; ++i)
     monstrous.requirements.push_back({"NVIDIA_REQUIRE_CUDA", "cuda>=" + std::string(kLongestRequirement / 32, '1')});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// slipway-runtime's parts: what an engine asks, its settings, and what becomes of a container's bundle.
+// slipway-runtime's parts: the engine's request, its settings, and the edited bundle of a container.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -120,7 +120,8 @@ std::string all_of(const Config& config) {
          (toolkit::permits(config.requests, "lab", "a.com/b=c") ? "permits" : "");
 }
 
-// docs/nvidia-switches.md says of each of these keys that it counts; SwitchTable.* compares the page with the code.
+// docs/nvidia-switches.md says of each of these keys that it is honoured; SwitchTable.* compares the page with the
+// code.
 TEST(ShimConfig, TakesEachKeyThatTheDocumentationCallsHonoured) {
   std::map<std::string, std::string> values{
       {"accept-nvidia-visible-devices-envvar-when-unprivileged", "false"},
@@ -242,7 +243,7 @@ TEST(ShimSpecs, SayHowOneIsMadeWhereThereIsNone) {
   EXPECT_THAT(one_line("slipway-runtime", made_up.error()), Not(HasSubstr("cdi generate"))) << "somebody pastes it";
 }
 
-// A pod's whole list of names was looked for in each device of the specs, and collected anew for each name.
+// Earlier a pod's complete list of names was searched in each device of the specs, and collected again for each name.
 TEST(ShimSpecs, FindEachOfVeryManyDevices) {
   Specs specs;
   std::string all;
@@ -361,7 +362,8 @@ TEST(BundleEdit, KeepsTheLastOfTwoWithOneNameAtItsPlace) {
             Json::parse(R"([{"destination":"/y","source":"/b"},{"destination":"/x","source":"/c"}])"));
 }
 
-// The paths of a pod's mounts were made normal once for each comparison, and every list searched for every element.
+// Earlier the paths of a pod's mounts were normalised for each comparison, and every list was searched for every
+// element.
 TEST(BundleEdit, HasListsOfSomeThousandElementsAndNoMore) {
   constexpr int kMany = 9'000;
   nvidia::cdi::Edits edits = all_edits();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which folders engines read CDI specs from, and what cdi says where its own is not among them.
+// The folders from which engines read CDI specs, and cdi's message when its own is not among them.
 #include "toolkit/runtime/cdi_folders/cdi_folders.hpp"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ using slipway::testing::FakeHost;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-/// A line for each engine that does not read /run/cdi.
+/// Returns a line for each engine that does not read /run/cdi.
 std::string unread(const FakeHost& host) {
   std::string lines;
   for (const EngineFolders& engine : read_engine_folders(host))
@@ -58,7 +58,7 @@ TEST(CdiFolders, OfCrioAndPodmanAreThoseOfTheirFiles) {
   EXPECT_THAT(unread(host), HasSubstr("podman reads CDI specs from no folder"));
 }
 
-// They were told to read a folder more, which they do not know how to.
+// Earlier these engines were told to read one more folder, which they cannot do.
 TEST(CdiFolders, OfEnginesThatAreTooOldForCdiAreNone) {
   for (const auto& [program, package, old, first] : {std::tuple("containerd", "containerd", "1.6.20", "1.7.0"),
                                                      {"containerd", "containerd.io", "1.6.33", "1.7.27"},
@@ -73,7 +73,7 @@ TEST(CdiFolders, OfEnginesThatAreTooOldForCdiAreNone) {
   }
 }
 
-// podman 5.5 lost /var/run/cdi, and 5.6 has it again.
+// podman 5.5 dropped /var/run/cdi, and 5.6 has it again.
 TEST(CdiFolders, OfPodman55AreOne) {
   for (const auto& [version, one] : {std::pair("5.4.2", false), {"5.5.0+ds1-1", true}, {"5.6.1", false}}) {
     FakeHost host;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of containerd's files is changed, and what is inherited: judged by what containerd itself makes of them.
+// The choice of containerd's file to change, and the inherited keys: judged by containerd itself.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ void expect_settled(FakeHost& host, const Spec& spec = runtime_spec()) {
 
 void containerd(FakeHost& host, const std::string& version) { install(host, "containerd", "containerd.io", version); }
 
-// Each apply added one more import of the drop-in's folder, and failed as a defect of this plugin.
+// Earlier each apply added one more import of the drop-in's folder, and failed as a defect of this plugin.
 TEST(ContainerdFiles, AddTheImportOfTheDropInOnceBesideOtherImports) {
   for (const std::string version : {"1.7.24", "2.0.5", "2.1.5"}) {
     FakeHost host;
@@ -50,7 +50,7 @@ TEST(ContainerdFiles, AddTheImportOfTheDropInOnceBesideOtherImports) {
   }
 }
 
-// The folder's other files came into force with it. Found by random layouts: seed 4 of containerd 2.1.
+// Earlier the folder's other files came into force with it. Found by random layouts: seed 4 of containerd 2.1.
 TEST(ContainerdFiles, AddTheDropInAloneWhereItsFolderHasFilesThatAreNotRead) {
   FakeHost host;
   containerd(host, "2.1.5");
@@ -76,7 +76,7 @@ TEST(ContainerdFiles, AddNoImportOfADropInThatIsImportedByItsName) {
   expect_settled(host, spec);
 }
 
-// containerd 1.7 takes the table of the file that it reads last.
+// containerd 1.7 uses the table of the file that it reads last.
 TEST(ContainerdFiles, RefuseADropInThatALaterFileReplaces) {
   FakeHost host;
   containerd(host, "1.7.24");
@@ -88,7 +88,7 @@ TEST(ContainerdFiles, RefuseADropInThatALaterFileReplaces) {
   EXPECT_EQ(actions_of(host), "merge /etc/containerd/z.toml\n");
 }
 
-// Only what the main file imports was looked at: real containerd 1.7.24 took the nested file's table alone.
+// Earlier only the imports of the main file were read: real containerd 1.7.24 used only the nested file's table.
 TEST(ContainerdFiles, AreReadBreadthFirstThroughNestedImports) {
   FakeHost host;
   containerd(host, "1.7.24");
@@ -113,7 +113,7 @@ TEST(ContainerdFiles, AreReadOnceEachInALoopAndThroughPatternsOfFolders) {
   EXPECT_THAT(read, ::testing::ElementsAre("config.toml", "a.toml", "x/c.toml", "y/c.toml", "b.toml"));
 }
 
-// The drop-in went to /d1, which no containerd since 2.0 reads.
+// Earlier the drop-in was written to /d1, which no containerd since 2.0 reads.
 TEST(ContainerdFiles, OfARelativePatternAreWhereThatContainerdLooks) {
   const std::pair<EngineVersion, std::string> folders[]{{{1, 6, 20}, "/d1"},         {{1, 6, 29}, kFolder + "d1"},
                                                         {{1, 7, 15}, "/d1"},         {{1, 7, 16}, kFolder + "d1"},
@@ -127,8 +127,8 @@ TEST(ContainerdFiles, OfARelativePatternAreWhereThatContainerdLooks) {
   }
 }
 
-// Two files that import their folder by "../conf.d/*.toml" were read without end, under ever longer names; or the path
-// of an edit had ".." in it. Found by random layouts: seeds 14 and 20 of containerd 1.7.
+// Earlier two files that import their folder by "../conf.d/*.toml" were read without end, under ever longer names; or
+// the path of an edit contained "..". Found by random layouts: seeds 14 and 20 of containerd 1.7.
 TEST(ContainerdFiles, OfAPatternThatGoesUpAndDownAgainAreReadOnce) {
   FakeHost host;
   containerd(host, "1.7.24");
@@ -149,7 +149,7 @@ TEST(ContainerdFiles, HaveABoundOnTheirNumber) {
   EXPECT_THAT(to_text(Configuration::read(host, kConfig, {1, 7}).error()), HasSubstr("more than 256 files"));
 }
 
-// containerd 2.1 merges the tables, so runc has SystemdCgroup; the handler got none.
+// containerd 2.1 merges the tables, so runc has SystemdCgroup. Earlier the handler did not get it.
 TEST(ContainerdFiles, GiveTheHandlerWhatAllOfThemTogetherSayOfTheDefaultOne) {
   FakeHost host;
   containerd(host, "2.1.9");
@@ -170,7 +170,7 @@ TEST(ContainerdFiles, GiveTheHandlerWhatAllOfThemTogetherSayOfTheDefaultOne) {
   expect_settled(host);
 }
 
-// 99-nvidia.toml would be read before it, and another handler nvidia counts.
+// 99-nvidia.toml would be read before it, so another handler nvidia would be used.
 TEST(ContainerdFiles, AreChangedWhereALaterOneHasTheHandlerAlready) {
   FakeHost host;
   containerd(host, "2.1.9");
@@ -181,7 +181,7 @@ TEST(ContainerdFiles, AreChangedWhereALaterOneHasTheHandlerAlready) {
   EXPECT_EQ(actions_of(host), "merge /etc/containerd/conf.d/zz.toml\n");
 }
 
-// It inherited from a handler that does not count, and the next plan was another one.
+// Earlier it inherited from a handler that is not used, and the next plan was different.
 TEST(ContainerdFiles, GiveTheHandlerNothingOfATableThatALaterFileReplaces) {
   for (const std::string version : {"1.6.20", "1.7.24"}) {
     FakeHost host;
@@ -210,7 +210,8 @@ TEST(ContainerdFiles, GiveTheHandlerNothingOfATableThatALaterFileReplaces) {
   }
 }
 
-// The stock file of Docker's package of containerd failed the component, and Docker was not configured either.
+// Earlier the standard file of Docker's package of containerd failed the component, and Docker was not configured
+// either.
 TEST(ContainerdFiles, OfDockersPackageSwitchTheCriPluginOffSoOnlyDockerIsConfigured) {
   FakeHost host;
   host.file("/usr/bin/dockerd", "x", 0755).file("/usr/bin/containerd", "x", 0755);
@@ -225,7 +226,7 @@ TEST(ContainerdFiles, OfDockersPackageSwitchTheCriPluginOffSoOnlyDockerIsConfigu
   EXPECT_FALSE(plan->outputs().contains("cdi")) << "no kubelet can use that containerd";
 }
 
-// containerd 2.1.9 takes the plugins' names of version 3 from a file without a version, and ignores those of 1 and 2.
+// containerd 2.1.9 accepts the plugins' names of version 3 from a file without a version, and ignores those of 1 and 2.
 TEST(ContainerdFiles, WithoutAVersionAreOfVersion3ForContainerd2) {
   FakeHost host;
   containerd(host, "2.1.5");
@@ -248,7 +249,7 @@ TEST(ContainerdFiles, WithAVersionThatIsNoNumberAreRefused) {
   EXPECT_EQ(plan.error().where, kConfig + ":2");
 }
 
-// Each of them was read as no `--config`, and another file was made.
+// Earlier each of them was read as if `--config` were missing, and another file was created.
 TEST(ContainerdFiles, AreFoundByTheUnitAsSystemdReadsIt) {
   for (const std::string exec : {
            "ExecStart = /usr/bin/containerd --config /srv/c.toml",
@@ -271,7 +272,7 @@ TEST(ContainerdFiles, AreFoundByTheUnitAsSystemdReadsIt) {
   }
 }
 
-// Flatcar's unit: /etc/containerd/config.toml was made, which its containerd never reads.
+// Flatcar's unit. Earlier /etc/containerd/config.toml was created, which Flatcar's containerd never reads.
 TEST(ContainerdFiles, AreThoseOfTheUnitsEnvironment) {
   FakeHost host;
   containerd(host, "1.7.24");

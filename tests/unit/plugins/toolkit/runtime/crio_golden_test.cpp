@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/plugins/toolkit/runtime/crio_golden_test.cpp - what the component runtime writes for CRI-O, against golden
+// tests/unit/plugins/toolkit/runtime/crio_golden_test.cpp - the component runtime's output for CRI-O, against golden
 // files.
 //
 // Each folder below crio/ is a root with CRI-O's configuration (`root`), the component's section of the spec

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <slipway/service/unit_state.hpp>
+
 #include "engine_socket.hpp"
 #include "runtime_fixture.hpp"
 #include "toolkit/runtime/engine_checks.hpp"
@@ -60,7 +62,7 @@ TEST(RuntimeDaemon, IsReadFromItsUnitWhereNoneRuns) {
   EXPECT_FALSE(read_unit(host, "other.service"));
 }
 
-/// The check of containerd's configuration, as the plan has it.
+/// The check of containerd's configuration in the plan.
 Action config_check(FakeHost& host) {
   be_node(host);
   install(host, "containerd", "containerd", "1.7.24");
@@ -103,24 +105,24 @@ TEST(RuntimeChecks, LeaveAnEngineAloneThatNobodyRuns) {
   EXPECT_TRUE(check_engine(answers, host).value());
   host.directory("/run/containerd");
   { const Fd listening = listen_at(host, kSocket); }  // its end leaves the socket behind
-  const std::vector<std::string> state{"systemctl", "show", "--property=ActiveState", "--value", "containerd.service"};
-  host.answers(state, {0, "inactive\n", "", false});
+  const std::vector<std::string> state = unit_state_command("containerd.service");
+  host.answers(state, {0, "ActiveState=inactive\n", "", false});
   EXPECT_TRUE(check_engine(answers, host).value());
-  host.answers(state, {0, "failed\n", "", false});
+  host.answers(state, {0, "ActiveState=failed\n", "", false});
   EXPECT_FALSE(check_engine(answers, host).value());
 }
 
-/// What verify() says of a containerd that has the runtime class and does not answer.
+/// Returns the text of verify() for a containerd that has the runtime class and does not answer.
 std::string verified(FakeHost& host, const std::string& state) {
   config_check(host);
   const std::string dump = "[plugins.x.containerd.runtimes.nvidia]\nruntime_type = \"x\"\n";
   host.answers({"/usr/bin/containerd", "--config", kConfig, "config", "dump"}, {0, dump, "", false});
-  host.answers({"systemctl", "show", "--property=ActiveState,Job", "containerd.service"}, {0, state, "", false});
+  host.answers(unit_state_command("containerd.service"), {0, state, "", false});
   const auto findings = Runtime().verify(runtime_spec(), host);
   return findings ? canonical(to_json(*findings)) : to_text(findings.error());
 }
 
-// At a boot slipway-boot.service comes before the engines: it failed whenever it had changed containerd's
+// At a boot slipway-boot.service runs before the engines. Earlier it failed whenever it had changed containerd's
 // configuration.
 TEST(RuntimeVerify, AsksNothingOfAnEngineThatSystemdIsAboutToStart) {
   FakeHost host;
@@ -136,7 +138,7 @@ TEST(RuntimeVerify, AsksNothingOfAnEngineWhereABootIsVerified) {
   EXPECT_THAT(verified(host, "ActiveState=activating\nJob=71\n"), Not(HasSubstr("does not answer")));
 }
 
-/// What a plan says and what its change triggers.
+/// Returns the text of a plan and the actions that its change triggers.
 std::string planned(const FakeHost& host) {
   const auto plan = plan_of(host, runtime_spec());
   if (!plan) return to_text(plan.error());
@@ -145,7 +147,8 @@ std::string planned(const FakeHost& host) {
   return text;
 }
 
-// The configuration was changed, and a minute later the apply failed: nobody had restarted the engine.
+// Earlier the configuration was changed, and a minute later the apply failed, because the engine had not been
+// restarted.
 TEST(RuntimeRestart, IsLeftToTheUserWhereThereIsNoSystemdAndThePlanSaysSo) {
   FakeHost host;
   config_check(host);
@@ -157,7 +160,7 @@ TEST(RuntimeRestart, IsLeftToTheUserWhereThereIsNoSystemdAndThePlanSaysSo) {
                 "next start, which is left to you\n");
 }
 
-// The unit that the distribution has was restarted instead, or nothing was.
+// Earlier the distribution's unit was restarted instead, or no unit.
 TEST(RuntimeRestart, IsLeftToTheUserWhoStartedTheEngineByHand) {
   FakeHost host;
   config_check(host);
@@ -168,7 +171,7 @@ TEST(RuntimeRestart, IsLeftToTheUserWhoStartedTheEngineByHand) {
   EXPECT_THAT(planned(host), Not(HasSubstr("restarts")));
 }
 
-// Engines were reconfigured and restarted on machines for which all other components had nothing to do.
+// Earlier engines were reconfigured and restarted on machines where all other components had nothing to do.
 TEST(RuntimeGpus, DecideWhetherThereIsAnythingToDo) {
   FakeHost host;
   config_check(host);
@@ -183,12 +186,12 @@ TEST(RuntimeGpus, DecideWhetherThereIsAnythingToDo) {
   EXPECT_THAT(planned(host), HasSubstr("there is no NVIDIA GPU on the PCI bus"));
 }
 
-/// What snapd writes for the snap's daemon.
+/// The unit that snapd writes for the snap's daemon.
 constexpr const char* kUnitOfSnap = "/etc/systemd/system/snap.docker.dockerd.service";
 constexpr const char* kRunsSnap = "[Service]\nExecStart=/usr/bin/snap run docker.dockerd\n";
 
-// In an image nobody was told of it. On a running machine a runtime was written into its configuration that it cannot
-// start, since it is confined.
+// Earlier, in an image, there was no message about it. On a running machine the configuration got a runtime that the
+// confined snap cannot start.
 TEST(RuntimeDocker, OfASnapIsNamedAndLeftAsItIs) {
   const auto note = ::testing::AllOf(HasSubstr("Docker is here as a snap"), HasSubstr("docker run --runtime nvidia"),
                                      HasSubstr("/var/snap/docker/current/config/daemon.json"));
@@ -218,7 +221,7 @@ TEST(RuntimeDocker, OfASnapIsNamedAndLeftAsItIs) {
   }
 }
 
-// A snap that is stopped made the component fail, though nothing of it is slipway's.
+// Earlier a stopped snap made the component fail, although slipway does not manage it.
 TEST(RuntimeDocker, OfASnapThatDoesNotRunFailsNothing) {
   FakeHost host;
   be_node(host).file(kUnitOfSnap, kRunsSnap).directory("/run");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `slipway doctor` knows of container engines: each pattern is found where it is, and not where it is not.
+// The patterns of `slipway doctor` for container engines: each is found where it is, and only there.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ std::string table(const std::string& name, const std::string& binary) {
   return head + "]\nruntime_type = \"io.containerd.runc.v2\"\n" + head + ".options]\nBinaryName = \"" + binary + "\"\n";
 }
 
-/// A line for each finding: its name and what it says.
+/// Returns a line for each finding: its name and its text.
 std::string found(const FakeHost& host) {
   const auto findings = Runtime().diagnose(runtime_spec(), host);
   if (!findings) return to_text(findings.error());
@@ -42,7 +42,7 @@ TEST_F(RuntimeDiagnose, FindsNothingWhereEverythingIsRight) {
   EXPECT_EQ(found(FakeHost()), "");
 }
 
-// One configuration that could not be read ended the search: nothing was said of the other engines, nor of containers.
+// Earlier one unreadable configuration ended the search: the other engines and the containers were not checked.
 TEST_F(RuntimeDiagnose, GoesOnPastAnEngineWhoseConfigurationIsBroken) {
   containerd("1.7.24");
   host_.file(kConfig, "this is not TOML").file("/usr/bin/dockerd", "x", 0755);
@@ -108,7 +108,7 @@ TEST_F(RuntimeDiagnose, FindsASnapOfDockerThatHasNoRuntimeForGpus) {
   EXPECT_EQ(found(host_), "");
 }
 
-// It ran in each container with NVIDIA_VISIBLE_DEVICES, beside CDI.
+// Earlier it ran in each container with NVIDIA_VISIBLE_DEVICES, beside CDI.
 TEST_F(RuntimeDiagnose, FindsTheHookThatNvidiasOldPackagesHaveLeft) {
   const std::string path = "/usr/share/containers/oci/hooks.d/oci-nvidia-hook.json";
   host_.file(path, R"({"version": "1.0.0", "hook": {"path": "/usr/bin/nvidia-container-toolkit", "args": ["x"]}})");
@@ -130,7 +130,7 @@ TEST_F(RuntimeDiagnose, FindsWhatKeepsDockerFromStarting) {
   EXPECT_EQ(found(host_), "");
 }
 
-/// The findings of verify that fail.
+/// Returns the failing findings of verify.
 std::string failed(const FakeHost& host, const Spec& spec = runtime_spec()) {
   const auto findings = Runtime().verify(spec, host);
   if (!findings) return to_text(findings.error());
@@ -140,7 +140,7 @@ std::string failed(const FakeHost& host, const Spec& spec = runtime_spec()) {
   return lines;
 }
 
-// An image passed whatever was put into it after the apply.
+// Earlier an image passed, whatever was added to it after the apply.
 TEST(RuntimeVerifyOfImage, FailsWhereALaterImportHidesTheRuntimeClass) {
   for (const auto& [version, hides] : {std::pair("1.7.24", true), {"2.1.1", false}}) {
     FakeHost host;

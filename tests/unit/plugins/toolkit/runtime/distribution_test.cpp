@@ -16,7 +16,7 @@ using ::testing::StartsWith;
 const std::string kK3s = "/var/lib/rancher/k3s/agent/etc/containerd";
 const std::string kRke2 = "/var/lib/rancher/rke2/agent/etc/containerd";
 
-/// A running machine whose containerd says its version.
+/// A running machine with this version of containerd.
 void run_containerd(FakeHost& host, const std::string& program, const std::string& version) {
   be_node(host).file(program, "x", 0755);
   host.answers({program, "--version"},
@@ -49,7 +49,7 @@ TEST(RuntimeK3s, PutsAFileIntoTheFolderThatNewerOnesImport) {
   EXPECT_EQ(at_path(handler_in(file, 3), {"options", "SystemdCgroup"}), true) << plan->actions()[1].text("content");
 }
 
-// It was written below /var/lib/rancher/k3s, which that K3s never reads.
+// Earlier it was written below /var/lib/rancher/k3s, which that K3s never reads.
 TEST(RuntimeK3s, IsConfiguredBelowItsDataFolder) {
   const std::string unit = "/etc/systemd/system/k3s.service";
   const std::string planned = "file /mnt/k3s/agent/etc/containerd/config-v3.toml.d/99-nvidia.toml\n";

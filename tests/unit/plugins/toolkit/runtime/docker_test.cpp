@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Docker's configuration: what its file and its flags say together, and what dockerd does not start with.
+// Docker's configuration: its file and its flags together, and the combinations with which dockerd does not start.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ class RuntimeDockerFile : public ::testing::Test {
   Json spec_ = Json::object();
 };
 
-// dockerd 26 did not start: "specified both as a flag and in the configuration file: default-runtime".
+// Earlier dockerd 26 did not start: "specified both as a flag and in the configuration file: default-runtime".
 TEST_F(RuntimeDockerFile, GetsNoDefaultRuntimeThatAFlagSets) {
   flags("--default-runtime=nvidia --add-runtime=nvidia=/usr/bin/slipway-runtime");
   spec_ = {{"set_as_default", true}};
@@ -55,7 +55,7 @@ TEST_F(RuntimeDockerFile, GetsNoRuntimeThatAFlagSets) {
   EXPECT_EQ(planned({{"names", {"gpu"}}}), "merge /etc/docker/daemon.json\n");
 }
 
-// dockerd 20.10 looks for the default runtime of its file in that file alone, and did not start. Found by random
+// dockerd 20.10 looks up its file's default runtime only in that file. Earlier it did not start. Found by random
 // layouts: seed 3 of Docker 20.
 TEST_F(RuntimeDockerFile, GetsTheRuntimeOfAFlagWhereTheFileMakesItTheDefaultOne) {
   for (const auto& [version, in_file] : {std::pair("20.10.24", true), {"26.1.5", false}}) {
@@ -68,7 +68,7 @@ TEST_F(RuntimeDockerFile, GetsTheRuntimeOfAFlagWhereTheFileMakesItTheDefaultOne)
   }
 }
 
-// Amazon Linux: OPTIONS and DOCKER_ADD_RUNTIMES stand in files beside the unit.
+// Amazon Linux: OPTIONS and DOCKER_ADD_RUNTIMES are set in files beside the unit.
 TEST_F(RuntimeDockerFile, KnowsTheFlagsOfTheUnitsEnvironmentFiles) {
   host_.file("/etc/sysconfig/docker",
              "OPTIONS=\"--default-ulimit nofile=32768:65536\"\n"
@@ -86,7 +86,7 @@ TEST_F(RuntimeDockerFile, LeavesCdiToTheFlagThatSwitchesItOn) {
   EXPECT_THAT(planned(), HasSubstr("--feature"));
 }
 
-// dockerd 26 did not start: "cannot configure both path and runtimeType for the same runtime".
+// Earlier dockerd 26 did not start: "cannot configure both path and runtimeType for the same runtime".
 TEST_F(RuntimeDockerFile, KeepsARuntimeOfAnotherKind) {
   host_.file(kDaemonJson, R"({"runtimes": {"nvidia": {"runtimeType": "io.containerd.runsc.v1"}}})");
   EXPECT_THAT(planned(), HasSubstr("the runtime nvidia of Docker is of another kind (it has runtimeType)"));
@@ -107,7 +107,7 @@ TEST_F(RuntimeDockerFile, IsReadWithAByteOrderMarkAndRefusedAsUtf16) {
   EXPECT_THAT(planned(), HasSubstr("convert it to UTF-8"));
 }
 
-// The number ended the plugin as an error of its own, and the lists the program by a signal.
+// Earlier the number ended the plugin with an internal error, and the lists ended the program by a signal.
 TEST_F(RuntimeDockerFile, ThatNobodyCouldReadIsRefusedWithThePlace) {
   host_.file(kDaemonJson, "{\n \"x\": 1e400}");
   EXPECT_THAT(planned(), HasSubstr(kDaemonJson + ":2:"));

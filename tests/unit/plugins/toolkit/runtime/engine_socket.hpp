@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/plugins/toolkit/runtime/engine_socket.hpp - a running engine on a machine for tests: its socket, and what
-// /proc says of it.
+// tests/unit/plugins/toolkit/runtime/engine_socket.hpp - a running engine on a machine for tests: its socket, and its
+// entries in /proc.
 #pragma once
 
 #include <cstring>
@@ -16,7 +16,7 @@
 
 namespace slipway::toolkit {
 
-/// This process listens, so that it is the peer of whoever connects.
+/// This process listens, so it is the peer of every client.
 inline Fd listen_at(const testing::FakeHost& host, const std::string& socket) {
   Fd end(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
@@ -29,7 +29,7 @@ inline Fd listen_at(const testing::FakeHost& host, const std::string& socket) {
   return end;
 }
 
-/// What /proc says of this process.
+/// The contents of /proc for this process.
 inline void be_daemon(testing::FakeHost& host, const std::string& exe, const std::string& command,
                       const std::string& unit) {
   const std::string process = "/proc/" + std::to_string(::getpid());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which program makes containers behind slipway-runtime: the one that made them before, and never a runtime for GPUs.
+// The program that creates containers behind slipway-runtime: the one that created them before, and never a runtime for
+// GPUs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +16,7 @@ using ::testing::HasSubstr;
 const std::string kSettingsFile = "/etc/nvidia-container-runtime/config.toml";
 const std::string kHandlers = "[plugins.\"io.containerd.grpc.v1.cri\".containerd";
 
-/// What is planned for nvidia-container-runtime.runtimes; null: nothing.
+/// Returns the planned value of nvidia-container-runtime.runtimes; null when it is not planned.
 Json runtimes_of(const FakeHost& host, const Json& more = Json::object()) {
   const auto plan = plan_of(host, runtime_spec(more));
   if (!plan) return to_json(plan.error());
@@ -30,7 +31,7 @@ FakeHost with_runtime() {
   return host;
 }
 
-/// As the GPU Operator and EKS nodes have it.
+/// The configuration of GPU Operator and EKS nodes.
 void containerd_of_operator(FakeHost& host, const std::string& program, const std::string& more) {
   install(host, "containerd", "containerd", "1.7.24");
   host.file(kConfig, "version = 2\n" + kHandlers + "]\ndefault_runtime_name = \"nvidia\"\n" + kHandlers +
@@ -38,7 +39,7 @@ void containerd_of_operator(FakeHost& host, const std::string& program, const st
                          ".runtimes.nvidia.options]\nBinaryName = \"" + program + "\"\n" + more);
 }
 
-// slipway-runtime started NVIDIA's runtime, which started itself without end.
+// Earlier slipway-runtime started NVIDIA's runtime, which started itself without end.
 TEST(LowLevelRuntime, IsNeverNvidiasRuntime) {
   for (const std::string program :
        {"/usr/bin/nvidia-container-runtime", "/usr/local/nvidia/toolkit/nvidia-container-runtime.cdi",
@@ -60,7 +61,8 @@ TEST(LowLevelRuntime, IsThatOfTheHandlerRuncWhereTheDefaultOneIsForGpus) {
   EXPECT_EQ(runtimes_of(host), Json({"/opt/bin/runc", "runc", "crun"}));
 }
 
-// Once ours was the default, runc's own program was taken. Found by random layouts: seed 42 of containerd 1.6.
+// Earlier, once slipway's runtime was the default, runc's own program was used. Found by random layouts: seed 42 of
+// containerd 1.6.
 TEST(LowLevelRuntime, StaysTheSameOnceTheDefaultHandlerIsOurs) {
   const Json as_default{{"set_as_default", true}};
   for (const auto& [of_default, expected] :
@@ -116,7 +118,7 @@ TEST(LowLevelRuntime, IsPodmans) {
   EXPECT_EQ(runtimes_of(host), Json({"/usr/local/bin/crun", "runc", "crun"}));
 }
 
-// OpenShift names no path of crun.
+// OpenShift's configuration has no path of crun.
 TEST(LowLevelRuntime, IsCriosHandlerByItsNameWhereItHasNoPath) {
   FakeHost host = with_runtime();
   host.file("/usr/bin/crio", "x", 0755);
@@ -130,7 +132,7 @@ TEST(LowLevelRuntime, IsCriosHandlerByItsNameWhereItHasNoPath) {
                                            "slipway-runtime is not installed"));
 }
 
-// slipway-runtime refused each container of its handler, and nothing said so before.
+// Earlier slipway-runtime refused each container of its handler, without an earlier warning.
 TEST(LowLevelRuntime, SettingsThatAreNoTomlAreAnErrorOfPlanVerifyAndDoctor) {
   FakeHost host = with_runtime();
   install(host, "containerd", "containerd", "1.7.24");

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <slipway/findings.hpp>
+#include <slipway/service/unit_state.hpp>
 
 #include "engine_socket.hpp"
 #include "runtime_fixture.hpp"
@@ -72,7 +73,7 @@ TEST(RuntimeNri, IsOffByDefaultBefore2AndUnknownBefore17) {
   EXPECT_THAT(told(sixteen, nri_spec()), HasSubstr("containerd v1.6.20 has no NRI"));
 }
 
-// A socket that a killed engine left behind is a file like any other.
+// A socket that a killed engine left behind is treated like any other file.
 TEST(RuntimeNri, TakesASocketForOneOnlyWhereSomebodyListens) {
   FakeHost host = machine("2.1.4", true);
   const Fd listening = listen_at(host, kEngineSocket);
@@ -90,7 +91,7 @@ TEST(RuntimeNri, IsNotedWhereNothingRunsThatCouldBeAsked) {
   EXPECT_THAT(told(machine("2.1.4"), nri_spec()), HasSubstr("containerd does not run"));
 }
 
-// The service does nothing with them, and nobody said so.
+// The service ignores them. Earlier there was no message.
 TEST(RuntimeNri, RefusesAndNamesTheSettingsOfTheOtherMode) {
   FakeHost host = machine("2.1.4", true);
   const Fd listening = listen_at(host, kEngineSocket);
@@ -110,7 +111,7 @@ TEST(RuntimeNri, RefusesAndNamesTheSettingsOfTheOtherMode) {
   EXPECT_THAT(text, Not(HasSubstr("runtimes"))) << "the default of NVIDIA's package";
 }
 
-// K3s' own template and a broken configuration are no business of this mode.
+// K3s' own template and a broken configuration do not matter in this mode.
 TEST(RuntimeNri, NeedsNoConfigurationThatCouldBeChanged) {
   FakeHost host = machine("2.1.4", true);
   host.file(kConfig, "this is not TOML");
@@ -175,13 +176,12 @@ TEST(RuntimeNri, IsVerifiedByWhatTheRunningServiceSays) {
 TEST(RuntimeNri, IsNotYetVerifiedWhereSystemdIsAboutToStartEngineAndService) {
   FakeHost host = machine("2.1.4", true);
   for (const char* unit : {"containerd.service", "slipway-runtime.service"})
-    host.answers({"systemctl", "show", "--property=ActiveState,Job", unit},
-                 {0, "ActiveState=inactive\nJob=7\n", "", false});
+    host.answers(unit_state_command(unit), {0, "ActiveState=inactive\nJob=7\n", "", false});
   EXPECT_THAT(verified(host), Not(HasSubstr("\"fail\"")));
   EXPECT_THAT(verified(host), HasSubstr("systemd starts the service later"));
 }
 
-/// Plays who listens: says that to the first who connects, once that one has said something.
+/// Plays a server: sends this text to the first client, after the client has sent something.
 std::jthread says(int listening, const std::string& words) {
   return std::jthread([listening, words] {
     const Fd client(::accept(listening, nullptr, nullptr));
@@ -201,7 +201,7 @@ std::string kubelet_of(const FakeHost& host) {
   return "not looked at";
 }
 
-// A wrong kubelet_root was seen only by pods that started without their GPUs.
+// Earlier a wrong kubelet_root was noticed only by pods that started without their GPUs.
 TEST(RuntimeNri, IsVerifiedByWhetherKubeletIsWhereItIsAsked) {
   const std::string socket = "/pod-resources/kubelet.sock";
   FakeHost host = machine("2.1.4", true);

@@ -65,7 +65,7 @@ std::string replaced(std::string text, const std::string& old, const std::string
   return text;
 }
 
-// A program that writes the file whenever the engine restarts had it restart every few seconds, without end.
+// Earlier a program that writes the file whenever the engine restarts had it restart every few seconds, without end.
 TEST(RuntimeDrift, IsMendedLessAndLessOftenWhereTheFileIsWrittenAgainAndAgain) {
   FakeHost host;
   install(host, "containerd", "containerd", "1.7.24");
@@ -76,7 +76,7 @@ TEST(RuntimeDrift, IsMendedLessAndLessOftenWhereTheFileIsWrittenAgainAndAgain) {
     if (line.starts_with("ExecStartPre=")) script = line.substr(std::string("ExecStartPre=").size());
   ASSERT_THAT(script, HasSubstr("; sleep "));
   const testing::TempDir folder;
-  // As systemd hands it on; the seconds are told, not slept.
+  // In the form in which systemd passes it; the test passes the seconds instead of sleeping.
   script = replaced(replaced(replaced(replaced(script, "$$", "$"), "%%", "%"), "/run/slipway", folder.string()),
                     "; sleep ", "; echo ");
   const auto pause = [&script] { return output_of(script); };

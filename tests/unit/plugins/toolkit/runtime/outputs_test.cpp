@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What deviceplugin is told of kubelet's engine.
+// The data that deviceplugin gets about kubelet's engine.
 #include <gtest/gtest.h>
 
 #include "runtime_fixture.hpp"

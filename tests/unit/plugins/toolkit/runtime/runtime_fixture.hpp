@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/plugins/toolkit/runtime/runtime_fixture.hpp - machines with container engines, and what the component
-// runtime plans there.
+// tests/unit/plugins/toolkit/runtime/runtime_fixture.hpp - machines with container engines, and the plan of the
+// component runtime there.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace slipway::toolkit {
 
 inline const std::string kConfig = "/etc/containerd/config.toml";
 
-/// The section as the core hands it on: only what a spec says, and the manifest's defaults.
+/// The section as the core passes it: only the keys of a spec, and the manifest's defaults.
 inline Spec runtime_spec(const Json& more = Json::object()) {
   Json section{{"runtime_path", "auto"}, {"env", Json::object()}};
   section.update(more);
@@ -30,7 +30,7 @@ inline testing::FakeHost& be_node(testing::FakeHost& host) {
       .pci({.address = "0000:65:00.0", .vendor = 0x10de, .device = 0x2330, .device_class = 0x030200});
 }
 
-/// dpkg's list says which version of which package is installed.
+/// dpkg's list has the version of each installed package.
 inline void install(testing::FakeHost& host, const std::string& program, const std::string& package,
                     const std::string& version) {
   host.file("/usr/bin/" + program, "x", 0755);
@@ -45,7 +45,7 @@ inline Result<Plan> plan_of(const testing::FakeHost& host, const Spec& spec) {
   return runtime.plan(spec, facts, inputs);
 }
 
-/// The actions of a plan, a line each, or its error.
+/// Returns the actions of a plan, one line each, or its error.
 inline std::string actions_of(const testing::FakeHost& host, const Spec& spec = runtime_spec()) {
   const auto plan = plan_of(host, spec);
   if (!plan) return to_text(plan.error());
@@ -55,7 +55,7 @@ inline std::string actions_of(const testing::FakeHost& host, const Spec& spec = 
   return text;
 }
 
-/// Does to the host's files what a plan says, as the core does it.
+/// Changes the host's files as the plan requires, like the core.
 inline void carry_out_files(testing::FakeHost& host, const Plan& plan) {
   for (const Action& action : plan.actions()) {
     if (action.kind() == "file") host.file(action.target(), action.text("content"));
@@ -66,14 +66,14 @@ inline void carry_out_files(testing::FakeHost& host, const Plan& plan) {
   }
 }
 
-/// What the only action of a plan sets.
+/// Returns the keys that the only action of a plan sets.
 inline Json set_of(const testing::FakeHost& host, const Spec& spec) {
   const auto plan = plan_of(host, spec);
   if (!plan || plan->actions().size() != 1) return plan ? Json(testing::summary(*plan)) : to_json(plan.error());
   return plan->actions().front().value("set");
 }
 
-/// What the only file of a plan says, behind our first line.
+/// Returns the only file of a plan, without our first line.
 inline Json file_of(const testing::FakeHost& host, const Spec& spec) {
   const auto plan = plan_of(host, spec);
   if (!plan || plan->actions().size() != 1) return plan ? Json(testing::summary(*plan)) : to_json(plan.error());

@@ -56,7 +56,7 @@ TEST(RuntimeContainerd, ChangesTheImportedFileThatHasTheCriPlugin) {
   EXPECT_EQ(plan->actions()[0].value("triggers"), Json({"restart:containerd.service"}));
 }
 
-// containerd 1.6 and 1.7 have no CRI any more once a file names a handler and not the default one, runc.
+// containerd 1.6 and 1.7 lose CRI when a file names a handler but not the default one, runc.
 TEST(RuntimeContainerd, NamesRuncBesideItsOwnHandlersWhereNoOtherIsNamed) {
   FakeHost host;
   install(host, "containerd", "containerd", "1.7.24");
@@ -115,8 +115,8 @@ TEST(RuntimeContainerd, TakesTheWholeTableAlongIntoADropInOfAnOlderOne) {
   EXPECT_EQ(at_path(cri, {"containerd", "runtimes", "nvidia", "runtime_type"}), "r");
 }
 
-// The import was planned only as long as it was not there: an apply then ended as a defect of this plugin, and the
-// next one would have taken it out again.
+// Earlier the import was planned only while it was missing: an apply then ended as a defect of this plugin, and the
+// next one would have removed it again.
 TEST(RuntimeContainerd, GoesOnPlanningTheImportOfItsDropIn) {
   for (const std::string top : {"", "version = 2\n"}) {
     FakeHost host;
@@ -176,7 +176,8 @@ TEST(RuntimeContainerd, PlansTheSameOnceItsActionsHold) {
   EXPECT_EQ(set_of(host, spec), set);
 }
 
-// Kata's type was inherited beside a BinaryName that Kata's shim does not know: GPU containers became virtual machines.
+// Earlier Kata's type was inherited beside a BinaryName that Kata's shim does not support: GPU containers became
+// virtual machines.
 TEST(RuntimeContainerd, InheritsNothingFromADefaultHandlerOfAnotherKind) {
   FakeHost host;
   install(host, "containerd", "containerd", "1.7.24");
@@ -260,7 +261,7 @@ TEST(RuntimeDocker, HasNothingWrittenWhereCdiIsOnByItself) {
       (Json{{"runtimes", {{"nvidia", {{"args", Json::array()}, {"path", "/usr/bin/nvidia-container-runtime"}}}}}}));
 }
 
-// A look at the machine by an ordinary user left /tmp/podman-run-UID and /tmp/containers-user-UID behind.
+// Earlier a check of the machine by an ordinary user left /tmp/podman-run-UID and /tmp/containers-user-UID behind.
 TEST(RuntimePodman, IsNotRunWhereTheListOfPackagesHasItsVersion) {
   FakeHost host;
   be_node(host);
@@ -296,7 +297,7 @@ TEST(RuntimeLowLevel, StaysTheProgramThatTheDefaultHandlerStarted) {
   const Json set = plan->actions().back().value("set");
   EXPECT_EQ(at_path(set, {"nvidia-container-runtime", "runtimes"}), Json({"/opt/runc", "runc", "crun"}));
 
-  // Once both hold, the default handler is ours and no longer says what was there before.
+  // When both are true, the default handler is ours and no longer shows the previous one.
   Json config = parse_toml(host.read(kConfig).value(), kConfig).value();
   config.merge_patch(plan->actions().front().value("set"));
   host.file(kConfig, to_toml(config));
@@ -333,7 +334,7 @@ TEST(Toml, IsWrittenSoThatItReadsAsTheSame) {
   EXPECT_EQ(parse_toml(to_toml(value), "t").value(), value) << to_toml(value);
 }
 
-// A fuzzer's find: toml++ asserted that a key follows the bracket.
+// Found by a fuzzer: toml++ asserted that a key follows the bracket.
 TEST(Toml, ThatHasNoKeyInAHeaderIsReported) {
   for (const char* text : {"[\r\n 3]}\r\n", "[ =]\n", "[[:{]]\n", "a.= 1\n"})
     EXPECT_THAT(to_text(parse_toml(text, "/c.toml").error()), HasSubstr("it is not TOML")) << text;

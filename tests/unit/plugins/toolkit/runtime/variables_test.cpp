@@ -12,7 +12,7 @@ using testing::FakeHost;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// The machine of containerd 1.7, with slipway-runtime.
+/// Returns the machine of containerd 1.7, with slipway-runtime.
 FakeHost node() {
   FakeHost host;
   be_node(host);
@@ -122,7 +122,7 @@ TEST(RuntimeVariables, HaveThePlanTellWhatConfigTomlSaysInVain) {
   EXPECT_THAT(text, Not(HasSubstr("ldconfig")));
 }
 
-// slipway-runtime refuses every container then, while plan, verify and doctor were content.
+// Earlier slipway-runtime refused every container then, while plan, verify and doctor passed.
 TEST(RuntimeVariables, HaveThePlanRefuseAConfigTomlThatSlipwayRuntimeCannotRead) {
   FakeHost host = node();
   const std::string path = "/etc/nvidia-container-runtime/config.toml";
@@ -139,7 +139,7 @@ TEST(RuntimeVariables, HaveThePlanRefuseAConfigTomlThatSlipwayRuntimeCannotRead)
       << "the plan puts it right";
 }
 
-// What the file said of jit-cdi was called idle by the plan that switched jit-cdi on, and the other way round.
+// Earlier the plan that switched jit-cdi on reported the file's jit-cdi keys as unused, and the other way round.
 TEST(RuntimeVariables, HaveThePlanJudgeConfigTomlAsThePlanMakesIt) {
   FakeHost host = node();
   const std::string flags = "[nvidia-container-runtime.modes.jit-cdi]\nnvcdi-feature-flags = [\"x\"]\n";
