@@ -46,7 +46,7 @@ Status check_link(const RootDir& root, const std::string& path) {
   if ((folder.st_mode & S_IWOTH) == 0 || link.st_uid == folder.st_uid || link.st_uid == ::geteuid()) return {};
   return Error{ErrorCode::denied,
                path + " is a link that user " + std::to_string(link.st_uid) +
-                   " made in a folder in which everybody may write: it is not followed",
+                   " made in a folder in which all users may write: it is not followed",
                path,
                "remove the link, or name a file in a folder of root's",
                {}};

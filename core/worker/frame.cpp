@@ -51,7 +51,7 @@ Result<std::optional<Json>> FrameReader::next() {
   if (nests_too_deep(text)) return broken("a message of more than " + std::to_string(kMaxJsonDepth) + " levels");
   Json message = Json::parse(text, nullptr, false);
   if (!message.is_object() || !message.contains("type") || !message["type"].is_string())
-    return broken("a message that is none: " + std::string(text.substr(0, 80)));
+    return broken("an invalid message: " + std::string(text.substr(0, 80)));
   begin_ += kHead + length;
   return std::optional<Json>(std::move(message));
 }

@@ -25,7 +25,7 @@ Result<std::vector<std::string>> options_of(const Spec& spec) {
                        text.find_first_of(" \t\n\"'#") == std::string::npos;
     if (!plain)
       return Error{ErrorCode::invalid,
-                   "'" + name + "' is not an option that modprobe.d(5) could hold, or its value is none",
+                   "'" + name + "' cannot be written to modprobe.d(5): the name or the value is invalid",
                    "spec.components.rocm.options." + name,
                    "write it as `modinfo -p amdgpu` lists it: noretry: 0",
                    {}};

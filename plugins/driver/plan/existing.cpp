@@ -79,7 +79,8 @@ Result<Plan> plan_existing(const Settings& settings, const HostFacts& facts, con
   if (!settings.parameters.empty())
     plan.note("existing: keep: the parameters are not applied, they belong to its owner");
   if (facts.kernels_chosen)
-    plan.note("existing: keep: no kernel gets modules from slipway, whichever were chosen; they are its owner's");
+    plan.note(
+        "existing: keep: the chosen kernels get no modules from slipway; the modules belong to the driver's owner");
   if (const auto fault = fabric_manager_fault(facts, *versions.begin()); !fault.empty())
     plan.note(fmt::format("{}: {}", fault, fabric_manager_remedy(*versions.begin())));
   add_live_actions(settings, facts, target, *versions.begin(), plan);

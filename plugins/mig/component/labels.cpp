@@ -69,7 +69,7 @@ Result<std::optional<std::string>> config_of_labels(std::string_view text, const
     const std::string_view value = without_quotes(line.substr(equals + 1));
     if (value.empty()) continue;
     if (!is_label_value(value))
-      return wrong("the value of nvidia.com/mig.config is none that a label can have", file, number);
+      return wrong("the value of nvidia.com/mig.config is not a valid label value", file, number);
     config = std::string(value);
   }
   return config;

@@ -57,11 +57,11 @@ class Checkpoint {
     const auto gpu = std::ranges::find(gpus_, uuid, &Gpu::uuid);
     const auto lost = std::ranges::find(gpus_, true, &Gpu::lost);
     if (gpu == gpus_.end() && lost != gpus_.end())
-      return Error{.code = ErrorCode::not_found,
-                   .what = "the GPU " + uuid + " of the checkpoint is none that the driver can reach, and " +
-                           lost->text() + " is lost",
-                   .where = file_,
-                   .next = "reset that GPU or reboot, or take the entry out of the file"};
+      return Error{
+          .code = ErrorCode::not_found,
+          .what = "the driver cannot reach the GPU " + uuid + " of the checkpoint, and " + lost->text() + " is lost",
+          .where = file_,
+          .next = "reset that GPU or reboot, or take the entry out of the file"};
     if (gpu == gpus_.end())
       return Error{.code = ErrorCode::not_found,
                    .what = "the GPU " + uuid + " of the checkpoint is not on this machine",

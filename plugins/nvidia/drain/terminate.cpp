@@ -67,7 +67,7 @@ std::string open_target(const DeviceHolder& holder, const OwnProcesses& own, Dri
   if (!here || holder.process.start == 0) return "it is not a process that slipway can see on this machine";
   if (here->start != holder.process.start) return {};  // another process has its pid now
   if (!users.contains(holder))
-    return "NVML does not list it and it runs nothing of the driver: it only has the device open, which anybody may "
+    return "NVML does not list it and it runs nothing of the driver: it only has the device open, which any user may "
            "have sent it";
   targets.push_back({holder, std::move(pidfd)});
   return send(targets.back(), 0) ? std::string() : "it may not be ended by this user";

@@ -30,7 +30,7 @@ Result<HostNode> read_host_node(const std::string& path) {
   if (S_ISBLK(info.st_mode)) node.type = "b";
   if (S_ISFIFO(info.st_mode)) node.type = "p";
   if (node.type.empty())
-    return Error{ErrorCode::invalid, path + ", which the CDI spec has for a device node, is none", path, kRenew, {}};
+    return Error{ErrorCode::invalid, path + ", a device node by the CDI spec, is not a device node", path, kRenew, {}};
   if (node.type != "p") {
     node.major = static_cast<std::int64_t>(major(info.st_rdev));
     node.minor = static_cast<std::int64_t>(minor(info.st_rdev));

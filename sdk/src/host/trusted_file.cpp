@@ -20,7 +20,7 @@ namespace {
 Status check_unreadable_for_others(mode_t mode, std::string_view path) {
   if ((mode & S_IROTH) == 0) return {};
   return Error{.code = ErrorCode::denied,
-               .what = "everybody can read the secret in " + std::string(path),
+               .what = "all users can read the secret in " + std::string(path),
                .where = std::string(path),
                .next = "`chmod o-rwx " + std::string(path) + "`"};
 }
@@ -51,7 +51,7 @@ Status check_opened(int fd, std::string_view path) {
   if (is_trusted_owner(info.st_uid) && (info.st_mode & S_IWOTH) == 0) return {};
   return Error{.code = ErrorCode::denied,
                .what = std::string(path) + " belongs to user " + std::to_string(info.st_uid) +
-                       " or can be written by everybody, so what it says is not believed",
+                       " or can be written by all users, so its content is not used",
                .where = std::string(path),
                .next = "give it to root (`chown root`), in a folder that only root can write"};
 }

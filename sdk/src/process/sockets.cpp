@@ -33,11 +33,12 @@ Result<std::vector<Fd>> take_systemd_sockets() {
   for (const char* name : {"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"}) ::unsetenv(name);
   if (!ours) return sockets;
   if (!count || *count > kMostSockets)
-    return Error{ErrorCode::invalid,
-                 "systemd hands over a number of sockets that is none, or more than " + std::to_string(kMostSockets),
-                 "environment variable LISTEN_FDS",
-                 "look for further sockets in `systemctl show -p TriggeredBy` of the unit",
-                 {}};
+    return Error{
+        ErrorCode::invalid,
+        "systemd passed an invalid number of sockets (LISTEN_FDS), or more than " + std::to_string(kMostSockets),
+        "environment variable LISTEN_FDS",
+        "look for further sockets in `systemctl show -p TriggeredBy` of the unit",
+        {}};
   for (std::size_t i = 0; i < *count; ++i) {
     SLIPWAY_TRY(socket, moved_up(Fd(kFirst + static_cast<int>(i))));
     sockets.push_back(std::move(socket));

@@ -82,7 +82,7 @@ std::string action_difference(const Json& before, const Json& after) {
   Json other = after;
   std::vector<std::string> changes;
   if ((is_private(one) || is_private(other)) && one.value("content", "") != other.value("content", ""))
-    changes.emplace_back("content: not equal (not shown, as not everybody may read the file)");
+    changes.emplace_back("content: not equal (not shown, since only some users may read the file)");
   for (Json* side : {&one, &other})
     if (!changes.empty()) side->erase("content");
   compare("", one, other, changes);

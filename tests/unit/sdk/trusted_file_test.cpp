@@ -90,7 +90,7 @@ TEST_F(TrustedFile, OfAHostMayNotBeOpenToItsGroup) {
 TEST_F(TrustedFile, ThatIsASecretMayNotBeReadByEverybody) {
   const Result<std::string> open = read_private(root(), "/etc/link", kLimit);
   ASSERT_FALSE(open);
-  EXPECT_THAT(open.error().what, HasSubstr("everybody can read the secret in /etc/link"));
+  EXPECT_THAT(open.error().what, HasSubstr("all users can read the secret in /etc/link"));
   EXPECT_EQ(check_private(host_, "/etc/link").error().code, ErrorCode::denied);
   ASSERT_EQ(::chmod((host_.root_folder() + "/etc/x/file").c_str(), 0640), 0);
   EXPECT_EQ(read_private(root(), "/etc/link", kLimit).value_or(""), "text");

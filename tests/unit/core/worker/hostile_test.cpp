@@ -134,7 +134,7 @@ TEST_F(Hostile, AClosedConnectionIsTold) {
 }
 
 TEST_F(Hostile, BrokenFramesAreTold) {
-  expect_defect(provoke("detect", "rubbish"), "a message that is none: hello");
+  expect_defect(provoke("detect", "rubbish"), "an invalid message: hello");
   expect_defect(provoke("detect", "too long"), "a message of 4294967295 bytes");
   expect_defect(provoke("detect", "too deep"), "more than 200 levels");
   expect_defect(provoke("detect", "half a frame"), "by itself, with status 0");
