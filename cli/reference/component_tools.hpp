@@ -13,7 +13,7 @@ struct ComponentTool {
   std::string component;
   std::string name;
   std::string purpose;
-  std::vector<CommandOption> options;  ///< without their help
+  std::vector<CommandOption> options;  ///< those that its help names
 };
 
 /// Asks the plugins; one that does not answer has none. @param component  only its tools; empty: those of all

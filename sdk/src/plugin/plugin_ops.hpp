@@ -7,6 +7,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include <slipway/abi.h>
 
@@ -34,6 +35,11 @@ Status run_service(const std::string& component, Service& service, const Spec& s
 Status quiesce_service(const std::string& component);
 Status resume_service(const std::string& component);
 Status stop_service(const std::string& component, bool runs_again);
+
+/// The reply to "tools".
+Json tools_to_json(const std::vector<ToolInfo>& tools);
+/// What the request "tool" has of a command line.
+CommandWords words_from_json(const Json& request);
 
 /// A message to slipway that has no answer worth waiting for ("log", "ready").
 void tell_slipway(const slipway_services& services, const char* op, const Json& message);
