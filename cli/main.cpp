@@ -7,6 +7,7 @@
 
 #include <slipway/text.hpp>
 
+#include "base/command_line/read_words.hpp"
 #include "base/write/standard_output.hpp"
 #include "cli/command.hpp"
 #include "cli/front/option_table.hpp"
@@ -120,7 +121,7 @@ Error no_such_verb(const Command& command, const std::vector<std::string>& words
 
 Result<int> run_command(const Command& command, const std::vector<std::string>& words) {
   if (!command.verbs.empty()) {
-    if (!words.empty() && asks_for_help({words.front()})) return print(verbs_help(command)), kExitDone;
+    if (!words.empty() && command_line::asks_for_help({words.front()})) return print(verbs_help(command)), kExitDone;
     const Command* const verb = words.empty() ? nullptr : find_command(command.verbs, words.front());
     if (verb == nullptr) return no_such_verb(command, words);
     return run_command(*verb, {words.begin() + 1, words.end()});

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdlib>
 
 #include <unistd.h>
 
 #include <slipway/text.hpp>
 
+#include "base/command_line/read_words.hpp"
+#include "base/command_line/tools.hpp"
 #include "base/log/lines.hpp"
 #include "cli/command.hpp"
 #include "cli/front/handover.hpp"
@@ -15,35 +18,17 @@ namespace slipway::core {
 
 namespace {
 
-/// Removes "--NAME VALUE" and "--NAME=VALUE" from the words. @return the last value; empty: not given
-Result<std::string> take_option(const std::string& name, std::vector<std::string>& words) {
-  std::string value;
-  for (std::size_t i = 0; i < words.size();) {
-    if (words[i].starts_with(name + "=")) {
-      value = words[i].substr(name.size() + 1);
-      words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
-    } else if (words[i] == name) {
-      if (i + 1 == words.size())
-        return Error{ErrorCode::usage, name + " needs a value", "command line", "`slipway --help`", {}};
-      value = words[i + 1];
-      const auto at = words.begin() + static_cast<std::ptrdiff_t>(i);
-      words.erase(at, at + 2);
-    } else {
-      ++i;
-    }
-  }
-  return value;
-}
-
 /// Rewrites a descriptor that a shell has opened for the command (`-f <(…)`) to a name that the worker can open as
 /// well.
-void name_own_descriptors(std::vector<std::string>& words) {
+void name_own_descriptor(std::string& word) {
   constexpr std::string_view kOwn = "/dev/fd/";
-  for (std::string& word : words) {
-    const std::size_t value = word.starts_with("--") && word.find('=') != std::string::npos ? word.find('=') + 1 : 0;
-    if (std::string_view(word).substr(value).starts_with(kOwn))
-      word.replace(value, kOwn.size(), "/proc/" + std::to_string(::getpid()) + "/fd/");
-  }
+  if (word.starts_with(kOwn)) word.replace(0, kOwn.size(), "/proc/" + std::to_string(::getpid()) + "/fd/");
+}
+
+void name_own_descriptors(CommandWords& words) {
+  for (auto& [option, values] : words.values)
+    for (std::string& value : values) name_own_descriptor(value);
+  for (std::string& word : words.arguments) name_own_descriptor(word);
 }
 
 /// Executes the program that is this tool.
@@ -67,10 +52,11 @@ std::string text_without_tools(const Manifest& component) {
   return text;
 }
 
-Result<int> without_tools(const Manifest& component, const std::vector<std::string>& words) {
-  if (words.empty() || asks_for_help(words)) {
+/// @param words  those that are not options
+Result<int> without_tools(const Manifest& component, const std::vector<std::string>& words, bool help) {
+  if (words.empty() || help) {
     print(text_without_tools(component));
-    return words.empty() ? kExitUsage : kExitDone;
+    return help ? kExitDone : kExitUsage;
   }
   std::vector<std::string> tools;
   for (const auto& [tool, program] : component.tool_programs) tools.push_back(tool);
@@ -81,39 +67,73 @@ Result<int> without_tools(const Manifest& component, const std::vector<std::stri
                {}};
 }
 
+/// slipway's own options for a tool. With --sim, --root is where the simulated machine lives, and not the tool's own.
+std::vector<CommandOption> own_options(const ToolInfo* tool, bool simulated) {
+  std::vector<CommandOption> own = command_line::options_for_tools();
+  const bool has_root = tool != nullptr && std::ranges::count(tool->line.options, "root", &CommandOption::name) != 0;
+  if (simulated && !has_root) own.push_back({.name = "root", .value = "DIR"});
+  return own;
+}
+
+/// What the tool is given of the words, which have its own name among them.
+Result<CommandWords> read_tool(const ToolInfo& tool, std::vector<std::string> words, bool simulated) {
+  words.erase(std::ranges::find(words, tool.name));
+  const std::vector<CommandOption> own = own_options(&tool, simulated);
+  SLIPWAY_TRY(line, command_line::with_options(tool, own));
+  SLIPWAY_TRY(read, command_line::read_words(line, words));
+  for (const CommandOption& option : own) read.values.erase(option.name);
+  if (simulated) read.values.erase("root");
+  name_own_descriptors(read);
+  return read;
+}
+
+/// Asks the plugin for the tool's table, reads the words by it, and runs the tool.
+Result<int> run_in(Session& session, const std::string& component, const std::vector<std::string>& words,
+                   const CommandWords& found) {
+  SLIPWAY_TRY(reply, session.call(component, "tools", Json::object(), kDetectLimit));
+  SLIPWAY_TRY(tools, command_line::tools_from_json(component, reply));
+  if (found.arguments.empty()) {
+    const CommandTable line{
+        .call = "slipway " + component, .usage = "TOOL [options]", .options = own_options(nullptr, true)};
+    SLIPWAY_CHECK(command_line::read_words(line, words));
+    print(printable(command_line::tools_text(component, tools), true));
+    return found.flag("help") ? kExitDone : kExitUsage;
+  }
+  SLIPWAY_TRY(tool, command_line::find_tool(component, tools, found.arguments.front()));
+  const bool simulated = !found.text("sim").empty();
+  SLIPWAY_TRY(read, read_tool(tool, words, simulated));
+  if (read.help) {
+    print(printable(command_line::tool_text(tool), true));
+    return kExitDone;
+  }
+  HostConfig host = session.host_config();
+  if (!simulated) host.live = host_of_tools().live;
+  Json request = command_line::tool_request(tool.name, read);
+  request.update({{"spec", Json::object()}, {"host", to_json(host)}});
+  SLIPWAY_TRY(ended, session.call(component, "tool", request, kTransferLimit));
+  return ended.is_object() ? ended.value("exit", int{kExitError}) : int{kExitError};
+}
+
 }  // namespace
 
 Result<int> run_tool(const Manifest& manifest, const std::vector<std::string>& words) {
   if (!words.empty())  // such a program handles all options itself, and writes no log of slipway
     if (const auto program = manifest.tool_programs.find(words.front()); program != manifest.tool_programs.end())
       return become_tool(program->second, words);
-  std::vector<std::string> rest = words;
-  const bool verbose =
-      std::erase_if(rest, [](const std::string& word) { return word == "-v" || word == "--verbose"; }) > 0;
-  SLIPWAY_TRY(log_format, take_option("--log-format", rest));
-  SLIPWAY_TRY(log, read_log_settings(log_format, verbose, std::getenv("SLIPWAY_LOG")));
-  if (!manifest.has_tools) return without_tools(manifest, rest);
+  // The plugin has the tool's table. What it takes to ask the plugin has to be known before.
+  const CommandWords found = command_line::find_options(own_options(nullptr, true), words);
+  SLIPWAY_TRY(log, read_log_settings(found.text("log-format"), found.flag("verbose"), std::getenv("SLIPWAY_LOG")));
+  if (!manifest.has_tools) return without_tools(manifest, found.arguments, found.flag("help"));
   TerminalUi ui(log, false);
   SessionOptions options;
-  SLIPWAY_TRY(sim, take_option("--sim", rest));
-  options.sim = sim;
-  if (!options.sim.empty()) {  // then --root is the folder of the simulated machine, not an option of the tool
-    SLIPWAY_TRY(root, take_option("--root", rest));
-    if (!root.empty()) options.root = root;
-  }
+  options.sim = found.text("sim");
+  if (!options.sim.empty()) options.root = found.text("root", options.root);
   SLIPWAY_TRY(session, Session::open(options, ui));
   session->hands_input_on = true;
   session->tool_output = [](const std::string& text) { print(printable(text, true)); };
-  const bool named = !rest.empty();
-  const std::string tool = named ? rest.front() : "--help";
-  if (named) rest.erase(rest.begin());
-  name_own_descriptors(rest);
-  HostConfig host = session->host_config();
-  if (options.sim.empty()) host.live = host_of_tools().live;
-  const Json request{{"tool", tool}, {"arguments", rest}, {"spec", Json::object()}, {"host", to_json(host)}};
-  auto reply = session->call(manifest.component, "tool", request, kTransferLimit);
-  if (!reply) return advised(std::move(reply).error(), options);
-  return named ? reply->value("exit", kExitError) : kExitUsage;
+  auto ended = run_in(*session, manifest.component, words, found);
+  if (!ended) return advised(std::move(ended).error(), options);
+  return ended;
 }
 
 }  // namespace slipway::core

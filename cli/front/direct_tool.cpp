@@ -9,7 +9,7 @@ namespace {
 constexpr std::string_view kProgramPrefix = "slipway-";
 
 bool is_for_slipway(const std::string& word) {
-  return word == "-v" || word == "--verbose" || word == "--sim" || word.starts_with("--sim=") ||
+  return word.starts_with("-v") || word == "--verbose" || word == "--sim" || word.starts_with("--sim=") ||
          word == "--log-format" || word.starts_with("--log-format=");
 }
 

@@ -8,6 +8,7 @@
 #include <slipway/text.hpp>
 
 #include "app/waiting.hpp"
+#include "base/command_line/read_words.hpp"
 #include "cli/front/option_table.hpp"
 #include "cli/options/command.hpp"
 
@@ -113,7 +114,7 @@ CommandTable line_of(const Command& command) {
 }
 
 Result<Options> read_options(const Command& command, const std::vector<std::string>& words) {
-  SLIPWAY_TRY(read, read_words(line_of(command), words));
+  SLIPWAY_TRY(read, command_line::read_words(line_of(command), words));
   Options options;
   options.command = command.name;
   options.help = read.help;

@@ -6,18 +6,18 @@
 
 #include <unistd.h>
 
+#include "base/command_line/tools.hpp"
+
 namespace slipway::core {
 namespace {
 
-ComponentTool tool_from_json(const std::string& component, const Json& value) {
-  ComponentTool tool{component, value.value("name", ""), value.value("purpose", ""), {}};
-  for (const Json& option : value.value("options", Json::array())) {
-    const std::string letter = option.value("letter", "");
-    tool.options.push_back({.name = option.value("name", "?"),
-                            .value = option.value("value", ""),
-                            .letter = letter.empty() ? '\0' : letter.front()});
-  }
-  return tool;
+/// The options that a help names. A tool that is a program takes none of slipway's.
+std::vector<CommandOption> shown_options(const ToolInfo& tool, const Manifest& component) {
+  std::vector<CommandOption> options = tool.line.options;
+  std::erase_if(options, [](const CommandOption& option) { return option.help.empty(); });
+  const std::vector<CommandOption>& own = command_line::options_for_tools();
+  if (!component.tool_programs.contains(tool.name)) options.insert(options.end(), own.begin(), own.end());
+  return options;
 }
 
 /// True for a tool with a command of its own, "slipway-top" for "top".
@@ -69,9 +69,10 @@ std::vector<ComponentTool> component_tools(const std::string& component, Termina
   for (const auto& [name, path] : (*session)->plugins().component_to_path) {
     if (!(*session)->plugins().manifest(name)->has_tools || (!component.empty() && name != component)) continue;
     const auto reply = (*session)->call(name, "tools", Json::object(), kDetectLimit);
-    if (!reply || !reply->is_array()) continue;
-    for (const Json& each : *reply)
-      if (each.is_object()) tools.push_back(tool_from_json(name, each));
+    const auto known = reply ? command_line::tools_from_json(name, *reply) : std::vector<ToolInfo>();
+    if (!known) continue;
+    for (const ToolInfo& tool : *known)
+      tools.push_back({name, tool.name, tool.purpose, shown_options(tool, *(*session)->plugins().manifest(name))});
   }
   return tools;
 }

@@ -13,7 +13,7 @@ struct ComponentTool {
   std::string component;
   std::string name;
   std::string purpose;
-  std::vector<CommandOption> options;  ///< without --help
+  std::vector<CommandOption> options;  ///< those that its help names
 };
 
 /// Asks the plugins; a plugin that does not answer has no tools. @param component  only its tools; empty: those of all

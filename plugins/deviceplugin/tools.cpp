@@ -125,7 +125,6 @@ Result<int> node_problem(const CommandWords& words, const Host& host, ToolIo& io
 
 Tools::Tools()
     : ToolTable(
-          "deviceplugin",
           {{"resources",
             "prints what kubelet would be offered",
             {.about = "Prints what kubelet would be offered: each resource with its devices.",

@@ -67,7 +67,7 @@ Result<int> devices(const CommandWords& words, const Host& host, ToolIo& io) {
 }  // namespace
 
 Tools::Tools()
-    : ToolTable("gfd", {{"labels", "prints the node labels of GPU Feature Discovery", labels_line(), labels},
-                        {"devices", "prints a Device object for each GPU", devices_line(), devices}}) {}
+    : ToolTable({{"labels", "prints the node labels of GPU Feature Discovery", labels_line(), labels},
+                 {"devices", "prints a Device object for each GPU", devices_line(), devices}}) {}
 
 }  // namespace slipway::gfd

@@ -56,8 +56,8 @@ typedef struct slipway_services {
  *   apply   {component, action, host}                 -> outcome
  *   verify  {component, spec, host}                   -> findings
  *   diagnose {component, spec, host}                  -> findings: known failure patterns that are present
- *   tools   {component}                               -> [{name, purpose, usage, options: [{name, value, letter?}]}]
- *   tool    {component, tool, arguments, spec, host}  -> {exit: 0-255}
+ *   tools   {component}                               -> [{name, purpose, line: {usage, options: [{name, …}], …}}]
+ *   tool    {component, tool, options: {NAME: [VALUE]}, arguments, spec, host} -> {exit: 0-255}
  *   import  {component, document}                     -> {spec, warnings}
  *   service {component, spec, host, alive_ms?}        -> null, after service.stop, when it has ended; calls
  *                                                        "alive" at least as often as alive_ms, when that is given

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdk/slipway/command_line.hpp - a command line as a table: it is used to parse the words and to print the help.
+// sdk/slipway/command_line.hpp - a command line as a table, from which slipway reads the words and makes the help, the
+// completions and the manual page; and the words once they are read.
 #pragma once
 
-#include <functional>
 #include <limits>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <slipway/result.hpp>
+#include <slipway/error.hpp>
 
 namespace slipway {
 
@@ -63,19 +62,8 @@ struct CommandWords {
   std::vector<std::string> list(std::string_view name) const;
 };
 
-/// Returns the value of an environment variable; nothing when it is not set.
-using Variables = std::function<std::optional<std::string>(const std::string& name)>;
-std::optional<std::string> process_variable(const std::string& name);
-
 /// True when its value is optional, and only given after "=".
 bool may_lack_value(const CommandOption& option);
-
-/// Errors: `usage`, naming the nearest option if there is one.
-Result<CommandWords> read_words(const CommandTable& table, const std::vector<std::string>& words,
-                                const Variables& variables = process_variable);
-
-/// True when --help or -h is among the words.
-bool asks_for_help(const std::vector<std::string>& words);
 
 /// Returns "text" and "json" for "text|json"; empty when the value is not a choice.
 std::vector<std::string> choices_of(const CommandOption& option);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <slipway/command_line.hpp>
@@ -36,40 +37,36 @@ class ToolIo {
 };
 
 struct ToolInfo {
-  std::string name;                         ///< "build"
-  std::string purpose;                      ///< one sentence
-  std::string usage;                        ///< the text of `slipway NAME TOOL --help`
-  std::vector<CommandOption> options = {};  ///< for completions and the manual page
+  std::string name;     ///< "build": small letters, digits and '-'
+  std::string purpose;  ///< one sentence
+  /// By it slipway reads the words of the tool, and makes its help. What `call`, `usage` or `about` leave out is
+  /// "slipway COMPONENT TOOL", "[options]", and the purpose.
+  CommandTable line = {};
 };
 
 class Commands {
  public:
   virtual ~Commands() = default;
   virtual std::vector<ToolInfo> list() const = 0;
+  /// @param tool   one of list()
+  /// @param words  by its table, with the variables of the environment; --help never comes here
   /// @return the exit status, 0-255
-  virtual Result<int> run(std::string_view tool, const std::vector<std::string>& arguments, const Host& host,
-                          ToolIo& io) const = 0;
+  virtual Result<int> run(std::string_view tool, const CommandWords& words, const Host& host, ToolIo& io) const = 0;
 };
 
-/// A tool as a table: `line` is used to parse its words and to print its help.
+/// A tool with the function that runs it; null: a separate program (`tool_programs` of the manifest).
 struct Tool {
-  std::string name;     ///< "build"
+  std::string name;     ///< as ToolInfo has it
   std::string purpose;  ///< one sentence
   CommandTable line;
   std::function<Result<int>(const CommandWords& words, const Host& host, ToolIo& io)> run;
 };
 
-/// Returns the options that slipway itself takes for every tool that a plugin runs, at any place among the tool's own
-/// words. The tool never gets these options; its help and the completions list them.
-const std::vector<CommandOption>& options_before_tools();
-
 class ToolTable : public Commands {
  public:
-  /// A tool's line without `call`, `usage` or `about` gets "slipway COMPONENT TOOL", "[options]", the purpose.
-  ToolTable(const std::string& component, std::vector<Tool> tools);
+  explicit ToolTable(std::vector<Tool> tools) : tools_(std::move(tools)) {}
   std::vector<ToolInfo> list() const override;
-  Result<int> run(std::string_view tool, const std::vector<std::string>& arguments, const Host& host,
-                  ToolIo& io) const override;
+  Result<int> run(std::string_view tool, const CommandWords& words, const Host& host, ToolIo& io) const override;
 
  private:
   std::vector<Tool> tools_;

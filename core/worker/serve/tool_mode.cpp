@@ -5,6 +5,8 @@
 
 #include <slipway/local_host.hpp>
 
+#include "base/command_line/read_words.hpp"
+#include "base/command_line/tools.hpp"
 #include "base/log/lines.hpp"
 #include "base/write/standard_output.hpp"
 #include "core/exit_code.hpp"
@@ -49,6 +51,32 @@ int report(const Json& error, const std::vector<std::string>& words) {
   return exit_code(told);
 }
 
+Result<Json> ask(PluginLibrary& plugin, const char* op, const Json& request) {
+  PluginAnswer ended = plugin.call(op, request);
+  if (ended.status != SLIPWAY_OK) return error_from_json(ended.value);
+  return std::move(ended.value);
+}
+
+/// @param words  as for run_tool_alone()
+Result<int> run(PluginLibrary& plugin, const std::vector<std::string>& words) {
+  const std::string& component = words[1];
+  SLIPWAY_TRY(reply, ask(plugin, "tools", {{"component", component}}));
+  SLIPWAY_TRY(tools, command_line::tools_from_json(component, reply));
+  SLIPWAY_TRY(tool, command_line::find_tool(component, tools, words[2]));
+  // Where the words have one of slipway's other options, slipway runs the tool itself (cli/front/direct_tool.hpp).
+  SLIPWAY_TRY(line, command_line::with_options(tool, {{.name = "help", .letter = 'h'}}));
+  SLIPWAY_TRY(read, command_line::read_words(line, {words.begin() + 3, words.end()}));
+  if (read.help) {
+    write_standard_output(printable(command_line::tool_text(tool), true));
+    return kExitDone;
+  }
+  read.values.erase("help");
+  Json request = command_line::tool_request(tool.name, read);
+  request.update({{"component", component}, {"spec", Json::object()}, {"host", to_json(host_of_tools())}});
+  SLIPWAY_TRY(ended, ask(plugin, "tool", request));
+  return ended.is_object() ? ended.value("exit", int{kExitError}) : int{kExitError};
+}
+
 }  // namespace
 
 int run_tool_alone(const std::vector<std::string>& words) {
@@ -57,15 +85,10 @@ int run_tool_alone(const std::vector<std::string>& words) {
   auto loaded = PluginLibrary::load(words[0], &services);
   if (!loaded) return report(to_json(loaded.error()), words);
   PluginLibrary* const plugin = loaded->release();  // never unloaded: its threads may still run
-  const std::vector<std::string> arguments(words.begin() + 3, words.end());
-  const PluginAnswer ended = plugin->call("tool", {{"component", words[1]},
-                                                   {"tool", words[2]},
-                                                   {"arguments", arguments},
-                                                   {"spec", Json::object()},
-                                                   {"host", to_json(host_of_tools())}});
-  if (ended.status != SLIPWAY_OK) return report(ended.value, words);
+  const auto ended = run(*plugin, words);
+  if (!ended) return report(to_json(ended.error()), words);
   if (const Status written = standard_output_status(); !written) return report(to_json(written.error()), {});
-  return ended.value.value("exit", int{kExitError});
+  return *ended;
 }
 
 }  // namespace slipway::core

@@ -17,8 +17,6 @@
 namespace slipway::dcgm {
 namespace {
 
-constexpr const char* kTop = "top";
-
 CommandTable metrics_line() {
   return {.about =
               "Prints one sample of all GPUs in Prometheus' text format, with the metrics of dcgm-exporter. Rates "
@@ -112,19 +110,10 @@ Result<MetricsOptions> read_metrics_options(const CommandWords& words) {
 }
 
 Tools::Tools()
-    : ToolTable("dcgm",
-                {{"metrics", "prints one sample of all GPUs as Prometheus reads it", metrics_line(), print_metrics},
+    : ToolTable({{"metrics", "prints one sample of all GPUs as Prometheus reads it", metrics_line(), print_metrics},
                  {"fields", "prints the fields that can be selected", fields_line(), print_fields},
                  health_rules_tool(),
                  overview_tool(),
-                 {kTop, "shows all GPUs, live", top_line(), {}}}) {}
-
-Result<int> Tools::run(std::string_view tool, const std::vector<std::string>& arguments, const Host& host,
-                       ToolIo& io) const {
-  if (tool != kTop) return ToolTable::run(tool, arguments, host, io);
-  return Error{.code = ErrorCode::unsupported,
-               .what = "the program slipway-top was not started",
-               .next = "install slipway completely, then `slipway top`"};
-}
+                 {"top", "shows all GPUs, live", top_line(), {}}}) {}
 
 }  // namespace slipway::dcgm

@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <slipway/commands.hpp>
@@ -37,8 +36,6 @@ Tool overview_tool();
 class Tools final : public ToolTable {
  public:
   Tools();
-  Result<int> run(std::string_view tool, const std::vector<std::string>& arguments, const Host& host,
-                  ToolIo& io) const override;
 };
 
 }  // namespace slipway::dcgm

@@ -8,6 +8,7 @@
 
 #include <slipway/text/display.hpp>
 
+#include "base/command_line/read_words.hpp"
 #include "base/write/standard_output.hpp"
 #include "dcgm/top/line.hpp"
 #include "dcgm/top/screen.hpp"
@@ -127,7 +128,7 @@ Result<int> show_live(const TopOptions& options) {
 
 int run(const std::vector<std::string>& words) {
   const CommandTable line = top_line();
-  const auto read = read_words(line, words);
+  const auto read = command_line::read_words(line, words);
   const auto fail = [](const Error& error) {
     std::fputs(to_text(error).c_str(), stderr);
     return error.code == ErrorCode::usage || error.where == "--interval" ? kUsage : kError;

@@ -41,7 +41,6 @@ Result<Outcome> Driver::apply(const Action& action, const Host& host) const { re
 
 DriverTools::DriverTools()
     : ToolTable(
-          "driver",
           {{"build", "makes a driver package from Debian's files, for one kernel", build_line(), run_build},
            {"kernels", "lists a root's kernels, and which have the driver's modules", kernels_line(), run_kernels}}) {}
 

@@ -148,12 +148,12 @@ std::string kubelet_socket_of(const CommandWords& words) {
 }
 
 MigTools::MigTools()
-    : ToolTable("mig", {{"show", "draws the GPUs with their MIG devices", show_line(), run_show},
-                        {"apply", "gives the GPUs the MIG layouts of a config", apply_line(), run_apply},
-                        {"assert", "compares the GPUs with a config", assert_line(), run_assert},
-                        {"export", "prints the MIG layouts of the GPUs as a config", export_line(), run_export},
-                        {"generate-config", "prints named configs for these GPUs", generate_line(), run_generate},
-                        {"checkpoint", "writes the instances of the GPUs to a file", checkpoint_line(), run_checkpoint},
-                        {"restore", "makes the instances of such a file again", restore_line(), run_restore}}) {}
+    : ToolTable({{"show", "draws the GPUs with their MIG devices", show_line(), run_show},
+                 {"apply", "gives the GPUs the MIG layouts of a config", apply_line(), run_apply},
+                 {"assert", "compares the GPUs with a config", assert_line(), run_assert},
+                 {"export", "prints the MIG layouts of the GPUs as a config", export_line(), run_export},
+                 {"generate-config", "prints named configs for these GPUs", generate_line(), run_generate},
+                 {"checkpoint", "writes the instances of the GPUs to a file", checkpoint_line(), run_checkpoint},
+                 {"restore", "makes the instances of such a file again", restore_line(), run_restore}}) {}
 
 }  // namespace slipway::mig

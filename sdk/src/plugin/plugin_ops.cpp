@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin_ops.hpp"
 
-#include <algorithm>
 #include <map>
 
 #include <slipway/commands.hpp>
 #include <slipway/importer.hpp>
 #include <slipway/local_host.hpp>
-#include <slipway/text.hpp>
 
 #include "src/text/read.hpp"
 
@@ -77,60 +75,18 @@ Result<Json> apply(Component& component, const Json& request, const slipway_serv
   return to_json(outcome);
 }
 
-Json to_json(const std::vector<ToolInfo>& tools) {
-  Json list = Json::array();
-  for (const ToolInfo& tool : tools) {
-    Json options = Json::array();
-    for (const CommandOption& option : tool.options) {
-      if (option.help.empty()) continue;
-      options.push_back({{"name", option.name}, {"value", option.value}});
-      if (option.letter != 0) options.back()["letter"] = std::string(1, option.letter);
-    }
-    list.push_back({{"name", tool.name}, {"purpose", tool.purpose}, {"usage", tool.usage}});
-    if (!options.empty()) list.back()["options"] = std::move(options);  // tools of protocol 1.0 had none
-  }
-  return list;
-}
-
 Result<Json> tools(Component& component, const Json&, const slipway_services&) {
   const Commands* const commands = component.commands();
-  return to_json(commands == nullptr ? std::vector<ToolInfo>() : commands->list());
-}
-
-Error no_such_tool(const std::string& component, const std::string& name, const std::vector<ToolInfo>& tools) {
-  std::vector<std::string> names;
-  for (const ToolInfo& tool : tools) names.push_back(tool.name);
-  return Error{.code = ErrorCode::usage,
-               .what = component + " has no tool '" + name + "'",
-               .where = "command line",
-               .next = suggestion(name, names, "its tools are " + joined(names))};
-}
-
-/// The text of `slipway NAME --help`: the tools, and how to get more help.
-std::string text_of(const std::string& component, const std::vector<ToolInfo>& tools) {
-  std::size_t width = 0;
-  for (const ToolInfo& tool : tools) width = std::max(width, width_of(tool.name));
-  std::string text = "Usage: slipway " + component + " TOOL [options]\n\n";
-  for (const ToolInfo& tool : tools) text += "  " + padded(tool.name, width + 2) + tool.purpose + '\n';
-  return text + "\n`slipway " + component + " TOOL --help` shows the options of one.\n";
+  return tools_to_json(commands == nullptr ? std::vector<ToolInfo>() : commands->list());
 }
 
 Result<Json> tool(Component& component, const Json& request, const slipway_services& services) {
   const Commands* const commands = component.commands();
   if (commands == nullptr) return no_ability("this component has no tools");
   const std::string name = text_at(request, "tool");
-  const std::vector<ToolInfo> known = commands->list();
-  const std::string own_name = text_at(request, "component");
   ServiceToolIo io(services);
-  if (name == "--help" || name == "-h") {
-    io.print(text_of(own_name, known));
-    return Json{{"exit", 0}};
-  }
-  bool found = false;
-  for (const ToolInfo& info : known) found = found || info.name == name;
-  if (!found) return no_such_tool(own_name, name, known);
   SLIPWAY_TRY(host, host_of(request));
-  SLIPWAY_TRY(status, commands->run(name, texts_or_none(member(request, "arguments")), *host, io));
+  SLIPWAY_TRY(status, commands->run(name, words_from_json(request), *host, io));
   if (status < 0 || status > 255)
     return Error{.code = ErrorCode::plugin_defect,
                  .what = "ended the tool '" + name + "' with status " + std::to_string(status) + ", not 0 to 255"};

@@ -7,6 +7,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include <slipway/abi.h>
 
@@ -34,6 +35,11 @@ Status run_service(const std::string& component, Service& service, const Spec& s
 Status quiesce_service(const std::string& component);
 Status resume_service(const std::string& component);
 Status stop_service(const std::string& component, bool runs_again);
+
+/// Returns the reply to "tools".
+Json tools_to_json(const std::vector<ToolInfo>& tools);
+/// Reads the command line of the request "tool".
+CommandWords words_from_json(const Json& request);
 
 /// Sends a message to slipway and ignores the answer ("log", "ready").
 void tell_slipway(const slipway_services& services, const char* op, const Json& message);

@@ -2,67 +2,99 @@
 #include <algorithm>
 
 #include <slipway/commands.hpp>
-#include <slipway/text.hpp>
+
+#include "plugin_ops.hpp"
+#include "src/text/read.hpp"
 
 namespace slipway {
 
-const std::vector<CommandOption>& options_before_tools() {
-  static const std::vector<CommandOption> all{
-      {.name = "sim",
-       .value = "PROFILE",
-       .help = "a simulated GPU host, for example h100x8; --root DIR is then its root"},
-      {.name = "log-format", .value = "text|json", .help = "form of the log on standard error"},
-      {.name = "verbose", .help = "say more, and log down to debug", .letter = 'v'},
-      {.name = "help", .help = "this text", .letter = 'h'}};
-  return all;
+std::vector<ToolInfo> ToolTable::list() const {
+  std::vector<ToolInfo> infos;
+  for (const Tool& tool : tools_) infos.push_back({tool.name, tool.purpose, tool.line});
+  return infos;
 }
 
+Result<int> ToolTable::run(std::string_view tool, const CommandWords& words, const Host& host, ToolIo& io) const {
+  const auto found = std::ranges::find(tools_, tool, &Tool::name);
+  if (found == tools_.end())
+    return Error{
+        .code = ErrorCode::usage, .what = "there is no tool '" + std::string(tool) + "'", .where = "command line"};
+  if (found->run) return found->run(words, host, io);
+  return Error{.code = ErrorCode::unsupported,
+               .what = "the program of the tool '" + found->name + "' was not started",
+               .next = "install slipway completely"};
+}
+
+namespace detail {
 namespace {
 
-/// A tool without a function is a separate program, which slipway only starts.
-std::vector<CommandOption> all_options_of(const Tool& tool) {
-  std::vector<CommandOption> options = tool.line.options;
-  if (tool.run) options.insert(options.end(), options_before_tools().begin(), options_before_tools().end());
-  return options;
+/// Writes the members of an object that differ from their defaults. Null is any number.
+class Members {
+ public:
+  void add(const char* name, const std::string& text) {
+    if (!text.empty()) json_[name] = text;
+  }
+  void add(const char* name, const std::vector<std::string>& texts) {
+    if (!texts.empty()) json_[name] = texts;
+  }
+  void add(const char* name, bool flag) {
+    if (flag) json_[name] = true;
+  }
+  void add(const char* name, std::size_t count) {
+    if (count != 0) json_[name] = count == kAnyNumber ? Json(nullptr) : Json(count);
+  }
+  Json& json() { return json_; }
+
+ private:
+  Json json_ = Json::object();
+};
+
+Json to_json(const CommandOption& option) {
+  Members members;
+  members.add("name", option.name);
+  members.add("value", option.value);
+  members.add("help", option.help);
+  if (option.letter != 0) members.add("letter", std::string(1, option.letter));
+  members.add("variables", option.variables);
+  members.add("aliases", option.aliases);
+  members.add("repeats", option.repeats);
+  members.add("required", option.required);
+  return members.json();
 }
 
-std::string help_of(const Tool& tool) {
-  CommandTable line = tool.line;
-  line.options = all_options_of(tool);
-  return help_text(line);
+Json to_json(const CommandTable& line) {
+  Members members;
+  members.add("call", line.call);
+  members.add("usage", line.usage);
+  members.add("about", line.about);
+  members.add("notes", line.notes);
+  members.add("least_arguments", line.least_arguments);
+  members.add("most_arguments", line.most_arguments);
+  members.add("examples", line.examples);
+  members.add("last_counts", line.last_counts);
+  members.add("empty_variables", line.empty_variables);
+  for (const CommandOption& option : line.options) members.json()["options"].push_back(to_json(option));
+  return members.json();
 }
 
 }  // namespace
 
-ToolTable::ToolTable(const std::string& component, std::vector<Tool> tools) : tools_(std::move(tools)) {
-  for (Tool& tool : tools_) {
-    CommandTable& line = tool.line;
-    if (line.call.empty()) line.call = "slipway " + component + " " + tool.name;
-    if (line.usage.empty()) line.usage = "[options]";
-    if (line.about.empty()) line.about = tool.purpose;
-  }
+Json tools_to_json(const std::vector<ToolInfo>& tools) {
+  Json list = Json::array();
+  for (const ToolInfo& tool : tools)
+    list.push_back({{"name", tool.name}, {"purpose", tool.purpose}, {"line", to_json(tool.line)}});
+  return list;
 }
 
-std::vector<ToolInfo> ToolTable::list() const {
-  std::vector<ToolInfo> infos;
-  for (const Tool& tool : tools_) infos.push_back({tool.name, tool.purpose, help_of(tool), all_options_of(tool)});
-  return infos;
+CommandWords words_from_json(const Json& request) {
+  CommandWords words;
+  const Json* const given = member(request, "options");
+  const Json options = given != nullptr && given->is_object() ? *given : Json::object();
+  for (const auto& [name, values] : options.items())
+    if (auto texts = texts_or_none(&values); !texts.empty()) words.values[name] = std::move(texts);
+  words.arguments = texts_or_none(member(request, "arguments"));
+  return words;
 }
 
-Result<int> ToolTable::run(std::string_view tool, const std::vector<std::string>& arguments, const Host& host,
-                           ToolIo& io) const {
-  const auto found = std::ranges::find(tools_, tool, &Tool::name);
-  std::vector<std::string> names;
-  for (const Tool& each : tools_) names.push_back(each.name);
-  if (found == tools_.end())
-    return Error{.code = ErrorCode::usage,
-                 .what = "there is no tool '" + std::string(tool) + "'",
-                 .where = "command line",
-                 .next = suggestion(tool, names, "its tools are " + joined(names))};
-  SLIPWAY_TRY(words, read_words(found->line, arguments));
-  if (!words.help) return found->run(words, host, io);
-  io.print(help_of(*found));
-  return 0;
-}
-
+}  // namespace detail
 }  // namespace slipway

@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <slipway/commands.hpp>
 #include <slipway/plugin.hpp>
 
 namespace slipway::bad {
@@ -75,6 +76,15 @@ void perhaps(const Json& spec, const std::string& operation) {
   if (spec.value("when", "") == operation) go_wrong(spec.value("how", ""));
 }
 
+/// No command line can be read by its table.
+class Twins final : public Commands {
+ public:
+  std::vector<ToolInfo> list() const override {
+    return {{"twins", "has two options of one name", {.options = {{"wall"}, {"wall"}}}}};
+  }
+  Result<int> run(std::string_view, const CommandWords&, const Host&, ToolIo&) const override { std::abort(); }
+};
+
 class Bad final : public Component {
  public:
   explicit Bad(std::string name = "bad") : name_(std::move(name)) {}
@@ -113,10 +123,13 @@ class Bad final : public Component {
     return Outcome::done();
   }
 
+  const Commands* commands() const override { return &twins_; }
+
  private:
   static Json desired_keys(const Spec& spec) { return {{"when", spec.text("when")}, {"how", spec.text("how")}}; }
   static std::int64_t ticks() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
   std::string name_;
+  Twins twins_;
 };
 
 class Worse final : public Component {

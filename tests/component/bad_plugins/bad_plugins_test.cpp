@@ -59,6 +59,15 @@ TEST_F(BadPlugin, ThatCrashesIsToldWithItsPhase) {
   }
 }
 
+TEST_F(BadPlugin, WhoseToolHasTwoOptionsOfOneNameIsCalledDefective) {
+  const Ran ran = host_.bare({"bad", "twins", "--wall"});
+  EXPECT_EQ(ran.code, 1) << ran.err;
+  EXPECT_THAT(ran.err,
+              HasSubstr("component bad: the tool twins: its options cannot be told apart: two have the name 'wall'"));
+  EXPECT_EQ(host_.bare({"bad", "twins", "--help"}).code, 1);
+  EXPECT_EQ(host_.bare({"completion", "names", "options", "--", "bad", "twins"}).out, "");
+}
+
 TEST_F(BadPlugin, ThatPrintsWithoutEndIsEnded) {
   expect_only_bad_fails(apply(component("bad", "detect", "print")), "the plugin of bad printed more than 16 MiB");
 }

@@ -9,8 +9,8 @@ constexpr std::uint64_t kMiB = 1 << 20;
 
 class Tools final : public Commands {
  public:
-  std::vector<ToolInfo> list() const override { return {{"work", "works", "Usage: slipway teller work\n"}}; }
-  Result<int> run(std::string_view, const std::vector<std::string>&, const Host&, ToolIo& io) const override {
+  std::vector<ToolInfo> list() const override { return {{"work", "works", {}}}; }
+  Result<int> run(std::string_view, const CommandWords&, const Host&, ToolIo& io) const override {
     const std::string step = "unpack a layer with a name for which no terminal has room";
     io.progress(step + ": a", 0, 300 * kMiB);
     io.progress(step + ": b", 100 * kMiB, 300 * kMiB);

@@ -12,13 +12,36 @@ namespace slipway::speaker {
 
 class Tools final : public Commands {
  public:
-  std::vector<ToolInfo> list() const override { return {{"say", "says it", "Usage: slipway speaker say WORD…\n"}}; }
-  Result<int> run(std::string_view, const std::vector<std::string>& arguments, const Host&, ToolIo& io) const override {
-    for (const std::string& word : arguments) io.print(word + "\n");
+  std::vector<ToolInfo> list() const override {
+    return {{"say",
+             "says it",
+             {.call = "slipway speaker say",
+              .usage = "[options] WORD…",
+              .about = "Says it.",
+              .notes = "Not loud.",
+              .options = {{.name = "voice",
+                           .value = "high|low",
+                           .help = "how it sounds",
+                           .letter = 'V',
+                           .variables = {"SPEAKER_VOICE"},
+                           .aliases = {"tone"},
+                           .repeats = true},
+                          {.name = "root", .value = "DIR", .help = "where it is heard", .required = true},
+                          {.name = "cache", .value = "DIR"},
+                          {.name = "loud"}},
+              .least_arguments = 1,
+              .most_arguments = kAnyNumber,
+              .examples = {"slipway speaker say hello"},
+              .last_counts = true,
+              .empty_variables = true}}};
+  }
+  Result<int> run(std::string_view, const CommandWords& words, const Host&, ToolIo& io) const override {
+    for (const std::string& word : words.arguments) io.print(word + "\n");
+    for (const std::string& voice : words.texts("voice")) io.print(voice + "\n");
     io.log("said");
-    io.progress("saying", arguments.size(), arguments.size());
+    io.progress("saying", words.arguments.size(), words.arguments.size());
     const auto refused = io.core("dance", {{"how", "slowly"}});
-    return refused ? 1 : static_cast<int>(arguments.size());
+    return refused ? 1 : static_cast<int>(words.values.size() + words.arguments.size());
   }
 };
 

@@ -153,7 +153,6 @@ Result<int> run_validate(const CommandWords& words, const Host& host, ToolIo& io
 
 CdiTools::CdiTools()
     : ToolTable(
-          "cdi",
           {{"generate", "writes the CDI spec of this machine's GPUs", generate_line(), run_generate},
            {"list",
             "prints the devices of the CDI specs that engines find",

@@ -7,6 +7,7 @@
 #include <slipway/local_host.hpp>
 #include <slipway/root_dir.hpp>
 
+#include "base/command_line/read_words.hpp"
 #include "base/write/standard_output.hpp"
 #include "toolkit/programs/configure/changes.hpp"
 
@@ -72,7 +73,7 @@ int fail(const Error& error) {
 
 int run(const std::vector<std::string>& words) {
   const CommandTable line = configure_line();
-  const auto read = read_words(line, words);
+  const auto read = command_line::read_words(line, words);
   if (!read) return fail(read.error());
   if (read->help) {
     put(stdout, help_text(line));

@@ -316,7 +316,6 @@ Result<Outcome> Runtime::apply(const Action& action, const Host& host) const { r
 
 const Commands* Runtime::commands() const {
   static const ToolTable tools(
-      "runtime",
       {{"configure", "adds a runtime for GPU containers to an engine's configuration", configure_line(), {}}});
   return &tools;
 }

@@ -25,6 +25,7 @@ TEST(ToolWords, AreLeftToSlipwayWhenAnOptionIsForIt) {
   EXPECT_THAT(tool_words({"--help", "labels"}), IsEmpty());
   EXPECT_THAT(tool_words({"../gfd", "labels"}), IsEmpty());
   EXPECT_THAT(tool_words({"gfd", "labels", "-v"}), IsEmpty());
+  EXPECT_THAT(tool_words({"gfd", "labels", "-vo", "json"}), IsEmpty());
   EXPECT_THAT(tool_words({"gfd", "labels", "--verbose"}), IsEmpty());
   EXPECT_THAT(tool_words({"gfd", "labels", "--sim", "h100x8"}), IsEmpty());
   EXPECT_THAT(tool_words({"gfd", "labels", "--sim=h100x8"}), IsEmpty());

@@ -65,6 +65,16 @@ TEST(DirectTool, NamesTheToolsThatThereAre) {
   EXPECT_NE(ran.output.find("its tools are greet, ask, linger"), std::string::npos) << ran.output;
 }
 
+TEST(DirectTool, HasItsWordsReadByItsTable) {
+  const Ran wrong = run_tool("greet Ada --loud");
+  EXPECT_EQ(wrong.status, 64);
+  EXPECT_NE(wrong.output.find("unknown option '--loud'"), std::string::npos) << wrong.output;
+  EXPECT_NE(run_tool("greet").output.find("a word is missing: slipway stranger greet NAME"), std::string::npos);
+  const Ran help = run_tool("greet --help");
+  EXPECT_EQ(help.status, 0);
+  EXPECT_TRUE(help.output.starts_with("Usage: slipway stranger greet NAME\n\nSays hello.\n")) << help.output;
+}
+
 // Earlier the library was unloaded while its threads were still running.
 TEST(DirectTool, EndsWellWhileThreadsOfThePluginRunOn) {
   for (int i = 0; i < 40; ++i) EXPECT_EQ(run_tool("linger").status, 7);

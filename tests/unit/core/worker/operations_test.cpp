@@ -97,14 +97,6 @@ TEST_F(Operations, OfToolsMayAskTheCore) {
   EXPECT_EQ(output_, "unsupported");
 }
 
-TEST_F(Operations, OfAToolThatIsNotThereNameTheOthers) {
-  const Json request{{"component", "stranger"}, {"tool", "great"}};
-  const auto worker = start("stranger");
-  const Error error = worker->call("tool", request, kPlenty, events_).error();
-  EXPECT_EQ(error.code, ErrorCode::usage);
-  EXPECT_NE((error.what + error.next).find("greet"), std::string::npos) << error.what << error.next;
-}
-
 TEST_F(Operations, ImportForeignDocuments) {
   const auto worker = start("stranger");
   const Json document{{"kind", "ClusterPolicy"}, {"spec", {{"stranger", {{"enabled", true}}}}}};

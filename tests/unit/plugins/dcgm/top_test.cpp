@@ -4,6 +4,7 @@
 
 #include <slipway/text.hpp>
 
+#include "base/command_line/read_words.hpp"
 #include "dcgm/top/line.hpp"
 #include "dcgm/top/screen.hpp"
 #include "tests/unit/plugins/dcgm/overview_maker.hpp"
@@ -87,7 +88,7 @@ TEST(TopScreen, SaysThatProcessesAreLeftOut) {
 }
 
 Result<TopOptions> options(const std::vector<std::string>& words, bool draws = true) {
-  const auto read = read_words(top_line(), words, [](const std::string&) { return std::nullopt; });
+  const auto read = command_line::read_words(top_line(), words, [](const std::string&) { return std::nullopt; });
   if (!read) return read.error();
   return read_top_options(*read, draws);
 }

@@ -10,6 +10,7 @@
 #include <slipway/testing/fake_host.hpp>
 #include <slipway/testing/temp_dir.hpp>
 
+#include "base/command_line/read_words.hpp"
 #include "gfd/labels/config.hpp"
 #include "gfd/labels/label_value.hpp"
 #include "gfd/labels/vgpu.hpp"
@@ -305,7 +306,7 @@ TEST(GfdConfig, ReadsIntervalsAsGoWritesThem) {
 }
 
 Result<ToolOptions> read_tool_options(const std::string& tool, const std::vector<std::string>& arguments) {
-  SLIPWAY_TRY(words, read_words(tool == "labels" ? labels_line() : devices_line(), arguments));
+  SLIPWAY_TRY(words, command_line::read_words(tool == "labels" ? labels_line() : devices_line(), arguments));
   return gfd::read_tool_options(words, tool == "labels");
 }
 

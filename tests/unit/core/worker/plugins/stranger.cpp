@@ -140,14 +140,15 @@ Facts surroundings(const Host& host) {
 class Tools final : public Commands {
  public:
   std::vector<ToolInfo> list() const override {
-    return {{"greet", "Says hello.", "greet NAME"}, {"ask", "Asks.", ""}, {"linger", "Leaves a thread behind.", ""}};
+    return {{"greet", "Says hello.", {.usage = "NAME", .least_arguments = 1, .most_arguments = 1}},
+            {"ask", "Asks.", {.most_arguments = 1}},
+            {"linger", "Leaves a thread behind."}};
   }
-  Result<int> run(std::string_view tool, const std::vector<std::string>& arguments, const Host&,
-                  ToolIo& io) const override {
+  Result<int> run(std::string_view tool, const CommandWords& words, const Host&, ToolIo& io) const override {
     if (tool == "greet") {
       io.log("greeting");
       for (int i = 0; i <= 1000; ++i) io.progress("hello", static_cast<std::uint64_t>(i), 1000);
-      io.print("hello " + arguments.at(0) + "\n");
+      io.print("hello " + words.arguments.at(0) + "\n");
       return 7;
     }
     if (tool == "linger") {
@@ -158,7 +159,7 @@ class Tools final : public Commands {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));  // it is running
       return 7;
     }
-    const Result<Json> answer = io.core(arguments.at(0), Json{{"number", 1}});
+    const Result<Json> answer = io.core(words.arguments.at(0), Json{{"number", 1}});
     io.print(answer ? canonical(*answer) : std::string(to_string(answer.error().code)));
     return answer ? 0 : 1;
   }

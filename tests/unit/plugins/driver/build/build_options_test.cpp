@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "command_line/read_words.hpp"
 #include "driver/build/options.hpp"
 
 namespace slipway::driver {
@@ -11,7 +12,7 @@ namespace {
 using ::testing::HasSubstr;
 
 Result<BuildOptions> parse_build_options(const std::vector<std::string>& arguments) {
-  SLIPWAY_TRY(words, read_words(build_line(), arguments));
+  SLIPWAY_TRY(words, command_line::read_words(build_line(), arguments));
   return build_options(words);
 }
 

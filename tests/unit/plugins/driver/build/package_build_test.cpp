@@ -10,6 +10,7 @@
 #include "driver/component/driver.hpp"
 #include "driver/package/annotations.hpp"
 #include "driver/package/package.hpp"
+#include "tests/unit/command_line/run_tool.hpp"
 #include "tests/unit/plugins/driver/compressed.hpp"
 #include "tests/unit/plugins/driver/test_deb.hpp"
 #include "tests/unit/plugins/driver/test_host.hpp"
@@ -98,7 +99,7 @@ class PackageBuildTest : public ::testing::Test {
                                                                  {"--root", host.root().string()}};
     for (const auto& [option, value] : usual)
       if (std::ranges::count(more, option) == 0) arguments.insert(arguments.end(), {option, value});
-    return DriverTools{}.run("build", arguments, *host.offline(), core);
+    return slipway::testing::run_tool(DriverTools{}, "build", arguments, *host.offline(), core);
   }
   Json description() const { return Json::parse(content_of(package("package.yaml"))); }
   std::string package(const std::string& path) const { return folder.at("/package/" + path).string(); }
@@ -433,12 +434,6 @@ TEST_F(PackageBuildTest, NamesWhatItLeavesOut) {
   EXPECT_THAT(core.printed, ::testing::Not(HasSubstr("nvidia-smi.1.gz")));
   EXPECT_THAT(core.printed, ::testing::Not(HasSubstr("libcuda.so")));
   EXPECT_THAT(core.warned, HasSubstr("apt-get download nvidia-opencl-common"));
-}
-
-TEST_F(PackageBuildTest, PrintsItsUsageWhenAskedForHelp) {
-  EXPECT_EQ(*DriverTools{}.run("build", {"--help"}, *host.offline(), core), 0);
-  EXPECT_THAT(core.printed, HasSubstr("Usage: slipway driver build"));
-  EXPECT_EQ(DriverTools{}.run("bild", {}, *host.offline(), core).error().code, ErrorCode::usage);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <slipway/testing/fake_host.hpp>
 
 #include "driver/component/driver.hpp"
+#include "tests/unit/base/command_line/run_tool.hpp"
 
 namespace slipway::driver {
 namespace {
@@ -40,7 +41,7 @@ class KernelsTool : public ::testing::Test {
   }
   Result<int> run(const std::vector<std::string>& arguments) {
     printed.text.clear();
-    return Driver{}.commands()->run("kernels", arguments, host, printed);
+    return slipway::testing::run_tool(*Driver{}.commands(), "kernels", arguments, host, printed);
   }
 
   FakeHost host;

@@ -7,16 +7,18 @@
 #include <slipway/testing/fake_host.hpp>
 
 #include "nvidia/cdi/text.hpp"
+#include "tests/unit/base/command_line/run_tool.hpp"
 
 namespace slipway::toolkit {
 namespace {
 
 using slipway::testing::FakeHost;
+using slipway::testing::run_tool;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 Result<GenerateArguments> parse(const std::vector<std::string>& words, const std::map<std::string, std::string>& set) {
-  SLIPWAY_TRY(read, read_words(generate_line(), words, [&](const std::string& name) {
+  SLIPWAY_TRY(read, command_line::read_words(generate_line(), words, [&](const std::string& name) {
                 const auto found = set.find(name);
                 return found == set.end() ? std::nullopt : std::optional(found->second);
               }));
@@ -72,7 +74,7 @@ nvidia::cdi::Spec transformed(const std::vector<std::string>& more) {
   Printed io;
   std::vector<std::string> words{"root", "--input", "/spec.json"};
   words.insert(words.end(), more.begin(), more.end());
-  const auto status = CdiTools().run("transform", words, host, io);
+  const auto status = run_tool(CdiTools(), "transform", words, host, io);
   EXPECT_TRUE(status.ok() && *status == 0) << (status.ok() ? "" : to_text(status.error()));
   return nvidia::cdi::parse_and_validate(io.out, "out").value();
 }
@@ -96,10 +98,10 @@ TEST(CdiTransform, MovesThePathsInContainers) {
 TEST(CdiTransform, SaysWhatItNeeds) {
   const FakeHost host;
   Printed io;
-  EXPECT_THAT(to_text(CdiTools().run("transform", {"tree"}, host, io).error()), HasSubstr("`root` only"));
-  EXPECT_THAT(to_text(CdiTools().run("transform", {"root", "--from", "a", "--to", "/"}, host, io).error()),
+  EXPECT_THAT(to_text(run_tool(CdiTools(), "transform", {"tree"}, host, io).error()), HasSubstr("`root` only"));
+  EXPECT_THAT(to_text(run_tool(CdiTools(), "transform", {"root", "--from", "a", "--to", "/"}, host, io).error()),
               HasSubstr("--from takes an absolute path"));
-  EXPECT_THAT(to_text(CdiTools().run("transform", {"root", "--from=/a", "--to=/b"}, host, io).error()),
+  EXPECT_THAT(to_text(run_tool(CdiTools(), "transform", {"root", "--from=/a", "--to=/b"}, host, io).error()),
               HasSubstr("--input FILE"));
 }
 

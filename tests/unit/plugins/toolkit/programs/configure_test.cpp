@@ -4,6 +4,7 @@
 
 #include <slipway/testing/fake_host.hpp>
 
+#include "base/command_line/read_words.hpp"
 #include "toolkit/programs/configure/arguments.hpp"
 #include "toolkit/programs/configure/changes.hpp"
 #include "toolkit/runtime/toml.hpp"
@@ -24,7 +25,7 @@ const std::string kRuncV2 =
     "runtime_type = \"io.containerd.runc.v2\"\n";
 
 Result<ConfigureArguments> parse_configure_arguments(const Words& arguments) {
-  SLIPWAY_TRY(words, read_words(configure_line(), arguments));
+  SLIPWAY_TRY(words, command_line::read_words(configure_line(), arguments));
   return configure_arguments(words);
 }
 

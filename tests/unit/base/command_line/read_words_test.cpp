@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/command_line/read_words.hpp"
+
+#include <map>
+
 #include <gmock/gmock.h>
 
-#include <slipway/commands.hpp>
-#include <slipway/testing/fake_host.hpp>
-
-namespace slipway {
+namespace slipway::command_line {
 namespace {
 
 using ::testing::ElementsAre;
@@ -167,6 +168,70 @@ TEST(CommandLine, HasOptionsWhoseValueMayBeLeftOutAndIsNeverTheNextWord) {
   EXPECT_THAT(help_text(line), HasSubstr("  -W, --wait[=DURATION]  for others\n"));
 }
 
+// Boost gives an option whose value may be left out the next word.
+TEST(CommandLine, LeavesTheWordBehindAFlagToTheArguments) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"--verbose", "north", "south"},
+                                                {"-v", "north", "south"},
+                                                {"north", "--verbose", "south"},
+                                                {"-nv", "north", "south"},
+                                                {"--verbose=true", "--", "north", "south"}}) {
+    const auto found = read(words);
+    ASSERT_TRUE(found) << to_text(found.error());
+    EXPECT_TRUE(found->flag("verbose"));
+    EXPECT_THAT(found->arguments, ElementsAre("north", "south"));
+  }
+}
+
+TEST(CommandLine, HasWordsThatAreNeitherOptionNorPlain) {
+  EXPECT_EQ(read({"--output="})->text("output", "other"), "");
+  EXPECT_THAT(read({"-", ""})->arguments, ElementsAre("-", ""));
+  EXPECT_EQ(read({"--output=--form"})->text("output"), "--form");
+  EXPECT_EQ(read({"-o", "--bogus"})->text("output"), "--bogus");
+  EXPECT_EQ(read({"-w", "-5"})->text("w"), "-5");
+  EXPECT_THAT(refusal({"--=x"}), HasSubstr("unknown option '--'"));
+  EXPECT_THAT(refusal({"---verbose"}), HasSubstr("unknown option '---verbose'"));
+  EXPECT_THAT(refusal({"---v"}), HasSubstr("unknown option '---v'"));
+  EXPECT_THAT(refusal({"-o", "-v"}), HasSubstr("-o needs a value"));
+  EXPECT_THAT(refusal({"-v=false"}), HasSubstr("unknown option '-='"));
+  EXPECT_THAT(refusal({"--verb"}), HasSubstr("unknown option '--verb'")) << "nothing is guessed";
+  EXPECT_THAT(refusal({"--VERBOSE"}), HasSubstr("unknown option '--VERBOSE'"));
+  EXPECT_THAT(refusal({"--color", "red", "--colour"}), HasSubstr("--colour needs a value"));
+}
+
+TEST(CommandLine, ThatIsNamedByTwoSpellingsIsGivenTwice) {
+  EXPECT_THAT(refusal({"--output", "a", "-o", "b"}), HasSubstr("-o is given more than once"));
+  EXPECT_THAT(read({"--color", "red", "--colour=blue"})->texts("colour"), ElementsAre("red", "blue"));
+  EXPECT_EQ(read({"-o", "a"}, {})->text("output"), "a");
+}
+
+TEST(CommandLine, IsNotReadByATableInWhichOptionsCannotBeToldApart) {
+  const auto refused = [](std::vector<CommandOption> options) {
+    const auto result = read({"--wall"}, {}, {.call = "acme", .options = std::move(options)});
+    return result ? "taken" : std::string(to_string(result.error().code)) + ": " + result.error().what;
+  };
+  EXPECT_THAT(refused({{"wall"}, {"wall"}}), HasSubstr("plugin_defect: its options cannot be told apart: two have the "
+                                                       "name 'wall'"));
+  EXPECT_THAT(refused({{"wall"}, {.name = "room", .aliases = {"wall"}}}), HasSubstr("two have the name 'wall'"));
+  EXPECT_THAT(refused({{.name = "wall", .letter = 'w'}, {"w"}}), HasSubstr("two have the name 'w'"));
+  EXPECT_THAT(refused({{.name = "wall", .letter = '-'}}), HasSubstr("'-' is not a name"));
+  for (const char* name : {"", "-wall", "wall,w", "wall*", "wa ll", "wa=ll", "wa\nll", "w\xc3\xa4ll"})
+    EXPECT_THAT(refused({{name}}), HasSubstr("is not a name")) << name;
+  EXPECT_THAT(refused({{std::string(101, 'x')}}), HasSubstr("is not a name"));
+  EXPECT_THAT(refused({{.name = "wall", .aliases = {"w"}}}), HasSubstr("'w' is too short for an alias"));
+  EXPECT_EQ(refused({{.name = "wall"}}), "taken");
+}
+
+TEST(CommandLine, IsSearchedForSomeOptionsBeforeTheOthersAreKnown) {
+  const std::vector<CommandOption> known{{"sim", "PROFILE"}, {.name = "verbose", .letter = 'v'}, {"root", "DIR"}};
+  const auto found =
+      find_options(known, {"paint", "--sim", "h100x8", "--bogus", "-v", "--colour=red", "-xyz", "north"});
+  EXPECT_EQ(found.text("sim"), "h100x8");
+  EXPECT_TRUE(found.flag("verbose"));
+  EXPECT_THAT(found.arguments, ElementsAre("paint", "north"));
+  EXPECT_EQ(find_options(known, {"paint", "--sim=a", "--sim", "b", "--", "--sim", "c"}).text("sim"), "b");
+  EXPECT_FALSE(find_options(known, {"paint", "--sim"}).given("sim")) << "read_words() is to report it";
+}
+
 TEST(CommandLine, AsksForHelpWhateverElseIsInIt) {
   EXPECT_TRUE(read({"--bogus", "--help"})->help);
   EXPECT_TRUE(read({"-h"})->help);
@@ -200,40 +265,5 @@ TEST(CommandHelp, CountsCharactersAndNotBytes) {
   EXPECT_EQ(text, "  --wall WALL…   first\n  --walls WALLS  second\n");
 }
 
-/// Collects the output of a tool.
-class Printed final : public ToolIo {
- public:
-  void print(std::string_view text) override { out += text; }
-  void log(std::string_view) override {}
-  void progress(std::string_view, std::uint64_t, std::uint64_t) override {}
-  Result<Json> core(std::string_view, const Json&) override { return Json(); }
-  std::string out;
-};
-
-TEST(ToolTable, RunsAToolWithItsWordsAndPrintsItsHelp) {
-  const testing::FakeHost host;
-  const ToolTable tools("acme", {{"paint",
-                                  "paints",
-                                  {.options = {{"colour", "NAME", "of the paint"}}},
-                                  [](const CommandWords& words, const Host&, ToolIo& io) -> Result<int> {
-                                    io.print(words.text("colour"));
-                                    return 3;
-                                  }}});
-  Printed io;
-  EXPECT_EQ(tools.run("paint", {"--colour", "red"}, host, io).value_or(-1), 3);
-  EXPECT_EQ(io.out, "red");
-  EXPECT_EQ(tools.run("paint", {"--colr", "red"}, host, io).error().next, "did you mean --colour?");
-  EXPECT_EQ(tools.run("saw", {}, host, io).error().code, ErrorCode::usage);
-  EXPECT_EQ(tools.run("pant", {}, host, io).error().next, "did you mean 'paint'?");
-  Printed help;
-  EXPECT_EQ(tools.run("paint", {"-h"}, host, help).value_or(-1), 0);
-  EXPECT_THAT(help.out, ::testing::StartsWith("Usage: slipway acme paint [options]\n\npaints\n"));
-  const auto infos = tools.list();
-  ASSERT_EQ(infos.size(), 1U);
-  EXPECT_EQ(infos[0].usage, help.out);
-  EXPECT_EQ(infos[0].options.at(0).name, "colour");
-  EXPECT_THAT(help.out, HasSubstr("--sim PROFILE")) << "what slipway itself takes for a tool";
-}
-
 }  // namespace
-}  // namespace slipway
+}  // namespace slipway::command_line
