@@ -12,10 +12,10 @@ namespace {
 using slipway::testing::FakeHost;
 using ::testing::HasSubstr;
 
-constexpr const char* kRoot = "/var/lib/kubelet";
+constexpr const char* kKubeletRoot = "/var/lib/kubelet";
 
 std::string why_not(const std::string& version, const FakeHost& host = FakeHost()) {
-  return why_no_cdi_devices(parse_kubelet_version(version), host, kRoot);
+  return why_no_cdi_devices(parse_kubelet_version(version), host, kKubeletRoot);
 }
 
 TEST(KubeletVersion, IsReadAsTheProgramsSayIt) {
