@@ -13,7 +13,6 @@
 #include "cli/front/option_table.hpp"
 #include "cli/reference/component_tools.hpp"
 #include "cli/render/text.hpp"
-#include "core/engine/advice.hpp"
 #include "core/worker/serve/serve.hpp"
 
 #ifndef SLIPWAY_VERSION

@@ -14,7 +14,6 @@
 
 #include "base/log/log.hpp"
 #include "cli/render/progress_line.hpp"
-#include "core/engine/ui.hpp"
 
 namespace slipway::core {
 

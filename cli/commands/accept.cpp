@@ -6,9 +6,6 @@
 #include "app/edits.hpp"
 #include "app/recorded_apply.hpp"
 #include "cli/command.hpp"
-#include "core/engine/records/unfinished.hpp"
-#include "core/engine/root_lock.hpp"
-#include "core/engine/stop.hpp"
 
 namespace slipway::core {
 namespace {

@@ -13,7 +13,6 @@
 #include "app/saved_plan.hpp"
 #include "app/waiting.hpp"
 #include "cli/command.hpp"
-#include "core/engine/stop.hpp"
 
 namespace slipway::core {
 namespace {

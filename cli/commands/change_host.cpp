@@ -10,8 +10,6 @@
 #include "app/waiting.hpp"
 #include "cli/command.hpp"
 #include "cli/render/text.hpp"
-#include "core/engine/advice.hpp"
-#include "core/engine/stop.hpp"
 
 namespace slipway::core {
 namespace {

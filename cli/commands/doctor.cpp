@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/engine/verify/doctor.hpp"
 
 #include "app/repair/repair.hpp"
 #include "cli/command.hpp"
-#include "core/engine/verify/causes.hpp"
 
 namespace slipway::core {
 Result<int> run_doctor(const Options& given, TerminalUi& ui) {

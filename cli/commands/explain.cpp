@@ -7,9 +7,6 @@
 
 #include "cli/command.hpp"
 #include "cli/render/render.hpp"
-#include "core/graph/graph.hpp"
-#include "core/spec/document.hpp"
-#include "core/spec/yaml_value.hpp"
 
 namespace slipway::core {
 namespace {

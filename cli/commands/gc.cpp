@@ -5,7 +5,6 @@
 #include "base/log/lines.hpp"
 #include "cli/command.hpp"
 #include "cli/render/text.hpp"
-#include "core/engine/root_lock.hpp"
 
 namespace slipway::core {
 namespace {

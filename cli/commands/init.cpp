@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command.hpp"
-#include "core/engine/devices.hpp"
-#include "core/spec/yaml_value.hpp"
 
 namespace slipway::core {
 namespace {

@@ -8,7 +8,6 @@
 
 #include "cli/command.hpp"
 #include "cli/render/text.hpp"
-#include "core/engine/root_lock.hpp"
 #include "core/loader/installation.hpp"
 
 namespace slipway::core {

@@ -13,7 +13,6 @@
 
 #include "base/write/paused_commands.hpp"
 #include "cli/command.hpp"
-#include "core/engine/verify/services.hpp"
 
 namespace slipway::core {
 namespace {

@@ -5,8 +5,6 @@
 
 #include "app/repair/repair.hpp"
 #include "cli/command.hpp"
-#include "core/engine/records/generations.hpp"
-#include "core/engine/stop.hpp"
 
 namespace slipway::core {
 namespace {

@@ -9,8 +9,6 @@
 
 #include "cli/command.hpp"
 #include "cli/render/text.hpp"
-#include "core/engine/advice.hpp"
-#include "core/engine/root_lock.hpp"
 
 namespace slipway::core {
 namespace {

@@ -5,9 +5,6 @@
 #include <slipway/text.hpp>
 
 #include "cli/command.hpp"
-#include "core/engine/advice.hpp"
-#include "core/engine/records/generations.hpp"
-#include "core/engine/stop.hpp"
 
 namespace slipway::core {
 namespace {

@@ -4,8 +4,6 @@
 #include <slipway/text.hpp>
 
 #include "cli/command.hpp"
-#include "core/engine/advice.hpp"
-#include "core/engine/unit/units.hpp"
 #include "core/loader/service_device.hpp"
 #include "core/service/service_ui.hpp"
 #include "core/service/supervisor.hpp"

@@ -18,8 +18,6 @@
 #include "base/yaml/tree.hpp"
 #include "cli/command.hpp"
 #include "cli/render/text.hpp"
-#include "core/engine/advice.hpp"
-#include "core/engine/records/generations.hpp"
 #include "core/service/service_ui.hpp"
 
 namespace slipway::core {

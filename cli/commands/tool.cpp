@@ -11,7 +11,6 @@
 #include "base/log/lines.hpp"
 #include "cli/command.hpp"
 #include "cli/front/handover.hpp"
-#include "core/engine/advice.hpp"
 #include "core/worker/client/spawn.hpp"
 
 namespace slipway::core {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/engine/verify/verify.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -7,9 +6,6 @@
 
 #include "app/repair/repair.hpp"
 #include "cli/command.hpp"
-#include "core/action/systemd/systemd.hpp"
-#include "core/engine/unit/units.hpp"
-#include "core/engine/verify/causes.hpp"
 
 namespace slipway::core {
 namespace {

@@ -5,10 +5,9 @@
 
 #include <slipway/text.hpp>
 
+#include "app/engine.hpp"
 #include "core/loader/schema/type_names.hpp"
 #include "core/loader/schema/types.hpp"
-#include "core/spec/document.hpp"
-#include "core/spec/yaml_value.hpp"
 
 namespace slipway::core {
 namespace {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "app/engine.hpp"
 #include "cli/explain/explain.hpp"
 #include "core/loader/schema/types.hpp"
-#include "core/spec/document.hpp"
-#include "core/spec/yaml_value.hpp"
 
 namespace slipway::core {
 namespace {

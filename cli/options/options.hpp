@@ -9,9 +9,8 @@
 
 #include <slipway/command_line.hpp>
 
+#include "app/engine.hpp"
 #include "base/log/settings.hpp"
-#include "core/engine/session.hpp"
-#include "core/exit_code.hpp"
 
 namespace slipway::core {
 

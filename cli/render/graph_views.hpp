@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "core/graph/graph.hpp"
+#include "app/engine.hpp"
 
 namespace slipway::core {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/engine/ui.hpp"
+#include "app/engine.hpp"
 
 namespace slipway::core {
 

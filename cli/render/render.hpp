@@ -11,8 +11,6 @@
 #include "app/saved_plan.hpp"
 #include "cli/options/options.hpp"
 #include "cli/render/page.hpp"
-#include "core/engine/apply/apply.hpp"
-#include "core/engine/model/planned.hpp"
 
 namespace slipway::core {
 

@@ -6,7 +6,6 @@
 
 #include "cli/render/render.hpp"
 #include "cli/render/text.hpp"
-#include "core/engine/verify/causes.hpp"
 
 namespace slipway::core {
 namespace {

@@ -8,8 +8,6 @@
 #include "app/saved_plan.hpp"
 #include "cli/render/render.hpp"
 #include "cli/render/text.hpp"
-#include "core/engine/advice.hpp"
-#include "core/engine/records/failing.hpp"
 
 namespace slipway::core {
 namespace {

@@ -3,7 +3,6 @@
 
 #include "app/edits.hpp"
 #include "cli/render/render.hpp"
-#include "core/engine/verify/causes.hpp"
 
 namespace slipway::core {
 Tone tone_of(ComponentState state) {

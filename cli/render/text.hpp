@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/engine/model/planned.hpp"
+#include "app/engine.hpp"
 
 namespace slipway::core {
 

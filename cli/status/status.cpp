@@ -9,18 +9,11 @@
 #include <slipway/text.hpp>
 
 #include "app/edits.hpp"
+#include "app/engine.hpp"
 #include "app/image_log.hpp"
 #include "app/machine/facts.hpp"
 #include "app/recorded_apply.hpp"
 #include "base/kernels/kernels.hpp"
-#include "core/action/trigger/trigger.hpp"
-#include "core/engine/advice.hpp"
-#include "core/engine/devices.hpp"
-#include "core/engine/records/failing.hpp"
-#include "core/engine/records/generations.hpp"
-#include "core/engine/records/unfinished.hpp"
-#include "core/engine/unit/units.hpp"
-#include "core/engine/verify/services.hpp"
 
 namespace slipway::core {
 namespace {

@@ -8,7 +8,6 @@
 #include "app/machine/facts.hpp"
 #include "cli/render/text.hpp"
 #include "cli/status/status.hpp"
-#include "core/engine/records/failing.hpp"
 
 namespace slipway::core {
 namespace {
