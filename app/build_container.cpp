@@ -75,7 +75,7 @@ bool is_known_to_run(const std::string& machine) {
 
 }  // namespace
 
-Status remember_that_it_runs(const std::string& machine) {
+Status mark_container_running(const std::string& machine) {
   SLIPWAY_TRY(top, RootDir::open(machine));
   SLIPWAY_CHECK(replace_file(top, kRunsHere, ""));  // creates the folder
   return replace_file(top, kRunsHere, this_run_of(machine));

@@ -11,12 +11,12 @@ namespace slipway::core {
 
 /// Returns the signs that this is the build of an image, as descriptions for users; empty when it looks like a running
 /// machine. A build has no systemd, and may not load kernel modules or has none of the running kernel's. Also empty
-/// when remember_that_it_runs() was called since the boot, for this folder and not for a copy of it.
+/// when mark_container_running() was called since the boot, for this folder and not for a copy of it.
 /// @param machine  the folder that is "/" of the machine in question
 std::vector<std::string> signs_of_a_build(const std::string& machine);
 
 /// Records the user's answer that this is a running machine: slipway does not ask again until the next boot.
-Status remember_that_it_runs(const std::string& machine);
+Status mark_container_running(const std::string& machine);
 
 /// Returns the question that slipway cannot answer itself, with these signs.
 Error asks_for_image_or_live(const std::vector<std::string>& signs);

@@ -18,7 +18,7 @@
 #include "core/action/action_kind.hpp"
 #include "core/action/store/store.hpp"
 #include "core/engine/model/lockfile.hpp"
-#include "core/engine/records/unfinished.hpp"
+#include "core/engine/records/unfinished_work.hpp"
 #include "core/host/files.hpp"
 #include "core/host/originals.hpp"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "app/image_log.hpp"
-#include "app/report/blotter.hpp"
+#include "app/report/redactor.hpp"
 #include "core/exit_code.hpp"
 #include "core/service/service_ui.hpp"
 
@@ -138,7 +138,7 @@ Result<ApplyResult> applied_to_image(Session& session, const ChangeRequest& requ
   const auto log = [&] {
     if (!counts) return drop_log_of_removed(session);
     return log_in_image(session,
-                        parse_foreign(Blotter().blot(canonical(image_event(session, request, spec, *result)))));
+                        parse_foreign(Redactor().redact(canonical(image_event(session, request, spec, *result)))));
   };
   if (const Status written = log(); !written)
     session.ui().log(Ui::Level::warning, "", "this is not in the image's log: " + written.error().what);
@@ -178,9 +178,9 @@ Result<ApplyResult> recorded(Session& session, const ChangeRequest& request, con
   const auto start = std::chrono::steady_clock::now();
   const auto nanoseconds = std::chrono::system_clock::now().time_since_epoch().count();
   const std::string id = std::to_string(nanoseconds) + "-" + std::to_string(::getpid());
-  Blotter blotter;
+  Redactor redactor;
   const auto write = [&](const Json& event) {
-    const Json shown = parse_foreign(blotter.blot(canonical(event)));
+    const Json shown = parse_foreign(redactor.redact(canonical(event)));
     if (const Status written = history.append(shown); !written)
       session.ui().log(Ui::Level::warning, "", "this is not in `slipway log`: " + written.error().what);
   };

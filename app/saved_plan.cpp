@@ -148,7 +148,7 @@ Json plan_identity(const PlannedRun& run) {
                        {"removal", item.removal},
                        {"standing", static_cast<int>(item.check.standing)}});
       if (item.replaces) items.back()["replaces"] = item.replaces->state;
-      if (!item.brings_back.empty()) items.back()["brings_back"] = item.brings_back;
+      if (!item.restored_generation.empty()) items.back()["brings_back"] = item.restored_generation;
     }
     components.push_back({{"name", component.name}, {"state", to_string(component.state)}, {"items", items}});
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/subcommand.hpp"
 
-#include <slipway/process/hear.hpp>
+#include <slipway/process/child_process.hpp>
 
 #include "core/worker/client/spawn.hpp"
 
@@ -18,12 +18,12 @@ CommandOutput run_own_program(const std::string& name, std::vector<std::string> 
   const auto program = own_program(name);
   if (!program) return {"", "", program.error().what};
   words.insert(words.begin(), *program);
-  auto heard = hear_program({.argv = std::move(words), .environment = own_environment()},
-                            {.limit = limit.value_or(kForever), .most_bytes = kMostOutputBytes});
-  if (!heard) return {"", "", heard.error().what};
-  return {std::move(heard->output), std::move(heard->errors),
-          heard->end == Heard::End::by_itself ? ending_of(heard->status)
-                                              : "stopped after " + std::to_string(limit->count()) + " s"};
+  auto result = run_child({.argv = std::move(words), .environment = own_environment()},
+                          {.limit = limit.value_or(kForever), .most_bytes = kMostOutputBytes});
+  if (!result) return {"", "", result.error().what};
+  return {std::move(result->output), std::move(result->errors),
+          result->end == ChildResult::End::by_itself ? ending_of(result->status)
+                                                     : "stopped after " + std::to_string(limit->count()) + " s"};
 }
 
 }  // namespace slipway::core

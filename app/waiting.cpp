@@ -98,12 +98,12 @@ std::function<bool()> unlocked(Session& session) {
 
 /// Errors: `cancelled`
 Status pause_until(Clock::time_point end, const std::string& obstacle, const std::function<bool()>& is_over) {
-  while (stop_requested() && Clock::now() < end && !is_over()) {
+  while (check_not_stopped() && Clock::now() < end && !is_over()) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
     const auto step = std::clamp<std::chrono::milliseconds>(left, std::chrono::milliseconds(0), kLook);
     (void)::poll(nullptr, 0, static_cast<int>(step.count()));  // a signal ends it
   }
-  Status stop = stop_requested();
+  Status stop = check_not_stopped();
   if (stop) return stop;
   Error error = stop.error();
   error.what += " while it waited for this to end: " + obstacle;

@@ -28,7 +28,7 @@ std::optional<Source> registry_of(const std::string& op, const Json& request) {
 }
 
 /// True when root has access only by its power over other users' files, as when it works for a user with sudo.
-bool is_others(const std::string& path) {
+bool belongs_to_other_user(const std::string& path) {
   if (path.empty()) return false;
   bool itself = true;
   for (std::string part = path; part != "/"; part = folder_of(part)) {
@@ -49,9 +49,10 @@ std::vector<int> capabilities_for(const std::string& op, const Json& request, co
   if (!registry) return {CAP_DAC_OVERRIDE};
   const std::string cache = text_at(request, "cache");
   const std::string output = text_at(request, "output");
-  const bool others = is_others(cache) || is_others(cache.empty() ? "" : cache + "/blobs/sha256") ||
-                      is_others(output.empty() ? "" : folder_of(output)) || is_others(text_at(request, "layout")) ||
-                      is_others(registry->ca_file);
+  const bool others = belongs_to_other_user(cache) ||
+                      belongs_to_other_user(cache.empty() ? "" : cache + "/blobs/sha256") ||
+                      belongs_to_other_user(output.empty() ? "" : folder_of(output)) ||
+                      belongs_to_other_user(text_at(request, "layout")) || belongs_to_other_user(registry->ca_file);
   return others ? std::vector<int>{CAP_DAC_OVERRIDE} : std::vector<int>{};
 }
 
@@ -75,7 +76,7 @@ Result<Json> give_up(const Json& request) {
                                        .programs = false,
                                        .network = registry.has_value(),
                                        .local_sockets = false,
-                                       .memory_of_nobody = false});
+                                       .uncharged_memory = false});
   if (!left.what.empty()) return system_error(left.what, "the worker that reads archives", left.number);
   return Json{{"filter", kernel_takes_filters()}, {"landlock", landlock}};
 }

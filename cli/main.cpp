@@ -69,7 +69,7 @@ Error unknown_command(const std::string& name, const Result<Plugins>& plugins) {
 }
 
 /// Writes the last line for a program that asked for JSON, even when the command ended early.
-Error told_to_programs(Error error, const std::vector<std::string>& words) {
+Error print_json_error(Error error, const std::vector<std::string>& words) {
   const std::string output = output_of(words);
   if (output != "text") print(json_text(envelope("Error", to_json(error)), output));
   return error;
@@ -78,7 +78,7 @@ Error told_to_programs(Error error, const std::vector<std::string>& words) {
 Result<int> run_tool_for_programs(const Manifest& manifest, const std::vector<std::string>& words) {
   auto result = run_tool(manifest, words);
   if (result || !asks_for_json(words)) return result;
-  return told_to_programs(std::move(result).error(), {"-o", "json"});
+  return print_json_error(std::move(result).error(), {"-o", "json"});
 }
 
 /// Runs `slipway PLUGIN COMPONENT …` as `slipway COMPONENT …`.
@@ -145,7 +145,7 @@ Result<int> run_command(const Command& command, const std::vector<std::string>& 
 Result<int> run(const std::string& name, const std::vector<std::string>& words) {
   if (const Command* command = find_command(commands(), name)) {
     auto result = run_command(*command, words);
-    return result ? result : told_to_programs(std::move(result).error(), words);
+    return result ? result : print_json_error(std::move(result).error(), words);
   }
   const auto plugins = discover_plugins(plugin_folders(true));
   if (plugins)
@@ -159,7 +159,7 @@ Result<int> run(const std::string& name, const std::vector<std::string>& words) 
     if (const Manifest* manifest = whole.front() == name ? nullptr : plugins->manifest(whole.front()))
       return run_tool_for_programs(*manifest, {whole.begin() + 1, whole.end()});
   }
-  return told_to_programs(unknown_command(name, plugins), words);
+  return print_json_error(unknown_command(name, plugins), words);
 }
 
 }  // namespace

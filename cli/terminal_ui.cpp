@@ -101,7 +101,7 @@ void TerminalUi::progress(const std::string& component, const Progress& progress
   const bool tells_more = begins || finished || progress.label != step.meter.last().label;
   step.meter.report(progress, now);
   if (watcher_ && now - step.watched >= kWatchStep) {
-    watcher_((component.empty() ? "" : component + ": ") + step.meter.standing());
+    watcher_((component.empty() ? "" : component + ": ") + step.meter.progress_text());
     step.watched = now;
   }
   const std::size_t columns = bars_ ? columns_of(STDERR_FILENO) : 0;
@@ -117,7 +117,7 @@ void TerminalUi::progress(const std::string& component, const Progress& progress
   } else if (columns == 0) {
     const bool again = !finished && now - step.told >= kLogStep;
     if (begins || again) {
-      write({LogLevel::info, component, {}, {}, begins ? found->first.second : step.meter.standing(), {}, {}});
+      write({LogLevel::info, component, {}, {}, begins ? found->first.second : step.meter.progress_text(), {}, {}});
       step.told = now;
     }
   } else if (finished) {

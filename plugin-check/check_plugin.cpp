@@ -22,8 +22,8 @@
 #include "core/spec/yaml_value.hpp"
 #include "core/worker/client/spawn.hpp"
 #include "core/worker/client/worker.hpp"
-#include "plugin-check/beside.hpp"
 #include "plugin-check/installed_plugins.hpp"
+#include "plugin-check/plugin_clashes.hpp"
 #include "plugin-check/purity.hpp"
 #include "plugin-check/trial.hpp"
 

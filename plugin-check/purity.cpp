@@ -83,16 +83,16 @@ std::string listing(const std::set<std::string>& names) {
 }
 
 /// The results of detect and plan under a variant of the environment.
-struct Looked {
+struct VariantResults {
   std::set<std::string> facts;
   std::set<std::string> actions;
 };
 
-Result<Looked> look_under(const PurityTrial& trial, const std::vector<std::string>& environment) {
+Result<VariantResults> look_under(const PurityTrial& trial, const std::vector<std::string>& environment) {
   SLIPWAY_TRY(detected, trial.host.with(environment).detect());
   SLIPWAY_TRY(planned, trial.host.with(environment).plan());
-  return Looked{differing_facts(trial.detected, detected, trial.components),
-                differing_actions(trial.planned, planned, trial.components)};
+  return VariantResults{differing_facts(trial.detected, detected, trial.components),
+                        differing_actions(trial.planned, planned, trial.components)};
 }
 
 }  // namespace

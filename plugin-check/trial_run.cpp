@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include <slipway/process/hear.hpp>
+#include <slipway/process/child_process.hpp>
 
 namespace slipway::core {
 namespace {
@@ -51,17 +51,17 @@ Result<TrialRun> run_trial(const TrialCommand& command) {
   Lines printed([&](const std::string& line) { take_output(line, run); });
   Lines messages([&](const std::string& line) { run.messages += line; });
   const auto stop = [&] { return command.kill_at_step != 0 && run.steps >= command.kill_at_step; };
-  SLIPWAY_TRY(heard, hear_program({.argv = command.argv, .environment = command.environment},
-                                  {.limit = command.limit,
-                                   .to_last_writer = true,  // the next command must not meet processes of a killed one
-                                   .stop = stop,
-                                   .on_output = [&](std::string_view part) { printed.add(part); },
-                                   .on_errors = [&](std::string_view part) { messages.add(part); }}));
+  SLIPWAY_TRY(child, run_child({.argv = command.argv, .environment = command.environment},
+                               {.limit = command.limit,
+                                .to_last_writer = true,  // the next command must not meet processes of a killed one
+                                .stop = stop,
+                                .on_output = [&](std::string_view part) { printed.add(part); },
+                                .on_errors = [&](std::string_view part) { messages.add(part); }}));
   printed.end();
   messages.end();
   run.killed = stop();
-  run.exit_code = exit_status_of(heard.status);
-  if (heard.end == Heard::End::timed_out)
+  run.exit_code = exit_status_of(child.status);
+  if (child.end == ChildResult::End::timed_out)
     return Error{
         ErrorCode::timed_out,
         "slipway " + command.argv.at(1) + " had not ended after " + std::to_string(command.limit.count()) + " s",

@@ -15,9 +15,9 @@
 
 #include <slipway/root_dir.hpp>
 
-#include "sandbox/inside.hpp"
+#include "sandbox/image_root.hpp"
 #include "sandbox/restrict_mount.hpp"
-#include "sandbox/surround.hpp"
+#include "sandbox/sandbox_child.hpp"
 
 namespace slipway::core {
 namespace {
@@ -117,7 +117,7 @@ class Mounts {
     step("show " + request_.root,
          ::mount(name_of(root_source_).c_str(), image.c_str(), nullptr, MS_BIND | MS_REC, nullptr));
     restrict_shown(image, request_.root, request_.read_only);
-    if (!failed() && image != top) report_ = surround_root(image, top, open_tools());
+    if (!failed() && image != top) report_ = build_image_root(image, top, open_tools());
     if (failed()) return;
     auto opened = RootDir::open(top);
     step("open " + request_.root, opened.ok() ? 0 : -1);

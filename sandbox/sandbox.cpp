@@ -7,9 +7,9 @@
 
 #include <unistd.h>
 
-#include <slipway/process/hear.hpp>
+#include <slipway/process/child_process.hpp>
 
-#include "sandbox/inside.hpp"
+#include "sandbox/sandbox_child.hpp"
 
 namespace slipway::core {
 namespace {
@@ -80,14 +80,14 @@ class Running {
   }
 
   Result<SandboxEnd> wait() {
-    const Heard heard = hear({pid_, std::move(output_), std::move(report_)},
-                             {.limit = request_.limit,
-                              .to_last_writer = true,
-                              .stop = [this] { return has_to_stop(); },
-                              .on_output = [this](std::string_view text) { take(text); }});
-    if (heard.end == Heard::End::timed_out) stop_ = ErrorCode::timed_out;
-    problem_ = heard.errors;
-    return conclude(exit_status_of(heard.status));
+    const ChildResult result = await_child({pid_, std::move(output_), std::move(report_)},
+                                           {.limit = request_.limit,
+                                            .to_last_writer = true,
+                                            .stop = [this] { return has_to_stop(); },
+                                            .on_output = [this](std::string_view text) { take(text); }});
+    if (result.end == ChildResult::End::timed_out) stop_ = ErrorCode::timed_out;
+    problem_ = result.errors;
+    return conclude(exit_status_of(result.status));
   }
 
  private:

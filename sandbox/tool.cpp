@@ -240,7 +240,7 @@ Error tool_missing(const Host& host, const std::string& tool, const std::string&
   return error;
 }
 
-std::string as_it_ran(const ToolEnd& end) {
+std::string command_text(const ToolEnd& end) {
   std::string text = end.command;
   if (!end.no_user_namespace.empty()) text += "; without a user namespace: " + end.no_user_namespace;
   if (!end.no_network_namespace.empty()) text += "; without sockets: " + end.no_network_namespace;

@@ -55,7 +55,7 @@ Status check_in_root(const Host& host);
 Result<ToolEnd> run_here(const std::vector<std::string>& argv, std::chrono::seconds limit);
 
 /// Returns the command, with the parts that the sandbox lacked: for logs.
-std::string as_it_ran(const ToolEnd& end);
+std::string command_text(const ToolEnd& end);
 
 /// Returns the error for a root for another processor whose own tool would have to run.
 Error needs_the_processor(const Host& host, const std::string& tool);

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include <slipway/process/start.hpp>
+#include <slipway/process/start_program.hpp>
 
 namespace slipway::core {
 

@@ -14,7 +14,7 @@
 #include "base/write/new_file.hpp"
 #include "core/action/trigger/trigger.hpp"
 #include "core/engine/advice.hpp"
-#include "core/engine/records/unfinished.hpp"
+#include "core/engine/records/unfinished_work.hpp"
 #include "core/host/originals.hpp"
 
 namespace slipway::core {

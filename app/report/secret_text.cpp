@@ -3,7 +3,7 @@
 #include <cctype>
 #include <utility>
 
-#include "app/report/blotter.hpp"
+#include "app/report/redactor.hpp"
 #include "app/report/scanned_text.hpp"
 #include "app/report/secret_forms.hpp"
 

@@ -16,7 +16,7 @@ constexpr std::uint64_t kFileLimit = 1 << 20;
 constexpr std::array kCompressions{"zstd", "gzip", "xz", "none"};
 
 /// Thrown inside this file only: a position in package.yaml and its error.
-struct Wrong {
+struct PackageError {
   YAML::Mark mark;
   std::string what;
 };
@@ -24,29 +24,29 @@ struct Wrong {
 using Texts = std::map<std::string, std::string>;
 
 void check_keys(const YAML::Node& map, const std::set<std::string>& known, const std::string& place) {
-  if (!map.IsMap()) throw Wrong{map.Mark(), place + " must be a mapping"};
+  if (!map.IsMap()) throw PackageError{map.Mark(), place + " must be a mapping"};
   for (const auto& pair : map) {
     const auto key = pair.first.as<std::string>();
-    if (!known.contains(key)) throw Wrong{pair.first.Mark(), "unknown key '" + key + "' in " + place};
+    if (!known.contains(key)) throw PackageError{pair.first.Mark(), "unknown key '" + key + "' in " + place};
   }
 }
 
 std::string text(const YAML::Node& map, const char* key, const std::string& place, bool required) {
   const YAML::Node node = map[key];
   if (!node) {
-    if (required) throw Wrong{map.Mark(), place + " lacks '" + key + "'"};
+    if (required) throw PackageError{map.Mark(), place + " lacks '" + key + "'"};
     return {};
   }
-  if (!node.IsScalar()) throw Wrong{node.Mark(), "'" + std::string(key) + "' must be a text"};
+  if (!node.IsScalar()) throw PackageError{node.Mark(), "'" + std::string(key) + "' must be a text"};
   return node.as<std::string>();
 }
 
 Texts texts(const YAML::Node& node, const std::string& place) {
   Texts all;
   if (!node) return all;
-  if (!node.IsMap()) throw Wrong{node.Mark(), place + " must be a mapping of texts"};
+  if (!node.IsMap()) throw PackageError{node.Mark(), place + " must be a mapping of texts"};
   for (const auto& pair : node) {
-    if (!pair.second.IsScalar()) throw Wrong{pair.second.Mark(), place + " must hold texts only"};
+    if (!pair.second.IsScalar()) throw PackageError{pair.second.Mark(), place + " must hold texts only"};
     all[pair.first.as<std::string>()] = pair.second.as<std::string>();
   }
   return all;
@@ -61,9 +61,9 @@ PackageLayer read_layer(const YAML::Node& node) {
   layer.annotations = texts(node["annotations"], "annotations");
   if (layer.compression.empty()) layer.compression = "zstd";
   if (std::find(kCompressions.begin(), kCompressions.end(), layer.compression) == kCompressions.end())
-    throw Wrong{node["compression"].Mark(), "compression must be zstd, gzip, xz or none"};
+    throw PackageError{node["compression"].Mark(), "compression must be zstd, gzip, xz or none"};
   if (layer.directory.starts_with('/') || layer.directory.find("..") != std::string::npos)
-    throw Wrong{node["directory"].Mark(), "directory must be a folder beside package.yaml"};
+    throw PackageError{node["directory"].Mark(), "directory must be a folder beside package.yaml"};
   return layer;
 }
 
@@ -71,7 +71,7 @@ std::string read_tag(const YAML::Node& map, const char* key, const std::string& 
   const std::string word = text(map, key, place, required);
   if (word.empty()) return {};
   auto tag = to_tag(word);
-  if (!tag) throw Wrong{map[key].Mark(), tag.error().what};
+  if (!tag) throw PackageError{map[key].Mark(), tag.error().what};
   return *tag;
 }
 
@@ -81,7 +81,7 @@ PackageManifest read_manifest(const YAML::Node& node) {
   manifest.tag = read_tag(node, "tag", "a manifest", false);
   manifest.annotations = texts(node["annotations"], "annotations");
   if (!node["layers"] || !node["layers"].IsSequence() || node["layers"].size() == 0)
-    throw Wrong{node.Mark(), "a manifest needs a list of 'layers'"};
+    throw PackageError{node.Mark(), "a manifest needs a list of 'layers'"};
   for (const auto& layer : node["layers"]) manifest.layers.push_back(read_layer(layer));
   return manifest;
 }
@@ -93,7 +93,7 @@ Package read_document(const YAML::Node& node) {
   package.tag = read_tag(node, "tag", "package.yaml", true);
   package.annotations = texts(node["annotations"], "annotations");
   if (!node["manifests"] || !node["manifests"].IsSequence() || node["manifests"].size() == 0)
-    throw Wrong{node.Mark(), "package.yaml needs a list of 'manifests'"};
+    throw PackageError{node.Mark(), "package.yaml needs a list of 'manifests'"};
   for (const auto& manifest : node["manifests"]) package.manifests.push_back(read_manifest(manifest));
   return package;
 }
@@ -126,7 +126,7 @@ Result<Package> read_package(const std::string& folder) {
     Package package = read_document(yaml::load(content));
     package.folder = folder;
     return package;
-  } catch (const Wrong& wrong) {
+  } catch (const PackageError& wrong) {
     return at(file, wrong.mark, wrong.what);
   } catch (const YAML::Exception& problem) {
     return at(file, problem.mark, "package.yaml " + yaml::problem_text(problem));

@@ -41,16 +41,16 @@ constexpr const char* kRefused[] = {
 
 /// These are reported as missing, and programs have another way: clone3's flags are in memory, where a filter cannot
 /// look.
-constexpr const char* kNotThere[] = {"clone3", "io_uring_setup", "io_uring_enter", "io_uring_register"};
+constexpr const char* kReportedAsMissing[] = {"clone3", "io_uring_setup", "io_uring_enter", "io_uring_register"};
 
 constexpr const char* kProgramCalls[] = {"execve", "execveat"};
 /// Calls that end or slow other processes. A process that starts programs may need them.
-constexpr const char* kOnOthers[] = {
+constexpr const char* kOtherProcessCalls[] = {
     "tkill",      "rt_sigqueueinfo", "rt_tgsigqueueinfo",  "pidfd_send_signal", "process_mrelease", "setpriority",
     "ioprio_set", "sched_setparam",  "sched_setscheduler", "sched_setattr",     "sched_setaffinity"};
 
 /// `ipc` is the entry to all of System V on some processors: it has more than one way to name the requested part.
-constexpr const char* kMemoryOfNobody[] = {
+constexpr const char* kUnchargedMemoryCalls[] = {
     "memfd_create", "memfd_secret", "ipc",        "shmget",  "shmat",  "msgget", "msgsnd", "msgrcv",
     "semget",       "semop",        "semtimedop", "mq_open", "shmctl", "semctl", "msgctl", "mq_unlink"};
 
@@ -108,8 +108,8 @@ class Filter {
 };
 
 /// Limits signals, limits and priorities to this process.
-void leave_others_alone(Filter& filter) {
-  for (const char* name : kOnOthers) filter.refuse(name);
+void refuse_other_processes(Filter& filter) {
+  for (const char* name : kOtherProcessCalls) filter.refuse(name);
   const auto own = static_cast<std::uint64_t>(::getpid());
   for (const char* name : {"kill", "tgkill"}) filter.refuse_unless(name, 0, own);  // abort() and raise() need one
   filter.refuse_unless("prlimit64", 0, 0);                                         // getrlimit() names this process so
@@ -122,7 +122,7 @@ void leave_others_alone(Filter& filter) {
 }
 
 /// Local services may trust a process that runs as root.
-void keep_from_local_services(Filter& filter) {
+void refuse_local_services(Filter& filter) {
   const auto refuse = [&](const char* name, unsigned argument, std::uint64_t mask, int value) {
     filter.refuse_where(name, argument, mask, static_cast<std::uint64_t>(value), EAFNOSUPPORT);
   };
@@ -140,17 +140,17 @@ int load_filter(const Powers& powers) {
   if (powers.smaller_programs) filter.cover_smaller_programs();
   if (!powers.programs) {
     for (const char* name : kProgramCalls) filter.refuse(name);
-    leave_others_alone(filter);
+    refuse_other_processes(filter);
   }
   if (!powers.network)
     for (const char* name : kNetworkCalls) filter.refuse(name);
   else if (!powers.local_sockets)
-    keep_from_local_services(filter);
+    refuse_local_services(filter);
   if (powers.network && !powers.other_sockets) filter.refuse_unless("socket", 0, AF_UNIX, EAFNOSUPPORT);
-  if (!powers.memory_of_nobody)
-    for (const char* name : kMemoryOfNobody) filter.refuse(name);
+  if (!powers.uncharged_memory)
+    for (const char* name : kUnchargedMemoryCalls) filter.refuse(name);
   for (const char* name : kRefused) filter.refuse(name);
-  for (const char* name : kNotThere) filter.refuse(name, ENOSYS);
+  for (const char* name : kReportedAsMissing) filter.refuse(name, ENOSYS);
   for (unsigned bit = 1; bit != 0; bit <<= 1U)
     if ((kNewNamespaces & bit) != 0) filter.refuse_where("clone", 0, bit, bit);
   for (const unsigned kind : {unsigned{S_IFCHR}, unsigned{S_IFBLK}}) {

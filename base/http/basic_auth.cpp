@@ -55,7 +55,7 @@ BasicAuth::BasicAuth(std::map<std::string, std::string> users, Hasher hasher, st
   });
 }
 
-BasicAuth::Try BasicAuth::bcrypt(const std::string& password, const std::string& hash) {
+BasicAuth::HashCheck BasicAuth::bcrypt(const std::string& password, const std::string& hash) {
   const auto start = Clock::now();
   const auto data = std::make_unique<crypt_data>();
   // libxcrypt's own function: it returns no result for what it cannot hash, where crypt_r() returns a text. Sanitizers
@@ -64,7 +64,7 @@ BasicAuth::Try BasicAuth::bcrypt(const std::string& password, const std::string&
   return {made != nullptr && equal(made, hash), Clock::now() - start};
 }
 
-void BasicAuth::Ration::use(Clock::time_point now, Clock::duration much) {
+void BasicAuth::TimeBudget::use(Clock::time_point now, Clock::duration much) {
   used_up_to = std::max(used_up_to, now) + much;
 }
 
@@ -92,7 +92,7 @@ void BasicAuth::remember_wrong(const std::string& peer, Clock::duration spent, C
   make_room(peers_, peer, now - kRemembered, guessed);
   Peer& wrong = peers_[peer];
   wrong.guessed = now;
-  wrong.ration.use(now,
+  wrong.budget.use(now,
                    std::max<Clock::duration>(kShareOfAPeer * spent, std::chrono::milliseconds(1000) / kTriesPerSecond));
   const std::string of = network_of(peer);
   if (of.empty()) return;
@@ -120,10 +120,10 @@ BasicAuth::Answer BasicAuth::check(const std::string& peer, const std::string& u
   if (was_right(user, password)) return answer_right(peer, now);
   const bool is_known = known_->peers.contains(peer);
   const std::string guesser = is_known ? peer : guesser_of(peer);
-  Ration& share = shares_.at(is_known ? of_right : share_of(guesser, now));
+  TimeBudget& share = shares_.at(is_known ? of_right : share_of(guesser, now));
   const auto wrong = peers_.find(guesser);
-  if (!share.left(now) || (wrong != peers_.end() && !wrong->second.ration.left(now))) return Answer::later;
-  const Try tried = hasher_(password, hash_of(user));
+  if (!share.left(now) || (wrong != peers_.end() && !wrong->second.budget.left(now))) return Answer::later;
+  const HashCheck tried = hasher_(password, hash_of(user));
   const auto spent = std::min<Clock::duration>(tried.spent, kLongestTry);
   share.use(now, kShareOfMany * spent);
   if (!tried.right || !users_.contains(user)) {

@@ -33,13 +33,13 @@ class BasicAuth {
  public:
   using Clock = std::chrono::steady_clock;
   enum class Answer { right, wrong, later };
-  struct Try {
+  struct HashCheck {
     bool right;
     Clock::duration spent;
   };
   /// Tries a password against a hash.
-  using Hasher = std::function<Try(const std::string& password, const std::string& hash)>;
-  static Try bcrypt(const std::string& password, const std::string& hash);
+  using Hasher = std::function<HashCheck(const std::string& password, const std::string& hash)>;
+  static HashCheck bcrypt(const std::string& password, const std::string& hash);
 
   static constexpr int kTriesPerSecond = 4;               ///< per peer, when hashes are cheap
   static constexpr std::chrono::minutes kRemembered{10};  ///< how long a wrong peer is remembered
@@ -56,13 +56,13 @@ class BasicAuth {
 
  private:
   /// Fills with the time used, and empties over time.
-  struct Ration {
+  struct TimeBudget {
     Clock::time_point used_up_to{};
     bool left(Clock::time_point now) const { return used_up_to - now < std::chrono::seconds(1); }
     void use(Clock::time_point now, Clock::duration much);
   };
   struct Peer {
-    Ration ration;
+    TimeBudget budget;
     Clock::time_point guessed;  ///< the time of its last request with an unknown password
   };
 
@@ -88,7 +88,7 @@ class BasicAuth {
   std::string secret_;                       ///< all hashes
   std::map<std::string, Peer> peers_;        ///< peers that were wrong recently
   std::map<std::string, Network> networks_;  ///< their networks
-  std::array<Ration, kShares> shares_;
+  std::array<TimeBudget, kShares> shares_;
 };
 
 }  // namespace slipway

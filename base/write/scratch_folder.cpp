@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <slipway/process/start.hpp>
+#include <slipway/process/start_program.hpp>
 
 #include "base/write/new_file.hpp"
 #include "base/write/tree.hpp"

@@ -10,7 +10,7 @@ namespace slipway::core {
 namespace {
 
 /// The place where yaml-cpp stopped: the line, and the last line with content before it.
-struct Scene {
+struct ErrorPlace {
   const TextLines& lines;
   int number;
   int column;
@@ -19,8 +19,8 @@ struct Scene {
   std::string_view previous;
 };
 
-Scene look_at(const TextLines& lines, int number, int column) {
-  Scene scene{lines, number, column, lines.line(static_cast<std::size_t>(std::max(number, 0))), -1, {}};
+ErrorPlace look_at(const TextLines& lines, int number, int column) {
+  ErrorPlace scene{lines, number, column, lines.line(static_cast<std::size_t>(std::max(number, 0))), -1, {}};
   for (int above = std::min(number, static_cast<int>(lines.count())) - 1; above >= 0; --above) {
     const std::string_view text = trimmed(lines.line(static_cast<std::size_t>(above)));
     if (text.empty() || text.starts_with("#")) continue;
@@ -37,11 +37,11 @@ std::string spaces(std::size_t count) {
   return count == 0 ? "not at all" : "by " + std::to_string(count) + (count == 1 ? " space" : " spaces");
 }
 
-YamlComplaint at_mark(const Scene& scene, std::string what, std::string next) {
+YamlComplaint at_mark(const ErrorPlace& scene, std::string what, std::string next) {
   return {scene.lines.position(scene.number, scene.column), std::move(what), std::move(next)};
 }
 
-YamlComplaint at_text(const Scene& scene, int number, std::string what, std::string next) {
+YamlComplaint at_text(const ErrorPlace& scene, int number, std::string what, std::string next) {
   const auto width = indentation(scene.lines.line(static_cast<std::size_t>(number))).size();
   return {scene.lines.position(number, static_cast<int>(width)), std::move(what), std::move(next)};
 }
@@ -56,7 +56,7 @@ std::optional<std::size_t> open_bracket(std::string_view before) {
   return std::nullopt;
 }
 
-YamlComplaint open_bracket_complaint(const Scene& scene) {
+YamlComplaint open_bracket_complaint(const ErrorPlace& scene) {
   const std::string_view text = scene.lines.text();
   const bool at_end = scene.number <= 0 && scene.column <= 0;  // yaml-cpp's mark at the end of the text
   const auto bracket = open_bracket(at_end ? text : text.substr(0, scene.lines.offset(scene.number, scene.column)));
@@ -68,7 +68,7 @@ YamlComplaint open_bracket_complaint(const Scene& scene) {
           "add the missing '" + close + "' or ','"};
 }
 
-YamlComplaint unknown_token(const Scene& scene) {
+YamlComplaint unknown_token(const ErrorPlace& scene) {
   const auto column = static_cast<std::size_t>(std::max(scene.column, 0));
   const std::string found = column < scene.line.size() ? std::string(1, scene.line[column]) : "this character";
   return at_mark(scene, "a value cannot begin with '" + found + "'", "put the value in quotes");
@@ -89,7 +89,7 @@ bool opens_with_key_and_value(std::string_view line) {
   return colon != std::string_view::npos && !trimmed(line.substr(colon + 1)).empty();
 }
 
-std::optional<YamlComplaint> wrong_on_this_line(const Scene& scene) {
+std::optional<YamlComplaint> wrong_on_this_line(const ErrorPlace& scene) {
   const auto column = static_cast<std::size_t>(std::max(scene.column, 0));
   const std::string_view before = trimmed(scene.line.substr(0, std::min(column, scene.line.size())));
   if (!before.empty() && (before.back() == '"' || before.back() == '\''))
@@ -100,7 +100,7 @@ std::optional<YamlComplaint> wrong_on_this_line(const Scene& scene) {
   return std::nullopt;
 }
 
-YamlComplaint wrong_indentation(const Scene& scene) {
+YamlComplaint wrong_indentation(const ErrorPlace& scene) {
   const std::size_t here = indentation(scene.line).size();
   const std::size_t above = indentation(scene.previous).size();
   const std::string head = "the indentation of this line fits no line above it: ";
@@ -114,7 +114,7 @@ YamlComplaint wrong_indentation(const Scene& scene) {
   return at_text(scene, scene.number, head + tail, "indent all keys of one level by the same number of spaces");
 }
 
-YamlComplaint structure_complaint(const Scene& scene, const std::string& message) {
+YamlComplaint structure_complaint(const ErrorPlace& scene, const std::string& message) {
   if (const auto complaint = wrong_on_this_line(scene)) return *complaint;
   if (scene.previous_number >= 0) {
     if (lacks_space_after_colon(scene.previous))
@@ -142,7 +142,7 @@ YamlComplaint tab_complaint(const TextLines& lines, int line) {
 }
 
 YamlComplaint explain_yaml_error(const TextLines& lines, const std::string& message, int line, int column) {
-  const Scene scene = look_at(lines, line, column);
+  const ErrorPlace scene = look_at(lines, line, column);
   const auto says = [&](std::string_view part) { return message.find(part) != std::string::npos; };
   if (indentation(scene.line).find('\t') != std::string_view::npos) return tab_complaint(lines, line);
   if (says("flow not found")) return open_bracket_complaint(scene);

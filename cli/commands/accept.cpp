@@ -138,7 +138,7 @@ Result<int> run_accept(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(acceptance, plan_acceptance(*session, options.arguments));
   if (options.dry_run) return show_plan(acceptance.run, options);
   if (!agreed(acceptance.run, options)) return leave_unchanged(options);
-  SLIPWAY_CHECK(stop_requested());
+  SLIPWAY_CHECK(check_not_stopped());
   SLIPWAY_TRY(result, recorded(*session, change_request(options), acceptance.run.spec.file,
                                [&] { return accept(*session, options.arguments, acceptance.next); }));
   return finish_apply(options, result, ui);

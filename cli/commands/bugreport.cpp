@@ -11,7 +11,7 @@
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
 
-#include "app/report/blotter.hpp"
+#include "app/report/redactor.hpp"
 #include "app/report/tar.hpp"
 #include "app/subcommand.hpp"
 #include "base/write/new_file.hpp"
@@ -175,15 +175,15 @@ void add_units(const Host& host, const Plugins& plugins, Files& files) {
 }
 
 /// Learns the secrets that this process may know: they must not be in the output of other programs.
-void learn_environment(Blotter& blotter) {
+void learn_environment(Redactor& redactor) {
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string word = *variable;
     const std::size_t sign = word.find('=');
     if (sign == std::string::npos) continue;
     if (is_secret_name(word.substr(0, sign)))
-      blotter.learn_secret(word.substr(sign + 1));
+      redactor.learn_secret(word.substr(sign + 1));
     else
-      blotter.learn(word.substr(sign + 1));
+      redactor.learn(word.substr(sign + 1));
   }
   const auto folder = [](const char* name) {
     const char* const value = ::secure_getenv(name);
@@ -192,7 +192,7 @@ void learn_environment(Blotter& blotter) {
   for (const std::string& file : {folder("HOME") + "/.docker/config.json", folder("DOCKER_CONFIG") + "/config.json",
                                   folder("REGISTRY_AUTH_FILE"), folder("XDG_RUNTIME_DIR") + "/containers/auth.json",
                                   "/run/containers/" + std::to_string(::getuid()) + "/auth.json"})
-    blotter.learn(read_regular(file, kLargestFile).value_or(""));
+    redactor.learn(read_regular(file, kLargestFile).value_or(""));
 }
 
 std::string stamp(std::time_t now) {
@@ -243,10 +243,10 @@ Result<int> run_bugreport(const Options& given, TerminalUi& ui) {
   if (!options.spec.empty()) found.add("spec/given.yaml", read_regular(options.spec, kLargestFile).value_or(""));
   std::map<std::string, std::string> files = found.take();
 
-  Blotter blotter;
-  learn_environment(blotter);
-  for (const auto& [name, text] : files) name.ends_with(".yaml") ? blotter.learn_yaml(text) : blotter.learn(text);
-  for (auto& [name, text] : files) text = name.ends_with(".yaml") ? blotter.blot_yaml(text) : blotter.blot(text);
+  Redactor redactor;
+  learn_environment(redactor);
+  for (const auto& [name, text] : files) name.ends_with(".yaml") ? redactor.learn_yaml(text) : redactor.learn(text);
+  for (auto& [name, text] : files) text = name.ends_with(".yaml") ? redactor.redact_yaml(text) : redactor.redact(text);
   const std::time_t now = std::time(nullptr);
   const std::string folder = "slipway-bugreport-" + stamp(now);
   SLIPWAY_TRY(bytes, tar_of(folder, files, now));

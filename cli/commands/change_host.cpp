@@ -31,7 +31,7 @@ std::string question(const std::string& command) {
 void remember_answer(const Session& session, const Options& options) {
   if (!options.session.live.value_or(false) || session.host_config().root != "/" || session.simulated() != nullptr)
     return;
-  if (!signs_of_a_build("/").empty()) (void)remember_that_it_runs("/").ok();
+  if (!signs_of_a_build("/").empty()) (void)mark_container_running("/").ok();
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ Result<int> change_host(Session& session, const Options& options, const HostSpec
     if (options.dry_run) return show_plan(*run, options);
     if (!agreed(*run, options)) return leave_unchanged(options);
   }
-  SLIPWAY_CHECK(stop_requested());
+  SLIPWAY_CHECK(check_not_stopped());
   const ChangeRequest request = change_request(options);
   SLIPWAY_TRY(result, options.wait || options.wait_for_source
                           ? apply_and_wait(session, request, spec, apply, {options.wait, options.wait_for_source},

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <slipway/process/start.hpp>
+#include <slipway/process/start_program.hpp>
 #include <slipway/text.hpp>
 #include <slipway/unix_socket.hpp>
 
@@ -72,7 +72,7 @@ std::vector<std::string> services_in(Session& session) {
   return names;
 }
 
-void tell_that_none_runs(const Session& session, TerminalUi& ui) {
+void report_no_services(const Session& session, TerminalUi& ui) {
   const std::string& root = session.options().root;
   if (root == "/") return ui.log(Ui::Level::info, "", "no service of slipway runs, so there is nothing to pause");
   ui.log(Ui::Level::warning, "",
@@ -99,7 +99,7 @@ Result<int> run_pause(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(session, open_session(options, ui));
   const auto names = services_in(*session);
   if (names.empty())
-    tell_that_none_runs(*session, ui);
+    report_no_services(*session, ui);
   else
     ui.log(Ui::Level::info, "", "pause " + listed(names, "and") + " …");
   // The services resume when this object is destroyed or slipway ends in any way: they see that the connection is

@@ -81,7 +81,7 @@ std::string bar(const Progress& progress, std::size_t width) {
 }
 
 /// Returns "unpacked x" for "unpack x" and "unpacking x"; adds "done" to other labels.
-std::string told_as_done(const std::string& step) {
+std::string completed_label(const std::string& step) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kVerbs{{{"download", "downloaded"},
                                                                                         {"unpack", "unpacked"},
                                                                                         {"unpacking", "unpacked"},
@@ -144,7 +144,7 @@ std::vector<std::string> ProgressMeter::numbers() const {
   return parts;
 }
 
-std::string ProgressMeter::standing() const { return printable(last_.label) + ": " + joined(numbers(), ", "); }
+std::string ProgressMeter::progress_text() const { return printable(last_.label) + ": " + joined(numbers(), ", "); }
 
 std::string ProgressMeter::line(std::size_t columns) const {
   const std::string label = printable((component_.empty() ? "" : component_ + ": ") + last_.label);
@@ -165,7 +165,7 @@ std::string ProgressMeter::line(std::size_t columns) const {
 }
 
 std::string ProgressMeter::summary() const {
-  std::string text = told_as_done(step_of(last_.label)) + ": " + amount_of(last_);
+  std::string text = completed_label(step_of(last_.label)) + ": " + amount_of(last_);
   const double seconds = first_ ? Seconds(last_time_ - first_->time).count() : 0;
   if (seconds >= 0.1) text += " in " + (seconds < 10 ? formatted("%.1f s", seconds) : duration_text(seconds));
   if (const auto rate = first_ ? rate_since(*first_) : std::nullopt) text += ", " + rate_text(*rate, last_.unit);

@@ -32,7 +32,7 @@ class ProgressMeter {
   std::string line(std::size_t columns) const;
 
   /// The same for a log, without the component and the bar: "unpack x: 120.0 of 345.0 MiB, 98.2 MiB/s, 3 s left".
-  std::string standing() const;
+  std::string progress_text() const;
 
   /// Returns the summary of a finished step, without the component: "unpacked x: 345.0 MiB in 3.5 s, 98.2 MiB/s".
   std::string summary() const;

@@ -19,7 +19,7 @@ namespace slipway::core {
 namespace {
 
 /// The root's state, read once.
-struct Known {
+struct StoredState {
   std::map<std::string, Ownership> owned;
   std::optional<Generation> current;
   std::optional<HostSpec> spec;  ///< the generation's spec
@@ -29,7 +29,7 @@ struct Known {
   std::map<std::string, ServiceState> services;
 };
 
-Result<Known> read_state(Session& session) {
+Result<StoredState> read_state(Session& session) {
   StateDir& state = session.state();
   state.go_without_closed();
   SLIPWAY_CHECK(state.go_around_damage());
@@ -41,15 +41,15 @@ Result<Known> read_state(Session& session) {
   std::optional<HostSpec> spec;
   if (current)
     if (auto read = spec_of(*current, session.plugins())) spec = std::move(*read);
-  return Known{std::move(owned),   std::move(current),    std::move(spec),      std::move(generations),
-               std::move(failing), std::move(unfinished), ask_services(session)};
+  return StoredState{std::move(owned),   std::move(current),    std::move(spec),      std::move(generations),
+                     std::move(failing), std::move(unfinished), ask_services(session)};
 }
 
-Json damage_of(Session& session, const Known& known) {
+Json damage_of(Session& session, const StoredState& stored) {
   Json damaged = Json::array();
   for (const auto& [name, error] : session.state().left_out())
     damaged.push_back({{"path", std::string(kStateDir) + "/" + name}, {"problem", error.what}});
-  if (const auto& journal = known.unfinished.damaged)
+  if (const auto& journal = stored.unfinished.damaged)
     damaged.push_back({{"path", journal->where}, {"problem", journal->what}});
   return damaged;
 }
@@ -88,38 +88,39 @@ bool replaces_edits(const Ownership& ownership) {
                              [](const Owned& item) { return item.action.text("on_drift") == "replace"; });
 }
 
-void add_owned(Session& session, const Known& known, Json& components) {
+void add_owned(Session& session, const StoredState& stored, Json& components) {
   const auto since =
-      known.current ? applied_since(session.state(), *known.current) : std::map<std::string, std::string>{};
-  for (const auto& [name, ownership] : known.owned) {
+      stored.current ? applied_since(session.state(), *stored.current) : std::map<std::string, std::string>{};
+  for (const auto& [name, ownership] : stored.owned) {
     Json& component = components[name];
     component = {{"owns", ownership.items.size()}, {"outputs", ownership.outputs}, {"state", "applied"}};
     if (const auto found = since.find(name); found != since.end() && !found->second.empty())
       component["since"] = found->second;
-    add_edits(session, ownership, known.current ? known.current->accepted.value(name, Json::object()) : Json::object(),
-              component);
+    add_edits(session, ownership,
+              stored.current ? stored.current->accepted.value(name, Json::object()) : Json::object(), component);
   }
 }
 
 /// Adds files that other programs rewrite, and that an apply of only this component restores each time.
-void add_put_back(const Session& session, const Known& known, const std::vector<Json>& events, Json& components) {
+void add_put_back(const Session& session, const StoredState& stored, const std::vector<Json>& events,
+                  Json& components) {
   const std::string boot_id(trimmed(session.host().read("/proc/sys/kernel/random/boot_id").value_or("")));
-  for (const auto& [name, ownership] : known.owned)
+  for (const auto& [name, ownership] : stored.owned)
     if (replaces_edits(ownership))
       if (Json found = put_back(events, name, boot_id); !found.is_null())
         components[name]["put_back"] = std::move(found);
 }
 
 /// Adds applied components that own nothing here, such as those of an image whose work is done at boot.
-void add_applied(const Known& known, Json& components) {
-  if (!known.current) return;
-  for (const auto& [name, plugin] : known.current->plugins.items())
+void add_applied(const StoredState& stored, Json& components) {
+  if (!stored.current) return;
+  for (const auto& [name, plugin] : stored.current->plugins.items())
     if (!components.contains(name)) components[name] = {{"owns", 0}, {"outputs", Json::object()}, {"state", "applied"}};
 }
 
-void add_failing(const Known& known, const std::vector<Json>& events, Json& components) {
-  const auto since = failing_since(events, known.failing);
-  for (const auto& [name, record] : known.failing.items()) {
+void add_failing(const StoredState& stored, const std::vector<Json>& events, Json& components) {
+  const auto since = failing_since(events, stored.failing);
+  for (const auto& [name, record] : stored.failing.items()) {
     Json& component = components[name];
     const std::string state = record.value("state", "");
     component["failing"] = record;
@@ -147,34 +148,35 @@ void add_damaged(Session& session, Json& components) {
 }
 
 /// Adds applied components without a plugin, which can be neither verified nor completed by a boot.
-void add_without_plugin(const Known& known, Json& components) {
-  if (!known.spec) return;
-  for (const auto& [name, error] : known.spec->unusable) {
+void add_without_plugin(const StoredState& stored, Json& components) {
+  if (!stored.spec) return;
+  for (const auto& [name, error] : stored.spec->unusable) {
     components[name]["state"] = to_string(ComponentState::failed);
     components[name]["plugin"] = {{"problem", error.what}, {"do", error.next}};
   }
 }
 
-Json components_of(Session& session, const Options& options, const Known& known) {
+Json components_of(Session& session, const Options& options, const StoredState& stored) {
   Json components = Json::object();
-  add_owned(session, known, components);
-  if (session.state().left_out().empty()) add_applied(known, components);
-  for (const auto& [name, service] : known.services) components[name]["service"] = service_json(session, name, service);
-  const bool replaces = session.host_config().live && std::ranges::any_of(known.owned, [](const auto& owned) {
+  add_owned(session, stored, components);
+  if (session.state().left_out().empty()) add_applied(stored, components);
+  for (const auto& [name, service] : stored.services)
+    components[name]["service"] = service_json(session, name, service);
+  const bool replaces = session.host_config().live && std::ranges::any_of(stored.owned, [](const auto& owned) {
                           return replaces_edits(owned.second);
                         });
   const std::vector<Json> events =
-      known.failing.empty() && !replaces ? std::vector<Json>{} : events_of(session, options);
-  if (replaces) add_put_back(session, known, events, components);
-  add_failing(known, events, components);
+      stored.failing.empty() && !replaces ? std::vector<Json>{} : events_of(session, options);
+  if (replaces) add_put_back(session, stored, events, components);
+  add_failing(stored, events, components);
   if (const std::string problem = boot_failure(session.host()); !problem.empty()) {
     components[kBootComponent]["failing"] = {{"state", "failed"}, {"reason", problem}};
     components[kBootComponent]["state"] = "failed";
   }
-  if (known.current)
-    for (const std::string& name : known.current->left_out)
+  if (stored.current)
+    for (const std::string& name : stored.current->left_out)
       if (!components[name].contains("state")) components[name]["state"] = "left-out";
-  add_without_plugin(known, components);
+  add_without_plugin(stored, components);
   add_damaged(session, components);
   for (auto& [name, component] : components.items())
     if (!component.contains("state")) component["state"] = session.state().is_closed() ? "unknown" : "not-applied";
@@ -183,8 +185,8 @@ Json components_of(Session& session, const Options& options, const Known& known)
 
 /// Returns verify's finding about the GPUs that the spec expects; null when it expects none, or they cannot be counted
 /// yet. Reads the root's own spec first, as verify does: when no GPU was found, there may be no generation.
-Json expectation_of(Session& session, const Options& options, const Known& known) {
-  std::optional<HostSpec> spec = known.spec;
+Json expectation_of(Session& session, const Options& options, const StoredState& stored) {
+  std::optional<HostSpec> spec = stored.spec;
   if (auto own = load_spec(session, options)) spec = std::move(own->spec);
   const auto finding = spec ? check_expectation(session, spec->expected) : std::nullopt;
   if (!finding || finding->status == Finding::Status::not_exercised) return {};
@@ -193,19 +195,19 @@ Json expectation_of(Session& session, const Options& options, const Known& known
 
 /// Returns the spec option that `slipway apply` needs when the root has no spec of its own: that of the last apply, if
 /// its file exists.
-std::string the_spec(const Host& host, const Known& known) {
+std::string the_spec(const Host& host, const StoredState& stored) {
   if (host.exists("/etc/slipway/host.yaml")) return "";
-  const std::string last = known.current ? known.current->spec_file : "";
+  const std::string last = stored.current ? stored.current->spec_file : "";
   return " -f " + (last.starts_with('/') && ::access(last.c_str(), R_OK) == 0 ? last : "SPEC");
 }
 
 /// The next steps for the user, the most urgent first: {"problem", "do"}.
 class NextSteps {
  public:
-  NextSteps(Session& session, const Known& known, std::string next_kernel)
+  NextSteps(Session& session, const StoredState& stored, std::string next_kernel)
       : session_(session),
-        known_(known),
-        spec_(the_spec(session.host(), known)),
+        stored_(stored),
+        spec_(the_spec(session.host(), stored)),
         next_kernel_(std::move(next_kernel)) {}
 
   Json list(const Json& damaged, const Json& components, const Json& expect) {
@@ -215,13 +217,13 @@ class NextSteps {
     if (!damaged.empty())
       add(damaged.size() == 1 ? "a record is damaged" : std::to_string(damaged.size()) + " records are damaged",
           "run `slipway repair`: it sets them aside and makes up for them as far as that can be done");
-    if (!known_.unfinished.at_work.empty())
-      add("another slipway is changing this root: " + known_.unfinished.at_work, "wait for it to end");
+    if (!stored_.unfinished.at_work.empty())
+      add("another slipway is changing this root: " + stored_.unfinished.at_work, "wait for it to end");
     const std::string apply = "`slipway apply" + spec_ + "`";
-    if (known_.unfinished.recovery)
+    if (stored_.unfinished.recovery)
       add("an apply was cut off", "run " + apply + ": it undoes the open changes first");
-    else if (!known_.unfinished.pending.empty() && known_.unfinished.at_work.empty())
-      add("still pending: " + joined(known_.unfinished.pending, ", "), "run " + apply);
+    else if (!stored_.unfinished.pending.empty() && stored_.unfinished.at_work.empty())
+      add("still pending: " + joined(stored_.unfinished.pending, ", "), "run " + apply);
     if (const std::string problem = apply_unit_failure(session_.host()); !problem.empty())
       add(problem, kStartApplyUnitAgain);
     if (const std::string problem = verify_unit_failure(session_.host()); !problem.empty())
@@ -229,7 +231,7 @@ class NextSteps {
     if (const std::string problem = late_verify_failure(session_.host()); !problem.empty())
       add(problem, kVerifyLateAgain);
     for (const auto& [name, component] : components.items()) add_component(name, component, apply);
-    for (const auto& [name, ownership] : known_.owned) add_next_boot(name, ownership);
+    for (const auto& [name, ownership] : stored_.owned) add_next_boot(name, ownership);
     add_reasons();
     if (!lost_.empty())
       add("the " + std::string(lost_.size() == 1 ? "record of " : "records of ") + listed(lost_, "and") +
@@ -240,7 +242,7 @@ class NextSteps {
           "`slipway plan" + spec_ + "` names the commands that replace or accept them");
     if (session_.state().is_closed())
       add("this user may not read what slipway recorded of this root", "run `slipway status` as root (sudo)");
-    else if (!known_.current && known_.owned.empty() && damaged.empty() && steps_.empty())
+    else if (!stored_.current && stored_.owned.empty() && damaged.empty() && steps_.empty())
       add("nothing is provisioned",
           "write a spec with `slipway init > host.yaml`, and apply it with `slipway apply -f host.yaml`");
     return steps_;
@@ -277,19 +279,19 @@ class NextSteps {
           (component["failing"].contains("findings") ? "`slipway doctor` tells whether it works now, "
                                                      : "`slipway doctor` says more, ") +
               apply + " tries again");
-    if (const auto service = known_.services.find(name); service != known_.services.end())
+    if (const auto service = stored_.services.find(name); service != stored_.services.end())
       if (const Finding finding = service_finding(session_, name, service->second);
           finding.status == Finding::Status::fail)
         steps_.push_back({{"problem", name + ": " + finding.text}, {"do", finding.remedy}});
     if (component.contains("edits")) edited_.push_back(name);
-    if (const auto owned = known_.owned.find(name); owned != known_.owned.end() && owned->second.lost)
+    if (const auto owned = stored_.owned.find(name); owned != stored_.owned.end() && owned->second.lost)
       lost_.push_back(name);
   }
 
   /// The service's own report is newer than the result of the last apply.
   bool service_works(const std::string& name) const {
-    const auto service = known_.services.find(name);
-    return service != known_.services.end() && service->second.is == ServiceState::Is::working &&
+    const auto service = stored_.services.find(name);
+    return service != stored_.services.end() && service->second.is == ServiceState::Is::working &&
            service->second.reasons.empty();
   }
 
@@ -307,7 +309,7 @@ class NextSteps {
   /// The remedies for problems that services report are in the findings of doctor.
   void add_reasons() {
     std::vector<std::string> reporting;
-    for (const auto& [name, service] : known_.services)
+    for (const auto& [name, service] : stored_.services)
       if (!service.reasons.empty()) reporting.push_back(name);
     if (!reporting.empty())
       add("the " + std::string(reporting.size() == 1 ? "service of " : "services of ") + listed(reporting, "and") +
@@ -316,7 +318,7 @@ class NextSteps {
   }
 
   Session& session_;
-  const Known& known_;
+  const StoredState& stored_;
   std::string spec_;
   std::string next_kernel_;  ///< the boot loader's choice; empty: unknown
   std::vector<std::string> edited_;
@@ -327,27 +329,27 @@ class NextSteps {
 }  // namespace
 
 Result<Json> status_of(Session& session, const Options& options) {
-  SLIPWAY_TRY(known, read_state(session));
-  const Json damaged = damage_of(session, known);
-  const Json components = components_of(session, options, known);
+  SLIPWAY_TRY(stored, read_state(session));
+  const Json damaged = damage_of(session, stored);
+  const Json components = components_of(session, options, stored);
   const Json kernel = kernel_facts(session);
-  const Json expect = expectation_of(session, options, known);
+  const Json expect = expectation_of(session, options, stored);
   Json status{{"host", host_facts(session)},
               {"kernel", kernel},
               {"devices", device_facts(session)},
               {"components", components},
               {"damaged", damaged},
-              {"generation", known.current ? known.current->number : 0},
-              {"generations", known.generations},
-              {"next", NextSteps(session, known, kernel.value("next", "")).list(damaged, components, expect)},
-              {"at_work", known.unfinished.at_work},
-              {"pending", known.unfinished.pending},
-              {"recovery", known.unfinished.recovery}};
+              {"generation", stored.current ? stored.current->number : 0},
+              {"generations", stored.generations},
+              {"next", NextSteps(session, stored, kernel.value("next", "")).list(damaged, components, expect)},
+              {"at_work", stored.unfinished.at_work},
+              {"pending", stored.unfinished.pending},
+              {"recovery", stored.unfinished.recovery}};
   if (expect.is_object()) status["expect"] = expect;
   if (session.state().is_closed()) status["without_records"] = true;
-  if (known.current) {
-    status["spec_file"] = known.current->spec_file;
-    if (!known.current->time.empty()) status["since"] = known.current->time;
+  if (stored.current) {
+    status["spec_file"] = stored.current->spec_file;
+    if (!stored.current->time.empty()) status["since"] = stored.current->time;
   } else if (session.state().leaves_out("generations/current")) {
     status["generation_unreadable"] = true;
   }

@@ -21,7 +21,7 @@ using Texts = std::vector<std::string>;
 Toned plain(const std::string& text) { return {Tone::plain, text}; }
 
 /// Shows a file in the working folder by its name alone.
-std::string seen_from_here(const std::string& file) {
+std::string short_path(const std::string& file) {
   std::error_code problem;
   const std::filesystem::path path(file);
   const bool is_here = path.has_parent_path() && path.parent_path() == std::filesystem::current_path(problem);
@@ -95,8 +95,8 @@ std::string generation_text(const Json& status, std::time_t now) {
            (status.contains("generation_unreadable") ? " that can be read." : ".");
   const std::string since = time_text(status.value("since", ""), now);
   const std::size_t count = status["generations"].size();
-  return "Generation " + std::to_string(number) + " is in force, from " +
-         seen_from_here(status.value("spec_file", "")) + (since.empty() ? "" : ", since " + since) +
+  return "Generation " + std::to_string(number) + " is in force, from " + short_path(status.value("spec_file", "")) +
+         (since.empty() ? "" : ", since " + since) +
          (count > 1 ? "; `slipway generations` lists " + std::to_string(count) : "") + ".";
 }
 

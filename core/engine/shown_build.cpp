@@ -16,7 +16,7 @@ Status run_build_shown(BuildRequest request, Ui& ui, const Subject& about) {
   request.cancel = &stop_flag();
   Status built = run_build(request);
   if (built && files > 0) ui.progress(about.component, {label, files, files, Progress::Unit::files});
-  if (!built && built.error().code == ErrorCode::cancelled) SLIPWAY_CHECK(stop_requested());
+  if (!built && built.error().code == ErrorCode::cancelled) SLIPWAY_CHECK(check_not_stopped());
   return built;
 }
 

@@ -8,7 +8,7 @@
 namespace slipway::core {
 
 /// Calls run_build(). Writes the compiler's lines to the log at level debug, and shows the file being compiled as
-/// progress. A stop signal ends it: stop_requested().
+/// progress. A stop signal ends it: check_not_stopped().
 Status run_build_shown(BuildRequest request, Ui& ui, const Subject& about);
 
 }  // namespace slipway::core

@@ -62,7 +62,7 @@ void watch_stop_signals(std::chrono::seconds limit) {
   ::signal(SIGPIPE, SIG_IGN);
 }
 
-Status stop_requested() {
+Status check_not_stopped() {
   if (received.load() == 0) return {};
   return Error{ErrorCode::cancelled, "stopped by a signal", {}, "run the same command again", {}};
 }

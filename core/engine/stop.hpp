@@ -19,7 +19,7 @@ inline constexpr std::chrono::seconds kStopLimit{80};
 void watch_stop_signals(std::chrono::seconds limit = kStopLimit);
 
 /// Fails after a stop signal. Errors: `cancelled`, for SLIPWAY_CHECK between two actions.
-Status stop_requested();
+Status check_not_stopped();
 /// Becomes true at that signal, for waits within an action.
 const std::atomic<bool>& stop_flag();
 

@@ -26,7 +26,7 @@ std::vector<std::string> names_of(const Manifests& known) {
 }
 
 Error unmet(const Manifest& manifest, const std::string& name, const Manifests& known) {
-  const std::set<std::string> providers = meant_by(name, manifest.component, known);
+  const std::set<std::string> providers = components_for_name(name, manifest.component, known);
   const std::vector<std::string> could(providers.begin(), providers.end());
   std::string next = "install a plugin that provides '" + name + "', or drop " + manifest.component + " from the spec";
   if (!could.empty())
@@ -53,7 +53,7 @@ Error excluded(const Manifest& manifest, const std::string& name, const std::str
 std::string reason(const Manifest& second, const std::string& first, const Manifests& components) {
   for (const auto& [word, list] : {std::pair{"requires", &second.requires_}, std::pair{"after", &second.after}})
     for (const std::string& name : *list)
-      if (meant_by(name, second.component, components).contains(first))
+      if (components_for_name(name, second.component, components).contains(first))
         return second.component + " " + word + " " + first + (name == first ? "" : " (as '" + name + "')");
   return second.component + " after " + first;
 }
@@ -76,15 +76,16 @@ Error cycle_error(const std::vector<std::string>& cycle, const std::map<std::str
 Status connect(const Manifest& manifest, const Manifests& components, const Manifests& known, Graph& graph) {
   std::set<std::string> required;
   for (const std::string& name : manifest.requires_) {
-    const auto meant = meant_by(name, manifest.component, components);
+    const auto meant = components_for_name(name, manifest.component, components);
     if (meant.empty()) return unmet(manifest, name, known);
     required.insert(meant.begin(), meant.end());
   }
   for (const std::string& name : manifest.conflicts)
-    if (const auto meant = meant_by(name, manifest.component, components); !meant.empty())
+    if (const auto meant = components_for_name(name, manifest.component, components); !meant.empty())
       return excluded(manifest, name, *meant.begin());
   std::set<std::string> before = required;
-  for (const std::string& name : manifest.after) before.merge(meant_by(name, manifest.component, components));
+  for (const std::string& name : manifest.after)
+    before.merge(components_for_name(name, manifest.component, components));
   graph.requires_[manifest.component].assign(required.begin(), required.end());
   graph.before[manifest.component].assign(before.begin(), before.end());
   return {};
@@ -112,8 +113,8 @@ bool is_meant(const Manifest& component, const std::string& name) {
   return name == component.component || std::ranges::count(component.provides, name) > 0;
 }
 
-std::set<std::string> meant_by(const std::string& name, const std::string& asker,
-                               const std::vector<const Manifest*>& components) {
+std::set<std::string> components_for_name(const std::string& name, const std::string& asker,
+                                          const std::vector<const Manifest*>& components) {
   std::set<std::string> meant;
   for (const Manifest* manifest : components)
     if (manifest->component != asker && is_meant(*manifest, name)) meant.insert(manifest->component);

@@ -32,8 +32,8 @@ Result<Graph> make_graph(const std::vector<const Manifest*>& components,
 bool is_meant(const Manifest& component, const std::string& name);
 
 /// Returns the components that `name` means to `asker`, without `asker` itself.
-std::set<std::string> meant_by(const std::string& name, const std::string& asker,
-                               const std::vector<const Manifest*>& components);
+std::set<std::string> components_for_name(const std::string& name, const std::string& asker,
+                                          const std::vector<const Manifest*>& components);
 
 /// True when one of the names means this component.
 bool is_among(const Manifest& component, const std::vector<std::string>& names);

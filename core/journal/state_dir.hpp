@@ -8,7 +8,7 @@
 //   components/NAME.json  what component NAME owns, see Ownership (core/journal/records.hpp)
 //   generations/N.json    see Generation, whose `time` is a clock's on a running machine; `current` holds the active N
 //   products.json        files that triggers made and that did not exist before, and stores that are to be dropped
-//   failing.json         components that failed in their last apply (core/engine/records/failing.hpp)
+//   failing.json         components that failed in their last apply (core/engine/records/failing_components.hpp)
 //   originals/SHA256      contents of files that were replaced (core/host/root_fs.hpp)
 //   damaged/NAME.N        files that `slipway repair` set aside (app/repair/repair.hpp)
 //   journal.sqlite        only while an apply runs or after one was interrupted (core/journal/journal.hpp)

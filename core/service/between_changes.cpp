@@ -29,7 +29,7 @@ struct Close {
 bool is_of_a_device(std::string_view name) { return name.ends_with(".lock") && !name.starts_with("root-"); }
 
 /// Returns the process that changes a device now, "slipway-engine (pid 4711)"; empty when there is none.
-std::string who_changes_a_device(const RootDir& root) {
+std::string device_changer(const RootDir& root) {
   auto opened = root.open_at(kLockFolder, O_RDONLY | O_DIRECTORY);
   if (!opened) return {};
   const std::unique_ptr<DIR, Close> folder(::fdopendir(opened->release()));
@@ -44,7 +44,7 @@ using Started = std::optional<std::chrono::steady_clock::time_point>;
 
 void wait_for_the_end_of_changes(const RootDir& root, const Notify& notify, Started& started) {
   for (unsigned looks = 0;; ++looks) {
-    const std::string who = who_changes_a_device(root);
+    const std::string who = device_changer(root);
     if (who.empty()) return;
     if (started && std::chrono::steady_clock::now() >= *started) {
       notify.ready();
@@ -63,7 +63,7 @@ Result<ControlSocket> open_between_changes(const RootDir& root, const std::strin
     wait_for_the_end_of_changes(root, notify, started);
     auto control = ControlSocket::open(root, component);
     // A change that began before the socket existed has not quiesced the service; one that begins later will.
-    if (!control || who_changes_a_device(root).empty()) return control;
+    if (!control || device_changer(root).empty()) return control;
   }
 }
 

@@ -18,9 +18,9 @@
 
 #include "core/service/control_socket.hpp"
 #include "core/service/notify.hpp"
-#include "core/service/quieting.hpp"
+#include "core/service/quiesce_tracker.hpp"
 #include "core/worker/client/worker.hpp"
-#include "sandbox/unit/granted.hpp"
+#include "sandbox/unit/granted_access.hpp"
 
 namespace slipway::core {
 namespace {
@@ -104,7 +104,7 @@ class Supervisor {
   static bool refuses(const Error& why);
   bool goes_back(const Error& why);
   Status watch_granted();
-  void look_at_what_it_has();
+  void check_granted_access();
   void log(Ui::Level level, const std::string& text) { ui_.log(level, {options_.component, "service"}, text); }
   Json state() const;
   Status ended(const Result<Json>& reply);
@@ -114,13 +114,13 @@ class Supervisor {
   Ui& ui_;
   ControlSocket control_;
   Notify notify_;
-  Quieting quieting_;
+  QuiesceTracker quiesce_tracker_;
   ServiceConfig config_;
-  struct Given {
+  struct AppliedConfig {
     Json section, host;
   };
-  Given running_;                ///< its configuration at the start; config_ may be newer
-  std::optional<Given> worked_;  ///< the last configuration with which it was ready
+  AppliedConfig running_;                ///< its configuration at the start; config_ may be newer
+  std::optional<AppliedConfig> worked_;  ///< the last configuration with which it was ready
   std::unique_ptr<Worker> worker_;
   std::unique_ptr<Worker> former_;  ///< runs until the new one is ready
   FileStamp file_;                  ///< the file that the worker was started from
@@ -132,7 +132,7 @@ class Supervisor {
   Fd granted_timer_;  ///< the next check of what the unit grants
   Fd poll_;
   std::uint64_t open_question_ = 0;
-  std::optional<Granted> granted_;            ///< the access that its unit grants; empty without a unit
+  std::optional<GrantedAccess> granted_;      ///< the access that its unit grants; empty without a unit
   std::optional<FileWatch> granted_folders_;  ///< the granted folders that it writes to
   std::string status_;
   std::vector<std::string> reasons_;
@@ -154,10 +154,10 @@ Status Supervisor::open() {
   if (!timer_ || !poll_) return system_error("make", "a descriptor", errno);
   for (const int fd : {signals_.get(), timer_.get(), control_.fd()}) SLIPWAY_CHECK(watch(fd));
   control_.on_request = [this](int client, const std::string& op) { handle_request(client, op); };
-  control_.on_gone = [this](int client) { quieting_.release(client); };
-  quieting_.ask = [this](const char* op) { ask(op); };
-  quieting_.answer = [this](int client, const Json& value) { control_.answer(client, value); };
-  quieting_.failed = [this](const Error& error) { end_because(error); };
+  control_.on_gone = [this](int client) { quiesce_tracker_.release(client); };
+  quiesce_tracker_.ask = [this](const char* op) { ask(op); };
+  quiesce_tracker_.answer = [this](int client, const Json& value) { control_.answer(client, value); };
+  quiesce_tracker_.failed = [this](const Error& error) { end_because(error); };
   SLIPWAY_TRY(config, options_.read());
   config_ = std::move(config);
   if (notify_.listened_to()) SLIPWAY_CHECK(watch_granted());
@@ -276,7 +276,7 @@ WorkerEvents Supervisor::events() {
   };
   events.alive = [this] {
     notify_.alive();
-    look_at_what_it_has();
+    check_granted_access();
   };
   return events;
 }
@@ -286,7 +286,7 @@ void Supervisor::handle_watched() {
   if (::read(timer_.get(), &expirations, sizeof expirations) == sizeof expirations) took_too_long();
   if (::read(start_timer_.get(), &expirations, sizeof expirations) == sizeof expirations) count_as_started();
   const bool due = ::read(granted_timer_.get(), &expirations, sizeof expirations) == sizeof expirations;
-  if ((granted_folders_ && granted_folders_->take()) || due) look_at_what_it_has();
+  if ((granted_folders_ && granted_folders_->take()) || due) check_granted_access();
   control_.handle();
   handle_signals();
 }
@@ -304,11 +304,11 @@ void Supervisor::handle_signals() {
 void Supervisor::handle_request(int client, const std::string& op) {
   if (op == "quiesce") {
     former_.reset();  // it cannot be asked any more and has the driver open: it is quiesced only once it has ended
-    return quieting_.hold(client);
+    return quiesce_tracker_.hold(client);
   }
   if (op == "status") return control_.answer(client, state());
   if (op == "resume") {
-    quieting_.release(client);
+    quiesce_tracker_.release(client);
     return control_.answer(client, {{"ok", true}});
   }
   const Error unknown{ErrorCode::unsupported, "a service does not know '" + op + "'", {}, {}, {}};
@@ -321,15 +321,15 @@ Json Supervisor::state() const {
   return {{"ok", true},
           {"component", options_.component},
           {"ready", works_},
-          {"quiet", quieting_.quiet()},
-          {"held_by", quieting_.holders()},
+          {"quiet", quiesce_tracker_.quiesced()},
+          {"held_by", quiesce_tracker_.holders()},
           {"status", status_},
           {"reasons", reasons}};
 }
 
 void Supervisor::ask(const char* op) {
   const auto id = worker_->tell(op, {{"component", options_.component}});
-  if (!id) return quieting_.answered(id.error());
+  if (!id) return quiesce_tracker_.answered(id.error());
   open_question_ = *id;
   const itimerspec limit{{}, {kQuiesceLimit.count(), 0}};
   ::timerfd_settime(timer_.get(), 0, &limit, nullptr);
@@ -343,8 +343,8 @@ void Supervisor::told(std::uint64_t id, const Result<Json>& answer) {
   open_question_ = 0;
   const itimerspec none{};
   ::timerfd_settime(timer_.get(), 0, &none, nullptr);
-  quieting_.answered(answer ? Status() : Status(answer.error()));
-  if (reload_wanted_ && quieting_.idle()) begin_reload();
+  quiesce_tracker_.answered(answer ? Status() : Status(answer.error()));
+  if (reload_wanted_ && quiesce_tracker_.idle()) begin_reload();
 }
 
 /// Ends the process, the surest way to release a driver; systemd restarts it.
@@ -354,7 +354,7 @@ void Supervisor::took_too_long() {
                     config_.file.path,
                     "try again; it starts afresh",
                     {}};
-  quieting_.gave_up(error);
+  quiesce_tracker_.gave_up(error);
   end_because(error);
 }
 
@@ -383,7 +383,7 @@ Status Supervisor::watch_granted() {
   const itimerspec every{{kLookAtGranted.count(), 0}, {kLookAtGranted.count(), 0}};
   ::timerfd_settime(granted_timer_.get(), 0, &every, nullptr);
   SLIPWAY_CHECK(watch(granted_timer_.get()));
-  // Uses this process' own root, as Granted does, not the root that the service is for.
+  // Uses this process' own root, as GrantedAccess does, not the root that the service is for.
   SLIPWAY_TRY(own_root, RootDir::open("/"));
   auto folders = FileWatch::open(std::move(own_root), config_.writes);
   if (!folders) return {};
@@ -400,8 +400,8 @@ Status Supervisor::watch(int fd) const {
 }
 
 /// Ends the service when the access granted at its start has changed: systemd restarts it with what exists now.
-void Supervisor::look_at_what_it_has() {
-  if (!granted_ || stopping_ || !quieting_.idle()) return;
+void Supervisor::check_granted_access() {
+  if (!granted_ || stopping_ || !quiesce_tracker_.idle()) return;
   const std::string lost = granted_->lost();
   if (lost.empty()) return;
   log(Ui::Level::info, lost);
@@ -424,7 +424,7 @@ void Supervisor::reload() {
   config_.hands_over = config->hands_over;
   if (reloading_) return;  // it starts with the configuration that was just read
   reload_wanted_ = true;
-  if (quieting_.idle())
+  if (quiesce_tracker_.idle())
     begin_reload();
   else
     log(Ui::Level::info, "paused for an apply; the new spec counts after it");

@@ -42,7 +42,7 @@ struct ServiceOptions {
 
 /// Starts once no process changes a device (open_between_changes()), and runs until SIGTERM or SIGINT. SIGHUP reads the
 /// configuration again and applies it. Use one per process: it blocks these signals. It ends, so that systemd restarts
-/// it, when it has lost access that its unit granted (granted.hpp). The plugin is in its own worker, which ends
+/// it, when it has lost access that its unit granted (granted_access.hpp). The plugin is in its own worker, which ends
 /// together with this process. A service that other units wait for counts as started after 10 s, ready or not. A SIGHUP
 /// after the service's file was replaced starts the new one in its place; with `hands_over` there is no gap: the old
 /// one ends when the new one is ready. Errors: `locked` the service is already running; the service's own;

@@ -72,7 +72,7 @@ Error has_no_plugin(const std::string& component, const Reading& reading) {
       reading.plugins);
 }
 
-Error takes_it_no_more(const std::string& component, Error error, const Reading& reading) {
+Error no_longer_valid(const std::string& component, Error error, const Reading& reading) {
   const std::string version = reading.version_of(component);
   const PluginFile& file = reading.plugins.file(component);
   error.details.emplace_back(
@@ -101,7 +101,7 @@ void read_components(const YamlNode& components, const Reading& reading, const s
     SchemaCheck& own = reading.is_record && reading.was_applied(entry.key) ? alone : check;
     const Json written = check_value(entry.value, manifest->spec, below(kComponentsKey, entry.key), own);
     if (!alone.problems.none()) {
-      spec.unusable.emplace(entry.key, takes_it_no_more(entry.key, alone.problems.to_error(), reading));
+      spec.unusable.emplace(entry.key, no_longer_valid(entry.key, alone.problems.to_error(), reading));
       continue;
     }
     if (!own.remarks.empty()) spec.remarks[entry.key] = own.remarks;

@@ -18,7 +18,7 @@
 #include "dcgm/exposition/exposition.hpp"
 #include "dcgm/pods/attribution.hpp"
 #include "dcgm/selection/devices.hpp"
-#include "dcgm/takeover/standing.hpp"
+#include "dcgm/takeover/exporter_port.hpp"
 
 namespace slipway::dcgm {
 

@@ -12,7 +12,7 @@
 #include "deviceplugin/offer_check.hpp"
 #include "deviceplugin/other_plugin.hpp"
 #include "deviceplugin/status.hpp"
-#include "nvidia/config/choose.hpp"
+#include "nvidia/config/config_choice.hpp"
 #include "nvidia/config/flags.hpp"
 #include "nvidia/gpu.hpp"
 #include "nvidia/gpu_managers.hpp"

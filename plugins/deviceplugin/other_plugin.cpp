@@ -113,7 +113,7 @@ class OwnService {
   bool is_below_control(unsigned pid) const {
     for (int i = 0; control_ && i < kMostAncestors && pid > 1; ++i) {
       if (pid == control_) return true;
-      const auto stat = nvidia::stat_here(pid);
+      const auto stat = nvidia::local_stat(pid);
       pid = stat ? stat->parent : 0;
     }
     return false;

@@ -11,7 +11,7 @@
 #include "deviceplugin/component.hpp"
 #include "deviceplugin/devices/resources.hpp"
 #include "deviceplugin/status.hpp"
-#include "nvidia/config/choose.hpp"
+#include "nvidia/config/config_choice.hpp"
 #include "nvidia/config/variables.hpp"
 
 namespace slipway::deviceplugin {

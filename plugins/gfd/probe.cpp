@@ -23,8 +23,8 @@ std::string machine_type(const Host& host, const std::string& file) {
 Probe::Probe(const Host& host, Config config, Use use)
     : host_(host), config_(std::move(config)), use_(use), timestamp_(static_cast<std::int64_t>(std::time(nullptr))) {}
 
-Result<Seen> Probe::look(const nvidia::config::Sharing& sharing) {
-  Seen seen;
+Result<ProbeResult> Probe::look(const nvidia::config::Sharing& sharing) {
+  ProbeResult seen;
   seen.sources.timestamp = timestamp_;
   seen.sources.machine_type = machine_type(host_, config_.machine_type_file);
   seen.sources.gpu_on_bus = nvidia::count_gpus(host_) != 0;

@@ -14,7 +14,7 @@
 namespace slipway::gfd {
 
 /// The result of a check. Some labels exist even without a driver.
-struct Seen {
+struct ProbeResult {
   Sources sources;
   std::optional<Error> no_driver;  ///< why NVML could not be used: not installed, not loaded, versions differ
 };
@@ -31,7 +31,7 @@ class Probe {
   Probe(const Host& host, Config config, Use use = Use::service);
   /// Errors: a reason that makes the check worthless, such as no GPU that answers; `denied` SLIPWAY_NVML is rejected.
   /// @param sharing  the settings of the labels, which may have changed since the last check
-  Result<Seen> look(const nvidia::config::Sharing& sharing);
+  Result<ProbeResult> look(const nvidia::config::Sharing& sharing);
 
  private:
   Result<Snapshot> ask_nvml(bool with_places, std::optional<Error>& no_driver);

@@ -13,10 +13,10 @@
 #include <slipway/watch/file_watch.hpp>
 
 #include "gfd/pass_schedule.hpp"
-#include "nvidia/config/choose.hpp"
-#include "nvidia/config/shared.hpp"
-#include "nvidia/config/watch.hpp"
-#include "nvidia/health/shared.hpp"
+#include "nvidia/config/config_choice.hpp"
+#include "nvidia/config/config_watch.hpp"
+#include "nvidia/config/shared_settings.hpp"
+#include "nvidia/health/shared_health.hpp"
 #include "nvidia/loaded_driver.hpp"
 
 namespace slipway::gfd {

@@ -10,7 +10,7 @@
 #include <slipway/local_host.hpp>
 #include <slipway/text.hpp>
 
-#include "nvidia/config/choose.hpp"
+#include "nvidia/config/config_choice.hpp"
 
 namespace slipway::gfd {
 namespace {

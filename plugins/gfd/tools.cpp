@@ -26,7 +26,7 @@ Status deliver(const std::string& text, const std::string& file, ToolIo& io) {
   return {};
 }
 
-Result<Seen> look(const ToolOptions& options, const Host& host, ToolIo& io) {
+Result<ProbeResult> look(const ToolOptions& options, const Host& host, ToolIo& io) {
   for (const std::string& warning : options.config.warnings) io.warn(warning);
   SLIPWAY_TRY(seen, Probe(host, options.config, Probe::Use::tool).look(options.config.sharing));
   if (seen.no_driver && options.fail_without_driver) return *seen.no_driver;

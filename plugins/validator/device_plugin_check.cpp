@@ -24,7 +24,7 @@ std::vector<std::string> plugin_sockets(const Host& host, const Kubelet& kubelet
 }
 
 /// A socket whose program has exited refuses connections; the file stays after a crash.
-bool somebody_listens(const Host& host, const std::string& socket) {
+bool has_listener(const Host& host, const std::string& socket) {
   const auto end = connect_to(host, socket);
   return end || end.error().code == ErrorCode::busy;
 }
@@ -62,7 +62,7 @@ Finding check_device_plugin(const Host& host, const Kubelet& kubelet) {
     return not_tried(kPluginCheck, "no device plugin of NVIDIA's has registered with kubelet");
   std::string listening;
   for (const std::string& name : sockets)
-    if (listening.empty() && somebody_listens(host, kubelet.device_plugins() + "/" + name)) listening = name;
+    if (listening.empty() && has_listener(host, kubelet.device_plugins() + "/" + name)) listening = name;
   if (listening.empty() && !host.live()) return not_tried(kPluginCheck, "this root is not running");
   if (listening.empty())
     return fails(kPluginCheck, "kubelet knows NVIDIA's devices and no device plugin runs any more",

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <slipway/process/hear.hpp>
+#include <slipway/process/child_process.hpp>
 
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/mig.hpp"
@@ -80,15 +80,15 @@ Result<DriverAnswers> ChildLook::look(const nvml::LibraryChoice& library) {
   pipe.write = Fd();
   // The answer is one line. After it the child may still be blocked by an abandoned call.
   std::string text;
-  const Heard heard = hear({.pid = pid, .output = std::move(pipe.read), .errors = {}},
-                           {.limit = kLongestLook,
-                            .stop = [&text] { return text.ends_with('\n'); },
-                            .on_output = [&text](std::string_view part) { text += part; }});
+  const ChildResult result = await_child({.pid = pid, .output = std::move(pipe.read), .errors = {}},
+                                         {.limit = kLongestLook,
+                                          .stop = [&text] { return text.ends_with('\n'); },
+                                          .on_output = [&text](std::string_view part) { text += part; }});
   if (!child_ended(pid, std::chrono::milliseconds(0))) held_ = pid;
   if (text.ends_with('\n')) return read_answers(text);
-  if (heard.end != Heard::End::by_itself) return hangs();
+  if (result.end != ChildResult::End::by_itself) return hangs();
   return Error{.code = ErrorCode::io,
-               .what = "the driver's library crashed: " + ending_of(heard.status),
+               .what = "the driver's library crashed: " + ending_of(result.status),
                .next = "look for Xid and NVRM lines in `dmesg`"};
 }
 

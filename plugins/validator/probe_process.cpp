@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 #include <sys/stat.h>
 
-#include <slipway/process/hear.hpp>
+#include <slipway/process/child_process.hpp>
 #include <slipway/trusted_owner.hpp>
 
 #include "validator/cuda_check.hpp"
@@ -13,15 +13,16 @@ namespace slipway::validator {
 Result<std::string> run_probe(std::vector<std::string> argv, std::vector<std::string> environment,
                               std::chrono::milliseconds limit, const std::stop_token& stop) {
   const std::string program = argv.front();
-  SLIPWAY_TRY(heard, hear_program({.argv = std::move(argv),
-                                   .environment = std::move(environment),
-                                   .descriptors = {kDevNull, kHeard, kDevNull}},
-                                  {.limit = limit, .stop = [&stop] { return stop.stop_requested(); }}));
-  if (heard.end == Heard::End::stopped) return Error{ErrorCode::cancelled, program + " was not waited for", {}, {}, {}};
-  if (heard.end != Heard::End::by_itself)
+  SLIPWAY_TRY(result, run_child({.argv = std::move(argv),
+                                 .environment = std::move(environment),
+                                 .descriptors = {kDevNull, kReadPipe, kDevNull}},
+                                {.limit = limit, .stop = [&stop] { return stop.stop_requested(); }}));
+  if (result.end == ChildResult::End::stopped)
+    return Error{ErrorCode::cancelled, program + " was not waited for", {}, {}, {}};
+  if (result.end != ChildResult::End::by_itself)
     return Error{ErrorCode::timed_out, program + " did not answer in time", {}, {}, {}};
-  if (heard.status != 0) return Error{ErrorCode::io, program + " ended with " + ending_of(heard.status), {}, {}, {}};
-  return std::move(heard.output);
+  if (result.status != 0) return Error{ErrorCode::io, program + " ended with " + ending_of(result.status), {}, {}, {}};
+  return std::move(result.output);
 }
 
 Result<std::string> program_beside_plugin(const std::string& name) {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "nvidia/config/choose.hpp"
-#include "nvidia/config/shared.hpp"
+#include "nvidia/config/config_choice.hpp"
+#include "nvidia/config/shared_settings.hpp"
 
 namespace slipway::validator {
 

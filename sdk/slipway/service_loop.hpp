@@ -56,10 +56,11 @@ class ServiceLoop {
  private:
   enum class Next { pass, end };
   Next wait(std::unique_lock<std::mutex>& lock, const std::stop_token& stop, ServiceIo& io, const Work& work);
-  void stand_still(std::unique_lock<std::mutex>& lock, const std::stop_token& stop, ServiceIo& io, const Work& work);
+  void wait_while_quiesced(std::unique_lock<std::mutex>& lock, const std::stop_token& stop, ServiceIo& io,
+                           const Work& work);
   bool sleep(std::unique_lock<std::mutex>& lock, ServiceIo& io, std::optional<Clock::time_point> until,
              const std::vector<int>& descriptors);
-  void say_alive(ServiceIo& io);
+  void report_alive(ServiceIo& io);
   void interrupt() const;
 
   Fd interrupted_;  ///< an eventfd that ends the sleep
@@ -69,8 +70,8 @@ class ServiceLoop {
   Clock::time_point last_event_;  ///< the start of the last pass for an event
   bool ended_ = false;
   std::atomic<bool> woken_ = false;
-  bool quiet_wanted_ = false;
-  bool quiet_ = false;
+  bool quiesce_wanted_ = false;
+  bool quiesced_ = false;
 };
 
 }  // namespace slipway

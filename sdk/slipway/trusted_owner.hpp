@@ -46,8 +46,8 @@ Status check_only_ours(const Host& host, std::string_view path);
 
 /// The same, and returns whether the file exists. A trusted file stays trusted, since no other user can replace it. A
 /// missing one may be created by any user a moment later, when a folder like /tmp is above it: treat it as absent.
-Result<bool> is_there_and_ours(const RootDir& root, std::string_view path);
-Result<bool> is_there_and_ours(const Host& host, std::string_view path);
+Result<bool> exists_and_is_trusted(const RootDir& root, std::string_view path);
+Result<bool> exists_and_is_trusted(const Host& host, std::string_view path);
 
 /// Returns the text of a file that controls slipway, such as one that a key of the spec names. Errors: `denied` another
 /// user could have written it (check_only_ours()); those of read_regular() and Host::read().

@@ -44,9 +44,9 @@ std::optional<Action> with_data(const Action& action, std::string_view member) {
 }
 
 /// One action of a plan, and the host to carry it out on.
-class Carrier {
+class ActionRunner {
  public:
-  Carrier(const Component& component, FakeHost& host) : component_(component), host_(host) {}
+  ActionRunner(const Component& component, FakeHost& host) : component_(component), host_(host) {}
 
   Result<std::string> carry_out(const Action& action) {
     if (make_in_tree(action)) return std::string("done");
@@ -129,7 +129,7 @@ bool ends_it(const std::string& how) { return how.starts_with("waits: ") || how.
 }  // namespace
 
 Result<std::string> carry_out(const Component& component, const Plan& plan, FakeHost& host) {
-  Carrier carrier(component, host);
+  ActionRunner carrier(component, host);
   std::string lines;
   for (const Action& action : plan.actions()) {
     SLIPWAY_TRY(how, carrier.carry_out(action));
@@ -140,7 +140,7 @@ Result<std::string> carry_out(const Component& component, const Plan& plan, Fake
 }
 
 Result<std::string> take_back(const Component& component, const Plan& plan, FakeHost& host) {
-  Carrier carrier(component, host);
+  ActionRunner carrier(component, host);
   std::string lines;
   // NOLINTNEXTLINE(modernize-loop-convert): backwards
   for (auto action = plan.actions().rbegin(); action != plan.actions().rend(); ++action) {

@@ -8,7 +8,7 @@
 #include "sim/model/profile.hpp"
 #include "sim/state/events.hpp"
 #include "sim/tool/change.hpp"
-#include "sim/tool/mapped.hpp"
+#include "sim/tool/mapped_state.hpp"
 #include "sim/view/driver.hpp"
 #include "sim/view/view.hpp"
 

@@ -13,7 +13,7 @@
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
 
-#include "sim/view/entered.hpp"
+#include "sim/view/entered_machine.hpp"
 
 namespace slipway::core {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "slipway/nri/ttrpc.pb.h"
 #include "tests/fuzz/scratch_tree.hpp"
-#include "toolkit/nri/adjust.hpp"
+#include "toolkit/nri/adjustment.hpp"
 #include "toolkit/nri/session.hpp"
 
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "deviceplugin/devices/resources.hpp"
-#include "nvidia/config/choose.hpp"
+#include "nvidia/config/config_choice.hpp"
 #include "tests/fuzz/fuzz_check.hpp"
 
 namespace {

@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include <slipway/process/hear.hpp>
+#include <slipway/process/child_process.hpp>
 
 #include "artifact/oci/json_field.hpp"
 #include "artifact/registry/login/credentials.hpp"
@@ -33,16 +33,16 @@ Result<std::optional<Credentials>> ask_helper(const std::string& helper, const s
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
   if (helper.empty() || helper.find_first_not_of(kLetters) != std::string::npos)
     return failed(program, ErrorCode::invalid, "has no name of a program");
-  const auto heard = hear_program(
-      {.argv = {program, "get"}, .environment = own_environment(), .descriptors = {kDevNull, kHeard, STDERR_FILENO}},
+  const auto result = run_child(
+      {.argv = {program, "get"}, .environment = own_environment(), .descriptors = {kDevNull, kReadPipe, STDERR_FILENO}},
       {.limit = limit, .most_bytes = kMaxAnswer, .ends_flood = true}, server + "\n");
-  if (!heard && heard.error().code == ErrorCode::not_found)
+  if (!result && result.error().code == ErrorCode::not_found)
     return failed(program, ErrorCode::not_found, "cannot be started: it is not in PATH");
-  if (!heard) return failed(program, heard.error().code, "cannot be run: " + heard.error().what);
-  if (heard->end == Heard::End::flooded) return failed(program, ErrorCode::invalid, "answers without end");
-  if (heard->end != Heard::End::by_itself) return too_late(program, limit);
-  const std::string& answer = heard->output;
-  const int status = exit_status_of(heard->status);
+  if (!result) return failed(program, result.error().code, "cannot be run: " + result.error().what);
+  if (result->end == ChildResult::End::flooded) return failed(program, ErrorCode::invalid, "answers without end");
+  if (result->end != ChildResult::End::by_itself) return too_late(program, limit);
+  const std::string& answer = result->output;
+  const int status = exit_status_of(result->status);
   if (status != 0 && answer.find("credentials not found") != std::string::npos) return std::optional<Credentials>();
   if (status != 0) return failed(program, ErrorCode::invalid, "failed with exit status " + std::to_string(status));
   const auto value = parse_json(answer, "the answer");

@@ -12,7 +12,7 @@
 
 #include <slipway/fd.hpp>
 #include <slipway/json.hpp>
-#include <slipway/process/start.hpp>
+#include <slipway/process/start_program.hpp>
 
 #include "artifact/io/file.hpp"
 #include "artifact/oci/json_field.hpp"

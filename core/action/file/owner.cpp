@@ -45,7 +45,7 @@ Result<std::uint32_t> find_id(const Host& host, const std::string& name, const c
 
 /// A user without the right to change owners works on the user's own root. On a root of another user, the plan is the
 /// one that its owner would get.
-bool gives_nothing_away(const Host& host) {
+bool cannot_change_owners(const Host& host) {
   if (::geteuid() == 0) return false;
   const auto top = host.info("/");
   return !top || top->uid == ::geteuid();
@@ -56,7 +56,7 @@ bool gives_nothing_away(const Host& host) {
 Result<Owner> find_owner(const Host& host, const std::string& user, const std::string& group) {
   SLIPWAY_TRY(uid, find_id(host, user, "user", "/etc/passwd"));
   SLIPWAY_TRY(gid, find_id(host, group, "group", "/etc/group"));
-  if (gives_nothing_away(host)) return Owner{::geteuid(), ::getegid()};
+  if (cannot_change_owners(host)) return Owner{::geteuid(), ::getegid()};
   return Owner{uid, gid};
 }
 

@@ -165,7 +165,7 @@ Result<TriggerRun> run_depmod(const std::string& release, ActionContext& context
     for (const std::string& file : depmod_products(release))
       if (context.host.exists(file)) SLIPWAY_CHECK(context.root.settle_time(file));
   }
-  return TriggerRun{true, {}, as_it_ran(*end)};
+  return TriggerRun{true, {}, command_text(*end)};
 }
 
 }  // namespace slipway::core

@@ -66,7 +66,7 @@ Result<TriggerRun> run_initramfs(const std::string& release, ActionContext& cont
     auto end = live ? run_live(context.host, argv, limit) : run_in_root(context.root, argv, limit);
     if (!end) return end.error();
     if (end->status != 0) return making_failed(*end, release, work);
-    run.text += (run.text.empty() ? "" : "; ") + as_it_ran(*end);
+    run.text += (run.text.empty() ? "" : "; ") + command_text(*end);
   }
   for (const std::string& image : work.images) context.root.note_changed(folder_of_image(image));
   if (!live) SLIPWAY_CHECK(settle_times(release, work, context));

@@ -89,7 +89,7 @@ Result<TriggerRun> run_ldconfig(const std::string& /*none*/, ActionContext& cont
     SLIPWAY_TRY(end, run_live(context.host, {"ldconfig"}, kLdconfigLimit));
     if (end.status != 0) return tool_failed(end, "updating the linker's cache", failure);
     context.root.note_changed("/etc");
-    return TriggerRun{true, {}, as_it_ran(end)};
+    return TriggerRun{true, {}, command_text(end)};
   }
   if (!context.host.exists("/etc")) return skipped("the root has no /etc to put ld.so.cache into");
   if (!root_runs_here(context.host))
@@ -105,7 +105,7 @@ Result<TriggerRun> run_ldconfig(const std::string& /*none*/, ActionContext& cont
   context.root.note_changed("/etc");
   SLIPWAY_CHECK(context.root.settle_time(kCache));
   SLIPWAY_CHECK(settle_links(end->output, context.root));
-  return TriggerRun{true, {}, as_it_ran(*end)};
+  return TriggerRun{true, {}, command_text(*end)};
 }
 
 }  // namespace slipway::core

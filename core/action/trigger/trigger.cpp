@@ -10,7 +10,7 @@ namespace slipway::core {
 namespace {
 
 /// The properties of one kind of trigger.
-struct Known {
+struct TriggerKind {
   Trigger::Kind kind;
   std::string_view word;
   bool has_argument;
@@ -19,19 +19,19 @@ struct Known {
 };
 
 using Kind = Trigger::Kind;
-constexpr std::array kKnown{
-    Known{Kind::sysusers, "sysusers", false, &foresee_sysusers, &run_sysusers},
-    Known{Kind::udev, "udev", true, &foresee_udev, &run_udev},
-    Known{Kind::ldconfig, "ldconfig", false, &foresee_ldconfig, &run_ldconfig},
-    Known{Kind::depmod, "depmod", true, &foresee_depmod, &run_depmod},
-    Known{Kind::initramfs, "initramfs", true, &foresee_initramfs, &run_initramfs},
-    Known{Kind::daemon_reload, "daemon-reload", false, &foresee_systemd, &run_daemon_reload},
-    Known{Kind::restart, "restart", true, &foresee_systemd, &run_restart},
-    Known{Kind::reload, "reload", true, &foresee_systemd, &run_reload},
+constexpr std::array kTriggerKinds{
+    TriggerKind{Kind::sysusers, "sysusers", false, &foresee_sysusers, &run_sysusers},
+    TriggerKind{Kind::udev, "udev", true, &foresee_udev, &run_udev},
+    TriggerKind{Kind::ldconfig, "ldconfig", false, &foresee_ldconfig, &run_ldconfig},
+    TriggerKind{Kind::depmod, "depmod", true, &foresee_depmod, &run_depmod},
+    TriggerKind{Kind::initramfs, "initramfs", true, &foresee_initramfs, &run_initramfs},
+    TriggerKind{Kind::daemon_reload, "daemon-reload", false, &foresee_systemd, &run_daemon_reload},
+    TriggerKind{Kind::restart, "restart", true, &foresee_systemd, &run_restart},
+    TriggerKind{Kind::reload, "reload", true, &foresee_systemd, &run_reload},
 };
 
-const Known& known(Kind kind) {
-  return *std::ranges::find(kKnown, kind, &Known::kind);  // callers only pass known kinds
+const TriggerKind& properties_of(Kind kind) {
+  return *std::ranges::find(kTriggerKinds, kind, &TriggerKind::kind);  // callers only pass known kinds
 }
 
 /// True for a kernel release or unit name: never an option, never a path.
@@ -45,7 +45,7 @@ bool is_plain_name(const std::string& argument) {
 Trigger::Trigger(const std::string& text) : argument(text) {
   const std::size_t colon = text.find(':');
   const std::string after = colon == std::string::npos ? "" : text.substr(colon + 1);
-  for (const Known& each : kKnown) {
+  for (const TriggerKind& each : kTriggerKinds) {
     if (each.has_argument ? text.substr(0, colon) != each.word || !is_plain_name(after) : text != each.word) continue;
     kind = each.kind;
     argument = after;
@@ -54,7 +54,7 @@ Trigger::Trigger(const std::string& text) : argument(text) {
 
 std::string Trigger::text() const {
   if (kind == Kind::unknown) return argument;
-  const Known& own = known(kind);
+  const TriggerKind& own = properties_of(kind);
   return std::string(own.word) + (own.has_argument ? ":" + argument : "");
 }
 
@@ -78,12 +78,12 @@ bool Trigger::precedes_activation() const {
 
 Result<Prospect> Trigger::foresee(const Host& host) const {
   SLIPWAY_CHECK(check());
-  return known(kind).foresee(argument, host);
+  return properties_of(kind).foresee(argument, host);
 }
 
 Result<TriggerRun> Trigger::run(ActionContext& context) const {
   SLIPWAY_CHECK(check());
-  return known(kind).run(argument, context);
+  return properties_of(kind).run(argument, context);
 }
 
 std::vector<std::string> Trigger::products(const Host& host) const {

@@ -8,7 +8,7 @@ namespace slipway::core {
 namespace {
 
 /// Returns the reason why there is no systemd to tell; empty when there is one.
-std::string nobody_to_tell(const Host& host) {
+std::string why_no_systemd(const Host& host) {
   if (!host.live()) return "the root is not running; everything is read when it boots";
   if (!has_systemd(host)) return "this machine does not run systemd";
   return {};
@@ -16,7 +16,7 @@ std::string nobody_to_tell(const Host& host) {
 
 /// Returns the reason why this unit needs nothing; empty when it runs, or has failed and may work now.
 Result<std::string> nothing_to_do(const Host& host, const std::string& unit) {
-  if (std::string why = nobody_to_tell(host); !why.empty()) return why;
+  if (std::string why = why_no_systemd(host); !why.empty()) return why;
   SLIPWAY_TRY(state, unit_state(host, unit));
   if (state.load == "not-found") return "there is no unit " + unit + " here";
   if (state.load == "masked") return unit + " is masked";
@@ -32,7 +32,7 @@ Result<Prospect> foresee_systemd(const std::string& /*unit*/, const Host& host) 
 }
 
 Result<TriggerRun> run_daemon_reload(const std::string& /*none*/, ActionContext& context) {
-  if (std::string why = nobody_to_tell(context.host); !why.empty()) return skipped(why);
+  if (std::string why = why_no_systemd(context.host); !why.empty()) return skipped(why);
   SLIPWAY_CHECK(systemctl(context.host, "daemon-reload", ""));
   return TriggerRun{true, {}, "systemctl daemon-reload"};
 }

@@ -47,7 +47,7 @@ Result<TriggerRun> run_sysusers(const std::string& /*none*/, ActionContext& cont
   context.root.note_changed("/etc");
   for (const char* file : {"/etc/passwd", "/etc/group", "/etc/shadow", "/etc/gshadow"})
     SLIPWAY_CHECK(context.root.settle_time(file));
-  return TriggerRun{true, {}, as_it_ran(end)};
+  return TriggerRun{true, {}, command_text(end)};
 }
 
 Result<Prospect> foresee_udev(const std::string& /*subsystem*/, const Host& host) {

@@ -10,7 +10,7 @@
 #include "core/engine/apply/recovery.hpp"
 #include "core/engine/model/relations.hpp"
 #include "core/engine/records/generations.hpp"
-#include "core/engine/records/unfinished.hpp"
+#include "core/engine/records/unfinished_work.hpp"
 #include "core/engine/root_lock.hpp"
 #include "core/engine/stop.hpp"
 #include "core/engine/unit/units.hpp"
@@ -45,9 +45,9 @@ Status keep_generation(ApplyRun& apply) {
 }
 
 /// While it exists, the lock's note describes the current work to other processes.
-class Told {
+class LockNote {
  public:
-  Told(Ui& ui, const RootLock& lock) : ui_(ui) {
+  LockNote(Ui& ui, const RootLock& lock) : ui_(ui) {
     const std::time_t now = std::time(nullptr);
     std::tm utc{};
     std::array<char, 48> begin{};
@@ -56,9 +56,9 @@ class Told {
     ui_.set_watcher(
         [&lock, begin = std::string(begin.data())](const std::string& line) { lock.note(begin + "; " + line); });
   }
-  Told(const Told&) = delete;
-  Told& operator=(const Told&) = delete;
-  ~Told() { ui_.set_watcher({}); }
+  LockNote(const LockNote&) = delete;
+  LockNote& operator=(const LockNote&) = delete;
+  ~LockNote() { ui_.set_watcher({}); }
 
  private:
   Ui& ui_;
@@ -97,22 +97,22 @@ Status run_apply(ApplyRun& apply, const HostSpec& spec) {
     if (const Status fetched = fetch_layers(session, component); !fetched) fail(component, fetched.error());
     await_source(apply, component);
   }
-  SLIPWAY_CHECK(stop_requested());
+  SLIPWAY_CHECK(check_not_stopped());
   if (!apply.journal && nothing_can_be_done(run) && !(is_new && session.state().exists())) {
     for (PlannedComponent& component : run.components)
-      if (component.name == kBootComponent && component.changes()) leave_to_no_boot(component);
+      if (component.name == kBootComponent && component.changes()) block_boot_without_work(component);
     return keep_generation(apply);
   }
   SLIPWAY_CHECK(open_journal_now(apply));
   apply.result.changed = true;
   for (PlannedComponent& component : run.components) change_component(apply, component);
-  settle_accounts(apply);
+  complete_apply(apply);
   return {};
 }
 
 Result<ApplyResult> apply_run(Session& session, const HostSpec& spec, const ApplyOptions& options) {
   SLIPWAY_TRY(lock, RootLock::take(session.host_config().root, session.host_config().live));
-  const Told told(session.ui(), lock);
+  const LockNote lock_note(session.ui(), lock);
   SLIPWAY_CHECK(session.state().keep_private());
   ApplyResult result;
   ApplyRun apply{session, options, result};

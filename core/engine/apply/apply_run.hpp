@@ -32,9 +32,9 @@ Status fetch_layers(Session& session, const PlannedComponent& component);
 /// Makes a component wait for its source when the source does not answer and the apply waits for sources.
 void await_source(const ApplyRun& apply, PlannedComponent& component);
 void change_component(ApplyRun& apply, PlannedComponent& component);
-void leave_to_no_boot(PlannedComponent& component);
+void block_boot_without_work(PlannedComponent& component);
 
-// look.cpp: checks that the changes are stable and work.
+// verification.cpp: checks that the changes are stable and work.
 
 /// Plans a changed component again, and verifies it.
 void look_again(ApplyRun& apply, PlannedComponent& component);
@@ -47,13 +47,13 @@ bool has_only_findings(const PlannedComponent& component);
 
 // going_back.cpp: returns failing components to their previous state.
 
-void find_what_goes_back(ApplyRun& apply);
+void find_components_to_restore(ApplyRun& apply);
 /// Returns the components to their state in the active generation, and reports it. The record of their failure stays.
 Status go_back(ApplyRun& apply);
 
 // closing.cpp: the work after the components.
 
 /// Runs triggers, verifies, looks for unstable changes, records the generation and ends the journal.
-void settle_accounts(ApplyRun& apply);
+void complete_apply(ApplyRun& apply);
 
 }  // namespace slipway::core

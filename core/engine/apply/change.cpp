@@ -62,7 +62,7 @@ bool follows_a_change(const ApplyRun& apply, const PlannedComponent& component) 
 }
 
 /// Makes a component that cannot be planned wait for the next apply, because an earlier one waits or needs a reboot.
-void wait_with_others(const ApplyRun& apply, PlannedComponent& component) {
+void defer_after_waiting(const ApplyRun& apply, PlannedComponent& component) {
   if (component.error->code != ErrorCode::not_found && component.error->code != ErrorCode::conflict) return;
   const auto* other = one_before(apply, component, {ComponentState::reboot_required, ComponentState::waiting});
   if (other == nullptr) return;
@@ -78,13 +78,13 @@ void plan_again(ApplyRun& apply, PlannedComponent& component) {
   PlannedRun& run = apply.result.run;
   component = plan_component(apply.session, run, component.name, owned_by(component.name, *owned), apply.options.plan,
                              run.lock);
-  if (component.error) return wait_with_others(apply, component);
+  if (component.error) return defer_after_waiting(apply, component);
   if (auto clash = clash_of(component, run, *owned, apply.session)) return fail(component, std::move(*clash));
   if (const Status fetched = fetch_layers(apply.session, component); !fetched) fail(component, fetched.error());
 }
 
 /// True when every component of the spec has failed, so that a boot has nothing to complete.
-bool boot_is_pointless(const PlannedRun& run, const PlannedComponent& component) {
+bool boot_has_no_work(const PlannedRun& run, const PlannedComponent& component) {
   return component.name == kBootComponent && !component.leaving && component.record_is_new() &&
          std::ranges::none_of(run.components, [](const PlannedComponent& other) {
            return other.name != kBootComponent && !other.leaving &&
@@ -110,10 +110,10 @@ Status fetch_layers(Session& session, const PlannedComponent& component) {
   if (layers.empty()) return {};
   ComponentLayers fetcher(session, component.name, sources_of(session, component));
   SLIPWAY_CHECK(fetcher.fetch(layers));
-  return stop_requested();
+  return check_not_stopped();
 }
 
-void leave_to_no_boot(PlannedComponent& component) {
+void block_boot_without_work(PlannedComponent& component) {
   component.state = ComponentState::blocked;
   component.reason = "no component is there that a boot could finish";
 }
@@ -134,13 +134,13 @@ void change_component(ApplyRun& apply, PlannedComponent& component) {
     component.reason = "what could not be removed is to be there after a boot";
     return;
   }
-  if (boot_is_pointless(apply.result.run, component)) return leave_to_no_boot(component);
+  if (boot_has_no_work(apply.result.run, component)) return block_boot_without_work(component);
   if (component.state == ComponentState::deferred || follows_a_change(apply, component)) plan_again(apply, component);
   await_source(apply, component);
   if (component.error || component.awaits_source || component.state == ComponentState::not_applicable) return;
   const bool changes = component.changes();
-  if (!changes && !component.leaving && !component.restates) return;
-  if (const Status stop = stop_requested(); !stop) return fail(component, stop.error());
+  if (!changes && !component.leaving && !component.updates_record) return;
+  if (const Status stop = check_not_stopped(); !stop) return fail(component, stop.error());
   Transaction transaction(apply.session, *apply.journal, component, order_of(apply.result.run, component),
                           sources_of(apply.session, component));
   const auto applied = applied_entry(apply.session, apply.result.run, component.name);

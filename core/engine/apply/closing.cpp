@@ -6,7 +6,7 @@
 #include "core/engine/apply/pending.hpp"
 #include "core/engine/model/relations.hpp"
 #include "core/engine/records/generations.hpp"
-#include "core/engine/records/unfinished.hpp"
+#include "core/engine/records/unfinished_work.hpp"
 
 namespace slipway::core {
 namespace {
@@ -53,7 +53,7 @@ Status close(ApplyRun& apply, bool done) {
 
 }  // namespace
 
-void settle_accounts(ApplyRun& apply) {
+void complete_apply(ApplyRun& apply) {
   // The records say which components name a trigger. Without them no trigger is run, and the next apply takes it from
   // the journal.
   if (Status written = write_down_committed(apply.session, *apply.journal); !written) {
@@ -63,7 +63,7 @@ void settle_accounts(ApplyRun& apply) {
   Status done = run_pending(apply.session, *apply.journal, apply.result.report);
   for (PlannedComponent& component : apply.result.run.components)
     if (component.state == ComponentState::changed) look_again(apply, component);
-  find_what_goes_back(apply);
+  find_components_to_restore(apply);
   look_at_failing(apply);
   Status closed = close(apply, done.ok());
   if (!done)

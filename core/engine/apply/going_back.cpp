@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/apply/apply_run.hpp"
-#include "core/engine/records/failing.hpp"
+#include "core/engine/records/failing_components.hpp"
 #include "core/engine/records/generations.hpp"
 
 namespace slipway::core {
@@ -50,7 +50,7 @@ bool still_fails(const ApplyResult& back, const std::string& name) {
 
 /// Finds the components that go back: there must be an earlier state, and it must be different. A component that failed
 /// before the change did not fail because of it.
-void find_what_goes_back(ApplyRun& apply) {
+void find_components_to_restore(ApplyRun& apply) {
   const PlannedRun& run = apply.result.run;
   Recording& recording = apply.recording;
   if (run.spec.keeps_what_fails || !recording.base || !generation_is_new(apply.session, recording, run)) return;

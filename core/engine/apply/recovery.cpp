@@ -6,7 +6,7 @@
 #include "core/action/trigger/trigger.hpp"
 #include "core/engine/packages/layers.hpp"
 #include "core/engine/plan/planner.hpp"
-#include "core/engine/records/unfinished.hpp"
+#include "core/engine/records/unfinished_work.hpp"
 #include "core/engine/root_lock.hpp"
 
 namespace slipway::core {
@@ -40,7 +40,7 @@ Status undo_step(Session& session, const Step& step, const std::vector<Image>& k
 }
 
 /// Makes triggers that have run for the files of these steps pending again, for the restored files.
-Status owe_again(Journal& journal, const std::vector<Step>& steps) {
+Status mark_triggers_pending(Journal& journal, const std::vector<Step>& steps) {
   std::vector<Trigger> triggers;
   for (const Step& step : steps) std::ranges::copy(triggers_of(step.action), std::back_inserter(triggers));
   std::vector<Step> none;
@@ -56,7 +56,7 @@ Result<Recovered> open_and_recover(Session& session) {
   SLIPWAY_TRY(journal, open_journal(session.state().journal_path()));
   SLIPWAY_TRY(steps, journal->open_steps());
   std::set<std::string> components;
-  SLIPWAY_CHECK(owe_again(*journal, steps));
+  SLIPWAY_CHECK(mark_triggers_pending(*journal, steps));
   SLIPWAY_TRY(owned, session.state().ownerships());
   const ExclusiveUse::Scope exclusive(session.exclusive_use);
   for (const Step& step : steps) {

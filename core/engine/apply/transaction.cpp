@@ -97,8 +97,8 @@ Status Transaction::capture_products(const std::vector<Trigger>& triggers) {
 
 Status Transaction::stage() {
   for (PlannedItem* item : changing_) {
-    SLIPWAY_CHECK(stop_requested());
-    if (item->removal || !item->brings_back.empty()) continue;
+    SLIPWAY_CHECK(check_not_stopped());
+    if (item->removal || !item->restored_generation.empty()) continue;
     ActionContext now = context(*item);
     SLIPWAY_CHECK(item->kind->stage(item->action, now));
   }
@@ -109,7 +109,7 @@ Status Transaction::take_away() {
   for (std::size_t i = 0; i < changing_.size(); ++i) {
     PlannedItem& item = *changing_[i];
     if (!item.removal) continue;
-    SLIPWAY_CHECK(stop_requested());
+    SLIPWAY_CHECK(check_not_stopped());
     SLIPWAY_TRY(kept, keeps_an_edit(item, steps_[i].image));
     if (kept) continue;
     session_.ui().step({planned_.name, "switch"}, item.check.summary);
@@ -155,11 +155,11 @@ Result<bool> Transaction::keeps_an_edit(PlannedItem& item, const Image& image) {
           ErrorCode::conflict, kept_words(item.action), item.action.target(), "run the same command again", {}};
   }
   if (kept && item.replaces) {  // it was edited again after the plan was made
-    item.record = item.kept_record;
+    item.record = item.record_before_edit;
     item.replaced.erase(in_force_);
     item.replaces.reset();
   }
-  if (kept) item.brings_back.clear();
+  if (kept) item.restored_generation.clear();
   if (kept) keep(item);
   return kept;
 }
@@ -189,14 +189,14 @@ Status Transaction::perform(ActionKind::Phase phase, bool late) {
   for (std::size_t i = 0; i < changing_.size(); ++i) {
     PlannedItem& item = *changing_[i];
     if (item.removal || item.kind->phase() != phase || restarts_before(item).empty() == late) continue;
-    SLIPWAY_CHECK(stop_requested());
+    SLIPWAY_CHECK(check_not_stopped());
     SLIPWAY_TRY(kept, keeps_an_edit(item, steps_[i].image));
     if (kept) continue;
     session_.ui().step({planned_.name, phase == ActionKind::Phase::switch_in ? "switch" : "activate"},
                        item.check.summary);
     ActionContext now = context(item);
-    if (!item.brings_back.empty()) {
-      SLIPWAY_CHECK(item.kind->restore(item.action, item.replaced[item.brings_back], now));
+    if (!item.restored_generation.empty()) {
+      SLIPWAY_CHECK(item.kind->restore(item.action, item.replaced[item.restored_generation], now));
       SLIPWAY_CHECK(journal_.done(steps_[i].id));
       continue;
     }
@@ -296,7 +296,8 @@ Status Transaction::activate() {
 
 Status Transaction::check_all() {
   for (PlannedItem* item : changing_) {
-    if (item->removal || !item->brings_back.empty() || item->check.standing == Check::Standing::drift_kept) continue;
+    if (item->removal || !item->restored_generation.empty() || item->check.standing == Check::Standing::drift_kept)
+      continue;
     ActionContext now = context(*item);
     SLIPWAY_TRY(written, item->kind->written(item->action, now));
     if (written.is_null()) {
@@ -338,7 +339,7 @@ Result<Ownership> Transaction::ownership() {
       record = fingerprint;
     }
     Json replaced = item.replaced;
-    replaced.erase(item.brings_back);
+    replaced.erase(item.restored_generation);
     owned.items.push_back({kept_action(item.action), original, record, replaced});
   }
   return owned;

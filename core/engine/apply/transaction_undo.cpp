@@ -20,7 +20,7 @@ bool is_complete(const Error& cause) {
 Status Transaction::restore_one(const PlannedItem& item, const Image& image, Error& cause) {
   ActionContext now = context(item);
   SLIPWAY_CHECK(item.kind->unstage(item.action, now));
-  const Image& known = item.brings_back.empty() ? item.original : item.replaced.at(item.brings_back);
+  const Image& known = item.restored_generation.empty() ? item.original : item.replaced.at(item.restored_generation);
   SLIPWAY_TRY(edited, item.kind->holds_an_edit(item.action, image, known, session_.host()));
   if (!edited) return item.kind->restore(item.action, image, now);
   cause.details.emplace_back("kept", kept_words(item.action));

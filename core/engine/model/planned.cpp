@@ -6,7 +6,9 @@
 
 namespace slipway::core {
 
-bool PlannedComponent::changes() const { return lost || adopts || std::ranges::any_of(items, &PlannedItem::changes); }
+bool PlannedComponent::changes() const {
+  return lost || adopts_edit || std::ranges::any_of(items, &PlannedItem::changes);
+}
 
 bool PlannedComponent::record_is_new() const {
   return std::ranges::all_of(items, [](const PlannedItem& item) { return item.record.is_null(); });

@@ -30,10 +30,10 @@ struct PlannedItem {
   Json record;     ///< the recorded fingerprint, null when it is new
   Image original;  ///< null when it is new: captured before the change
   Image former;    ///< the original as the plan found it, including keys that this change no longer lists
-  Json replaced = Json::object();  ///< Owned::replaced
-  std::optional<Edit> replaces;    ///< the edit that this change overwrites with the planned content
-  Json kept_record;                ///< with `replaces`: the record that the edit differs from
-  std::string brings_back;         ///< the generation whose replaced edit this change restores; empty: none
+  Json replaced = Json::object();   ///< Owned::replaced
+  std::optional<Edit> replaces;     ///< the edit that this change overwrites with the planned content
+  Json record_before_edit;          ///< with `replaces`: the record that the edit differs from
+  std::string restored_generation;  ///< the generation whose replaced edit this change restores; empty: none
 
   std::string key() const { return action.kind() + " " + action.target(); }
   bool changes() const { return check.standing == Check::Standing::change; }
@@ -56,8 +56,8 @@ struct PlannedComponent {
   bool lost = false;               ///< see Ownership
   bool leaving = false;            ///< no longer in the spec
   Json accepted = Json::object();  ///< its part of Generation::accepted
-  bool restates = false;  ///< the record of a kept edit, or of a removal, differs from the present plan and is updated
-  bool adopts = false;    ///< the edit equals what the spec asks for now, and is recorded as slipway's
+  bool updates_record = false;     ///< the record of a kept edit or a removal is outdated, and is updated
+  bool adopts_edit = false;        ///< the edit equals what the spec asks for now, and is recorded as slipway's
 
   bool changes() const;
   /// True when nothing of it is recorded yet.

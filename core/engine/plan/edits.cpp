@@ -18,7 +18,7 @@ Json asked_for(const Action& action) {
 
 Status replace(PlannedItem& item, ActionContext& context) {
   item.replaces = item.check.edit;
-  item.kept_record = item.record;
+  item.record_before_edit = item.record;
   Image original = item.original;
   item.kind->adopt(item.replaces->state, item.record, original);
   context.record = item.record;
@@ -55,7 +55,7 @@ void settle_accepted(Check& check, const Action& action, const Json& accepted) {
   if (check.standing == Check::Standing::drift_kept) check = Check::satisfied(check.summary);
 }
 
-Status take_along(PlannedItem& removal, PlannedComponent& planned, ActionContext& context) {
+Status adopt_accepted_edit(PlannedItem& removal, PlannedComponent& planned, ActionContext& context) {
   SLIPWAY_TRY(check, removal.kind->check(removal.action, context));
   const auto edit = check.edit;
   settle_accepted(check, removal.action, planned.accepted);
@@ -77,7 +77,7 @@ Status decide(PlannedItem& item, const Owned& earlier, PlannedComponent& planned
     const auto& paths = *options.replace_edits;
     if (paths.empty() || std::ranges::any_of(paths, named)) SLIPWAY_CHECK(replace(item, context));
   } else if (!edited && !item.check.problem && item.replaced.contains(back_to)) {
-    item.brings_back = back_to;
+    item.restored_generation = back_to;
     item.check = Check{Check::Standing::change,
                        "bring back the edit of " + item.action.target() + access_words(item.replaced[back_to]),
                        {},
@@ -88,12 +88,12 @@ Status decide(PlannedItem& item, const Owned& earlier, PlannedComponent& planned
       ((item.changes() && !is_accepted) || found->value("of", Json()) != asked_for(item.action)))
     planned.accepted.erase(found);
   const bool leaves_otherwise = item.kind->removal(earlier.action) != item.kind->removal(item.action);
-  planned.restates =
-      planned.restates || leaves_otherwise || (item.check.edit && earlier.action.json() != item.action.json());
+  planned.updates_record =
+      planned.updates_record || leaves_otherwise || (item.check.edit && earlier.action.json() != item.action.json());
   if (!edited && item.check.standing == Check::Standing::satisfied &&
       asked_for(earlier.action) != asked_for(item.action)) {
     SLIPWAY_TRY(before, item.kind->check(earlier.action, context));
-    planned.adopts = planned.adopts || before.edit.has_value();
+    planned.adopts_edit = planned.adopts_edit || before.edit.has_value();
   }
   return {};
 }

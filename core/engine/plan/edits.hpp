@@ -24,7 +24,7 @@ Json acceptance(const Action& action, const Edit& edit);
 void settle_accepted(Check& check, const Action& action, const Json& accepted);
 
 /// Makes the removal of an item include the edit that was accepted.
-Status take_along(PlannedItem& removal, PlannedComponent& planned, ActionContext& context);
+Status adopt_accepted_edit(PlannedItem& removal, PlannedComponent& planned, ActionContext& context);
 
 /// Applies the user's decision about an edit of an owned item; the decision can turn the item into a different change.
 /// @param planned  its component; acceptances that are no longer valid are deleted

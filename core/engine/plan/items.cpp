@@ -70,9 +70,9 @@ Status add_removals(Session& session, PlannedComponent& planned, const Ownership
     SLIPWAY_TRY(kind, action_kind(item->action.kind()));
     PlannedItem removal{item->action, kind, true, {}, item->record, item->original};
     ActionContext context = make_context(session, planned.name, layers, item->record, item->original);
-    if (planned.accepted.contains(removal.key())) SLIPWAY_CHECK(take_along(removal, planned, context));
+    if (planned.accepted.contains(removal.key())) SLIPWAY_CHECK(adopt_accepted_edit(removal, planned, context));
     SLIPWAY_TRY(drifted, kind->drifted(removal.action, context));
-    planned.restates = planned.restates || drifted;
+    planned.updates_record = planned.updates_record || drifted;
     removal.check.standing = drifted ? Check::Standing::drift_kept : Check::Standing::change;
     removal.check.summary =
         drifted ? "leave, because it was changed since: " + removal.key() : kind->removal(removal.action);
@@ -148,7 +148,7 @@ Status fill_items(Session& session, PlannedComponent& planned, const Ownership* 
   SLIPWAY_CHECK(add_removals(session, planned, owned, layers));
   SLIPWAY_CHECK(add_desired(session, planned, owned, layers, options));
   SLIPWAY_CHECK(check_writable(session, planned));
-  if (planned.adopts) planned.plan.note("an edit now matches what the spec asks for, so slipway manages it again");
+  if (planned.adopts_edit) planned.plan.note("an edit now matches what the spec asks for, so slipway manages it again");
   return foresee_triggers(session, planned);
 }
 

@@ -12,10 +12,10 @@
 #include "core/engine/devices.hpp"
 #include "core/engine/model/relations.hpp"
 #include "core/engine/packages/sources.hpp"
-#include "core/engine/plan/ask.hpp"
 #include "core/engine/plan/hardware_away.hpp"
 #include "core/engine/plan/items.hpp"
-#include "core/engine/records/unfinished.hpp"
+#include "core/engine/plan/plan_request.hpp"
+#include "core/engine/records/unfinished_work.hpp"
 #include "core/engine/unit/units.hpp"
 #include "core/graph/graph.hpp"
 #include "core/loader/schema/types.hpp"
@@ -81,7 +81,7 @@ std::vector<Manifest> placeholders(const Session& session, const HostSpec& spec)
   for (const auto& [name, section] : spec.components) present.push_back(session.plugins().manifest(name));
   for (const Manifest* const manifest : present)
     for (const std::string& name : manifest->requires_)
-      if (!spec.unusable.contains(name) && meant_by(name, manifest->component, present).empty())
+      if (!spec.unusable.contains(name) && components_for_name(name, manifest->component, present).empty())
         missing.front().provides.push_back(name);
   return missing;
 }
@@ -117,7 +117,7 @@ std::map<std::string, Result<Facts>> detect_all(Session& session, const HostSpec
 }
 
 /// Returns true when a component cannot be planned now because of those that it requires, after setting its state.
-bool settle_by_requirements(PlannedComponent& planned, PlannedRun& run, const Graph& graph) {
+bool is_blocked_by_requirement(PlannedComponent& planned, PlannedRun& run, const Graph& graph) {
   const auto required = graph.requires_.find(planned.name);
   if (required == graph.requires_.end()) return false;
   for (const std::string& name : required->second) {
@@ -200,8 +200,8 @@ void plan_from_facts(Session& session, PlannedComponent& planned, const PlannedR
   const std::string why_away = planned.reason;
   const Manifest* manifest = session.plugins().manifest(planned.name);
   const auto sources = named_sources(*manifest, planned.section);
-  const Asking asking{session, planned.name, planned.section, planned.facts, outputs_before(run, planned.name),
-                      options};
+  const PlanRequest asking{session, planned.name, planned.section, planned.facts, outputs_before(run, planned.name),
+                           options};
   auto plan = ask_for_plan(asking, sources, lock);
   if (!plan) return fail(planned, std::move(plan).error());
   planned.plan = why_away.empty() ? std::move(*plan) : without_hardware(*plan, *owned, why_away);
@@ -373,7 +373,7 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
     Result<Facts>& found = facts.at(name);
     if (!found) {
       fail(planned, found.error());
-    } else if (!settle_by_requirements(planned, run, graph)) {
+    } else if (!is_blocked_by_requirement(planned, run, graph)) {
       planned.facts = std::move(*found);
       plan_from_facts(session, planned, run, owned_by(name, owned), options, run.lock);
     }

@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-#include "core/engine/records/unfinished.hpp"
+#include "core/engine/records/unfinished_work.hpp"
 #include "core/engine/root_lock.hpp"
 #include "core/spec/document.hpp"
 
@@ -104,7 +104,7 @@ Json accepted_after(const PlannedRun& run, const PlannedComponent& component) {
 
 /// Removes components from the generation that own nothing here (such as one whose work is done at boot) and that are
 /// no longer in the spec. They have no plan, so no component of the run records their removal.
-void take_what_holds_nothing(Generation& generation, const PlannedRun& run) {
+void drop_empty_components(Generation& generation, const PlannedRun& run) {
   std::vector<std::string> leaving;
   for (const auto& [name, plugin] : generation.plugins.items())
     if (!run.spec.has(name) && !run.spec.left_out.contains(name) &&
@@ -147,7 +147,7 @@ Result<Generation> generation_of(Session& session, const Recording& recording, c
       put(generation, component.name, entry);
     }
   }
-  if (!run.partial && session.state().left_out().empty()) take_what_holds_nothing(generation, run);
+  if (!run.partial && session.state().left_out().empty()) drop_empty_components(generation, run);
   if (whole) name_left_out(generation, run.spec.document);
   generation.time = session.options().time;
   return generation;

@@ -162,7 +162,7 @@ std::string tells_of_the_place(const Finding& general, const Findings& findings)
 }
 
 /// Returns the component's finding that has the remedy for a problem that its service only reports.
-std::string told_by(const Finding& service, const Findings& findings) {
+std::string finding_with_remedy(const Finding& service, const Findings& findings) {
   for (const auto status : {Finding::Status::fail, Finding::Status::warning})
     for (const Finding& finding : findings.list())
       if (finding.status == status && finding.name != service.name && reports(service, finding)) return finding.name;
@@ -190,7 +190,7 @@ void name_causes_in(const std::string& component, Findings& findings) {
       if (!leading.empty() && (is_cured_by_apply(finding) || awaits_reboot(*leader)))
         finding.cause = leading;
       else if (finding.status == Finding::Status::warning && finding.name == component + kService)
-        finding.cause = told_by(finding, findings);
+        finding.cause = finding_with_remedy(finding, findings);
       else if (finding.name == component + kOwned)
         finding.cause = explains(finding, findings);
       if (finding.cause.empty() && (finding.name == component + kOwned || finding.name == component + kVerify))

@@ -5,7 +5,7 @@
 
 #include "core/engine/advice.hpp"
 #include "core/engine/plan/planner.hpp"
-#include "core/engine/records/unfinished.hpp"
+#include "core/engine/records/unfinished_work.hpp"
 #include "core/engine/verify/causes.hpp"
 #include "core/engine/verify/verify.hpp"
 
@@ -49,7 +49,7 @@ Finding plan_problem(const std::string& name, const Error& error) {
 }
 
 /// True when verify has already failed on the problem that stops the plan.
-bool says_already(const Findings& findings, const Finding& problem) {
+bool is_already_reported(const Findings& findings, const Finding& problem) {
   return std::ranges::any_of(findings.list(), [&](const Finding& each) {
     return each.status == Finding::Status::fail && each.text == problem.text;
   });
@@ -80,7 +80,7 @@ Result<std::map<std::string, Findings>> doctor_run(Session& session, const HostS
     if (component.state != ComponentState::failed || !component.error || spec.unusable.contains(component.name))
       continue;
     const Finding problem = plan_problem(component.name, *component.error);
-    if (!says_already(all[component.name], problem)) all[component.name].add(problem);
+    if (!is_already_reported(all[component.name], problem)) all[component.name].add(problem);
   }
   name_causes(all, !unfinished.at_work.empty());
   return all;

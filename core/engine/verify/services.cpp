@@ -41,7 +41,7 @@ bool flag_at(const Json& value, const char* key) {
 ServiceState read_answer(const std::string& line) {
   const Json answer = parse_foreign(line);
   if (!answer.is_object() || !flag_at(answer, "ok")) return {Is::silent, {}, {}};
-  ServiceState state{flag_at(answer, "quiet")   ? Is::quiet
+  ServiceState state{flag_at(answer, "quiet")   ? Is::quiesced
                      : flag_at(answer, "ready") ? Is::working
                                                 : Is::starting,
                      text_at(answer, "status"),
@@ -155,7 +155,7 @@ const char* word(Is is) {
       return "starting";
     case Is::working:
       return "working";
-    case Is::quiet:
+    case Is::quiesced:
       return "quiet";
     case Is::silent:
       return "no-answer";
@@ -205,7 +205,7 @@ Finding service_finding(const Session& session, const std::string& component, co
   const std::string unit = "slipway-" + component + ".service";
   const bool started = is_started_here(session);
   Finding finding{Status::fail, component + ".service", "the service " + to_text(state), {}};
-  if (state.is == Is::working || state.is == Is::quiet) {
+  if (state.is == Is::working || state.is == Is::quiesced) {
     // While a service is quiesced for an apply, its report says only that.
     const bool reports = state.is == Is::working && !state.reasons.empty();
     finding.status = reports ? Status::warning : Status::pass;

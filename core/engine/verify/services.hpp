@@ -18,7 +18,7 @@ namespace slipway::core {
 struct ServiceState {
   /// absent: no process has listened since the boot, or it ended in good order; died: its socket exists and its process
   /// does not; silent: no answer in time; refused: not for this user
-  enum class Is { absent, died, starting, working, quiet, silent, refused };
+  enum class Is { absent, died, starting, working, quiesced, silent, refused };
   Is is = Is::absent;
   std::string status;                ///< its own status line
   std::vector<std::string> reasons;  ///< the problems that it reports

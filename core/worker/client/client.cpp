@@ -100,7 +100,7 @@ Result<Json> ProcessWorker::call(const std::string& op, const Json& request, mil
                                  const WorkerEvents& events) {
   op_ = op;
   phase_ = ready_ || over_ ? op : "load";
-  if (over_) return gone_before(failed());
+  if (over_) return worker_already_ended(failed());
   constexpr milliseconds kLongest = std::chrono::hours(24 * 365);
   Turn turn{events, Clock::now() + std::min(limit, kLongest), limit, ++calls_, std::nullopt};
   SLIPWAY_CHECK(channel_.queue({{"type", "call"}, {"id", turn.id}, {"op", op}, {"request", request}}));
@@ -229,7 +229,7 @@ void ProcessWorker::forget_old_lines() {
 }
 
 Result<std::uint64_t> ProcessWorker::tell(const std::string& op, const Json& request) {
-  if (over_ || turn_ == nullptr) return gone_before(failed());
+  if (over_ || turn_ == nullptr) return worker_already_ended(failed());
   const std::uint64_t id = ++calls_;
   SLIPWAY_CHECK(channel_.queue({{"type", "tell"}, {"id", id}, {"op", op}, {"request", request}}));
   return id;

@@ -64,7 +64,7 @@ Error stuck_in_kernel(const Failed& failed, const Error& error, int pid) {
   return stuck;
 }
 
-Error gone_before(const Failed& failed) {
+Error worker_already_ended(const Failed& failed) {
   return report(failed, ErrorCode::plugin_defect,
                 "cannot be asked for " + failed.phase + ": its worker was ended before", "see the first error");
 }

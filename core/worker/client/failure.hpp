@@ -25,6 +25,6 @@ Error ran_out_of_time(const Failed& failed, std::chrono::milliseconds limit);
 /// SIGKILL did not end the worker. Keeps the code of `error`, the reason for ending it.
 Error stuck_in_kernel(const Failed& failed, const Error& error, int pid);
 /// The call is for a worker that was already ended.
-Error gone_before(const Failed& failed);
+Error worker_already_ended(const Failed& failed);
 
 }  // namespace slipway::core

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <slipway/process/hear.hpp>
+#include <slipway/process/child_process.hpp>
 
 #include "core/worker/client/process_list.hpp"
 #include "core/worker/serve/serve.hpp"

@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-#include <slipway/process/start.hpp>
+#include <slipway/process/start_program.hpp>
 #include <slipway/result.hpp>
 #include <slipway/root_dir.hpp>
 

@@ -13,63 +13,64 @@ constexpr std::chrono::seconds kLongestWait{60};
 
 }  // namespace
 
-Engine::Engine(EngineOptions options, Log log)
+EnginePoller::EnginePoller(EngineOptions options, Log log)
     : options_(std::move(options)), log_(std::move(log)), child_(options_.root, options_.programs, log_) {
   const nvidia::nvml::SignalsBlocked blocked;
   thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
 }
 
-Engine::~Engine() {
+EnginePoller::~EnginePoller() {
   thread_.request_stop();
   thread_.join();
 }
 
-void Engine::want(std::vector<unsigned> fields) {
+void EnginePoller::want(std::vector<unsigned> fields) {
   const std::scoped_lock lock(mutex_);
   if (wanted_.fields == fields) return;
   wanted_.fields = std::move(fields);
   changed_.notify_all();
 }
 
-EngineReading Engine::latest() const {
+EngineReading EnginePoller::latest() const {
   const std::scoped_lock lock(mutex_);
   return Clock::now() - read_ > 3 * options_.interval + std::chrono::seconds(10) ? EngineReading() : reading_;
 }
 
-std::string Engine::problem() const {
+std::string EnginePoller::problem() const {
   const std::scoped_lock lock(mutex_);
   return problem_;
 }
 
-std::optional<bool> Engine::answers() const {
+std::optional<bool> EnginePoller::answers() const {
   const std::scoped_lock lock(mutex_);
   return answers_;
 }
 
-void Engine::quiet() {
+void EnginePoller::quiesce() {
   std::unique_lock lock(mutex_);
-  wanted_.quiet = true;
+  wanted_.quiesced = true;
   changed_.notify_all();
-  changed_.wait(lock, [this] { return is_quiet_; });
+  changed_.wait(lock, [this] { return is_quiesced_; });
 }
 
-void Engine::wake() {
+void EnginePoller::wake() {
   const std::scoped_lock lock(mutex_);
-  wanted_.quiet = false;
+  wanted_.quiesced = false;
   changed_.notify_all();
 }
 
-Engine::Wanted Engine::wait(const std::stop_token& stop, std::chrono::milliseconds limit, const Wanted& before) {
+EnginePoller::Wanted EnginePoller::wait(const std::stop_token& stop, std::chrono::milliseconds limit,
+                                        const Wanted& before) {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, stop, limit, [&] { return wanted_ != before; });
   return wanted_;
 }
 
-void Engine::work(const std::stop_token& stop) {
+void EnginePoller::work(const std::stop_token& stop) {
   std::chrono::milliseconds again = kShortestWait;
   Wanted wanted = wait(stop, {}, {});
   while (!stop.stop_requested()) {
-    const bool idle = wanted.quiet || wanted.fields.empty();
+    const bool idle = wanted.quiesced || wanted.fields.empty();
     if (idle) release();
     const Status status = idle ? Status() : ask(wanted);
     if (!status) fail(status.error());
@@ -82,7 +83,7 @@ void Engine::work(const std::stop_token& stop) {
   release();
 }
 
-Status Engine::ask(const Wanted& wanted) {
+Status EnginePoller::ask(const Wanted& wanted) {
   if (options_.managed) {
     SLIPWAY_CHECK(child_.keep_running(Clock::now()));
     if (::access(child_.address().text.c_str(), F_OK) != 0)
@@ -102,19 +103,19 @@ Status Engine::ask(const Wanted& wanted) {
   return {};
 }
 
-void Engine::publish(EngineReading reading) {
+void EnginePoller::publish(EngineReading reading) {
   const std::scoped_lock lock(mutex_);
   if (!problem_.empty()) log_("info", "the DCGM engine answers again");
-  is_quiet_ = false;
+  is_quiesced_ = false;
   problem_.clear();
   answers_ = true;
   reading_ = std::move(reading);
   read_ = Clock::now();
 }
 
-void Engine::fail(const Error& error) {
+void EnginePoller::fail(const Error& error) {
   const std::scoped_lock lock(mutex_);
-  is_quiet_ = false;
+  is_quiesced_ = false;
   reading_ = {};
   answers_ = false;
   const std::string problem = error.what + (error.next.empty() ? "" : " (do: " + error.next + ")");
@@ -123,14 +124,14 @@ void Engine::fail(const Error& error) {
   log_(error.code == ErrorCode::busy ? "info" : "warning", problem);
 }
 
-void Engine::release() {
+void EnginePoller::release() {
   client_.release();
   child_.stop();
   const std::scoped_lock lock(mutex_);
   reading_ = {};
   problem_.clear();
   answers_.reset();
-  is_quiet_ = true;
+  is_quiesced_ = true;
   changed_.notify_all();
 }
 

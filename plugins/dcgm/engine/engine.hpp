@@ -22,14 +22,14 @@
 namespace slipway::dcgm {
 
 /// Thread-safe.
-class Engine {
+class EnginePoller {
  public:
   using Log = HostEngine::Log;
 
-  Engine(EngineOptions options, Log log);
-  ~Engine();
-  Engine(const Engine&) = delete;
-  Engine& operator=(const Engine&) = delete;
+  EnginePoller(EngineOptions options, Log log);
+  ~EnginePoller();
+  EnginePoller(const EnginePoller&) = delete;
+  EnginePoller& operator=(const EnginePoller&) = delete;
 
   /// Sets the fields to watch. Without fields, the engine is neither started nor asked.
   void want(std::vector<unsigned> fields);
@@ -40,14 +40,14 @@ class Engine {
   /// True when the engine answered the last request; empty: it was never asked.
   std::optional<bool> answers() const;
   /// Disconnects, ends nv-hostengine if it is a child process, and returns when both are done. wake() reverses it.
-  void quiet();
+  void quiesce();
   void wake();
 
  private:
   using Clock = std::chrono::steady_clock;
   struct Wanted {
     std::vector<unsigned> fields;
-    bool quiet = false;
+    bool quiesced = false;
     bool operator==(const Wanted&) const = default;
   };
 
@@ -68,7 +68,7 @@ class Engine {
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   Wanted wanted_;
-  bool is_quiet_ = false;
+  bool is_quiesced_ = false;
   EngineReading reading_;
   Clock::time_point read_;
   std::string problem_;

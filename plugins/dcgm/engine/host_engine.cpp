@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <slipway/process/hear.hpp>
-#include <slipway/process/start.hpp>
+#include <slipway/process/child_process.hpp>
+#include <slipway/process/start_program.hpp>
 #include <slipway/root_dir.hpp>
 #include <slipway/text.hpp>
 

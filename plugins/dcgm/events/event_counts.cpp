@@ -59,13 +59,13 @@ void EventCounts::take_clocks(const Entity& entity, std::uint64_t bits, Time now
   before->second = bits;
 }
 
-void EventCounts::forget(std::deque<Seen>& list, Time oldest) {
+void EventCounts::forget(std::deque<CountedEvent>& list, Time oldest) {
   while (!list.empty() && (list.front().time < oldest || list.size() > kMostSeen)) list.pop_front();
 }
 
 EventCounts::Counts EventCounts::recent_xids(const Entity& entity) const {
   Counts counts;
-  for (const Seen& seen : xids_)
+  for (const CountedEvent& seen : xids_)
     if (is_about(seen.place, entity)) ++counts[seen.what];
   return counts;
 }
@@ -80,7 +80,7 @@ EventCounts::Counts EventCounts::all_xids(const Entity& entity) const {
 
 EventCounts::Counts EventCounts::recent_clock_events(const Entity& entity) const {
   Counts counts;
-  for (const Seen& seen : clocks_)
+  for (const CountedEvent& seen : clocks_)
     for (std::size_t i = 0; seen.place == place_of(entity) && i < kClockEvents.size(); ++i)
       if ((seen.what & 1ULL << i) != 0) ++counts[1ULL << i];
   return counts;

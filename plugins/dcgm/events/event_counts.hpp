@@ -46,17 +46,17 @@ class EventCounts {
 
  private:
   using Time = std::chrono::system_clock::time_point;
-  struct Seen {
+  struct CountedEvent {
     Time time;
     Place place;
     std::uint64_t what;  ///< an XID number, or the bit of a clock reason
   };
   void take_clocks(const Entity& entity, std::uint64_t bits, Time now);
-  static void forget(std::deque<Seen>& list, Time oldest);
+  static void forget(std::deque<CountedEvent>& list, Time oldest);
 
   EventWindows windows_;
-  std::deque<Seen> xids_;
-  std::deque<Seen> clocks_;
+  std::deque<CountedEvent> xids_;
+  std::deque<CountedEvent> clocks_;
   std::map<Place, Counts> xid_totals_;
   std::map<Place, Counts> clock_totals_;
   std::map<Place, std::uint64_t> clock_bits_;  ///< reasons in the last sample

@@ -10,7 +10,7 @@
 #include <slipway/unix_socket.hpp>
 
 #include "base/write/new_file.hpp"
-#include "nvidia/health/shared.hpp"
+#include "nvidia/health/shared_health.hpp"
 #include "nvidia/machine/causes.hpp"
 
 namespace slipway::dcgm {

@@ -31,8 +31,8 @@ class ScrapeFile {
   std::string text_;
 };
 
-/// Adds dcgm.health for each fault that a service has seen (nvidia/health/shared.hpp), dcgm.scrape if scrapes fail, and
-/// a finding if no service watches the GPUs.
+/// Adds dcgm.health for each fault that a service has seen (nvidia/health/shared_health.hpp), dcgm.scrape if scrapes
+/// fail, and a finding if no service watches the GPUs.
 void add_health_findings(const Host& host, Findings& findings);
 
 }  // namespace slipway::dcgm

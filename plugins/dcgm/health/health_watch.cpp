@@ -44,7 +44,7 @@ std::string remedy_for(const GpuState& state, const std::string& remedy) {
   return health::remedy_for(remedy, nvidia::nvml::sysfs_address(state.gpu.bus_id));
 }
 
-bool speaks_against_all(const Reason& reason) { return !reason.instance; }
+bool concerns_whole_gpu(const Reason& reason) { return !reason.instance; }
 
 }  // namespace
 
@@ -84,7 +84,7 @@ void HealthWatch::take(const Sample& sample, const Counters& counters, const hea
     record_.xid(event.uuid, event.instance, number, rules, now, " " + text);
     const auto gpu = std::ranges::find(gpus_, event.uuid, [](const GpuState& state) { return state.gpu.uuid; });
     const auto rule = rules.judged(number, " " + text);
-    if (gpu != gpus_.end()) hear(*gpu, event.instance, rule, rules.counts(rule));
+    if (gpu != gpus_.end()) log_xid(*gpu, event.instance, rule, rules.counts(rule));
   }
   const auto wanted = sampled_rules(rules, counters);
   std::set<std::string> names;
@@ -109,15 +109,15 @@ void HealthWatch::take_kernel_log(const health::Rules& rules, Moment now) {
     const auto rule = rules.judged(xid.number, xid.text);
     if (is_news || rule.severity != rules.xid(xid.number).severity || !rule.own_remedy.empty())
       record_.xid(gpu->gpu.uuid, xid.instance, xid.number, rules, now, xid.text);
-    if (is_news) hear(*gpu, xid.instance, rule, rules.counts(rule));
+    if (is_news) log_xid(*gpu, xid.instance, rule, rules.counts(rule));
   }
 }
 
-void HealthWatch::hear(const GpuState& gpu, std::optional<unsigned> instance, const health::XidRule& rule,
-                       bool counts) {
-  heard_.push_back({counts ? "warning" : "info",
-                    device_text(gpu, instance) + ": XID " + std::to_string(rule.number) + ": " + rule.what +
-                        (rule.remedy.empty() ? "" : " (" + remedy_for(gpu, rule.remedy) + ")")});
+void HealthWatch::log_xid(const GpuState& gpu, std::optional<unsigned> instance, const health::XidRule& rule,
+                          bool counts) {
+  log_lines_.push_back({counts ? "warning" : "info",
+                        device_text(gpu, instance) + ": XID " + std::to_string(rule.number) + ": " + rule.what +
+                            (rule.remedy.empty() ? "" : " (" + remedy_for(gpu, rule.remedy) + ")")});
 }
 
 void HealthWatch::load() {
@@ -196,7 +196,7 @@ std::string HealthWatch::metrics(const std::string& host_name, bool old_names) c
     const auto reasons = of(state.gpu.uuid);
     any = any || !reasons.empty();
     text.sample(labels_of(state, std::to_string(state.gpu.index)),
-                state.problem.empty() && std::ranges::none_of(reasons, speaks_against_all));
+                state.problem.empty() && std::ranges::none_of(reasons, concerns_whole_gpu));
   }
   if (!any) return std::move(text).take();
   text.begin("slipway_dcgm_gpu_health_reason", "What speaks against a GPU or a GPU instance, 1 for each reason",

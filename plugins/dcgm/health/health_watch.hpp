@@ -54,7 +54,7 @@ class HealthWatch {
   int kernel_log_fd() const { return kernel_log_.fd(); }
 
   /// Returns the XIDs since the last call as log lines: a warning if the XID counts as a fault.
-  std::vector<LogLine> take_heard() { return std::exchange(heard_, {}); }
+  std::vector<LogLine> take_log_lines() { return std::exchange(log_lines_, {}); }
 
   /// Returns the faults of a GPU, the worst first, including those that another service reported. @param uuid  as
   /// GpuIdentity::uuid
@@ -68,9 +68,9 @@ class HealthWatch {
   std::vector<std::string> lines() const;
 
  private:
-  void hear(const GpuState& gpu, std::optional<unsigned> instance, const nvidia::health::XidRule& rule, bool counts);
+  void log_xid(const GpuState& gpu, std::optional<unsigned> instance, const nvidia::health::XidRule& rule, bool counts);
 
-  std::vector<LogLine> heard_;
+  std::vector<LogLine> log_lines_;
   HealthRecord record_;
   nvidia::health::KernelLogWatch kernel_log_;
   nvidia::health::XidMerger merger_;

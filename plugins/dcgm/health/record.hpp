@@ -6,7 +6,7 @@
 #include <deque>
 
 #include "nvidia/health/rules.hpp"
-#include "nvidia/health/shared.hpp"
+#include "nvidia/health/shared_health.hpp"
 
 namespace slipway::dcgm {
 

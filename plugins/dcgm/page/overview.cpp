@@ -42,8 +42,8 @@ HealthReason reason_of(const SeenXid& xid, const std::string& uuid) {
   return {uuid, note ? Level::note : Level::attention, text, rule.remedy};
 }
 
-GpuOverview gpu_overview(const GpuState& state, const Sample& sample, const Counters& counters, const Known& known,
-                         const Past& past, const OverviewOptions& options) {
+GpuOverview gpu_overview(const GpuState& state, const Sample& sample, const Counters& counters,
+                         const PodsAndHealth& known, const Past& past, const OverviewOptions& options) {
   GpuOverview gpu{
       .gpu = state.gpu, .is_listed = state.is_listed, .reasons = {}, .pods = {}, .xids = past.xids, .line = {}};
   gpu.line = past.busy.steps(sample.time, 2 * options.interval);
@@ -80,7 +80,7 @@ const char* word_of(Level level) {
   return kWords[static_cast<std::size_t>(level)];
 }
 
-Overview make_overview(const Sample& sample, const Counters& counters, const Known& known,
+Overview make_overview(const Sample& sample, const Counters& counters, const PodsAndHealth& known,
                        const std::vector<const Past*>& pasts, const OverviewOptions& options) {
   Overview overview{
       .node = options.node,

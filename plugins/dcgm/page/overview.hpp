@@ -40,7 +40,7 @@ struct PodOnGpu {
 };
 
 /// Facts about the GPUs from other sources than NVML's sample: kubelet's podresources and the health rules.
-struct Known {
+struct PodsAndHealth {
   std::vector<PodOnGpu> pods;
   std::vector<HealthReason> reasons;
   bool judged = false;  ///< the rules that gave the reasons also cover XIDs; else each XID is a reason of its own
@@ -91,7 +91,7 @@ struct OverviewOptions {
 };
 
 /// @param pasts  in the order of sample.gpus
-Overview make_overview(const Sample& sample, const Counters& counters, const Known& known,
+Overview make_overview(const Sample& sample, const Counters& counters, const PodsAndHealth& known,
                        const std::vector<const Past*>& pasts, const OverviewOptions& options);
 
 Json to_json(const Overview& overview);

@@ -41,7 +41,8 @@ void PageMaker::add(const Sample& sample, Clock::time_point now) {
   gpus_ = std::move(kept);
 }
 
-Overview PageMaker::overview(const Sample& sample, const Counters& counters, const Known& known, bool released) {
+Overview PageMaker::overview(const Sample& sample, const Counters& counters, const PodsAndHealth& known,
+                             bool released) {
   std::vector<const Past*> pasts;
   for (const GpuState& state : sample.gpus) pasts.push_back(&gpus_[state.gpu.uuid].past);
   OverviewOptions options = options_;
@@ -49,8 +50,8 @@ Overview PageMaker::overview(const Sample& sample, const Counters& counters, con
   return make_overview(sample, counters, known, pasts, options);
 }
 
-std::shared_ptr<const PageTexts> PageMaker::make(const Sample& sample, const Counters& counters, const Known& known,
-                                                 bool released) {
+std::shared_ptr<const PageTexts> PageMaker::make(const Sample& sample, const Counters& counters,
+                                                 const PodsAndHealth& known, bool released) {
   const Overview now = overview(sample, counters, known, released);
   return std::make_shared<const PageTexts>(PageTexts{page_html(now), terminal_safe(canonical(to_json(now))) + "\n"});
 }

@@ -32,8 +32,8 @@ class PageMaker {
   /// Adds a sample to the history of ten minutes.
   void add(const Sample& sample, Clock::time_point now);
   /// @param released  another program has asked for the driver
-  Overview overview(const Sample& sample, const Counters& counters, const Known& known, bool released);
-  std::shared_ptr<const PageTexts> make(const Sample& sample, const Counters& counters, const Known& known,
+  Overview overview(const Sample& sample, const Counters& counters, const PodsAndHealth& known, bool released);
+  std::shared_ptr<const PageTexts> make(const Sample& sample, const Counters& counters, const PodsAndHealth& known,
                                         bool released);
 
  private:

@@ -9,7 +9,7 @@
 #include <slipway/host.hpp>
 
 #include "dcgm/pods/attribution.hpp"
-#include "dcgm/pods/kept_up_to_date.hpp"
+#include "dcgm/pods/background_question.hpp"
 
 namespace slipway::dcgm {
 

@@ -30,7 +30,7 @@ bool gpu_is_away(nvmlReturn_t code) {
 }
 
 /// True when the GPU, or its current work, has no such value; a failed read is another case.
-bool nothing_to_tell(nvmlReturn_t code) {
+bool has_no_value(nvmlReturn_t code) {
   return code == NVML_ERROR_NOT_SUPPORTED || code == NVML_ERROR_FUNCTION_NOT_FOUND || code == NVML_ERROR_NO_DATA ||
          code == NVML_ERROR_INVALID_ARGUMENT || code == NVML_ERROR_NOT_FOUND;
 }
@@ -308,7 +308,7 @@ nvmlReturn_t Sampler::read_entity(const Question& question, GpuHistory& history,
       }
       const auto value = reader.read(counter);
       if (gpu_is_away(value.code())) return value.code();
-      if (!value && !nothing_to_tell(value.code())) reading.failed.push_back(counter.name);
+      if (!value && !has_no_value(value.code())) reading.failed.push_back(counter.name);
       (entity.*values).push_back(value ? *value : Value());
     }
   const auto is_of_processes = [&](const Counter& counter) {

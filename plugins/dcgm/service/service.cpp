@@ -13,7 +13,7 @@
 #include <slipway/local_host.hpp>
 #include <slipway/plugin.hpp>
 #include <slipway/process/sockets.hpp>
-#include <slipway/process/start.hpp>
+#include <slipway/process/start_program.hpp>
 #include <slipway/service_loop.hpp>
 #include <slipway/text.hpp>
 #include <slipway/unix_socket.hpp>
@@ -35,10 +35,10 @@
 #include "dcgm/sampler/schedule.hpp"
 #include "dcgm/service/board.hpp"
 #include "dcgm/service/counter_file.hpp"
-#include "dcgm/service/former.hpp"
-#include "dcgm/service/known.hpp"
+#include "dcgm/service/pods_and_health.hpp"
+#include "dcgm/service/run_settings.hpp"
 #include "dcgm/settings.hpp"
-#include "dcgm/takeover/others.hpp"
+#include "dcgm/takeover/other_exporters.hpp"
 #include "nvidia/duration.hpp"
 #include "nvidia/health/rules_watch.hpp"
 #include "nvidia/nvml/device.hpp"
@@ -98,7 +98,7 @@ class DcgmService final : public Service {
     Settings& settings = *read;
     SLIPWAY_CHECK(check_engine(settings, host));
     const Settings as_asked = settings;
-    SLIPWAY_TRY(begin, begin_with(as_asked, host, former()));
+    SLIPWAY_TRY(begin, settings_to_run_with(as_asked, host, former()));
     settings = std::move(begin.settings);
     config_problem_ = std::move(begin.problem);
     if (!config_problem_.empty()) io.log("warning", config_problem_);
@@ -170,14 +170,16 @@ class DcgmService final : public Service {
         learn_uses();  // the users of the GPUs were requested when the sample began
       }
       health_->take_kernel_log(*rules_->rules(), Clock::now());
-      const auto heard = health_->take_heard();
-      for (const LogLine& line : heard) io.log(line.level, line.text);
+      const auto xid_lines = health_->take_log_lines();
+      for (const LogLine& line : xid_lines) io.log(line.level, line.text);
       const auto exchanged = health_->exchange(runs);
       if (!exchanged && health_file_problem_.empty())
         io.log("warning", "other services cannot see the GPUs' health: " + exchanged.error().what);
       health_file_problem_ = exchanged ? "" : exchanged.error().what;
-      if (samples || uses_changed || !heard.empty() || exchanged.value_or(false)) show(settings, file, board, false);
-      if (std::exchange(made_page_, false)) board.put_page(page->make(last_, *counters, known(settings), false));
+      if (samples || uses_changed || !xid_lines.empty() || exchanged.value_or(false))
+        show(settings, file, board, false);
+      if (std::exchange(made_page_, false))
+        board.put_page(page->make(last_, *counters, pods_and_health(settings), false));
       (void)scrape_file.write({port_problem_, port_remedy_}).ok();  // the log says it as well
       report(settings, file, io);
       if (!std::exchange(reported_ready_, true)) io.ready();
@@ -185,10 +187,10 @@ class DcgmService final : public Service {
     };
     const auto release = [&] {
       sampler.release();
-      if (engine_) engine_->quiet();
+      if (engine_) engine_->quiesce();
       schedule_.start_over();
       show(settings, file, board, true);
-      if (page) board.put_page(page->make(last_, *counters_now(file), known(settings), true));
+      if (page) board.put_page(page->make(last_, *counters_now(file), pods_and_health(settings), true));
     };
     const auto while_quiet = [&] {
       if (!std::exchange(said_quiet_, true))
@@ -205,7 +207,7 @@ class DcgmService final : public Service {
     server_.reset();
     engine_.reset();
     scrape_file.remove();
-    if (file.counters()) former() = Former{as_asked, settings, file.counters()};
+    if (file.counters()) former() = FormerRun{as_asked, settings, file.counters()};
     return status;
   }
   Status quiesce() override { return loop_.quiesce(); }
@@ -216,8 +218,8 @@ class DcgmService final : public Service {
 
  private:
   /// State of this process that survives a reload, which runs the service again.
-  static std::optional<Former>& former() {
-    static std::optional<Former> of_before;
+  static std::optional<FormerRun>& former() {
+    static std::optional<FormerRun> of_before;
     return of_before;
   }
 
@@ -268,7 +270,9 @@ class DcgmService final : public Service {
     return file.counters() ? file.counters() : none_;
   }
 
-  Known known(const Settings& settings) const { return known_of(last_, attribution_, settings.attribution, *health_); }
+  PodsAndHealth pods_and_health(const Settings& settings) const {
+    return pods_and_health_of(last_, attribution_, settings.attribution, *health_);
+  }
 
   void show(const Settings& settings, const CounterFile& file, Board& board, bool released) {
     const auto now = counters_now(file);
@@ -377,7 +381,7 @@ class DcgmService final : public Service {
     }
     serve_after_ = now + kPortAgain;
     std::string problem = server.error().what;
-    if (server.error().code == ErrorCode::busy) problem += who_has_the_port(settings);
+    if (server.error().code == ErrorCode::busy) problem += port_owner_text(settings);
     problem += " (at: " + server.error().where + ")";
     port_remedy_ = server.error().next.empty() ? "`slipway verify dcgm` says what is in the way" : server.error().next;
     if (std::exchange(port_problem_, problem) != problem) io.log("warning", scrape_text());
@@ -417,7 +421,7 @@ class DcgmService final : public Service {
   }
 
   /// The port belongs to this process' network, even if the service is for another root.
-  static std::string who_has_the_port(const Settings& settings) {
+  static std::string port_owner_text(const Settings& settings) {
     const auto here = open_host({.root = "/", .live = true, .kernel_view = "/", .kernel = "", .hardware = ""});
     const auto holder = here ? port_holder(**here, settings.address, settings.port) : std::nullopt;
     return holder ? "; it is taken by " + to_text(*holder) : "";
@@ -440,7 +444,7 @@ class DcgmService final : public Service {
   std::chrono::seconds event_pause_ = kEventsApart;
   bool made_page_ = false;
   std::optional<FileWatch> files_;
-  std::optional<Engine> engine_;
+  std::optional<EnginePoller> engine_;
   bool engine_is_idle_ = false;
   std::shared_ptr<KnownClients> known_ = std::make_shared<KnownClients>();  ///< over each server_
   std::unique_ptr<HttpListener> server_;

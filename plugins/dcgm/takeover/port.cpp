@@ -9,7 +9,7 @@
 
 #include <slipway/text.hpp>
 
-#include "dcgm/takeover/others.hpp"
+#include "dcgm/takeover/other_exporters.hpp"
 #include "nvidia/process/process.hpp"
 
 namespace slipway::dcgm {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <slipway/action/triggers.hpp>
 
-#include "dcgm/takeover/standing.hpp"
+#include "dcgm/takeover/exporter_port.hpp"
 
 namespace slipway::dcgm {
 namespace {

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include <slipway/fd.hpp>
-#include <slipway/process/hear.hpp>
-#include <slipway/process/start.hpp>
+#include <slipway/process/child_process.hpp>
+#include <slipway/process/start_program.hpp>
 #include <slipway/text.hpp>
 
 #include "dcgm/top/source.hpp"

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 
 #include <slipway/fd.hpp>
-#include <slipway/process/hear.hpp>
+#include <slipway/process/child_process.hpp>
 #include <slipway/regular_file.hpp>
 #include <slipway/root_dir.hpp>
 

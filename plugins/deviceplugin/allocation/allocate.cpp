@@ -47,7 +47,7 @@ Status check_sharing(const Resource& resource, const std::vector<std::string>& i
 
 class Answer {
  public:
-  Answer(const Resource& resource, const Settings& settings, const Extras& extras)
+  Answer(const Resource& resource, const Settings& settings, const MachineDevices& extras)
       : resource_(resource), settings_(settings), extras_(extras) {}
 
   Grant grant(const std::vector<const Device*>& devices, const std::string& key) {
@@ -122,7 +122,7 @@ class Answer {
 
   const Resource& resource_;
   const Settings& settings_;
-  const Extras& extras_;
+  const MachineDevices& extras_;
   Grant grant_;
   std::set<std::string> nodes_;
 };
@@ -130,7 +130,7 @@ class Answer {
 }  // namespace
 
 Result<Grant> allocate(const Resource& resource, const std::vector<std::string>& ids, const Settings& settings,
-                       const Extras& extras, const std::string& key) {
+                       const MachineDevices& extras, const std::string& key) {
   SLIPWAY_TRY(devices, devices_of(resource, ids));
   SLIPWAY_CHECK(check_sharing(resource, ids, devices.size(), settings.sharing));
   return Answer(resource, settings, extras).grant(devices, key);

@@ -35,11 +35,11 @@ struct Grant {
 };
 
 /// Facts about the machine besides the GPUs; read together with the inventory.
-struct Extras {
+struct MachineDevices {
   std::vector<std::string> control_nodes;  ///< /dev/nvidiactl and similar nodes, if they exist
   std::vector<unsigned> imex_channels;     ///< those that exist
   std::string cdi_vendor = "nvidia.com";   ///< vendor of the CDI specs that name the devices: VENDOR/gpu=UUID
-  bool operator==(const Extras&) const = default;
+  bool operator==(const MachineDevices&) const = default;
 };
 
 /// Answers one container's request.
@@ -47,6 +47,6 @@ struct Extras {
 /// Errors: `invalid` an id that the resource does not have, or more than the sharing allows; the text appears in the
 /// pod's events
 Result<Grant> allocate(const Resource& resource, const std::vector<std::string>& ids, const Settings& settings,
-                       const Extras& extras, const std::string& key);
+                       const MachineDevices& extras, const std::string& key);
 
 }  // namespace slipway::deviceplugin

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "deviceplugin/allocation/preferred.hpp"
+#include "deviceplugin/allocation/preferred_devices.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
@@ -22,9 +22,9 @@ unsigned long inside(const Places& set, const Nearness& nearness) {
 }
 
 /// Tries all sets of a size, and updates the sums of inside and remaining pairs, so that a step costs one row.
-class Exact {
+class ExactSearch {
  public:
-  Exact(const Places& candidates, const Places& required, std::size_t size, const Nearness& nearness)
+  ExactSearch(const Places& candidates, const Places& required, std::size_t size, const Nearness& nearness)
       : candidates_(candidates), size_(size) {
     const std::size_t count = candidates.size();
     for (std::size_t i = 0; i < count; ++i) {
@@ -114,7 +114,7 @@ Places by_exchange(const Places& candidates, const Places& required, std::size_t
 
 Places nearest_set(const Places& candidates, const Places& required, std::size_t size, const Nearness& nearness) {
   if (size >= candidates.size()) return candidates;
-  if (candidates.size() <= kExact) return Exact(candidates, required, size, nearness).best();
+  if (candidates.size() <= kExact) return ExactSearch(candidates, required, size, nearness).best();
   return by_exchange(candidates, required, size, nearness);
 }
 

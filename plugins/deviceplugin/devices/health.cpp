@@ -60,18 +60,18 @@ XidFilter::XidFilter(std::string_view disabled, std::string_view enabled, const 
 
 XidEffect XidFilter::effect(unsigned xid) const {
   const XidEffect effect = rules_.effect(xid);
-  if (all_on_ || on_.contains(xid)) return effect == XidEffect::none ? XidEffect::quiet : effect;
+  if (all_on_ || on_.contains(xid)) return effect == XidEffect::none ? XidEffect::until_quiet : effect;
   return all_off_ || off_.contains(xid) ? XidEffect::none : effect;
 }
 
 std::string instance_key(const std::string& gpu, unsigned instance) { return gpu + "/" + std::to_string(instance); }
 
-void HealthBook::accuse(const std::string& gpu, Health health, bool needs_reset, Moment now) {
-  Case& each = cases_[gpu];
+void HealthBook::add_evidence(const std::string& gpu, Health health, bool needs_reset, Moment now) {
+  OpenFault& each = open_faults_[gpu];
   const bool first = each.health.healthy;
   each.last = now;
   each.seen_at = seconds_now();
-  each.ends_at = each.seen_at + std::chrono::duration_cast<std::chrono::seconds>(rules_.long_quiet).count();
+  each.ends_at = each.seen_at + std::chrono::duration_cast<std::chrono::seconds>(rules_.long_quiet_time).count();
   // The first reason stays, because the consequences of a fallen GPU would only hide it. A worse reason replaces a
   // lesser one.
   if (first || std::exchange(each.answers_again, false) || (needs_reset && !each.needs_reset)) {
@@ -84,37 +84,39 @@ void HealthBook::accuse(const std::string& gpu, Health health, bool needs_reset,
 void HealthBook::xid(const std::string& place, const nvidia::health::XidRule& rule, XidEffect effect, Moment now) {
   if (effect == XidEffect::none) return;
   const std::string name = std::to_string(rule.number);
-  accuse(place, {false, "xid-" + name, "XID " + name + ": " + rule.what, rule.remedy}, effect == XidEffect::reset, now);
+  add_evidence(place, {false, "xid-" + name, "XID " + name + ": " + rule.what, rule.remedy}, effect == XidEffect::reset,
+               now);
 }
 
 void HealthBook::cancelled(const std::string& place, unsigned number) {
-  const auto found = cases_.find(place);
-  if (found != cases_.end() && found->second.health.reason == "xid-" + std::to_string(number))
+  const auto found = open_faults_.find(place);
+  if (found != open_faults_.end() && found->second.health.reason == "xid-" + std::to_string(number))
     end(place, "cancelled", found->second.last);
 }
 
 void HealthBook::ecc(const std::string& gpu, Moment now) {
-  accuse(gpu, {false, health::kEccFault, "an uncorrectable memory error (ECC)", kReset}, true, now);
+  add_evidence(gpu, {false, health::kEccFault, "an uncorrectable memory error (ECC)", kReset}, true, now);
 }
 
 void HealthBook::checked(const std::string& gpu, const Check& check, Moment now) {
   driver_gone_.reset();
   if (!check.answers) {
-    accuse(gpu,
-           {false, check.hangs ? "hangs" : "lost", check.why,
-            check.hangs ? nvidia::nvml::kHangRemedy : "drain the node; reset the GPU or power the node off and on"},
-           false, now);
-    for (const std::string& place : places_of(gpu)) cases_[place].silent = true;
+    add_evidence(
+        gpu,
+        {false, check.hangs ? "hangs" : "lost", check.why,
+         check.hangs ? nvidia::nvml::kHangRemedy : "drain the node; reset the GPU or power the node off and on"},
+        false, now);
+    for (const std::string& place : places_of(gpu)) open_faults_[place].silent = true;
     return;
   }
   reports_resets_ = check.recovery_action.has_value();
   if (check.recovery_action.value_or(0) != 0)
-    accuse(gpu,
-           {false, "recovery-action", std::string(health::recovery_action(*check.recovery_action).what),
-            std::string(health::recovery_action(*check.recovery_action).remedy)},
-           true, now);
+    add_evidence(gpu,
+                 {false, "recovery-action", std::string(health::recovery_action(*check.recovery_action).what),
+                  std::string(health::recovery_action(*check.recovery_action).remedy)},
+                 true, now);
   for (const std::string& place : places_of(gpu)) {
-    Case& each = cases_[place];
+    OpenFault& each = open_faults_[place];
     // It was silent and answers again: it was reset, or its driver was loaded again.
     if (each.silent) {
       each.silent = each.needs_reset = false;
@@ -131,18 +133,18 @@ void HealthBook::checked(const std::string& gpu, const Check& check, Moment now)
 
 std::vector<std::string> HealthBook::places_of(const std::string& gpu) const {
   std::vector<std::string> places;
-  for (const auto& [place, each] : cases_)
+  for (const auto& [place, each] : open_faults_)
     if (place == gpu || place.starts_with(gpu + "/")) places.push_back(place);
   return places;
 }
 
 void HealthBook::end(const std::string& place, const char* how, Moment now) {
-  cases_.erase(place);
+  open_faults_.erase(place);
   ended_[place] = {.instance = instance_of(place), .how = how, .when = now};
 }
 
 void HealthBook::forget(const std::string& gpu) {
-  for (const std::string& place : places_of(gpu)) cases_.erase(place);
+  for (const std::string& place : places_of(gpu)) open_faults_.erase(place);
   std::erase_if(ended_, [&](const auto& each) { return each.first == gpu || each.first.starts_with(gpu + "/"); });
   std::erase_if(taken_,
                 [&](const auto& each) { return each.first.first == gpu || each.first.first.starts_with(gpu + "/"); });
@@ -151,7 +153,7 @@ void HealthBook::forget(const std::string& gpu) {
 bool HealthBook::was_reset(const std::string& gpu, const health::GpuHealth& reset) {
   bool has_ended = false;
   for (const std::string& place : places_of(gpu)) {
-    const Case& each = cases_.at(place);
+    const OpenFault& each = open_faults_.at(place);
     if (each.silent || !reset.has_ended(instance_of(place), each.last)) continue;
     end(place, health::kReset, reset.ended.front().when);
     has_ended = true;
@@ -159,26 +161,27 @@ bool HealthBook::was_reset(const std::string& gpu, const health::GpuHealth& rese
   return has_ended;
 }
 
-std::int64_t HealthBook::ends_at(const Case& each) const {
+std::int64_t HealthBook::ends_at(const OpenFault& each) const {
   return each.needs_reset && !each.silent && !reports_resets_ ? each.ends_at : 0;
 }
 
-bool HealthBook::is_over(const Case& each, const Check& check, Moment now) const {
+bool HealthBook::is_over(const OpenFault& each, const Check& check, Moment now) const {
   const bool unknown = each.needs_reset && !check.recovery_action;
-  return check.recovery_action.value_or(0) == 0 && now - each.last >= (unknown ? rules_.long_quiet : rules_.quiet);
+  return check.recovery_action.value_or(0) == 0 &&
+         now - each.last >= (unknown ? rules_.long_quiet_time : rules_.quiet_time);
 }
 
 void HealthBook::driver_gone(const std::string& why, Moment) {
   driver_gone_ = Health{false, kDriverGone, why, "the service goes on by itself once the driver answers"};
-  for (auto& [gpu, each] : cases_) each.silent = true;
+  for (auto& [gpu, each] : open_faults_) each.silent = true;
 }
 
 Health HealthBook::of(const std::string& place) const {
   if (!counting_) return {};
   if (driver_gone_) return *driver_gone_;
-  const auto found = cases_.find(place);
-  if (found == cases_.end()) return {};
-  const Case& each = found->second;
+  const auto found = open_faults_.find(place);
+  if (found == open_faults_.end()) return {};
+  const OpenFault& each = found->second;
   Health health = each.health;
   health.waits = !each.silent && !each.needs_reset;
   health.remedy += health.waits ? probation() : health::wait_text(ends_at(each));
@@ -186,7 +189,7 @@ Health HealthBook::of(const std::string& place) const {
 }
 
 std::string HealthBook::probation() const {
-  const auto quiet = std::chrono::duration_cast<std::chrono::seconds>(rules_.quiet).count();
+  const auto quiet = std::chrono::duration_cast<std::chrono::seconds>(rules_.quiet_time).count();
   return "; it is offered again when nothing new has come for " + std::to_string(quiet) + " s";
 }
 
@@ -194,7 +197,7 @@ health::GpuHealth HealthBook::shared(const std::string& gpu, const std::string& 
   health::GpuHealth all{.name = name, .faults = {}, .ended = {}};
   const std::string address = nvidia::gpu_address_in(name);
   for (const std::string& place : places_of(gpu)) {
-    const Case& each = cases_.at(place);
+    const OpenFault& each = open_faults_.at(place);
     constexpr std::string_view kXid = "xid-";
     unsigned xid = 0;
     const std::string& code = each.health.reason;
@@ -226,8 +229,8 @@ void HealthBook::load(const health::HealthOfGpus& saved, Moment now) {
     for (const health::EndedFaults& each : known.ended) ended_[place_in(gpu, each.instance)] = each;
     for (const health::Fault& fault : known.faults) {
       const std::string place = place_in(gpu, fault.instance);
-      accuse(place, {false, fault.code, fault.text, fault.remedy}, fault.needs_reset, now);
-      cases_[place].seen_at = fault.seen_at;
+      add_evidence(place, {false, fault.code, fault.text, fault.remedy}, fault.needs_reset, now);
+      open_faults_[place].seen_at = fault.seen_at;
     }
   }
 }
@@ -241,7 +244,8 @@ bool HealthBook::take(const std::string& gpu, const health::Fault& fault, XidEff
   if (fault.last <= taken) return false;
   taken = fault.last;
   if (const auto ended = ended_.find(place); ended != ended_.end() && fault.last <= ended->second.when) return false;
-  if (const auto known = cases_.find(place); known != cases_.end() && fault.last <= known->second.last + kSame)
+  if (const auto known = open_faults_.find(place);
+      known != open_faults_.end() && fault.last <= known->second.last + kSame)
     return false;
   health::XidRule rule = rules.xid(fault.xid);
   if (!fault.remedy.empty()) rule.remedy = fault.remedy;

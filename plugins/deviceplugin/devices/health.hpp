@@ -19,7 +19,7 @@
 #include <slipway/json.hpp>
 
 #include "nvidia/health/rules.hpp"
-#include "nvidia/health/shared.hpp"
+#include "nvidia/health/shared_health.hpp"
 
 namespace slipway::deviceplugin {
 
@@ -70,9 +70,9 @@ struct Health {
 inline constexpr const char* kDriverGone = "driver-gone";
 
 struct HealthRules {
-  std::chrono::milliseconds quiet{30'000};        ///< time without new faults before a GPU is healthy again
-  std::chrono::milliseconds long_quiet{600'000};  ///< the same for an error that needs a reset, if the driver does not
-                                                  ///< report resets
+  std::chrono::milliseconds quiet_time{30'000};        ///< time without new faults before a GPU is healthy again
+  std::chrono::milliseconds long_quiet_time{600'000};  ///< the same for an error that needs a reset, if the driver does
+                                                       ///< not report resets
 };
 
 /// Returns the key for faults of a GPU instance (MIG); those of a whole GPU have its UUID as key.
@@ -99,7 +99,7 @@ class HealthBook {
   /// Returns the health of a GPU, or of one instance by its instance_key().
   Health of(const std::string& place) const;
   /// True when no fault is recorded, counting or not, and the driver answers.
-  bool all_well() const { return cases_.empty() && !driver_gone_; }
+  bool all_well() const { return open_faults_.empty() && !driver_gone_; }
   /// Returns the health of a GPU and its instances, for the file that services share. @param name  "GPU 3
   /// (0000:65:00.0)"
   nvidia::health::GpuHealth shared(const std::string& gpu, const std::string& name) const;
@@ -113,7 +113,7 @@ class HealthBook {
             const nvidia::health::Rules& rules, Moment now);
 
  private:
-  struct Case {
+  struct OpenFault {
     Health health;
     bool needs_reset = false;
     bool silent = false;         ///< it did not answer the last check
@@ -122,17 +122,17 @@ class HealthBook {
     std::int64_t seen_at = 0;    ///< the same time, in the form of Fault::seen_at
     std::int64_t ends_at = 0;    ///< as Fault::ends_at, for a driver that does not report resets
   };
-  void accuse(const std::string& gpu, Health health, bool needs_reset, Moment now);
-  bool is_over(const Case& each, const Check& check, Moment now) const;
+  void add_evidence(const std::string& gpu, Health health, bool needs_reset, Moment now);
+  bool is_over(const OpenFault& each, const Check& check, Moment now) const;
   void end(const std::string& place, const char* how, Moment now);
   std::string probation() const;
   /// Returns the places of a GPU that have faults: the GPU itself and its instances.
   std::vector<std::string> places_of(const std::string& gpu) const;
   /// Returns when a fault ends without a reset; 0: the driver reports resets, or none is needed.
-  std::int64_t ends_at(const Case& each) const;
+  std::int64_t ends_at(const OpenFault& each) const;
 
   HealthRules rules_;
-  std::map<std::string, Case> cases_;                            ///< of unhealthy GPUs and GPU instances
+  std::map<std::string, OpenFault> open_faults_;                 ///< of unhealthy GPUs and GPU instances
   std::map<std::string, nvidia::health::EndedFaults> ended_;     ///< the last faults that ended, by place
   std::map<std::pair<std::string, std::string>, Moment> taken_;  ///< XIDs that other services saw, by place and code
   std::optional<Health> driver_gone_;

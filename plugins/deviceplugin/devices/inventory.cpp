@@ -21,7 +21,7 @@ std::optional<int> numa_node_of(const Host& host, const std::string& address) {
 }
 
 /// The answers of one GPU.
-struct Look {
+struct GpuReading {
   Gpu gpu;
   nvmlDevice_t handle = nullptr;
   std::optional<unsigned> recovery_action;
@@ -33,10 +33,10 @@ class Reader {
   explicit Reader(nvml::Nvml& library) : library_(library) {}
 
   /// @param known  from an earlier look
-  nvmlReturn_t read(unsigned index, const std::vector<Gpu>& known, Look& look) {
-    Gpu& gpu = look.gpu;
+  nvmlReturn_t read(unsigned index, const std::vector<Gpu>& known, GpuReading& reading) {
+    Gpu& gpu = reading.gpu;
     gpu.index = index;
-    const nvmlDevice_t handle = look.handle = need(nvml::device_at(library_, index));
+    const nvmlDevice_t handle = reading.handle = need(nvml::device_at(library_, index));
     if (good()) gpu.uuid = need(nvml::device_uuid(library_, handle));
     if (good()) gpu.minor = need(nvml::device_minor(library_, handle));
     if (good()) gpu.address = need(nvml::device_pci(library_, handle)).address;
@@ -50,7 +50,7 @@ class Reader {
     if (good() && gpu.mig_enabled)
       gpu.mig_devices = need(read_mig_devices(library_, handle, gpu,
                                               before == known.end() ? std::vector<MigDevice>() : before->mig_devices));
-    if (good()) look.recovery_action = nvml::asked_recovery_action(library_, look.handle);
+    if (good()) reading.recovery_action = nvml::asked_recovery_action(library_, reading.handle);
     return problem_;
   }
 
@@ -124,22 +124,22 @@ Result<Inventory> read_inventory(nvml::Nvml& library, const Host& host, const st
   std::vector<unsigned> asked;
   for (unsigned index = 0; index < driver->gpus; ++index)
     if (!skip.contains(index)) asked.push_back(index);
-  const auto looks =
-      library.ask_each<Look>(asked.size(), [asked, known](nvml::Nvml& inside, std::size_t i, Look& look) {
-        return Reader(inside).read(asked[i], known, look);
+  const auto looks = library.ask_each<GpuReading>(
+      asked.size(), [asked, known](nvml::Nvml& inside, std::size_t i, GpuReading& reading) {
+        return Reader(inside).read(asked[i], known, reading);
       });
   auto next = looks.begin();
   for (unsigned index = 0; index < driver->gpus; ++index) {
-    const nvml::Answer<Look> look = skip.contains(index) ? nvml::Answer<Look>(nvml::kGaveUp) : *next++;
-    if (!look) {
-      inventory.silent.push_back({index, look.code(), nvml::error_text(look.code())});
-    } else if (drives_a_display(look->gpu.product)) {
-      inventory.displays.push_back(look->gpu.address);
+    const nvml::Answer<GpuReading> reading = skip.contains(index) ? nvml::Answer<GpuReading>(nvml::kGaveUp) : *next++;
+    if (!reading) {
+      inventory.silent.push_back({index, reading.code(), nvml::error_text(reading.code())});
+    } else if (drives_a_display(reading->gpu.product)) {
+      inventory.displays.push_back(reading->gpu.address);
     } else {
-      inventory.gpus.push_back(look->gpu);
-      inventory.gpus.back().numa_node = numa_node_of(host, look->gpu.address);
-      inventory.handles[look->gpu.uuid] = look->handle;
-      if (look->recovery_action) inventory.recovery_actions[look->gpu.uuid] = *look->recovery_action;
+      inventory.gpus.push_back(reading->gpu);
+      inventory.gpus.back().numa_node = numa_node_of(host, reading->gpu.address);
+      inventory.handles[reading->gpu.uuid] = reading->handle;
+      if (reading->recovery_action) inventory.recovery_actions[reading->gpu.uuid] = *reading->recovery_action;
     }
   }
   add_paths(host, known, inventory.gpus);

@@ -69,7 +69,7 @@ void Board::expect_allocations() {
 }
 
 Result<Grant> Board::allocate(const std::string& resource, const std::vector<std::string>& ids) const {
-  if (quiet)
+  if (quiesced)
     return Error{.code = ErrorCode::busy,
                  .what = "the GPUs are unavailable while they are being changed",
                  .where = {},

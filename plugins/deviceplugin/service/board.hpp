@@ -12,8 +12,8 @@
 #include <slipway/fd.hpp>
 
 #include "deviceplugin/allocation/allocate.hpp"
-#include "deviceplugin/allocation/preferred.hpp"
-#include "deviceplugin/allocation/uncounted.hpp"
+#include "deviceplugin/allocation/preferred_devices.hpp"
+#include "deviceplugin/allocation/uncounted_devices.hpp"
 #include "deviceplugin/devices/health.hpp"
 #include "deviceplugin/service/grpc/plugin_server.hpp"
 
@@ -22,7 +22,7 @@ namespace slipway::deviceplugin {
 /// The state at one moment; immutable once it is published.
 struct Snapshot {
   Settings settings;
-  Extras extras;
+  MachineDevices extras;
   std::string driver_version;
   std::vector<Gpu> gpus;
   std::vector<AbsentGpu> absent;   ///< on the PCI bus, but not shown by the driver
@@ -60,7 +60,7 @@ class Board {
   void expect_allocations();
 
   /// While the service has released the driver nothing is allocated.
-  std::atomic<bool> quiet{false};
+  std::atomic<bool> quiesced{false};
 
   // Calls from the gRPC servers.
   Result<Grant> allocate(const std::string& resource, const std::vector<std::string>& ids) const;

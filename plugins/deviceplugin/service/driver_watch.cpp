@@ -55,7 +55,7 @@ void DriverWatch::pass(const XidFilter& filter) {
   log_xids(xid_log_.take(right_now()));
   if (nvml_) take_driver_events();
   if (!nvml_ && !open(right_now())) return;
-  if (std::exchange(owes_the_rest_, false)) return look_at_the_rest();
+  if (std::exchange(deferred_read_due_, false)) return read_deferred();
   take_events(filter);
   if (right_now() >= next_silent_) ask_silent_gpus(right_now());
   if (right_now() >= next_look_) look(right_now());
@@ -70,7 +70,7 @@ std::vector<int> DriverWatch::descriptors() const {
 
 Moment DriverWatch::next() const {
   if (!nvml_) return std::min(next_open_, xid_log_.due());
-  return owes_the_rest_ || former_events_ ? right_now() : std::min({next_look_, next_silent_, xid_log_.due()});
+  return deferred_read_due_ || former_events_ ? right_now() : std::min({next_look_, next_silent_, xid_log_.due()});
 }
 
 void DriverWatch::look_soon() { next_look_ = next_open_ = right_now(); }
@@ -203,14 +203,14 @@ void DriverWatch::look(Moment now) {
   const bool at_rest = book_.all_well() && silent_again_.empty() && (events_ || gpus_.empty());
   if (!at_rest) next_look_ = std::min<Moment>(next_look_, right_now() + kLookOften);
   if (looked_)
-    look_at_the_rest();
+    read_deferred();
   else
-    owes_the_rest_ = true;
+    deferred_read_due_ = true;
   looked_ = true;
 }
 
 /// Reads what kubelet need not wait for.
-void DriverWatch::look_at_the_rest() {
+void DriverWatch::read_deferred() {
   measure();
   if (right_now() < next_clients_) return;
   next_clients_ = right_now() + kClientsEvery;

@@ -76,7 +76,7 @@ class DriverWatch {
   void look(Moment now);
   void take(const Inventory& inventory, Moment now);
   void measure();
-  void look_at_the_rest();
+  void read_deferred();
   void watch_events(const Inventory& inventory, Moment now);
   void event(const nvmlEventData_t& data, const XidFilter& filter);
   void log_xids(const std::vector<XidLog::Line>& lines) const;
@@ -109,8 +109,8 @@ class DriverWatch {
   std::string driver_version_;
   std::string problem_ = "NVML has not been asked yet";
   bool looked_ = false;
-  bool mig_may_differ_ = true;  ///< the known MIG devices may be outdated
-  bool owes_the_rest_ = false;  ///< the first check is done, but look_at_the_rest() is not
+  bool mig_may_differ_ = true;      ///< the known MIG devices may be outdated
+  bool deferred_read_due_ = false;  ///< the first check is done, but read_deferred() is not
   Moment looked_at_;
   Moment next_look_;
   Moment next_silent_ = Moment::max();

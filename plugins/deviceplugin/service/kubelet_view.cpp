@@ -60,9 +60,9 @@ bool KubeletView::is_settling(Clock::time_point now) const {
   return !offered_.empty() && allocatable_ != offered_ && now - offered_since_ < kSettleLimit;
 }
 
-KubeletView::Seen KubeletView::look(const std::map<std::string, long>& offered) {
+KubeletView::KubeletReading KubeletView::look(const std::map<std::string, long>& offered) {
   nvidia::kubelet::Allocations found = reader_.read();
-  Seen seen{std::move(found.all), std::nullopt};
+  KubeletReading seen{std::move(found.all), std::nullopt};
   if (found.silent || offered.empty()) return seen;
   const auto allocatable = nvidia::kubelet::list_allocatable(host_, socket_);
   if (!allocatable || !*allocatable) return seen;
@@ -74,7 +74,7 @@ KubeletView::Seen KubeletView::look(const std::map<std::string, long>& offered) 
   return seen;
 }
 
-bool KubeletView::take(Seen seen) {
+bool KubeletView::take(KubeletReading seen) {
   const std::lock_guard lock(mutex_);
   bool changed = !allocations_ || *allocations_ != seen.allocations || allocatable_ != seen.allocatable;
   if (!allocations_ || *allocations_ != seen.allocations)

@@ -50,14 +50,14 @@ class KubeletView {
   View view() const;
 
  private:
-  struct Seen {
+  struct KubeletReading {
     std::vector<nvidia::kubelet::Allocation> allocations;
     std::optional<std::map<std::string, long>> allocatable;
   };
   void work(const std::stop_token& stop);
-  Seen look(const std::map<std::string, long>& offered);
+  KubeletReading look(const std::map<std::string, long>& offered);
   /// @return true when view() has changed
-  bool take(Seen seen);
+  bool take(KubeletReading seen);
   void pause();
   void wake() const;
   bool is_settling(Clock::time_point now) const;

@@ -185,7 +185,8 @@ Registrar::Clock::time_point Registrar::stand_by(const Snapshot& snapshot) {
 
 std::unique_ptr<Endpoint> Registrar::make_endpoint(const std::string& name, const std::stop_token& stop) {
   return std::make_unique<Endpoint>(
-      Endpoint::Around{grpc_, root_, [this](const char* level, const std::string& text) { log(level, text); }, stop},
+      Endpoint::EndpointContext{grpc_, root_, [this](const char* level, const std::string& text) { log(level, text); },
+                                stop},
       paths_, name,
       PluginCalls{
           .allocate = [board = board_,

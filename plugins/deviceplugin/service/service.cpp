@@ -22,9 +22,9 @@
 #include "deviceplugin/service/state_file.hpp"
 #include "deviceplugin/service/yield_watch.hpp"
 #include "nvidia/cdi_refresh.hpp"
-#include "nvidia/config/choose.hpp"
+#include "nvidia/config/config_choice.hpp"
+#include "nvidia/config/config_watch.hpp"
 #include "nvidia/config/variables.hpp"
-#include "nvidia/config/watch.hpp"
 #include "nvidia/health/rules_watch.hpp"
 
 namespace slipway::deviceplugin {
@@ -122,7 +122,7 @@ class Run {
   }
   /// Another component is about to change the GPUs.
   void quiesce() {
-    registrar_.board()->quiet = true;
+    registrar_.board()->quiesced = true;
     mps_.release();
     watch_.release();
     while_quiet();  // first of all: it tells readers of the status that it will change
@@ -147,13 +147,13 @@ class Run {
     if (!mps_.at_rest()) due = std::min(due, Clock::now() + kMpsTick);
     return due;
   }
-  void resumed() { registrar_.board()->quiet = false; }
+  void resumed() { registrar_.board()->quiesced = false; }
   void while_quiet() { write_state(*registrar_.board()->now()); }
 
  private:
   static HealthRules rules_of(const Spec& spec) {
     const std::chrono::seconds quiet(spec.number("quiet_seconds"));
-    return {.quiet = quiet, .long_quiet = 20 * quiet};
+    return {.quiet_time = quiet, .long_quiet_time = 20 * quiet};
   }
 
   std::vector<std::string> watched_files() const {
@@ -240,7 +240,7 @@ class Run {
     if (!known) return;
     Snapshot snapshot = make_snapshot(watch_, settings(), host_, keys());
     if (snapshot.problem.empty()) snapshot.problem = config_problem();
-    leave_to_others(snapshot);
+    yield_resources(snapshot);
     if (watch_.problem().empty())
       snapshot.unready =
           mps_.tick(mps_settings(snapshot.resources, snapshot.gpus, settings().sharing.mps_memory_percent),
@@ -256,7 +256,7 @@ class Run {
     reported_ready_ = true;
   }
 
-  void leave_to_others(Snapshot& snapshot) {
+  void yield_resources(Snapshot& snapshot) {
     constexpr std::size_t kMostNames = 256;  // a config can change again and again
     if (offered_.size() > kMostNames) offered_.clear();
     for (const auto& [name, resource] : snapshot.resources) offered_.insert(name);
@@ -323,7 +323,8 @@ class Run {
   void write_state(const Snapshot& snapshot) {
     const auto endpoints = registrar_.status();
     kubelet_.offers(offered_of(snapshot));
-    const Known known{snapshot, endpoints, watch_.clients(), kubelet_.view(), registrar_.board()->quiet, offered_};
+    const ShownState known{snapshot, endpoints, watch_.clients(), kubelet_.view(), registrar_.board()->quiesced,
+                           offered_};
     const Json status = status_json(known);
     const Status written = file_.write(status, metrics_text(known));
     if (!written && file_problem_ != written.error().what) io_.log("warning", "status file: " + written.error().what);
@@ -385,7 +386,7 @@ class DevicePluginService final : public Service {
     }
     registrar->use(paths_of(spec));
     registrar->set_log(log);
-    registrar->board()->quiet = false;
+    registrar->board()->quiesced = false;
     const auto wake = [this] { loop_.wake(); };
     Run run(spec, host, io, settings, strategy, choice, *registrar, root, wake);
     registrar->set_on_change(wake);

@@ -136,7 +136,7 @@ std::map<std::string, long> offered_of(const Snapshot& snapshot) {
   return offered;
 }
 
-Json status_json(const Known& known) {
+Json status_json(const ShownState& known) {
   const Snapshot& snapshot = known.snapshot;
   Json gpus = Json::array();
   for (const Gpu& gpu : snapshot.gpus) gpus.push_back(gpu_json(gpu, snapshot, known.clients));
@@ -167,7 +167,7 @@ Json status_json(const Known& known) {
   std::set<std::string> former = known.offered;
   for (const auto& [name, resource] : snapshot.resources) former.erase(name);
   if (!former.empty()) status["formerResources"] = former;
-  if (known.quiet) status["quiet"] = true;
+  if (known.quiesced) status["quiet"] = true;
   if (known.kubelet.settling) status["settling"] = true;
   if (known.kubelet.allocations) {
     const std::vector<Allocation>& all = *known.kubelet.allocations;
@@ -178,7 +178,7 @@ Json status_json(const Known& known) {
   return status;
 }
 
-std::string metrics_text(const Known& known) {
+std::string metrics_text(const ShownState& known) {
   const Snapshot& snapshot = known.snapshot;
   MetricsText metrics;
   metrics.begin("slipway_deviceplugin_gpu_healthy", "1 when the GPU may be handed out; `reason` says why not.");

@@ -21,12 +21,12 @@ namespace slipway::deviceplugin {
 inline constexpr const char* kStatusFolder = "/run/slipway/deviceplugin";
 
 /// Everything that the status shows.
-struct Known {
+struct ShownState {
   const Snapshot& snapshot;
   std::map<std::string, EndpointStatus> endpoints;
   Clients clients;
   KubeletView::View kubelet;
-  bool quiet = false;                  ///< the service has released the driver: the data is from before
+  bool quiesced = false;               ///< the service has released the driver: the data is from before
   std::set<std::string> offered = {};  ///< resources offered since the boot
 };
 
@@ -35,9 +35,9 @@ std::map<std::string, long> offered_of(const Snapshot& snapshot);
 
 /// {"apiVersion", "driverVersion", "gpus": […], "resources": […], "holders", "conflicts", "notes", "problem"}, and
 /// "yields", "quiet", "settling" and "formerResources" if they apply
-Json status_json(const Known& known);
+Json status_json(const ShownState& known);
 /// Returns the same in Prometheus' text format, for a textfile collector.
-std::string metrics_text(const Known& known);
+std::string metrics_text(const ShownState& known);
 
 /// The state that an earlier process of this boot left: GPUs, and its offer. Empty if there is none, or it cannot be
 /// read.

@@ -7,7 +7,7 @@
 #include <linux/capability.h>
 #include <unistd.h>
 
-#include <slipway/process/hear.hpp>
+#include <slipway/process/child_process.hpp>
 #include <slipway/regular_file.hpp>
 
 #include "base/confine/powers.hpp"
@@ -22,7 +22,7 @@ Status give_up_powers(const std::string& into) {
   SLIPWAY_CHECK(limit_writes_to(into.empty() ? std::vector<std::string>{} : std::vector{into}));
   // The folder with the packages may belong to another user, and a package's folders may be closed to their owner.
   const PowersLeft left = take_powers(
-      {.capabilities = {CAP_DAC_OVERRIDE, CAP_FOWNER}, .programs = false, .network = false, .memory_of_nobody = false});
+      {.capabilities = {CAP_DAC_OVERRIDE, CAP_FOWNER}, .programs = false, .network = false, .uncharged_memory = false});
   if (!left.what.empty()) return system_error(left.what, "what reads a Debian package", left.number);
   return {};
 }
@@ -68,10 +68,11 @@ Result<Json> in_confined_process(const std::string& into, const std::function<Re
   if (child < 0) return system_error("start", "what reads a Debian package", errno);
   if (child == 0) answer_and_end(line.write.get(), into, work);
   line.write = Fd();
-  const Heard heard = hear({child, std::move(line.read), {}}, {.most_bytes = kMostAnswerBytes, .ends_flood = true});
-  if (heard.end == Heard::End::flooded) return broken("gave an answer without end");
-  if (heard.status != 0) return broken("was ended by " + ending_of(heard.status));
-  const Json answer = parse_foreign(heard.output);
+  const ChildResult result =
+      await_child({child, std::move(line.read), {}}, {.most_bytes = kMostAnswerBytes, .ends_flood = true});
+  if (result.end == ChildResult::End::flooded) return broken("gave an answer without end");
+  if (result.status != 0) return broken("was ended by " + ending_of(result.status));
+  const Json answer = parse_foreign(result.output);
   if (!answer.is_object()) return broken("gave no answer");
   if (answer.contains("error")) return error_from_json(answer["error"]);
   return answer.value("answer", Json());

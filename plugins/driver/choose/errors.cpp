@@ -30,7 +30,7 @@ std::string looked_for(const Wanted& wanted) {
                      wanted.kernel_release, wanted.os.empty() ? "any system" : wanted.os, wanted.arch);
 }
 
-std::string what_it_is_for(const Package& package) {
+std::string package_target_text(const Package& package) {
   std::string text = fmt::format("{} {}", package.version, nvidia::to_string(package.flavour));
   if (!package.os.empty()) text += " " + package.os;
   if (!package.arch.empty()) text += " " + package.arch;
@@ -81,7 +81,7 @@ std::string ways_out(const std::vector<Package>& packages, const Wanted& wanted,
 void add_what_is_there(const std::vector<Package>& packages, const Wanted& wanted, Error& error) {
   std::map<std::string, std::vector<std::string>> kernels;
   for (const auto& package : packages) {
-    auto& list = kernels[what_it_is_for(package)];
+    auto& list = kernels[package_target_text(package)];
     if (!package.is_source() && std::ranges::count(list, package.kernel_release) == 0)
       list.push_back(package.kernel_release);
   }

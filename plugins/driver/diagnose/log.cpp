@@ -6,7 +6,7 @@
 #include "driver/diagnose/diagnose.hpp"
 #include "nvidia/driver_version.hpp"
 #include "nvidia/health/rules.hpp"
-#include "nvidia/health/shared.hpp"
+#include "nvidia/health/shared_health.hpp"
 #include "nvidia/machine/causes.hpp"
 #include "nvidia/xid.hpp"
 

@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kNoteInstead = "write kernel_without_package: note, which leaves that kernel without the driver";
 
 /// True when there are no modules for this kernel and no source to compile; any other error is a defect of a package.
-bool says_that_there_is_none(const Error& error) {
+bool means_no_modules(const Error& error) {
   return error.code == ErrorCode::not_found || error.code == ErrorCode::build_failed ||
          error.code == ErrorCode::unsupported;
 }
@@ -66,7 +66,7 @@ Status add_further_kernels(const Settings& settings, const HostFacts& facts, con
       continue;
     }
     Error error = std::move(modules).error();
-    if (!says_that_there_is_none(error)) return error;
+    if (!means_no_modules(error)) return error;
     if (!settings.note_missing_package) {
       error.next += fmt::format("{}{}", error.next.empty() ? "" : "; or ", kNoteInstead);
       return error;

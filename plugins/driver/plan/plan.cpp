@@ -125,14 +125,14 @@ Status check_signatures(const Installation& installation, const Settings& settin
 }
 
 /// A version that fits this host.
-struct Fitted {
+struct FittedVersion {
   FlavourPlan flavour;
   Choice choice;
   Installation installation;
 };
 
-Result<Fitted> fit(const Settings& settings, const HostFacts& facts, const std::vector<Package>& packages,
-                   Wanted wanted) {
+Result<FittedVersion> fit(const Settings& settings, const HostFacts& facts, const std::vector<Package>& packages,
+                          Wanted wanted) {
   const unsigned branch = nvidia::DriverVersion::parse(wanted.version)->branch();
   SLIPWAY_TRY(flavour, plan_flavour(settings, facts, branch, of_version(packages, wanted.version)));
   wanted.flavours = flavour.flavours;
@@ -140,7 +140,7 @@ Result<Fitted> fit(const Settings& settings, const HostFacts& facts, const std::
   auto installation = plan_installation(settings, facts, choice, wanted.kernel_release);
   if (installation) {
     SLIPWAY_CHECK(add_further_kernels(settings, facts, packages, wanted, *installation, choice.notes));
-    return Fitted{std::move(flavour), std::move(choice), std::move(*installation)};
+    return FittedVersion{std::move(flavour), std::move(choice), std::move(*installation)};
   }
   Error error = std::move(installation).error();
   if (choice.compile) add_what_is_there(packages, wanted, error);
@@ -188,7 +188,7 @@ Result<Plan> make_plan(const Settings& settings, const HostFacts& facts, const I
   for (auto& problem : problems) plan.note(std::move(problem) + "; it is left out");
 
   const Wanted wanted = make_wanted(settings, facts, target, catalogue, kernel_release);
-  std::optional<Fitted> fitted;
+  std::optional<FittedVersion> fitted;
   const TryVersion fits = [&](const std::string& version) -> Status {
     Wanted one = wanted;
     one.version = version;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gfd/labels/config.hpp"
 
-#include "nvidia/config/choose.hpp"
+#include "nvidia/config/config_choice.hpp"
 #include "nvidia/config/flags.hpp"
 #include "nvidia/config/keys.hpp"
-#include "nvidia/config/shared.hpp"
+#include "nvidia/config/shared_settings.hpp"
 #include "nvidia/config/variables.hpp"
 #include "nvidia/duration.hpp"
 

@@ -50,7 +50,7 @@ Status take_settings(const nvidia::config::Settings& settings, Config& config);
 Status take_upstream_config(const nvidia::config::Node& file, Config& config);
 
 /// Reads the component's section of the host spec: its own keys override those of its `config` or `config_file`, or
-/// else those of deviceplugin (nvidia/config/shared.hpp). Errors: `invalid`, `not_found`, with the place.
+/// else those of deviceplugin (nvidia/config/shared_settings.hpp). Errors: `invalid`, `not_found`, with the place.
 Result<Config> config_of(const Spec& spec, const Host& host);
 /// The same for a config that is already read, with the variables of the service's own environment.
 /// @param process  as for read_settings()

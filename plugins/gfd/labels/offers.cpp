@@ -96,7 +96,7 @@ std::map<std::string, std::vector<Part>> Offers::moved() const {
   return moved;
 }
 
-Shared Offers::shared(const std::vector<Part>& parts) const {
+SharingLabels Offers::shared(const std::vector<Part>& parts) const {
   const auto most = std::ranges::max_element(parts, {}, [](const Part& part) { return part.offer.replicas; });
   if (most->offer.replicas < 2) return {};
   return {most->offer.replicas, std::string(to_string(sharing_.kind)), most->is_moved() ? "" : "-SHARED"};

@@ -31,7 +31,7 @@ struct Part {
 };
 
 /// The sharing of a resource, as in its labels.
-struct Shared {
+struct SharingLabels {
   unsigned replicas = 1;
   std::string strategy = "none";
   std::string ending;  ///< of the product
@@ -53,7 +53,7 @@ class Offers {
   /// several names.
   std::map<std::string, std::vector<Part>> moved() const;
   /// @param parts  not empty; all of one model or profile
-  Shared shared(const std::vector<Part>& parts) const;
+  SharingLabels shared(const std::vector<Part>& parts) const;
 
  private:
   const nvidia::config::Sharing& sharing_;

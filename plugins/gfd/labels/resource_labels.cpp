@@ -19,7 +19,7 @@ std::string family_of(int major, int minor) {
   return found == kFamilies.end() ? "undefined" : found->second;
 }
 
-void put_shared(const std::string& prefix, const Shared& shared, Labels& labels) {
+void put_shared(const std::string& prefix, const SharingLabels& shared, Labels& labels) {
   labels[prefix + ".replicas"] = std::to_string(shared.replicas);
   labels[prefix + ".sharing-strategy"] = shared.strategy;
 }
@@ -51,7 +51,7 @@ unsigned count_of(const std::vector<const Gpu*>& gpus, const std::string& name) 
   return static_cast<unsigned>(std::ranges::count_if(gpus, [&name](const Gpu* gpu) { return gpu->name == name; }));
 }
 
-void add_gpu(const Gpu& gpu, unsigned count, const Shared& shared, Labels& labels) {
+void add_gpu(const Gpu& gpu, unsigned count, const SharingLabels& shared, Labels& labels) {
   labels[kGpu + ".product"] = fitted(sanitised(gpu.name), shared.ending);
   labels[kGpu + ".count"] = std::to_string(count);
   put_shared(kGpu, shared, labels);
@@ -63,7 +63,7 @@ void add_gpu(const Gpu& gpu, unsigned count, const Shared& shared, Labels& label
 }
 
 void add_mig(const std::string& prefix, const Gpu& parent, const MigDevice& device, unsigned count,
-             const Shared& shared, Labels& labels) {
+             const SharingLabels& shared, Labels& labels) {
   labels[prefix + ".product"] = fitted(sanitised(parent.name), "-MIG-" + in_label(device.profile) + shared.ending);
   labels[prefix + ".count"] = std::to_string(count);
   put_shared(prefix, shared, labels);
@@ -120,7 +120,7 @@ void add_mixed(const Offers& offers, Labels& labels) {
 void add_moved(const Offers& offers, Labels& labels) {
   for (const auto& [resource, parts] : offers.moved()) {
     const Part& first = parts.front();
-    Shared shared = offers.shared(parts);
+    SharingLabels shared = offers.shared(parts);
     shared.ending.clear();
     const auto count = static_cast<unsigned>(parts.size());
     if (first.mig != nullptr) {

@@ -51,7 +51,7 @@ std::optional<std::uint32_t> class_of(const Host& host, const std::string& addre
 }
 
 /// The answers of a GPU; read on the call thread.
-struct Look {
+struct GpuAnswer {
   Gpu gpu;
   bool display = false;  ///< it is left out
   Status status;
@@ -92,15 +92,15 @@ Status read_mig(nvml::Nvml& inside, nvmlDevice_t device, KnownModels& models, Gp
   return {};
 }
 
-Status read_gpu(nvml::Nvml& inside, KnownModels& models, Look& look) {
-  Gpu& gpu = look.gpu;
+Status read_gpu(nvml::Nvml& inside, KnownModels& models, GpuAnswer& answer) {
+  Gpu& gpu = answer.gpu;
   const auto device = nvml::device_at(inside, gpu.index);
   if (!device) return device.error(nvidia::gpu_label(gpu.index, gpu.address));
   const auto name = nvml::device_name(inside, *device);
   if (!name) return name.error(nvidia::gpu_label(gpu.index, gpu.address));
   gpu.name = *name;
-  look.display = left_out(gpu.name);
-  if (look.display) {
+  answer.display = left_out(gpu.name);
+  if (answer.display) {
     if (const auto pci = nvml::device_pci(inside, *device)) gpu.address = pci->address;
     return {};
   }
@@ -110,11 +110,11 @@ Status read_gpu(nvml::Nvml& inside, KnownModels& models, Look& look) {
 }
 
 /// Reads the GPUs one after the other, in index order.
-std::vector<nvml::Answer<Look>> read_gpus(nvml::Nvml& library, unsigned count) {
-  return library.ask_each<Look>(
-      count, [models = std::make_shared<KnownModels>()](nvml::Nvml& inside, std::size_t i, Look& look) {
-        look.gpu.index = static_cast<unsigned>(i);
-        look.status = read_gpu(inside, *models, look);
+std::vector<nvml::Answer<GpuAnswer>> read_gpus(nvml::Nvml& library, unsigned count) {
+  return library.ask_each<GpuAnswer>(
+      count, [models = std::make_shared<KnownModels>()](nvml::Nvml& inside, std::size_t i, GpuAnswer& answer) {
+        answer.gpu.index = static_cast<unsigned>(i);
+        answer.status = read_gpu(inside, *models, answer);
         return NVML_SUCCESS;
       });
 }
@@ -163,17 +163,17 @@ Result<Snapshot> take_snapshot(nvml::Nvml& library, const Host& host, bool with_
   std::optional<Error> first;
   std::vector<nvidia::AnsweringGpu> displays;
   unsigned index = 0;
-  for (const auto& look : read_gpus(library, driver->gpus)) {
+  for (const auto& answer : read_gpus(library, driver->gpus)) {
     const std::string label = nvidia::gpu_label(index++, {});
-    if (!look || !look->status) {
-      Error error = look ? look->status.error() : look.error(label);
+    if (!answer || !answer->status) {
+      Error error = answer ? answer->status.error() : answer.error(label);
       snapshot.unreachable.push_back(error);
       if (!first) first = std::move(error);
-    } else if (!look->display) {
-      snapshot.gpus.push_back(look->gpu);
-      if (!look->gpu.address.empty()) snapshot.gpus.back().device_class = class_of(host, look->gpu.address);
-    } else if (!look->gpu.address.empty()) {
-      displays.push_back({.address = look->gpu.address, .product = {}});
+    } else if (!answer->display) {
+      snapshot.gpus.push_back(answer->gpu);
+      if (!answer->gpu.address.empty()) snapshot.gpus.back().device_class = class_of(host, answer->gpu.address);
+    } else if (!answer->gpu.address.empty()) {
+      displays.push_back({.address = answer->gpu.address, .product = {}});
     }
   }
   // Unloading the driver removes all GPUs, including those that have answered.

@@ -77,7 +77,7 @@ void look_for_other_manager(const Settings& settings, const Host& host, Facts& f
   if (yields)
     facts.set("yields", manager_text(*manager) + " is there" + kLeftToIt);
   else
-    facts.set("problem", to_json(refused_beside(*manager, to_string(settings.other_manager))));
+    facts.set("problem", to_json(other_manager_error(*manager, to_string(settings.other_manager))));
 }
 
 /// The error for a file that a key of the spec names.
@@ -149,7 +149,7 @@ void keep_recorded(const Settings& settings, Plan& plan) {
 /// Finds the users of instances that have to change. plan() reports mistakes in the spec.
 void look_for_holders(nvidia::nvml::Nvml& nvml, const Spec& spec, const Host& host, Facts& facts) {
   const auto settings = settings_from(spec, facts);
-  if (!settings || settings->config.empty() || is_left_to_a_boot(*settings)) return;
+  if (!settings || settings->config.empty() || waits_for_boot(*settings)) return;
   const auto intents = intents_from(*settings, facts);
   if (!intents) return;
   const auto notes = held_notes(nvml, host, *settings, intents->gpus, facts.texts("clients"));
@@ -242,7 +242,7 @@ Result<Plan> Mig::plan(const Spec& spec, const Facts& facts, const Inputs&) cons
   for (const std::string& note : facts.texts("held")) plan.note(note);
   const Json elsewhere = facts.value("elsewhere");
   for (const Json& note : elsewhere) plan.note(note.get<std::string>());
-  if (is_left_to_a_boot(settings) && !std::ranges::all_of(intents.gpus, &Intent::holds))
+  if (waits_for_boot(settings) && !std::ranges::all_of(intents.gpus, &Intent::holds))
     plan.note("the drain policy next-boot leaves the change to slipway-boot.service");
   return plan;
 }
@@ -305,7 +305,7 @@ Result<Findings> Mig::verify(const Spec& spec, const Host& host) const {
                       " the layout of " + config_name(settings),
                   layouts_text(others) + (others.size() == 1 ? " has" : " have") + " another layout than " +
                       config_name(settings) + " says",
-                  is_left_to_a_boot(settings)
+                  waits_for_boot(settings)
                       ? "reboot: the drain policy next-boot leaves the change to slipway-boot.service"
                   : pending.size() == others.size() ? how_to_reset(pending) + kThenApply
                                                     : "run `slipway apply`");
@@ -328,7 +328,7 @@ Result<Findings> Mig::diagnose(const Spec& spec, const Host& host) const {
   const std::string config = settings.config.empty() ? "the config that a label names" : config_name(settings);
   diagnose_gpus(gpus, intents && !settings.config.empty() ? &intents->gpus : nullptr, config, findings);
   diagnose_capabilities(host, findings);
-  if (!intents || settings.config.empty() || is_left_to_a_boot(settings)) return findings;  // verify() says it
+  if (!intents || settings.config.empty() || waits_for_boot(settings)) return findings;  // verify() says it
   SLIPWAY_TRY(session, NvmlSession::open(host, settings.driver_root));
   SLIPWAY_CHECK(find_in_use(*session, host, settings, intents->gpus, findings));
   return findings;

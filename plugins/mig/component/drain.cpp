@@ -75,19 +75,19 @@ std::string have_layouts(std::vector<unsigned> gpus) {
 }
 
 /// Says what the policy terminate does with them.
-std::string what_follows(const Host& host, const std::vector<drain::DeviceHolder>& holders) {
+std::string terminate_effect_text(const Host& host, const std::vector<drain::DeviceHolder>& holders) {
   const std::vector<drain::Remaining> left = drain::find_unendable(host, holders);
   if (left.empty()) return "an apply ends it";
   return "an apply fails, since it cannot end " + drain::to_text(left.front().holder) + ": " + left.front().why;
 }
 
 /// Says what an apply does with them.
-std::string what_follows(const Host& host, const std::vector<drain::DeviceHolder>& holders,
-                         const drain::Settings& settings) {
+std::string terminate_effect_text(const Host& host, const std::vector<drain::DeviceHolder>& holders,
+                                  const drain::Settings& settings) {
   const std::string policy = " (drain: " + drain::to_string(settings.policy) + ")";
   switch (settings.policy) {
     case drain::Policy::terminate:
-      return what_follows(host, holders) + policy;
+      return terminate_effect_text(host, holders) + policy;
     case drain::Policy::wait:
     case drain::Policy::when_idle:
       return "an apply waits until that has ended" + policy;
@@ -106,7 +106,7 @@ Result<GpuDrains> GpuDrains::open(nvml::Nvml& nvml, const Host& host, const std:
                                   const drain::Settings& settings, const std::string& key,
                                   const std::string& kubelet_socket) {
   SLIPWAY_TRY(gpus, open_gpus(nvml, targets));
-  std::vector<Each> all;
+  std::vector<GpuDrain> all;
   for (std::size_t i = 0; i < targets.size(); ++i) {
     const Gpu& gpu = gpus[i].gpu;
     if (gpu.lost) continue;  // the other GPUs continue; verify() reports this one
@@ -120,16 +120,16 @@ Result<GpuDrains> GpuDrains::open(nvml::Nvml& nvml, const Host& host, const std:
   return GpuDrains(host, std::move(all), kubelet_socket);
 }
 
-std::vector<const GpuDrains::Each*> GpuDrains::changing() const {
-  std::vector<const Each*> changing;
-  for (const Each& each : all_)
+std::vector<const GpuDrains::GpuDrain*> GpuDrains::changing() const {
+  std::vector<const GpuDrain*> changing;
+  for (const GpuDrain& each : all_)
     if (!each.holds()) changing.push_back(&each);
   return changing;
 }
 
 std::vector<std::vector<drain::DeviceHolder>> GpuDrains::find(nvml::Nvml& nvml) const {
   std::vector<Changing> gpus;
-  for (const Each* each : changing())
+  for (const GpuDrain* each : changing())
     gpus.push_back({.device = each->open.device, .gpu = &each->open.gpu, .target = &each->target});
   return find_holders(nvml, host_, gpus, ask_kubelet(host_, kubelet_socket_));
 }
@@ -137,12 +137,12 @@ std::vector<std::vector<drain::DeviceHolder>> GpuDrains::find(nvml::Nvml& nvml) 
 std::vector<Outcome> GpuDrains::with_others(std::vector<Outcome> of_changing) const {
   std::vector<Outcome> outcomes;
   auto next = of_changing.begin();
-  for (const Each& each : all_) outcomes.push_back(each.holds() ? Outcome::already_done() : std::move(*next++));
+  for (const GpuDrain& each : all_) outcomes.push_back(each.holds() ? Outcome::already_done() : std::move(*next++));
   return outcomes;
 }
 
 Result<std::vector<Outcome>> GpuDrains::admit(nvml::Nvml& nvml, const std::vector<std::string>& clients) const {
-  const std::vector<const Each*> gpus = changing();
+  const std::vector<const GpuDrain*> gpus = changing();
   if (gpus.empty()) return with_others({});
   auto holders =
       gpus.front()->drain.is_for_a_boot() ? std::vector<std::vector<drain::DeviceHolder>>(gpus.size()) : find(nvml);
@@ -159,7 +159,7 @@ Result<std::vector<Outcome>> GpuDrains::admit(nvml::Nvml& nvml, const std::vecto
 
 Result<std::vector<Outcome>> GpuDrains::clear(nvml::Nvml& nvml) const {
   std::vector<const drain::Drain*> drains;
-  for (const Each* each : changing()) drains.push_back(&each->drain);
+  for (const GpuDrain* each : changing()) drains.push_back(&each->drain);
   SLIPWAY_TRY(outcomes, drain::Drain::clear(drains, [&] { return find(nvml); }));
   return with_others(std::move(outcomes));
 }
@@ -193,7 +193,7 @@ Result<std::vector<std::string>> held_notes(nvml::Nvml& nvml, const Host& host, 
   std::erase_if(found, [](const InUse& each) { return each.holders.empty(); });
   std::vector<std::string> notes;
   for (const InUse& each : found)
-    notes.push_back(held_text(each) + "; " + what_follows(host, each.holders, settings.drain) +
+    notes.push_back(held_text(each) + "; " + terminate_effect_text(host, each.holders, settings.drain) +
                     waiting_text(host, each));
   std::vector<unsigned> free;
   for (const Intent& intent : intents)

@@ -49,21 +49,21 @@ class GpuDrains {
   std::string settled_text(const std::vector<Outcome>& outcomes = {}) const;
 
  private:
-  struct Each {
+  struct GpuDrain {
     Target target;
     OpenGpu open;
     nvidia::drain::Drain drain;
-    bool holds() const { return is_so(open.gpu, target); }
+    bool holds() const { return matches_target(open.gpu, target); }
   };
-  GpuDrains(const Host& host, std::vector<Each> all, std::string kubelet_socket)
+  GpuDrains(const Host& host, std::vector<GpuDrain> all, std::string kubelet_socket)
       : host_(host), all_(std::move(all)), kubelet_socket_(std::move(kubelet_socket)) {}
   /// Returns the GPUs that have to change.
-  std::vector<const Each*> changing() const;
+  std::vector<const GpuDrain*> changing() const;
   std::vector<std::vector<nvidia::drain::DeviceHolder>> find(nvidia::nvml::Nvml& nvml) const;
   std::vector<Outcome> with_others(std::vector<Outcome> of_changing) const;
 
   const Host& host_;
-  std::vector<Each> all_;
+  std::vector<GpuDrain> all_;
   std::string kubelet_socket_;
 };
 

@@ -187,7 +187,7 @@ Result<Outcome> change(const LayoutsData& data, const Host& host) {
 
 }  // namespace
 
-bool is_left_to_a_boot(const Settings& settings) { return settings.drain.policy == nvidia::drain::Policy::next_boot; }
+bool waits_for_boot(const Settings& settings) { return settings.drain.policy == nvidia::drain::Policy::next_boot; }
 
 std::string config_name(const Settings& settings) {
   return settings.config.empty() ? "the config that the node's labels name" : "the config " + settings.config;
@@ -218,7 +218,7 @@ Action layouts_action(const Settings& settings, const Json& clients, const std::
                                   .stays = settings.on_remove == OnRemove::keep,
                                   .on_removal = disables ? data_of_removal(settings, gpus) : Json(),
                                   .removal_summary = removal_text(settings.on_remove),
-                                  .lost_at_boot = any_enabled || is_left_to_a_boot(settings),
+                                  .lost_at_boot = any_enabled || waits_for_boot(settings),
                                   .exclusives = std::move(exclusives),
                                   .quiesces_services = true});
   if (changes.size() > 1) return action;  // the picture shows which instances stay
@@ -250,7 +250,7 @@ Result<bool> check_layouts(const Action& action, const Host& host) {
   const auto gpus = open_gpus(**session, data.targets);
   if (!gpus) return false;
   for (std::size_t i = 0; i < data.targets.size(); ++i)
-    if (!(*gpus)[i].gpu.lost && !is_so((*gpus)[i].gpu, data.targets[i])) return false;
+    if (!(*gpus)[i].gpu.lost && !matches_target((*gpus)[i].gpu, data.targets[i])) return false;
   return data.state_file.empty() || has_state(host, data.state_file, state::kSuccess);
 }
 

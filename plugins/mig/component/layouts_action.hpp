@@ -23,7 +23,7 @@ namespace slipway::mig {
 std::string config_name(const Settings& settings);
 
 /// True for the drain policy next-boot.
-bool is_left_to_a_boot(const Settings& settings);
+bool waits_for_boot(const Settings& settings);
 
 /// Needs at least one GPU. The action's name does not depend on the layouts, so that a later config changes the same
 /// action.

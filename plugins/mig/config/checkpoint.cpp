@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "mig/layout/room.hpp"
+#include "mig/layout/gpu_space.hpp"
 
 namespace slipway::mig {
 namespace {
@@ -76,7 +76,7 @@ class Checkpoint {
   }
 
   Status read_instances(const Json& device, Intent& intent) const {
-    Room room(intent.gpu);
+    GpuSpace room(intent.gpu);
     for (const Json& value : device.at("GpuInstances")) {
       const auto selector = value.at("ProfileID").get<unsigned>();
       const auto start = value.at("Placement").at("Start").get<unsigned>();

@@ -62,7 +62,7 @@ void GpuChange::look(nvml::Nvml& nvml) {
   auto handles = refresh(nvml, *found, former_);
   if (!handles) return fail(handles.error());
   handles_ = std::move(*handles);
-  if (is_so(former_, target_)) state_ = State::already;
+  if (matches_target(former_, target_)) state_ = State::already;
 }
 
 Changing GpuChange::changing(nvml::Nvml& nvml) {
@@ -101,7 +101,7 @@ void GpuChange::check(nvml::Nvml& nvml) {
   if (!goes_on()) return;
   const auto after = now(nvml);
   if (!after) return fail(after.error());
-  if (is_so(*after, target_)) {
+  if (matches_target(*after, target_)) {
     state_ = State::done;
     return;
   }

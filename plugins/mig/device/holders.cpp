@@ -51,10 +51,10 @@ drain::Affected affected_of(nvml::Nvml& nvml, const Changing& changing) {
 
 }  // namespace
 
-drain::Given ask_kubelet(const Host& host, const std::string& socket) {
+drain::PodHolders ask_kubelet(const Host& host, const std::string& socket) {
   if (socket.empty() || host.booting()) return {};
   nvidia::kubelet::Allocations found = nvidia::kubelet::AllocationReader(host, socket).read();
-  drain::Given given{.holders = nvidia::kubelet::gpu_pods_of(found.all)};
+  drain::PodHolders given{.holders = nvidia::kubelet::gpu_pods_of(found.all)};
   if (found.incomplete.empty()) return given;
   const std::string next =
       "look at kubelet (`systemctl status kubelet`), remove " + socket +
@@ -67,7 +67,7 @@ drain::Given ask_kubelet(const Host& host, const std::string& socket) {
 
 std::vector<std::vector<drain::DeviceHolder>> find_holders(nvml::Nvml& nvml, const Host& host,
                                                            const std::vector<Changing>& changing,
-                                                           const drain::Given& given) {
+                                                           const drain::PodHolders& given) {
   std::vector<drain::Affected> affected(changing.size());
   nvml::in_parallel(nvml, changing.size(),
                     [&](nvml::Nvml& own, std::size_t i) { affected[i] = affected_of(own, changing[i]); });

@@ -23,12 +23,12 @@ struct Changing {
 
 /// Asks kubelet at that socket in the host's root which pods have which devices. Does not ask if the path is empty, nor
 /// at a boot, because no pod survives a reboot.
-nvidia::drain::Given ask_kubelet(const Host& host, const std::string& socket);
+nvidia::drain::PodHolders ask_kubelet(const Host& host, const std::string& socket);
 
 /// Finds, for each GPU, the users of the instances that the target removes; all users of the GPU if its mode changes.
 std::vector<std::vector<nvidia::drain::DeviceHolder>> find_holders(nvidia::nvml::Nvml& nvml, const Host& host,
                                                                    const std::vector<Changing>& changing,
-                                                                   const nvidia::drain::Given& given);
+                                                                   const nvidia::drain::PodHolders& given);
 /// Returns "GPU 3 (0000:65:00.0) is in use, so its layout was left as it was (7 x 1g.10gb)"
 std::string in_use_text(const Gpu& gpu);
 

@@ -16,7 +16,7 @@ bool is_for_graphics(const Profile& profile) { return std::ranges::count(profile
 
 /// The memory slices of the instances found so far; those with graphics are counted apart, because the product decides
 /// whether they share slices with others.
-class Taken {
+class TakenSlices {
  public:
   void add(const InstanceProfile& profile, unsigned start) {
     all_.push_back({is_for_graphics(profile.profile), start, start + profile.size});
@@ -76,7 +76,7 @@ Result<std::vector<InstanceHandle>> read_instances(nvml::Nvml& nvml, nvmlDevice_
                                                    const std::vector<InstanceProfile>& profiles,
                                                    const std::string& gpu) {
   std::vector<InstanceHandle> all;
-  Taken taken;
+  TakenSlices taken;
   for (const InstanceProfile& profile : profiles) {
     if (!taken.leaves_room_for(profile)) continue;
     const auto handles = nvml::gpu_instances(

@@ -37,7 +37,7 @@ std::string how_to_end_manager(const nvidia::Process& manager) {
   return nvidia::how_to_end_program(program(), manager);
 }
 
-Error refused_beside(const nvidia::Process& manager, const std::string& word) {
+Error other_manager_error(const nvidia::Process& manager, const std::string& word) {
   return Error{.code = ErrorCode::conflict,
                .what = manager_text(manager) + " gives the GPUs the layouts that the labels of the node name, and " +
                        "slipway those of the spec",
@@ -49,7 +49,7 @@ void diagnose_other_manager(const Host& host, const std::string& file, Findings&
   constexpr const char* kFinding = "mig.other-manager";
   const bool is_enabled_here = is_other_manager_enabled(host);
   if (const auto manager = running_manager(host)) {
-    const Error refused = refused_beside(*manager, {});
+    const Error refused = other_manager_error(*manager, {});
     if (!is_enabled_here) return findings.fail(kFinding, refused.what, refused.next);
     return findings.fail(
         kFinding,

@@ -28,7 +28,7 @@ std::string manager_text(const nvidia::Process& manager);
 std::string how_to_end_manager(const nvidia::Process& manager);
 /// The error because two managers would change each other's layouts, and a pod cannot be taken over. @param word  value
 /// of other_manager
-Error refused_beside(const nvidia::Process& manager, const std::string& word);
+Error other_manager_error(const nvidia::Process& manager, const std::string& word);
 
 ///   mig.other-manager  NVIDIA's MIG manager, which would change the layouts
 /// @param file  file of configs, which may be in that manager's folder; empty: none

@@ -4,19 +4,19 @@
 #include <algorithm>
 #include <functional>
 
-#include "mig/layout/room.hpp"
+#include "mig/layout/gpu_space.hpp"
 
 namespace slipway::mig {
 namespace {
 
-Room room_beside(const Gpu& gpu, const Instances& instances) {
-  Room room(gpu);
+GpuSpace space_left_by(const Gpu& gpu, const Instances& instances) {
+  GpuSpace room(gpu);
   for (const GpuInstance& each : instances)
     if (const InstanceProfile* const profile = gpu.find(each.profile_id)) room.take({profile, each.start});
   return room;
 }
 
-bool may_be_used(const Gpu& gpu, const Room& room, unsigned slice) {
+bool may_be_used(const Gpu& gpu, const GpuSpace& room, unsigned slice) {
   for (const InstanceProfile& profile : gpu.profiles)
     for (const unsigned start : profile.starts)
       if (start <= slice && slice < start + profile.size && room.has(profile, start)) return true;
@@ -73,7 +73,7 @@ std::vector<Block> blocks_of(const Gpu& gpu, bool enabled, const Instances& inst
   if (gpu.profiles.empty()) return one_block(gpu, {"MIG enabled, the driver tells no profiles"});
   std::vector<Block> blocks;
   unsigned next = 0;
-  const Room room = room_beside(gpu, instances);
+  const GpuSpace room = space_left_by(gpu, instances);
   const auto leave_free = [&](unsigned end) {
     for (; next < end; ++next) {
       const auto kind = may_be_used(gpu, room, next) ? Block::Kind::free : Block::Kind::unusable;
@@ -114,7 +114,7 @@ std::string fitting(const std::vector<std::string>& names, std::size_t width) {
 
 std::vector<MoreOf> further_instances(const Gpu& gpu) {
   std::vector<MoreOf> all;
-  const Room room = room_beside(gpu, gpu.instances);
+  const GpuSpace room = space_left_by(gpu, gpu.instances);
   for (const InstanceProfile& each : gpu.profiles)
     if (const unsigned count = room.more_of(each); count != 0) all.push_back({each.profile, count});
   std::ranges::stable_sort(all, std::greater{}, &MoreOf::profile);

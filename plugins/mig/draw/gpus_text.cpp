@@ -13,28 +13,28 @@ constexpr std::size_t kHanging = 2;
 constexpr std::size_t kMostHolders = 12;  // names per GPU
 
 /// Returns "LABEL   text …"; wrapped lines are indented to the text.
-std::string labelled(const std::string& label, const std::string& text, Tone tone, const Look& look) {
-  return painted(look, tone, padded(label, Rows::kGutter)) +
+std::string labelled(const std::string& label, const std::string& text, Tone tone, const TerminalStyle& style) {
+  return painted(style, tone, padded(label, Rows::kGutter)) +
          folded_counts(text, kColumns, Rows::kGutter, Rows::kGutter);
 }
 
-std::string heading(const GpuGroup& group, const Look& look) {
+std::string heading(const GpuGroup& group, const TerminalStyle& style) {
   const Gpu& gpu = group.first.gpu;
   const std::string name = group.name();
   const std::string model = gpu.lost ? std::string() : ascii_text(gpu.name) + ", ";
   const std::string text = name + ": " + model + status_text(gpu);
   const std::string lines = folded_counts(text, kColumns, kHanging, 0);
-  return lines.starts_with(name) ? painted(look, Tone::heading, name) + lines.substr(name.size()) : lines;
+  return lines.starts_with(name) ? painted(style, Tone::heading, name) + lines.substr(name.size()) : lines;
 }
 
-std::string holder_lines(const GpuInUse& gpu, const Look& look) {
+std::string holder_lines(const GpuInUse& gpu, const TerminalStyle& style) {
   std::string lines;
   for (std::size_t i = 0; i < gpu.holders.size(); ++i) {
     const std::size_t rest = gpu.holders.size() - i;
     const bool is_last = i + 1 == kMostHolders && rest > 1;
     const std::string text =
         is_last ? "and " + std::to_string(rest) + " more processes" : ascii_text(gpu.holders[i].text);
-    lines += labelled(i == 0 ? "in use" : "", text, Tone::attention, look);
+    lines += labelled(i == 0 ? "in use" : "", text, Tone::attention, style);
     if (is_last) break;
   }
   return lines;
@@ -42,16 +42,16 @@ std::string holder_lines(const GpuInUse& gpu, const Look& look) {
 
 }  // namespace
 
-std::string gpus_text(const std::vector<GpuInUse>& gpus, const Look& look) {
+std::string gpus_text(const std::vector<GpuInUse>& gpus, const TerminalStyle& style) {
   if (gpus.empty()) return "There is no GPU.\n";
   std::string text;
   unsigned slices_above = 0;  // of the scale that was drawn last
   for (const GpuGroup& group : grouped(gpus)) {
     const Gpu& gpu = group.first.gpu;
     const unsigned slices = memory_slices(gpu);
-    const Rows rows(blocks_of(gpu), slices, look);
+    const Rows rows(blocks_of(gpu), slices, style);
     if (!text.empty()) text += '\n';
-    text += heading(group, look);
+    text += heading(group, style);
     if (gpu.enabled && !gpu.profiles.empty() && slices != slices_above) {
       text += rows.scale();
       slices_above = slices;
@@ -62,10 +62,10 @@ std::string gpus_text(const std::vector<GpuInUse>& gpus, const Look& look) {
     text += rows.border(true) + rows.names("", in_use);
     if (rows.has_parts()) text += rows.parts();
     text += rows.border(false);
-    text += holder_lines(group.first, look);
+    text += holder_lines(group.first, style);
     if (!gpu.enabled || gpu.profiles.empty()) continue;
     const std::string room = room_text(gpu);
-    text += labelled("fits", room.empty() ? "nothing more" : room, Tone::faint, look);
+    text += labelled("fits", room.empty() ? "nothing more" : room, Tone::faint, style);
   }
   return text;
 }

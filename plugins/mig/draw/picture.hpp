@@ -56,7 +56,7 @@ std::string ascii_text(const std::string& text);
 std::string folded_counts(const std::string& text, std::size_t width, std::size_t indent, std::size_t first);
 
 /// Lines have at most 80 columns.
-std::string gpus_text(const std::vector<GpuInUse>& gpus, const Look& look);
+std::string gpus_text(const std::vector<GpuInUse>& gpus, const TerminalStyle& style);
 /// Returns a self-contained file, for light and dark backgrounds.
 std::string gpus_svg(const std::vector<GpuInUse>& gpus);
 /// The document `MigGpus`.

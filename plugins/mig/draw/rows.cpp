@@ -17,7 +17,7 @@ struct Signs {
 constexpr Signs kBoxDrawing{"─", "│", "┌", "┐", "┬", "└", "┘", "┴", "·"};
 constexpr Signs kAscii{"-", "|", "+", "+", "+", "+", "+", "+", "."};
 
-const Signs& signs_of(const Look& look) { return look.utf8 ? kBoxDrawing : kAscii; }
+const Signs& signs_of(const TerminalStyle& style) { return style.utf8 ? kBoxDrawing : kAscii; }
 
 std::string_view colour_of(Tone tone) {
   switch (tone) {
@@ -35,8 +35,8 @@ std::string_view colour_of(Tone tone) {
 
 }  // namespace
 
-std::string painted(const Look& look, Tone tone, const std::string& text) {
-  const std::string_view begin = look.colour ? colour_of(tone) : "";
+std::string painted(const TerminalStyle& style, Tone tone, const std::string& text) {
+  const std::string_view begin = style.colour ? colour_of(tone) : "";
   return begin.empty() || text.empty() ? text : std::string(begin) + text + "\033[0m";
 }
 
@@ -53,7 +53,7 @@ void TextLine::fill(std::size_t column, std::size_t end, std::string_view sign) 
   for (; column < end; ++column) at(column) = {.sign = std::string(sign)};
 }
 
-std::string TextLine::text(const Look& look) const {
+std::string TextLine::text(const TerminalStyle& style) const {
   std::size_t end = places_.size();
   while (end > 0 && places_[end - 1].sign == " ") --end;
   std::string all;
@@ -61,16 +61,16 @@ std::string TextLine::text(const Look& look) const {
     const Tone tone = places_[next].tone;
     std::string run;
     for (; next < end && places_[next].tone == tone; ++next) run += places_[next].sign;
-    all += painted(look, tone, run);
+    all += painted(style, tone, run);
   }
   return all + '\n';
 }
 
-Rows::Rows(std::vector<Block> blocks, unsigned slices, const Look& look)
+Rows::Rows(std::vector<Block> blocks, unsigned slices, const TerminalStyle& style)
     : blocks_(std::move(blocks)),
       slices_(slices),
       unit_(std::max<std::size_t>(1, kColumnsOfSlices / std::max(1U, slices))),
-      look_(look) {}
+      style_(style) {}
 
 std::size_t Rows::column(const Block& block, unsigned compute_slice) const {
   return column(block.start) + unit_ * compute_slice * block.size / std::max(1U, block.gpu_slices);
@@ -87,8 +87,8 @@ void Rows::bars(TextLine& line) const {
     if (!block.is_box()) continue;
     const std::size_t begin = column(block.start);
     const std::size_t end = column(block.start + block.size);
-    line.fill(begin, begin + 1, signs_of(look_).down);
-    line.fill(end, end + 1, signs_of(look_).down);
+    line.fill(begin, begin + 1, signs_of(style_).down);
+    line.fill(end, end + 1, signs_of(style_).down);
   }
 }
 
@@ -97,11 +97,11 @@ std::string Rows::scale() const {
   line.put(0, "slice", Tone::faint);
   for (unsigned slice = 0; slice < slices_; ++slice)
     centre(line, column(slice) + 1, column(slice + 1), {std::to_string(slice)}, Tone::faint);
-  return line.text(look_);
+  return line.text(style_);
 }
 
 std::string Rows::border(bool is_top) const {
-  const Signs& signs = signs_of(look_);
+  const Signs& signs = signs_of(style_);
   TextLine line;
   bool box_before = false;
   for (const Block& block : blocks_) {
@@ -121,7 +121,7 @@ std::string Rows::border(bool is_top) const {
     }
     box_before = is_box;
   }
-  const std::string text = line.text(look_);
+  const std::string text = line.text(style_);
   return text == "\n" ? std::string() : text;
 }
 
@@ -135,14 +135,14 @@ std::string Rows::names(std::string_view gutter, const std::set<unsigned>& in_us
     if (block.kind == Block::Kind::free) centre(line, begin, end, {"free", "-"}, Tone::faint);
     if (block.kind == Block::Kind::unusable) {
       const std::size_t middle = begin + (end - begin - 1) / 2;
-      line.fill(middle, middle + 1, signs_of(look_).unusable);
+      line.fill(middle, middle + 1, signs_of(style_).unusable);
     }
     if (block.is_box()) {
       const bool is_used = block.kind == Block::Kind::instance && in_use.contains(block.start);
       centre(line, begin, end, block.names, is_used ? Tone::attention : Tone::plain);
     }
   }
-  return line.text(look_);
+  return line.text(style_);
 }
 
 bool Rows::has_parts() const {
@@ -158,10 +158,10 @@ std::string Rows::parts() const {
     for (const Cell& cell : cells_of(block)) {
       const std::size_t begin = column(block, cell.place.start);
       const std::size_t end = column(block, cell.place.start + cell.place.slices);
-      if (cell.place.start != 0) line.fill(begin, begin + 1, signs_of(look_).down);
+      if (cell.place.start != 0) line.fill(begin, begin + 1, signs_of(style_).down);
       centre(line, begin + 1, end, {cell.text(), cell.is_free ? "-" : ""}, cell.is_free ? Tone::faint : Tone::plain);
     }
-  return line.text(look_);
+  return line.text(style_);
 }
 
 std::string Rows::marks(const std::function<char(const Block& block, const Cell* cell)>& mark_of) const {
@@ -179,7 +179,7 @@ std::string Rows::marks(const std::function<char(const Block& block, const Cell*
     for (const Cell& cell : cells_of(block))
       mark(column(block, cell.place.start), column(block, cell.place.start + cell.place.slices), mark_of(block, &cell));
   }
-  const std::string text = line.text(look_);
+  const std::string text = line.text(style_);
   return text == "\n" ? std::string() : text;
 }
 

@@ -17,7 +17,7 @@
 namespace slipway::mig {
 
 /// Properties of the terminal.
-struct Look {
+struct TerminalStyle {
   bool utf8 = false;  ///< box-drawing characters; else only ASCII
   bool colour = false;
 };
@@ -25,7 +25,7 @@ struct Look {
 enum class Tone { plain, heading, faint, attention };
 
 /// Returns the text in the colour of the tone.
-std::string painted(const Look& look, Tone tone, const std::string& text);
+std::string painted(const TerminalStyle& style, Tone tone, const std::string& text);
 
 /// A line of text that can be filled at any column.
 class TextLine {
@@ -34,7 +34,7 @@ class TextLine {
   /// A sign may be a UTF-8 character. @param end  the column behind the last one
   void fill(std::size_t column, std::size_t end, std::string_view sign);
   /// Returns the text without trailing blanks.
-  std::string text(const Look& look) const;
+  std::string text(const TerminalStyle& style) const;
 
  private:
   struct Place {
@@ -53,7 +53,7 @@ class Rows {
   /// Columns at the left, for a word that names the line.
   static constexpr std::size_t kGutter = 9;
 
-  Rows(std::vector<Block> blocks, unsigned slices, const Look& look);
+  Rows(std::vector<Block> blocks, unsigned slices, const TerminalStyle& style);
 
   /// Returns the numbers of the memory slices.
   std::string scale() const;
@@ -82,7 +82,7 @@ class Rows {
   std::vector<Block> blocks_;
   unsigned slices_;
   std::size_t unit_;  ///< columns of a memory slice
-  Look look_;
+  TerminalStyle style_;
 };
 
 }  // namespace slipway::mig

@@ -10,7 +10,7 @@
 
 #include <slipway/text.hpp>
 
-#include "mig/layout/room.hpp"
+#include "mig/layout/gpu_space.hpp"
 
 namespace slipway::mig {
 namespace {
@@ -153,7 +153,7 @@ class Options {
   }
 
   std::optional<Instances> placed(const Option& option) const {
-    Room room(gpu_);
+    GpuSpace room(gpu_);
     for (const GpuInstance& instance : option.kept) room.take({gpu_.find(instance.profile_id), instance.start});
     std::vector<const InstanceProfile*> profiles;
     for (const auto& [profile, compute] : option.fresh) profiles.push_back(profile);
@@ -227,7 +227,7 @@ Result<Instances> arrange(const Gpu& gpu, const Counts& wanted, const std::strin
   return does_not_fit(gpu, wanted, where);
 }
 
-unsigned capacity(const Gpu& gpu, const InstanceProfile& profile) { return Room(gpu).more_of(profile); }
+unsigned capacity(const Gpu& gpu, const InstanceProfile& profile) { return GpuSpace(gpu).more_of(profile); }
 
 Difference difference(const Instances& from, const Instances& to) {
   return {.destroyed = lacking(from, to), .created = lacking(to, from)};

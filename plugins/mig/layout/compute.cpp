@@ -3,7 +3,7 @@
 #include <array>
 #include <functional>
 
-#include "mig/layout/room.hpp"
+#include "mig/layout/gpu_space.hpp"
 
 namespace slipway::mig {
 namespace {

@@ -20,7 +20,7 @@ struct Intent {
   Layout wanted;
   Target target;
 
-  bool holds() const { return is_so(gpu, target); }
+  bool holds() const { return matches_target(gpu, target); }
   /// Returns "MIG disabled -> 7 x 1g.10gb".
   std::string change_text() const;
   /// Returns "keeps 3g.40gb at 0; destroys 2g.20gb at 4"; empty: there are no instances to keep or destroy.

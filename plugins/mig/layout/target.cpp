@@ -46,7 +46,7 @@ Target present(const Gpu& gpu) {
           .where = {}};
 }
 
-bool is_so(const Gpu& gpu, const Target& target) {
+bool matches_target(const Gpu& gpu, const Target& target) {
   if (gpu.enabled != target.enabled || gpu.pending != target.enabled) return false;
   if (!target.enabled) return true;
   // A GPU instance that is not a device takes room that the config does not give it.

@@ -29,6 +29,6 @@ Result<Target> target_from_json(const Json& value);
 Target present(const Gpu& gpu);
 
 /// True when mode and devices are equal, at any places.
-bool is_so(const Gpu& gpu, const Target& target);
+bool matches_target(const Gpu& gpu, const Target& target);
 
 }  // namespace slipway::mig

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include <slipway/process/hear.hpp>
+#include <slipway/process/child_process.hpp>
 #include <slipway/text.hpp>
 
 #include "nvidia/config/config_map.hpp"
@@ -116,12 +116,12 @@ Status Hooks::run(const std::string& name, const std::map<std::string, std::stri
     ChildProgram program{.argv = words_of(hook), .environment = {}};
     for (const auto& [key, value] : all) program.environment.push_back(key + "=" + value);
     io.log("hook " + name + ": " + hook.command);
-    const auto heard = hear_program(std::move(program), {});
-    if (!heard) return failed(name, hook, heard.error().what, {});
-    log_lines(heard->output, io);
-    log_lines(heard->errors, io);
-    if (exit_status_of(heard->status) != 0)
-      return failed(name, hook, ending_of(heard->status), heard->output + heard->errors);
+    const auto result = run_child(std::move(program), {});
+    if (!result) return failed(name, hook, result.error().what, {});
+    log_lines(result->output, io);
+    log_lines(result->errors, io);
+    if (exit_status_of(result->status) != 0)
+      return failed(name, hook, ending_of(result->status), result->output + result->errors);
   }
   return {};
 }

@@ -52,7 +52,7 @@ std::vector<DrawnHolder> holders_of(const Gpu& gpu, std::size_t questions, Holde
 
 /// Handles all GPUs at once, so that the open files of all processes are read once.
 Result<std::vector<GpuInUse>> in_use_of(nvidia::nvml::Nvml& nvml, const Host& host, std::vector<Gpu> gpus,
-                                        const nvidia::drain::Given& given) {
+                                        const nvidia::drain::PodHolders& given) {
   std::vector<std::vector<Target>> questions;
   std::vector<Changing> changing;
   for (const Gpu& gpu : gpus) questions.push_back(gpu.lost ? std::vector<Target>() : questions_about(gpu));
@@ -118,7 +118,7 @@ Result<int> run_show(const CommandWords& words, const Host& host, ToolIo& io) {
   name_lost_gpus(host, gpus);
   for (const unsigned number : chosen)
     if (std::ranges::count(gpus, number, &Gpu::index) == 0) return no_such_gpu(number, gpus.size());
-  nvidia::drain::Given given = ask_kubelet(host, kubelet_socket_of(words));
+  nvidia::drain::PodHolders given = ask_kubelet(host, kubelet_socket_of(words));
   if (!given.problem.empty()) io.warn(given.problem);
   given.problem.clear();
   if (!chosen.empty()) std::erase_if(gpus, [&](const Gpu& gpu) { return !chosen.contains(gpu.index); });

@@ -9,7 +9,7 @@
 namespace slipway::nvidia::config {
 namespace {
 
-struct Home {
+struct KeyPlace {
   std::string_view key;
   std::string_view place;
 };
@@ -17,7 +17,7 @@ struct Home {
 constexpr std::string_view kEntry = "an entry of sharing.timeSlicing.resources";
 
 /// The right places for keys that users often misplace. Without keys that have two places.
-constexpr Home kHomes[] = {
+constexpr KeyPlace kKeyPlaces[] = {
     {"timeSlicing", "sharing"},
     {"mps", "sharing"},
     {"renameByDefault", "sharing.timeSlicing"},
@@ -63,8 +63,9 @@ bool is_one_of(const std::string& name, const std::vector<std::string>& known) {
 std::string place_hint(const std::string& name, const Node& value) {
   if (same_key(name, "config") && value.at("map").is_map())
     return ": these are values of NVIDIA's Helm chart, and the config is what stands in one entry of config.map";
-  const auto* const home = std::ranges::find_if(kHomes, [&](const Home& each) { return same_key(each.key, name); });
-  return home == std::end(kHomes) ? "" : ": it belongs below " + std::string(home->place);
+  const auto* const home =
+      std::ranges::find_if(kKeyPlaces, [&](const KeyPlace& each) { return same_key(each.key, name); });
+  return home == std::end(kKeyPlaces) ? "" : ": it belongs below " + std::string(home->place);
 }
 
 Status check_spellings(const Node& map, std::vector<std::string>& warnings) {

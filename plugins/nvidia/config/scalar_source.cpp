@@ -12,9 +12,9 @@ namespace {
 constexpr auto kNone = std::string_view::npos;
 
 /// Reads a scalar as YAML does, and records the origin of each byte.
-class Follower {
+class ScalarReader {
  public:
-  explicit Follower(std::string_view file, std::size_t at) : file_(file), at_(at) {}
+  explicit ScalarReader(std::string_view file, std::size_t at) : file_(file), at_(at) {}
 
   void run() {
     if (at_ >= file_.size()) return;
@@ -156,7 +156,7 @@ Lines lines_in(std::string_view text) { return std::make_shared<const std::vecto
 
 ScalarSource::ScalarSource(std::string_view file, Lines lines, TextPlace begin, std::string_view text)
     : begin_(begin), file_lines_(std::move(lines)), text_lines_(line_starts(text)) {
-  Follower follower(file, std::min(offset_of(*file_lines_, begin), file.size()));
+  ScalarReader follower(file, std::min(offset_of(*file_lines_, begin), file.size()));
   follower.run();
   // The number of final line breaks in a block does not matter here.
   if (without_last_breaks(follower.text) == without_last_breaks(text)) offsets_ = std::move(follower.offsets);

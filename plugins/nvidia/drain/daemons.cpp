@@ -50,7 +50,7 @@ bool is_trusted_user(const Host& host, unsigned pid) {
   return folder && folder->type == FileInfo::Type::directory && folder->uid == *user;
 }
 
-bool is_one_file(const FileHere& one, const std::optional<FileHere>& other) {
+bool is_one_file(const LocalFile& one, const std::optional<LocalFile>& other) {
   return other && one.file_system == other->file_system && one.inode == other->inode;
 }
 

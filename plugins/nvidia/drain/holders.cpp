@@ -31,7 +31,7 @@ struct Nodes {
 };
 
 /// NVML's answers about one affected GPU.
-struct Told {
+struct NvmlAnswer {
   std::vector<std::pair<unsigned, std::string>> processes;  ///< with the part that they use
   std::optional<unsigned> minor;
   std::vector<DeviceName> names;  ///< names under which kubelet may know it
@@ -115,25 +115,25 @@ std::string use_of(const nvml::Process& process, const Affected& affected) {
   return affected.whole || may_be_on_any ? affected.text : std::string();
 }
 
-bool takes_something(const Affected& affected) {
+bool affects_anything(const Affected& affected) {
   return affected.whole || std::ranges::any_of(affected.parts, &Part::affected);
 }
 
-bool is_concerned(const Affected& affected) { return takes_something(affected) || affected.instances_change; }
+bool is_concerned(const Affected& affected) { return affects_anything(affected) || affected.instances_change; }
 
-Told ask(nvml::Nvml& nvml, const Affected& affected, const Given& given) {
-  Told told;
-  if (!is_concerned(affected)) return told;
+NvmlAnswer ask(nvml::Nvml& nvml, const Affected& affected, const PodHolders& given) {
+  NvmlAnswer answer;
+  if (!is_concerned(affected)) return answer;
   for (const auto kind : {nvml::ProcessKind::compute, nvml::ProcessKind::graphics, nvml::ProcessKind::mps})
     for (const nvml::Process& process : nvml::processes(nvml, affected.device, kind).value_or({}))
       if (std::string holds = use_of(process, affected); !holds.empty())
-        told.processes.emplace_back(process.pid, std::move(holds));
-  if (const auto minor = nvml::device_minor(nvml, affected.device)) told.minor = *minor;
-  if (given.holders.empty()) return told;
-  auto names = names_for_kubelet(nvml, affected, told.minor, given);
-  told.names_are_known = names.has_value();
-  if (names) told.names = *std::move(names);
-  return told;
+        answer.processes.emplace_back(process.pid, std::move(holds));
+  if (const auto minor = nvml::device_minor(nvml, affected.device)) answer.minor = *minor;
+  if (given.holders.empty()) return answer;
+  auto names = names_for_kubelet(nvml, affected, answer.minor, given);
+  answer.names_are_known = names.has_value();
+  if (names) answer.names = *std::move(names);
+  return answer;
 }
 
 class Search {
@@ -141,8 +141,8 @@ class Search {
   Search(nvml::Nvml& nvml, const Host& host, std::size_t count)
       : nvml_(nvml), host_(host), own_(host), seen_(count), found_(count) {}
 
-  void add_told(std::size_t index, const Told& told) {
-    for (const auto& [pid, holds] : told.processes) add(pid, {index, holds}, false);
+  void add_nvml_processes(std::size_t index, const NvmlAnswer& answer) {
+    for (const auto& [pid, holds] : answer.processes) add(pid, {index, holds}, false);
   }
 
   void look_at_open_files(const std::vector<Affected>& affected, const Nodes& nodes, const OpenFileLimits& limits) {
@@ -150,18 +150,18 @@ class Search {
       for (const Use& use : nodes.uses.at(node)) add(pid, use, true);
     });
     for (std::size_t i = 0; i < affected.size(); ++i)
-      if (takes_something(affected[i]))
+      if (affects_anything(affected[i]))
         for (const UnseenFiles& each : unseen) found_[i].push_back(unseen_holder(affected[i], each, limits));
   }
 
-  void add_given(std::size_t index, const Affected& affected, const Told& told, const Given& given) {
-    if (!given.problem.empty() && takes_something(affected)) found_[index].push_back(unknown_pod(affected, given));
-    if (!told.names_are_known && takes_something(affected))
+  void add_given(std::size_t index, const Affected& affected, const NvmlAnswer& answer, const PodHolders& given) {
+    if (!given.problem.empty() && affects_anything(affected)) found_[index].push_back(unknown_pod(affected, given));
+    if (!answer.names_are_known && affects_anything(affected))
       found_[index].push_back(
           unknown_pod(affected, {.holders = {},
                                  .problem = "NVML does not say which MIG devices there are",
                                  .next = "look at the GPU with `nvidia-smi -L`, reset it or reboot"}));
-    for (const DeviceName& name : told.names)
+    for (const DeviceName& name : answer.names)
       if (const auto holders = given.holders.find(name.name); holders != given.holders.end())
         for (const nvidia::kubelet::GpuPod& each : holders->second) add_pod(found_[index], each, name.holds);
   }
@@ -204,21 +204,21 @@ class Search {
 }  // namespace
 
 std::vector<std::vector<DeviceHolder>> find_holders(nvml::Nvml& nvml, const Host& host,
-                                                    const std::vector<Affected>& affected, const Given& given,
+                                                    const std::vector<Affected>& affected, const PodHolders& given,
                                                     const OpenFileLimits& limits) {
-  std::vector<Told> told(affected.size());
+  std::vector<NvmlAnswer> answers(affected.size());
   nvml::in_parallel(nvml, affected.size(),
-                    [&](nvml::Nvml& own, std::size_t i) { told[i] = ask(own, affected[i], given); });
+                    [&](nvml::Nvml& own, std::size_t i) { answers[i] = ask(own, affected[i], given); });
   Search search(nvml, host, affected.size());
   NodesOf nodes(host);
   for (std::size_t i = 0; i < affected.size(); ++i) {
-    search.add_told(i, told[i]);
-    if (told[i].minor) nodes.add(affected[i], i, *told[i].minor);
+    search.add_nvml_processes(i, answers[i]);
+    if (answers[i].minor) nodes.add(affected[i], i, *answers[i].minor);
   }
   search.look_at_open_files(affected, nodes.all(), limits);
   for (std::size_t i = 0; i < affected.size(); ++i)
     if (!affected[i].with_daemons) search.forget_daemons(i);
-  for (std::size_t i = 0; i < affected.size(); ++i) search.add_given(i, affected[i], told[i], given);
+  for (std::size_t i = 0; i < affected.size(); ++i) search.add_given(i, affected[i], answers[i], given);
   return search.found();
 }
 

@@ -54,7 +54,7 @@ struct DeviceHolder {
 };
 
 /// kubelet's allocations.
-struct Given {
+struct PodHolders {
   nvidia::kubelet::GpuPods holders;
   std::string problem = {};  ///< why kubelet does not answer; empty: it does, or there is none
   std::string next = {};     ///< how to make it answer
@@ -67,7 +67,7 @@ bool is_daemon(const Host& host, const Process& process);
 /// process there. NVML is asked about all of them at once, and open files are looked at once. Where there are more of
 /// them than the limits, whoever has the others may hold each of the affected: `unseen`.
 std::vector<std::vector<DeviceHolder>> find_holders(nvml::Nvml& nvml, const Host& host,
-                                                    const std::vector<Affected>& affected, const Given& given = {},
+                                                    const std::vector<Affected>& affected, const PodHolders& given = {},
                                                     const OpenFileLimits& limits = {});
 
 /// "python3 (pid 20417, pod team-a/train-0) on 1g.10gb at 4",

@@ -42,10 +42,10 @@ std::string_view last_part(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-class Look {
+class OpenFileSearch {
  public:
-  Look(const Host& host, const DeviceNodes& nodes, const OpenFileLimits& limits,
-       const std::function<void(unsigned, const std::string&)>& found)
+  OpenFileSearch(const Host& host, const DeviceNodes& nodes, const OpenFileLimits& limits,
+                 const std::function<void(unsigned, const std::string&)>& found)
       : host_(host), nodes_(nodes), limits_(limits), found_(found) {}
 
   void at(unsigned pid) {
@@ -107,10 +107,10 @@ std::vector<UnseenFiles> look_for_open(const Host& host, const DeviceNodes& node
   if (host.borrows_root() && host.kernel_folder() == "/") return {};
   const auto names = nodes.empty() ? Result<std::vector<std::string>>(std::vector<std::string>()) : host.list("/proc");
   if (!names) return {};
-  Look look(host, nodes, limits, found);
+  OpenFileSearch search(host, nodes, limits, found);
   for (const std::string& name : *names)
-    if (const auto pid = pid_of(name)) look.at(*pid);
-  return look.unseen();
+    if (const auto pid = pid_of(name)) search.at(*pid);
+  return search.unseen();
 }
 
 }  // namespace slipway::nvidia::drain

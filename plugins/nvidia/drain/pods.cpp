@@ -17,7 +17,7 @@ constexpr std::size_t kLongestObjectName = 253;  // in Kubernetes
 
 bool goes(const Affected& affected, const Part& part) { return affected.whole || part.affected; }
 
-bool has_mig_devices(const Given& given) {
+bool has_mig_devices(const PodHolders& given) {
   const auto first = given.holders.lower_bound("MIG-");
   return first != given.holders.end() && first->first.starts_with("MIG-");
 }
@@ -42,7 +42,7 @@ bool add_mig_devices(nvml::Nvml& nvml, const Affected& affected, std::vector<Dev
 }  // namespace
 
 std::optional<std::vector<DeviceName>> names_for_kubelet(nvml::Nvml& nvml, const Affected& affected,
-                                                         std::optional<unsigned> minor, const Given& given) {
+                                                         std::optional<unsigned> minor, const PodHolders& given) {
   std::vector<DeviceName> names;
   const std::string uuid = nvml::device_uuid(nvml, affected.device).value_or("");
   names.push_back({uuid, affected.text});
@@ -78,7 +78,7 @@ void add_pod(std::vector<DeviceHolder>& holders, const nvidia::kubelet::GpuPod& 
   holders.push_back(std::move(holder));
 }
 
-DeviceHolder unknown_pod(const Affected& affected, const Given& given) {
+DeviceHolder unknown_pod(const Affected& affected, const PodHolders& given) {
   return {.process = {},
           .holds = affected.text,
           .kind = DeviceHolder::Kind::unknown,

@@ -20,12 +20,12 @@ struct DeviceName {
 /// Returns names for the GPU and the removed parts. Asks NVML for MIG devices only if kubelet has allocated any. Empty:
 /// NVML does not list the MIG devices.
 std::optional<std::vector<DeviceName>> names_for_kubelet(nvml::Nvml& nvml, const Affected& affected,
-                                                         std::optional<unsigned> minor, const Given& given);
+                                                         std::optional<unsigned> minor, const PodHolders& given);
 
 /// Adds the pod, unless a process of that container with the same part is in the list.
 void add_pod(std::vector<DeviceHolder>& holders, const nvidia::kubelet::GpuPod& pod, const std::string& holds);
 
 /// Returns the holder that stands for unknown pods, if kubelet does not answer.
-DeviceHolder unknown_pod(const Affected& affected, const Given& given);
+DeviceHolder unknown_pod(const Affected& affected, const PodHolders& given);
 
 }  // namespace slipway::nvidia::drain

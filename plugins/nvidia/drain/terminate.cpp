@@ -63,7 +63,7 @@ std::string open_target(const DeviceHolder& holder, const OwnProcesses& own, Dri
   Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0)));
   if (!pidfd && errno == ESRCH && holder.process.start != 0) return {};
   if (!pidfd && errno != ESRCH) return std::string("it cannot be opened: ") + std::strerror(errno);
-  const auto here = pidfd ? stat_here(pid) : std::nullopt;
+  const auto here = pidfd ? local_stat(pid) : std::nullopt;
   if (!here || holder.process.start == 0) return "it is not a process that slipway can see on this machine";
   if (here->start != holder.process.start) return {};  // another process has its pid now
   if (!users.contains(holder))
@@ -103,7 +103,7 @@ std::vector<Remaining> terminate(const Host& host, const std::vector<DeviceHolde
   for (const Target& each : targets) (void)send(each, SIGKILL);
   wait_for(targets, Clock::now() + kKillLimit);
   for (const Target& each : targets) {
-    const bool in_kernel = stat_here(each.holder.process.pid).value_or(ProcessStat()).state == 'D';
+    const bool in_kernel = local_stat(each.holder.process.pid).value_or(ProcessStat()).state == 'D';
     remaining.push_back({each.holder, in_kernel ? "it cannot be killed: it waits in the kernel (state D)"
                                                 : "it has not ended though it was killed"});
   }

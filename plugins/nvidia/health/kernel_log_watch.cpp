@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kLog = "/dev/kmsg";
 constexpr int kMostRecords = 256;
 constexpr std::size_t kLongestRecord = 8192;  // limit of the kernel: CONSOLE_EXT_LOG_MAX
-constexpr std::size_t kMostTold = 1024;
+constexpr std::size_t kMostReported = 1024;
 constexpr std::chrono::seconds kSameXid{60};
 
 }  // namespace
@@ -74,14 +74,16 @@ void KernelLogWatch::take(std::string_view record, std::vector<Xid>& xids) {
 }
 
 bool XidMerger::is_new(From from, const std::string& gpu, unsigned number, Moment now) {
-  while (!told_.empty() && (now - told_.front().time > kSameXid || told_.size() > kMostTold)) told_.pop_front();
-  const auto same = std::ranges::find_if(
-      told_, [&](const Told& each) { return each.from != from && each.gpu == gpu && each.number == number; });
-  if (same != told_.end()) {
-    told_.erase(same);
+  while (!reported_.empty() && (now - reported_.front().time > kSameXid || reported_.size() > kMostReported))
+    reported_.pop_front();
+  const auto same = std::ranges::find_if(reported_, [&](const ReportedXid& each) {
+    return each.from != from && each.gpu == gpu && each.number == number;
+  });
+  if (same != reported_.end()) {
+    reported_.erase(same);
     return false;
   }
-  told_.push_back({from, gpu, number, now});
+  reported_.push_back({from, gpu, number, now});
   return true;
 }
 

@@ -56,13 +56,13 @@ class XidMerger {
   bool is_new(From from, const std::string& gpu, unsigned number, Moment now);
 
  private:
-  struct Told {
+  struct ReportedXid {
     From from;
     std::string gpu;
     unsigned number;
     Moment time;
   };
-  std::deque<Told> told_;  ///< XIDs that the other source has not reported yet
+  std::deque<ReportedXid> reported_;  ///< XIDs that the other source has not reported yet
 };
 
 }  // namespace slipway::nvidia::health

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "nvidia/health/shared.hpp"
+#include "nvidia/health/shared_health.hpp"
 
 namespace slipway::nvidia::health {
 

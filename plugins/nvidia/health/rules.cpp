@@ -38,7 +38,7 @@ std::string_view to_string(DeviceEffect effect) {
   switch (effect) {
     case DeviceEffect::none:
       return "none";
-    case DeviceEffect::quiet:
+    case DeviceEffect::until_quiet:
       return "quiet";
     case DeviceEffect::reset:
       break;
@@ -89,7 +89,7 @@ XidRule Rules::judged(unsigned number, std::string_view text) const {
 
 DeviceEffect Rules::effect(unsigned number) const {
   const XidRule rule = xid(number);
-  const DeviceEffect by_severity = rule.severity == Severity::fatal ? DeviceEffect::reset : DeviceEffect::quiet;
+  const DeviceEffect by_severity = rule.severity == Severity::fatal ? DeviceEffect::reset : DeviceEffect::until_quiet;
   if (rule.device && rule.device_of_site) return *rule.device;
   const bool chosen = presets_.contains(preset_);
   if (chosen && !counts(number)) return DeviceEffect::none;

@@ -34,9 +34,9 @@ std::string_view to_string(Scope scope);
 
 /// The device plugin's reaction.
 enum class DeviceEffect {
-  none,   ///< continues to offer it
-  quiet,  ///< unhealthy until no new XID came for a while
-  reset,  ///< unhealthy until a reset
+  none,         ///< continues to offer it
+  until_quiet,  ///< unhealthy until no new XID came for a while
+  reset,        ///< unhealthy until a reset
 };
 std::string_view to_string(DeviceEffect effect);
 

@@ -138,7 +138,7 @@ Status take_units(const Node& node, XidRule& rule) {
 
 Status take_device(const Node& node, XidRule& rule) {
   DeviceEffect effect{};
-  SLIPWAY_CHECK(take_word(node, {DeviceEffect::none, DeviceEffect::quiet, DeviceEffect::reset}, effect));
+  SLIPWAY_CHECK(take_word(node, {DeviceEffect::none, DeviceEffect::until_quiet, DeviceEffect::reset}, effect));
   rule.device = effect;
   return {};
 }

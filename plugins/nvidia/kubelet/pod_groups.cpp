@@ -26,7 +26,7 @@ std::string hierarchy(const Host& host) {
 }
 
 /// True for groups of logins, services and virtual machines, which may be delegated.
-bool is_of_others(std::string_view name) {
+bool is_not_for_pods(std::string_view name) {
   constexpr std::array kOthers{"user.slice", "system.slice", "machine.slice", "init.scope"};
   return std::ranges::find(kOthers, name) != kOthers.end();
 }
@@ -44,7 +44,7 @@ std::vector<std::string> kubelets_groups(const Host& host) {
   if (!info) return groups;
   for (const std::string& name : host.list(top).value_or({})) {
     const std::string path = top + "/" + name;
-    if (is_of_others(name) || !is_folder_of(host, path, info->uid)) continue;
+    if (is_not_for_pods(name) || !is_folder_of(host, path, info->uid)) continue;
     if (is_group_of_pods(name)) {
       groups.push_back(path);
       continue;

@@ -21,7 +21,7 @@ struct DeviceNumber {
   bool operator==(const DeviceNumber&) const = default;
 };
 
-struct FileHere {
+struct LocalFile {
   std::optional<DeviceNumber> character_device;  ///< empty: not a character device
   DeviceNumber file_system;
   std::uint64_t inode = 0;
@@ -30,19 +30,19 @@ struct FileHere {
 };
 
 /// Empty when there is no such process.
-std::optional<ProcessStat> stat_here(unsigned pid);
+std::optional<ProcessStat> local_stat(unsigned pid);
 
 /// True when the Host shows a process of this machine. False for a simulated machine or a recorded tree, where only the
 /// texts of the process' links are known.
 bool is_here(const Host& host, unsigned pid);
 
 /// Returns the file behind a link of a process: "fd/3", "exe". Does not wait for a file system that does not answer.
-std::optional<FileHere> file_behind(unsigned pid, const std::string& link);
+std::optional<LocalFile> file_behind(unsigned pid, const std::string& link);
 
 /// Returns the file at a path in the process' own root; links cannot lead out of it.
-std::optional<FileHere> file_in_root_of(unsigned pid, const std::string& path);
+std::optional<LocalFile> file_in_root_of(unsigned pid, const std::string& path);
 
 /// Returns the file at a path in the Host's root.
-std::optional<FileHere> file_in_root(const Host& host, const std::string& path);
+std::optional<LocalFile> file_in_root(const Host& host, const std::string& path);
 
 }  // namespace slipway::nvidia

@@ -37,7 +37,7 @@ Result<std::vector<MigDevice>> read_mig_devices(nvml::Nvml& library, nvmlDevice_
 }
 
 /// True for codes that mean that one GPU cannot be used, without effect on the others.
-bool means_lost(nvmlReturn_t code) {
+bool is_lost_code(nvmlReturn_t code) {
   switch (code) {
     case NVML_ERROR_GPU_IS_LOST:
     case NVML_ERROR_RESET_REQUIRED:
@@ -94,13 +94,13 @@ class Reader {
   template <class T>
   Result<T> need(const nvml::Answer<T>& answer, const char* doing) {
     if (answer) return *answer;
-    if (means_lost(answer.code())) lost_ = answer.code();
+    if (is_lost_code(answer.code())) lost_ = answer.code();
     return answer.error(name_ + ": " + doing);
   }
   /// Reads a value that a GPU may lack.
   template <class T>
   Result<T> want(const nvml::Answer<T>& answer, const char* doing) {
-    return means_lost(answer.code()) ? need(answer, doing) : Result<T>(answer.value_or({}));
+    return is_lost_code(answer.code()) ? need(answer, doing) : Result<T>(answer.value_or({}));
   }
 
   Status read_mig(nvml::Nvml& library, nvmlDevice_t handle) {
@@ -119,19 +119,19 @@ class Reader {
 
 /// Makes several calls together: switching threads costs more than most answers.
 Status ask(nvml::Nvml& library, Reader& reader, Status (Reader::*questions)(nvml::Nvml&)) {
-  struct Told {
+  struct Reply {
     Reader reader;
     Status status;
   };
-  const auto told = library.ask_together<Told>([reader, questions](nvml::Nvml& inside, Told& all) {
+  const auto reply = library.ask_together<Reply>([reader, questions](nvml::Nvml& inside, Reply& all) {
     all.reader = reader;
     all.status = (all.reader.*questions)(inside);
     return NVML_SUCCESS;
   });
-  if (told) reader = told->reader;
-  if (told) return told->status;
+  if (reply) reader = reply->reader;
+  if (reply) return reply->status;
   reader.hangs();
-  return told.error("read it");
+  return reply.error("read it");
 }
 
 Status read_gpu(nvml::Nvml& library, Reader& reader) {

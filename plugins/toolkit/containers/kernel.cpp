@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include <slipway/fd.hpp>
-#include <slipway/process/hear.hpp>
+#include <slipway/process/child_process.hpp>
 #include <slipway/process/proc_text.hpp>
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>

@@ -97,9 +97,9 @@ std::string mounted_version(std::string_view mounts) {
   return {};
 }
 
-class Look {
+class LossSearch {
  public:
-  Look(const RunningContainer& container, const Host& host, const ContainerKernel& kernel)
+  LossSearch(const RunningContainer& container, const Host& host, const ContainerKernel& kernel)
       : container_(container),
         host_(host),
         kernel_(kernel),
@@ -114,13 +114,13 @@ class Look {
       return std::move(losses_);
     }
     if (!driver_) {
-      const std::vector<GivenNode> nodes = nodes_of_container();
+      const std::vector<ContainerNode> nodes = nodes_of_container();
       add(LossCause::driver_gone, nodes.empty() ? container_.given.request : nodes.front().path);
       return std::move(losses_);
     }
-    std::vector<GivenNode> nodes = nodes_of_container();
-    std::stable_partition(nodes.begin(), nodes.end(), [](const GivenNode& node) { return is_gpu_node(node.path); });
-    for (const GivenNode& node : nodes) look_at(node);
+    std::vector<ContainerNode> nodes = nodes_of_container();
+    std::stable_partition(nodes.begin(), nodes.end(), [](const ContainerNode& node) { return is_gpu_node(node.path); });
+    for (const ContainerNode& node : nodes) look_at(node);
     if (nodes.empty() && place_of(kControl).kind == Place::Kind::missing) add(LossCause::node_gone, kControl);
     if (const std::string version = mounted_version(mounts_); !version.empty() && version != driver_->version)
       add(LossCause::other_driver, "libraries of " + version + ", driver " + driver_->version);
@@ -137,7 +137,7 @@ class Look {
   Place place_of(const std::string& path) const { return kernel_.place(container_.pid, mounts_, path); }
 
   /// Returns the host's node for it. A GPU's node is found by its minor, since containers may rename it.
-  std::string host_node_of(const GivenNode& node) const {
+  std::string host_node_of(const ContainerNode& node) const {
     const bool is_elsewhere = !host_.exists(kControl) && host_.exists(std::string(kDriverContainer) + kControl);
     const std::string path =
         is_gpu_node(node.path) && !node.mounted ? "/dev/nvidia" + std::to_string(node.number.minor) : node.path;
@@ -145,20 +145,20 @@ class Look {
   }
 
   /// Returns the nodes of the configuration; for a container of NVIDIA's hook, the host's nodes that it has.
-  std::vector<GivenNode> nodes_of_container() const {
+  std::vector<ContainerNode> nodes_of_container() const {
     if (!container_.given.nodes.empty() || !container_.given.legacy_hook) return container_.given.nodes;
-    std::vector<GivenNode> nodes;
+    std::vector<ContainerNode> nodes;
     const auto names = host_.list("/dev");
     if (!names) return nodes;
     for (const std::string& name : *names)
       if (const std::string path = "/dev/" + name; is_nvidia_node(path))
         if (const Place place = place_of(path); place.kind == Place::Kind::device)
           nodes.push_back({.path = path, .number = place.number, .mounted = false, .allowed = false});
-    if (std::ranges::none_of(nodes, [](const GivenNode& node) { return is_gpu_node(node.path); })) nodes.clear();
+    if (std::ranges::none_of(nodes, [](const ContainerNode& node) { return is_gpu_node(node.path); })) nodes.clear();
     return nodes;
   }
 
-  void look_at(const GivenNode& node) {
+  void look_at(const ContainerNode& node) {
     const std::string text = nvidia::cleaned(node.path, 128);
     const auto on_host = host_.info(host_node_of(node));
     const bool is_gpu = is_gpu_node(node.path);
@@ -175,7 +175,7 @@ class Look {
     look_at_rules(node, text + " (" + to_text(number) + ")", number);
   }
 
-  void look_at_rules(const GivenNode& node, const std::string& text, DeviceNumber number) {
+  void look_at_rules(const ContainerNode& node, const std::string& text, DeviceNumber number) {
     if (!rules_read_) rules_ = rules_of(group_, host_, kernel_);
     if (!rules_read_ && !scope_.empty()) permitted_ = read_scope(host_, scope_);
     rules_read_ = true;
@@ -191,7 +191,7 @@ class Look {
     add(cause_of(node, scope_refuses), text, false, device);
   }
 
-  LossCause cause_of(const GivenNode& node, bool scope_refuses) const {
+  LossCause cause_of(const ContainerNode& node, bool scope_refuses) const {
     if (node.mounted) return LossCause::only_mounted;
     if (!node.allowed) return LossCause::legacy_hook;
     return scope_refuses ? LossCause::scope_without : LossCause::rules_rewritten;
@@ -213,7 +213,7 @@ class Look {
 }  // namespace
 
 Losses losses_of(const RunningContainer& container, const Host& host, const ContainerKernel& kernel) {
-  return Look(container, host, kernel).losses();
+  return LossSearch(container, host, kernel).losses();
 }
 
 }  // namespace slipway::toolkit

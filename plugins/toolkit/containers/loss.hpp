@@ -10,7 +10,7 @@
 #include <slipway/host.hpp>
 
 #include "toolkit/containers/kernel.hpp"
-#include "toolkit/containers/running.hpp"
+#include "toolkit/containers/running_containers.hpp"
 
 namespace slipway::toolkit {
 

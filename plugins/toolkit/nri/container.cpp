@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "toolkit/nri/adjust.hpp"
+#include "toolkit/nri/adjustment.hpp"
 
 namespace slipway::nri {
 namespace {

@@ -5,7 +5,7 @@
 #include <slipway/service.hpp>
 
 #include "nvidia/kubelet/pod_resources.hpp"
-#include "toolkit/nri/adjust.hpp"
+#include "toolkit/nri/adjustment.hpp"
 #include "toolkit/nri/given_devices.hpp"
 #include "toolkit/nri/link.hpp"
 

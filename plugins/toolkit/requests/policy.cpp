@@ -24,7 +24,7 @@ std::string name_in(const std::string& device) { return device.substr(device.fin
 /// True for names of GPUs and MIG devices that device plugins use.
 bool is_uuid(std::string_view name) { return name.starts_with("GPU-") || name.starts_with("MIG-"); }
 
-bool goes_beside_gpus(std::string_view device, Way way) {
+bool is_companion_device(std::string_view device, Way way) {
   if (way == Way::mount) return device == kFirstChannel;
   const std::string_view vendor = vendor_in(device);
   return way == Way::fresh_annotation && (vendor == "nvidia.com" || vendor == kPluginVendor) &&
@@ -48,7 +48,7 @@ bool Policy::is_given(const std::string& device, Way way) {
   const std::string name = name_in(device);
   if (way == Way::fresh_annotation && is_uuid(name) && kubelets.names.contains(config_.default_kind + "=" + name))
     return true;  // under one of the device plugin's own kinds
-  return !kubelets.devices.empty() && device.find('/') != std::string::npos && goes_beside_gpus(device, way);
+  return !kubelets.devices.empty() && device.find('/') != std::string::npos && is_companion_device(device, way);
 }
 
 bool Policy::is_left_out(const std::string& device, Way way) const {

@@ -128,7 +128,7 @@ Verdict verdict_on(const Alternative& alternative, const GpuFacts& gpu) {
   return verdict;
 }
 
-std::string what_it_has(const Condition& condition, const GpuFacts& gpu) {
+std::string gpu_property_text(const Condition& condition, const GpuFacts& gpu) {
   if (condition.property == "brand") return "is of the brand " + joined(gpu.brands);
   if (condition.property == "arch") return "has the compute capability " + gpu.arch;
   if (condition.property == "driver") return "has driver " + gpu.driver;
@@ -138,7 +138,7 @@ std::string what_it_has(const Condition& condition, const GpuFacts& gpu) {
 Error not_met(const Requirement& requirement, const Condition& condition, const GpuFacts& gpu, std::size_t others) {
   return Error{ErrorCode::unsupported,
                "the container requires " + shortened(condition.text()) + " (" + requirement.variable + "), and " +
-                   gpu.name + " " + what_it_has(condition, gpu) +
+                   gpu.name + " " + gpu_property_text(condition, gpu) +
                    (others == 0 ? "" : "; none of its " + std::to_string(others) + " other alternatives holds either"),
                {},
                "update the driver, or take an older image; NVIDIA_DISABLE_REQUIRE=true for the container has it not "

@@ -65,7 +65,7 @@ Result<bool> read_untouched(const Spec& spec, const Variables& variables) {
 }
 
 /// True when a key also has the variable's setting; the core and the service read the key.
-bool is_said_by_key(const Spec& spec, const std::string& name, const std::string& value) {
+bool has_key_for_it(const Spec& spec, const std::string& name, const std::string& value) {
   if (name == "ENABLE_NRI_PLUGIN") return spec.text("mode") == "nri";
   return name == "NRI_SOCKET" && spec.text("nri_socket") == value;
 }
@@ -73,10 +73,10 @@ bool is_said_by_key(const Spec& spec, const std::string& name, const std::string
 Result<Names> check_variables(const Spec& spec, const Variables& variables) {
   Json env = variables.of_spec();
   for (const char* name : {"ENABLE_NRI_PLUGIN", "NRI_SOCKET"})
-    if (is_said_by_key(spec, name, env.value(name, ""))) env.erase(name);
+    if (has_key_for_it(spec, name, env.value(name, ""))) env.erase(name);
   SLIPWAY_CHECK(nvidia::check_process(installer_variables(), [&](const std::string& name) {
     const std::string value = variables.of_process(name);
-    return is_said_by_key(spec, name, value) ? std::string() : value;
+    return has_key_for_it(spec, name, value) ? std::string() : value;
   }));
   return nvidia::check_switches(installer_variables(), env, "nvidia-ctk-installer", "spec.components.runtime.env");
 }

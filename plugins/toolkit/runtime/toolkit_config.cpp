@@ -112,9 +112,10 @@ std::string plain(const Json& value) {
 }
 
 /// Adds the values of the spec or a variable to the file's tables.
-class Taker {
+class SettingsWriter {
  public:
-  Taker(const Spec& spec, const Variables& variables, bool nri) : spec_(spec), variables_(variables), nri_(nri) {}
+  SettingsWriter(const Spec& spec, const Variables& variables, bool nri)
+      : spec_(spec), variables_(variables), nri_(nri) {}
 
   Status flags() {
     for (const FlagKey& one : flag_keys()) {
@@ -244,7 +245,7 @@ void warn_of(const Json& table, const std::string& before, const Reader& reader,
 std::span<const Switch> toolkit_config_keys() { return kKeys; }
 
 Result<ToolkitConfig> read_toolkit_config(const Spec& spec, const Variables& variables, bool nri) {
-  Taker taker(spec, variables, nri);
+  SettingsWriter taker(spec, variables, nri);
   SLIPWAY_CHECK(taker.flags());
   SLIPWAY_CHECK(taker.text("log_level", {"nvidia-container-runtime", "log-level"}, "NVIDIA_CONTAINER_RUNTIME_LOG_LEVEL",
                            {"debug", "info", "warning", "error"}));

@@ -62,14 +62,14 @@ Removals removals_by_ctr(const Client& client, const Place& place) {
 }
 
 /// Sets no CPU shares, because some machines lack the CPU controller.
-Engine engine_of(const std::string& name, const Client& client, const Gift& gift, const Wanted& wanted) {
-  Engine engine{.name = name, .given = gift.shown, .place = {client.engine, wanted.number}};
+Engine engine_of(const std::string& name, const Client& client, const GpuAccess& access, const Wanted& wanted) {
+  Engine engine{.name = name, .given = access.shown, .place = {client.engine, wanted.number}};
   engine.start = by_ctr(client, {"run", "--rm", "--cpu-shares", "0"});
-  engine.start.insert(engine.start.end(), gift.options.begin(), gift.options.end());
+  engine.start.insert(engine.start.end(), access.options.begin(), access.options.end());
   engine.start.insert(engine.start.end(), {"--rootfs", engine.place.root(), engine.place.name(), "/probe"});
   engine.removals = removals_by_ctr(client, engine.place);
   engine.by_hand = joined(program_of(client), " ") + " --address " + client.socket + " run --rm " +
-                   joined(gift.options, " ") + " IMAGE NAME ls /dev";
+                   joined(access.options, " ") + " IMAGE NAME ls /dev";
   engine.unit = client.unit;
   return engine;
 }

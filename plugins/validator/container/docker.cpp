@@ -76,11 +76,11 @@ std::string gpu_runtime(const Json& info) {
 }
 
 /// Returns how this Docker gives GPUs.
-std::optional<Gift> gift_of(const Json& info, const std::string& device) {
-  if (gives_by_cdi(info) && !device.empty()) return Gift{device, {"--device", device}};
+std::optional<GpuAccess> access_of(const Json& info, const std::string& device) {
+  if (gives_by_cdi(info) && !device.empty()) return GpuAccess{device, {"--device", device}};
   const std::string runtime = gpu_runtime(info);
   if (runtime.empty()) return std::nullopt;
-  return Gift{"the runtime " + runtime, {"--runtime", runtime, "--env", kAllGpus}};
+  return GpuAccess{"the runtime " + runtime, {"--runtime", runtime, "--env", kAllGpus}};
 }
 
 Words by_client(const std::string& docker, Words words) {
@@ -93,17 +93,18 @@ Removals removals_by_docker(const std::string& docker, const Place& place) {
           .afterwards = {by_client(docker, {"image", "rm", "--force", place.name()})}};
 }
 
-Engine engine_of_docker(const std::string& docker, const std::string& tar, const Gift& gift, const Wanted& wanted) {
-  Engine engine{.name = "Docker", .given = gift.shown, .place = {kDocker, wanted.number}};
+Engine engine_of_docker(const std::string& docker, const std::string& tar, const GpuAccess& access,
+                        const Wanted& wanted) {
+  Engine engine{.name = "Docker", .given = access.shown, .place = {kDocker, wanted.number}};
   const Place& place = engine.place;
   engine.before = {{tar, "-cf", place.archive(), "-C", place.root(), "."},
                    by_client(docker, {"import", place.archive(), place.name()})};
   engine.start = by_client(docker, {"run", "--rm", "--name", place.name(), "--network=none", "--pull=never",
                                     "--log-driver=none", "--security-opt", "label=disable"});
-  engine.start.insert(engine.start.end(), gift.options.begin(), gift.options.end());
+  engine.start.insert(engine.start.end(), access.options.begin(), access.options.end());
   engine.start.insert(engine.start.end(), {place.name(), "/probe"});
   engine.removals = removals_by_docker(docker, place);
-  engine.by_hand = "docker run --rm " + joined(gift.options, " ") + " IMAGE ls /dev";
+  engine.by_hand = "docker run --rm " + joined(access.options, " ") + " IMAGE ls /dev";
   engine.unit = "docker";
   return engine;
 }
@@ -134,15 +135,15 @@ Offer ask_docker(const Runner& runner, const Wanted& wanted) {
   if (!info.is_object()) return {{}, std::string("Docker does not answer `docker ") + kHostOption + " info`"};
   const std::string version = member(info, "ServerVersion");
   if (std::string refused = why_not_version(version); !refused.empty()) return {{}, std::move(refused)};
-  const auto gift = gift_of(info, wanted.device);
-  if (!gift)
+  const auto access = access_of(info, wanted.device);
+  if (!access)
     return {{},
             "Docker " + version + " has CDI switched off or does not know it, and neither slipway-runtime nor " +
                 "nvidia-container-runtime is registered with it"};
-  const bool by_variable = gift->shown != wanted.device;
+  const bool by_variable = access->shown != wanted.device;
   if (const std::string refused = why_no_variable(host); by_variable && !refused.empty())
-    return {{}, "Docker gives GPUs by " + gift->shown + ", and " + refused};
-  return {engine_of_docker(docker, tar, *gift, wanted), {}};
+    return {{}, "Docker gives GPUs by " + access->shown + ", and " + refused};
+  return {engine_of_docker(docker, tar, *access, wanted), {}};
 }
 
 std::optional<Removals> removals_of_docker(const Host& host, const Place& place) {

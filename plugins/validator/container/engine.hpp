@@ -62,7 +62,7 @@ struct Program {
 Program find_program(const Host& host, std::span<const char* const> paths);
 
 /// The way in which a container gets the GPUs.
-struct Gift {
+struct GpuAccess {
   std::string shown;  ///< "nvidia.com/gpu=all", "the runtime nvidia"
   Words options;      ///< options of the engine's client
 };

@@ -14,7 +14,7 @@ constexpr std::size_t kMostAbandoned = 4;  // in one verify
 
 /// Recognizes "not found" errors: podman and Docker: "no such container: NAME", "No such image: NAME:latest"; ctr: "…:
 /// not found".
-bool says_that_there_is_none(const ProcessOutput& done) {
+bool means_no_container(const ProcessOutput& done) {
   std::string text = done.errors + "\n" + done.output;
   std::ranges::transform(text, text.begin(), [](unsigned char letter) { return std::tolower(letter); });
   return text.find("no such container") != std::string::npos || text.find("no such image") != std::string::npos ||
@@ -26,7 +26,7 @@ bool run_removals(const Runner& runner, const std::vector<Words>& removals) {
   bool gone = true;
   for (const Words& removal : removals) {
     const auto done = runner.run(removal, kRemovalLimit);
-    gone = done && (done->exit_status == 0 || says_that_there_is_none(*done)) && gone;
+    gone = done && (done->exit_status == 0 || means_no_container(*done)) && gone;
   }
   return gone;
 }

@@ -16,7 +16,7 @@ constexpr std::size_t kManyOfAFolder = 4;
 std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
 /// In other folders programs write to files all the time.
-bool is_quiet(const std::string& folder) { return folder.starts_with("/usr/") || folder.starts_with("/lib"); }
+bool is_system_folder(const std::string& folder) { return folder.starts_with("/usr/") || folder.starts_with("/lib"); }
 
 }  // namespace
 
@@ -27,7 +27,7 @@ std::vector<std::string> by_folder(const std::vector<std::string>& paths) {
   std::set<std::string> taken;
   for (const std::string& path : paths) {
     const std::string folder = folder_of(path);
-    const bool whole = is_quiet(folder) && of_folder[folder].size() >= kManyOfAFolder;
+    const bool whole = is_system_folder(folder) && of_folder[folder].size() >= kManyOfAFolder;
     const std::string& watched = whole ? folder : path;
     if (taken.insert(watched).second) all.push_back(watched);
   }

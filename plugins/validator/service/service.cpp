@@ -16,9 +16,9 @@
 
 #include "base/http/basic_auth.hpp"
 #include "base/http/http_listener.hpp"
-#include "nvidia/config/choose.hpp"
-#include "nvidia/config/shared.hpp"
-#include "nvidia/config/watch.hpp"
+#include "nvidia/config/config_choice.hpp"
+#include "nvidia/config/config_watch.hpp"
+#include "nvidia/config/shared_settings.hpp"
 #include "validator/cuda_check.hpp"
 #include "validator/driver_look.hpp"
 #include "validator/service/events.hpp"

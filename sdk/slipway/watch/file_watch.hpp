@@ -54,12 +54,12 @@ class FileWatch {
  private:
   class Walk;
   /// The identity of a file: another file under the same name differs.
-  struct Seen {
+  struct FileIdentity {
     dev_t device = 0;
     ino_t inode = 0;
     mode_t mode = 0;
     std::int64_t changed_ns = 0;  ///< ctime: inode numbers are reused
-    bool operator==(const Seen&) const = default;
+    bool operator==(const FileIdentity&) const = default;
   };
   struct Watched {
     std::uint32_t mask = 0;
@@ -77,8 +77,8 @@ class FileWatch {
   RootDir root_;
   Fd events_;
   std::vector<std::string> paths_;
-  std::map<int, Watched> watched_;         ///< by inotify's watch number
-  std::vector<std::optional<Seen>> seen_;  ///< for each path; empty: it does not exist
+  std::map<int, Watched> watched_;                 ///< by inotify's watch number
+  std::vector<std::optional<FileIdentity>> seen_;  ///< for each path; empty: it does not exist
   std::string problem_;
 };
 

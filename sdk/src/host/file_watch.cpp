@@ -54,7 +54,7 @@ class FileWatch::Walk {
   Walk(const RootDir& root, int events) : root_(root), events_(events) {}
 
   /// @return the file at the end of the path; empty when it does not exist
-  std::optional<Seen> go(const std::string& path) {
+  std::optional<FileIdentity> go(const std::string& path) {
     path_ = &path;
     stack_.clear();
     std::vector<std::string> pending;
@@ -110,14 +110,14 @@ class FileWatch::Walk {
     if (Watched* const watched = watch(folder(), kNames)) (is_last ? watched->ends : watched->steps).insert(name);
   }
 
-  std::optional<Seen> end_at(int fd, const struct stat& status) {
+  std::optional<FileIdentity> end_at(int fd, const struct stat& status) {
     const bool has_content = S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
     const std::uint32_t mask = IN_ATTRIB | IN_CLOSE_WRITE | (S_ISDIR(status.st_mode) ? kNames : 0);
     if (Watched* const watched = has_content ? watch(fd, mask) : nullptr) watched->is_end = true;
     // A folder's times are those of its entries, which are reported separately.
     const std::int64_t changed =
         S_ISDIR(status.st_mode) ? 0 : status.st_ctim.tv_sec * kNanoseconds + status.st_ctim.tv_nsec;
-    return Seen{status.st_dev, status.st_ino, status.st_mode, changed};
+    return FileIdentity{status.st_dev, status.st_ino, status.st_mode, changed};
   }
 
   const RootDir& root_;
@@ -191,7 +191,7 @@ FileWatch::News FileWatch::news_of(int number, std::uint32_t mask, std::string_v
 /// Watches the present way to each path. @return true when a path leads to another file than before
 bool FileWatch::walk() {
   Walk walk(root_, events_.get());
-  std::vector<std::optional<Seen>> seen;
+  std::vector<std::optional<FileIdentity>> seen;
   seen.reserve(paths_.size());
   for (const std::string& path : paths_) seen.push_back(walk.go(path));
   problem_ = walk.problem();

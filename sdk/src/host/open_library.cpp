@@ -15,7 +15,7 @@ Result<void*> open_library(const std::string& path, int flags) {
     std::error_code problem;
     const std::string absolute = std::filesystem::absolute(path, problem).string();
     SLIPWAY_TRY(machine, RootDir::open("/"));
-    SLIPWAY_TRY(is_there, is_there_and_ours(machine, absolute));
+    SLIPWAY_TRY(is_there, exists_and_is_trusted(machine, absolute));
     // A missing file in a folder like /tmp, or one without a name, as behind /proc/self/fd, could be any user's later.
     if (!is_there)
       return Error{

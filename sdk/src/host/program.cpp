@@ -50,9 +50,10 @@ Result<std::string> find_program(const RootDir& root, const std::string& name) {
 Result<ProcessOutput> run_program(const RootDir& root, const std::vector<std::string>& argv, milliseconds limit) {
   SLIPWAY_TRY(path, find_program(root, argv.empty() ? std::string() : argv.front()));
   SLIPWAY_TRY(child, start_child(root, path, argv));
-  Heard heard = hear(std::move(child), {.limit = limit.count() > 0 ? limit : kForever, .grace = kGrace});
-  ProcessOutput seen{exit_status_of(heard.status), std::move(heard.output), std::move(heard.errors), heard.truncated};
-  if (heard.end == Heard::End::by_itself) return seen;
+  ChildResult result = await_child(std::move(child), {.limit = limit.count() > 0 ? limit : kForever, .grace = kGrace});
+  ProcessOutput seen{exit_status_of(result.status), std::move(result.output), std::move(result.errors),
+                     result.truncated};
+  if (result.end == ChildResult::End::by_itself) return seen;
   return ran_too_long(argv.front(), limit, std::move(seen));
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <slipway/host.hpp>
-#include <slipway/process/hear.hpp>
+#include <slipway/process/child_process.hpp>
 #include <slipway/result.hpp>
 #include <slipway/root_dir.hpp>
 

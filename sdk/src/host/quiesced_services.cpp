@@ -23,7 +23,7 @@ constexpr std::string_view kEnding = ".sock";
 constexpr std::size_t kMostServices = 256;
 constexpr std::size_t kLongestAnswer = 65536;
 
-struct Asked {
+struct QuiesceRequest {
   std::string service;
   Fd fd;
   std::string answer;
@@ -37,8 +37,8 @@ Error not_quiet(const std::string& service, const std::string& why) {
                .next = "look at `systemctl status slipway-" + service + "`, then run the same command again"};
 }
 
-Result<std::vector<Asked>> ask_all(const Host& host) {
-  std::vector<Asked> asked;
+Result<std::vector<QuiesceRequest>> ask_all(const Host& host) {
+  std::vector<QuiesceRequest> asked;
   const auto names = host.list(kControlFolder);
   if (!names && names.error().code == ErrorCode::not_found) return asked;
   if (!names) return names.error();
@@ -56,7 +56,7 @@ Result<std::vector<Asked>> ask_all(const Host& host) {
 }
 
 /// Reads the available part of an answer.
-Status read_answer(Asked& asked) {
+Status read_answer(QuiesceRequest& asked) {
   std::array<char, 4096> part;
   const ssize_t got = ::recv(asked.fd.get(), part.data(), part.size(), 0);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return {};
@@ -76,11 +76,11 @@ Status read_answer(Asked& asked) {
   return not_quiet(asked.service, what.is_string() ? what.get<std::string>() : "it refused");
 }
 
-Status wait_for(std::vector<Asked>& all, Clock::time_point end) {
+Status wait_for(std::vector<QuiesceRequest>& all, Clock::time_point end) {
   for (;;) {
     std::vector<pollfd> wanted;
-    std::vector<Asked*> open;
-    for (Asked& each : all) {
+    std::vector<QuiesceRequest*> open;
+    for (QuiesceRequest& each : all) {
       if (!each.open) continue;
       wanted.push_back({each.fd.get(), POLLIN, 0});
       open.push_back(&each);
@@ -101,7 +101,7 @@ Result<QuiescedServices> QuiescedServices::quiesce(const Host& host) {
   SLIPWAY_TRY(asked, ask_all(host));
   SLIPWAY_CHECK(wait_for(asked, Clock::now() + kLimit));
   QuiescedServices quiesced;
-  for (Asked& each : asked) quiesced.connections_.push_back(std::move(each.fd));
+  for (QuiesceRequest& each : asked) quiesced.connections_.push_back(std::move(each.fd));
   return quiesced;
 }
 

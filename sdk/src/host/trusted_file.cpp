@@ -86,7 +86,7 @@ Result<std::string> read_trusted(const RootDir& root, std::string_view path, std
 }
 
 Result<std::string> read_trusted(const Host& host, std::string_view path, std::size_t limit_bytes) {
-  SLIPWAY_TRY(is_there, is_there_and_ours(host, path));
+  SLIPWAY_TRY(is_there, exists_and_is_trusted(host, path));
   // In a folder like /tmp, a file that appears later may be any user's.
   if (!is_there) return system_error("open", path, ENOENT);
   return host.read(path, limit_bytes);

@@ -40,7 +40,7 @@ bool may_have_acl(int fd) {
 }
 
 /// A name on the way to a file.
-struct Seen {
+struct NameOnTheWay {
   uid_t uid = 0;
   gid_t gid = 0;
   mode_t mode = 0;     ///< including the type
@@ -49,7 +49,7 @@ struct Seen {
 };
 
 /// Returns who besides root and the caller may write there: "user 1000 owns", "group 100 may write to"; empty: no one.
-std::string other_writer(const Seen& seen) {
+std::string other_writer(const NameOnTheWay& seen) {
   if (!is_trusted_owner(seen.uid)) return "user " + std::to_string(seen.uid) + " owns";
   if (S_ISLNK(seen.mode)) return {};                                     // a link's own mode bits have no meaning
   const bool shared = S_ISDIR(seen.mode) && (seen.mode & S_ISVTX) != 0;  // like /tmp: only owners replace things
@@ -60,7 +60,7 @@ std::string other_writer(const Seen& seen) {
 }
 
 /// @param above  the root's own folder; empty: "/", or unknown
-Status check_one(const std::string& above, std::string_view wanted, const std::string& at, const Seen& seen) {
+Status check_one(const std::string& above, std::string_view wanted, const std::string& at, const NameOnTheWay& seen) {
   const std::string writer = other_writer(seen);
   if (writer.empty()) return {};
   const std::string place = at == "/" && !above.empty() ? above : above + at;
@@ -84,14 +84,14 @@ std::string target_of(const Fd& link) {
   return target;
 }
 
-Result<Seen> seen_of(int fd, const std::string& at) {
+Result<NameOnTheWay> seen_of(int fd, const std::string& at) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) return system_error("look at", at, errno);
   const bool group_writes = !S_ISLNK(info.st_mode) && (info.st_mode & S_IWGRP) != 0;
-  return Seen{info.st_uid, info.st_gid, info.st_mode, {}, group_writes && may_have_acl(fd)};
+  return NameOnTheWay{info.st_uid, info.st_gid, info.st_mode, {}, group_writes && may_have_acl(fd)};
 }
 
-Result<Seen> look(const RootDir& root, const std::string& at) {
+Result<NameOnTheWay> look(const RootDir& root, const std::string& at) {
   if (at == "/") return seen_of(root.fd(), at);
   SLIPWAY_TRY(place, root.open_at(at, O_PATH | O_NOFOLLOW));
   SLIPWAY_TRY(seen, seen_of(place.get(), at));
@@ -99,12 +99,12 @@ Result<Seen> look(const RootDir& root, const std::string& at) {
   return seen;
 }
 
-Result<Seen> look(const Host& host, const std::string& at) {
+Result<NameOnTheWay> look(const Host& host, const std::string& at) {
   SLIPWAY_TRY(info, host.info(at));
   using Type = FileInfo::Type;
   const bool is_link = info.type == Type::symlink;
   const mode_t type = is_link ? S_IFLNK : info.type == Type::directory ? S_IFDIR : S_IFREG;
-  Seen seen{info.uid, info.gid, type | info.mode, {}, true};
+  NameOnTheWay seen{info.uid, info.gid, type | info.mode, {}, true};
   if (is_link) {
     SLIPWAY_TRY(target, host.read_link(at));
     seen.target = std::move(target);
@@ -173,19 +173,19 @@ bool is_trusted_owner(uid_t owner, uid_t caller, const std::string& proc) {
 bool is_trusted_owner(uid_t owner) { return is_trusted_owner(owner, ::geteuid(), "/proc"); }
 
 Status check_only_ours(const RootDir& root, std::string_view path) {
-  SLIPWAY_CHECK(is_there_and_ours(root, path));
+  SLIPWAY_CHECK(exists_and_is_trusted(root, path));
   return {};
 }
 
 Status check_only_ours(const Host& host, std::string_view path) {
-  SLIPWAY_CHECK(is_there_and_ours(host, path));
+  SLIPWAY_CHECK(exists_and_is_trusted(host, path));
   return {};
 }
 
-Result<bool> is_there_and_ours(const RootDir& root, std::string_view path) {
+Result<bool> exists_and_is_trusted(const RootDir& root, std::string_view path) {
   return check_way(root, root.folder() == "/" ? "" : root.folder(), path);
 }
 
-Result<bool> is_there_and_ours(const Host& host, std::string_view path) { return check_way(host, "", path); }
+Result<bool> exists_and_is_trusted(const Host& host, std::string_view path) { return check_way(host, "", path); }
 
 }  // namespace slipway

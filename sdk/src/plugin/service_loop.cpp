@@ -38,7 +38,7 @@ Status ServiceLoop::run(const std::stop_token& stop, ServiceIo& io, const Work& 
   alive_said_ = Clock::now();
   Status result;
   while (!stop.stop_requested()) {
-    stand_still(lock, stop, io, work);
+    wait_while_quiesced(lock, stop, io, work);
     if (stop.stop_requested()) break;
     woken_ = false;
     lock.unlock();
@@ -46,21 +46,21 @@ Status ServiceLoop::run(const std::stop_token& stop, ServiceIo& io, const Work& 
     lock.lock();
     if (!result || wait(lock, stop, io, work) == Next::end) break;
   }
-  if (!quiet_ && work.release) work.release();
+  if (!quiesced_ && work.release) work.release();
   ended_ = true;
   changed_.notify_all();
   return result;
 }
 
 /// Releases the driver and waits until the service is resumed.
-void ServiceLoop::stand_still(std::unique_lock<std::mutex>& lock, const std::stop_token& stop, ServiceIo& io,
-                              const Work& work) {
-  if (!quiet_wanted_) return;
+void ServiceLoop::wait_while_quiesced(std::unique_lock<std::mutex>& lock, const std::stop_token& stop, ServiceIo& io,
+                                      const Work& work) {
+  if (!quiesce_wanted_) return;
   if (work.release) work.release();
-  quiet_ = true;
+  quiesced_ = true;
   changed_.notify_all();
-  say_alive(io);
-  while (!stop.stop_requested() && quiet_wanted_) {
+  report_alive(io);
+  while (!stop.stop_requested() && quiesce_wanted_) {
     std::optional<Clock::time_point> until;
     if (work.while_quiet) {
       lock.unlock();
@@ -68,9 +68,9 @@ void ServiceLoop::stand_still(std::unique_lock<std::mutex>& lock, const std::sto
       lock.lock();
       until = Clock::now() + kQuietRound;
     }
-    while (!stop.stop_requested() && quiet_wanted_ && (!until || Clock::now() < *until)) sleep(lock, io, until, {});
+    while (!stop.stop_requested() && quiesce_wanted_ && (!until || Clock::now() < *until)) sleep(lock, io, until, {});
   }
-  quiet_ = quiet_wanted_;
+  quiesced_ = quiesce_wanted_;
 }
 
 ServiceLoop::Next ServiceLoop::wait(std::unique_lock<std::mutex>& lock, const std::stop_token& stop, ServiceIo& io,
@@ -84,14 +84,14 @@ ServiceLoop::Next ServiceLoop::wait(std::unique_lock<std::mutex>& lock, const st
   const std::vector<int> descriptors = work.descriptors ? work.descriptors() : std::vector<int>();
   lock.lock();
   bool readable = false;
-  while (!stop.stop_requested() && !woken_ && !quiet_wanted_ && !readable && (!due || Clock::now() < *due))
+  while (!stop.stop_requested() && !woken_ && !quiesce_wanted_ && !readable && (!due || Clock::now() < *due))
     readable = sleep(lock, io, due, descriptors);
   const Clock::time_point soonest = last_event_ + kBetweenEvents;
-  while (readable && !stop.stop_requested() && !woken_ && !quiet_wanted_ && Clock::now() < soonest)
+  while (readable && !stop.stop_requested() && !woken_ && !quiesce_wanted_ && Clock::now() < soonest)
     sleep(lock, io, soonest, {});
   if (readable) last_event_ = Clock::now();
   // Something has changed, perhaps also what the service's unit grants, which is checked when the service is alive.
-  if (woken_ || readable) say_alive(io);
+  if (woken_ || readable) report_alive(io);
   return stop.stop_requested() ? Next::end : Next::pass;
 }
 
@@ -107,12 +107,12 @@ bool ServiceLoop::sleep(std::unique_lock<std::mutex>& lock, ServiceIo& io, std::
   lock.lock();
   eventfd_t ignored = 0;
   if (ready > 0 && watched.front().revents != 0) (void)::eventfd_read(interrupted_.get(), &ignored);
-  if (every && Clock::now() >= alive_said_ + *every) say_alive(io);
+  if (every && Clock::now() >= alive_said_ + *every) report_alive(io);
   return ready > 0 &&
          std::any_of(watched.begin() + 1, watched.end(), [](const pollfd& each) { return each.revents != 0; });
 }
 
-void ServiceLoop::say_alive(ServiceIo& io) {
+void ServiceLoop::report_alive(ServiceIo& io) {
   alive_said_ = Clock::now();
   io.alive();
 }
@@ -126,16 +126,16 @@ void ServiceLoop::wake() {
 
 Status ServiceLoop::quiesce() {
   std::unique_lock lock(mutex_);
-  quiet_wanted_ = true;
+  quiesce_wanted_ = true;
   interrupt();
-  changed_.wait(lock, [this] { return quiet_ || ended_; });
-  if (quiet_) return {};
+  changed_.wait(lock, [this] { return quiesced_ || ended_; });
+  if (quiesced_) return {};
   return Error{.code = ErrorCode::cancelled, .what = "the service has ended"};
 }
 
 Status ServiceLoop::resume() {
   const std::scoped_lock lock(mutex_);
-  quiet_wanted_ = false;
+  quiesce_wanted_ = false;
   interrupt();
   return {};
 }

@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "slipway/process/start.hpp"
+#include "slipway/process/start_program.hpp"
 
 namespace slipway {
 namespace {

@@ -26,7 +26,7 @@ bool is_reference(const Json& value) {
   return value.is_object() && value.size() == 1 && (value.contains("file") || value.contains("env"));
 }
 
-bool says_nothing(const Json& value) {
+bool is_empty_value(const Json& value) {
   return value.is_null() || value.is_boolean() || value.empty() || value == Json("");
 }
 
@@ -89,14 +89,14 @@ bool has_secret(const Json& value) {
   bool after_option = false;
   if (value.is_array())
     for (const Json& member : value) {
-      if (has_secret(member) || (after_option && !says_nothing(member))) return true;
+      if (has_secret(member) || (after_option && !is_empty_value(member))) return true;
       after_option = member.is_string() && is_secret_option(member.get_ref<const std::string&>());
     }
   if (!value.is_object()) return false;
   const bool named = names_a_secret(value);
   for (const auto& [key, member] : value.items()) {
     const bool is_secret = is_secret_name(key) || (named && is_key_of_a_value(key));
-    if (is_secret && !is_reference(member) && !says_nothing(member)) return true;
+    if (is_secret && !is_reference(member) && !is_empty_value(member)) return true;
     if (has_secret(member)) return true;
   }
   return false;

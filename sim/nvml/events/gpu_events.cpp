@@ -14,7 +14,7 @@ struct nvmlEventSet_st {
 namespace slipway::sim {
 namespace {
 
-bool one_is_lost(const Machine& machine, const nvmlEventSet_st& set) {
+bool any_gpu_lost(const Machine& machine, const nvmlEventSet_st& set) {
   for (unsigned i = 0; i < machine.gpu_count; ++i)
     if (set.types[i] != 0 && machine.gpus[i].faults.lost != 0) return true;
   return false;
@@ -37,7 +37,7 @@ nvmlReturn_t wait(Function function, nvmlEventSet_t set, nvmlEventData_t* data, 
       if (instances) data->computeInstanceId = event->compute_instance;
       return NVML_SUCCESS;
     }
-    if (one_is_lost(call.machine(), *set)) return NVML_ERROR_GPU_IS_LOST;
+    if (any_gpu_lost(call.machine(), *set)) return NVML_ERROR_GPU_IS_LOST;
     if (call.machine().driver != Driver::loaded) return NVML_ERROR_UNKNOWN;
     // A signal ends the wait, as in the real library.
     if (milliseconds == 0 || !call.wait_for_change(&deadline)) return NVML_ERROR_TIMEOUT;

@@ -51,7 +51,7 @@ TEST(Board, StandsAllocationsPreferencesAndNewSnapshotsAtOnce) {
   });
   for (unsigned i = 0; i < 300; ++i) {
     board.publish(snapshot_of(4 + i % 5, 2 + i % 3, i % 9));
-    board.quiet = i % 10 == 0;
+    board.quiesced = i % 10 == 0;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   over = true;
@@ -124,7 +124,7 @@ TEST(Registrar, StandsAllocationsHealthReloadsAndRestartsOfKubeletAtOnce) {
   threads.emplace_back([&] {
     for (unsigned i = 0; !over; ++i) {
       registrar.board()->publish(snapshot_of(4 + i % 5, 1 + i % 4, i % 9));
-      registrar.board()->quiet = i % 50 == 0;
+      registrar.board()->quiesced = i % 50 == 0;
       (void)registrar.status();
       std::this_thread::sleep_for(std::chrono::milliseconds(3));
     }
@@ -145,7 +145,7 @@ TEST(Registrar, StandsAllocationsHealthReloadsAndRestartsOfKubeletAtOnce) {
   over = true;
   threads.clear();
   EXPECT_GT(granted.load(), 0U);
-  registrar.board()->quiet = false;
+  registrar.board()->quiesced = false;
   registrar.board()->publish(snapshot_of(8, 4, 8));
   EXPECT_TRUE(wait_for([&] { return kubelet->healthy(kGpu) == 32; }));
 }

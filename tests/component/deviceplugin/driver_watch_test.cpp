@@ -36,7 +36,7 @@ class DriverWatchTest : public ::testing::Test {
     watch_.emplace(
         host_,
         nvidia::nvml::NvmlOptions{.library = {.named = SLIPWAY_SIM_LIBRARY}, .call_limit = std::chrono::seconds(5)},
-        HealthRules{.quiet = std::chrono::milliseconds(1), .long_quiet = std::chrono::milliseconds(1)},
+        HealthRules{.quiet_time = std::chrono::milliseconds(1), .long_quiet_time = std::chrono::milliseconds(1)},
         [this](const char*, const std::string& text) { log_ += text + "\n"; });
     pass();
     pass();

@@ -45,7 +45,7 @@ class Quiescing : public ::testing::Test {
     return eventually([&] { return std::filesystem::exists(marker_ + ".begun"); });
   }
   void let_it_go_on() const { std::ofstream(marker_ + ".go") << "go"; }
-  bool is_quiet() const {
+  bool is_quiesced() const {
     return Control(host_.path("run/slipway/service/ticker.sock").string()).ask(R"({"op":"status"})")["quiet"] == true;
   }
   std::string text(const char* name) const {
@@ -62,7 +62,7 @@ TEST_F(Quiescing, LastsForTheChangeAndEndsWithItsSuccess) {
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   const pid_t apply = start_apply();
   ASSERT_TRUE(has_begun()) << text("applied-errors");
-  EXPECT_TRUE(is_quiet());
+  EXPECT_TRUE(is_quiesced());
   EXPECT_EQ(service.did(), "begin tick\ntick\nrelease\n");
   EXPECT_TRUE(std::filesystem::exists(host_.path("run/slipway/lock/gpu-1.lock")));
   EXPECT_TRUE(std::filesystem::exists(host_.path("run/slipway/lock/gpu-2.lock")));
@@ -95,7 +95,7 @@ TEST_F(Pause, LastsForTheCommandAndExitsAsItDoes) {
   const pid_t pause =
       start_pause(begins() + "while ! test -e " + marker_ + ".go; do sleep 0.05; done; echo done; exit 7");
   ASSERT_TRUE(has_begun()) << text("paused-errors");
-  EXPECT_TRUE(is_quiet());
+  EXPECT_TRUE(is_quiesced());
   let_it_go_on();
   EXPECT_EQ(end_of(pause), 7) << text("paused-errors");
   EXPECT_EQ(text("paused"), "done\n");
@@ -110,17 +110,17 @@ TEST_F(Pause, EndsWithTheCommandWhateverSignalComes) {
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   const pid_t told = start_pause("trap 'exit 3' TERM; " + begins() + "while :; do sleep 0.05; done");
   ASSERT_TRUE(has_begun()) << text("paused-errors");
-  ASSERT_TRUE(is_quiet());
+  ASSERT_TRUE(is_quiesced());
   ::kill(told, SIGTERM);
   EXPECT_EQ(end_of(told), 3) << "the command has it";
-  EXPECT_TRUE(eventually([&] { return !is_quiet(); }));
+  EXPECT_TRUE(eventually([&] { return !is_quiesced(); }));
   std::filesystem::remove(marker_ + ".begun");
   const pid_t killed = start_pause(begins() + "while test -e " + marker_ + ".begun; do sleep 0.05; done");
   ASSERT_TRUE(has_begun()) << text("paused-errors");
-  ASSERT_TRUE(is_quiet());
+  ASSERT_TRUE(is_quiesced());
   ::kill(killed, SIGKILL);
   EXPECT_EQ(end_of(killed), 128 + SIGKILL);
-  EXPECT_TRUE(eventually([&] { return !is_quiet(); }));
+  EXPECT_TRUE(eventually([&] { return !is_quiesced(); }));
   std::filesystem::remove(marker_ + ".begun");
 }
 
@@ -170,7 +170,7 @@ TEST_F(Quiescing, EndsWithTheDeathOfTheApply) {
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   const pid_t apply = start_apply();
   ASSERT_TRUE(has_begun()) << text("applied-errors");
-  EXPECT_TRUE(is_quiet());
+  EXPECT_TRUE(is_quiesced());
   ::kill(apply, SIGKILL);
   EXPECT_EQ(end_of(apply), 128 + SIGKILL);
   EXPECT_TRUE(service.does("release\ntick\n")) << service.did();

@@ -70,7 +70,7 @@ TEST(BuildContainer, IsNoMachineThatSomebodyHasSaidToRunSinceItBooted) {
   const TempDir top = machine(kContainer, kEverybody);
   top.file("proc/sys/kernel/random/boot_id", kBoot);
   ASSERT_FALSE(signs_of_a_build(top.string()).empty());
-  ASSERT_TRUE(remember_that_it_runs(top.string()));
+  ASSERT_TRUE(mark_container_running(top.string()));
   EXPECT_TRUE(signs_of_a_build(top.string()).empty());
   std::filesystem::permissions(top.at("run/slipway"), std::filesystem::perms(0777));
   EXPECT_FALSE(signs_of_a_build(top.string()).empty()) << "anybody may have written it";
@@ -82,7 +82,7 @@ TEST(BuildContainer, IsNoMachineThatSomebodyHasSaidToRunSinceItBooted) {
 TEST(BuildContainer, IsACopyOfAMachineThatRuns) {
   const TempDir top = machine(kContainer, kEverybody);
   top.file("proc/sys/kernel/random/boot_id", kBoot);
-  ASSERT_TRUE(remember_that_it_runs(top.string()));
+  ASSERT_TRUE(mark_container_running(top.string()));
   const TempDir image;
   std::filesystem::copy(top.string(), image.string(), std::filesystem::copy_options::recursive);
   ASSERT_TRUE(std::filesystem::exists(image.at("run/slipway/live")));
@@ -93,7 +93,7 @@ TEST(BuildContainer, IsACopyOfAMachineThatRuns) {
 TEST(BuildContainer, IsACopyThatGotTheNumbersOfTheOriginal) {
   const TempDir top = machine(kContainer, kEverybody);
   top.file("proc/sys/kernel/random/boot_id", kBoot);
-  ASSERT_TRUE(remember_that_it_runs(top.string()));
+  ASSERT_TRUE(mark_container_running(top.string()));
   std::ifstream file(top.at("run/slipway/live"));
   std::string boot;
   std::string numbers;
@@ -106,7 +106,7 @@ TEST(BuildContainer, IsACopyThatGotTheNumbersOfTheOriginal) {
 
 TEST(BuildContainer, IsNotDecidedByWhatKnowsNoBoot) {
   const TempDir top = machine(kContainer, kEverybody);
-  ASSERT_TRUE(remember_that_it_runs(top.string()));
+  ASSERT_TRUE(mark_container_running(top.string()));
   EXPECT_FALSE(signs_of_a_build(top.string()).empty());
 }
 

@@ -38,20 +38,20 @@ milliseconds doubled(milliseconds pause) { return std::min(std::max(2 * pause, k
 
 }  // namespace
 
-Endpoint::Endpoint(Around around, EndpointPaths paths, std::string resource, PluginCalls calls)
-    : around_(std::move(around)),
+Endpoint::Endpoint(EndpointContext context, EndpointPaths paths, std::string resource, PluginCalls calls)
+    : context_(std::move(context)),
       paths_(std::move(paths)),
       resource_(std::move(resource)),
       endpoint_(socket_name(resource_)),
       calls_(std::move(calls)) {
   if (paths_.in_registry)
-    watched_.emplace(around_.grpc, around_.root, paths_.registry + "/" + endpoint_, resource_, socket_path(),
+    watched_.emplace(context_.grpc, context_.root, paths_.registry + "/" + endpoint_, resource_, socket_path(),
                      calls_.on_change);
 }
 
 void Endpoint::tick(const DeviceList& list, Clock::time_point now) {
   due_ = Clock::time_point::max();
-  if (server_ && file_id(around_.root, socket_path()) != server_->file())
+  if (server_ && file_id(context_.root, socket_path()) != server_->file())
     serve_anew("its socket was taken away" + by_whom(), now);
   if (!server_) serve(list, now);
   if (!server_) return;
@@ -60,36 +60,36 @@ void Endpoint::tick(const DeviceList& list, Clock::time_point now) {
   if (!watched_) return look_at_kubelet(now);
   const Status told = watched_->tick(server_->streams(), now);
   if (!told && problem_ != told.error().what)
-    around_.log("warning", told.error().what + (told.error().next.empty() ? "" : " (" + told.error().next + ")"));
+    context_.log("warning", told.error().what + (told.error().next.empty() ? "" : " (" + told.error().next + ")"));
   if (watched_->registered() || !told) problem_ = told ? "" : told.error().what;
   wake_at(watched_->due());
-  kubelet_ = file_id(around_.root, paths_.kubelet_socket);
+  kubelet_ = file_id(context_.root, paths_.kubelet_socket);
 }
 
 /// Returns " by the process 4711": the process whose socket replaced this one's.
 std::string Endpoint::by_whom() const {
-  const auto end = connect_to(around_.root, socket_path());
+  const auto end = connect_to(context_.root, socket_path());
   const auto pid = end ? listener_of(*end) : std::nullopt;
   return pid ? " by " + listener_text(*pid) : std::string();
 }
 
 void Endpoint::serve(const DeviceList& list, Clock::time_point now) {
-  const auto folder = file_id(around_.root, paths_.folder);
+  const auto folder = file_id(context_.root, paths_.folder);
   if (std::exchange(folder_, folder) != folder) {
     next_serve_ = now;
     serve_back_off_ = {};
   }
   if (!folder) return wait_for(paths_.folder);
   if (is_taken_away_ && !kubelet_is_another()) {
-    if (!file_id(around_.root, paths_.kubelet_socket) && !paths_.kubelet_socket.empty()) return;
+    if (!file_id(context_.root, paths_.kubelet_socket) && !paths_.kubelet_socket.empty()) return;
     if (now < next_serve_) return wake_at(next_serve_);
   }
   if (now < next_serve_ && serve_back_off_ > milliseconds(0)) return wake_at(next_serve_);
-  auto server = PluginServer::start(around_.grpc, around_.root, socket_path(), calls_, list);
+  auto server = PluginServer::start(context_.grpc, context_.root, socket_path(), calls_, list);
   if (!server) {
     const Error& error = server.error();
     if (problem_ != error.what)
-      around_.log("warning", resource_ + ": " + error.what + " (see that the folder can be written to)");
+      context_.log("warning", resource_ + ": " + error.what + " (see that the folder can be written to)");
     problem_ = error.what;
     serve_back_off_ = doubled(serve_back_off_);
     next_serve_ = now + serve_back_off_;
@@ -108,12 +108,12 @@ void Endpoint::serve(const DeviceList& list, Clock::time_point now) {
 void Endpoint::wait_for(const std::string& folder) {
   const std::string problem = "kubelet's folder " + folder + " is not there";
   if (problem_ != problem)
-    around_.log("warning", problem + ": " + resource_ + " is offered as soon as kubelet has started and made it");
+    context_.log("warning", problem + ": " + resource_ + " is offered as soon as kubelet has started and made it");
   problem_ = problem;
 }
 
 void Endpoint::serve_anew(const std::string& why, Clock::time_point now) {
-  around_.log("info", resource_ + ": " + why + ", serving anew");
+  context_.log("info", resource_ + ": " + why + ", serving anew");
   if (watched_) watched_->again();
   former_ = std::move(server_);
   former_->end_streams();
@@ -127,16 +127,16 @@ void Endpoint::serve_anew(const std::string& why, Clock::time_point now) {
 
 /// True when kubelet's socket is not the one that the server was started for.
 bool Endpoint::kubelet_is_another() const {
-  const auto kubelet = file_id(around_.root, paths_.kubelet_socket);
+  const auto kubelet = file_id(context_.root, paths_.kubelet_socket);
   return kubelet && kubelet != kubelet_;
 }
 
 void Endpoint::look_at_kubelet(Clock::time_point now) {
   if (paths_.kubelet_socket.empty()) return;
-  const auto kubelet = file_id(around_.root, paths_.kubelet_socket);
+  const auto kubelet = file_id(context_.root, paths_.kubelet_socket);
   if (std::exchange(kubelet_, kubelet) != kubelet) {
     // This is a new kubelet, so earlier refusals do not count.
-    if (is_registered_) around_.log("info", resource_ + ": kubelet was restarted");
+    if (is_registered_) context_.log("info", resource_ + ": kubelet was restarted");
     if (is_registered_) server_->end_streams();
     is_registered_ = false;
     close_limit_ = now + kCloseLimit;
@@ -167,7 +167,7 @@ void Endpoint::watch_stream(Clock::time_point now) {
 
 /// Registers at once if the stream had lasted.
 void Endpoint::register_again(const std::string& why, Clock::time_point now) {
-  around_.log("info", resource_ + ": " + why + ", registering again");
+  context_.log("info", resource_ + ": " + why + ", registering again");
   server_->end_streams();
   close_limit_ = now + kCloseLimit;
   is_registered_ = false;
@@ -199,7 +199,8 @@ bool Endpoint::former_is_over(Clock::time_point now) {
 void Endpoint::register_now(Clock::time_point now) {
   streams_before_ = server_->streams_begun();  // kubelet may open its stream before it answers
   const Clock::time_point begin = Clock::now();
-  const Status status = register_with_kubelet(around_.root, paths_.kubelet_socket, endpoint_, resource_, around_.stop);
+  const Status status =
+      register_with_kubelet(context_.root, paths_.kubelet_socket, endpoint_, resource_, context_.stop);
   now += Clock::now() - begin;
   if (!status)
     return status.error().code == ErrorCode::denied ? refused(status.error(), now) : not_reached(status.error(), now);
@@ -209,8 +210,8 @@ void Endpoint::register_now(Clock::time_point now) {
   ++registrations_;
   problem_.clear();
   waits_for_.clear();
-  around_.log("info", resource_ + ": registered with kubelet within " + std::to_string(took_->count()) + " ms, " +
-                          std::to_string(shown_->size()) + " devices");
+  context_.log("info", resource_ + ": registered with kubelet within " + std::to_string(took_->count()) + " ms, " +
+                           std::to_string(shown_->size()) + " devices");
   watch_stream(now);
 }
 
@@ -219,7 +220,7 @@ void Endpoint::refused(const Error& error, Clock::time_point now) {
   back_off_ = doubled(back_off_);
   next_try_ = now + back_off_;
   wake_at(next_try_);
-  if (problem_ != error.what) around_.log("warning", error.what + " (" + error.next + ")");
+  if (problem_ != error.what) context_.log("warning", error.what + " (" + error.next + ")");
   problem_ = error.what;
   waits_for_.clear();
 }
@@ -229,7 +230,7 @@ void Endpoint::not_reached(const Error& error, Clock::time_point now) {
   next_try_ = now + (quick_tries_ < kQuickTries ? kFirstPause * (1U << quick_tries_) : kSlowTry);
   wake_at(next_try_);
   if (++quick_tries_ < kQuickTries) return;
-  if (waits_for_ != error.what) around_.log("info", error.what + (error.next.empty() ? "" : " (" + error.next + ")"));
+  if (waits_for_ != error.what) context_.log("info", error.what + (error.next.empty() ? "" : " (" + error.next + ")"));
   waits_for_ = error.what;
   problem_.clear();
 }
@@ -241,7 +242,7 @@ void Endpoint::withdraw() {
   server_->show(std::make_shared<std::vector<Listed>>());
   for (int i = 0; i < kSendSteps && !server_->is_idle(); ++i) std::this_thread::sleep_for(kSendStep);
   server_.reset();
-  around_.log("info", resource_ + ": withdrawn");
+  context_.log("info", resource_ + ": withdrawn");
 }
 
 void Endpoint::end_streams() {

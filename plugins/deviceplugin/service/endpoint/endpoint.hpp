@@ -50,7 +50,7 @@ class Endpoint {
   using Clock = std::chrono::steady_clock;
   using Log = std::function<void(const char* level, const std::string& text)>;
 
-  struct Around {
+  struct EndpointContext {
     GrpcThread& grpc;
     const RootDir& root;
     Log log;
@@ -58,7 +58,7 @@ class Endpoint {
   };
 
   /// @param around  the objects it refers to outlive this one
-  Endpoint(Around around, EndpointPaths paths, std::string resource, PluginCalls calls);
+  Endpoint(EndpointContext context, EndpointPaths paths, std::string resource, PluginCalls calls);
 
   void tick(const DeviceList& list, Clock::time_point now);
   /// When the next tick is due without an event; max(): never.
@@ -89,7 +89,7 @@ class Endpoint {
   void wake_at(Clock::time_point time) { due_ = std::min(due_, time); }
   std::string socket_path() const { return paths_.folder + "/" + endpoint_; }
 
-  Around around_;
+  EndpointContext context_;
   EndpointPaths paths_;
   std::string resource_;
   std::string endpoint_;  ///< name of the socket: "nvidia-gpu.sock"

@@ -39,12 +39,12 @@ Status WatchedSocket::tick(unsigned streams, Clock::time_point now) {
   if (!server_) {
     auto server =
         RegistrationServer::start(grpc_, root_, socket_, resource_, endpoint_,
-                                  [told = told_, wake = on_change_](bool registered, const std::string& error) {
+                                  [answer = answer_, wake = on_change_](bool registered, const std::string& error) {
                                     {
-                                      const std::lock_guard lock(told->mutex);
-                                      told->registered = registered;
-                                      told->times += registered ? 1 : 0;
-                                      told->error = error;
+                                      const std::lock_guard lock(answer->mutex);
+                                      answer->registered = registered;
+                                      answer->times += registered ? 1 : 0;
+                                      answer->error = error;
                                     }
                                     if (wake) wake();
                                   });
@@ -57,28 +57,28 @@ Status WatchedSocket::tick(unsigned streams, Clock::time_point now) {
     had_stream_ = streams > 0;
   }
   if (streams == 0) due_ = stream_seen_ + (had_stream_ ? kLostStreamLimit : kFirstStreamLimit);
-  const std::lock_guard lock(told_->mutex);
-  if (told_->error.empty()) return {};
+  const std::lock_guard lock(answer_->mutex);
+  if (answer_->error.empty()) return {};
   return Error{.code = ErrorCode::denied,
-               .what = "kubelet does not take " + resource_ + ": " + std::exchange(told_->error, {}),
+               .what = "kubelet does not take " + resource_ + ": " + std::exchange(answer_->error, {}),
                .where = socket_};
 }
 
 void WatchedSocket::again() {
   server_.reset();
   next_try_ = {};
-  const std::lock_guard lock(told_->mutex);
-  told_->registered = false;
+  const std::lock_guard lock(answer_->mutex);
+  answer_->registered = false;
 }
 
 bool WatchedSocket::registered() const {
-  const std::lock_guard lock(told_->mutex);
-  return told_->registered;
+  const std::lock_guard lock(answer_->mutex);
+  return answer_->registered;
 }
 
 unsigned WatchedSocket::registrations() const {
-  const std::lock_guard lock(told_->mutex);
-  return told_->times;
+  const std::lock_guard lock(answer_->mutex);
+  return answer_->times;
 }
 
 }  // namespace slipway::deviceplugin

@@ -37,7 +37,7 @@ class WatchedSocket {
   unsigned registrations() const;
 
  private:
-  struct Told {
+  struct KubeletAnswer {
     std::mutex mutex;
     bool registered = false;
     unsigned times = 0;
@@ -50,7 +50,7 @@ class WatchedSocket {
   std::string resource_;
   std::string endpoint_;
   std::function<void()> on_change_;
-  std::shared_ptr<Told> told_ = std::make_shared<Told>();
+  std::shared_ptr<KubeletAnswer> answer_ = std::make_shared<KubeletAnswer>();
   std::unique_ptr<RegistrationServer> server_;
   bool had_stream_ = false;
   Clock::time_point stream_seen_;

@@ -11,7 +11,7 @@
 #include <slipway/result.hpp>
 
 #include "deviceplugin/allocation/allocate.hpp"
-#include "deviceplugin/allocation/preferred.hpp"
+#include "deviceplugin/allocation/preferred_devices.hpp"
 #include "deviceplugin/service/grpc/server.hpp"
 
 namespace slipway::deviceplugin {

@@ -31,7 +31,7 @@ std::optional<Error> other_driver(const Spec& spec, const Facts& facts, const In
 }
 
 /// For components that use devices of these specs, such as deviceplugin.
-void tell_what_specs_have(const Spec& spec, const Facts& facts, Plan& plan) {
+void output_spec_devices(const Spec& spec, const Facts& facts, Plan& plan) {
   const CdiSettings settings = read_cdi_settings(spec);
   std::vector<std::string> kinds;
   for (const Mode mode : settings.modes) kinds.push_back(settings.kind_of(mode));
@@ -86,7 +86,7 @@ Result<Facts> Cdi::detect(const Spec& spec, const Host& host) const {
 Result<Plan> Cdi::plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const {
   Plan plan;
   for (const std::string& unread : facts.texts("unread")) plan.note(unread);
-  tell_what_specs_have(spec, facts, plan);
+  output_spec_devices(spec, facts, plan);
   if (facts.has("later")) {
     plan_following(read_cdi_settings(spec), inputs.target().slipway, plan);
     plan.note(facts.text("later"));

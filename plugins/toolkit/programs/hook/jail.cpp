@@ -18,7 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <slipway/process/hear.hpp>
+#include <slipway/process/child_process.hpp>
 #include <slipway/regular_file.hpp>
 
 #include "base/confine/process_limits.hpp"
@@ -162,19 +162,19 @@ Status await(pid_t child, Fd answer, LimitedProcesses& group, const std::string&
     if (group.needs_looks()) exceeded = group.excess();
     return exceeded != ExceededLimit::none;
   };
-  const Heard heard = hear({child, std::move(answer), {}}, {.limit = kLongestRun, .stop = stop});
-  if (exceeded == ExceededLimit::none && heard.status != 0) exceeded = group.excess();
+  const ChildResult result = await_child({child, std::move(answer), {}}, {.limit = kLongestRun, .stop = stop});
+  if (exceeded == ExceededLimit::none && result.status != 0) exceeded = group.excess();
   if (exceeded != ExceededLimit::none) return beyond_limit(name, exceeded);
-  if (heard.end != Heard::End::by_itself)
+  if (result.end != ChildResult::End::by_itself)
     return Error{ErrorCode::timed_out,
                  name + " did not end within a minute in the container's root",
                  name,
                  "look for FIFOs, huge folders and endless includes below /etc/ld.so.conf.d of the image",
                  {}};
-  if (!heard.output.empty()) return error_from_json(Json::parse(heard.output, nullptr, false));
-  if (heard.status == 0) return {};
+  if (!result.output.empty()) return error_from_json(Json::parse(result.output, nullptr, false));
+  if (result.status == 0) return {};
   return Error{ErrorCode::io,
-               name + " failed in the container's root: " + ending_of(heard.status),
+               name + " failed in the container's root: " + ending_of(result.status),
                name,
                "its own words stand above; a read-only root cannot take a new cache",
                {}};

@@ -30,7 +30,7 @@ Result<Link> parse_link(const std::string& word) {
                {}};
 }
 
-bool is_so_already(int folder, const std::string& name, const std::string& target) {
+bool links_to(int folder, const std::string& name, const std::string& target) {
   std::array<char, PATH_MAX> text{};
   const ssize_t size = ::readlinkat(folder, name.c_str(), text.data(), text.size());
   return size >= 0 && std::string_view(text.data(), static_cast<std::size_t>(size)) == target;
@@ -44,7 +44,7 @@ Status make_link(const RootDir& root, const Link& link) {
   SLIPWAY_TRY(place, root.parent_of(link.path));
   const int folder = place.first.get();
   if (is_in_volume(root, folder, above)) return {};
-  if (is_so_already(folder, place.second, link.target)) return {};
+  if (links_to(folder, place.second, link.target)) return {};
   const std::string temporary = unique_name("." + place.second + kNewSuffix);
   if (::symlinkat(link.target.c_str(), folder, temporary.c_str()) != 0)
     return system_error("create the link", link.path, errno);

@@ -27,7 +27,7 @@ int give_up(const CommandLine& line, const Config& config, const Error& error) {
   return 1;
 }
 
-void tell_what_was_done(const CommandLine& line, const Config& config, const Edited& edited) {
+void log_edit(const CommandLine& line, const Config& config, const Edited& edited) {
   for (const std::string& warning : edited.warnings) tell(line, config, Level::warning, "slipway-runtime: " + warning);
   if (config.debug_log.empty() || edited.devices.empty()) return;
   std::string devices;
@@ -48,7 +48,7 @@ int main_of(int count, char** words) {
   if (line.makes_container()) {
     const auto edited = prepare_bundle(line, *config);
     if (!edited) return give_up(line, *config, edited.error());
-    tell_what_was_done(line, *config, *edited);
+    log_edit(line, *config, *edited);
   }
   return give_up(line, *config, become(*program, words));
 }

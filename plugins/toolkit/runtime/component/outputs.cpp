@@ -17,7 +17,7 @@ namespace {
 /// The handler that acts on variables and mounts with GPU requests; later values cover more containers.
 enum class Handler { none, of_a_class, default_one };
 
-struct Answered {
+struct RuntimeOutputs {
   bool cdi = false;
   Handler handler = Handler::none;
 };
@@ -27,7 +27,7 @@ Handler handler_of(bool acts, bool is_default, bool default_acts) {
   return acts ? Handler::of_a_class : Handler::none;
 }
 
-Answered of_containerd(const RuntimeSettings& settings, const ContainerdFacts& facts) {
+RuntimeOutputs of_containerd(const RuntimeSettings& settings, const ContainerdFacts& facts) {
   const EngineVersion engine = facts.engine();
   const bool template_only = facts.edit.kind == "template";
   const bool by_default = engine.known() && engine >= kContainerdWithVersion3;
@@ -38,7 +38,7 @@ Answered of_containerd(const RuntimeSettings& settings, const ContainerdFacts& f
           .handler = handler_of(acts, settings.set_as_default && !template_only, facts.default_acts)};
 }
 
-Answered of_crio(const RuntimeSettings& settings, const Json& facts) {
+RuntimeOutputs of_crio(const RuntimeSettings& settings, const Json& facts) {
   return {.cdi = true,
           .handler = handler_of(!text_of(facts, "runtime").empty(), settings.set_as_default,
                                 facts.value("default_acts", false))};
@@ -56,10 +56,10 @@ void add_outputs(const RuntimeSettings& settings, const Facts& facts, Plan& plan
     plan.output("handler", to_string(Handler::default_one));
     return;
   }
-  std::optional<Answered> all;
-  const auto add = [&all](const Answered& one) {
+  std::optional<RuntimeOutputs> all;
+  const auto add = [&all](const RuntimeOutputs& one) {
     // It is unknown which of several engines kubelet uses: CDI must be on in each, and a handler in one.
-    all = all ? Answered{all->cdi && one.cdi, std::max(all->handler, one.handler)} : one;
+    all = all ? RuntimeOutputs{all->cdi && one.cdi, std::max(all->handler, one.handler)} : one;
   };
   for (const ContainerdKind& kind : containerd_kinds())
     if (const auto found = facts.value(kind.name); found.is_object() && at_path(found, {"edit", "kind"}) != "none")

@@ -22,8 +22,8 @@ constexpr const char* kKubelet = "/var/lib/kubelet/config.yaml";
 constexpr const char* kK0sPlugin = "/run/k0s/containerd-cri.toml";
 
 /// The facts collected about containerd, and the inputs.
-struct Look : ContainerdFacts {
-  Look(const RuntimeSettings& wanted, const Host& machine, ContainerdKind what)
+struct ContainerdSurvey : ContainerdFacts {
+  ContainerdSurvey(const RuntimeSettings& wanted, const Host& machine, ContainerdKind what)
       : settings(wanted), host(machine), known(std::move(what)) {
     kind = known.name;
     title = known.title;
@@ -36,27 +36,27 @@ struct Look : ContainerdFacts {
   std::string unread_config;  ///< a variable in the unit that names the configuration, with an unknown value
 };
 
-void find_daemon(Look& look, const EnginePlace& place) {
-  auto daemon = find_peer(look.host, look.known.socket, "containerd");
-  look.unit = daemon ? daemon->unit : first_unit(look.host, look.known.units);
-  if (!daemon && look.known.maker == ConfigMaker::admin) daemon = read_unit(look.host, look.unit);
+void find_daemon(ContainerdSurvey& survey, const EnginePlace& place) {
+  auto daemon = find_peer(survey.host, survey.known.socket, "containerd");
+  survey.unit = daemon ? daemon->unit : first_unit(survey.host, survey.known.units);
+  if (!daemon && survey.known.maker == ConfigMaker::admin) daemon = read_unit(survey.host, survey.unit);
   if (daemon && file_name(daemon->program) != "containerd") daemon.reset();
-  look.program = place.program;
-  if (look.program.empty() && daemon) look.program = daemon->program;
-  for (const std::string& path : look.known.programs)
-    if (look.program.empty() && look.host.exists(path)) look.program = path;
-  if (look.program.empty()) look.program = find_program(look.host, "containerd");
+  survey.program = place.program;
+  if (survey.program.empty() && daemon) survey.program = daemon->program;
+  for (const std::string& path : survey.known.programs)
+    if (survey.program.empty() && survey.host.exists(path)) survey.program = path;
+  if (survey.program.empty()) survey.program = find_program(survey.host, "containerd");
   // The place in the settings is in `known` already.
-  look.config = place.config.empty() ? containerd_config(look.known, look.host) : look.known.config;
-  const bool is_unknown =
-      look.config.starts_with('$') || std::ranges::any_of(look.config, [](unsigned char byte) { return byte < ' '; });
-  if (is_unknown && daemon) look.unread_config = look.config + " of " + daemon->place;
-  const bool plain = look.known.maker == ConfigMaker::admin;
-  look.version = look.program.empty()
-                     ? ""
-                     : read_engine_version(look.host, look.program,
-                                           plain ? std::vector<std::string>{"containerd", "containerd.io"}
-                                                 : std::vector<std::string>{});
+  survey.config = place.config.empty() ? containerd_config(survey.known, survey.host) : survey.known.config;
+  const bool is_unknown = survey.config.starts_with('$') ||
+                          std::ranges::any_of(survey.config, [](unsigned char byte) { return byte < ' '; });
+  if (is_unknown && daemon) survey.unread_config = survey.config + " of " + daemon->place;
+  const bool plain = survey.known.maker == ConfigMaker::admin;
+  survey.version = survey.program.empty()
+                       ? ""
+                       : read_engine_version(survey.host, survey.program,
+                                             plain ? std::vector<std::string>{"containerd", "containerd.io"}
+                                                   : std::vector<std::string>{});
 }
 
 /// True when a file that containerd reads after slipway's sets one of `names` or the default handler.
@@ -84,9 +84,9 @@ std::string overriding_file(const Configuration& all, const std::string& path, c
   return found;
 }
 
-Error overridden(const Look& look, const std::string& path, const std::string& by) {
+Error overridden(const ContainerdSurvey& survey, const std::string& path, const std::string& by) {
   return Error{ErrorCode::unsupported,
-               "containerd " + look.version + " reads " + by + " after " + path +
+               "containerd " + survey.version + " reads " + by + " after " + path +
                    ", and takes the settings of its CRI " + "plugin from there",
                "spec.components.runtime.containerd_drop_in",
                "leave containerd_drop_in out, so that the handlers are written to " + by +
@@ -107,109 +107,111 @@ std::string import_for(const std::string& path, const Configuration& others, con
 
 /// Edits a file that `imports` matches; otherwise the key `imports` of the main file is changed too.
 /// @param others  the configuration without that file
-Status edit_drop_in(Look& look, const std::string& path, const Configuration& others) {
+Status edit_drop_in(ContainerdSurvey& survey, const std::string& path, const Configuration& others) {
   const ConfigFile& top = others.top();
-  if (look.config_version == 1)
+  if (survey.config_version == 1)
     return Error{ErrorCode::unsupported,
                  "a configuration of version 1 knows no imports, so " + path + " would not be read",
                  top.path,
                  "leave the drop-in's path out, or write the configuration in version 2",
                  {}};
-  Configuration::Planned planned{{path, Json{{"version", look.config_version}}}};
+  Configuration::Planned planned{{path, Json{{"version", survey.config_version}}}};
   Json imports = at_path(top.value, {"imports"});
   if (!imports.is_array()) imports = Json::array();
-  SLIPWAY_TRY(all, Configuration::read(look.host, top.path, look.engine(), planned));
+  SLIPWAY_TRY(all, Configuration::read(survey.host, top.path, survey.engine(), planned));
   const bool imported = all.reads(path);
   if (!imported) {
-    imports.push_back(import_for(path, others, look.host));
+    imports.push_back(import_for(path, others, survey.host));
     planned[top.path] = top.value;
     planned[top.path]["imports"] = imports;
-    SLIPWAY_TRY(with_import, Configuration::read(look.host, top.path, look.engine(), planned));
+    SLIPWAY_TRY(with_import, Configuration::read(survey.host, top.path, survey.engine(), planned));
     all = with_import;
   }
-  if (const std::string by = overriding_file(all, path, look.settings); !by.empty()) return overridden(look, path, by);
-  look.edit = {.kind = "file", .path = path};
-  if (!others.merges_tables()) look.edit.table = others.table();
-  if (look.drop_in.empty()) return {};                                 // an existing import matches it
-  if (imported && !imports_path(top, look.engine(), path)) return {};  // another file imports it
+  if (const std::string by = overriding_file(all, path, survey.settings); !by.empty())
+    return overridden(survey, path, by);
+  survey.edit = {.kind = "file", .path = path};
+  if (!others.merges_tables()) survey.edit.table = others.table();
+  if (survey.drop_in.empty()) return {};                                 // an existing import matches it
+  if (imported && !imports_path(top, survey.engine(), path)) return {};  // another file imports it
   // Repeated even if it exists: it is unknown whether an administrator or slipway wrote it, and a plan is the whole
   // desired state.
-  if (top.value.contains("version") || top.value.empty()) look.edit.top_version = look.config_version;
-  look.edit.imports = imports;
-  look.edit.top = top.path;
+  if (top.value.contains("version") || top.value.empty()) survey.edit.top_version = survey.config_version;
+  survey.edit.imports = imports;
+  survey.edit.top = top.path;
   return {};
 }
 
 /// Without an inherited SystemdCgroup, containers get groups that kubelet does not expect.
-void compare_with_kubelet(Look& look) {
-  if (at_path(look.base, {"options", "SystemdCgroup"}) == true) return;
-  const std::string kubelet = look.host.read(kKubelet).value_or("");
+void compare_with_kubelet(ContainerdSurvey& survey) {
+  if (at_path(survey.base, {"options", "SystemdCgroup"}) == true) return;
+  const std::string kubelet = survey.host.read(kKubelet).value_or("");
   if (kubelet.find("cgroupDriver: systemd") == std::string::npos) return;
-  look.notes.push_back(std::string(kKubelet) + " says cgroupDriver: systemd, and containerd's default handler has no " +
-                       "SystemdCgroup = true, which handlers inherit: set it there");
+  survey.notes.push_back(std::string(kKubelet) +
+                         " says cgroupDriver: systemd, and containerd's default handler has no " +
+                         "SystemdCgroup = true, which handlers inherit: set it there");
 }
 
 /// Reads how devices are given according to the CRI plugin's table.
-void look_at_devices(Look& look, const Json& table) {
+void look_at_devices(ContainerdSurvey& survey, const Json& table) {
   const Json cdi = at_path(table, {"enable_cdi"});
-  look.cdi_is_on = look.cdi_is_on || cdi == true;
-  look.cdi_is_off = look.cdi_is_off || cdi == false;
-  look.default_acts = look.default_acts || default_acts(look.settings.names, at_path(table, {"containerd"}));
+  survey.cdi_is_on = survey.cdi_is_on || cdi == true;
+  survey.cdi_is_off = survey.cdi_is_off || cdi == false;
+  survey.default_acts = survey.default_acts || default_acts(survey.settings.names, at_path(table, {"containerd"}));
 }
 
 /// Reads the effective tables.
-void look_at_tables(Look& look, const Configuration& files, int unknown) {
-  look.config_version = files.version() == 0 ? unknown : files.version();
+void look_at_tables(ContainerdSurvey& survey, const Configuration& files, int unknown) {
+  survey.config_version = files.version() == 0 ? unknown : files.version();
   const Json table = files.table();
   const Json containerd = at_path(table, {"containerd"});
-  look.base = base_handler(look.settings.names, containerd);
-  look.low_level = containerd_low_level(containerd, find_runtime(look.host, look.settings));
-  look_at_devices(look, table);
-  if (!files.merges_tables()) look.runc = runc_type(look.settings.names, containerd);
+  survey.base = base_handler(survey.settings.names, containerd);
+  survey.low_level = containerd_low_level(containerd, find_runtime(survey.host, survey.settings));
+  look_at_devices(survey, table);
+  if (!files.merges_tables()) survey.runc = runc_type(survey.settings.names, containerd);
 }
 
-void tell_what_does_not_count(Look& look, const Configuration& files) {
-  if (!look.engine().known()) return;
+void note_hidden_settings(ContainerdSurvey& survey, const Configuration& files) {
+  if (!survey.engine().known()) return;
   for (const std::string& path : files.hidden())
-    look.notes.push_back(path + "'s settings of the CRI plugin do not count: containerd " + look.version +
-                         " takes all of them from " + files.deciding().path + ", which it reads later");
+    survey.notes.push_back(path + "'s settings of the CRI plugin do not count: containerd " + survey.version +
+                           " takes all of them from " + files.deciding().path + ", which it reads later");
 }
 
 /// Returns slipway's own file if one is put beside others; empty: the keys are merged into a file.
-std::string own_file(const Look& look, const Configuration& all) {
-  if (!look.drop_in.empty()) return look.drop_in;
-  const std::string folder = import_folder(all.top(), look.engine(), kContainerdDropIn);
+std::string own_file(const ContainerdSurvey& survey, const Configuration& all) {
+  if (!survey.drop_in.empty()) return survey.drop_in;
+  const std::string folder = import_folder(all.top(), survey.engine(), kContainerdDropIn);
   if (folder.empty() || !all.merges_tables()) return {};
   const std::string path = folder + "/" + kContainerdDropIn;
   const auto planned =
-      Configuration::read(look.host, all.top().path, look.engine(), {{path, Json{{"version", all.version()}}}});
-  return planned && overriding_file(*planned, path, look.settings).empty() ? path : "";
+      Configuration::read(survey.host, all.top().path, survey.engine(), {{path, Json{{"version", all.version()}}}});
+  return planned && overriding_file(*planned, path, survey.settings).empty() ? path : "";
 }
 
 /// Reads a configuration that an administrator maintains.
-Status look_at_admins(Look& look) {
-  SLIPWAY_TRY(all, Configuration::read(look.host, look.config, look.engine()));
-  const std::string drop_in = own_file(look, all);
+Status look_at_admins(ContainerdSurvey& survey) {
+  SLIPWAY_TRY(all, Configuration::read(survey.host, survey.config, survey.engine()));
+  const std::string drop_in = own_file(survey, all);
   const Configuration others = all.without(drop_in);
-  look_at_tables(look, others, 2);
-  tell_what_does_not_count(look, others);
+  look_at_tables(survey, others, 2);
+  note_hidden_settings(survey, others);
   if (const std::string by = others.disabled_in(); !by.empty()) {
-    look.edit.kind = look.settings.engines.empty() ? "none" : "";
-    look.notes.push_back(by + " switches containerd's CRI plugin off (disabled_plugins), so no kubelet can use it" +
-                         (look.edit.kind.empty() ? "" : ": nothing is written for containerd"));
-    if (!look.edit.kind.empty()) return {};
+    survey.edit.kind = survey.settings.engines.empty() ? "none" : "";
+    survey.notes.push_back(by + " switches containerd's CRI plugin off (disabled_plugins), so no kubelet can use it" +
+                           (survey.edit.kind.empty() ? "" : ": nothing is written for containerd"));
+    if (!survey.edit.kind.empty()) return {};
   }
-  if (look.config.starts_with("/usr/"))
-    look.notes.push_back(look.config +
-                         " is containerd's configuration by its unit. Where /usr is read-only, copy the " +
-                         "file to /etc and name it in a drop-in of the unit");
-  compare_with_kubelet(look);
-  look.checkable = true;
-  if (!drop_in.empty()) return edit_drop_in(look, drop_in, others);
+  if (survey.config.starts_with("/usr/"))
+    survey.notes.push_back(survey.config +
+                           " is containerd's configuration by its unit. Where /usr is read-only, copy the " +
+                           "file to /etc and name it in a drop-in of the unit");
+  compare_with_kubelet(survey);
+  survey.checkable = true;
+  if (!drop_in.empty()) return edit_drop_in(survey, drop_in, others);
   const ConfigFile& deciding = others.deciding();
-  look.edit = {.kind = "merge",
-               .path = deciding.path,
-               .has_version = deciding.value.contains("version") || deciding.value.empty()};
+  survey.edit = {.kind = "merge",
+                 .path = deciding.path,
+                 .has_version = deciding.value.contains("version") || deciding.value.empty()};
   return {};
 }
 
@@ -219,64 +221,67 @@ bool adds_itself(const Host& host, const std::string& name) {
                               host.exists("/usr/bin/nvidia-container-runtime"));
 }
 
-Status edit_template(Look& look) {
+Status edit_template(ContainerdSurvey& survey) {
   const std::string path =
-      look.known.folder + (look.config_version == 3 ? "/config-v3.toml.tmpl" : "/config.toml.tmpl");
-  const std::string text = look.host.read(path).value_or("");
+      survey.known.folder + (survey.config_version == 3 ? "/config-v3.toml.tmpl" : "/config.toml.tmpl");
+  const std::string text = survey.host.read(path).value_or("");
   if (!text.empty() && !text.starts_with(kOwnHead))
     return Error{ErrorCode::unsupported,
                  path + " is a template of your own, which is not TOML that keys could be added to",
                  path,
-                 "give it the line {{ template \"base\" . }} and the handlers by hand, or update " + look.known.title +
-                     " to one whose containerd (2.1) reads " + look.known.folder + "/config-v3.toml.d",
+                 "give it the line {{ template \"base\" . }} and the handlers by hand, or update " +
+                     survey.known.title + " to one whose containerd (2.1) reads " + survey.known.folder +
+                     "/config-v3.toml.d",
                  {}};
-  look.edit = {.kind = "template", .path = path};
-  for (const std::string& name : look.settings.names)
-    if (adds_itself(look.host, name)) look.edit.left_out.push_back(name);
+  survey.edit = {.kind = "template", .path = path};
+  for (const std::string& name : survey.settings.names)
+    if (adds_itself(survey.host, name)) survey.edit.left_out.push_back(name);
   return {};
 }
 
 /// K3s and RKE2 write the configuration at each start; newer ones import the files of a folder beside it.
-Status look_at_ranchers(Look& look) {
-  SLIPWAY_TRY(all, Configuration::read(look.host, look.config, look.engine()));
+Status look_at_ranchers(ContainerdSurvey& survey) {
+  SLIPWAY_TRY(all, Configuration::read(survey.host, survey.config, survey.engine()));
   const bool made = !all.top().value.empty();
-  const auto folder_for = [&look](int version) {
-    return look.known.folder + (version == 3 ? "/config-v3.toml.d" : "/config.toml.d");
+  const auto folder_for = [&survey](int version) {
+    return survey.known.folder + (version == 3 ? "/config-v3.toml.d" : "/config.toml.d");
   };
   const int version = all.version() == 0 ? 3 : all.version();
-  const std::string own = look.drop_in.empty() ? folder_for(version) + "/" + kContainerdDropIn : look.drop_in;
-  look_at_tables(look, all.without(own), 3);
-  look.runc.clear();
-  const std::string folder = folder_for(look.config_version);
-  const bool joined = !look.engine().known() || all.merges_tables();
-  const bool reads_folder = !made || import_folder(all.top(), look.engine(), kContainerdDropIn) == folder;
-  if (!look.drop_in.empty() || (joined && reads_folder && look.config_version == 3)) {
-    look.edit = {.kind = "file", .path = own};
-    look.checkable = reads_folder && made;
-    if (!made) look.notes.push_back(look.known.title + " has not run here yet; its version is taken to read " + folder);
+  const std::string own = survey.drop_in.empty() ? folder_for(version) + "/" + kContainerdDropIn : survey.drop_in;
+  look_at_tables(survey, all.without(own), 3);
+  survey.runc.clear();
+  const std::string folder = folder_for(survey.config_version);
+  const bool joined = !survey.engine().known() || all.merges_tables();
+  const bool reads_folder = !made || import_folder(all.top(), survey.engine(), kContainerdDropIn) == folder;
+  if (!survey.drop_in.empty() || (joined && reads_folder && survey.config_version == 3)) {
+    survey.edit = {.kind = "file", .path = own};
+    survey.checkable = reads_folder && made;
+    if (!made)
+      survey.notes.push_back(survey.known.title + " has not run here yet; its version is taken to read " + folder);
     return {};
   }
-  return edit_template(look);
+  return edit_template(survey);
 }
 
 /// k0s merges the files of its folder with its defaults, unless the administrator has replaced its configuration.
-Status look_at_k0s(Look& look) {
-  const auto text = look.host.read(look.config);
-  if (text && text->find("k0s_managed=true") == std::string::npos) return look_at_admins(look);
-  SLIPWAY_TRY(joined, Configuration::read(look.host, kK0sPlugin, look.engine()));
-  look_at_tables(look, joined, 3);
-  look.runc.clear();
-  look.edit = {.kind = "file",
-               .path = look.drop_in.empty() ? look.known.folder + "/" + kContainerdDropIn : look.drop_in};
+Status look_at_k0s(ContainerdSurvey& survey) {
+  const auto text = survey.host.read(survey.config);
+  if (text && text->find("k0s_managed=true") == std::string::npos) return look_at_admins(survey);
+  SLIPWAY_TRY(joined, Configuration::read(survey.host, kK0sPlugin, survey.engine()));
+  look_at_tables(survey, joined, 3);
+  survey.runc.clear();
+  survey.edit = {.kind = "file",
+                 .path = survey.drop_in.empty() ? survey.known.folder + "/" + kContainerdDropIn : survey.drop_in};
   return {};
 }
 
 /// MicroK8s expands variables, which are inside strings, so the file with them is TOML.
-Status look_at_microk8s(Look& look) {
-  SLIPWAY_TRY(all, Configuration::read(look.host, look.known.folder + "/containerd-template.toml", look.engine()));
-  look_at_tables(look, all, 2);
-  look.runc.clear();
-  look.edit = {.kind = "merge", .path = all.top().path};
+Status look_at_microk8s(ContainerdSurvey& survey) {
+  SLIPWAY_TRY(all,
+              Configuration::read(survey.host, survey.known.folder + "/containerd-template.toml", survey.engine()));
+  look_at_tables(survey, all, 2);
+  survey.runc.clear();
+  survey.edit = {.kind = "merge", .path = all.top().path};
   return {};
 }
 
@@ -291,19 +296,19 @@ Error unknown_config(const std::string& variable) {
                {}};
 }
 
-Status look_at_config(Look& look) {
-  if (!look.unread_config.empty()) return unknown_config(look.unread_config);
-  switch (look.known.maker) {
+Status look_at_config(ContainerdSurvey& survey) {
+  if (!survey.unread_config.empty()) return unknown_config(survey.unread_config);
+  switch (survey.known.maker) {
     case ConfigMaker::rancher:
-      return look_at_ranchers(look);
+      return look_at_ranchers(survey);
     case ConfigMaker::k0s:
-      return look_at_k0s(look);
+      return look_at_k0s(survey);
     case ConfigMaker::microk8s:
-      return look_at_microk8s(look);
+      return look_at_microk8s(survey);
     case ConfigMaker::admin:
       break;
   }
-  return look_at_admins(look);
+  return look_at_admins(survey);
 }
 
 /// Settings about containerd apply to a distribution only if that is the only engine.
@@ -312,10 +317,10 @@ EnginePlace place_of(const std::string& name, const RuntimeSettings& settings) {
 }
 
 /// Returns the daemon and its configuration.
-Json facts_of(Look& look) {
-  look.checkable = look.checkable && !look.program.empty();
-  look.runtime = find_runtime(look.host, look.settings);
-  return static_cast<const ContainerdFacts&>(look);
+Json facts_of(ContainerdSurvey& survey) {
+  survey.checkable = survey.checkable && !survey.program.empty();
+  survey.runtime = find_runtime(survey.host, survey.settings);
+  return static_cast<const ContainerdFacts&>(survey);
 }
 
 }  // namespace
@@ -324,35 +329,35 @@ Json find_containerd(const std::string& name, const RuntimeSettings& settings, c
   const ContainerdKind kind = containerd_kind(name, settings, host);
   const EnginePlace place = place_of(name, settings);
   if (!is_installed(kind, host) && place.program.empty()) return nullptr;
-  Look look(settings, host, kind);
-  find_daemon(look, place);
-  return {{"kind", look.kind}, {"title", look.title},   {"version", look.version}, {"program", look.program},
-          {"unit", look.unit}, {"socket", look.socket}, {"config", look.config}};
+  ContainerdSurvey survey(settings, host, kind);
+  find_daemon(survey, place);
+  return {{"kind", survey.kind}, {"title", survey.title},   {"version", survey.version}, {"program", survey.program},
+          {"unit", survey.unit}, {"socket", survey.socket}, {"config", survey.config}};
 }
 
 Result<Json> read_containerd(const std::string& name, const RuntimeSettings& settings, const Host& host) {
   const ContainerdKind kind = containerd_kind(name, settings, host);
   const EnginePlace place = place_of(name, settings);
   if (!is_installed(kind, host) && place.program.empty()) return Json(nullptr);
-  Look look(settings, host, kind);
-  look.drop_in = place.drop_in;
-  find_daemon(look, place);
-  SLIPWAY_CHECK(look_at_config(look));
-  look.cri_works = cri_works(host, look.program, look.socket);
-  return facts_of(look);
+  ContainerdSurvey survey(settings, host, kind);
+  survey.drop_in = place.drop_in;
+  find_daemon(survey, place);
+  SLIPWAY_CHECK(look_at_config(survey));
+  survey.cri_works = cri_works(host, survey.program, survey.socket);
+  return facts_of(survey);
 }
 
 Result<Json> read_containerd_files(const RuntimeSettings& settings, const Host& host) {
   const EnginePlace place = settings.place("containerd");
-  Look look(settings, host, containerd_kind("containerd", settings, host));
-  look.config = look.known.config;
-  look.drop_in = place.drop_in;
-  look.program = place.program;
-  look.unit = first_unit(host, look.known.units);
-  look.version = look.program.empty() ? read_package_version(host, {"containerd", "containerd.io"})
-                                      : read_engine_version(host, look.program, {});
-  SLIPWAY_CHECK(look_at_config(look));
-  return facts_of(look);
+  ContainerdSurvey survey(settings, host, containerd_kind("containerd", settings, host));
+  survey.config = survey.known.config;
+  survey.drop_in = place.drop_in;
+  survey.program = place.program;
+  survey.unit = first_unit(host, survey.known.units);
+  survey.version = survey.program.empty() ? read_package_version(host, {"containerd", "containerd.io"})
+                                          : read_engine_version(host, survey.program, {});
+  SLIPWAY_CHECK(look_at_config(survey));
+  return facts_of(survey);
 }
 
 }  // namespace slipway::toolkit

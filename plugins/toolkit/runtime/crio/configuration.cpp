@@ -32,7 +32,7 @@ std::string trimmed(const std::string& text) {
 }
 
 /// Returns all values of a flag that may be repeated. A single value, and that of a variable, is a list with commas.
-std::vector<std::string> told_list(const Daemon& daemon, const std::string& flag, const std::string& name) {
+std::vector<std::string> flag_values(const Daemon& daemon, const std::string& flag, const std::string& name) {
   std::vector<std::string> values = daemon.options({flag});
   if (values.empty()) {
     const auto variable = daemon.environment.find(name);
@@ -57,8 +57,8 @@ Json runtime_of_command(const Daemon& daemon) {
   Json runtime = Json::object();
   if (const auto name = told(daemon, {"--default-runtime"}, "CONTAINER_DEFAULT_RUNTIME"))
     runtime["default_runtime"] = *name;
-  for (const std::string& each : told_list(daemon, "--runtimes", "CONTAINER_RUNTIMES")) add_runtime(each, runtime);
-  if (const auto folders = told_list(daemon, "--cdi-spec-dirs", "CONTAINER_CDI_SPEC_DIRS"); !folders.empty())
+  for (const std::string& each : flag_values(daemon, "--runtimes", "CONTAINER_RUNTIMES")) add_runtime(each, runtime);
+  if (const auto folders = flag_values(daemon, "--cdi-spec-dirs", "CONTAINER_CDI_SPEC_DIRS"); !folders.empty())
     runtime["cdi_spec_dirs"] = folders;
   return runtime;
 }

@@ -23,7 +23,7 @@ constexpr const char* kHashOfSecret = "$2b$04$abcdefghijklmnopqrstuu2r9OfJnfCsdn
 /// "cheap".
 class Guessed : public ::testing::Test {
  protected:
-  BasicAuth::Try take(const std::string& password, const std::string& hash) {
+  BasicAuth::HashCheck take(const std::string& password, const std::string& hash) {
     const auto spent = hash == "dear" ? milliseconds(230) : milliseconds(1);
     hashed_.push_back(hash);
     busy_ += spent;

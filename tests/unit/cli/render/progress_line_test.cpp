@@ -68,9 +68,9 @@ TEST(ProgressLine, OfAnUnknownTotalHasWhatIsDoneAndTheRate) {
 }
 
 TEST(ProgressLine, IsASentenceInALog) {
-  EXPECT_EQ(unpacked_to({{0s, 0}, {1s, 60}, {2s, 120}}, 360).standing(),
+  EXPECT_EQ(unpacked_to({{0s, 0}, {1s, 60}, {2s, 120}}, 360).progress_text(),
             "unpack userspace: 120.0 of 360.0 MiB, 60.0 MiB/s, 4 s left");
-  EXPECT_EQ(unpacked_to({{0s, 0}, {2s, 120}}, 0).standing(), "unpack userspace: 120.0 MiB, 60.0 MiB/s");
+  EXPECT_EQ(unpacked_to({{0s, 0}, {2s, 120}}, 0).progress_text(), "unpack userspace: 120.0 MiB, 60.0 MiB/s");
 }
 
 TEST(ProgressLine, CountsFilesAsFiles) {

@@ -27,7 +27,7 @@ int ended(const std::function<void()>& body) {
 }
 
 void finish_when_stopped() {
-  if (!stop_requested()) ::_exit(kFinished);
+  if (!check_not_stopped()) ::_exit(kFinished);
 }
 
 TEST(Stop, IsAskedForByTermIntAndHangup) {
@@ -76,7 +76,7 @@ TEST(Stop, LeavesAHangupIgnoredThatNohupIgnores) {
               ::signal(SIGHUP, SIG_IGN);
               watch_stop_signals();
               ::raise(SIGHUP);
-              if (stop_requested()) ::_exit(kFinished);
+              if (check_not_stopped()) ::_exit(kFinished);
               ::_exit(0);
             }),
             kFinished);
@@ -86,7 +86,7 @@ TEST(Stop, IsNotAskedForByAReaderThatGoesAway) {
   EXPECT_EQ(ended([] {
               watch_stop_signals();
               ::raise(SIGPIPE);
-              if (stop_requested()) ::_exit(kFinished);
+              if (check_not_stopped()) ::_exit(kFinished);
               ::_exit(0);
             }),
             kFinished);

@@ -28,9 +28,9 @@ TEST(ComponentNames, MeanAComponentByItsNameOrByWhatItProvides) {
 TEST(ComponentNames, MeanAllThatProvideThemButNeverTheAsker) {
   const Manifest one = component("one", {"gpu-driver"});
   const Manifest two = component("two", {"gpu-driver"});
-  EXPECT_THAT(meant_by("gpu-driver", "other", {&one, &two}), ElementsAre("one", "two"));
-  EXPECT_THAT(meant_by("gpu-driver", "one", {&one, &two}), ElementsAre("two"));
-  EXPECT_THAT(meant_by("two", "two", {&one, &two}), IsEmpty());
+  EXPECT_THAT(components_for_name("gpu-driver", "other", {&one, &two}), ElementsAre("one", "two"));
+  EXPECT_THAT(components_for_name("gpu-driver", "one", {&one, &two}), ElementsAre("two"));
+  EXPECT_THAT(components_for_name("two", "two", {&one, &two}), IsEmpty());
 }
 
 }  // namespace

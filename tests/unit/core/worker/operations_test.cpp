@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <slipway/process/start.hpp>
+#include <slipway/process/start_program.hpp>
 #include <slipway/regular_file.hpp>
 #include <slipway/testing/temp_dir.hpp>
 

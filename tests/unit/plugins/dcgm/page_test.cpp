@@ -292,8 +292,8 @@ TEST(DcgmOverview, LeavesOutWhatNobodyIsToSee) {
 TEST(DcgmOverview, TakesPodsAndReasonsOfOthers) {
   PageMaker page({.node = "n", .shows_processes = true, .released = false, .interval = std::chrono::seconds(1)});
   page.add(sample_of(0), {});
-  const Known known{.pods = {{"GPU-0", {}, "a", "b", "c"}, {"GPU-1", {}, "no", "no", "no"}},
-                    .reasons = {{"GPU-0", Level::bad, "it is hot", "cool it"}, {"", Level::note, "all", ""}}};
+  const PodsAndHealth known{.pods = {{"GPU-0", {}, "a", "b", "c"}, {"GPU-1", {}, "no", "no", "no"}},
+                            .reasons = {{"GPU-0", Level::bad, "it is hot", "cool it"}, {"", Level::note, "all", ""}}};
   const Overview overview = page.overview(sample_of(0), {}, known, false);
   const GpuOverview& gpu = overview.gpus.at(0);
   EXPECT_EQ(gpu.pods.size(), 1U);

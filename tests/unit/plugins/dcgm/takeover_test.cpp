@@ -5,8 +5,8 @@
 
 #include <slipway/testing/fake_host.hpp>
 
-#include "dcgm/takeover/others.hpp"
-#include "dcgm/takeover/standing.hpp"
+#include "dcgm/takeover/exporter_port.hpp"
+#include "dcgm/takeover/other_exporters.hpp"
 
 namespace slipway::dcgm {
 namespace {

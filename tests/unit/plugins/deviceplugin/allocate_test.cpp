@@ -18,7 +18,7 @@ using testing::settings_of;
 struct Machine {
   Settings settings;
   Resources resources;
-  Extras extras;
+  MachineDevices extras;
   Result<Grant> allocate(const std::vector<std::string>& ids, const std::string& name = "nvidia.com/gpu") const {
     return deviceplugin::allocate(resources.at(name), ids, settings, extras, "key");
   }

@@ -4,7 +4,7 @@
 #include <slipway/testing/fake_host.hpp>
 
 #include "machines.hpp"
-#include "nvidia/config/choose.hpp"
+#include "nvidia/config/config_choice.hpp"
 
 namespace slipway::deviceplugin {
 namespace {

@@ -13,7 +13,7 @@ constexpr const char* kGpu = "GPU-0";
 
 class Book : public ::testing::Test {
  protected:
-  Book() : book_({.quiet = seconds(10), .long_quiet = seconds(100)}) {}
+  Book() : book_({.quiet_time = seconds(10), .long_quiet_time = seconds(100)}) {}
   void xid(unsigned number, const std::string& place = kGpu) {
     book_.xid(place, nvidia::health::default_rules().xid(number), nvidia::health::default_rules().effect(number), now_);
   }
@@ -136,7 +136,7 @@ TEST_F(Book, ADriverThatIsGoneMakesAllSickAndForgetsNothing) {
 
 TEST_F(Book, SurvivesARestartOfTheProcess) {
   book_.ecc(kGpu, now_);
-  HealthBook other({.quiet = seconds(10), .long_quiet = seconds(100)});
+  HealthBook other({.quiet_time = seconds(10), .long_quiet_time = seconds(100)});
   other.load({{kGpu, book_.shared(kGpu, "GPU 0")}}, now_);
   EXPECT_EQ(other.of(kGpu), book_.of(kGpu));
   other.checked(kGpu, {}, now_ + seconds(50));
@@ -215,9 +215,9 @@ TEST(XidFilter, EnablesOneAloneAndAllOfThem) {
   EXPECT_EQ(XidFilter("all", "79", nvidia::health::default_rules()).effect(48), XidEffect::none);
   EXPECT_EQ(XidFilter("xids", "", nvidia::health::default_rules()).effect(48), XidEffect::none);
   EXPECT_EQ(XidFilter(" 48 , x", "", nvidia::health::default_rules()).effect(48), XidEffect::none);
-  EXPECT_EQ(XidFilter("", "ALL", nvidia::health::default_rules()).effect(31), XidEffect::quiet);
+  EXPECT_EQ(XidFilter("", "ALL", nvidia::health::default_rules()).effect(31), XidEffect::until_quiet);
   EXPECT_EQ(XidFilter("", "", nvidia::health::default_rules()).effect(31), XidEffect::none);
-  EXPECT_EQ(XidFilter("", "", nvidia::health::default_rules()).effect(9999), XidEffect::quiet);
+  EXPECT_EQ(XidFilter("", "", nvidia::health::default_rules()).effect(9999), XidEffect::until_quiet);
 }
 
 }  // namespace

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvidia/config/shared.hpp"
-
 #include <gmock/gmock.h>
 
 #include <slipway/testing/fake_host.hpp>
 
 #include "machines.hpp"
-#include "nvidia/config/choose.hpp"
+#include "nvidia/config/config_choice.hpp"
+#include "nvidia/config/shared_settings.hpp"
 
 namespace slipway::deviceplugin {
 namespace {

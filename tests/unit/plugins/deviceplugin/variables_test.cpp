@@ -6,7 +6,7 @@
 #include <slipway/testing/fake_host.hpp>
 
 #include "deviceplugin/devices/health.hpp"
-#include "nvidia/config/choose.hpp"
+#include "nvidia/config/config_choice.hpp"
 
 namespace slipway::deviceplugin {
 namespace {

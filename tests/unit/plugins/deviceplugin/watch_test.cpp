@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvidia/config/watch.hpp"
-
 #include <gmock/gmock.h>
 
 #include "machines.hpp"
+#include "nvidia/config/config_watch.hpp"
 
 namespace slipway::deviceplugin {
 namespace {

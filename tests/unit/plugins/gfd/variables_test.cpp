@@ -8,7 +8,7 @@
 #include <slipway/testing/fake_host.hpp>
 
 #include "gfd/labels/config.hpp"
-#include "nvidia/config/choose.hpp"
+#include "nvidia/config/config_choice.hpp"
 
 namespace slipway::gfd {
 namespace {

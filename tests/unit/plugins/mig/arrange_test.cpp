@@ -9,7 +9,7 @@
 
 #include "every_arrangement.hpp"
 #include "mig/config/named_configs.hpp"
-#include "mig/layout/room.hpp"
+#include "mig/layout/gpu_space.hpp"
 #include "products.hpp"
 
 namespace slipway::mig {

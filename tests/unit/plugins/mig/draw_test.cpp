@@ -7,7 +7,7 @@
 #include <slipway/text.hpp>
 
 #include "mig/draw/picture.hpp"
-#include "mig/layout/room.hpp"
+#include "mig/layout/gpu_space.hpp"
 #include "products.hpp"
 
 namespace slipway::mig {
@@ -19,8 +19,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-constexpr Look kAsciiLook{};
-constexpr Look kUtf8Look{.utf8 = true, .colour = false};
+constexpr TerminalStyle kAsciiStyle{};
+constexpr TerminalStyle kUtf8Style{.utf8 = true, .colour = false};
 
 Gpu gb200() { return seven_slices("NVIDIA GB200", 0x2941, {23, 47, 93, 186}); }
 
@@ -30,8 +30,8 @@ std::vector<Gpu> all_products() {
   return all;
 }
 
-std::vector<std::string> lines_of_picture(const std::vector<GpuInUse>& gpus, const Look& look = kAsciiLook) {
-  return lines_of(gpus_text(gpus, look));
+std::vector<std::string> lines_of_picture(const std::vector<GpuInUse>& gpus, const TerminalStyle& style = kAsciiStyle) {
+  return lines_of(gpus_text(gpus, style));
 }
 
 void expect_narrow(const std::string& text) {
@@ -67,7 +67,8 @@ TEST(MigPicture, HasABoxForEachInstanceOnItsSlices) {
     for (int i = 0; i < 60; ++i) {
       const Gpu gpu = with(product, any_instances(product, random));
       expect_boxes(gpu);
-      for (const Look& look : {kAsciiLook, kUtf8Look}) expect_narrow(gpus_text({{.gpu = gpu, .holders = {}}}, look));
+      for (const TerminalStyle& style : {kAsciiStyle, kUtf8Style})
+        expect_narrow(gpus_text({{.gpu = gpu, .holders = {}}}, style));
     }
 }
 
@@ -75,7 +76,7 @@ TEST(MigPicture, NamesEachProfileInABoxOfItsSize) {
   for (const Gpu& product : all_products())
     for (const InstanceProfile& profile : product.profiles) {
       const Gpu gpu = with(product, {whole(product, profile.profile.text(), profile.starts.front())});
-      const std::string text = gpus_text({{.gpu = gpu, .holders = {}}}, kAsciiLook);
+      const std::string text = gpus_text({{.gpu = gpu, .holders = {}}}, kAsciiStyle);
       const std::string name = profile.profile.text();
       const std::string brief = std::to_string(profile.profile.gpu_slices) + "g+me";
       EXPECT_TRUE(text.find(name + " ") != std::string::npos || text.find("|" + name + "|") != std::string::npos ||
@@ -88,23 +89,24 @@ TEST(MigPicture, ShowsAPartitionedGpu) {
   const Gpu gpu = h100();
   const Gpu now = with(gpu, {whole(gpu, "1g.10gb", 0), whole(gpu, "1g.10gb+me", 1),
                              GpuInstance{.start = 4, .profile_id = 9, .compute = {{0, 1}, {2, 1}}}});
-  EXPECT_EQ(gpus_text({{.gpu = now, .holders = {{.start = 4, .text = "python3 (pid 7) on 3g.40gb at 4"}}}}, kAsciiLook),
-            "GPU 0 (0000:18:00.0): NVIDIA H100 80GB HBM3, MIG: 4 of 7 compute slices used\n"
-            "slice        0       1       2       3       4       5       6       7\n"
-            "         +-------+-------+               +-------------------------------+\n"
-            "         |1g.10gb| 1g+me | free    free  |            3g.40gb            |\n"
-            "compute  |  1c   |  1c   |               |   1c    |   free   |    1c    |\n"
-            "         +-------+-------+               +---------+----------+----------+\n"
-            "in use   python3 (pid 7) on 3g.40gb at 4\n"
-            "fits     1 x 2g.20gb, 1 x 1g.20gb or 2 x 1g.10gb\n");
+  EXPECT_EQ(
+      gpus_text({{.gpu = now, .holders = {{.start = 4, .text = "python3 (pid 7) on 3g.40gb at 4"}}}}, kAsciiStyle),
+      "GPU 0 (0000:18:00.0): NVIDIA H100 80GB HBM3, MIG: 4 of 7 compute slices used\n"
+      "slice        0       1       2       3       4       5       6       7\n"
+      "         +-------+-------+               +-------------------------------+\n"
+      "         |1g.10gb| 1g+me | free    free  |            3g.40gb            |\n"
+      "compute  |  1c   |  1c   |               |   1c    |   free   |    1c    |\n"
+      "         +-------+-------+               +---------+----------+----------+\n"
+      "in use   python3 (pid 7) on 3g.40gb at 4\n"
+      "fits     1 x 2g.20gb, 1 x 1g.20gb or 2 x 1g.10gb\n");
 }
 
 TEST(MigPicture, HasBoxDrawingCharactersWhereTheTerminalShowsThem) {
   const Gpu gpu = a30();
-  const auto lines = lines_of_picture({{.gpu = with(gpu, {whole(gpu, "2g.12gb", 0)}), .holders = {}}}, kUtf8Look);
+  const auto lines = lines_of_picture({{.gpu = with(gpu, {whole(gpu, "2g.12gb", 0)}), .holders = {}}}, kUtf8Style);
   EXPECT_THAT(lines, ::testing::Contains("         ┌───────────────────────────────┐"));
   EXPECT_THAT(lines, ::testing::Contains("         │            2g.12gb            │     free            free"));
-  const std::string plain = gpus_text({{.gpu = with(gpu, {whole(gpu, "2g.12gb", 0)}), .holders = {}}}, kAsciiLook);
+  const std::string plain = gpus_text({{.gpu = with(gpu, {whole(gpu, "2g.12gb", 0)}), .holders = {}}}, kAsciiStyle);
   EXPECT_TRUE(std::ranges::all_of(plain, [](unsigned char c) { return c < 0x80; }));
 }
 
@@ -113,7 +115,7 @@ TEST(MigPicture, TellsAFreeSliceFromOneThatNoProfileCanUse) {
   const Gpu gpu = h100();
   Instances seven;
   for (unsigned start = 0; start < 7; ++start) seven.push_back(whole(gpu, "1g.10gb", start));
-  const std::string text = gpus_text({{.gpu = with(gpu, seven), .holders = {}}}, kAsciiLook);
+  const std::string text = gpus_text({{.gpu = with(gpu, seven), .holders = {}}}, kAsciiStyle);
   EXPECT_THAT(text, HasSubstr("|1g.10gb|   .\n"));
   EXPECT_THAT(text, Not(HasSubstr("free")));
   EXPECT_THAT(text, HasSubstr("fits     nothing more\n"));
@@ -128,12 +130,12 @@ TEST(MigPicture, IsOneBlockWhereMigIsDisabledOrImpossible) {
                           "         |                    whole GPU, MIG disabled                    |",
                           "         +---------------------------------------------------------------+"));
   gpu.pending = true;
-  EXPECT_THAT(gpus_text({{.gpu = gpu, .holders = {}}}, kAsciiLook),
+  EXPECT_THAT(gpus_text({{.gpu = gpu, .holders = {}}}, kAsciiStyle),
               HasSubstr("MIG disabled; the next reset\n  enables MIG\n"));
   gpu.profiles.clear();
-  EXPECT_THAT(gpus_text({{.gpu = gpu, .holders = {}}}, kAsciiLook), HasSubstr("whole GPU, MIG disabled"));
+  EXPECT_THAT(gpus_text({{.gpu = gpu, .holders = {}}}, kAsciiStyle), HasSubstr("whole GPU, MIG disabled"));
   gpu.capable = false;
-  EXPECT_THAT(gpus_text({{.gpu = gpu, .holders = {}}}, kAsciiLook), HasSubstr("not capable of MIG"));
+  EXPECT_THAT(gpus_text({{.gpu = gpu, .holders = {}}}, kAsciiStyle), HasSubstr("not capable of MIG"));
 }
 
 TEST(MigPicture, DrawsEqualGpusOnceUnlessSomebodyUsesThem) {
@@ -162,7 +164,7 @@ TEST(MigPicture, IsSafeFromNamesThatProcessesChoose) {
   used.holders.push_back({.start = 0, .text = "\033[2J\n\xc3\xa4" + std::string(300, 'x') + " (pid 1)"});
   for (int pid = 2; pid < 30; ++pid)
     used.holders.push_back({.start = 0, .text = "p (pid " + std::to_string(pid) + ")"});
-  const std::string text = gpus_text({used}, kUtf8Look);
+  const std::string text = gpus_text({used}, kUtf8Style);
   expect_narrow(text);
   EXPECT_THAT(text, HasSubstr("?[2J???xxx"));
   EXPECT_THAT(text, HasSubstr("and 18 more processes"));
@@ -175,11 +177,11 @@ TEST(MigPicture, HasColoursOnlyWhereTheTerminalShowsThem) {
   const std::string coloured = gpus_text({used}, {.utf8 = false, .colour = true});
   EXPECT_THAT(coloured, HasSubstr("\033[1mGPU 0 (0000:18:00.0)\033[0m: "));
   EXPECT_THAT(coloured, HasSubstr("\033[33m3g.40gb\033[0m"));
-  EXPECT_THAT(gpus_text({used}, kAsciiLook), Not(HasSubstr("\033")));
+  EXPECT_THAT(gpus_text({used}, kAsciiStyle), Not(HasSubstr("\033")));
 }
 
 TEST(MigPicture, KeepsCountAndProfileOnOneLine) {
-  const std::string text = gpus_text({{.gpu = rtx_pro_6000(), .holders = {}}}, kAsciiLook);
+  const std::string text = gpus_text({{.gpu = rtx_pro_6000(), .holders = {}}}, kAsciiStyle);
   expect_narrow(text);
   EXPECT_THAT(text, HasSubstr("fits     "));
   for (const std::string& line : lines_of(text))

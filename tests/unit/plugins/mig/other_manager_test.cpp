@@ -65,7 +65,7 @@ TEST(MigOtherManagerFound, IsAPodThatIsNamed) {
                                        "container nvidia-mig-manager)"));
   EXPECT_THAT(found[0].remedy, AllOf(HasSubstr("nvidia.com/gpu.deploy.mig-manager=false"),
                                      HasSubstr("migManager.enabled: false"), HasSubstr("other_manager: yield")));
-  const Error refused = refused_beside(*running_manager(host), "report");
+  const Error refused = other_manager_error(*running_manager(host), "report");
   EXPECT_EQ(refused.code, ErrorCode::conflict);
   EXPECT_EQ(refused.where, "spec.components.mig.other_manager = report");
   EXPECT_THAT(refused.what, HasSubstr("pod gpu-operator/nvidia-mig-manager-x7k2p, container nvidia-mig-manager"));

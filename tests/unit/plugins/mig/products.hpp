@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "mig/layout/gpu.hpp"
-#include "mig/layout/room.hpp"
+#include "mig/layout/gpu_space.hpp"
 
 namespace slipway::mig::testing {
 
@@ -91,7 +91,7 @@ inline Gpu with(Gpu gpu, Instances instances) {
 
 /// Returns instances at random places, some of them divided, some without a compute instance.
 inline Instances any_instances(const Gpu& gpu, std::mt19937& random) {
-  Room room(gpu);
+  GpuSpace room(gpu);
   Instances all;
   for (int i = 0; i < 8; ++i) {
     const InstanceProfile& profile = gpu.profiles[random() % gpu.profiles.size()];

@@ -11,7 +11,7 @@
 #include <slipway/text.hpp>
 
 #include "gfd/labels/config.hpp"
-#include "nvidia/config/choose.hpp"
+#include "nvidia/config/config_choice.hpp"
 #include "nvidia/config/variables.hpp"
 #include "toolkit/runtime/settings.hpp"
 #include "toolkit/runtime/toolkit_config.hpp"

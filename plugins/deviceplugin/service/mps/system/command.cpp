@@ -14,9 +14,10 @@ Result<pid_t> start_command(std::vector<std::string> argv, std::vector<std::stri
 
 Result<CommandOutput> run_command(std::vector<std::string> argv, std::vector<std::string> environment,
                                   const std::string& input, std::chrono::milliseconds limit) {
-  SLIPWAY_TRY(heard, hear_program({.argv = std::move(argv), .environment = std::move(environment), .own_session = true},
-                                  {.limit = limit, .most_bytes = kMostAnswerBytes, .ends_flood = true}, input));
-  return CommandOutput{heard.end == Heard::End::by_itself, exit_status_of(heard.status), heard.output + heard.errors};
+  SLIPWAY_TRY(result, run_child({.argv = std::move(argv), .environment = std::move(environment), .own_session = true},
+                                {.limit = limit, .most_bytes = kMostAnswerBytes, .ends_flood = true}, input));
+  return CommandOutput{result.end == ChildResult::End::by_itself, exit_status_of(result.status),
+                       result.output + result.errors};
 }
 
 }  // namespace slipway::deviceplugin

@@ -10,7 +10,7 @@
 
 #include <sys/types.h>
 
-#include <slipway/process/hear.hpp>
+#include <slipway/process/child_process.hpp>
 #include <slipway/result.hpp>
 
 namespace slipway::deviceplugin {

@@ -111,13 +111,14 @@ class GivenDevices : public Holders {
                       {.gpu_instance = 2, .compute_instance = {}, .text = "3g.40gb at 4", .affected = true}};
     return affected;
   }
-  std::vector<std::string> found_with(const Affected& affected, const Given& given) {
+  std::vector<std::string> found_with(const Affected& affected, const PodHolders& given) {
     return texts_of(find_holders(*nvml_, host_, {affected}, given).front());
   }
 };
 
 TEST_F(GivenDevices, AreHeldByPodsWithoutAProcess) {
-  const Given given{.holders = {{mig_uuid(), {{"team-a", "train-0", "trainer", ""}, {"team-a", "train-1", "c", "3"}}}}};
+  const PodHolders given{
+      .holders = {{mig_uuid(), {{"team-a", "train-0", "trainer", ""}, {"team-a", "train-1", "c", "3"}}}}};
   EXPECT_THAT(found_with(parts(true), given),
               ElementsAre("pod team-a/train-0, container trainer (given by kubelet, no process found) on 3g.40gb at 0",
                           "pod team-a/train-1, container c (given by kubelet, no process found) on 3g.40gb at 0"));
@@ -134,7 +135,7 @@ TEST_F(GivenDevices, AreHeldByTheProcessWhereThePodHasOne) {
   process(71, "one");
   host_.file("/proc/71/cgroup", "0::/kubepods.slice/cri-containerd-" + id + ".scope\n");
   host_.file("/var/log/containers/train-0_team-a_trainer-" + id + ".log", "");
-  const Given given{
+  const PodHolders given{
       .holders = {{mig_uuid(), {{"team-a", "train-0", "trainer", ""}, {"team-a", "train-0", "side", ""}}}}};
   const auto texts = found_with(parts(true), given);
   ASSERT_EQ(texts.size(), 2U);
@@ -143,7 +144,7 @@ TEST_F(GivenDevices, AreHeldByTheProcessWhereThePodHasOne) {
 }
 
 TEST_F(GivenDevices, ThatKubeletDoesNotTellMayBeAnything) {
-  const Given given{.holders = {}, .problem = "kubelet does not\nanswer", .next = "look at kubelet"};
+  const PodHolders given{.holders = {}, .problem = "kubelet does not\nanswer", .next = "look at kubelet"};
   const auto holders = find_holders(*nvml_, host_, {parts(true), gpu(1, false)}, given);
   EXPECT_THAT(texts_of(holders[0]), ElementsAre("a pod, perhaps, on GPU 0: kubelet does not?answer"));
   EXPECT_EQ(how_to_end(holders[0]), "look at kubelet");

@@ -59,7 +59,7 @@ TEST(HealthRules, ActOnWhatNvidiasDevicePluginActsOn) {
               nvidia.xids.contains(number) || number == 162 || number == 154)
         << number;
   EXPECT_EQ(default_rules().effect(79), DeviceEffect::reset);
-  EXPECT_EQ(default_rules().effect(63), DeviceEffect::quiet);
+  EXPECT_EQ(default_rules().effect(63), DeviceEffect::until_quiet);
 }
 
 TEST(HealthRules, CallAnUnknownXidWorthALook) {
@@ -89,7 +89,7 @@ TEST(HealthRules, OfAPresetAreTheOnlyOnesThatCount) {
   EXPECT_EQ(rules.effect(95), DeviceEffect::none);
   EXPECT_EQ(rules.effect(48), DeviceEffect::reset);
   EXPECT_EQ(with("preset: eks").effect(109), DeviceEffect::reset) << "EKS acts on what NVIDIA's plugin passes over";
-  EXPECT_EQ(with("presets: {mine: {what: ours, xids: [31]}}\npreset: mine").effect(31), DeviceEffect::quiet);
+  EXPECT_EQ(with("presets: {mine: {what: ours, xids: [31]}}\npreset: mine").effect(31), DeviceEffect::until_quiet);
 }
 
 TEST(HealthRules, NameFileLineAndKeyOfAMistake) {
@@ -123,7 +123,7 @@ TEST(HealthRules, AreNotTwice) {
 
 TEST(HealthRules, OfASiteSayWhatTheDevicePluginDoesWhateverThePreset) {
   const Rules rules = with("preset: eks\nxids: {13: {device: quiet}, 79: {device: none}}");
-  EXPECT_EQ(rules.effect(13), DeviceEffect::quiet) << "which the preset does not have";
+  EXPECT_EQ(rules.effect(13), DeviceEffect::until_quiet) << "which the preset does not have";
   EXPECT_EQ(rules.effect(79), DeviceEffect::none) << "which it has";
   EXPECT_EQ(rules.effect(31), DeviceEffect::none);
 }
@@ -168,7 +168,7 @@ TEST(HealthRules, OfTheExampleInThePageCount) {
   ASSERT_TRUE(added) << added.error().where << ": " << added.error().what;
   EXPECT_TRUE(rules.counts(13));
   EXPECT_EQ(rules.xid(13).remedy, "call the people on duty, and leave the node as it is");
-  EXPECT_EQ(rules.effect(13), DeviceEffect::quiet);
+  EXPECT_EQ(rules.effect(13), DeviceEffect::until_quiet);
 }
 
 TEST(NvlinkDetail, IsReadInBothForms) {

@@ -9,7 +9,7 @@ namespace {
 
 using testing::FakeHost;
 
-Json told_of(const FakeHost& host, const Json& section = Json::object()) {
+Json outputs_of(const FakeHost& host, const Json& section = Json::object()) {
   const auto plan = plan_of(host, runtime_spec(section));
   EXPECT_TRUE(plan) << (plan ? "" : to_text(plan.error()));
   return plan ? plan->outputs() : Json();
@@ -24,25 +24,25 @@ FakeHost with_containerd(const std::string& version, const std::string& config =
 }
 
 TEST(RuntimeOutputs, HaveCdiOnFromContainerd17On) {
-  EXPECT_EQ(told_of(with_containerd("1.7.24"))["cdi"], true);
-  EXPECT_EQ(told_of(with_containerd("2.1.0"))["cdi"], true);
+  EXPECT_EQ(outputs_of(with_containerd("1.7.24"))["cdi"], true);
+  EXPECT_EQ(outputs_of(with_containerd("2.1.0"))["cdi"], true);
   const auto with_runtime = [](const std::string& version) {
     FakeHost host = with_containerd(version);
     host.file("/usr/bin/slipway-runtime", "x", 0755);
     return host;
   };
-  EXPECT_EQ(told_of(with_runtime("1.7.24"), {{"cdi", false}})["cdi"], false);
-  EXPECT_EQ(told_of(with_runtime("2.1.0"), {{"cdi", false}})["cdi"], true) << "it is on by default";
-  EXPECT_EQ(told_of(with_runtime("1.6.20"))["cdi"], false);
+  EXPECT_EQ(outputs_of(with_runtime("1.7.24"), {{"cdi", false}})["cdi"], false);
+  EXPECT_EQ(outputs_of(with_runtime("2.1.0"), {{"cdi", false}})["cdi"], true) << "it is on by default";
+  EXPECT_EQ(outputs_of(with_runtime("1.6.20"))["cdi"], false);
 }
 
 TEST(RuntimeOutputs, HaveNoHandlerWhereNoProgramActsOnVariables) {
   FakeHost host = with_containerd("2.1.0");
-  EXPECT_EQ(told_of(host)["handler"], "none");
+  EXPECT_EQ(outputs_of(host)["handler"], "none");
   host.file("/usr/bin/slipway-runtime", "x", 0755);
-  EXPECT_EQ(told_of(host)["handler"], "class");
-  EXPECT_EQ(told_of(host)["handlers"], "nvidia");
-  EXPECT_EQ(told_of(host, {{"set_as_default", true}})["handler"], "default");
+  EXPECT_EQ(outputs_of(host)["handler"], "class");
+  EXPECT_EQ(outputs_of(host)["handlers"], "nvidia");
+  EXPECT_EQ(outputs_of(host, {{"set_as_default", true}})["handler"], "default");
 }
 
 TEST(RuntimeOutputs, KnowADefaultHandlerThatSomebodyMade) {
@@ -51,15 +51,15 @@ TEST(RuntimeOutputs, KnowADefaultHandlerThatSomebodyMade) {
                                         "default_runtime_name = \"gpu\"\n"
                                         "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.gpu.options]\n"
                                         "BinaryName = \"/usr/local/nvidia/toolkit/nvidia-container-runtime\"\n");
-  EXPECT_EQ(told_of(host)["handler"], "default");
+  EXPECT_EQ(outputs_of(host)["handler"], "default");
 }
 
 TEST(RuntimeOutputs, OfTheNriServiceAreADefaultHandler) {
-  EXPECT_EQ(told_of(with_containerd("2.1.0"), {{"mode", "nri"}}), (Json{{"handler", "default"}}));
+  EXPECT_EQ(outputs_of(with_containerd("2.1.0"), {{"mode", "nri"}}), (Json{{"handler", "default"}}));
 }
 
 TEST(RuntimeOutputs, AreNoneWhereNoEngineOfAKubeletIsConfigured) {
-  EXPECT_EQ(told_of(with_containerd("2.1.0"), {{"engines", Json::array()}}), Json::object());
+  EXPECT_EQ(outputs_of(with_containerd("2.1.0"), {{"engines", Json::array()}}), Json::object());
 }
 
 }  // namespace
