@@ -177,8 +177,9 @@ void check_sections(const YamlNode& node, const Manifest& manifest, SchemaCheck&
       check.problems.add(entry->value.position, std::string(kSectionsKey) + "." + name,
                          "the component does not come after '" + name + "'", "add it to `after`");
   if (manifest.spec.keys.contains(kSectionsKey))
-    check.problems.add(entry->value.position, kSectionsKey,
-                       "the spec has a key `sections` as well, in whose place the other sections are handed over");
+    check.problems.add(
+        entry->value.position, kSectionsKey,
+        "the spec may not have a key of that name: slipway passes the other components' sections under it");
 }
 
 /// True when "sections.a.b" is a key of another component's section that it reads.

@@ -108,7 +108,7 @@ class Checkpoint {
       const auto selector = part.at("ProfileID").get<std::size_t>();
       if (selector >= kComputeSlices.size()) return std::nullopt;
       sizes.push_back(kComputeSlices[selector]);
-      if (!may_have(profile.profile.gpu_slices, sizes.back())) return std::nullopt;
+      if (!is_compute_size(profile.profile.gpu_slices, sizes.back())) return std::nullopt;
     }
     return fit(profile.profile.gpu_slices, {}, std::move(sizes));
   }

@@ -54,7 +54,7 @@ Result<Sizes> sizes_of(const Gpu& gpu, const Counts& wanted, const std::string& 
   Sizes sizes;
   for (const auto& [profile, count] : wanted) {
     const InstanceProfile* const found = gpu.find(profile.gpu_instance());
-    if (found == nullptr || !may_have(profile.gpu_slices, profile.compute_slices))
+    if (found == nullptr || !is_compute_size(profile.gpu_slices, profile.compute_slices))
       return no_such_profile(gpu, profile, where);
     sizes[found].insert(sizes[found].end(), count, profile.compute_slices);
   }

@@ -35,7 +35,7 @@ bool place(unsigned gpu_slices, std::vector<ComputeInstance>& existing, const st
 
 }  // namespace
 
-bool may_have(unsigned gpu_slices, unsigned compute_slices) {
+bool is_compute_size(unsigned gpu_slices, unsigned compute_slices) {
   if (std::ranges::count(kSizes, compute_slices) == 0 || compute_slices > gpu_slices) return false;
   return compute_slices == gpu_slices || 2 * compute_slices <= gpu_slices + 1;
 }

@@ -44,7 +44,7 @@ class GpuSpace {
 // NVML reports where compute instances may be only for an existing GPU instance; the rule is the same on all products.
 
 /// True when a GPU instance of that many slices may have compute instances of that size.
-bool may_have(unsigned gpu_slices, unsigned compute_slices);
+bool is_compute_size(unsigned gpu_slices, unsigned compute_slices);
 
 /// Places all of `sizes` beside the existing ones. Empty: there is not enough room.
 std::optional<std::vector<ComputeInstance>> fit(unsigned gpu_slices, const std::vector<ComputeInstance>& existing,

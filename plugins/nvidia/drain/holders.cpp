@@ -146,7 +146,7 @@ class Search {
   }
 
   void look_at_open_files(const std::vector<Affected>& affected, const Nodes& nodes, const OpenFileLimits& limits) {
-    const auto unseen = look_for_open(host_, nodes.nodes, limits, [&](unsigned pid, const std::string& node) {
+    const auto unseen = find_open_files(host_, nodes.nodes, limits, [&](unsigned pid, const std::string& node) {
       for (const Use& use : nodes.uses.at(node)) add(pid, use, true);
     });
     for (std::size_t i = 0; i < affected.size(); ++i)

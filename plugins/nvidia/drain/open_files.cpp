@@ -101,8 +101,8 @@ class OpenFileSearch {
 
 }  // namespace
 
-std::vector<UnseenFiles> look_for_open(const Host& host, const DeviceNodes& nodes, const OpenFileLimits& limits,
-                                       const std::function<void(unsigned pid, const std::string& node)>& found) {
+std::vector<UnseenFiles> find_open_files(const Host& host, const DeviceNodes& nodes, const OpenFileLimits& limits,
+                                         const std::function<void(unsigned pid, const std::string& node)>& found) {
   // The kernel lists this machine's processes, which have no device of another machine open.
   if (host.borrows_root() && host.kernel_folder() == "/") return {};
   const auto names = nodes.empty() ? Result<std::vector<std::string>>(std::vector<std::string>()) : host.list("/proc");

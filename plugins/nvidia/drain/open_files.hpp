@@ -36,7 +36,7 @@ struct UnseenFiles {
 /// Reads the open files of all processes; on this machine their device numbers come from the kernel.
 /// @param found  called with the process and the key of the node, once for each open file
 /// @return  the users with unread files; their processes may have more of the nodes open
-std::vector<UnseenFiles> look_for_open(const Host& host, const DeviceNodes& nodes, const OpenFileLimits& limits,
-                                       const std::function<void(unsigned pid, const std::string& node)>& found);
+std::vector<UnseenFiles> find_open_files(const Host& host, const DeviceNodes& nodes, const OpenFileLimits& limits,
+                                         const std::function<void(unsigned pid, const std::string& node)>& found);
 
 }  // namespace slipway::nvidia::drain

@@ -59,7 +59,7 @@ class Exchange {
  private:
   Status start(const std::string& method) {
     nghttp2_session_callbacks* callbacks = nullptr;
-    if (nghttp2_session_callbacks_new(&callbacks) != 0) return failure(ErrorCode::io, "there is no memory for a call");
+    if (nghttp2_session_callbacks_new(&callbacks) != 0) return failure(ErrorCode::io, "out of memory");
     const std::unique_ptr<nghttp2_session_callbacks, void (*)(nghttp2_session_callbacks*)> owned(
         callbacks, nghttp2_session_callbacks_del);
     nghttp2_session_callbacks_set_on_header_callback(callbacks, on_header);
@@ -67,7 +67,7 @@ class Exchange {
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_close);
     nghttp2_session* session = nullptr;
     if (nghttp2_session_client_new(&session, callbacks, this) != 0)
-      return failure(ErrorCode::io, "there is no memory for a call");
+      return failure(ErrorCode::io, "out of memory");
     session_.reset(session);
     const std::array<std::string, 12> words{":method", "POST",     ":scheme",      "http",
                                             ":path",   method,     ":authority",   "localhost",

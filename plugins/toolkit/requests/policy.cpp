@@ -33,7 +33,7 @@ bool is_companion_device(std::string_view device, Way way) {
 
 }  // namespace
 
-bool Policy::may_have(const std::string& device, Way way) {
+bool Policy::allows(const std::string& device, Way way) {
   if (toolkit::permits(config_.requests, origin_.pod_namespace, device)) return true;
   if (device.starts_with(kManagement)) return false;
   if (privileged_) return true;

@@ -24,7 +24,7 @@ class Policy {
   Policy(const Config& config, const Origin& origin, const std::string& where, bool privileged)
       : config_(config), origin_(origin), where_(where), privileged_(privileged) {}
 
-  bool may_have(const std::string& device, Way way);
+  bool allows(const std::string& device, Way way);
   /// True for a denied device that is not an error: one of a variable, since images set them; and one that an engine
   /// with its own CDI support injects without slipway, if kubelet may have written the annotation.
   bool is_left_out(const std::string& device, Way way) const;

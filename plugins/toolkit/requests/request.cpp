@@ -107,7 +107,7 @@ class Reader {
     if (!known_.insert(device).second) return {};
     if (known_.size() > kMostDevices) return too_many();
     request_.asked = true;
-    if (policy_.may_have(device, way)) {
+    if (policy_.allows(device, way)) {
       request_.devices.push_back(device);
       return {};
     }
@@ -240,7 +240,7 @@ class Reader {
   Status take_driver_only(Way way, const std::string& source) {
     request_.asked = true;
     const std::string device = config_.default_kind + "=none";
-    if (policy_.may_have(device, way) || !policy_.given().devices.empty())
+    if (policy_.allows(device, way) || !policy_.given().devices.empty())
       request_.driver_only = true;
     else if (policy_.is_left_out(device, way))
       left_out_.push_back(device);

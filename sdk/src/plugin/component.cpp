@@ -37,7 +37,7 @@ const Json* Spec::find(std::string_view key) const {
   if (knows_keys_ && std::find(declared_.begin(), declared_.end(), first) == declared_.end())
     throw std::logic_error("the spec's key '" + std::string(first) + "' is read, which the manifest does not have" +
                            did_you_mean(first, declared_));
-  return detail::find_dotted(section_, key);
+  return detail::find_by_dotted_name(section_, key);
 }
 
 // Lists and objects may be another form of the same key (an artifact source); scalars may not.

@@ -23,16 +23,20 @@ void Facts::set_volatile(std::string_view name, Json value) {
 }
 
 std::string Facts::text(std::string_view name) const {
-  return detail::text_or_empty(detail::find_dotted(values_, name));
+  return detail::text_or_empty(detail::find_by_dotted_name(values_, name));
 }
 
-bool Facts::flag(std::string_view name) const { return detail::true_or_false(detail::find_dotted(values_, name)); }
+bool Facts::flag(std::string_view name) const {
+  return detail::true_or_false(detail::find_by_dotted_name(values_, name));
+}
 
 std::vector<std::string> Facts::texts(std::string_view name) const {
-  return detail::texts_or_none(detail::find_dotted(values_, name));
+  return detail::texts_or_none(detail::find_by_dotted_name(values_, name));
 }
 
-Json Facts::value(std::string_view name) const { return detail::value_or_null(detail::find_dotted(values_, name)); }
+Json Facts::value(std::string_view name) const {
+  return detail::value_or_null(detail::find_by_dotted_name(values_, name));
+}
 
 Json to_json(const Facts& facts) {
   Json value{{"applicable", facts.applicable_}, {"values", facts.values_}};

@@ -35,12 +35,12 @@ const Json* member(const Json& value, std::string_view name) {
   return found == value.end() ? nullptr : &*found;
 }
 
-const Json* find_dotted(const Json& value, std::string_view name) {
+const Json* find_by_dotted_name(const Json& value, std::string_view name) {
   if (const Json* whole = member(value, name)) return whole;
   for (std::size_t dot = name.rfind('.'); dot != std::string_view::npos && dot > 0; dot = name.rfind('.', dot - 1)) {
     const Json* inner = member(value, name.substr(0, dot));
     if (inner == nullptr) continue;
-    if (const Json* found = find_dotted(*inner, name.substr(dot + 1))) return found;
+    if (const Json* found = find_by_dotted_name(*inner, name.substr(dot + 1))) return found;
   }
   return nullptr;
 }

@@ -23,7 +23,7 @@ std::string unquoted(std::string_view value);
 const Json* member(const Json& value, std::string_view name);
 
 /// Returns the value at a dotted name: tries the whole name as a key first, then its parts from the longest down.
-const Json* find_dotted(const Json& value, std::string_view name);
+const Json* find_by_dotted_name(const Json& value, std::string_view name);
 
 std::string text_or_empty(const Json* value);
 bool true_or_false(const Json* value);

@@ -72,7 +72,7 @@ class User {
     const auto host = open_host(config);
     EXPECT_TRUE(host.ok());
     bool is_found = false;
-    (void)look_for_open(**host, {{"nvidia0", {kNode, number}}}, {}, [&](unsigned pid, const std::string& /*node*/) {
+    (void)find_open_files(**host, {{"nvidia0", {kNode, number}}}, {}, [&](unsigned pid, const std::string& /*node*/) {
       is_found = is_found || pid == static_cast<unsigned>(pid_);
     });
     return is_found;
