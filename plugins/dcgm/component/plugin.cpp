@@ -28,13 +28,22 @@ std::vector<std::string> remarks_of_host(const Settings& settings, const Host& h
 }
 
 /// Adds a finding for each GPU that cannot be read, with its own remedy; else one that says how many can be read.
-void add_gpu_findings(const Sample& sample, Findings& findings) {
+void add_gpu_findings(const Sample& sample, const Host& host, Findings& findings) {
   constexpr const char* kName = "dcgm.gpus";
   const auto is_silent = [](const GpuState& state) { return !state.problem.empty(); };
+  std::vector<std::string> placed;
   for (const GpuState& state : sample.gpus)
-    if (is_silent(state))
-      findings.fail(kName, "GPU " + std::to_string(state.gpu.index) + " cannot be read: " + state.problem,
-                    silent_gpu_remedy(state), nvidia::lost_gpu_cause(state.gpu.bus_id));
+    if (!state.gpu.bus_id.empty()) placed.push_back(state.gpu.bus_id);
+  for (GpuState state : sample.gpus) {
+    if (!is_silent(state)) continue;
+    // NVML gives no address for a GPU that was lost before. NVML and the PCI bus have the same order.
+    if (state.gpu.bus_id.empty()) {
+      state.gpu.bus_id = nvidia::gpu_address_in(nvidia::silent_gpu_cause(host, placed));
+      placed.push_back(state.gpu.bus_id);
+    }
+    findings.fail(kName, "GPU " + std::to_string(state.gpu.index) + " cannot be read: " + state.problem,
+                  silent_gpu_remedy(state), nvidia::lost_gpu_cause(state.gpu.bus_id));
+  }
   const std::string count = std::to_string(sample.gpus.size());
   if (std::ranges::none_of(sample.gpus, is_silent))
     findings.pass(kName, count + (sample.gpus.size() == 1 ? " GPU can be read" : " GPUs can be read"));
@@ -88,7 +97,7 @@ class Dcgm final : public Component {
     }
     if (std::string nothing = empty_selection(settings, sample); !nothing.empty())
       findings.warning("dcgm.devices", std::move(nothing), kSelectionRemedy);
-    add_gpu_findings(sample, findings);
+    add_gpu_findings(sample, host, findings);
     return findings;
   }
 

@@ -66,8 +66,7 @@ class Exchange {
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data);
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_close);
     nghttp2_session* session = nullptr;
-    if (nghttp2_session_client_new(&session, callbacks, this) != 0)
-      return failure(ErrorCode::io, "out of memory");
+    if (nghttp2_session_client_new(&session, callbacks, this) != 0) return failure(ErrorCode::io, "out of memory");
     session_.reset(session);
     const std::array<std::string, 12> words{":method", "POST",     ":scheme",      "http",
                                             ":path",   method,     ":authority",   "localhost",

@@ -22,10 +22,10 @@ std::optional<LocalFile> look_at(int folder, const char* path, int flags) {
   if (::statx(folder, path, flags | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &found) != 0)
     return std::nullopt;
   LocalFile file{.character_device = {},
-                .file_system = {found.stx_dev_major, found.stx_dev_minor},
-                .inode = found.stx_ino,
-                .mode = found.stx_mode,
-                .uid = found.stx_uid};
+                 .file_system = {found.stx_dev_major, found.stx_dev_minor},
+                 .inode = found.stx_ino,
+                 .mode = found.stx_mode,
+                 .uid = found.stx_uid};
   if (S_ISCHR(found.stx_mode)) file.character_device = DeviceNumber{found.stx_rdev_major, found.stx_rdev_minor};
   return file;
 }

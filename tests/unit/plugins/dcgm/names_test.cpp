@@ -7,6 +7,7 @@
 
 #include <slipway/text.hpp>
 
+#include "dcgm/exposition/exposition.hpp"
 #include "dcgm/names/name_sets.hpp"
 
 namespace slipway::dcgm {

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "command_line/read_words.hpp"
+#include "base/command_line/read_words.hpp"
 #include "driver/build/options.hpp"
 
 namespace slipway::driver {

@@ -10,7 +10,7 @@
 #include "driver/component/driver.hpp"
 #include "driver/package/annotations.hpp"
 #include "driver/package/package.hpp"
-#include "tests/unit/command_line/run_tool.hpp"
+#include "tests/unit/base/command_line/run_tool.hpp"
 #include "tests/unit/plugins/driver/compressed.hpp"
 #include "tests/unit/plugins/driver/test_deb.hpp"
 #include "tests/unit/plugins/driver/test_host.hpp"
