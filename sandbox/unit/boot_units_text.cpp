@@ -28,7 +28,7 @@ SystemCallErrorNumber=EPERM
 )";
 
 constexpr const char* kWaitsForTheApply =
-    "# Before anything is applied it waits for the end of slipway-apply.service, which may wait for a registry.\n"
+    "# Before the first apply it waits for the end of slipway-apply.service, which may wait for a registry.\n"
     "TimeoutStartSec=infinity\n";
 
 std::string program_line(const std::string& program, const std::string& words) {
@@ -40,7 +40,7 @@ std::string program_line(const std::string& program, const std::string& words) {
 std::string boot_unit_text(const std::string& program, const std::string& before) {
   return R"([Unit]
 Description=slipway: finish provisioning on this boot
-# The image's kernel modules and firmware are there; who needs what is made here waits for it.
+# The image's kernel modules and firmware are present; units that need the results of this one wait for it.
 After=local-fs.target systemd-modules-load.service systemd-udevd.service
 )" + before +
          R"(ConditionPathExists=/var/lib/slipway/generations/current
@@ -53,10 +53,10 @@ RemainAfterExit=yes
          R"(TimeoutStartSec=15min
 # "Done but for a reboot" does not count as a failed boot.
 SuccessExitStatus=4
-# A stop is for the command, which ends its workers and what they run.
+# A stop signal goes to the command, which ends its workers and their processes.
 KillMode=mixed
 
-# It changes the machine, which any mount namespace would keep to itself. What no component's work needs is taken away.
+# It changes the machine, and a mount namespace would hide its changes. Rights that no component's work needs are removed.
 )" + std::string(kLimitsOfAnApply) +
          R"(
 [Install]
@@ -87,13 +87,14 @@ RemainAfterExit=yes
 )" + program_line(program, "verify --boot") +
          std::string(first ? kWaitsForTheApply : "TimeoutStartSec=10min\n") +
          R"(
-# It reads, tries the GPUs, and asks systemd and services. Devices of every vendor are open: each component verifies its
-# own. No ProtectKernelModules: that hides /usr/lib/modules, which are verified; CAP_SYS_MODULE is not there in any case.
+# It reads, tries the GPUs, and asks systemd and services. Devices of every vendor are allowed: each component verifies
+# its own. No ProtectKernelModules: that hides /usr/lib/modules, which is verified; CAP_SYS_MODULE is not granted in any
+# case.
 ProtectSystem=strict
 ReadWritePaths=-/run/slipway -/var/lib/slipway -/var/cache/slipway
 MemoryMax=90%
 TasksMax=4096
-# NVML shows MIG devices to administrators alone; the kernel's log; files and processes of other users, to be read.
+# NVML shows MIG devices to administrators only; the kernel's log; reading files and processes of other users.
 CapabilityBoundingSet=CAP_SYS_ADMIN CAP_SYSLOG CAP_DAC_READ_SEARCH CAP_SYS_PTRACE
 RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
 ProtectHome=read-only

@@ -185,13 +185,13 @@ std::string service_unit_text(const ServiceUnit& unit) {
          "\n[Service]\nType=notify\n" +
          (unit.waits_for_device ? "ExecCondition=" + command + " --boot --condition\n" : "") + "ExecStart=" + command +
          R"( --boot
-# By the shell's own kill: a small root has no /bin/kill.
+# The shell's own kill: a small root has no /bin/kill.
 ExecReload=/bin/sh -c 'kill -HUP $$MAINPID'
 Restart=always
 RestartSec=2
-# A loop that does not turn any more is ended and started afresh.
+# A service whose loop hangs is ended and started again.
 WatchdogSec=90
-# The service ends its plugin's process itself; one that got the signal as well would look like a crash.
+# The service ends its plugin's process itself; a plugin that also got the signal would look crashed.
 KillMode=mixed
 TimeoutStopSec=30
 

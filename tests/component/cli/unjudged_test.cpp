@@ -40,7 +40,7 @@ TEST_F(Unjudged, AnEngineLeavesTheDevicePluginWithTheChoiceOfBefore) {
   EXPECT_EQ(root_.text(kConfig), "version = [\n");
   for (const std::string command : {"verify", "doctor"})
     EXPECT_THAT(root_.run({command}, kMachine).out,
-                HasSubstr("fail  runtime.verify: /etc/containerd/config.toml:1:13: it is not TOML: "));
+                HasSubstr("leads to runtime.verify: /etc/containerd/config.toml:1:13: it is not TOML: "));
   root_.put(kConfig, good);
   EXPECT_EQ(root_.run({"apply"}, kMachine).code, 0) << root_.error_text();
 }

@@ -188,7 +188,7 @@ const std::vector<SchemaMistake> kSchemaMistakes{
     {"SectionsOfOneThatComesLater", "  a: {type: string}\nsections: {other: [config]}\n", "5:11",
      "does not come after 'other'"},
     {"SectionsAndAKeyOfThatName", "  sections: {type: string}\nafter: [other]\nsections: {other: [config]}\n", "6:11",
-     "the spec has a key `sections` as well"},
+     "the spec may not have a key of that name"},
     {"NeedsOfAKeyThatIsNotRead",
      "  a: {type: string}\nafter: [other]\nsections: {other: [b]}\nservice: plugin\n"
      "service_needs: {reads: ['{sections.other.b}', '{sections.other.c}']}\n",
