@@ -240,7 +240,7 @@ class Reader {
 
   void collect() {
     for (const CommandOption& option : table_.options)
-      if (const auto value = map_.find(key_of(option)); value != map_.end())
+      if (const auto value = map_.find(key_of(option)); value != map_.end() && !value->second.empty())
         read_.values[option.name] = value->second.as<Words>();
   }
 
@@ -267,12 +267,20 @@ class Reader {
   CommandWords read_;
 };
 
+// Boost's parser takes time with the square of them.
+constexpr std::size_t kMostWords = 4096;
+
 bool is_alphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
 bool is_name(const std::string& name) {
   constexpr std::size_t kLongest = 100;
   return !name.empty() && name.size() <= kLongest && is_alphanumeric(name.front()) &&
          std::ranges::all_of(name, [](char c) { return is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; });
+}
+
+bool is_variable(const std::string& name) {
+  return is_name(name) && std::ranges::all_of(name, [](char c) { return is_alphanumeric(c) || c == '_'; }) &&
+         !name.starts_with("LD_") && !name.starts_with("SLIPWAY_");
 }
 
 Error wrong_table(const std::string& what) {
@@ -295,6 +303,8 @@ Status check_options(const std::vector<CommandOption>& options) {
       names.push_back(alias);
     }
     if (option.letter != 0) names.emplace_back(1, option.letter);
+    for (const std::string& variable : option.variables)
+      if (!is_variable(variable)) return wrong_table("'" + variable + "' is not a name of a variable");
     for (const std::string& name : names) {
       if (!is_name(name)) return wrong_table("'" + name + "' is not a name");
       if (!seen.insert(name).second) return wrong_table("two have the name '" + name + "'");
@@ -304,6 +314,9 @@ Status check_options(const std::vector<CommandOption>& options) {
 }
 
 Result<CommandWords> read_words(const CommandTable& table, const Words& words, const Variables& variables) {
+  if (words.size() > kMostWords)
+    return table.wrong("the command line has " + std::to_string(words.size()) + " words, more than " +
+                       std::to_string(kMostWords));
   if (asks_for_help(words)) return CommandWords{{}, {}, true};
   SLIPWAY_CHECK(check_options(table.options));
   try {
@@ -324,7 +337,7 @@ Result<CommandWords> read_words(const CommandTable& table, const Words& words, c
 
 CommandWords find_options(const std::vector<CommandOption>& options, const Words& words) {
   const CommandTable table{.options = options, .most_arguments = kAnyNumber, .last_counts = true};
-  if (!check_options(options)) return {};
+  if (!check_options(options) || words.size() > kMostWords) return {};
   Reader reader(table);
   try {
     reader.words(words, false);

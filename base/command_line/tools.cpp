@@ -8,6 +8,7 @@
 #include <slipway/text.hpp>
 
 #include "base/command_line/read_words.hpp"
+#include "base/log/lines.hpp"
 
 namespace slipway::command_line {
 namespace {
@@ -16,16 +17,13 @@ constexpr std::size_t kMostTools = 200;
 constexpr std::size_t kMostOptions = 500;
 constexpr std::size_t kMostTexts = 500;
 constexpr std::size_t kLongestText = std::size_t{64} << 10U;
+constexpr std::size_t kMostBytes = std::size_t{1} << 20U;  // of all tables of a component
 
 Error defect(const std::string& what) {
   return {ErrorCode::plugin_defect, what, {}, "report it to the plugin's authors", {}};
 }
 
-bool is_plain(const std::string& text) {
-  return text.size() <= kLongestText && std::ranges::all_of(text, [](char c) {
-           return static_cast<unsigned char>(c) >= ' ' ? c != '\x7f' : c == '\n';
-         });
-}
+bool is_plain(const std::string& text) { return text.size() <= kLongestText && core::printable(text, true) == text; }
 
 /// Reads the members of an object by type, and remembers the first that is wrong. What is left out keeps its default.
 class Members {
@@ -98,6 +96,7 @@ Result<CommandOption> option_from_json(const std::string& tool, const Json& valu
   members.read("repeats", option.repeats);
   members.read("required", option.required);
   if (letter.size() > 1) members.wrong("letter", "is more than one letter");
+  if (option.value.find('\n') != std::string::npos) members.wrong("value", "has more than one line");
   SLIPWAY_CHECK(members.status());
   option.letter = letter.empty() ? '\0' : letter.front();
   return option;
@@ -164,6 +163,8 @@ const std::vector<CommandOption>& options_for_tools() {
 }
 
 Result<std::vector<ToolInfo>> tools_from_json(const std::string& component, const Json& reply) {
+  if (reply.dump(-1, ' ', false, Json::error_handler_t::replace).size() > kMostBytes)
+    return defect("component " + component + ": its tools take more than " + std::to_string(kMostBytes) + " bytes");
   if (!reply.is_array() || reply.size() > kMostTools)
     return defect("component " + component + ": its tools are not a list of at most " + std::to_string(kMostTools));
   std::vector<ToolInfo> tools;

@@ -179,7 +179,7 @@ bool drop_capabilities(const std::vector<int>& keep) {
 
 }  // namespace
 
-bool kernel_takes_filters() { return ::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0; }
+bool kernel_takes_filters() { return ::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0 || errno != EINVAL; }
 
 PowersLeft take_powers(const Powers& kept) {
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return {"give up new privileges", errno};

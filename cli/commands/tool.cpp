@@ -125,6 +125,10 @@ Result<int> run_tool(const Manifest& manifest, const std::vector<std::string>& w
   if (!manifest.has_tools) return without_tools(manifest, found.arguments, found.flag("help"));
   TerminalUi ui(log, false);
   SessionOptions options;
+  // Of a variable that is not set, as in --sim "$PROFILE": the real machine is not what was meant.
+  for (const char* name : {"sim", "root"})
+    if (found.given(name) && found.text(name).empty())
+      return Error{ErrorCode::usage, std::string("--") + name + " is empty", "command line", "leave it out", {}};
   options.sim = found.text("sim");
   if (!options.sim.empty()) options.root = found.text("root", options.root);
   SLIPWAY_TRY(session, Session::open(options, ui));

@@ -9,8 +9,8 @@ namespace {
 constexpr std::string_view kProgramPrefix = "slipway-";
 
 bool is_for_slipway(const std::string& word) {
-  return word.starts_with("-v") || word == "--verbose" || word == "--sim" || word.starts_with("--sim=") ||
-         word == "--log-format" || word.starts_with("--log-format=");
+  return word.starts_with("-v") || word == "--verbose" || word.starts_with("--verbose=") || word == "--sim" ||
+         word.starts_with("--sim=") || word == "--log-format" || word.starts_with("--log-format=");
 }
 
 std::vector<std::string> after(const std::vector<std::string>& words, std::ptrdiff_t count) {

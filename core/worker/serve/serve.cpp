@@ -46,14 +46,18 @@ bool has_parent(pid_t parent) {
 Status join_groups() {
   const char* const count = std::getenv(kWorkerGroups);
   const int first = kFirstWorkerSocket + static_cast<int>(worker_sockets());
+  Status joined;
   for (int i = 0; count != nullptr && i < std::atoi(count); ++i) {
-    if (write(first + i, "0", 1) == 1) continue;
-    Error error = system_error("enter", "the control group of a worker", errno);
+    const bool entered = !joined || write(first + i, "0", 1) == 1;
+    const int why = errno;
+    close(first + i);  // no code of the plugin gets it, also where the kernel has no close_range(2)
+    if (entered) continue;
+    Error error = system_error("enter", "the control group of a worker", why);
     error.next =
         "run slipway as root, or give this user the control group that slipway runs in (Delegate=yes of a unit)";
-    return error;
+    joined = std::move(error);
   }
-  return {};
+  return joined;
 }
 
 /// Sets up the process before the first instruction of the plugin.

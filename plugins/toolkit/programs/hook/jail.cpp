@@ -79,8 +79,12 @@ Status protect_volumes() {
   struct statvfs own {};
   if (::statvfs("/", &own) != 0) return system_error("look at", "/", errno);
   mount_attr read_only{.attr_set = MOUNT_ATTR_RDONLY, .attr_clr = 0, .propagation = 0, .userns_fd = 0};
-  if (::syscall(SYS_mount_setattr, AT_FDCWD, "/", AT_RECURSIVE, &read_only, sizeof read_only) != 0)
-    return errno == ENOSYS ? Status() : system_error("make the volumes read-only for ldconfig below", "/", errno);
+  if (::syscall(SYS_mount_setattr, AT_FDCWD, "/", AT_RECURSIVE, &read_only, sizeof read_only) != 0) {
+    if (errno == ENOSYS) return {};
+    Error error = system_error("make the volumes read-only for ldconfig below", "/", errno);
+    error.next = "allow mount_setattr(2) where containers are made: a seccomp profile around the engine may refuse it";
+    return error;
+  }
   if ((own.f_flag & ST_RDONLY) != 0) return {};
   mount_attr writable{.attr_set = 0, .attr_clr = MOUNT_ATTR_RDONLY, .propagation = 0, .userns_fd = 0};
   if (::syscall(SYS_mount_setattr, AT_FDCWD, "/", 0, &writable, sizeof writable) == 0) return {};

@@ -265,5 +265,28 @@ TEST(CommandHelp, CountsCharactersAndNotBytes) {
   EXPECT_EQ(text, "  --wall WALL…   first\n  --walls WALLS  second\n");
 }
 
+TEST(CommandLine, OfMoreWordsThanAPersonTypesIsRefused) {
+  const std::vector<std::string> many(5000, "a");
+  const auto read = read_words({.call = "slipway x", .most_arguments = kAnyNumber}, many);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, ErrorCode::usage);
+}
+
+// Earlier the option that was refused stayed behind without a value, and reading that threw.
+TEST(CommandLine, OptionsAreFoundBesideOneWithAWrongValue) {
+  const std::vector<CommandOption> options{{.name = "log-format", .value = "text|json"}, {.name = "verbose"}};
+  for (const char* word : {"--log-format=xml", "--verbose=maybe", "--log-format="}) {
+    const CommandWords found = find_options(options, {"show", word});
+    EXPECT_FALSE(found.flag("verbose")) << word;
+    EXPECT_NE(found.text("log-format"), "json") << word;
+  }
+}
+
+TEST(CommandLine, OfATableMayNotAskForVariablesOfTheLinkerOrOfSlipway) {
+  for (const char* name : {"", "=", "A=B", "LD_PRELOAD", "SLIPWAY_LOG"})
+    EXPECT_FALSE(check_options({{.name = "flag", .variables = {name}}})) << name;
+  EXPECT_TRUE(check_options({{.name = "flag", .variables = {"MIG_STRATEGY"}}}));
+}
+
 }  // namespace
 }  // namespace slipway::command_line

@@ -144,6 +144,24 @@ TEST(PluginTools, WithOptionsThatCannotBeToldApartAreADefect) {
   EXPECT_EQ(defect(with_option({{"name", "wall"}, {"letter", ""}, {"variables", {"WALL"}}})), "taken");
 }
 
+TEST(PluginTools, OfTextsThatAreTooManyOrMoveTheTerminalAreADefect) {
+  const auto of_help = [](const std::string& help) {
+    return tools_from_json("acme", Json::array({{{"name", "paint"},
+                                                 {"purpose", "paints"},
+                                                 {"line", {{"options", {{{"name", "colour"}, {"help", help}}}}}}}}));
+  };
+  EXPECT_TRUE(of_help("of the paint"));
+  EXPECT_FALSE(
+      of_help("\xc2\x9b"
+              "31m red"));
+  EXPECT_FALSE(of_help("\xe2\x80\xae der"));
+  Json many = Json::array();
+  for (int i = 0; i < 100; ++i)
+    many.push_back(
+        {{"name", "t" + std::to_string(i)}, {"purpose", std::string(20'000, 'x')}, {"line", Json::object()}});
+  EXPECT_FALSE(tools_from_json("acme", many));
+}
+
 TEST(PluginTools, HaveNoneOfSlipwaysOwnOptions) {
   for (const char* option : {R"({"name": "sim"})", R"({"name": "vast", "letter": "v"})", R"({"name": "h"})"}) {
     const auto tools = tools_from_json("acme", with_option(Json::parse(option)));
