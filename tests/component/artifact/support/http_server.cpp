@@ -84,7 +84,10 @@ std::string head_of(const ServedResponse& response) {
 }  // namespace
 
 HttpServer::HttpServer(Handler handler)
-    : handler_(std::move(handler)), listener_(listen_on_loopback(port_)), acceptor_([this] { accept_all(); }) {}
+    : handler_(std::move(handler)), listener_(listen_on_loopback(port_)), acceptor_([this] { accept_all(); }) {
+  // A test may fork next. A thread that is just starting may hold the allocator's lock, which the child would keep.
+  accepts_.wait(false);
+}
 
 HttpServer::~HttpServer() {
   stop_ = true;
@@ -94,6 +97,8 @@ HttpServer::~HttpServer() {
 }
 
 void HttpServer::accept_all() {
+  accepts_ = true;
+  accepts_.notify_one();
   while (!stop_) {
     pollfd watched{.fd = listener_, .events = POLLIN, .revents = 0};
     if (::poll(&watched, 1, 20) <= 0) continue;

@@ -60,6 +60,7 @@ class HttpServer {
   int port_ = 0;  // before the listener, which fills it
   int listener_ = -1;
   std::atomic<bool> stop_ = false;
+  std::atomic<bool> accepts_ = false;  ///< the thread runs
   mutable std::mutex mutex_;
   std::vector<ServedRequest> requests_;
   std::vector<std::thread> connections_;
