@@ -14,7 +14,8 @@ namespace slipway::core {
 /// Returns the canonical value for comparing plans: components, actions, check results, edits, triggers.
 Json plan_identity(const PlannedRun& run);
 
-/// @param saved  plan_identity() of a saved plan; nothing: there is none. Errors: `conflict` the run would do something
+/// @param saved  plan_identity() of a saved plan; nothing without a saved plan. Errors: `conflict` the run would do
+/// something
 ///               else; its details list up to a dozen differences.
 Status check_saved_plan(const std::optional<Json>& saved, const PlannedRun& run);
 

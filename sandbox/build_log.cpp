@@ -20,7 +20,7 @@ bool is_of(std::string_view text, std::string_view characters) {
   return text.find_first_not_of(characters) == std::string_view::npos;
 }
 
-/// Removes ":12" at the end. Returns false when there is none.
+/// Removes ":12" at the end. Returns false if not found.
 bool drop_number(std::string_view& text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || colon + 1 == text.size() || !is_of(text.substr(colon + 1), kDigits))

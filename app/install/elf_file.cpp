@@ -22,7 +22,7 @@ struct EndElf {
 constexpr int kMostEntries = 4096;
 constexpr std::size_t kLongestName = 1024;
 
-/// Returns the text; empty when there is none, or one that cannot be a name.
+/// Returns the text; empty if the string is missing or cannot be a name.
 std::string text_at(Elf* elf, const GElf_Shdr& section, std::size_t offset) {
   const char* const text = elf_strptr(elf, section.sh_link, offset);
   if (text == nullptr || ::strnlen(text, kLongestName) == kLongestName) return {};

@@ -36,7 +36,7 @@ struct Library {
   OfferedLibrary has;
 };
 
-/// Returns the first library of that name for the processor in the usual folders; empty when there is none.
+/// Returns the first library of that name for the processor in the usual folders; empty if not found.
 /// @param machine  0: any
 std::optional<Library> find_library(const RootDir& root, const std::string& name, unsigned machine,
                                     const std::string& first = {}) {

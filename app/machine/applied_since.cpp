@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMostChanges = 16;
 constexpr std::size_t kMostEvents = 10'000;  // the author of a root may have written any number of events
 
-/// Returns a member of untrusted JSON; null when there is none. Copies nothing, since the value may be large.
+/// Returns a member of untrusted JSON; null if it is missing. Copies nothing, since the value may be large.
 const Json* at(const Json* value, std::string_view name) {
   if (value == nullptr || !value->is_object()) return nullptr;
   const auto found = value->find(name);

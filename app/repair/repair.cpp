@@ -58,7 +58,7 @@ bool is_too_long(const std::string& name) {
   return name.substr(name.rfind('/') + 1).size() + std::string_view(kNewSuffix).size() > NAME_MAX;
 }
 
-/// Returns the generation that becomes active; 0 when there is none.
+/// Returns the generation that becomes active; 0 if no generation is left.
 Result<int> newest_generation(const StateDir& state) {
   SLIPWAY_TRY(numbers, state.generations());
   return numbers.empty() ? 0 : numbers.back();

@@ -27,7 +27,7 @@ Status check_room(int fd, std::uint64_t bytes, const std::string& name);
 /// The interval for checking again while a file is written: other programs write as well.
 inline constexpr std::uint64_t kBytesBetweenLooks = std::uint64_t{16} << 20U;
 
-/// Removes a tree without following links; succeeds when there is none.
+/// Removes a tree without following links; succeeds if the tree does not exist.
 Status remove_tree(const std::string& path);
 
 }  // namespace slipway::artifact

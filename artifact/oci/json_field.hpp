@@ -14,14 +14,14 @@ namespace slipway::artifact {
 /// Errors: `invalid` when it is not JSON, is nested deeper than 64 levels, or an object has a key twice.
 Result<Json> parse_json(std::string_view text, const std::string& what);
 
-/// Returns the string at `key`; empty when there is none or it has another type.
+/// Returns the string at `key`; empty if it is missing or has another type.
 std::string text_at(const Json& object, const char* key);
 
-/// Returns the object or array at `key`; empty when there is none or it has another type. Valid as long as `object`.
+/// Returns the object or array at `key`; empty if it is missing or has another type. Valid as long as `object`.
 const Json& object_at(const Json& object, const char* key);
 const Json& array_at(const Json& object, const char* key);
 
-/// Returns the boolean at `key`; false when there is none or it has another type.
+/// Returns the boolean at `key`; false if not found or it has another type.
 bool flag_at(const Json& object, const char* key);
 
 }  // namespace slipway::artifact

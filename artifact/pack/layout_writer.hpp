@@ -30,7 +30,7 @@ class LayoutWriter {
   Status add_text(const std::string& text, const std::string& digest) const;
   bool has(const std::string& digest) const;
 
-  /// Returns the digest of a tag; empty when there is none.
+  /// Returns the digest of a tag; empty if not found.
   std::string tagged(const std::string& tag) const;
   /// Returns a JSON blob of this layout. Errors: `corrupt` when it is missing or not JSON.
   Result<Json> json_blob(const std::string& digest) const;

@@ -24,7 +24,7 @@ Status check_tag(std::string_view tag, const std::string& where);
 /// True when a tag belongs to another artifact (signatures and attestations of cosign, the referrers fallback).
 bool is_companion_tag(std::string_view tag);
 
-/// Returns the URL of a `Link: <…>; rel="next"` header, unchanged; empty when there is none.
+/// Returns the URL of a `Link: <…>; rel="next"` header, unchanged; empty if not found.
 std::string next_link(const HttpResponse& response);
 
 }  // namespace slipway::artifact

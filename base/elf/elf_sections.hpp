@@ -31,15 +31,15 @@ class ElfSections {
   unsigned machine() const { return machine_; }
   /// Returns all sections; none of a file for 32-bit processors or of the other byte order.
   const std::vector<Elf64_Shdr>& all() const { return all_; }
-  /// Returns the first section of that type; nullptr when there is none.
+  /// Returns the first section of that type; nullptr if not found.
   const Elf64_Shdr* of_type(std::uint32_t type) const;
-  /// Returns the first section of that type and name; nullptr when there is none.
+  /// Returns the first section of that type and name; nullptr if not found.
   const Elf64_Shdr* named(std::uint32_t type, std::string_view name) const;
 
   /// Returns the bytes of a section. Errors: `corrupt` it has more than `most_bytes`, is compressed, or lies outside
   /// the file.
   Result<std::string> content(const Elf64_Shdr& section, std::size_t most_bytes) const;
-  /// Returns the text at that offset of a string table; empty when there is none, or it is longer than 255 bytes.
+  /// Returns the text at that offset of a string table; empty if not found, or it is longer than 255 bytes.
   std::string text(std::size_t table, std::uint64_t offset) const;
 
  private:

@@ -28,7 +28,7 @@ struct GrubMenu {
 
 GrubMenu parse_grub_menu(std::string_view grub_cfg);
 
-/// Returns the entry of a default: an index, a title or an id, with '>' between the levels; nothing when there is none.
+/// Returns the entry of a default: an index, a title or an id, with '>' between the levels; nothing if not found.
 std::optional<GrubEntry> grub_entry(const GrubMenu& menu, std::string_view name);
 
 /// Returns "6.1.0-50-amd64" for a path with "vmlinuz-6.1.0-50-amd64"; empty for any other path.

@@ -33,7 +33,7 @@ inline std::size_t skip_toml_string(std::string_view text, std::size_t at) {
   return text.size();
 }
 
-/// Returns the position of a key with too many parts; npos when there is none.
+/// Returns the position of a key with too many parts; npos if not found.
 inline std::size_t find_deep_toml_key(std::string_view text) {
   std::size_t dots = 0;
   for (std::size_t at = 0; at < text.size();) {

@@ -31,10 +31,10 @@ class LockFile {
 
   /// Notes the holder's current work, for users who may read the file; replaces the former note. One line.
   void note(const std::string& line) const;
-  /// Returns the note of the present holder; empty when there is none, or this user may not read it.
+  /// Returns the note of the present holder; empty if not found, or this user may not read it.
   static std::string noted(const RootDir& root, const std::string& folder, const std::string& name);
 
-  /// Returns another process that holds the lock, "slipway-engine (pid 12)"; empty when there is none or it is unknown.
+  /// Returns another process that holds the lock, "slipway-engine (pid 12)"; empty if not found or it is unknown.
   /// Needs no permission to open the file.
   static std::string other_holder(const RootDir& root, const std::string& folder, const std::string& name);
 
@@ -54,7 +54,7 @@ class LockFile {
   Fd file_;                        ///< unset until it is locked
 };
 
-/// Returns another process that holds a flock(2) on the descriptor's inode (/proc/locks); empty when there is none.
+/// Returns another process that holds a flock(2) on the descriptor's inode (/proc/locks); empty if not found.
 std::string flock_holder(int fd);
 
 }  // namespace slipway

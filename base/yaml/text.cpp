@@ -16,7 +16,7 @@ std::string hex(unsigned char byte) {
   return text.data();
 }
 
-/// Returns the length of the well-formed UTF-8 sequence at `at` (Unicode 15, table 3-7), 0 when there is none.
+/// Returns the length of the well-formed UTF-8 sequence at `at` (Unicode 15, table 3-7), 0 if not found.
 std::size_t sequence_length(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   const unsigned lead = byte(at);

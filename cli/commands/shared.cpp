@@ -27,7 +27,7 @@ constexpr const char* kDefaultSpec = "/etc/slipway/host.yaml";
 constexpr const char* kDefaultLock = "/etc/slipway/slipway.lock";
 constexpr const char* kLockBesideSpec = "slipway.lock";
 
-/// Reads a file of the root that controls what is done there; nothing when there is none, or this user may not read it.
+/// Reads a file of the root that controls what is done there; nothing if not found, or this user may not read it.
 Result<std::optional<std::string>> read_own(const RootDir& root, const char* path, std::size_t limit_bytes) {
   SLIPWAY_CHECK(check_only_ours(root, path));
   auto text = read_regular(root, path, limit_bytes);
@@ -157,7 +157,7 @@ void report_failed(const Options& options, const ApplyResult& result, TerminalUi
 }
 
 /// Returns the key of the first secret in a spec ("spec.components.driver.signing.key"), which is read from a file or
-/// the environment; empty when there is none.
+/// the environment; empty if not found.
 std::string key_of_secret(const Json& value, const std::string& key) {
   if (value.is_object() && value.size() == 1 && (value.contains("file") || value.contains("env"))) return key;
   std::string found;

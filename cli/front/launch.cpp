@@ -31,7 +31,7 @@ std::string parent_of(const std::string& path) {
   return slash == std::string::npos ? "" : path.substr(0, slash);
 }
 
-/// Returns the folder above `path` that has the loader; empty when there is none.
+/// Returns the folder above `path` that has the loader; empty if not found.
 std::string folder_with_loader(const std::string& path) {
   for (std::string folder = parent_of(path); !folder.empty(); folder = parent_of(folder))
     if (::access((folder + kLoader).c_str(), X_OK) == 0) return folder;

@@ -32,7 +32,7 @@ struct Command {
 
 const std::vector<Command>& commands();
 
-/// Returns the command of that name among those; null when there is none.
+/// Returns the command of that name among those; null if not found.
 const Command* find_command(const std::vector<Command>& known, std::string_view name);
 
 /// Returns all options of a command.

@@ -21,7 +21,7 @@ std::vector<ComponentTool> component_tools(const std::string& component, Termina
 
 bool has_tools(const Manifest& component);
 
-/// Returns the plugin file of that name, "…/toolkit.so" for "toolkit"; null when there is none.
+/// Returns the plugin file of that name, "…/toolkit.so" for "toolkit"; null if not found.
 const PluginFile* plugin_of_name(const Plugins& plugins, const std::string& name);
 
 /// Handles `slipway top` for `slipway dcgm top`: a tool whose program is called slipway-TOOL is its own command.

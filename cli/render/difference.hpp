@@ -13,7 +13,7 @@ namespace slipway::core {
 std::vector<std::string> applied_components(const Generation& generation);
 
 /// Returns {"added": [NAME], "removed": [NAME], "changed": {NAME: [{"key", "from", "to"}]}}. A key is a dotted spec
-/// key, or "package KEY" or "plugin" for tag and digest, or version and digest. A value is null when there is none.
+/// key, or "package KEY" or "plugin" for tag and digest, or version and digest. A value is null if not found.
 /// The name "" is for what belongs to no component: the spec's name, its hardware and expect keys, and the kernels.
 Json difference(const Generation& from, const Generation& to);
 

@@ -27,7 +27,7 @@ class RootLock {
   static Result<RootLock> take(const std::string& root, bool live);
   /// Notes the current work, for status and for processes that wait.
   void note(const std::string& line) const;
-  /// Returns the other process that holds the lock, "slipway-engine (pid 12)"; empty when there is none or it is
+  /// Returns the other process that holds the lock, "slipway-engine (pid 12)"; empty if not found or it is
   /// unknown.
   static std::string other_holder(const std::string& root, bool live);
   /// The same with the process's note, when this user may read it: "slipway-engine (pid 12), under way since 21:05:07

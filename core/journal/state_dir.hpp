@@ -89,7 +89,7 @@ class StateDir {
 
   Result<std::vector<int>> generations() const;
   Result<Generation> generation(int number) const;
-  /// Returns the active generation; empty when there is none.
+  /// Returns the active generation; empty if not found.
   Result<std::optional<Generation>> current() const;
   /// Writes a generation and makes it the active one.
   Status write_current(const Generation& generation);

@@ -28,7 +28,7 @@ struct Close {
 /// The locks of an apply's root have the prefix root-: an apply may start services itself.
 bool is_of_a_device(std::string_view name) { return name.ends_with(".lock") && !name.starts_with("root-"); }
 
-/// Returns the process that changes a device now, "slipway-engine (pid 4711)"; empty when there is none.
+/// Returns the process that changes a device now, "slipway-engine (pid 4711)"; empty if not found.
 std::string device_changer(const RootDir& root) {
   auto opened = root.open_at(kLockFolder, O_RDONLY | O_DIRECTORY);
   if (!opened) return {};

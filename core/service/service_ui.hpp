@@ -14,7 +14,7 @@
 
 namespace slipway::core {
 
-/// Returns the number of the active generation of a root, read from its state; empty when there is none.
+/// Returns the number of the active generation of a root, read from its state; empty if not found.
 std::optional<int> generation_in_force(const RootDir& root);
 
 class ServiceUi final : public Ui {

@@ -39,7 +39,7 @@ constexpr std::size_t kMostReasonsKept = 64;
 
 using Clock = std::chrono::steady_clock;
 
-/// Identifies the file at a path; all zero when there is none.
+/// Identifies the file at a path; all zero if not found.
 struct FileStamp {
   dev_t device = 0;
   ino_t inode = 0;

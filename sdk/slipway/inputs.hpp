@@ -21,7 +21,7 @@ struct CatalogueEntry {
   Json layers;                ///< descriptors: {mediaType, digest, size, annotations}
 
   std::string annotation(std::string_view key) const;
-  /// Returns the layer whose annotation `dev.slipway.layer` is `role`; null when there is none.
+  /// Returns the layer whose annotation `dev.slipway.layer` is `role`; null if not found.
   Json layer(std::string_view role) const;
 };
 

@@ -33,7 +33,7 @@ Status run(const Action& action, const Host& host, std::string_view member) {
                .where = action.target()};
 }
 
-/// Returns the same action with other data; nothing when there is none.
+/// Returns the same action with other data; nothing if not found.
 std::optional<Action> with_data(const Action& action, std::string_view member) {
   Json data = action.value(member);
   if (data.is_null()) return std::nullopt;

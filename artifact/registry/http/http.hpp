@@ -110,7 +110,7 @@ bool is_worth_retrying(const Error& error);
 /// @param doing  the attempted operation: "read the tags of nvidia/driver"
 Error refusal(const HttpResponse& response, const std::string& doing);
 
-/// Returns the first existing CA file, as a path of `root`; empty when there is none. The library's own default is that
+/// Returns the first existing CA file, as a path of `root`; empty if not found. The library's own default is that
 /// of the distribution it was built on, so that it fails on others.
 std::string system_ca_file(const std::string& root);
 

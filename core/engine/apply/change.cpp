@@ -47,7 +47,7 @@ int order_of(const PlannedRun& run, const PlannedComponent& component) {
   return static_cast<int>(std::ranges::find(run.order, component.name) - run.order.begin()) + 1;
 }
 
-/// Returns the first component that it comes after and that is in one of these states; null when there is none.
+/// Returns the first component that it comes after and that is in one of these states; null if not found.
 const PlannedComponent* one_before(const ApplyRun& apply, const PlannedComponent& component, States states) {
   for (const PlannedComponent& other : apply.result.run.components)
     if (is_one_of(other.state, states) && comes_after(apply.session, component.name, other.name)) return &other;

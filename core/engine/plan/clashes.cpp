@@ -90,7 +90,7 @@ class Links {
   }
 
  private:
-  /// Returns the target of the link at a path; empty when there is none.
+  /// Returns the target of the link at a path; empty if not found.
   std::string target_at(const std::string& path) const {
     const auto planned = planned_.find(path);
     return planned != planned_.end() ? planned->second : link_at(path);
@@ -101,7 +101,7 @@ class Links {
     return without_dots(to.starts_with('/') ? to : link + "/../" + to);
   }
 
-  /// Returns the path with the first link on its way replaced by its target; nothing when there is none.
+  /// Returns the path with the first link on its way replaced by its target; nothing if not found.
   std::optional<std::string> past_first_link(const std::string& path) const {
     for (const std::string& folder : folders_above(path)) {
       const std::string to = target_at(folder);

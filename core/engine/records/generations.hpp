@@ -50,7 +50,7 @@ bool generation_is_new(Session& session, const Recording& recording, const Plann
 
 /// Records the applied state as the active generation, unless it already is. A rollback that restored its target
 /// exactly makes the target active again. When nothing is applied, no generation is active.
-/// @return its number, 0 when there is none
+/// @return its number, 0 if not found
 Result<int> record_generation(Session& session, const Recording& recording, const PlannedRun& run, Journal& journal);
 
 }  // namespace slipway::core

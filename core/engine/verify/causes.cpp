@@ -127,7 +127,7 @@ const Finding* leader_of(const std::string& component, const Findings& findings)
   return nullptr;
 }
 
-/// Returns the component's own finding about things that differ from slipway's record; empty when there is none.
+/// Returns the component's own finding about things that differ from slipway's record; empty if not found.
 std::string explains(const Finding& owned, const Findings& findings) {
   const bool is_own_work = owned.text.starts_with(kOwnWorkDiffers);
   const auto is_about_it = [&](const Finding& finding) {

@@ -13,7 +13,7 @@ using nvidia::config::Node;
 
 constexpr unsigned kMostDevices = 1000;
 
-/// Returns the member of exactly that name; null if there is none.
+/// Returns the member of exactly that name; null if not found.
 const Node* member(const Node& map, std::string_view name) {
   for (std::size_t i = 0; i < map.keys.size(); ++i)
     if (map.keys[i] == name) return &map.items[i];

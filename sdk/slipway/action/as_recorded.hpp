@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdk/slipway/action/as_recorded.hpp - a placeholder in a plan for an action that a component cannot determine now.
+// sdk/slipway/action/as_recorded.hpp - an entry in a plan that stands for an action that a component cannot determine
+// now.
 //
 // A plan is the complete desired state: things that it no longer lists are removed. A component that cannot determine
-// an action now, because the device does not answer or its instructions have not arrived yet, lists this placeholder
+// an action now, because the device does not answer or its instructions have not arrived yet, lists this entry
 // instead of leaving the action out.
 #pragma once
 

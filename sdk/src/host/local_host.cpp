@@ -199,7 +199,7 @@ Result<ProcessOutput> LocalHost::run(const std::vector<std::string>& argv, std::
                .where = config_.root};
 }
 
-/// Returns the folder whose sys/, proc/ and dev/ show the kernel; empty when there is none.
+/// Returns the folder whose sys/, proc/ and dev/ show the kernel; empty if not found.
 std::string kernel_view_of(const HostConfig& config, const RootDir& root) {
   if (!config.kernel_view.empty() || !config.live) return config.kernel_view;
   // In a container, the host's own folders, mounted with its root, show more than the container's.

@@ -19,7 +19,7 @@ std::optional<std::uint64_t> number_from(std::string_view text, int base);
 /// Returns a value of an os-release file without shell quotes and backslashes (os-release(5)).
 std::string unquoted(std::string_view value);
 
-/// Returns a member of an object; nullptr when there is none, or `value` is not an object.
+/// Returns a member of an object; nullptr if not found, or `value` is not an object.
 const Json* member(const Json& value, std::string_view name);
 
 /// Returns the value at a dotted name: tries the whole name as a key first, then its parts from the longest down.

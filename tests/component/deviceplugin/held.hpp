@@ -51,7 +51,7 @@ class Held {
   }
 
  private:
-  /// @return the pod's process id; negative when there is none
+  /// @return the pod's process id; negative if not found
   static pid_t start(const char* verb, const std::filesystem::path& place, int output) {
     const char* const words[] = {SLIPWAY_TEST_HOLDER, verb, place.c_str(), nullptr};
     posix_spawn_file_actions_t actions;

@@ -22,7 +22,7 @@ constexpr const char* kSection = ".note.cuda.fwd_compatibility";
 constexpr const char* kOwner = "NVIDIA Corporation";
 constexpr int kMostEntries = 10'000;
 
-/// Returns the name of the only real libcuda in the folder; empty if there is none, or several.
+/// Returns the name of the only real libcuda in the folder; empty if not found, or several.
 std::string only_libcuda(const RootDir& root, const std::string& folder) {
   auto fd = root.open_at(folder, O_RDONLY | O_DIRECTORY);
   if (!fd) return {};

@@ -14,7 +14,7 @@
 namespace slipway::hook {
 
 /// Returns the description of the first note of `owner` in the section `section` of a 64-bit little-endian ELF file, up
-/// to its first NUL; empty if there is none. Errors: `invalid` when it is not such a file, or its tables are out of
+/// to its first NUL; empty if not found. Errors: `invalid` when it is not such a file, or its tables are out of
 /// range.
 Result<std::string> read_note(int fd, std::string_view section, std::string_view owner);
 

@@ -12,7 +12,7 @@
 namespace slipway::shim {
 
 struct CommandLine {
-  std::string command;      ///< "create", "kill", …; empty if there is none
+  std::string command;      ///< "create", "kill", …; empty if not found
   std::string bundle;       ///< --bundle of create and run; the current folder if it is not given
   std::string config_name;  ///< crun's --config; "config.json" if it is not given
   std::string log;          ///< --log; empty: none
