@@ -12,6 +12,7 @@
 #include <slipway/trusted_owner.hpp>
 
 #include "app/build_container.hpp"
+#include "app/edits.hpp"
 #include "app/recorded_apply.hpp"
 #include "base/log/lines.hpp"
 #include "base/write/standard_output.hpp"

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/command_line/tools.hpp"
+#include "cli/terminal_ui.hpp"
 
 namespace slipway::core {
 namespace {
