@@ -16,7 +16,7 @@
 
 #include "base/write/new_file.hpp"
 
-namespace slipway::core {
+namespace slipway::app {
 namespace {
 
 namespace fs = std::filesystem;
@@ -77,8 +77,8 @@ bool is_known_to_run(const std::string& machine) {
 
 Status mark_container_running(const std::string& machine) {
   SLIPWAY_TRY(top, RootDir::open(machine));
-  SLIPWAY_CHECK(replace_file(top, kRunsHere, ""));  // creates the folder
-  return replace_file(top, kRunsHere, this_run_of(machine));
+  SLIPWAY_CHECK(base::replace_file(top, kRunsHere, ""));  // creates the folder
+  return base::replace_file(top, kRunsHere, this_run_of(machine));
 }
 
 std::vector<std::string> signs_of_a_build(const std::string& machine) {
@@ -102,4 +102,4 @@ Error asks_for_image_or_live(const std::vector<std::string>& signs) {
       {}};
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::app

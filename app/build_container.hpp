@@ -7,7 +7,7 @@
 
 #include <slipway/result.hpp>
 
-namespace slipway::core {
+namespace slipway::app {
 
 /// Returns the signs that this is the build of an image, as descriptions for users; empty when it looks like a running
 /// machine. A build has no systemd, and may not load kernel modules or has none of the running kernel's. Also empty
@@ -21,4 +21,4 @@ Status mark_container_running(const std::string& machine);
 /// Returns the question that slipway cannot answer itself, with these signs.
 Error asks_for_image_or_live(const std::vector<std::string>& signs);
 
-}  // namespace slipway::core
+}  // namespace slipway::app

@@ -22,7 +22,7 @@
 #include "core/host/files.hpp"
 #include "core/host/originals.hpp"
 
-namespace slipway::core {
+namespace slipway::app {
 namespace {
 
 /// Counts bytes in the regular files that RootFs::remove_tree() would remove under this name: it follows no link, and
@@ -38,24 +38,24 @@ std::uint64_t bytes_below(const RootDir& root, const std::string& path) {
   const Fd folder(::openat(place->first.get(), place->second.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder || info.st_dev != above.st_dev) return 0;
   std::uint64_t bytes = 0;
-  (void)walk_tree(folder.get(), path, {.enter = [&](const TreeEntry& entry) -> Result<bool> {
-                    if (S_ISREG(entry.info.st_mode)) bytes += static_cast<std::uint64_t>(entry.info.st_size);
-                    return entry.info.st_dev == above.st_dev;
-                  }})
+  (void)base::walk_tree(folder.get(), path, {.enter = [&](const base::TreeEntry& entry) -> Result<bool> {
+                          if (S_ISREG(entry.info.st_mode)) bytes += static_cast<std::uint64_t>(entry.info.st_size);
+                          return entry.info.st_dev == above.st_dev;
+                        }})
       .ok();
   return bytes;
 }
 
-Status check_nothing_is_open(Session& session) {
-  if (!journal_exists(session)) return {};
+Status check_nothing_is_open(core::Session& session) {
+  if (!core::journal_exists(session)) return {};
   return Error{ErrorCode::conflict,
                "an apply of this root was cut off; what it may need to be undone stays",
-               std::string(kStateDir),
+               std::string(core::kStateDir),
                "`slipway apply` finishes or undoes it, then run `slipway gc` again",
                {}};
 }
 
-Result<std::vector<int>> old_generations(StateDir& state) {
+Result<std::vector<int>> old_generations(core::StateDir& state) {
   SLIPWAY_TRY(current, state.current());
   SLIPWAY_TRY(numbers, state.generations());
   std::vector<int> old;
@@ -132,16 +132,16 @@ Result<Fd> open_downloads(const std::string& folder) {
 std::string hex_of_download(std::string_view name) {
   constexpr std::string_view kPartial = ".partial";
   if (name.ends_with(kPartial)) name.remove_suffix(kPartial.size());
-  return digest_hex("sha256:" + std::string(name));
+  return base::digest_hex("sha256:" + std::string(name));
 }
 
 /// Finds downloads that nothing refers to, that are more than a day old, and that belong to no other user.
-Status find_downloads(const Session& session, const std::set<std::string>& needed, Garbage& garbage) {
+Status find_downloads(const core::Session& session, const std::set<std::string>& needed, Garbage& garbage) {
   constexpr std::time_t kDay = 86'400;
   const std::string path = session.cache() + "/blobs/sha256";
   SLIPWAY_TRY(folder, open_downloads(session.cache()));
   if (!folder) return {};
-  SLIPWAY_TRY(names, folder_names(folder.get(), path));
+  SLIPWAY_TRY(names, core::folder_names(folder.get(), path));
   const std::time_t newest = std::time(nullptr) - kDay;
   for (const std::string& name : names) {
     const std::string hex = hex_of_download(name);
@@ -157,25 +157,25 @@ Status find_downloads(const Session& session, const std::set<std::string>& neede
 }
 
 /// Finds downloads except those that the remaining generations and the root's lock may need again.
-Status find_in_cache(Session& session, Garbage& garbage) {
+Status find_in_cache(core::Session& session, Garbage& garbage) {
   constexpr const char* kLock = "/etc/slipway/slipway.lock";
-  const SessionOptions& options = session.options();
+  const core::SessionOptions& options = session.options();
   if (options.cache.empty() && (session.host_config().root != "/" || !session.host_config().live)) return {};
   std::set<std::string> needed;
   SLIPWAY_TRY(numbers, session.state().generations());
   for (const int number : numbers) {
     if (std::ranges::count(garbage.generations, number) != 0) continue;
     SLIPWAY_TRY(generation, session.state().generation(number));
-    collect_blobs(canonical(to_json(generation)), needed);
+    collect_blobs(canonical(core::to_json(generation)), needed);
   }
-  collect_blobs(read_regular(session.root().root(), kLock, Lock::kMostBytes).value_or(""), needed);
+  collect_blobs(read_regular(session.root().root(), kLock, core::Lock::kMostBytes).value_or(""), needed);
   return find_downloads(session, needed, garbage);
 }
 
 }  // namespace
 
-Result<Garbage> find_garbage(Session& session) {
-  StateDir& state = session.state();
+Result<Garbage> find_garbage(core::Session& session) {
+  core::StateDir& state = session.state();
   SLIPWAY_CHECK(state.check_whole());
   SLIPWAY_CHECK(check_nothing_is_open(session));
   Garbage garbage;
@@ -185,25 +185,25 @@ Result<Garbage> find_garbage(Session& session) {
   std::set<std::string> stores;
   std::set<std::string> digests;
   for (const auto& [name, ownership] : owned)
-    for (const Owned& item : ownership.items) {
-      if (const auto kind = action_kind(item.action.kind()); kind) stores.insert((*kind)->store(item.action));
-      collect_digests(item.original, digests);
-      collect_digests(item.replaced, digests);
+    for (const core::Owned& item : ownership.items) {
+      if (const auto kind = core::action_kind(item.action.kind()); kind) stores.insert((*kind)->store(item.action));
+      core::collect_digests(item.original, digests);
+      core::collect_digests(item.replaced, digests);
     }
   stores.erase("");  // kinds without a store
   for (const std::string& store : stores) {
-    SLIPWAY_TRY(layers, unused_layers(session.root(), store));
+    SLIPWAY_TRY(layers, core::unused_layers(session.root(), store));
     garbage.paths.insert(garbage.paths.end(), layers.begin(), layers.end());
   }
-  SLIPWAY_TRY(originals, Originals(session.root()).unused(digests));
+  SLIPWAY_TRY(originals, core::Originals(session.root()).unused(digests));
   garbage.paths.insert(garbage.paths.end(), originals.begin(), originals.end());
   SLIPWAY_CHECK(find_in_cache(session, garbage));
   for (const std::string& path : garbage.paths) garbage.bytes += bytes_below(session.root().root(), path);
   return garbage;
 }
 
-Status remove_garbage(Session& session, const Garbage& garbage) {
-  StateDir& state = session.state();
+Status remove_garbage(core::Session& session, const Garbage& garbage) {
+  core::StateDir& state = session.state();
   for (const int number : garbage.generations) SLIPWAY_CHECK(state.forget_generation(number));
   for (const std::string& path : garbage.paths) SLIPWAY_CHECK(session.root().remove_tree(path));
   for (const std::string& file : garbage.cache) {
@@ -215,4 +215,4 @@ Status remove_garbage(Session& session, const Garbage& garbage) {
   return state.leave();
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::app

@@ -10,7 +10,7 @@
 
 #include "core/engine/session.hpp"
 
-namespace slipway::core {
+namespace slipway::app {
 
 /// The number of generations to keep for `slipway rollback`; the active one is always kept.
 inline constexpr std::size_t kGenerationsKept = 5;
@@ -27,9 +27,9 @@ struct Garbage {
 /// share one, so downloads of the last day are kept. For the holder of the root's lock. Errors: `conflict` when an
 /// apply was interrupted: the data for undoing it must stay; `denied` other users may write to the cache; `invalid` it
 /// is a package layout, or has links instead of folders.
-Result<Garbage> find_garbage(Session& session);
+Result<Garbage> find_garbage(core::Session& session);
 
 /// Removes it.
-Status remove_garbage(Session& session, const Garbage& garbage);
+Status remove_garbage(core::Session& session, const Garbage& garbage);
 
-}  // namespace slipway::core
+}  // namespace slipway::app

@@ -13,7 +13,7 @@
 #include "core/host/files.hpp"
 #include "core/journal/state_folder.hpp"
 
-namespace slipway::core {
+namespace slipway::app {
 namespace {
 
 constexpr const char* kLogFolder = "/var/log/slipway";
@@ -51,9 +51,9 @@ void drop_oldest(std::string& text) {
 bool is_of_an_image(const Json& event) { return event.value("event", Json()) == kImageEvent; }
 
 /// Returns the folders down to the log that slipway creates, outermost first.
-Json folders_to_make(Session& session) {
+Json folders_to_make(core::Session& session) {
   const auto origin = session.state().origin();
-  const auto ours = origin ? path_image_from_json(*origin).missing_parents : std::vector<std::string>{};
+  const auto ours = origin ? core::path_image_from_json(*origin).missing_parents : std::vector<std::string>{};
   Json made = Json::array();
   for (const char* folder : {"/var", "/var/log", kLogFolder})
     if (std::ranges::count(ours, folder) != 0 || !session.root().root().open_at(folder, O_PATH | O_DIRECTORY))
@@ -62,27 +62,28 @@ Json folders_to_make(Session& session) {
 }
 
 /// True when the root has no records any more, and no machine wrote to its log.
-bool is_of_removed(Session& session, const std::vector<Json>& events) {
+bool is_of_removed(core::Session& session, const std::vector<Json>& events) {
   return session.state().is_gone() && std::ranges::all_of(events, is_of_an_image);
 }
 
 /// True when the folder contains only the log.
 Result<bool> holds_only_log(const RootDir& root) {
   SLIPWAY_TRY(folder, root.open_at(kLogFolder, O_RDONLY | O_DIRECTORY));
-  SLIPWAY_TRY(names, folder_names(folder.get(), kLogFolder));
+  SLIPWAY_TRY(names, core::folder_names(folder.get(), kLogFolder));
   return std::ranges::all_of(names, [](const std::string& name) { return name.starts_with("history.jsonl"); });
 }
 
 /// Removes the log in one step with the folders that its first event names and that contain nothing else: without the
 /// log it is unknown which of them slipway created.
-Status take_away(RootFs& root, const Json& first) {
+Status take_away(core::RootFs& root, const Json& first) {
   const Json made = first.value(kMade, Json::array());
   std::vector<std::string> own;
   for (const char* folder : {"/var", "/var/log", kLogFolder})
     if (std::ranges::count(made, Json(folder)) != 0) own.emplace_back(folder);
   SLIPWAY_TRY(alone, holds_only_log(root.root()));
-  if (!alone || own.empty() || own.back() != kLogFolder) return root.restore(kNewestLog, to_json(PathImage{"absent"}));
-  return take_folders(root, own);
+  if (!alone || own.empty() || own.back() != kLogFolder)
+    return root.restore(kNewestLog, core::to_json(core::PathImage{"absent"}));
+  return core::take_folders(root, own);
 }
 
 }  // namespace
@@ -97,9 +98,9 @@ Result<std::vector<Json>> read_log_of(const RootDir& root) {
   return events;
 }
 
-Status log_in_image(Session& session, Json event) {
-  RootFs& root = session.root();
-  SLIPWAY_TRY(lock, RootLock::take(session.host_config().root, session.host_config().live));
+Status log_in_image(core::Session& session, Json event) {
+  core::RootFs& root = session.root();
+  SLIPWAY_TRY(lock, core::RootLock::take(session.host_config().root, session.host_config().live));
   SLIPWAY_TRY(text, text_of(root.root(), 0));
   std::vector<Json> events;
   add_newest(text, std::numeric_limits<std::size_t>::max(), events);
@@ -118,11 +119,11 @@ Status log_in_image(Session& session, Json event) {
   return root.settle_directory_times();
 }
 
-Status drop_log_of_removed(Session& session) {
-  RootFs& root = session.root();
+Status drop_log_of_removed(core::Session& session) {
+  core::RootFs& root = session.root();
   if (!session.state().is_gone()) return {};
-  SLIPWAY_TRY(lock, RootLock::take(session.host_config().root, session.host_config().live));
-  SLIPWAY_CHECK(sweep_folders(root, kLogFolder));
+  SLIPWAY_TRY(lock, core::RootLock::take(session.host_config().root, session.host_config().live));
+  SLIPWAY_CHECK(core::sweep_folders(root, kLogFolder));
   SLIPWAY_TRY(events, read_log_of(root.root()));
   if (events.empty() || !is_of_removed(session, events)) return {};
   SLIPWAY_CHECK(take_away(root, events.front()));
@@ -130,4 +131,4 @@ Status drop_log_of_removed(Session& session) {
   return root.settle_directory_times();
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::app

@@ -11,7 +11,7 @@
 
 #include "core/engine/session.hpp"
 
-namespace slipway::core {
+namespace slipway::app {
 
 /// The event's kind, which distinguishes it from the events of a machine.
 inline constexpr const char* kImageEvent = "image";
@@ -21,13 +21,13 @@ inline constexpr std::size_t kMostEventsRead = 10'000;
 
 /// Adds an event. Once the root has no records any more, removes the log with the folders that were made for it, unless
 /// a machine wrote to the log as well.
-Status log_in_image(Session& session, Json event);
+Status log_in_image(core::Session& session, Json event);
 
 /// Does that removal for a command that was interrupted before it.
-Status drop_log_of_removed(Session& session);
+Status drop_log_of_removed(core::Session& session);
 
 /// Returns the newest kMostEventsRead events of a root's log, oldest first. The author of the root may have written any
 /// content there. Errors: `invalid` too long, or not a regular file; `denied`, `io`.
 Result<std::vector<Json>> read_log_of(const RootDir& root);
 
-}  // namespace slipway::core
+}  // namespace slipway::app

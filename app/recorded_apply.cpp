@@ -14,7 +14,7 @@
 #include "core/exit_code.hpp"
 #include "core/service/service_ui.hpp"
 
-namespace slipway::core {
+namespace slipway::app {
 namespace {
 
 constexpr const char* kFolder = "/var/log/slipway";
@@ -40,7 +40,7 @@ std::string boot_id(const Host& host) {
   return id;
 }
 
-Json begun(const Session& session, const ChangeRequest& request, const std::string& spec, const std::string& id) {
+Json begun(const core::Session& session, const ChangeRequest& request, const std::string& spec, const std::string& id) {
   Json event{{"event", "begin"},
              {"id", id},
              {"time", utc_now()},
@@ -58,13 +58,13 @@ Json begun(const Session& session, const ChangeRequest& request, const std::stri
   return event;
 }
 
-std::string result_word(const ApplyResult& result) {
+std::string result_word(const core::ApplyResult& result) {
   switch (apply_exit_code(result)) {
-    case kExitDone:
+    case core::kExitDone:
       return result.changed ? "done" : "nothing to do";
-    case kExitWaiting:
+    case core::kExitWaiting:
       return "waiting";
-    case kExitReboot:
+    case core::kExitReboot:
       return "reboot required";
     default:
       return "failed";
@@ -72,14 +72,14 @@ std::string result_word(const ApplyResult& result) {
 }
 
 /// Returns the components that were not left unchanged, each with its planned changes.
-Json changed_components(const PlannedRun& run) {
+Json changed_components(const core::PlannedRun& run) {
   Json components = Json::array();
-  for (const PlannedComponent& component : run.components) {
+  for (const core::PlannedComponent& component : run.components) {
     Json changes = Json::array();
-    for (const PlannedItem& item : component.items)
+    for (const core::PlannedItem& item : component.items)
       if (item.changes()) changes.push_back(item.check.summary);
-    if (changes.empty() && component.state == ComponentState::ready) continue;
-    Json entry{{"name", component.name}, {"state", to_string(component.state)}, {"changes", std::move(changes)}};
+    if (changes.empty() && component.state == core::ComponentState::ready) continue;
+    Json entry{{"name", component.name}, {"state", core::to_string(component.state)}, {"changes", std::move(changes)}};
     if (!component.reason.empty()) entry["reason"] = component.reason;
     if (component.error) entry["error"] = component.error->what;
     components.push_back(std::move(entry));
@@ -87,7 +87,7 @@ Json changed_components(const PlannedRun& run) {
   return components;
 }
 
-void add_result(const Result<ApplyResult>& result, Json& event) {
+void add_result(const Result<core::ApplyResult>& result, Json& event) {
   if (!result) {
     event["result"] = result.error().code == ErrorCode::locked ? "another was at work" : "failed";
     event["error"] = result.error().what;
@@ -100,14 +100,16 @@ void add_result(const Result<ApplyResult>& result, Json& event) {
   if (result->error) event["error"] = result->error->what;
 }
 
-bool is_taken_away(const PlannedRun& run) {
-  return std::ranges::any_of(
-      run.components, [](const PlannedComponent& component) { return component.state == ComponentState::removed; });
+bool is_taken_away(const core::PlannedRun& run) {
+  return std::ranges::any_of(run.components, [](const core::PlannedComponent& component) {
+    return component.state == core::ComponentState::removed;
+  });
 }
 
 /// Returns an event that equal builds share: it contains nothing about the machine of the build, and no error texts,
 /// which name its folders.
-Json image_event(Session& session, const ChangeRequest& request, const std::string& spec, const ApplyResult& result) {
+Json image_event(core::Session& session, const ChangeRequest& request, const std::string& spec,
+                 const core::ApplyResult& result) {
   Json event{{"event", kImageEvent},
              {"command", request.command},
              {"spec", std::filesystem::path(spec).filename().string()},
@@ -125,15 +127,16 @@ Json image_event(Session& session, const ChangeRequest& request, const std::stri
 }
 
 /// An apply without changes does not add to the image's log.
-Result<ApplyResult> applied_to_image(Session& session, const ChangeRequest& request, const std::string& spec,
-                                     const std::function<Result<ApplyResult>()>& change) {
-  const auto before = generation_in_force(session.root().root());
+Result<core::ApplyResult> applied_to_image(core::Session& session, const ChangeRequest& request,
+                                           const std::string& spec,
+                                           const std::function<Result<core::ApplyResult>()>& change) {
+  const auto before = core::generation_in_force(session.root().root());
   auto result = change();
   if (!result) return result;
   const bool counts =
       result->changed && (result->generation != before.value_or(0) || is_taken_away(result->run) ||
-                          std::ranges::any_of(result->run.components, [](const PlannedComponent& component) {
-                            return component.state == ComponentState::changed;
+                          std::ranges::any_of(result->run.components, [](const core::PlannedComponent& component) {
+                            return component.state == core::ComponentState::changed;
                           }));
   const auto log = [&] {
     if (!counts) return drop_log_of_removed(session);
@@ -141,17 +144,17 @@ Result<ApplyResult> applied_to_image(Session& session, const ChangeRequest& requ
                         parse_foreign(Redactor().redact(canonical(image_event(session, request, spec, *result)))));
   };
   if (const Status written = log(); !written)
-    session.ui().log(Ui::Level::warning, "", "this is not in the image's log: " + written.error().what);
+    session.ui().log(core::Ui::Level::warning, "", "this is not in the image's log: " + written.error().what);
   return result;
 }
 
 }  // namespace
 
-Result<std::string> noted_time(const SessionOptions& options, bool image) {
+Result<std::string> noted_time(const core::SessionOptions& options, bool image) {
   std::error_code problem;
   const bool is_image = image || !options.live.value_or(std::filesystem::canonical(options.root, problem) == "/");
   if (!is_image) return utc_now();
-  SLIPWAY_TRY(epoch, source_date_epoch());
+  SLIPWAY_TRY(epoch, core::source_date_epoch());
   return epoch ? in_utc(static_cast<std::time_t>(*epoch)) : std::string();
 }
 
@@ -160,18 +163,19 @@ std::string machine_log_folder(bool own_environment) {
   return given == nullptr || *given == '\0' ? kFolder : given;
 }
 
-int apply_exit_code(const ApplyResult& result) {
-  int code = result.error ? kExitError : kExitDone;
-  for (const PlannedComponent& component : result.run.components) {
-    if (component.state == ComponentState::failed || component.state == ComponentState::blocked) return kExitError;
-    if (component.state == ComponentState::waiting) code = std::max<int>(code, kExitWaiting);
-    if (component.state == ComponentState::reboot_required && code == kExitDone) code = kExitReboot;
+int apply_exit_code(const core::ApplyResult& result) {
+  int code = result.error ? core::kExitError : core::kExitDone;
+  for (const core::PlannedComponent& component : result.run.components) {
+    if (component.state == core::ComponentState::failed || component.state == core::ComponentState::blocked)
+      return core::kExitError;
+    if (component.state == core::ComponentState::waiting) code = std::max<int>(code, core::kExitWaiting);
+    if (component.state == core::ComponentState::reboot_required && code == core::kExitDone) code = core::kExitReboot;
   }
   return code;
 }
 
-Result<ApplyResult> recorded(Session& session, const ChangeRequest& request, const std::string& spec,
-                             const std::function<Result<ApplyResult>()>& change) {
+Result<core::ApplyResult> recorded(core::Session& session, const ChangeRequest& request, const std::string& spec,
+                                   const std::function<Result<core::ApplyResult>()>& change) {
   const bool of_this_machine = session.host_config().live || (session.host_config().root == "/" && !request.image);
   if (!of_this_machine) return applied_to_image(session, request, spec, change);
   const History history(request.log_folder);
@@ -182,7 +186,7 @@ Result<ApplyResult> recorded(Session& session, const ChangeRequest& request, con
   const auto write = [&](const Json& event) {
     const Json shown = parse_foreign(redactor.redact(canonical(event)));
     if (const Status written = history.append(shown); !written)
-      session.ui().log(Ui::Level::warning, "", "this is not in `slipway log`: " + written.error().what);
+      session.ui().log(core::Ui::Level::warning, "", "this is not in `slipway log`: " + written.error().what);
   };
   write(begun(session, request, spec, id));
   auto result = change();
@@ -193,4 +197,4 @@ Result<ApplyResult> recorded(Session& session, const ChangeRequest& request, con
   return result;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::app

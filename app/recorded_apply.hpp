@@ -9,7 +9,7 @@
 #include "app/history/history.hpp"
 #include "core/engine/apply/apply.hpp"
 
-namespace slipway::core {
+namespace slipway::app {
 
 /// The data that the log records about a change before it begins.
 struct ChangeRequest {
@@ -28,15 +28,15 @@ std::string machine_log_folder(bool own_environment);
 /// Returns the time to record with a generation, RFC 3339: on a machine the clock's, for an image SOURCE_DATE_EPOCH, so
 /// that two builds are equal; empty when an image has none.
 /// @param image  as in ChangeRequest
-Result<std::string> noted_time(const SessionOptions& options, bool image);
+Result<std::string> noted_time(const core::SessionOptions& options, bool image);
 
 /// Makes the change and writes a line to the log before and after it, when the root is this machine's or live; else one
 /// line to the root's own log (app/image_log.hpp). A log that cannot be written only causes a warning.
 /// @param spec  the spec's file
-Result<ApplyResult> recorded(Session& session, const ChangeRequest& request, const std::string& spec,
-                             const std::function<Result<ApplyResult>()>& change);
+Result<core::ApplyResult> recorded(core::Session& session, const ChangeRequest& request, const std::string& spec,
+                                   const std::function<Result<core::ApplyResult>()>& change);
 
 /// Returns the exit code for the result of an apply.
-int apply_exit_code(const ApplyResult& result);
+int apply_exit_code(const core::ApplyResult& result);
 
-}  // namespace slipway::core
+}  // namespace slipway::app

@@ -7,7 +7,7 @@
 #include <slipway/action/difference.hpp>
 #include <slipway/text/secret_name.hpp>
 
-namespace slipway::core {
+namespace slipway::app {
 namespace {
 
 constexpr std::size_t kMostDifferences = 12;
@@ -91,8 +91,8 @@ void compare_items(const std::string& name, const Json& before, const Json& afte
 
 /// Describes a plan's states, to distinguish them from those of an apply.
 std::string state_words(const std::string& state) {
-  if (state == to_string(ComponentState::changed)) return "to be changed";
-  return state == to_string(ComponentState::ready) ? "as it should be" : state;
+  if (state == core::to_string(core::ComponentState::changed)) return "to be changed";
+  return state == core::to_string(core::ComponentState::ready) ? "as it should be" : state;
 }
 
 std::map<std::string, Json> components_of(const Json& identity) {
@@ -139,23 +139,23 @@ Details differences(const Json& saved, const Json& fresh) {
 
 }  // namespace
 
-Json plan_identity(const PlannedRun& run) {
+Json plan_identity(const core::PlannedRun& run) {
   Json components = Json::array();
-  for (const PlannedComponent& component : run.components) {
+  for (const core::PlannedComponent& component : run.components) {
     Json items = Json::array();
-    for (const PlannedItem& item : component.items) {
+    for (const core::PlannedItem& item : component.items) {
       items.push_back({{"action", item.action.json()},
                        {"removal", item.removal},
                        {"standing", static_cast<int>(item.check.standing)}});
       if (item.replaces) items.back()["replaces"] = item.replaces->state;
       if (!item.restored_generation.empty()) items.back()["brings_back"] = item.restored_generation;
     }
-    components.push_back({{"name", component.name}, {"state", to_string(component.state)}, {"items", items}});
+    components.push_back({{"name", component.name}, {"state", core::to_string(component.state)}, {"items", items}});
   }
   return {{"components", components}, {"kernel", run.kernel}, {"pending", run.pending}, {"spec", run.spec.document}};
 }
 
-Status check_saved_plan(const std::optional<Json>& saved, const PlannedRun& run) {
+Status check_saved_plan(const std::optional<Json>& saved, const core::PlannedRun& run) {
   if (!saved) return {};
   const Json fresh = plan_identity(run);
   if (*saved == fresh) return {};
@@ -168,4 +168,4 @@ Json member(const Json& value, const std::string& name) {
   return value.is_object() ? value.value(name, Json{}) : Json{};
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::app

@@ -9,17 +9,17 @@
 
 #include "core/engine/model/planned.hpp"
 
-namespace slipway::core {
+namespace slipway::app {
 
 /// Returns the canonical value for comparing plans: components, actions, check results, edits, triggers.
-Json plan_identity(const PlannedRun& run);
+Json plan_identity(const core::PlannedRun& run);
 
 /// @param saved  plan_identity() of a saved plan; nothing without a saved plan. Errors: `conflict` the run would do
 /// something
 ///               else; its details list up to a dozen differences.
-Status check_saved_plan(const std::optional<Json>& saved, const PlannedRun& run);
+Status check_saved_plan(const std::optional<Json>& saved, const core::PlannedRun& run);
 
 /// Returns a member of untrusted JSON: null when the value is not an object or has no such member.
 Json member(const Json& value, const std::string& name);
 
-}  // namespace slipway::core
+}  // namespace slipway::app

@@ -5,7 +5,7 @@
 
 #include "core/worker/client/spawn.hpp"
 
-namespace slipway::core {
+namespace slipway::app {
 
 namespace {
 
@@ -15,7 +15,7 @@ constexpr std::size_t kMostOutputBytes = std::size_t{16} << 20U;
 
 CommandOutput run_own_program(const std::string& name, std::vector<std::string> words,
                               std::optional<std::chrono::seconds> limit) {
-  const auto program = own_program(name);
+  const auto program = core::own_program(name);
   if (!program) return {"", "", program.error().what};
   words.insert(words.begin(), *program);
   auto result = run_child({.argv = std::move(words), .environment = own_environment()},
@@ -26,4 +26,4 @@ CommandOutput run_own_program(const std::string& name, std::vector<std::string> 
                                                      : "stopped after " + std::to_string(limit->count()) + " s"};
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::app

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace slipway::core {
+namespace slipway::app {
 
 struct CommandOutput {
   std::string out;
@@ -20,4 +20,4 @@ struct CommandOutput {
 CommandOutput run_own_program(const std::string& name, std::vector<std::string> words,
                               std::optional<std::chrono::seconds> limit);
 
-}  // namespace slipway::core
+}  // namespace slipway::app

@@ -13,7 +13,7 @@
 #include "core/engine/stop.hpp"
 #include "core/exit_code.hpp"
 
-namespace slipway::core {
+namespace slipway::app {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -41,18 +41,18 @@ struct Obstacle {
   bool is_source = false;  ///< an artifact source does not answer
 };
 
-Obstacle obstacle_of(const Result<ApplyResult>& result) {
+Obstacle obstacle_of(const Result<core::ApplyResult>& result) {
   if (!result) {
     const Error& error = result.error();
     if (error.code != ErrorCode::locked) return {};
     const auto shown = [](const auto& detail) { return "; " + detail.first + " by " + detail.second; };
     return {error.what + joined(error.details, "", shown)};
   }
-  if (apply_exit_code(*result) != kExitWaiting) return {};
+  if (apply_exit_code(*result) != core::kExitWaiting) return {};
   std::vector<std::string> reasons;
   bool awaits_source = false;
-  for (const PlannedComponent& component : result->run.components) {
-    if (component.state != ComponentState::waiting) continue;
+  for (const core::PlannedComponent& component : result->run.components) {
+    if (component.state != core::ComponentState::waiting) continue;
     reasons.push_back(component.name + ": " + component.reason);
     awaits_source = awaits_source || component.awaits_source;
   }
@@ -75,35 +75,35 @@ struct Patience {
 };
 
 /// Adds to each reason how long the apply waited for it.
-Result<ApplyResult> out_of_time(Result<ApplyResult> result, std::chrono::seconds limit) {
+Result<core::ApplyResult> out_of_time(Result<core::ApplyResult> result, std::chrono::seconds limit) {
   const std::string waited = "; slipway has waited " + duration_text(limit) + " for that to end";
   if (!result) {
     Error error = std::move(result).error();
     error.what += waited;
     return error;
   }
-  for (PlannedComponent& component : result->run.components)
-    if (component.state == ComponentState::waiting) component.reason += waited;
+  for (core::PlannedComponent& component : result->run.components)
+    if (component.state == core::ComponentState::waiting) component.reason += waited;
   return result;
 }
 
 /// Returns a function that tells whether the slipway that holds the root's lock now has released it. For an unknown
 /// process it always returns false.
-std::function<bool()> unlocked(Session& session) {
+std::function<bool()> unlocked(core::Session& session) {
   const std::string root = session.host_config().root;
   const bool live = session.host_config().live;
-  const std::string holder = RootLock::other_holder(root, live);
-  return [root, live, holder] { return !holder.empty() && RootLock::other_holder(root, live) != holder; };
+  const std::string holder = core::RootLock::other_holder(root, live);
+  return [root, live, holder] { return !holder.empty() && core::RootLock::other_holder(root, live) != holder; };
 }
 
 /// Errors: `cancelled`
 Status pause_until(Clock::time_point end, const std::string& obstacle, const std::function<bool()>& is_over) {
-  while (check_not_stopped() && Clock::now() < end && !is_over()) {
+  while (core::check_not_stopped() && Clock::now() < end && !is_over()) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
     const auto step = std::clamp<std::chrono::milliseconds>(left, std::chrono::milliseconds(0), kLook);
     (void)::poll(nullptr, 0, static_cast<int>(step.count()));  // a signal ends it
   }
-  Status stop = check_not_stopped();
+  Status stop = core::check_not_stopped();
   if (stop) return stop;
   Error error = stop.error();
   error.what += " while it waited for this to end: " + obstacle;
@@ -112,15 +112,16 @@ Status pause_until(Clock::time_point end, const std::string& obstacle, const std
 
 }  // namespace
 
-Result<ApplyResult> apply_and_wait(Session& session, const ChangeRequest& request, const HostSpec& spec,
-                                   const ApplyOptions& apply, const WaitLimits& limits,
-                                   const std::function<Result<ApplyAttempt>()>& open_again) {
+Result<core::ApplyResult> apply_and_wait(core::Session& session, const ChangeRequest& request,
+                                         const core::HostSpec& spec, const core::ApplyOptions& apply,
+                                         const WaitLimits& limits,
+                                         const std::function<Result<ApplyAttempt>()>& open_again) {
   Patience with_others(limits.others, kFirstPause);
   Patience with_sources(limits.sources, kFirstSourcePause);
   const Clock::time_point late = Clock::now() + kLongWait;
   std::string known;
   bool waits_for_source = false;
-  auto result = recorded(session, request, spec.file, [&] { return apply_run(session, spec, apply); });
+  auto result = recorded(session, request, spec.file, [&] { return core::apply_run(session, spec, apply); });
   for (;;) {
     const Obstacle obstacle = obstacle_of(result);
     if (obstacle.text.empty()) return result;
@@ -132,7 +133,7 @@ Result<ApplyResult> apply_and_wait(Session& session, const ChangeRequest& reques
     if (Clock::now() >= patience.end) return out_of_time(std::move(result), patience.limit);
     if (obstacle.text != known)
       session.ui().log(
-          Ui::Level::info, "",
+          core::Ui::Level::info, "",
           "slipway waits until this is over, and applies again" + patience.how_long() + ": " + obstacle.text);
     known = obstacle.text;
     const std::function<bool()> never = [] { return false; };
@@ -142,8 +143,8 @@ Result<ApplyResult> apply_and_wait(Session& session, const ChangeRequest& reques
     patience.pause = std::min(patience.pause * 2, is_long ? kLongestLatePause : kLongestPause);
     SLIPWAY_TRY(attempt, open_again());
     result = recorded(*attempt.session, request, attempt.spec.file,
-                      [&] { return apply_run(*attempt.session, attempt.spec, attempt.apply); });
+                      [&] { return core::apply_run(*attempt.session, attempt.spec, attempt.apply); });
   }
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::app

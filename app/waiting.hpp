@@ -11,16 +11,16 @@
 #include "app/recorded_apply.hpp"
 #include "core/engine/apply/apply.hpp"
 
-namespace slipway::core {
+namespace slipway::app {
 
 /// Waiting without a limit.
 inline constexpr std::chrono::seconds kNoLimit = std::chrono::seconds::max();
 
 /// The inputs of one apply: the machine, and the spec as read for it.
 struct ApplyAttempt {
-  std::unique_ptr<Session> session;
-  HostSpec spec;
-  ApplyOptions apply;
+  std::unique_ptr<core::Session> session;
+  core::HostSpec spec;
+  core::ApplyOptions apply;
 };
 
 /// How long an apply is repeated; empty: not at all.
@@ -35,8 +35,9 @@ struct WaitLimits {
 ///
 /// @param open_again  reads the spec again
 /// Errors: those of an apply; `cancelled` a signal came during a pause.
-Result<ApplyResult> apply_and_wait(Session& session, const ChangeRequest& request, const HostSpec& spec,
-                                   const ApplyOptions& apply, const WaitLimits& limits,
-                                   const std::function<Result<ApplyAttempt>()>& open_again);
+Result<core::ApplyResult> apply_and_wait(core::Session& session, const ChangeRequest& request,
+                                         const core::HostSpec& spec, const core::ApplyOptions& apply,
+                                         const WaitLimits& limits,
+                                         const std::function<Result<ApplyAttempt>()>& open_again);
 
-}  // namespace slipway::core
+}  // namespace slipway::app

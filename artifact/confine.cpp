@@ -31,7 +31,7 @@ std::optional<Source> registry_of(const std::string& op, const Json& request) {
 bool belongs_to_other_user(const std::string& path) {
   if (path.empty()) return false;
   bool itself = true;
-  for (std::string part = path; part != "/"; part = folder_of(part)) {
+  for (std::string part = path; part != "/"; part = base::folder_of(part)) {
     struct stat info {};
     if (::stat(part.c_str(), &info) != 0) continue;
     const bool own = info.st_uid == ::geteuid();
@@ -51,7 +51,7 @@ std::vector<int> capabilities_for(const std::string& op, const Json& request, co
   const std::string output = text_at(request, "output");
   const bool others = belongs_to_other_user(cache) ||
                       belongs_to_other_user(cache.empty() ? "" : cache + "/blobs/sha256") ||
-                      belongs_to_other_user(output.empty() ? "" : folder_of(output)) ||
+                      belongs_to_other_user(output.empty() ? "" : base::folder_of(output)) ||
                       belongs_to_other_user(text_at(request, "layout")) || belongs_to_other_user(registry->ca_file);
   return others ? std::vector<int>{CAP_DAC_OVERRIDE} : std::vector<int>{};
 }
@@ -71,14 +71,14 @@ Result<Json> give_up(const Json& request) {
   std::vector<std::string> places = writable_places(asked);
   make_places(places);
   places.emplace_back("/dev/null");
-  SLIPWAY_TRY(landlock, limit_writes_to(places));
-  const PowersLeft left = take_powers({.capabilities = capabilities_for(op, asked, registry),
-                                       .programs = false,
-                                       .network = registry.has_value(),
-                                       .local_sockets = false,
-                                       .uncharged_memory = false});
+  SLIPWAY_TRY(landlock, base::limit_writes_to(places));
+  const base::PowersLeft left = base::take_powers({.capabilities = capabilities_for(op, asked, registry),
+                                                   .programs = false,
+                                                   .network = registry.has_value(),
+                                                   .local_sockets = false,
+                                                   .uncharged_memory = false});
   if (!left.what.empty()) return system_error(left.what, "the worker that reads archives", left.number);
-  return Json{{"filter", kernel_takes_filters()}, {"landlock", landlock}};
+  return Json{{"filter", base::kernel_takes_filters()}, {"landlock", landlock}};
 }
 
 }  // namespace
@@ -90,7 +90,7 @@ std::vector<std::string> writable_places(const Json& request) {
   };
   add(text_at(request, "cache"));
   for (const char* made : {"into", "output"})
-    if (const std::string path = text_at(request, made); !path.empty()) add(folder_of(path));
+    if (const std::string path = text_at(request, made); !path.empty()) add(base::folder_of(path));
   return places;
 }
 

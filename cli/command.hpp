@@ -12,7 +12,7 @@
 #include "cli/render/render.hpp"
 #include "cli/terminal_ui.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 
 Result<int> run_detect(const Options& options, TerminalUi& ui);
 Result<int> run_plan(const Options& options, TerminalUi& ui);
@@ -49,27 +49,27 @@ Result<int> run_version(const Options& options, TerminalUi& ui);
 Result<int> run_help(const Options& options, TerminalUi& ui);
 
 /// Runs `slipway NAME TOOL …`. @param words  everything after NAME
-Result<int> run_tool(const Manifest& component, const std::vector<std::string>& words);
+Result<int> run_tool(const core::Manifest& component, const std::vector<std::string>& words);
 
 // Shared by several commands:
 
 /// Returns the component that a command line names. Errors: `usage`, with the nearest name.
-Result<const Manifest*> named_component(const Plugins& plugins, const std::string& name);
+Result<const core::Manifest*> named_component(const core::Plugins& plugins, const std::string& name);
 
 /// The spec of a command: -f, else /etc/slipway/host.yaml in the root, else the active generation.
 struct SpecAndLock {
-  HostSpec spec;
-  Lock lock;
+  core::HostSpec spec;
+  core::Lock lock;
   bool from_generation = false;
 };
-Result<SpecAndLock> load_spec(Session& session, const Options& options);
+Result<SpecAndLock> load_spec(core::Session& session, const Options& options);
 
 /// Returns the number of a generation given on the command line; nothing when it is not a number.
 std::optional<int> generation_number(const std::string& text);
 
 /// Sets the kernels of a generation that is applied again, if it has several and the command line names none: each
 /// keeps its modules. A single kernel is replaced by the running one.
-Status take_kernels(Session& session, const Generation& generation);
+Status take_kernels(core::Session& session, const core::Generation& generation);
 
 /// Uses components that the command line names without an option as those of --only. Errors: `usage` when it has both.
 Status take_names(Options& options);
@@ -79,34 +79,34 @@ Status take_names(Options& options);
 std::vector<std::string> doubts_about_machine(const Options& options);
 
 /// Opens the session with the spec's hardware word.
-Result<std::unique_ptr<Session>> open_session(const Options& options, TerminalUi& ui);
+Result<std::unique_ptr<core::Session>> open_session(const Options& options, TerminalUi& ui);
 
 /// Returns the options of a plan or an apply. Errors: `invalid` an option that has no effect on this root.
-Result<PlanOptions> plan_options(const Session& session, const Options& options, const Lock& lock);
+Result<core::PlanOptions> plan_options(const core::Session& session, const Options& options, const core::Lock& lock);
 
 /// Returns the folder of this machine's log; SLIPWAY_LOG_DIR counts where environment_counts().
 std::string log_folder(const Options& options);
 /// Returns the log's data about this command.
-ChangeRequest change_request(const Options& options);
+app::ChangeRequest change_request(const Options& options);
 
 /// Opens the session and reads the spec for an apply.
-Result<ApplyAttempt> open_attempt(const Options& options, TerminalUi& ui);
+Result<app::ApplyAttempt> open_attempt(const Options& options, TerminalUi& ui);
 
 /// Prints a plan, and returns its exit code.
-int show_plan(const PlannedRun& run, const Options& options);
+int show_plan(const core::PlannedRun& run, const Options& options);
 
 /// On a terminal, without --yes, shows the plan and asks the user about it; else returns true.
-bool agreed(const PlannedRun& run, const Options& options);
+bool agreed(const core::PlannedRun& run, const Options& options);
 /// Reports that nothing was changed because the user did not agree.
 int leave_unchanged(const Options& options);
 
 /// The common end of apply, rollback and remove. With --dry-run only shows the plan; on a terminal, without --yes,
 /// shows it and asks the user; then applies it, records it in this machine's log, and prints the result.
-Result<int> change_host(Session& session, const Options& options, const HostSpec& spec, const ApplyOptions& apply,
-                        TerminalUi& ui);
+Result<int> change_host(core::Session& session, const Options& options, const core::HostSpec& spec,
+                        const core::ApplyOptions& apply, TerminalUi& ui);
 
 /// Prints the result of an apply, writes the lock, and returns the exit code.
-Result<int> finish_apply(const Options& options, const ApplyResult& result, TerminalUi& ui);
+Result<int> finish_apply(const Options& options, const core::ApplyResult& result, TerminalUi& ui);
 
 /// True when SLIPWAY_PLUGIN_PATH, SLIPWAY_NVML and similar variables may choose programs and libraries, and
 /// SLIPWAY_LOG_DIR the log's folder. Usually the caller decides. But root on the live machine may have got the
@@ -120,4 +120,4 @@ void print(const std::string& text);
 void print_wrapped(const Page& page);
 void print_wrapped(const std::string& text);
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -4,7 +4,7 @@
 
 #include "cli/command.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 /// Returns these options, and those that select the machine or image and the log.
@@ -318,4 +318,4 @@ const std::vector<Command>& commands() {
   return table;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -19,7 +19,7 @@
 #error "the build names the version"
 #endif
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 constexpr const char* kLogFormat = "log-format";
@@ -57,7 +57,7 @@ std::vector<std::string> shown_names(const std::vector<Command>& known) {
 }
 
 /// Names of plugins and of components with tools also count as commands.
-Error unknown_command(const std::string& name, const Result<Plugins>& plugins) {
+Error unknown_command(const std::string& name, const Result<core::Plugins>& plugins) {
   std::vector<std::string> known = shown_names(commands());
   for (const std::string& each : plugins ? tool_names(*plugins) : std::vector<std::string>()) known.push_back(each);
   const std::string near = nearest_word(name, known);
@@ -75,16 +75,17 @@ Error print_json_error(Error error, const std::vector<std::string>& words) {
   return error;
 }
 
-Result<int> run_tool_for_programs(const Manifest& manifest, const std::vector<std::string>& words) {
+Result<int> run_tool_for_programs(const core::Manifest& manifest, const std::vector<std::string>& words) {
   auto result = run_tool(manifest, words);
-  if (result || !asks_for_json(words)) return result;
+  if (result || !core::asks_for_json(words)) return result;
   return print_json_error(std::move(result).error(), {"-o", "json"});
 }
 
 /// Runs `slipway PLUGIN COMPONENT …` as `slipway COMPONENT …`.
-Result<int> run_plugin_tool(const PluginFile& plugin, const std::string& name, const std::vector<std::string>& words) {
+Result<int> run_plugin_tool(const core::PluginFile& plugin, const std::string& name,
+                            const std::vector<std::string>& words) {
   std::vector<std::string> known;
-  for (const Manifest& manifest : plugin.components) {
+  for (const core::Manifest& manifest : plugin.components) {
     if (!words.empty() && words.front() == manifest.component)
       return run_tool_for_programs(manifest, {words.begin() + 1, words.end()});
     if (manifest.has_tools) known.push_back(manifest.component);
@@ -120,7 +121,8 @@ Error no_such_verb(const Command& command, const std::vector<std::string>& words
 
 Result<int> run_command(const Command& command, const std::vector<std::string>& words) {
   if (!command.verbs.empty()) {
-    if (!words.empty() && command_line::asks_for_help({words.front()})) return print(verbs_help(command)), kExitDone;
+    if (!words.empty() && command_line::asks_for_help({words.front()}))
+      return print(verbs_help(command)), core::kExitDone;
     const Command* const verb = words.empty() ? nullptr : find_command(command.verbs, words.front());
     if (verb == nullptr) return no_such_verb(command, words);
     return run_command(*verb, {words.begin() + 1, words.end()});
@@ -128,18 +130,18 @@ Result<int> run_command(const Command& command, const std::vector<std::string>& 
   SLIPWAY_TRY(options, read_options(command, words));
   if (options.help) {
     print(help_text(line_of(command)));
-    return kExitDone;
+    return core::kExitDone;
   }
   if (std::ranges::count(command.options, kLogFormat) != 0) {
-    SLIPWAY_TRY(log, read_log_settings(options.log_format, options.verbose, std::getenv("SLIPWAY_LOG")));
+    SLIPWAY_TRY(log, base::read_log_settings(options.log_format, options.verbose, std::getenv("SLIPWAY_LOG")));
     options.log = log;
   }
   TerminalUi ui(options.log, options.output == "jsonl");
   auto result = command.run(options, ui);
   if (result) return result;
-  SessionOptions acted_on = options.session;
+  core::SessionOptions acted_on = options.session;
   acted_on.spec = options.spec;
-  return advised(std::move(result).error(), acted_on);
+  return core::advised(std::move(result).error(), acted_on);
 }
 
 Result<int> run(const std::string& name, const std::vector<std::string>& words) {
@@ -147,16 +149,16 @@ Result<int> run(const std::string& name, const std::vector<std::string>& words) 
     auto result = run_command(*command, words);
     return result ? result : print_json_error(std::move(result).error(), words);
   }
-  const auto plugins = discover_plugins(plugin_folders(true));
+  const auto plugins = core::discover_plugins(core::plugin_folders(true));
   if (plugins)
-    if (const Manifest* manifest = plugins->manifest(name)) return run_tool_for_programs(*manifest, words);
+    if (const core::Manifest* manifest = plugins->manifest(name)) return run_tool_for_programs(*manifest, words);
   if (plugins)
-    if (const PluginFile* plugin = plugin_of_name(*plugins, name)) return run_plugin_tool(*plugin, name, words);
+    if (const core::PluginFile* plugin = plugin_of_name(*plugins, name)) return run_plugin_tool(*plugin, name, words);
   if (plugins) {
     std::vector<std::string> whole{name};
     whole.insert(whole.end(), words.begin(), words.end());
     whole = with_component(*plugins, std::move(whole));
-    if (const Manifest* manifest = whole.front() == name ? nullptr : plugins->manifest(whole.front()))
+    if (const core::Manifest* manifest = whole.front() == name ? nullptr : plugins->manifest(whole.front()))
       return run_tool_for_programs(*manifest, {whole.begin() + 1, whole.end()});
   }
   return print_json_error(unknown_command(name, plugins), words);
@@ -167,13 +169,13 @@ Result<int> run(const std::string& name, const std::vector<std::string>& words) 
 Result<int> run_version(const Options& options, TerminalUi&) {
   print(options.output == "text" ? "slipway " SLIPWAY_VERSION "\n"
                                  : json_text(envelope("Version", {{"version", SLIPWAY_VERSION}}), options.output));
-  return kExitDone;
+  return core::kExitDone;
 }
 
 /// Handles `help plan` like `plan --help`, and `help driver build` like `driver build --help`.
 Result<int> run_help(const Options& options, TerminalUi&) {
   const std::vector<std::string>& words = options.arguments;
-  if (words.empty()) return print(help()), kExitDone;
+  if (words.empty()) return print(help()), core::kExitDone;
   const Command* const command = find_command(commands(), words.front());
   const std::size_t most = command == nullptr ? words.size() : command->verbs.empty() ? 1 : 2;
   if (words.size() > most)
@@ -193,48 +195,48 @@ namespace {
 
 /// Logs the error that the command ended with, as the last line.
 void report(const Error& error, const std::vector<std::string>& words) {
-  TerminalUi({log_format_of(words), LogLevel::error}, false).failed({}, error, to_text(error));
+  TerminalUi({base::log_format_of(words), base::LogLevel::error}, false).failed({}, error, to_text(error));
 }
 
 /// Runs the command line, and returns its exit status.
 int answer(const std::vector<std::string>& words) {
   if (words.empty()) {
     print(help());
-    return kExitUsage;
+    return core::kExitUsage;
   }
   const bool is_help = words[0] == "--help" || words[0] == "-h";
   const std::string name = is_help ? "help" : words[0] == "--version" ? "version" : words[0];
   const auto result = run(name, {words.begin() + 1, words.end()});
   if (result) return *result;
   report(result.error(), words);
-  return exit_code(result.error());
+  return core::exit_code(result.error());
 }
 
 /// Returns an error status when the output could not be written.
 int with_output_checked(int status, const std::vector<std::string>& words) {
-  const Status written = standard_output_status();
+  const Status written = base::standard_output_status();
   if (written) return status;
   report(written.error(), words);
-  return status == kExitUsage ? kExitUsage : kExitError;
+  return status == core::kExitUsage ? core::kExitUsage : core::kExitError;
 }
 
 }  // namespace
 
-}  // namespace slipway::core
+}  // namespace slipway::cli
 
 int main(int count, char** values) {
   using namespace slipway;
-  begin_program();
+  base::begin_program();
   const std::vector<std::string> words{values + (count > 0 ? 1 : 0), values + count};
   try {
-    return core::with_output_checked(core::answer(words), words);
+    return cli::with_output_checked(cli::answer(words), words);
   } catch (const std::exception& problem) {
-    core::report({ErrorCode::internal,
-                  std::string("bug in slipway: ") + problem.what(),
-                  {},
-                  "please report it with the command that you ran",
-                  {}},
-                 words);
+    cli::report({ErrorCode::internal,
+                 std::string("bug in slipway: ") + problem.what(),
+                 {},
+                 "please report it with the command that you ran",
+                 {}},
+                words);
     return core::kExitError;
   }
 }

@@ -11,7 +11,7 @@
 #include "cli/render/render.hpp"
 #include "cli/render/text.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kDrawStep{100};
@@ -25,14 +25,17 @@ bool can_draw() {
   return ::isatty(STDERR_FILENO) == 1 && (terminal == nullptr || std::string_view(terminal) != "dumb");
 }
 
-std::string_view unit_name(Progress::Unit unit) { return unit == Progress::Unit::files ? "files" : "bytes"; }
+std::string_view unit_name(core::Progress::Unit unit) {
+  return unit == core::Progress::Unit::files ? "files" : "bytes";
+}
 
 }  // namespace
 
-TerminalUi::TerminalUi(const LogSettings& settings, bool json_lines)
+TerminalUi::TerminalUi(const base::LogSettings& settings, bool json_lines)
     : log_(settings, {.fit = [](const std::string& text) { return wrapped(text, columns_of(STDERR_FILENO)); }}),
       json_lines_(json_lines),
-      bars_(!json_lines && settings.format == LogFormat::text && log_.shows(LogLevel::info) && can_draw()) {}
+      bars_(!json_lines && settings.format == base::LogFormat::text && log_.shows(base::LogLevel::info) && can_draw()) {
+}
 
 TerminalUi::~TerminalUi() { clear_bar(); }
 
@@ -43,7 +46,7 @@ void TerminalUi::clear_bar() {
 
 void TerminalUi::event(Json members) { print(json_text(envelope("Event", std::move(members)), "jsonl")); }
 
-void TerminalUi::write(LogEvent event) {
+void TerminalUi::write(base::LogEvent event) {
   clear_bar();
   event.generation = generation_;
   log_.write(event);
@@ -54,10 +57,10 @@ void TerminalUi::set_generation(std::optional<int> number) {
   generation_ = number;
 }
 
-void TerminalUi::log(Level level, const Subject& about, const std::string& text) {
-  const LogLevel shown = level == Level::warning ? LogLevel::warning
-                         : level == Level::info  ? LogLevel::info
-                                                 : LogLevel::debug;
+void TerminalUi::log(Level level, const core::Subject& about, const std::string& text) {
+  const base::LogLevel shown = level == Level::warning ? base::LogLevel::warning
+                               : level == Level::info  ? base::LogLevel::info
+                                                       : base::LogLevel::debug;
   if (!log_.shows(shown)) return;
   const std::scoped_lock lock(mutex_);
   if (json_lines_)
@@ -65,11 +68,11 @@ void TerminalUi::log(Level level, const Subject& about, const std::string& text)
   write({shown, about.component, about.phase, {}, text, {}, {}});
 }
 
-void TerminalUi::step(const Subject& about, const std::string& text) {
+void TerminalUi::step(const core::Subject& about, const std::string& text) {
   const std::scoped_lock lock(mutex_);
   if (watcher_) watcher_((about.component.empty() ? "" : about.component + ": ") + text);
   if (json_lines_) return event({{"type", "step"}, {"component", about.component}, {"text", text}});
-  write({LogLevel::info, about.component, about.phase, {}, text, {}, {}});
+  write({base::LogLevel::info, about.component, about.phase, {}, text, {}, {}});
 }
 
 void TerminalUi::looking(const std::string& text) {
@@ -87,12 +90,12 @@ void TerminalUi::set_watcher(const std::function<void(const std::string& line)>&
 
 void TerminalUi::failed(const std::string& component, const Error& error, const std::string& text) {
   const std::scoped_lock lock(mutex_);
-  LogEvent event = event_of(error, text);
+  base::LogEvent event = base::event_of(error, text);
   event.component = component;
   write(std::move(event));
 }
 
-void TerminalUi::progress(const std::string& component, const Progress& progress) {
+void TerminalUi::progress(const std::string& component, const core::Progress& progress) {
   const std::scoped_lock lock(mutex_);
   const bool finished = progress.total != 0 && progress.done >= progress.total;
   const auto [found, begins] = steps_.try_emplace({component, step_of(progress.label)}, component);
@@ -117,11 +120,12 @@ void TerminalUi::progress(const std::string& component, const Progress& progress
   } else if (columns == 0) {
     const bool again = !finished && now - step.told >= kLogStep;
     if (begins || again) {
-      write({LogLevel::info, component, {}, {}, begins ? found->first.second : step.meter.progress_text(), {}, {}});
+      write(
+          {base::LogLevel::info, component, {}, {}, begins ? found->first.second : step.meter.progress_text(), {}, {}});
       step.told = now;
     }
   } else if (finished) {
-    write({LogLevel::info, component, {}, {}, step.meter.summary(), {}, {}});
+    write({base::LogLevel::info, component, {}, {}, step.meter.summary(), {}, {}});
   } else {
     draw(step, columns);
   }
@@ -141,4 +145,4 @@ void TerminalUi::draw(Step& step, std::size_t columns) {
   bar_shown_ = true;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -15,20 +15,20 @@
 #include "base/log/log.hpp"
 #include "cli/render/progress_line.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 
-class TerminalUi final : public Ui {
+class TerminalUi final : public core::Ui {
  public:
   /// @param json_lines  "-o jsonl": events on standard output, and only log messages on standard error
-  TerminalUi(const LogSettings& settings, bool json_lines);
+  TerminalUi(const base::LogSettings& settings, bool json_lines);
   ~TerminalUi() override;
 
-  void log(Level level, const Subject& about, const std::string& text) override;
+  void log(Level level, const core::Subject& about, const std::string& text) override;
   /// On a terminal that is wide enough (columns_of()), redraws one line, and at its end leaves a final one. With
   /// several parallel steps the line belongs to one until that step ends or pauses. Elsewhere logs a line when a step
   /// begins, and again every half minute.
-  void progress(const std::string& component, const Progress& progress) override;
-  void step(const Subject& about, const std::string& text) override;
+  void progress(const std::string& component, const core::Progress& progress) override;
+  void step(const core::Subject& about, const std::string& text) override;
   /// Redraws a line, on a terminal only.
   void looking(const std::string& text) override;
   void set_watcher(const std::function<void(const std::string& line)>& watcher) override;
@@ -47,14 +47,14 @@ class TerminalUi final : public Ui {
     ProgressMeter::Time watched{};  ///< when the watcher last received it
   };
   void draw(Step& step, std::size_t columns);
-  void write(LogEvent event);
+  void write(base::LogEvent event);
   /// Writes one line to standard output (output.schema.json, kind Event).
   void event(Json members);
   void clear_bar();
 
   std::mutex mutex_;
   std::function<void(const std::string& line)> watcher_;  ///< may be empty
-  Log log_;
+  base::Log log_;
   bool json_lines_;
   bool bars_;  ///< draws progress
   bool bar_shown_ = false;
@@ -63,4 +63,4 @@ class TerminalUi final : public Ui {
   const Step* drawn_ = nullptr;                                ///< the step whose line is drawn; null: none
 };
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

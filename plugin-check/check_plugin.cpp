@@ -27,7 +27,7 @@
 #include "plugin-check/purity.hpp"
 #include "plugin-check/trial.hpp"
 
-namespace slipway::core {
+namespace slipway::plugin_check {
 namespace {
 
 namespace fs = std::filesystem;
@@ -79,17 +79,17 @@ class PluginCheck {
   PluginCheck(const PluginTrial& trial, std::string folder) : trial_(trial), folder_(std::move(folder)) {}
 
   Result<PluginReport> run() {
-    SLIPWAY_TRY(file, read_plugin_file(trial_.file));
-    for (const Manifest& manifest : file.components) report_.components.push_back(manifest.component);
+    SLIPWAY_TRY(file, core::read_plugin_file(trial_.file));
+    for (const core::Manifest& manifest : file.components) report_.components.push_back(manifest.component);
     SLIPWAY_CHECK(services(file));
-    const std::vector<PluginFile> others = plugins_beside(file, report_.findings);
+    const std::vector<core::PluginFile> others = plugins_beside(file, report_.findings);
     find_unknown_order(file, others, report_.findings);
-    SLIPWAY_TRY(program, own_program("slipway-engine"));
+    SLIPWAY_TRY(program, core::own_program("slipway-engine"));
     program_ = program;
     SLIPWAY_CHECK(copy_plugin(file.path, folder_ + "/plugins"));
     std::string plugins = folder_ + "/plugins";
     if (!trial_.spec.empty()) {  // it may name components of other plugins
-      const std::vector<std::string> folders = plugin_folders(true);
+      const std::vector<std::string> folders = core::plugin_folders(true);
       const auto holds_file = [&](const std::string& other) {
         std::error_code code;
         return fs::equivalent(other, fs::path(file.path).parent_path(), code);
@@ -133,10 +133,10 @@ class PluginCheck {
                             "see there");
   }
 
-  Status services(const PluginFile& file) {
-    for (const Manifest& manifest : file.components) {
-      if (manifest.service == Manifest::ServiceIn::none) continue;
-      const auto service = service_file(file, manifest);
+  Status services(const core::PluginFile& file) {
+    for (const core::Manifest& manifest : file.components) {
+      if (manifest.service == core::Manifest::ServiceIn::none) continue;
+      const auto service = core::service_file(file, manifest);
       if (service)
         pass("service", "the service of " + manifest.component + " is in " + service->path);
       else
@@ -153,10 +153,10 @@ class PluginCheck {
   /// Checks that a component with custom actions also implements them.
   Status custom_actions() {
     if (!items_.kinds.contains("custom")) return {};
-    WorkerOptions options;
+    core::WorkerOptions options;
     options.plugin_path = trial_.file;
     options.name = report_.components.front();
-    SLIPWAY_TRY(worker, start_worker(options));
+    SLIPWAY_TRY(worker, core::start_worker(options));
     const auto known = worker->call("components", Json::object(), kAnswerLimit, {});
     if (!known) return {};  // built with an SDK that does not tell
     std::set<std::string> told;
@@ -173,7 +173,7 @@ class PluginCheck {
     return {};
   }
 
-  Status beside(const PluginFile& file, const std::vector<PluginFile>& others) {
+  Status beside(const core::PluginFile& file, const std::vector<core::PluginFile>& others) {
     SLIPWAY_TRY(host, trial("beside", trial_.sim));
     return plan_beside({.plugin = file,
                         .others = others,
@@ -185,16 +185,16 @@ class PluginCheck {
   }
 
   /// Uses the user's spec, else one of the defaults and examples.
-  Status choose_spec(const PluginFile& file) {
+  Status choose_spec(const core::PluginFile& file) {
     if (!trial_.spec.empty()) {
       spec_ = fs::absolute(trial_.spec).string();
       return {};
     }
     spec_ = folder_ + "/host.yaml";
-    std::vector<const Manifest*> manifests;
-    for (const Manifest& manifest : file.components) manifests.push_back(&manifest);
+    std::vector<const core::Manifest*> manifests;
+    for (const core::Manifest& manifest : file.components) manifests.push_back(&manifest);
     std::ofstream out(spec_);
-    out << init_text(manifests, {}, "trial");
+    out << core::init_text(manifests, {}, "trial");
     out.close();
     return out ? Status{} : Status(system_error("write", spec_, EIO));
   }
@@ -212,13 +212,13 @@ class PluginCheck {
   Result<bool> plans(const Trial& trial) {
     const Picture before = trial.picture();
     SLIPWAY_TRY(detected, trial.detect());
-    if (detected.exit_code != kExitDone) {
+    if (detected.exit_code != core::kExitDone) {
       fail("detect", "detect fails on a fresh " + trial_.sim + output_of(detected),
            "an Error says what to do about it");
       return false;
     }
     SLIPWAY_TRY(first, trial.plan());
-    if (first.exit_code != kExitChanges && first.exit_code != kExitDone) {
+    if (first.exit_code != core::kExitChanges && first.exit_code != core::kExitDone) {
       fail("plan", "there is no plan for a fresh " + trial_.sim + output_of(first),
            trial_.spec.empty()
                ? "nothing was tried: the spec was made of the manifest's defaults and examples; give one "
@@ -306,7 +306,7 @@ class PluginCheck {
     (void)every_component_plans(items_of(plan.result, report_.components));
     SLIPWAY_TRY(apply, fresh.apply());
     const std::string touched = difference(after_, fresh.picture());
-    if (plan.exit_code != kExitDone)
+    if (plan.exit_code != core::kExitDone)
       fail("second-run",
            "a second run would change something again:" + open_changes(plan.result, items_, report_.components) +
                output_of(plan),
@@ -326,7 +326,7 @@ class PluginCheck {
     for (const std::string& name : report_.components)
       for (const Json& finding : components.value(name, Json::array()))
         findings += finding.value("name", "") == name + ".owned" ? 0U : 1U;  // that one is slipway's own
-    if (verify.exit_code != kExitDone)
+    if (verify.exit_code != core::kExitDone)
       fail("verify", "verify does not pass right after the apply" + output_of(verify) + failed_findings(components),
            "what cannot be seen without the running machine is not_exercised, not a failure");
     else if (const std::string touched = difference(after_, fresh.picture()); !touched.empty())
@@ -409,7 +409,7 @@ class PluginCheck {
 
   void gone(const std::string& name, const Trial& host, const TrialRun& removed, const Picture& before) {
     const std::string left = difference(before, host.picture());
-    if (removed.exit_code != kExitDone || !left.empty())
+    if (removed.exit_code != core::kExitDone || !left.empty())
       fail(name, "removal does not bring back what was there; " + left + output_of(removed),
            "only what the plan's actions made can be taken away: files made in another way stay");
     else
@@ -429,7 +429,7 @@ class PluginCheck {
     }
     SLIPWAY_TRY(plan, host.plan());
     SLIPWAY_TRY(verify, host.verify());
-    if (plan.exit_code != kExitDone) {
+    if (plan.exit_code != core::kExitDone) {
       fail(short_name,
            "a second run would change something again:" +
                open_changes(plan.result, items_of(first.result, report_.components), report_.components) +
@@ -437,7 +437,7 @@ class PluginCheck {
            remedy);
       return {};
     }
-    if (verify.exit_code != kExitDone) {
+    if (verify.exit_code != core::kExitDone) {
       fail(short_name,
            "verify does not pass" + output_of(verify) +
                failed_findings(verify.result.value("components", Json::object())),
@@ -476,8 +476,8 @@ class PluginCheck {
 }  // namespace
 
 Result<PluginReport> check_plugin(const PluginTrial& trial) {
-  SLIPWAY_TRY(folder, ScratchFolder::make(fs::temp_directory_path().string(), "slipway-check"));
+  SLIPWAY_TRY(folder, base::ScratchFolder::make(fs::temp_directory_path().string(), "slipway-check"));
   return PluginCheck(trial, fs::canonical(folder.path()).string()).run();
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::plugin_check

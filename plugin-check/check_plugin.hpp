@@ -9,7 +9,7 @@
 #include <slipway/findings.hpp>
 #include <slipway/result.hpp>
 
-namespace slipway::core {
+namespace slipway::plugin_check {
 
 struct PluginTrial {
   std::string file;            ///< the plugin
@@ -29,4 +29,4 @@ struct PluginReport {
 /// Errors: those of read_plugin_file(); slipway's programs are missing; `no_space`, `io`.
 Result<PluginReport> check_plugin(const PluginTrial& trial);
 
-}  // namespace slipway::core
+}  // namespace slipway::plugin_check

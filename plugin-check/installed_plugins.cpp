@@ -9,33 +9,33 @@
 
 #include "core/loader/installation.hpp"
 
-namespace slipway::core {
+namespace slipway::plugin_check {
 namespace {
 
 namespace fs = std::filesystem;
 
-void add_names(const PluginFile& file, std::set<std::string>& names) {
-  for (const Manifest& manifest : file.components) {
+void add_names(const core::PluginFile& file, std::set<std::string>& names) {
+  for (const core::Manifest& manifest : file.components) {
     names.insert(manifest.component);
     names.insert(manifest.provides.begin(), manifest.provides.end());
   }
 }
 
-bool has_component(const PluginFile& file, const std::string& name) {
-  return std::ranges::count(file.components, name, &Manifest::component) != 0;
+bool has_component(const core::PluginFile& file, const std::string& name) {
+  return std::ranges::count(file.components, name, &core::Manifest::component) != 0;
 }
 
 }  // namespace
 
-std::vector<PluginFile> plugins_beside(const PluginFile& plugin, Findings& findings) {
-  std::vector<std::string> folders = plugin_folders(true);
-  folders.push_back(installed_plugin_folder());
-  std::map<std::string, PluginFile> others;  // by path: a folder may be named twice
+std::vector<core::PluginFile> plugins_beside(const core::PluginFile& plugin, Findings& findings) {
+  std::vector<std::string> folders = core::plugin_folders(true);
+  folders.push_back(core::installed_plugin_folder());
+  std::map<std::string, core::PluginFile> others;  // by path: a folder may be named twice
   std::set<std::string> components;
   std::error_code code;
   for (const std::string& folder : folders) {
     if (!fs::is_directory(folder, code)) continue;
-    auto found = discover_plugins({folder});
+    auto found = core::discover_plugins({folder});
     if (!found) {
       findings.not_exercised("plugin.beside", "the plugins of " + folder + " are left out: " + found.error().what);
       continue;
@@ -44,7 +44,7 @@ std::vector<PluginFile> plugins_beside(const PluginFile& plugin, Findings& findi
       if (fs::path(path).filename() == fs::path(plugin.path).filename() || others.contains(path)) continue;
       bool has_own_name = false;
       bool has_other_name = false;
-      for (const Manifest& manifest : other.components) {
+      for (const core::Manifest& manifest : other.components) {
         if (has_component(plugin, manifest.component)) {
           findings.fail("plugin.beside",
                         "the component " + manifest.component + " is in " + plugin.path + " and in " + path +
@@ -57,16 +57,17 @@ std::vector<PluginFile> plugins_beside(const PluginFile& plugin, Findings& findi
       if (!has_own_name && !has_other_name) others.emplace(path, std::move(other));
     }
   }
-  std::vector<PluginFile> list;
+  std::vector<core::PluginFile> list;
   for (auto& [path, other] : others) list.push_back(std::move(other));
   return list;
 }
 
-void find_unknown_order(const PluginFile& plugin, const std::vector<PluginFile>& others, Findings& findings) {
+void find_unknown_order(const core::PluginFile& plugin, const std::vector<core::PluginFile>& others,
+                        Findings& findings) {
   std::set<std::string> known;
-  for (const PluginFile& other : others) add_names(other, known);
+  for (const core::PluginFile& other : others) add_names(other, known);
   add_names(plugin, known);
-  for (const Manifest& manifest : plugin.components)
+  for (const core::Manifest& manifest : plugin.components)
     for (const auto& [list, verb] :
          {std::pair(&manifest.after, " comes after "), std::pair(&manifest.requires_, " requires ")}) {
       std::vector<std::string> missing;
@@ -80,4 +81,4 @@ void find_unknown_order(const PluginFile& plugin, const std::vector<PluginFile>&
     }
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::plugin_check

@@ -14,7 +14,7 @@
 #include "plugin-check/check_plugin.hpp"
 #include "plugin-check/skeleton.hpp"
 
-namespace slipway::core {
+namespace slipway::plugin_check {
 namespace {
 
 Result<Json> answer(const Json& wanted) {
@@ -36,21 +36,21 @@ int run(const char* text) {
   const Json wanted = parse_foreign(text);
   if (!wanted.is_object() || !(wanted.contains("new") || wanted.contains("check"))) {
     std::fputs("slipway-author is started by `slipway plugin new` and `slipway plugin check`\n", stderr);
-    return kExitUsage;
+    return core::kExitUsage;
   }
   const auto done = answer(wanted);
-  write_standard_output(canonical(done ? *done : Json{{"error", to_json(done.error())}}) + "\n");
-  return standard_output_status() ? kExitDone : kExitError;
+  base::write_standard_output(canonical(done ? *done : Json{{"error", to_json(done.error())}}) + "\n");
+  return base::standard_output_status() ? core::kExitDone : core::kExitError;
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::plugin_check
 
 int main(int count, char** values) {
-  slipway::begin_program();
+  slipway::base::begin_program();
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // the caller has ended: no process reads the answer
   try {
-    return slipway::core::run(count == 2 ? values[1] : "");
+    return slipway::plugin_check::run(count == 2 ? values[1] : "");
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "bug in slipway: %s\n", problem.what());
     return slipway::core::kExitError;

@@ -24,7 +24,7 @@
 #include "core/loader/manifest.hpp"
 #include "core/loader/schema/check.hpp"
 
-namespace slipway::core {
+namespace slipway::plugin_check {
 namespace {
 
 namespace load_mode = boost::dll::load_mode;
@@ -38,7 +38,8 @@ int fail(const std::string& where, const std::string& what, const std::string& n
 int fail(const Error& error) {
   const std::string place = error.where.substr(0, error.where.find("  "));
   const std::string key = place.size() < error.where.size() ? error.where.substr(place.size() + 2) : "";
-  const bool names_it = key.empty() || error.what.starts_with(shown_key(key));  // most messages begin with the key
+  const bool names_it =
+      key.empty() || error.what.starts_with(core::shown_key(key));  // most messages begin with the key
   fail(place, (names_it ? "" : key + ": ") + error.what, error.next);
   for (const auto& [label, text] : error.details) std::fprintf(stderr, "%s\n", text.c_str());
   return 1;
@@ -51,18 +52,18 @@ std::string text_of(const std::string& file) {
   return text.str();
 }
 
-Result<std::vector<Manifest>> read_manifest(const std::string& file) {
+Result<std::vector<core::Manifest>> read_manifest(const std::string& file) {
   if (::access(file.c_str(), R_OK) != 0) return system_error("read", file, errno);
-  return parse_manifests(text_of(file), file);
+  return core::parse_manifests(text_of(file), file);
 }
 
 /// {COMPONENT: {"keys": [names], "defaults": {…}}}
-Json known_of(const std::vector<Manifest>& manifests) {
+Json known_of(const std::vector<core::Manifest>& manifests) {
   Json all = Json::object();
-  for (const Manifest& manifest : manifests) {
+  for (const core::Manifest& manifest : manifests) {
     Json keys = Json::array();
     for (const auto& [name, schema] : manifest.spec.keys) keys.push_back(name);
-    all[manifest.component] = {{"keys", keys}, {"defaults", complete_value(Json::object(), manifest.spec, "/")}};
+    all[manifest.component] = {{"keys", keys}, {"defaults", core::complete_value(Json::object(), manifest.spec, "/")}};
   }
   return all;
 }
@@ -132,7 +133,7 @@ int check_library(const std::string& file, const std::string& manifest, bool is_
   int status = 0;
   for (const auto& [name, what] : known.items()) names.push_back(name);
   std::vector<std::string> described;
-  for (const Manifest& each : *manifests) described.push_back(each.component);
+  for (const core::Manifest& each : *manifests) described.push_back(each.component);
   for (const std::string& name : described)
     if (!known.contains(name) && !is_service)
       status = fail(place_of(name, manifest), "SLIPWAY_PLUGIN() has no component '" + name + "'",
@@ -154,10 +155,10 @@ int run(const std::vector<std::string>& words) {
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::plugin_check
 
 int main(int count, char** values) {
-  const int status = slipway::core::run({values + std::min(count, 1), values + count});
+  const int status = slipway::plugin_check::run({values + std::min(count, 1), values + count});
   std::fflush(stderr);
   ::_exit(status);  // the library's actions at exit do not concern the build
 }

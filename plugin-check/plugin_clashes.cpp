@@ -13,7 +13,7 @@
 #include "core/spec/document.hpp"
 #include "core/spec/yaml_value.hpp"
 
-namespace slipway::core {
+namespace slipway::plugin_check {
 namespace {
 
 namespace fs = std::filesystem;
@@ -23,7 +23,7 @@ constexpr const char* kNoPackages = "/no-packages";
 constexpr std::size_t kMostPaths = 4;  // that a message names
 constexpr std::size_t kMostOfAReason = 120;
 
-bool means(const std::vector<std::string>& names, const Manifest& manifest) {
+bool means(const std::vector<std::string>& names, const core::Manifest& manifest) {
   return std::ranges::any_of(names, [&](const std::string& name) {
     return name == manifest.component || std::ranges::count(manifest.provides, name) != 0;
   });
@@ -31,13 +31,14 @@ bool means(const std::vector<std::string>& names, const Manifest& manifest) {
 
 /// Returns the other plugins' components that can be in one spec with the plugin's.
 /// @param left_out  receives the reason for each that cannot
-std::map<std::string, const Manifest*> chosen(const BesideTrial& trial, std::map<std::string, std::string>& left_out) {
-  std::vector<const Manifest*> all;
-  for (const Manifest& manifest : trial.plugin.components) all.push_back(&manifest);
-  std::map<std::string, const Manifest*> others;
-  for (const PluginFile& file : trial.others)
-    for (const Manifest& manifest : file.components) {
-      const auto in_the_way = std::ranges::find_if(all, [&](const Manifest* each) {
+std::map<std::string, const core::Manifest*> chosen(const BesideTrial& trial,
+                                                    std::map<std::string, std::string>& left_out) {
+  std::vector<const core::Manifest*> all;
+  for (const core::Manifest& manifest : trial.plugin.components) all.push_back(&manifest);
+  std::map<std::string, const core::Manifest*> others;
+  for (const core::PluginFile& file : trial.others)
+    for (const core::Manifest& manifest : file.components) {
+      const auto in_the_way = std::ranges::find_if(all, [&](const core::Manifest* each) {
         return means(each->conflicts, manifest) || means(manifest.conflicts, *each);
       });
       if (in_the_way != all.end()) {
@@ -51,7 +52,7 @@ std::map<std::string, const Manifest*> chosen(const BesideTrial& trial, std::map
     changed = false;
     for (auto at = others.begin(); at != others.end();) {
       const auto is_missing = [&](const std::string& name) {
-        return std::ranges::none_of(all, [&](const Manifest* each) { return means({name}, *each); });
+        return std::ranges::none_of(all, [&](const core::Manifest* each) { return means({name}, *each); });
       };
       const auto missing = std::ranges::find_if(at->second->requires_, is_missing);
       if (missing == at->second->requires_.end()) {
@@ -68,31 +69,31 @@ std::map<std::string, const Manifest*> chosen(const BesideTrial& trial, std::map
 }
 
 /// Returns a component's section of a first spec. An example's artifact source would be looked for in the network.
-Json first_section(const Manifest& manifest, const std::string& folder) {
+Json first_section(const core::Manifest& manifest, const std::string& folder) {
   Json section = Json::object();
   for (const auto& [name, schema] : manifest.spec.keys) {
     if (!schema.required) continue;
-    if (schema.type == SchemaKey::Type::artifact_source)
+    if (schema.type == core::SchemaKey::Type::artifact_source)
       section[name] = {{"repository", folder + kNoPackages}, {"trust", "unsigned"}};
     else
-      section[name] = first_value(schema);
+      section[name] = core::first_value(schema);
   }
   return section;
 }
 
 /// Returns the user's spec, with a section for each component that it lacks.
-Result<Json> whole_spec(const BesideTrial& trial, const std::map<std::string, const Manifest*>& others) {
-  Json document{{"apiVersion", kApiVersion},
-                {"kind", kHostKind},
+Result<Json> whole_spec(const BesideTrial& trial, const std::map<std::string, const core::Manifest*>& others) {
+  Json document{{"apiVersion", core::kApiVersion},
+                {"kind", core::kHostKind},
                 {"metadata", {{"name", "beside"}}},
                 {"spec", {{"components", Json::object()}}}};
   if (!trial.spec.empty()) {
-    SLIPWAY_TRY(plugins, discover_plugins({trial.folder}));
-    SLIPWAY_TRY(spec, read_host_spec(trial.spec, plugins));
+    SLIPWAY_TRY(plugins, core::discover_plugins({trial.folder}));
+    SLIPWAY_TRY(spec, core::read_host_spec(trial.spec, plugins));
     document = spec.document;
   }
   Json& components = document["spec"]["components"];
-  for (const Manifest& manifest : trial.plugin.components)
+  for (const core::Manifest& manifest : trial.plugin.components)
     if (!components.contains(manifest.component) && trial.spec.empty())
       components[manifest.component] = first_section(manifest, trial.folder);
   for (const auto& [name, manifest] : others)
@@ -104,11 +105,11 @@ Result<Json> whole_spec(const BesideTrial& trial, const std::map<std::string, co
 Status link_plugins(const BesideTrial& trial) {
   std::error_code code;
   fs::create_directory(trial.folder, code);
-  const auto link = [&](const PluginFile& file) {
+  const auto link = [&](const core::PluginFile& file) {
     if (!code) fs::create_symlink(file.path, trial.folder + "/" + fs::path(file.path).filename().string(), code);
   };
   link(trial.plugin);
-  for (const PluginFile& file : trial.others) link(file);
+  for (const core::PluginFile& file : trial.others) link(file);
   return code ? Status(system_error("fill", trial.folder, code.value())) : Status{};
 }
 
@@ -145,7 +146,7 @@ class SidePlan {
   /// pairs so far
   void clashes(std::set<std::set<std::string>>& told, Findings& findings) const {
     std::vector<std::string> own;
-    for (const Manifest& manifest : trial_.plugin.components) own.push_back(manifest.component);
+    for (const core::Manifest& manifest : trial_.plugin.components) own.push_back(manifest.component);
     std::vector<std::string> names = own;
     for (const auto& [name, component] : components_) names.push_back(name);
     for (const std::string& name : names) {
@@ -194,9 +195,9 @@ std::vector<std::string> paths_in(const std::string& file, const PlanItems& item
 /// @param unplanned  by component: the reason
 void look_into_files(const BesideTrial& trial, const std::map<std::string, std::string>& unplanned,
                      Findings& findings) {
-  for (const PluginFile& file : trial.others) {
+  for (const core::PluginFile& file : trial.others) {
     std::vector<std::string> names;
-    for (const Manifest& manifest : file.components)
+    for (const core::Manifest& manifest : file.components)
       if (unplanned.contains(manifest.component)) names.push_back(manifest.component);
     if (names.empty()) continue;
     const std::vector<std::string> paths = paths_in(file.path, trial.items);
@@ -267,4 +268,4 @@ Status plan_beside(const BesideTrial& trial, Findings& findings) {
   return {};
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::plugin_check

@@ -11,15 +11,15 @@
 #include "core/loader/plugin_file.hpp"
 #include "plugin-check/trial.hpp"
 
-namespace slipway::core {
+namespace slipway::plugin_check {
 
 struct BesideTrial {
-  const PluginFile& plugin;
-  const std::vector<PluginFile>& others;  ///< the installed ones
-  const Trial& host;                      ///< a fresh one; not changed
-  std::string folder;                     ///< for this trial only; created here
-  std::string spec;                       ///< the user's; empty: none
-  const PlanItems& items;                 ///< what the plugin plans
+  const core::PluginFile& plugin;
+  const std::vector<core::PluginFile>& others;  ///< the installed ones
+  const Trial& host;                            ///< a fresh one; not changed
+  std::string folder;                           ///< for this trial only; created here
+  std::string spec;                             ///< the user's; empty: none
+  const PlanItems& items;                       ///< what the plugin plans
 };
 
 /// Adds a finding "plugin.beside" for each thing that two components claim, and one for the components that could not
@@ -27,4 +27,4 @@ struct BesideTrial {
 /// Errors: those of running slipway.
 Status plan_beside(const BesideTrial& trial, Findings& findings);
 
-}  // namespace slipway::core
+}  // namespace slipway::plugin_check

@@ -8,7 +8,7 @@
 #include <slipway/action/difference.hpp>
 #include <slipway/text.hpp>
 
-namespace slipway::core {
+namespace slipway::plugin_check {
 namespace {
 
 constexpr const char* kPurePlan =
@@ -123,4 +123,4 @@ Result<std::vector<Impurity>> impurities(const PurityTrial& trial) {
   return found;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::plugin_check

@@ -10,7 +10,7 @@
 
 #include "plugin-check/trial.hpp"
 
-namespace slipway::core {
+namespace slipway::plugin_check {
 
 /// A violation by the plugin, for a finding.
 struct Impurity {
@@ -30,4 +30,4 @@ struct PurityTrial {
 /// Errors: those of running slipway.
 Result<std::vector<Impurity>> impurities(const PurityTrial& trial);
 
-}  // namespace slipway::core
+}  // namespace slipway::plugin_check

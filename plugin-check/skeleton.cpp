@@ -14,7 +14,7 @@
 
 #include <slipway/root_dir.hpp>
 
-namespace slipway::core {
+namespace slipway::plugin_check {
 namespace {
 
 namespace fs = std::filesystem;
@@ -105,4 +105,4 @@ Result<std::vector<std::string>> write_skeleton(const std::string& name, const s
   return names;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::plugin_check

@@ -9,7 +9,7 @@
 
 #include <slipway/result.hpp>
 
-namespace slipway::core {
+namespace slipway::plugin_check {
 
 /// A file of sdk/skeleton. "@name@" and "@Class@" in its text are replaced by the plugin's.
 struct SkeletonFile {
@@ -25,4 +25,4 @@ const std::vector<SkeletonFile>& skeleton_files();
 /// Errors: `invalid` the name; `conflict` the folder exists; `not_found`, `denied`, `no_space`, `io`.
 Result<std::vector<std::string>> write_skeleton(const std::string& name, const std::string& folder);
 
-}  // namespace slipway::core
+}  // namespace slipway::plugin_check

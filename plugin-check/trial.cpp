@@ -10,7 +10,7 @@
 
 #include "core/exit_code.hpp"
 
-namespace slipway::core {
+namespace slipway::plugin_check {
 namespace {
 
 namespace fs = std::filesystem;
@@ -73,7 +73,7 @@ std::string output_of(const TrialRun& run) {
 }
 
 bool applied(const TrialRun& run) {
-  return run.exit_code == kExitDone || run.exit_code == kExitWaiting || run.exit_code == kExitReboot;
+  return run.exit_code == core::kExitDone || run.exit_code == core::kExitWaiting || run.exit_code == core::kExitReboot;
 }
 
 PlanItems items_of(const Json& plan, const std::vector<std::string>& of) {
@@ -120,4 +120,4 @@ std::string open_changes(const Json& plan, const PlanItems& before, const std::v
   return text;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::plugin_check

@@ -13,7 +13,7 @@
 #include "plugin-check/trial_root.hpp"
 #include "plugin-check/trial_run.hpp"
 
-namespace slipway::core {
+namespace slipway::plugin_check {
 
 class Trial {
  public:
@@ -76,4 +76,4 @@ PlanItems items_of(const Json& plan, const std::vector<std::string>& of);
 /// plan before.
 std::string open_changes(const Json& plan, const PlanItems& before, const std::vector<std::string>& of);
 
-}  // namespace slipway::core
+}  // namespace slipway::plugin_check

@@ -24,7 +24,7 @@
 #include "base/write/tree.hpp"
 #include "plugin-check/trial_run.hpp"
 
-namespace slipway::core {
+namespace slipway::plugin_check {
 namespace {
 
 namespace fs = std::filesystem;
@@ -36,7 +36,7 @@ constexpr off_t kHashedBytes = off_t{64} << 20U;
 constexpr std::size_t kMostOfADatabase = std::size_t{1} << 20U;
 
 /// Creates the folder of apply's log, which is not compared; an apply that was killed at its very end has no log.
-Status make_log_folder(const RootDir& root) { return make_folders(root, "/var/log"); }
+Status make_log_folder(const RootDir& root) { return base::make_folders(root, "/var/log"); }
 
 /// Users and groups made by a component stay after its removal, as those of packages do, with the files of
 /// systemd-sysusers. Those that existed before are unchanged.
@@ -68,7 +68,7 @@ bool is_left_out(const std::string& inside) {
   return inside == "run" || inside == "var/lib/slipway" || inside == "var/log/slipway";
 }
 
-Result<std::string> content_of(const TreeEntry& entry) {
+Result<std::string> content_of(const base::TreeEntry& entry) {
   if (S_ISLNK(entry.info.st_mode)) {
     std::string target(PATH_MAX, '\0');
     const ssize_t size = ::readlinkat(entry.folder, entry.name.c_str(), target.data(), target.size());
@@ -81,21 +81,21 @@ Result<std::string> content_of(const TreeEntry& entry) {
            std::to_string(entry.info.st_mtim.tv_nsec);
   SLIPWAY_TRY(file, open_regular(entry.folder, entry.name, entry.path, O_NOFOLLOW));
   if (is_user_database("/" + entry.path)) return read_all(file.get(), entry.path, kMostOfADatabase);
-  return digest_of_file(file.get(), entry.path);
+  return base::digest_of_file(file.get(), entry.path);
 }
 
 Result<Picture> read_picture(const std::string& folder) {
   SLIPWAY_TRY(root, RootDir::open(folder));
   SLIPWAY_TRY(top, root.open_at("/", O_RDONLY | O_DIRECTORY));
   Picture picture;
-  SLIPWAY_CHECK(walk_tree(top.get(), folder, {.enter = [&](const TreeEntry& entry) -> Result<bool> {
-                            if (is_left_out(entry.path)) return false;
-                            SLIPWAY_TRY(content, content_of(entry));
-                            std::ostringstream line;
-                            line << std::oct << entry.info.st_mode << ' ' << content;
-                            picture["/" + entry.path] = line.str();
-                            return true;
-                          }}));
+  SLIPWAY_CHECK(base::walk_tree(top.get(), folder, {.enter = [&](const base::TreeEntry& entry) -> Result<bool> {
+                                  if (is_left_out(entry.path)) return false;
+                                  SLIPWAY_TRY(content, content_of(entry));
+                                  std::ostringstream line;
+                                  line << std::oct << entry.info.st_mode << ' ' << content;
+                                  picture["/" + entry.path] = line.str();
+                                  return true;
+                                }}));
   return picture;
 }
 
@@ -109,10 +109,11 @@ void append(std::string& text, const char* word, const std::vector<std::string>&
 Status make_trial_root(const std::string& folder) {
   if (::mkdir(folder.c_str(), 0755) != 0) return system_error("make", folder, errno);
   SLIPWAY_TRY(root, RootDir::open(folder));
-  for (const char* name : {"/etc", "/usr/lib", "/usr/bin", "/var/lib", "/run"}) SLIPWAY_CHECK(make_folders(root, name));
-  SLIPWAY_CHECK(replace_file(root, "/etc/os-release",
-                             "ID=debian\nVERSION_ID=\"12\"\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n"));
-  SLIPWAY_CHECK(replace_file(root, "/etc/hostname", "trial\n"));
+  for (const char* name : {"/etc", "/usr/lib", "/usr/bin", "/var/lib", "/run"})
+    SLIPWAY_CHECK(base::make_folders(root, name));
+  SLIPWAY_CHECK(base::replace_file(root, "/etc/os-release",
+                                   "ID=debian\nVERSION_ID=\"12\"\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n"));
+  SLIPWAY_CHECK(base::replace_file(root, "/etc/hostname", "trial\n"));
   return make_log_folder(root);
 }
 
@@ -131,7 +132,7 @@ Status copy_trial_root(const std::string& from, const std::string& folder) {
 
 Status put_foreign_file(const std::string& folder, const std::string& path) {
   SLIPWAY_TRY(root, RootDir::open(folder));
-  return replace_file(root, path, "# from another program\n");
+  return base::replace_file(root, path, "# from another program\n");
 }
 
 Picture picture_of(const std::string& folder) {
@@ -158,4 +159,4 @@ std::string difference(const Picture& before, const Picture& after) {
   return text;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::plugin_check

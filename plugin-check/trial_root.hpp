@@ -7,7 +7,7 @@
 
 #include <slipway/result.hpp>
 
-namespace slipway::core {
+namespace slipway::plugin_check {
 
 /// Path to "type, mode, content or destination". Leaves out slipway's own records and /run.
 using Picture = std::map<std::string, std::string>;
@@ -28,4 +28,4 @@ Picture picture_of(const std::string& folder);
 /// Returns "made: A, B; gone: C; changed: D", the first few of each; empty when they are equal.
 std::string difference(const Picture& before, const Picture& after);
 
-}  // namespace slipway::core
+}  // namespace slipway::plugin_check

@@ -6,7 +6,7 @@
 
 #include <slipway/process/child_process.hpp>
 
-namespace slipway::core {
+namespace slipway::plugin_check {
 namespace {
 
 /// Passes on the complete lines of a stream, and at its end the rest.
@@ -71,4 +71,4 @@ Result<TrialRun> run_trial(const TrialCommand& command) {
   return run;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::plugin_check

@@ -9,7 +9,7 @@
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
 
-namespace slipway::core {
+namespace slipway::plugin_check {
 
 struct TrialRun {
   int exit_code = 0;     ///< 128 + signal when a signal ended it
@@ -29,4 +29,4 @@ struct TrialCommand {
 /// Errors: `timed_out` it was killed after `limit`; those of system_error() when it cannot be started.
 Result<TrialRun> run_trial(const TrialCommand& command);
 
-}  // namespace slipway::core
+}  // namespace slipway::plugin_check

@@ -17,7 +17,7 @@
 #include "sandbox/module_signature.hpp"
 #include "sandbox/tool.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 namespace {
 
 constexpr std::size_t kSearchedBytes = 64 << 20;
@@ -102,7 +102,7 @@ Status compile(const BuildRequest& request, const BuildRoom& room) {
   Lines lines(take);
   Status logged;
   sandbox.on_output = [&](std::string_view text) {
-    if (logged) logged = write_all(log.get(), text, request.log);
+    if (logged) logged = base::write_all(log.get(), text, request.log);
     lines.add(text);
   };
   auto end = run_in_sandbox(sandbox);
@@ -115,8 +115,8 @@ Status compile(const BuildRequest& request, const BuildRoom& room) {
     return error;
   }
   if (!end->no_user_namespace.empty() && logged)
-    logged = write_all(log.get(), "slipway: compiled without a user namespace: " + end->no_user_namespace + "\n",
-                       request.log);
+    logged = base::write_all(log.get(), "slipway: compiled without a user namespace: " + end->no_user_namespace + "\n",
+                             request.log);
   if (!end->missing.empty()) return build_needs(request.build, end->missing, request.root);
   if (end->exit_status != 0) return failed(request, end->exit_status);
   return logged;
@@ -124,7 +124,7 @@ Status compile(const BuildRequest& request, const BuildRoom& room) {
 
 }  // namespace
 
-std::string build_key(const Json& build) { return digest_of(canonical(build)); }
+std::string build_key(const Json& build) { return base::digest_of(canonical(build)); }
 
 Status run_build(const BuildRequest& request) {
   if (words(request.build.value("argv", Json())).empty())
@@ -139,8 +139,8 @@ Status run_build(const BuildRequest& request) {
   SLIPWAY_TRY(room, BuildRoom::open(request));
   SLIPWAY_CHECK(compile(request, room));
   const Status collected = collect_results(request, room);
-  if (!collected) (void)remove_tree(request.into).ok();
+  if (!collected) (void)base::remove_tree(request.into).ok();
   return collected;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

@@ -13,7 +13,7 @@
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
 
-namespace slipway::core {
+namespace slipway::sandbox {
 
 struct BuildRequest {
   Json build;              ///< in the form of to_json(action::Build)
@@ -50,4 +50,4 @@ Error build_needs(const Json& build, const std::string& missing, const std::stri
 /// Returns "sha256:…" of the canonical build: the name of its result and of a recorded failure.
 std::string build_key(const Json& build);
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

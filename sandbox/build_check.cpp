@@ -5,7 +5,7 @@
 #include "sandbox/build.hpp"
 #include "sandbox/tool.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 namespace {
 
 std::vector<std::string> texts(const Json& build, const char* member) {
@@ -55,4 +55,4 @@ Status check_build(const Json& build, const Host& host) {
   return {};
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

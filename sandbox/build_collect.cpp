@@ -15,7 +15,7 @@
 #include "sandbox/module_signature.hpp"
 #include "sandbox/tool.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 namespace {
 
 namespace fs = std::filesystem;
@@ -89,7 +89,7 @@ class Collector {
     const auto file = open_made(wanted);
     if (!file) return bad_result("the compiler reported no error, but there is no " + wanted.from);
     if (release_.empty() || !wanted.from.ends_with(".ko")) return {};
-    const auto fields = module_info_of_file(file->get());
+    const auto fields = base::module_info_of_file(file->get());
     if (!fields) return bad_result(wanted.from + " is not a kernel module: " + fields.error().what);
     const auto found = fields->find("vermagic");
     const std::string vermagic = found == fields->end() ? "" : found->second;
@@ -108,7 +108,7 @@ class Collector {
     sandbox.on_output = [&](std::string_view text) { output += text; };
     SLIPWAY_TRY(end, run_in_sandbox(sandbox));
     const Fd log(::open(request_.log.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
-    if (log) SLIPWAY_CHECK(write_all(log.get(), output, request_.log));
+    if (log) SLIPWAY_CHECK(base::write_all(log.get(), output, request_.log));
     if (end.exit_status == 0) return {};
     Error error = tool_failed({end.exit_status, output, sandbox.argv.front(), end.no_user_namespace},
                               "taking the debug information out of " + name_, "see " + request_.log);
@@ -137,14 +137,14 @@ class Collector {
   Result<Fd> signed_copy(const Wanted& wanted, int module, const std::string& beside) const {
     SLIPWAY_TRY(signer, ModuleSigner::open(wanted.sign_key, wanted.sign_cert));
     SLIPWAY_TRY(digest, signing_digest());
-    const std::string name = beside + kNewSuffix;
+    const std::string name = beside + base::kNewSuffix;
     Fd copy(::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (!copy) return system_error("create", name, errno);
     ::unlink(name.c_str());
-    SLIPWAY_CHECK(copy_all(module, copy.get(), name));
+    SLIPWAY_CHECK(core::copy_all(module, copy.get(), name));
     ::lseek(copy.get(), 0, SEEK_SET);
     SLIPWAY_TRY(signature, signer.signature_of(copy.get(), digest, wanted.from));
-    SLIPWAY_CHECK(write_all(copy.get(), signature, name));
+    SLIPWAY_CHECK(base::write_all(copy.get(), signature, name));
     ::lseek(copy.get(), 0, SEEK_SET);
     return copy;
   }
@@ -162,7 +162,7 @@ class Collector {
     const Fd file(::open(to.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
     if (!file) return system_error("create", to.string(), errno);
     ::fchmod(file.get(), 0644);
-    if (wanted.compress.empty()) return copy_all(from.get(), file.get(), to.string());
+    if (wanted.compress.empty()) return core::copy_all(from.get(), file.get(), to.string());
     return compress_file(wanted.compress, from.get(), file.get(), to.string());
   }
 
@@ -196,4 +196,4 @@ Status collect_results(const BuildRequest& request, const BuildRoom& room) {
   return Collector(request, room, source).collect();
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

@@ -7,7 +7,7 @@
 
 #include "sandbox/build_room.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 namespace {
 
 constexpr std::size_t kLinesAfter = 8;
@@ -192,4 +192,4 @@ std::optional<BuildProblem> find_problem(const std::string& log, const std::stri
   return problem;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

@@ -18,7 +18,7 @@
 #include "base/write/tree.hpp"
 #include "core/host/files.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 namespace {
 
 namespace fs = std::filesystem;
@@ -148,11 +148,11 @@ Result<BuildRoom> BuildRoom::open(const BuildRequest& request) {
   BuildRoom room;
   room.folder_ = request.source + ".slipway-build";
   std::error_code code;
-  SLIPWAY_CHECK(remove_tree(room.folder_));  // left by a killed run
+  SLIPWAY_CHECK(base::remove_tree(room.folder_));  // left by a killed run
   fs::create_directories(room.folder_, code);
   if (code) return system_error("make the folder", room.folder_, code.value());
   const std::string source = room.source_folder();
-  SLIPWAY_CHECK(copy_tree(request.source, source));
+  SLIPWAY_CHECK(core::copy_tree(request.source, source));
   SLIPWAY_CHECK(make_mount_points(room.folder_ + "/mount-points"));
   SLIPWAY_TRY(overlays, overlays_of(request, room.folder_ + "/mount-points"));
 
@@ -174,7 +174,7 @@ BuildRoom::BuildRoom(BuildRoom&& other) noexcept
     : folder_(std::exchange(other.folder_, {})), sandbox_(std::move(other.sandbox_)) {}
 
 BuildRoom::~BuildRoom() {
-  if (!folder_.empty()) (void)remove_tree(folder_).ok();
+  if (!folder_.empty()) (void)base::remove_tree(folder_).ok();
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

@@ -12,7 +12,7 @@
 #include "sandbox/build.hpp"
 #include "sandbox/sandbox.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 
 /// The path of the source inside, always the same.
 constexpr const char* kBuildFolder = "/usr/src/slipway-build";
@@ -59,4 +59,4 @@ std::optional<BuildProblem> find_problem(const std::string& log, const std::stri
 /// "gcc -c nv.c"; empty for any other line.
 std::string compiled_file(const std::string& line, const std::string& folder);
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

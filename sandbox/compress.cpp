@@ -10,7 +10,7 @@
 #include "core/host/files.hpp"
 #include "sandbox/tool.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 namespace {
 
 constexpr std::size_t kChunkBytes = 1 << 18;
@@ -55,7 +55,7 @@ Status xz_file(int from, int to, const std::string& path) {
       result = lzma_code(&stream, more ? LZMA_RUN : LZMA_FINISH);
       if (result != LZMA_OK && result != LZMA_STREAM_END)
         return failed(path, "liblzma error " + std::to_string(result));
-      SLIPWAY_CHECK(write_all(to, {output.data(), output.size() - stream.avail_out}, path));
+      SLIPWAY_CHECK(base::write_all(to, {output.data(), output.size() - stream.avail_out}, path));
     } while (stream.avail_out == 0 || (!more && result != LZMA_STREAM_END));
   }
   return {};
@@ -76,7 +76,7 @@ Status zstd_file(int from, int to, const std::string& path) {
       ZSTD_outBuffer out{output.data(), output.size(), 0};
       left = ZSTD_compressStream2(context.get(), &out, &in, more ? ZSTD_e_continue : ZSTD_e_end);
       if (ZSTD_isError(left)) return failed(path, ZSTD_getErrorName(left));
-      SLIPWAY_CHECK(write_all(to, {output.data(), out.pos}, path));
+      SLIPWAY_CHECK(base::write_all(to, {output.data(), out.pos}, path));
     } while (more ? in.pos < in.size : left != 0);
   }
   return {};
@@ -91,4 +91,4 @@ Status compress_file(const std::string& format, int from, int to, const std::str
       ErrorCode::invalid, "'" + format + "' is no compression that kernels know; there are xz and zstd", path, {}, {}};
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

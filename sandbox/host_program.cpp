@@ -15,7 +15,7 @@
 
 #include "sandbox/tool.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 namespace {
 
 constexpr std::array kProgramFolders{"/usr/sbin/", "/usr/bin/",        "/sbin/",
@@ -152,4 +152,4 @@ Result<HostProgram> find_host_program(const std::string& name) {
   return program;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

@@ -10,7 +10,7 @@
 
 #include "sandbox/sandbox.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 
 struct HostProgram {
   std::vector<std::string> start;  ///< the words before its arguments: the linker that starts it, in kToolsFolder
@@ -23,4 +23,4 @@ struct HostProgram {
 /// a foreign root.
 Result<HostProgram> find_host_program(const std::string& name);
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

@@ -15,7 +15,7 @@
 
 #include "sandbox/restrict_mount.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 namespace {
 
 /// Each is a mount: a root folder has far fewer names, and the kernel's limit is far higher.
@@ -80,4 +80,4 @@ SandboxReport build_image_root(const std::string& image, const std::string& top,
   return {};
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

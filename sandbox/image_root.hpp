@@ -7,7 +7,7 @@
 
 #include "sandbox/sandbox_child.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 
 /// A file to show, opened before anything was mounted.
 struct OpenTool {
@@ -22,4 +22,4 @@ struct OpenTool {
 /// @return a report with empty text on success
 SandboxReport build_image_root(const std::string& image, const std::string& top, const std::vector<OpenTool>& tools);
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

@@ -17,7 +17,7 @@
 
 #include <slipway/regular_file.hpp>
 
-namespace slipway::core {
+namespace slipway::sandbox {
 namespace {
 
 constexpr std::size_t kMostBytes = 1U << 20U;  // of a key, and of a certificate
@@ -166,4 +166,4 @@ Result<std::string> ModuleSigner::signature_of(int module, const std::string& di
   return der + trailer(der.size());
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

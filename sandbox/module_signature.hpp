@@ -8,7 +8,7 @@
 
 #include <slipway/result.hpp>
 
-namespace slipway::core {
+namespace slipway::sandbox {
 
 /// A private key and its certificate, whose public half the kernel trusts.
 class ModuleSigner {
@@ -35,4 +35,4 @@ class ModuleSigner {
   std::unique_ptr<Pair> pair_;
 };
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

@@ -19,7 +19,7 @@
 #include "sandbox/restrict_mount.hpp"
 #include "sandbox/sandbox_child.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 namespace {
 
 constexpr std::array kStagingFolders{"/tmp", "/run", "/var/tmp", "/mnt"};
@@ -244,4 +244,4 @@ class Mounts {
 
 SandboxReport make_sandbox_mounts(const Sandbox& request) { return Mounts(request).make(); }
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

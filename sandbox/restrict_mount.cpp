@@ -19,7 +19,7 @@
 #include <slipway/process/proc_text.hpp>
 #include <slipway/text.hpp>
 
-namespace slipway::core {
+namespace slipway::sandbox {
 namespace {
 
 constexpr int kSetAttributes = 442;      // mount_setattr(2); newer than some C libraries
@@ -84,4 +84,4 @@ int restrict_mount(const std::string& place, std::uint64_t attributes) {
   return 0;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

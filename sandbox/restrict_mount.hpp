@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace slipway::core {
+namespace slipway::sandbox {
 
 /// Adds MOUNT_ATTR_RDONLY and similar, and MOUNT_ATTR_NOSUID, to the mount at a place and to all mounts below it: with
 /// mount_setattr(2), and when the kernel lacks it (before Linux 5.12) or refuses it, by remounting each with its own
@@ -13,4 +13,4 @@ namespace slipway::core {
 /// @return 0, or the errno of the first mount that could not be restricted
 int restrict_mount(const std::string& place, std::uint64_t attributes);
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

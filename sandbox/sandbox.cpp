@@ -11,7 +11,7 @@
 
 #include "sandbox/sandbox_child.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -74,7 +74,7 @@ Error explain(const std::string& line, const Sandbox& request) {
 /// The forked child, as the parent sees it.
 class Running {
  public:
-  Running(const Sandbox& request, LimitedProcesses& group, pid_t pid, Fd output, Fd report)
+  Running(const Sandbox& request, base::LimitedProcesses& group, pid_t pid, Fd output, Fd report)
       : request_(request), group_(group), pid_(pid), output_(std::move(output)), report_(std::move(report)) {
     group_.watch(pid);
   }
@@ -104,7 +104,7 @@ class Running {
     if (!group_.needs_looks() || Clock::now() < next_look_) return false;
     next_look_ = Clock::now() + kLookEvery;
     exceeded_ = group_.excess();
-    return exceeded_ != ExceededLimit::none;
+    return exceeded_ != base::ExceededLimit::none;
   }
 
   void take(std::string_view text) {
@@ -115,11 +115,11 @@ class Running {
   Error beyond_limit() const {
     const std::string& name = name_of(request_);
     Error error{ErrorCode::io, {}, request_.root, {}, {}};
-    if (exceeded_ == ExceededLimit::memory) {
+    if (exceeded_ == base::ExceededLimit::memory) {
       error.what = name + " ran out of memory, of which programs of a root may use " +
                    mib(request_.limits.memory_bytes) + " here";
       error.next = "give this machine more memory, or do this on one that has more";
-    } else if (exceeded_ == ExceededLimit::processes) {
+    } else if (exceeded_ == base::ExceededLimit::processes) {
       error.what = name + " started more than the " + std::to_string(request_.limits.processes) +
                    " processes that programs of a root may have here";
       error.next = "look at what it starts: no tool of a distribution needs as many";
@@ -164,25 +164,25 @@ class Running {
     }
     if (!problem_.empty()) return explain(problem_, request_);
     if (status != 0) exceeded_ = group_.excess();  // a program that succeeded within the limits has not failed
-    if (exceeded_ != ExceededLimit::none) return beyond_limit();
+    if (exceeded_ != base::ExceededLimit::none) return beyond_limit();
     return end;
   }
 
   const Sandbox& request_;
-  LimitedProcesses& group_;
+  base::LimitedProcesses& group_;
   pid_t pid_;
   Fd output_;
   Fd report_;
   std::string problem_;
   std::uint64_t printed_ = 0;
   Clock::time_point next_look_;
-  ExceededLimit exceeded_ = ExceededLimit::none;
+  base::ExceededLimit exceeded_ = base::ExceededLimit::none;
   ErrorCode stop_ = ErrorCode::internal;
 };
 
 }  // namespace
 
-ProcessLimits sandbox_limits() {
+base::ProcessLimits sandbox_limits() {
   const auto of_system = [](int name) { return static_cast<std::uint64_t>(std::max(1L, ::sysconf(name))); };
   const std::uint64_t memory = of_system(_SC_PHYS_PAGES) * of_system(_SC_PAGESIZE);
   const std::uint64_t processors = of_system(_SC_NPROCESSORS_ONLN);
@@ -196,7 +196,7 @@ std::vector<std::string> sandbox_environment() {
 Result<SandboxEnd> run_in_sandbox(const Sandbox& request) {
   SLIPWAY_TRY(output, make_pipe());
   SLIPWAY_TRY(report, make_pipe());
-  LimitedProcesses group("sandbox", request.prepare_only ? ProcessLimits{} : request.limits);
+  base::LimitedProcesses group("sandbox", request.prepare_only ? base::ProcessLimits{} : request.limits);
   const int parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) return system_error("start", request.argv.front(), errno);
@@ -206,4 +206,4 @@ Result<SandboxEnd> run_in_sandbox(const Sandbox& request) {
   return Running(request, group, pid, std::move(output.read), std::move(report.read)).wait();
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

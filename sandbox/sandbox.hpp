@@ -20,7 +20,7 @@
 
 #include "base/confine/process_limits.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 
 /// A folder or file of the host to show inside.
 struct SandboxBind {
@@ -40,7 +40,7 @@ inline constexpr const char* kToolsFolder = "/.slipway";
 
 /// Returns the limits for all programs inside together, depending on this machine: three quarters of its memory, and at
 /// most 4 GiB plus 1 GiB for each processor; 512 processes plus 16 for each processor.
-ProcessLimits sandbox_limits();
+base::ProcessLimits sandbox_limits();
 
 struct Sandbox {
   std::string root;        ///< host path of the folder used as "/" inside
@@ -58,7 +58,7 @@ struct Sandbox {
   bool local_sockets = false;            ///< allows sockets of the Unix family; without it there are no sockets
   std::vector<std::string> environment;  ///< the complete environment
   std::chrono::seconds limit{3600};
-  ProcessLimits limits = sandbox_limits();
+  base::ProcessLimits limits = sandbox_limits();
   std::uint64_t output_bytes = 256U << 20U;  ///< maximum output
   /// Receives the program's output, both streams together, as it arrives.
   std::function<void(std::string_view)> on_output;
@@ -82,4 +82,4 @@ Result<SandboxEnd> run_in_sandbox(const Sandbox& request);
 /// Returns the environment of every program inside: "PATH=…", "LC_ALL=C", "TZ=UTC", "HOME=/tmp", "TMPDIR=/tmp".
 std::vector<std::string> sandbox_environment();
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

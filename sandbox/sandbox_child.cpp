@@ -24,7 +24,7 @@
 #include "base/confine/powers.hpp"
 #include "sandbox/user_namespace.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 namespace {
 
 constexpr int kNotStarted = 127;
@@ -65,8 +65,8 @@ bool unshare_all(NamespaceErrors& shared) {
 }
 
 /// Keeps the powers over files: a root's files have many owners, and a root's own tools set them.
-Powers powers_of(const Room& room) {
-  Powers kept{{CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_FSETID, CAP_SETGID, CAP_SETUID}};
+base::Powers powers_of(const Room& room) {
+  base::Powers kept{{CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_FSETID, CAP_SETGID, CAP_SETUID}};
   kept.network = room.request.local_sockets && room.shared.network == 0;
   kept.other_sockets = false;  // kinds without a namespace, for which the kernel would load modules
   kept.uncharged_memory = room.counted && room.shared.messages == 0;
@@ -131,7 +131,7 @@ void take_streams(const Room& room) {
   allow_no_core();
   limit(RLIMIT_FSIZE, kLargestFile);
   limit(RLIMIT_NOFILE, kOpenFiles);
-  if (const PowersLeft left = take_powers(powers_of(room)); !left.what.empty())
+  if (const base::PowersLeft left = base::take_powers(powers_of(room)); !left.what.empty())
     report_and_exit(room.report, SandboxReport::refused, left.number, left.what);
   ::execvp(arguments.front(), arguments.data());
   report_and_exit(room.report, SandboxReport::program, errno, request.argv.front());
@@ -194,7 +194,7 @@ pid_t start_program(const Room& room, UserNamespace& users) {
 
 }  // namespace
 
-void enter_sandbox(const Sandbox& request, const LimitedProcesses& group, int output, int report, int parent) {
+void enter_sandbox(const Sandbox& request, const base::LimitedProcesses& group, int output, int report, int parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (::getppid() != parent) ::_exit(kNotStarted);  // the caller ended before that took effect
   if (!group.join()) report_and_exit(report, SandboxReport::setup, errno, "join the group " + group.name());
@@ -212,4 +212,4 @@ void enter_sandbox(const Sandbox& request, const LimitedProcesses& group, int ou
   ::_exit(wait_for(first));
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

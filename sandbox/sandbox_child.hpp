@@ -6,7 +6,7 @@
 
 #include "sandbox/sandbox.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 
 /// The error that prevented the program from running, in the form of the report pipe: one letter, errno, text. Lines of
 /// `without_users` and `without_network` (a letter and the reason) come first, and prevent nothing.
@@ -28,11 +28,11 @@ struct SandboxReport {
 /// not be started; ends with its exit status, or 128 + signal.
 /// @param group   the group that it joins first
 /// @param output  becomes standard output and error
-[[noreturn]] void enter_sandbox(const Sandbox& request, const LimitedProcesses& group, int output, int report,
+[[noreturn]] void enter_sandbox(const Sandbox& request, const base::LimitedProcesses& group, int output, int report,
                                 int parent);
 
 /// Called in a private mount namespace, as process 1 of its process namespace. Afterwards "/" is the request's root.
 /// @return a report with empty text on success
 SandboxReport make_sandbox_mounts(const Sandbox& request);
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

@@ -16,7 +16,7 @@
 #include "sandbox/host_program.hpp"
 #include "sandbox/sandbox.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 namespace {
 
 constexpr std::array kFolders{"/usr/sbin/", "/usr/bin/", "/sbin/", "/bin/"};
@@ -116,7 +116,8 @@ Result<ToolEnd> run_live(const Host& host, const std::vector<std::string>& argv,
   return ToolEnd{end.exit_status, end.output + end.errors, command_line(argv), {}};
 }
 
-Result<ToolEnd> run_in_root(const RootFs& root, const std::vector<std::string>& argv, std::chrono::seconds limit) {
+Result<ToolEnd> run_in_root(const core::RootFs& root, const std::vector<std::string>& argv,
+                            std::chrono::seconds limit) {
   ToolEnd end;
   end.command = "chroot " + root.root().folder() + " " + command_line(argv);
   Sandbox request;
@@ -134,8 +135,8 @@ Result<ToolEnd> run_in_root(const RootFs& root, const std::vector<std::string>& 
   return ended;
 }
 
-Result<ToolEnd> run_beside(const RootFs& root, const std::vector<std::string>& argv, const std::string& root_option,
-                           std::chrono::seconds limit) {
+Result<ToolEnd> run_beside(const core::RootFs& root, const std::vector<std::string>& argv,
+                           const std::string& root_option, std::chrono::seconds limit) {
   const std::string folder = root.root().folder();
   std::vector<std::string> plain = argv;
   plain.insert(plain.begin() + 1, {root_option, folder});
@@ -262,4 +263,4 @@ Error tool_failed(const ToolEnd& end, const std::string& doing, const std::strin
   return error;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

@@ -12,7 +12,7 @@
 
 #include "core/host/root_fs.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 
 struct ToolEnd {
   int status = 0;
@@ -37,15 +37,15 @@ Result<ToolEnd> run_live(const Host& host, const std::vector<std::string>& argv,
 /// Runs a program of an offline root in a sandbox (sandbox.hpp); without a sandbox when the kernel refuses it and the
 /// root is "/", an image that slipway itself runs in. Passes SOURCE_DATE_EPOCH on if it is set.
 /// Errors: those of run_in_sandbox().
-Result<ToolEnd> run_in_root(const RootFs& root, const std::vector<std::string>& argv, std::chrono::seconds limit);
+Result<ToolEnd> run_in_root(const core::RootFs& root, const std::vector<std::string>& argv, std::chrono::seconds limit);
 /// Runs a program of this machine for a root that lacks it, in a sandbox whose "/" is that root: links of the root lead
 /// to places of the root, and only the program and its libraries are visible of this machine, read-only. For an
 /// ordinary user, and for an image that is "/", it runs without a sandbox, as `argv[0] ROOT_OPTION ROOT …`, with the
 /// user's own rights. Errors: those of find_host_program() and run_in_sandbox(); `io`.
 /// @param argv         as for the root's own program inside
 /// @param root_option  the option that tells the program its root: "-b"
-Result<ToolEnd> run_beside(const RootFs& root, const std::vector<std::string>& argv, const std::string& root_option,
-                           std::chrono::seconds limit);
+Result<ToolEnd> run_beside(const core::RootFs& root, const std::vector<std::string>& argv,
+                           const std::string& root_option, std::chrono::seconds limit);
 /// Checks that run_beside() works here, without running it. Errors: as there, `unsupported` and `not_found`.
 Status check_beside(const Host& host, const std::string& program);
 /// Checks that run_in_root() works here, without running anything of the root. Succeeds for a user who may not write to
@@ -80,4 +80,4 @@ std::string last_lines(const std::string& text, std::size_t count);
 /// Errors: `invalid` for another format; `io`, `no_space`.
 Status compress_file(const std::string& format, int from, int to, const std::string& path);
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

@@ -14,7 +14,7 @@
 
 #include "core/host/files.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 namespace {
 
 constexpr std::size_t kLongestMap = 64U << 10U;
@@ -104,4 +104,4 @@ UserNamespace::Outcome UserNamespace::map() {
   return {std::string("the user namespace gets no users (") + std::strerror(failed) + ")", false};
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

@@ -7,7 +7,7 @@
 
 #include <slipway/process/start_program.hpp>
 
-namespace slipway::core {
+namespace slipway::sandbox {
 
 /// Made by the parent before it forks the child, while the machine's /proc is visible.
 class UserNamespace {
@@ -32,4 +32,4 @@ class UserNamespace {
   Pipe to_child_;
 };
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

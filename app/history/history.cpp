@@ -20,7 +20,7 @@
 
 namespace fs = std::filesystem;
 
-namespace slipway::core {
+namespace slipway::app {
 namespace {
 
 constexpr std::size_t kLongestFile = std::size_t{256} << 20U;
@@ -28,12 +28,12 @@ constexpr std::size_t kLongestFile = std::size_t{256} << 20U;
 /// Writes the whole line or, as far as possible, nothing.
 Status write_line(int file, const std::string& path, const std::string& line) {
   const off_t before = ::lseek(file, 0, SEEK_END);
-  Status written = write_all(file, line, path);
+  Status written = base::write_all(file, line, path);
   if (!written && before >= 0) (void)!::ftruncate(file, before);
   return written;
 }
 
-Result<LockFile> lock_file(const std::string& folder, std::chrono::milliseconds wait) {
+Result<base::LockFile> lock_file(const std::string& folder, std::chrono::milliseconds wait) {
   constexpr std::chrono::milliseconds kBetween{10};
   std::error_code failed;
   const std::string path = fs::canonical(folder, failed).string();
@@ -42,7 +42,7 @@ Result<LockFile> lock_file(const std::string& folder, std::chrono::milliseconds 
   SLIPWAY_TRY(root, RootDir::open("/"));
   const auto end = std::chrono::steady_clock::now() + wait;
   for (;;) {
-    auto lock = LockFile::take(root, path, "history.lock");
+    auto lock = base::LockFile::take(root, path, "history.lock");
     if (lock || lock.error().code != ErrorCode::locked || std::chrono::steady_clock::now() >= end) return lock;
     std::this_thread::sleep_for(kBetween);
   }
@@ -117,4 +117,4 @@ Result<std::vector<Json>> History::read_once() const {
   return events;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::app

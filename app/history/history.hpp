@@ -11,7 +11,7 @@
 
 #include <slipway/result.hpp>
 
-namespace slipway::core {
+namespace slipway::app {
 
 /// The limits of the log's size.
 struct HistoryLimits {
@@ -39,4 +39,4 @@ class History {
   HistoryLimits limits_;
 };
 
-}  // namespace slipway::core
+}  // namespace slipway::app

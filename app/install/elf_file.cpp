@@ -11,7 +11,7 @@
 
 #include "base/elf/elf_sections.hpp"
 
-namespace slipway::core {
+namespace slipway::app {
 namespace {
 
 struct EndElf {
@@ -97,7 +97,7 @@ Result<ElfFile> read_elf(std::string& content, const std::string& path) {
 
 Result<OfferedLibrary> read_offered(int fd) {
   constexpr std::size_t kMostRecordBytes = std::size_t{256} << 10U;  // those of the C library have 2 KiB
-  SLIPWAY_TRY(sections, ElfSections::of_file(fd));
+  SLIPWAY_TRY(sections, base::ElfSections::of_file(fd));
   OfferedLibrary library{sections.machine(), {}};
   const Elf64_Shdr* const section = sections.of_type(SHT_GNU_verdef);
   if (section == nullptr) return library;
@@ -124,4 +124,4 @@ std::string machine_name(unsigned machine) {
   return "ELF machine " + std::to_string(machine);
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::app

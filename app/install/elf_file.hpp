@@ -9,7 +9,7 @@
 
 #include <slipway/result.hpp>
 
-namespace slipway::core {
+namespace slipway::app {
 
 struct ElfFile {
   unsigned machine = 0;                                 ///< such as EM_X86_64
@@ -35,4 +35,4 @@ bool is_elf(const std::string& content);
 /// "x86_64", "aarch64", else "ELF machine 40".
 std::string machine_name(unsigned machine);
 
-}  // namespace slipway::core
+}  // namespace slipway::app

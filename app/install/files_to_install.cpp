@@ -16,7 +16,7 @@
 #include "base/write/scratch_folder.hpp"
 #include "core/loader/installation.hpp"
 
-namespace slipway::core {
+namespace slipway::app {
 namespace {
 
 namespace fs = std::filesystem;
@@ -58,7 +58,7 @@ class Stripper {
     if (!host_) {
       SLIPWAY_TRY(host, open_host({.root = "/", .live = true}));
       host_ = std::move(host);
-      SLIPWAY_TRY(folder, ScratchFolder::make(fs::temp_directory_path().string(), "slipway-install"));
+      SLIPWAY_TRY(folder, base::ScratchFolder::make(fs::temp_directory_path().string(), "slipway-install"));
       folder_.emplace(std::move(folder));
     }
     const std::string stripped = folder_->path() + "/stripped";
@@ -74,7 +74,7 @@ class Stripper {
 
  private:
   std::unique_ptr<Host> host_;
-  std::optional<ScratchFolder> folder_;
+  std::optional<base::ScratchFolder> folder_;
 };
 
 /// In a portable folder a launcher replaces each program that needs libraries.
@@ -85,9 +85,9 @@ std::string program_path(const fs::path& prefix, const std::string& folder, cons
 }
 
 /// Returns the requested components of a plugin; all of them when none is named.
-std::vector<Manifest> chosen(const PluginFile& file, const std::vector<std::string>& components) {
-  std::vector<Manifest> found;
-  for (const Manifest& manifest : file.components)
+std::vector<core::Manifest> chosen(const core::PluginFile& file, const std::vector<std::string>& components) {
+  std::vector<core::Manifest> found;
+  for (const core::Manifest& manifest : file.components)
     if (components.empty() || std::ranges::count(components, manifest.component) != 0) found.push_back(manifest);
   return found;
 }
@@ -152,18 +152,18 @@ Status add_units(const RootDir& root, const fs::path& prefix, InstalledFiles& fi
 
 }  // namespace
 
-Result<InstalledFiles> files_to_install(const RootDir& root, const Plugins& plugins,
+Result<InstalledFiles> files_to_install(const RootDir& root, const core::Plugins& plugins,
                                         const std::vector<std::string>& components) {
-  const fs::path prefix = own_prefix();
+  const fs::path prefix = core::own_prefix();
   InstalledFiles files;
   Stripper strip;
   std::set<std::string> names;
   for (const auto& [path, file] : plugins.files) {
-    const std::vector<Manifest> wanted = chosen(file, components);
+    const std::vector<core::Manifest> wanted = chosen(file, components);
     if (wanted.empty()) continue;
-    for (const Manifest& manifest : wanted) names.insert(manifest.component);
+    for (const core::Manifest& manifest : wanted) names.insert(manifest.component);
     const bool with_service = std::ranges::any_of(
-        wanted, [](const Manifest& manifest) { return manifest.service != Manifest::ServiceIn::none; });
+        wanted, [](const core::Manifest& manifest) { return manifest.service != core::Manifest::ServiceIn::none; });
     SLIPWAY_CHECK(add_plugin(prefix, path, with_service, strip, files));
   }
   SLIPWAY_CHECK(add_programs(prefix, names, strip, files));
@@ -179,4 +179,4 @@ Result<InstalledFiles> files_to_install(const RootDir& root, const Plugins& plug
   return files;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::app

@@ -12,7 +12,7 @@
 #include "core/host/files.hpp"
 #include "core/host/root_fs.hpp"
 
-namespace slipway::core {
+namespace slipway::app {
 namespace {
 
 constexpr const char* kInstalled = "/usr/lib/slipway/installed";
@@ -25,10 +25,10 @@ constexpr unsigned kDataMode = 0644;
 
 /// Returns "0.1.0-0f3a…": different content gets a different folder.
 std::string folder_name(const InstalledFiles& files) {
-  Sha256 sum;
+  base::Sha256 sum;
   for (const FileContents* each : {&files.programs, &files.data})
-    for (const auto& [path, content] : *each) sum.update(path + "\n" + digest_of(content) + "\n");
-  return SLIPWAY_VERSION "-" + digest_hex(sum.digest()).substr(0, 12);
+    for (const auto& [path, content] : *each) sum.update(path + "\n" + base::digest_of(content) + "\n");
+  return SLIPWAY_VERSION "-" + base::digest_hex(sum.digest()).substr(0, 12);
 }
 
 /// Returns the links outside the folder by name, each with its target.
@@ -60,7 +60,7 @@ std::string package_of(const RootDir& root, const std::string& path) {
   std::size_t left = std::size_t{128} << 20U;  // for all lists; those of a large desktop have half of that
   const auto lists = root.open_at("/var/lib/dpkg/info", O_RDONLY | O_DIRECTORY);
   const auto names =
-      lists ? folder_names(lists->get(), "/var/lib/dpkg/info") : Result<std::vector<std::string>>(Error{});
+      lists ? core::folder_names(lists->get(), "/var/lib/dpkg/info") : Result<std::vector<std::string>>(Error{});
   if (!names) return {};
   for (const std::string& name : *names) {
     if (!name.ends_with(".list") || left == 0) continue;
@@ -85,7 +85,7 @@ Error foreign_file(const RootDir& root, const std::string& path) {
 
 Status check_free(const RootDir& root, const std::string& path, const std::string& link) {
   if (!root.open_at(path, O_PATH | O_NOFOLLOW)) return {};
-  SLIPWAY_TRY(points_to, read_link_at(root, path));
+  SLIPWAY_TRY(points_to, core::read_link_at(root, path));
   return points_to == link ? Status{} : foreign_file(root, path);
 }
 
@@ -102,7 +102,8 @@ bool holds(const RootDir& root, const std::string& path, const std::string& cont
   const auto file = open_regular(root, path, O_NOFOLLOW);
   struct stat info {};
   if (!file || ::fstat(file->get(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
-  if ((info.st_mode & kPermissionBits) != mode || info.st_size != static_cast<off_t>(content.size())) return false;
+  if ((info.st_mode & core::kPermissionBits) != mode || info.st_size != static_cast<off_t>(content.size()))
+    return false;
   const auto text = read_all(file->get(), path, content.size() + 1);
   return text && *text == content;
 }
@@ -115,7 +116,7 @@ bool is_whole(const RootDir& root, const std::string& folder, const InstalledFil
   return true;
 }
 
-Status write_files(RootFs& root, const FileContents& files, unsigned mode) {
+Status write_files(core::RootFs& root, const FileContents& files, unsigned mode) {
   for (const auto& [path, content] : files) {
     const std::string at = std::string(kNew) + "/" + path;
     SLIPWAY_CHECK(root.stage_file(at, content, mode, ::geteuid(), ::getegid()));
@@ -124,7 +125,7 @@ Status write_files(RootFs& root, const FileContents& files, unsigned mode) {
   return {};
 }
 
-Status write_folder(RootFs& root, const std::string& folder, const InstalledFiles& files) {
+Status write_folder(core::RootFs& root, const std::string& folder, const InstalledFiles& files) {
   SLIPWAY_CHECK(root.remove_tree(kNew));
   SLIPWAY_CHECK(write_files(root, files.programs, kProgramMode));
   SLIPWAY_CHECK(write_files(root, files.data, kDataMode));
@@ -137,8 +138,8 @@ Status write_folder(RootFs& root, const std::string& folder, const InstalledFile
 }
 
 /// Makes a link unless it is correct already. @return true when it made one
-Result<bool> set_link(RootFs& root, const std::string& path, const std::string& points_to) {
-  SLIPWAY_TRY(now, read_link_at(root.root(), path));
+Result<bool> set_link(core::RootFs& root, const std::string& path, const std::string& points_to) {
+  SLIPWAY_TRY(now, core::read_link_at(root.root(), path));
   if (now == points_to) return false;
   SLIPWAY_CHECK(root.stage_symlink(path, points_to));
   SLIPWAY_CHECK(root.switch_in(path));
@@ -146,9 +147,9 @@ Result<bool> set_link(RootFs& root, const std::string& path, const std::string& 
 }
 
 /// Removes everything else in the folder: the former installation, and the remains of an interrupted run.
-Status remove_former(RootFs& root, const std::string& kept) {
+Status remove_former(core::RootFs& root, const std::string& kept) {
   SLIPWAY_TRY(folder, root.root().open_at(kInstalled, O_RDONLY | O_DIRECTORY));
-  SLIPWAY_TRY(names, folder_names(folder.get(), kInstalled));
+  SLIPWAY_TRY(names, core::folder_names(folder.get(), kInstalled));
   for (const std::string& name : names)
     if (name != kept && name != "current") SLIPWAY_CHECK(root.remove_tree(std::string(kInstalled) + "/" + name));
   return {};
@@ -164,16 +165,16 @@ Result<Installation> install(const RootDir& root, InstalledFiles& files, bool dr
   const FileContents units = units_of(files);
   for (const auto& [path, content] : units) SLIPWAY_CHECK(check_unit_free(root, path, content));
   const bool whole = is_whole(root, done.folder, files);
-  SLIPWAY_TRY(current, read_link_at(root, kCurrent));
+  SLIPWAY_TRY(current, core::read_link_at(root, kCurrent));
   done.changed = !whole || current != name;
   for (const auto& [path, link] : links) {
-    SLIPWAY_TRY(now, read_link_at(root, path));
+    SLIPWAY_TRY(now, core::read_link_at(root, path));
     done.changed = done.changed || now != link;
   }
   for (const auto& [path, content] : units) done.changed = done.changed || !holds(root, path, content, kDataMode);
   if (dry_run || !done.changed) return done;
-  SLIPWAY_TRY(epoch, source_date_epoch());
-  RootFs target(root, epoch);
+  SLIPWAY_TRY(epoch, core::source_date_epoch());
+  core::RootFs target(root, epoch);
   if (!whole) SLIPWAY_CHECK(write_folder(target, done.folder, files));
   SLIPWAY_CHECK(set_link(target, kCurrent, name));
   for (const auto& [path, link] : links) SLIPWAY_CHECK(set_link(target, path, link));
@@ -187,4 +188,4 @@ Result<Installation> install(const RootDir& root, InstalledFiles& files, bool dr
   return done;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::app

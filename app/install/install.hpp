@@ -17,7 +17,7 @@
 
 #include "core/loader/plugin_file.hpp"
 
-namespace slipway::core {
+namespace slipway::app {
 
 /// File name to content. The content is passed to libelf, which requires it writable and does not change it.
 using FileContents = std::map<std::string, std::string>;
@@ -40,7 +40,7 @@ struct InstalledFiles {
 /// Reads and strips slipway's programs and the plugins, and finds the libraries that the root lacks.
 /// @param components  whose plugins are installed; empty: all
 /// Errors: those of missing_libraries(); `not_found` a part of slipway or strip(1).
-Result<InstalledFiles> files_to_install(const RootDir& root, const Plugins& plugins,
+Result<InstalledFiles> files_to_install(const RootDir& root, const core::Plugins& plugins,
                                         const std::vector<std::string>& components);
 
 struct Installation {
@@ -53,4 +53,4 @@ struct Installation {
 /// Errors: `conflict` a file in /usr/bin belongs to a package or to the user; those of RootFs.
 Result<Installation> install(const RootDir& root, InstalledFiles& files, bool dry_run);
 
-}  // namespace slipway::core
+}  // namespace slipway::app

@@ -10,7 +10,7 @@
 #include "app/install/install.hpp"
 #include "core/host/files.hpp"
 
-namespace slipway::core {
+namespace slipway::app {
 namespace {
 
 constexpr std::size_t kLargestLibrary = std::size_t{256} << 20U;
@@ -134,4 +134,4 @@ Result<FileContents> missing_libraries(const RootDir& root, FileContents& progra
   return search.take();
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::app

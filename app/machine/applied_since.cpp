@@ -7,7 +7,7 @@
 
 #include "app/machine/facts.hpp"
 
-namespace slipway::core {
+namespace slipway::app {
 namespace {
 
 constexpr std::size_t kMostChanges = 16;
@@ -25,9 +25,11 @@ bool are_equal(const Json* one, const Json* other) {
 }
 
 /// True when the component is applied in the same way in both.
-bool is_the_same(const Generation& one, const Generation& other, const std::string& component) {
-  const auto section = [&](const Generation& each) { return at(at(at(&each.spec, "spec"), "components"), component); };
-  const auto lock = [&](const Generation& each) { return at(at(&each.lock, "components"), component); };
+bool is_the_same(const core::Generation& one, const core::Generation& other, const std::string& component) {
+  const auto section = [&](const core::Generation& each) {
+    return at(at(at(&each.spec, "spec"), "components"), component);
+  };
+  const auto lock = [&](const core::Generation& each) { return at(at(&each.lock, "components"), component); };
   return are_equal(section(one), section(other)) && are_equal(lock(one), lock(other)) &&
          are_equal(at(&one.plugins, component), at(&other.plugins, component));
 }
@@ -53,11 +55,11 @@ bool passes_over(const Json& event, const std::string& component) {
 
 }  // namespace
 
-std::map<std::string, std::string> applied_since(const StateDir& state, const Generation& current) {
+std::map<std::string, std::string> applied_since(const core::StateDir& state, const core::Generation& current) {
   std::map<std::string, std::string> since;
   for (const auto& [component, plugin] : current.plugins.items()) since[component] = current.time;
   std::map<std::string, std::string> open = since;
-  Generation earlier = current;
+  core::Generation earlier = current;
   while (!open.empty() && earlier.before > 0 && earlier.before < earlier.number) {
     auto before = state.generation(earlier.before);
     if (!before) break;
@@ -127,4 +129,4 @@ std::string age_text(const std::string& since, std::time_t now) {
   return "now";
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::app

@@ -12,29 +12,29 @@
 
 #include "core/engine/session.hpp"
 
-namespace slipway::core {
+namespace slipway::app {
 
 /// {"kind": "machine", "image" or "simulated", "name", "os", "root"}; names are empty when the root has none.
-Json host_facts(const Session& session);
+Json host_facts(const core::Session& session);
 
 /// {"release": the running kernel, or the only one of an image; else "", "installed": […]}
-Json kernel_facts(const Session& session);
+Json kernel_facts(const core::Session& session);
 
 /// Returns the PCI functions that the services of plugins use, one entry per model: [{"pci": "10de:2330", "name",
 /// "class": "0302", "count", "driver"}]. The name is from the root's PCI ID database (pci.ids), if it has one. Null
 /// when the root shows no devices, or no plugin asks for any.
-Json device_facts(const Session& session);
+Json device_facts(const core::Session& session);
 
 /// {"problem", "do"} when the file system of the state folder has no room or no inodes left, so that no apply can
 /// record anything. Null when it has, or when it is read-only anyway.
-Json full_disk(const Session& session);
+Json full_disk(const core::Session& session);
 
 /// Returns the name of a device in a PCI ID database (pci-ids(5)): "GH100 [H100 SXM5 80GB]"; empty when it has none.
 std::string pci_name(const std::string& database, const std::string& vendor, const std::string& device);
 
 /// Returns for each component of the generation the time since when it has been applied like this: the time of the
 /// earliest generation, in the chain of those active before, that has it like this.
-std::map<std::string, std::string> applied_since(const StateDir& state, const Generation& current);
+std::map<std::string, std::string> applied_since(const core::StateDir& state, const core::Generation& current);
 
 /// Returns for each failing component the time since when every apply in the root's log has ended in its present state.
 /// @param events   app/history, oldest first; the author of a root may have written anything there
@@ -50,4 +50,4 @@ Json put_back(const std::vector<Json>& events, const std::string& component, con
 /// future.
 std::string age_text(const std::string& since, std::time_t now);
 
-}  // namespace slipway::core
+}  // namespace slipway::app

@@ -18,7 +18,7 @@
 #include "base/kernels/kernels.hpp"
 #include "core/engine/devices.hpp"
 
-namespace slipway::core {
+namespace slipway::app {
 namespace {
 
 constexpr std::size_t kLargestDatabase = std::size_t{8} << 20U;
@@ -36,7 +36,7 @@ std::string name_of(const Host& host) {
   return ::uname(&running) == 0 ? running.nodename : name;
 }
 
-bool asks_for_devices(const Session& session) {
+bool asks_for_devices(const core::Session& session) {
   return std::ranges::any_of(session.plugins().component_to_path, [&](const auto& each) {
     return !session.plugins().manifest(each.first)->service_device.empty();
   });
@@ -49,10 +49,10 @@ std::string database_of(const Host& host) {
 }
 
 /// Returns the file system of the state folder, or of the innermost existing folder above it.
-std::optional<std::pair<std::string, struct statvfs>> state_file_system(const Session& session) {
+std::optional<std::pair<std::string, struct statvfs>> state_file_system(const core::Session& session) {
   const auto root = RootDir::open(session.host_config().root);
   if (!root) return std::nullopt;
-  std::filesystem::path path(kStateDir);
+  std::filesystem::path path(core::kStateDir);
   for (; path != path.root_path(); path = path.parent_path())
     if (const auto folder = root->open_at(path.string(), O_PATH | O_DIRECTORY)) {
       struct statvfs info {};
@@ -65,7 +65,7 @@ std::optional<std::pair<std::string, struct statvfs>> state_file_system(const Se
 
 }  // namespace
 
-Json host_facts(const Session& session) {
+Json host_facts(const core::Session& session) {
   const Host& host = session.host();
   const bool simulated = session.simulated() != nullptr;
   Json facts{{"kind", simulated     ? "simulated"
@@ -78,14 +78,14 @@ Json host_facts(const Session& session) {
   return facts;
 }
 
-Json kernel_facts(const Session& session) {
+Json kernel_facts(const core::Session& session) {
   const auto release = session.host().kernel_release();
   return {{"release", release.ok() ? *release : ""},
           {"installed", session.host().installed_kernels()},
-          {"next", next_boot(session.host()).release}};
+          {"next", base::next_boot(session.host()).release}};
 }
 
-Json full_disk(const Session& session) {
+Json full_disk(const core::Session& session) {
   constexpr std::uint64_t kLeastBytes = std::uint64_t{64} << 10U;  // for the journal and a record or two
   const auto found = state_file_system(session);
   if (!found) return {};
@@ -117,12 +117,12 @@ std::string pci_name(const std::string& database, const std::string& vendor, con
   return {};
 }
 
-Json device_facts(const Session& session) {
+Json device_facts(const core::Session& session) {
   const Host& host = session.host();
   if (!host.has_kernel_view() || !asks_for_devices(session)) return {};
   std::map<std::tuple<std::string, std::string, std::string>, int> counts;
-  for (const PciDevice& device : plugin_devices(session))
-    ++counts[{pci_id(device), hex(device.device_class >> 8U), device.driver}];
+  for (const PciDevice& device : core::plugin_devices(session))
+    ++counts[{core::pci_id(device), hex(device.device_class >> 8U), device.driver}];
   const std::string database = counts.empty() ? "" : database_of(host);
   Json all = Json::array();
   for (const auto& [model, count] : counts) {
@@ -136,4 +136,4 @@ Json device_facts(const Session& session) {
   return all;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::app

@@ -17,25 +17,25 @@
 #include "core/engine/records/unfinished_work.hpp"
 #include "core/host/originals.hpp"
 
-namespace slipway::core {
+namespace slipway::app {
 namespace {
 
 constexpr std::string_view kJournalName = "journal.sqlite";
 constexpr const char* kJournalFiles[] = {"-wal", "-shm", "-journal", ""};  // damaged as long as the last one exists
 
-std::string path_of(const std::string& name) { return std::string(kStateDir) + "/" + name; }
+std::string path_of(const std::string& name) { return std::string(core::kStateDir) + "/" + name; }
 
-bool is_there(Session& session, const std::string& path) {
+bool is_there(core::Session& session, const std::string& path) {
   return session.root().root().open_at(path, O_PATH | O_NOFOLLOW).ok();
 }
 
 /// Returns a free name: "/var/lib/slipway/damaged/components-driver.json.1". A long name is shortened, so that there is
 /// room for suffixes, and ends with its digest.
-std::string aside_of(Session& session, std::string name) {
+std::string aside_of(core::Session& session, std::string name) {
   constexpr std::size_t kLongest = 200;
   constexpr std::size_t kPrefix = 100;
   std::ranges::replace(name, '/', '-');
-  if (name.size() > kLongest) name = name.substr(0, kPrefix) + "-" + digest_hex(digest_of(name));
+  if (name.size() > kLongest) name = name.substr(0, kPrefix) + "-" + base::digest_hex(base::digest_of(name));
   int number = 1;
   const auto path = [&] { return path_of("damaged/" + name + "." + std::to_string(number)); };
   while (is_there(session, path())) ++number;
@@ -43,11 +43,11 @@ std::string aside_of(Session& session, std::string name) {
 }
 
 /// Returns the files that the presently named triggers may have made.
-std::string made_by_triggers(Session& session, const std::map<std::string, Ownership>& owned) {
+std::string made_by_triggers(core::Session& session, const std::map<std::string, core::Ownership>& owned) {
   std::set<std::string> made;
   for (const auto& [name, ownership] : owned)
-    for (const Owned& item : ownership.items)
-      for (const Trigger& trigger : triggers_of(item.action))
+    for (const core::Owned& item : ownership.items)
+      for (const core::Trigger& trigger : core::triggers_of(item.action))
         for (const std::string& path : trigger.products(session.host()))
           if (is_there(session, path)) made.insert(path);
   return made.empty() ? "files that triggers made" : listed({made.begin(), made.end()}, "and");
@@ -55,23 +55,23 @@ std::string made_by_triggers(Session& session, const std::map<std::string, Owner
 
 /// Slipway first writes each file under a longer name, so a record with a name this long is not its own.
 bool is_too_long(const std::string& name) {
-  return name.substr(name.rfind('/') + 1).size() + std::string_view(kNewSuffix).size() > NAME_MAX;
+  return name.substr(name.rfind('/') + 1).size() + std::string_view(base::kNewSuffix).size() > NAME_MAX;
 }
 
 /// Returns the generation that becomes active; 0 if no generation is left.
-Result<int> newest_generation(const StateDir& state) {
+Result<int> newest_generation(const core::StateDir& state) {
   SLIPWAY_TRY(numbers, state.generations());
   return numbers.empty() ? 0 : numbers.back();
 }
 
-Result<Repair> repair_of(Session& session, const std::string& name, const std::string& problem,
-                         const std::map<std::string, Ownership>& owned) {
+Result<Repair> repair_of(core::Session& session, const std::string& name, const std::string& problem,
+                         const std::map<std::string, core::Ownership>& owned) {
   Repair repair{name, problem, aside_of(session, name), "nothing takes its place"};
   if (name == "format") {
-    repair.text = StateDir::own_format();
+    repair.text = core::StateDir::own_format();
     repair.outcome = "it is written anew";
   } else if (name == "origin.json") {
-    repair.text = pretty(to_json(PathImage{"absent"}));
+    repair.text = pretty(core::to_json(core::PathImage{"absent"}));
     repair.outcome = "it is written anew; folders above /var/lib/slipway stay when all is removed";
   } else if (name == "failing.json") {
     repair.outcome = "nothing takes its place: `slipway verify` says what does not work";
@@ -89,11 +89,11 @@ Result<Repair> repair_of(Session& session, const std::string& name, const std::s
   } else if (name.starts_with("components/") && is_too_long(name)) {
     repair.outcome = "nothing takes its place: slipway makes no record with so long a name";
   } else if (name.starts_with("components/")) {
-    Ownership lost;
+    core::Ownership lost;
     lost.component = name.substr(name.find('/') + 1);
     lost.component.resize(lost.component.size() - std::string_view(".json").size());
     lost.lost = true;
-    repair.text = pretty(to_json(lost));
+    repair.text = pretty(core::to_json(lost));
     repair.outcome =
         "the next `slipway apply` takes over what is as it plans; a removal then takes files, links and units "
         "of " +
@@ -105,25 +105,26 @@ Result<Repair> repair_of(Session& session, const std::string& name, const std::s
 }
 
 /// Returns the digests that records and an open journal refer to.
-Result<std::set<std::string>> digests_in_use(Session& session, const std::map<std::string, Ownership>& owned,
+Result<std::set<std::string>> digests_in_use(core::Session& session,
+                                             const std::map<std::string, core::Ownership>& owned,
                                              bool journal_is_damaged) {
   std::set<std::string> digests;
-  for (const auto& [name, ownership] : owned) collect_digests(to_json(ownership), digests);
-  if (journal_is_damaged || !journal_exists(session)) return digests;
-  SLIPWAY_TRY(journal, look_at_journal(session.state().journal_path()));
+  for (const auto& [name, ownership] : owned) core::collect_digests(core::to_json(ownership), digests);
+  if (journal_is_damaged || !core::journal_exists(session)) return digests;
+  SLIPWAY_TRY(journal, core::look_at_journal(session.state().journal_path()));
   if (!journal) return digests;
   SLIPWAY_TRY(steps, journal->open_steps());
   SLIPWAY_TRY(unwritten, journal->unwritten());
-  for (const Step& step : steps) collect_digests(step.image, digests);
-  for (const Ownership& ownership : unwritten) collect_digests(to_json(ownership), digests);
+  for (const core::Step& step : steps) core::collect_digests(step.image, digests);
+  for (const core::Ownership& ownership : unwritten) core::collect_digests(core::to_json(ownership), digests);
   return digests;
 }
 
 /// Keeps originals without a readable owner: the next apply would drop them.
-Status add_ownerless(Session& session, const std::set<std::string>& digests, std::vector<Repair>& repairs) {
-  SLIPWAY_TRY(paths, Originals(session.root()).unused(digests));
+Status add_ownerless(core::Session& session, const std::set<std::string>& digests, std::vector<Repair>& repairs) {
+  SLIPWAY_TRY(paths, core::Originals(session.root()).unused(digests));
   for (const std::string& path : paths) {
-    const std::string name = path.substr(kStateDir.size() + 1);
+    const std::string name = path.substr(core::kStateDir.size() + 1);
     Repair kept{name, "what refers to it is damaged", aside_of(session, name),
                 "a removal does not bring it back: it may be what was at a path before slipway"};
     kept.damaged = false;
@@ -133,7 +134,7 @@ Status add_ownerless(Session& session, const std::set<std::string>& digests, std
 }
 
 /// Collects the digests of the regular files in an image. The keys of a merge contain values of other programs.
-void collect_files(const Image& image, std::set<std::string>& digests) {
+void collect_files(const core::Image& image, std::set<std::string>& digests) {
   if (!image.is_object()) return;
   if (image.value("type", Json()) == "regular" && image.value("digest", Json()).is_string())
     digests.insert(image["digest"].get<std::string>());
@@ -142,25 +143,26 @@ void collect_files(const Image& image, std::set<std::string>& digests) {
 }
 
 /// Adds originals that cannot be restored, with the components that need them.
-Status add_originals(Session& session, const std::map<std::string, Ownership>& owned, std::vector<Repair>& repairs) {
-  std::map<std::string, Ownership> records = owned;
+Status add_originals(core::Session& session, const std::map<std::string, core::Ownership>& owned,
+                     std::vector<Repair>& repairs) {
+  std::map<std::string, core::Ownership> records = owned;
   std::set<std::string> digests;
   for (const auto& [name, ownership] : owned)
-    for (const Owned& item : ownership.items) collect_files(item.original, digests);
+    for (const core::Owned& item : ownership.items) collect_files(item.original, digests);
   for (const std::string& digest : digests) {
-    const auto original = Originals(session.root()).open(digest);
+    const auto original = core::Originals(session.root()).open(digest);
     if (original) continue;
     if (original.error().code != ErrorCode::corrupt) return original.error();
-    const std::string name = original.error().where.substr(kStateDir.size() + 1);
+    const std::string name = original.error().where.substr(core::kStateDir.size() + 1);
     Repair repair{name, "it is gone, or has another content than its name says", {}, {}};
     if (is_there(session, path_of(name))) repair.aside = aside_of(session, name);
     std::vector<std::string> targets;
     for (auto& [component, record] : records) {
       bool refers = false;
-      for (Owned& item : record.items) {
+      for (core::Owned& item : record.items) {
         std::set<std::string> its;
         collect_files(item.original, its);
-        SLIPWAY_TRY(kind, action_kind(item.action.kind()));
+        SLIPWAY_TRY(kind, core::action_kind(item.action.kind()));
         if (!its.contains(digest)) continue;
         item.original = kind->without_original(item.original);
         targets.push_back(item.action.target() + " (" + component + ")");
@@ -176,12 +178,12 @@ Status add_originals(Session& session, const std::map<std::string, Ownership>& o
 
 }  // namespace
 
-Result<std::vector<Repair>> find_repairs(Session& session) {
-  StateDir& state = session.state();
+Result<std::vector<Repair>> find_repairs(core::Session& session) {
+  core::StateDir& state = session.state();
   std::vector<Repair> repairs;
   SLIPWAY_CHECK(state.go_around_damage());
   SLIPWAY_TRY(owned, state.ownerships());
-  SLIPWAY_TRY(unfinished, read_unfinished(session));
+  SLIPWAY_TRY(unfinished, core::read_unfinished(session));
   if (unfinished.damaged || state.leaves_out("components/")) {
     SLIPWAY_TRY(digests, digests_in_use(session, owned, unfinished.damaged.has_value()));
     SLIPWAY_CHECK(add_ownerless(session, digests, repairs));
@@ -203,10 +205,10 @@ namespace {
 
 /// Sets a damaged file aside. When another file replaces it, it first gets a second name: after a crash the damaged
 /// file is still in its place.
-Status set_aside(Session& session, const std::string& path, const Repair& repair, const std::string& ending) {
-  RootFs& root = session.root();
+Status set_aside(core::Session& session, const std::string& path, const Repair& repair, const std::string& ending) {
+  core::RootFs& root = session.root();
   const std::string aside = repair.aside + ending;
-  SLIPWAY_CHECK(root.make_directory(path_of("damaged"), kStateMode));
+  SLIPWAY_CHECK(root.make_directory(path_of("damaged"), core::kStateMode));
   const bool is_file = open_regular(root.root(), path, O_NOFOLLOW).ok();  // a folder can have only one name
   SLIPWAY_CHECK(repair.text && is_file ? root.link_beside(path, aside) : root.rename(path, aside));
   root.note_changed(path.substr(0, path.rfind('/')));
@@ -218,25 +220,25 @@ Status set_aside(Session& session, const std::string& path, const Repair& repair
 
 }  // namespace
 
-Status carry_out(Session& session, const std::vector<Repair>& repairs) {
+Status carry_out(core::Session& session, const std::vector<Repair>& repairs) {
   for (const Repair& repair : repairs) {
     for (const std::string ending : kJournalFiles) {
       if (repair.name != kJournalName && !ending.empty()) continue;
       const std::string path = repair.path() + ending;
       if (is_there(session, path)) SLIPWAY_CHECK(set_aside(session, path, repair, ending));
     }
-    for (const Ownership& record : repair.records) SLIPWAY_CHECK(session.state().write(record));
+    for (const core::Ownership& record : repair.records) SLIPWAY_CHECK(session.state().write(record));
   }
   SLIPWAY_CHECK(session.root().settle_directory_times());
   return session.root().sync();
 }
 
-Status add_damage(Session& session, std::map<std::string, Findings>& findings) {
+Status add_damage(core::Session& session, std::map<std::string, Findings>& findings) {
   SLIPWAY_TRY(repairs, find_repairs(session));
-  const std::string advice = advised(std::string(kRepairAdvice), session.options());
+  const std::string advice = core::advised(std::string(core::kRepairAdvice), session.options());
   for (const Repair& repair : repairs)
     if (repair.damaged) findings["slipway"].fail("slipway.state", repair.path() + ": " + repair.problem, advice);
   return {};
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::app

@@ -7,7 +7,7 @@
 
 #include <slipway/text.hpp>
 
-namespace slipway::core {
+namespace slipway::app {
 namespace {
 
 constexpr std::size_t kShortest = 6;
@@ -38,19 +38,19 @@ bool is_option_of_a_secret(const Json& word) {
   return word.is_string() && is_secret_option(word.get_ref<const std::string&>());
 }
 
-bool is_option_of_a_secret(const YamlNode& word) {
-  return word.kind == YamlNode::Kind::scalar && is_secret_option(word.text);
+bool is_option_of_a_secret(const base::YamlNode& word) {
+  return word.kind == base::YamlNode::Kind::scalar && is_secret_option(word.text);
 }
 
-bool has_the_name_of_a_secret(const YamlNode& node) {
-  return std::ranges::any_of(node.entries, [](const YamlEntry& entry) {
-    return entry.value.kind == YamlNode::Kind::scalar && is_key_of_a_name(entry.key) &&
+bool has_the_name_of_a_secret(const base::YamlNode& node) {
+  return std::ranges::any_of(node.entries, [](const base::YamlEntry& entry) {
+    return entry.value.kind == base::YamlNode::Kind::scalar && is_key_of_a_name(entry.key) &&
            is_secret_name(entry.value.text);
   });
 }
 
 /// @param named  the result of has_the_name_of_a_secret() for its map
-bool is_secret_entry(const YamlEntry& entry, bool named) {
+bool is_secret_entry(const base::YamlEntry& entry, bool named) {
   return is_secret_name(entry.key) || (named && is_key_of_a_value(entry.key));
 }
 
@@ -101,21 +101,21 @@ void Redactor::learn(std::string_view text) {
   for (const SecretSpan& span : find_secrets(text)) learn_secret(text.substr(span.begin, span.end - span.begin));
 }
 
-void Redactor::learn_node(const YamlNode& node, bool is_secret) {
-  if (node.kind == YamlNode::Kind::scalar) return is_secret ? learn_secret(node.text) : learn(node.text);
+void Redactor::learn_node(const base::YamlNode& node, bool is_secret) {
+  if (node.kind == base::YamlNode::Kind::scalar) return is_secret ? learn_secret(node.text) : learn(node.text);
   bool after_option = false;
-  for (const YamlNode& item : node.items) {
+  for (const base::YamlNode& item : node.items) {
     learn_node(item, is_secret || after_option);
     after_option = is_option_of_a_secret(item);
   }
   const bool named = has_the_name_of_a_secret(node);
-  for (const YamlEntry& entry : node.entries) learn_node(entry.value, is_secret || is_secret_entry(entry, named));
+  for (const base::YamlEntry& entry : node.entries) learn_node(entry.value, is_secret || is_secret_entry(entry, named));
 }
 
 void Redactor::learn_yaml(std::string_view text) {
-  const auto documents = read_yaml(text, "");
+  const auto documents = base::read_yaml(text, "");
   if (!documents) return learn(text);
-  for (const YamlNode& document : *documents) learn_node(document, false);
+  for (const base::YamlNode& document : *documents) learn_node(document, false);
 }
 
 namespace {
@@ -145,25 +145,25 @@ std::string yaml_scalar(const std::string& text, bool quoted) {
 
 }  // namespace
 
-void Redactor::print_node(const YamlNode& node, std::size_t indent, bool is_secret, std::string& text) const {
+void Redactor::print_node(const base::YamlNode& node, std::size_t indent, bool is_secret, std::string& text) const {
   const std::string before = "\n" + std::string(indent, ' ');
-  if (node.kind == YamlNode::Kind::null) {
+  if (node.kind == base::YamlNode::Kind::null) {
     text += "null";
-  } else if (node.kind == YamlNode::Kind::scalar) {
+  } else if (node.kind == base::YamlNode::Kind::scalar) {
     const bool is_word = !node.quoted && (node.text == "true" || node.text == "false");
     const bool hides = is_secret && !is_word && !node.text.empty();
     text += hides ? yaml_scalar(std::string(kRedacted), true) : yaml_scalar(redact_text(node.text), node.quoted);
   } else if (node.items.empty() && node.entries.empty()) {
-    text += node.kind == YamlNode::Kind::list ? "[]" : "{}";
+    text += node.kind == base::YamlNode::Kind::list ? "[]" : "{}";
   }
   bool after_option = false;
-  for (const YamlNode& item : node.items) {
+  for (const base::YamlNode& item : node.items) {
     text += before + "- ";
     print_node(item, indent + 2, is_secret || after_option, text);
     after_option = is_option_of_a_secret(item);
   }
   const bool named = has_the_name_of_a_secret(node);
-  for (const YamlEntry& entry : node.entries) {
+  for (const base::YamlEntry& entry : node.entries) {
     text += before + yaml_scalar(redact_text(entry.key), false) + ": ";
     print_node(entry.value, indent + 2, is_secret || is_secret_entry(entry, named), text);
   }
@@ -171,14 +171,14 @@ void Redactor::print_node(const YamlNode& node, std::size_t indent, bool is_secr
 
 std::string Redactor::redact_yaml(std::string_view text) const {
   if (too_many_) return redact(text);
-  const auto documents = read_yaml(text, "");
+  const auto documents = base::read_yaml(text, "");
   if (!documents) {
     const Error& error = documents.error();
     return "# left out: slipway does not read this as YAML (" + redact_text(error.what) +
            (error.where.empty() ? "" : ", at line " + error.where.substr(1)) + ")\n";
   }
   std::string printed;
-  for (const YamlNode& document : *documents) {
+  for (const base::YamlNode& document : *documents) {
     if (documents->size() > 1) printed += "---";
     print_node(document, 0, false, printed);
     printed += "\n";
@@ -234,4 +234,4 @@ std::string Redactor::redact(std::string_view text) const {
   return value.is_structured() ? pretty(redact_json(value)) : redact_text(std::string(text));
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::app

@@ -14,7 +14,7 @@
 #include "app/report/secret_search.hpp"
 #include "base/yaml/tree.hpp"
 
-namespace slipway::core {
+namespace slipway::app {
 
 /// Recognizes secrets by their key ("password", "token", …) and by their form: passwords in URLs, Authorization
 /// headers, private keys, JSON web tokens, hooks of chat services. A secret found once is removed everywhere.
@@ -38,8 +38,8 @@ class Redactor {
  private:
   void learn_json(const Json& value);
   Json redact_json(const Json& value) const;
-  void learn_node(const YamlNode& node, bool is_secret);
-  void print_node(const YamlNode& node, std::size_t indent, bool is_secret, std::string& text) const;
+  void learn_node(const base::YamlNode& node, bool is_secret);
+  void print_node(const base::YamlNode& node, std::size_t indent, bool is_secret, std::string& text) const;
   std::string redact_text(std::string text) const;
   static constexpr std::size_t kMostBytes = std::size_t{2} << 20U;  ///< for all learned secrets
   std::set<std::string> secrets_;
@@ -53,4 +53,4 @@ class Redactor {
 /// @param looked_at  receives the number of characters read, each counted as often as it was read
 std::vector<SecretSpan> find_secrets(std::string_view text, std::size_t* looked_at = nullptr);
 
-}  // namespace slipway::core
+}  // namespace slipway::app

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace slipway::core {
+namespace slipway::app {
 
 /// Functions return `end` when they find nothing. A text may be one line of millions of words, so the work for each
 /// word is limited to that word and the text up to the next one.
@@ -61,4 +61,4 @@ class ScannedText {
   std::size_t word_end_ = 0;
 };
 
-}  // namespace slipway::core
+}  // namespace slipway::app

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-namespace slipway::core {
+namespace slipway::app {
 namespace {
 
 bool is_token_character(char c) {
@@ -173,4 +173,4 @@ void find_secret_forms(ScannedText& text, std::size_t begin, std::size_t end, st
   LineForms(text, begin, end, found).find();
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::app

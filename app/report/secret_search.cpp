@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace slipway::core {
+namespace slipway::app {
 namespace {
 
 constexpr unsigned kBitsOfByte = 8;
@@ -61,4 +61,4 @@ std::vector<SecretSpan> SecretSearch::find(std::string_view text) const {
   return spans;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::app

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace slipway::core {
+namespace slipway::app {
 
 /// The position of a secret in a text.
 struct SecretSpan {
@@ -38,4 +38,4 @@ class SecretSearch {
   std::unordered_map<std::uint64_t, std::uint32_t> steps_;  ///< by state and byte
 };
 
-}  // namespace slipway::core
+}  // namespace slipway::app

@@ -7,7 +7,7 @@
 #include "app/report/scanned_text.hpp"
 #include "app/report/secret_forms.hpp"
 
-namespace slipway::core {
+namespace slipway::app {
 namespace {
 
 bool is_name_character(char c) {
@@ -171,4 +171,4 @@ std::vector<SecretSpan> find_secrets(std::string_view text, std::size_t* looked_
   return spans;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::app

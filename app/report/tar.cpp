@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
-namespace slipway::core {
+namespace slipway::app {
 namespace {
 
 constexpr std::size_t kBlock = 512;
@@ -78,4 +78,4 @@ Result<std::string> tar_of(const std::string& folder, const std::map<std::string
   return bytes;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::app

@@ -8,7 +8,7 @@
 
 #include <slipway/result.hpp>
 
-namespace slipway::core {
+namespace slipway::app {
 
 /// Returns the bytes of a tar file with these files, in a folder of that name. @param mtime  for all files, seconds
 /// since 1970
@@ -16,4 +16,4 @@ namespace slipway::core {
 Result<std::string> tar_of(const std::string& folder, const std::map<std::string, std::string>& files,
                            std::int64_t mtime);
 
-}  // namespace slipway::core
+}  // namespace slipway::app

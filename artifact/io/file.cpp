@@ -52,6 +52,6 @@ Status check_room(int fd, std::uint64_t bytes, const std::string& name) {
                .next = "make room there, or name another folder; if the size cannot be right, do not trust the source"};
 }
 
-Status remove_tree(const std::string& path) { return slipway::remove_tree(path); }
+Status remove_tree(const std::string& path) { return slipway::base::remove_tree(path); }
 
 }  // namespace slipway::artifact

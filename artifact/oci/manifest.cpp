@@ -98,7 +98,7 @@ Status check_bytes(std::string_view bytes, const Descriptor& expected, const std
   };
   if (expected.size != 0 && bytes.size() != expected.size)
     return wrong(std::to_string(bytes.size()) + " bytes instead of " + std::to_string(expected.size));
-  const std::string digest = digest_of(bytes);
+  const std::string digest = base::digest_of(bytes);
   if (digest != expected.digest) return wrong(digest);
   return {};
 }

@@ -27,7 +27,7 @@ class LayoutTarget final : public Target {
     const std::string file = layout_.scratch_file();
     SLIPWAY_TRY(out, create_file(file));
     Progress progress(reporter_, "copy " + describe(blob), blob.size);
-    Sha256 hash;
+    base::Sha256 hash;
     std::uint64_t total = 0;
     std::vector<std::byte> buffer(1 << 18);
     for (std::uint64_t next_look = 0;;) {
@@ -39,7 +39,7 @@ class LayoutTarget final : public Target {
         return damaged(blob, "is longer than its " + std::to_string(blob.size) + " bytes", from);
       const std::span bytes(buffer.data(), count);
       hash.update(bytes);
-      SLIPWAY_CHECK(write_all(out.get(), bytes, file));
+      SLIPWAY_CHECK(base::write_all(out.get(), bytes, file));
       progress.add(count);
     }
     if (const std::string digest = hash.digest(); digest != blob.digest)
@@ -76,7 +76,7 @@ class LayoutTarget final : public Target {
 /// to.
 class BundleTarget final : public Target {
  public:
-  BundleTarget(std::string file, ScratchFolder scratch, std::unique_ptr<Target> layout, const Reporter& reporter)
+  BundleTarget(std::string file, base::ScratchFolder scratch, std::unique_ptr<Target> layout, const Reporter& reporter)
       : file_(std::move(file)), scratch_(std::move(scratch)), layout_(std::move(layout)), reporter_(reporter) {}
 
   Status accepts(const std::string& tag, const std::string& source) const override {
@@ -101,11 +101,11 @@ class BundleTarget final : public Target {
     return {};
   }
 
-  static std::string layout_in(const ScratchFolder& scratch) { return scratch.path() + "/layout"; }
+  static std::string layout_in(const base::ScratchFolder& scratch) { return scratch.path() + "/layout"; }
 
  private:
   std::string file_;
-  ScratchFolder scratch_;
+  base::ScratchFolder scratch_;
   std::unique_ptr<Target> layout_;  ///< until it is packed
   const Reporter& reporter_;
 };
@@ -113,9 +113,9 @@ class BundleTarget final : public Target {
 }  // namespace
 
 Result<std::unique_ptr<Target>> open_bundle_target(const std::string& file, const Reporter& reporter) {
-  const std::string parent = folder_of(file);
+  const std::string parent = base::folder_of(file);
   SLIPWAY_CHECK(make_directories(parent));
-  SLIPWAY_TRY(scratch, ScratchFolder::make(parent, file.substr(file.rfind('/') + 1) + kNewSuffix));
+  SLIPWAY_TRY(scratch, base::ScratchFolder::make(parent, file.substr(file.rfind('/') + 1) + base::kNewSuffix));
   SLIPWAY_TRY(layout, open_layout_target(BundleTarget::layout_in(scratch), reporter));
   return std::unique_ptr<Target>(std::make_unique<BundleTarget>(file, std::move(scratch), std::move(layout), reporter));
 }

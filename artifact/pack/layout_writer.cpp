@@ -43,8 +43,8 @@ Result<Json> open_index(const std::string& folder) {
   // Has its index from the start: the folder is a layout even when the copy is interrupted.
   if (!existing(folder + "/index.json")) {
     const Json index{{"schemaVersion", 2}, {"mediaType", media_type::kIndex}, {"manifests", Json::array()}};
-    if (!is_layout) SLIPWAY_CHECK(put_file(folder + "/oci-layout", kLayoutText));
-    SLIPWAY_CHECK(put_file(folder + "/index.json", canonical(index)));
+    if (!is_layout) SLIPWAY_CHECK(base::put_file(folder + "/oci-layout", kLayoutText));
+    SLIPWAY_CHECK(base::put_file(folder + "/index.json", canonical(index)));
     return index;
   }
   if (!is_layout) SLIPWAY_CHECK(read_regular(folder + "/oci-layout", kJsonLimit));  // it is missing
@@ -57,7 +57,7 @@ Result<Json> open_index(const std::string& folder) {
 Descriptor empty_config() {
   Descriptor config;
   config.media_type = media_type::kEmpty;
-  config.digest = digest_of("{}");
+  config.digest = base::digest_of("{}");
   config.size = 2;
   return config;
 }
@@ -66,9 +66,9 @@ Result<LayoutWriter> LayoutWriter::open(const std::string& folder) {
   SLIPWAY_CHECK(make_directories(folder));
   SLIPWAY_TRY(index, open_index(folder));
   SLIPWAY_CHECK(make_directories(folder + "/blobs/sha256"));
-  SLIPWAY_TRY(scratch, ScratchFolder::make(folder, kNewSuffix));
+  SLIPWAY_TRY(scratch, base::ScratchFolder::make(folder, base::kNewSuffix));
   LayoutWriter writer(folder, std::move(index), std::move(scratch));
-  SLIPWAY_CHECK(put_file(writer.blob_path(empty_config().digest), "{}"));
+  SLIPWAY_CHECK(base::put_file(writer.blob_path(empty_config().digest), "{}"));
   return writer;
 }
 
@@ -85,14 +85,14 @@ Status LayoutWriter::adopt(const std::string& file, const std::string& digest) c
 
 Result<Descriptor> LayoutWriter::add_json(const Json& value, Descriptor descriptor) const {
   const std::string text = canonical(value);
-  descriptor.digest = digest_of(text);
+  descriptor.digest = base::digest_of(text);
   descriptor.size = text.size();
-  SLIPWAY_CHECK(put_file(blob_path(descriptor.digest), text));
+  SLIPWAY_CHECK(base::put_file(blob_path(descriptor.digest), text));
   return descriptor;
 }
 
 Status LayoutWriter::add_text(const std::string& text, const std::string& digest) const {
-  return put_file(blob_path(digest), text);
+  return base::put_file(blob_path(digest), text);
 }
 
 bool LayoutWriter::has(const std::string& digest) const { return existing(blob_path(digest)); }
@@ -130,7 +130,7 @@ void LayoutWriter::list(const Descriptor& descriptor) {
 
 Status LayoutWriter::finish() const {
   SLIPWAY_CHECK(sync_directory(folder_ + "/blobs/sha256"));
-  return put_file(folder_ + "/index.json", canonical(index_));
+  return base::put_file(folder_ + "/index.json", canonical(index_));
 }
 
 }  // namespace slipway::artifact

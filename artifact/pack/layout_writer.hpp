@@ -42,12 +42,12 @@ class LayoutWriter {
   Status finish() const;
 
  private:
-  LayoutWriter(std::string folder, Json index, ScratchFolder scratch)
+  LayoutWriter(std::string folder, Json index, base::ScratchFolder scratch)
       : folder_(std::move(folder)), index_(std::move(index)), scratch_(std::move(scratch)) {}
   std::string blob_path(const std::string& digest) const;
   std::string folder_;
   Json index_;
-  ScratchFolder scratch_;
+  base::ScratchFolder scratch_;
 };
 
 /// Returns the descriptor of the empty config (image-spec 1.1).

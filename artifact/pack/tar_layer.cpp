@@ -28,7 +28,7 @@ constexpr std::size_t kBufferBytes = 1 << 18;
 struct Sink {
   Fd file;
   std::string name;
-  Sha256 hash;
+  base::Sha256 hash;
   std::uint64_t size = 0;
   Status status;
 };
@@ -36,7 +36,7 @@ struct Sink {
 la_ssize_t write_to_sink(archive*, void* context, const void* bytes, std::size_t length) {
   auto& sink = *static_cast<Sink*>(context);
   const std::span data(static_cast<const std::byte*>(bytes), length);
-  sink.status = write_all(sink.file.get(), data, sink.name);
+  sink.status = base::write_all(sink.file.get(), data, sink.name);
   if (!sink.status) return -1;
   sink.hash.update(data);
   sink.size += length;

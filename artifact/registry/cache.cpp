@@ -32,7 +32,7 @@ std::optional<std::string> BlobCache::manifest(const Descriptor& descriptor) con
 
 Status BlobCache::keep_manifest(const std::string& digest, std::string_view bytes) const {
   SLIPWAY_CHECK(make_directories(blobs()));
-  return put_file(path_of(digest), bytes);
+  return base::put_file(path_of(digest), bytes);
 }
 
 Result<Fd> BlobCache::lock_partial(const std::string& digest) const {

@@ -63,7 +63,7 @@ class Download {
 
   Status start_over() {
     progress_.take_back(std::exchange(have_, 0));
-    hash_ = Sha256();
+    hash_ = base::Sha256();
     if (::ftruncate(file_.get(), 0) != 0 || ::lseek(file_.get(), 0, SEEK_SET) != 0)
       return system_error("write", name_, errno);
     return {};
@@ -131,7 +131,7 @@ class Download {
                    .details = {{"expected", std::to_string(blob_.size) + " bytes"}}};
     }
     if (have_ >= next_look_) SLIPWAY_CHECK(check_space());
-    const Status written = write_all(file_.get(), bytes, name_);
+    const Status written = base::write_all(file_.get(), bytes, name_);
     if (!written && written.error().code == ErrorCode::no_space) cache_.drop_partial(blob_.digest);
     SLIPWAY_CHECK(written);
     hash_.update(bytes);
@@ -200,7 +200,7 @@ class Download {
   Progress& progress_;
   std::string name_;
   Fd file_;
-  Sha256 hash_;
+  base::Sha256 hash_;
   std::uint64_t have_ = 0;
   std::uint64_t received_ = 0;
   std::uint64_t next_look_ = 0;  ///< file size at which to check the free space again

@@ -140,7 +140,7 @@ class RegistryOrigin final : public Origin {
     SLIPWAY_TRY(response, client_->send(manifest_request(*client_, "GET", tag)));
     if (response.status != 200) return refusal(response, "read tag " + tag + " of " + client_->reference().name);
     Descriptor descriptor{.media_type = response.header("content-type"),
-                          .digest = digest_of(response.body),
+                          .digest = base::digest_of(response.body),
                           .size = response.body.size()};
     keep(descriptor.digest, response.body);
     return descriptor;

@@ -82,7 +82,7 @@ void LayerStream::read_all() {
 }
 
 std::optional<Error> LayerStream::read_and_hash() {
-  Sha256 hash;
+  base::Sha256 hash;
   std::uint64_t total = 0;
   while (!stop_) {
     const auto room = compressed_.acquire();

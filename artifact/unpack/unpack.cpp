@@ -110,7 +110,7 @@ class Unpacker {
 Status check_free_space(const Descriptor& layer, const std::string& into) {
   const std::optional<std::uint64_t> needed = announced_size(layer);
   struct statvfs existing {};
-  if (!needed || ::statvfs(folder_of(into).c_str(), &existing) != 0) return {};
+  if (!needed || ::statvfs(base::folder_of(into).c_str(), &existing) != 0) return {};
   const std::uint64_t free = static_cast<std::uint64_t>(existing.f_bavail) * existing.f_frsize;
   if (free >= *needed) return {};
   Error error = system_error("unpack to", into, ENOSPC);

@@ -23,7 +23,7 @@ Error defect(const std::string& what) {
   return {ErrorCode::plugin_defect, what, {}, "report it to the plugin's authors", {}};
 }
 
-bool is_plain(const std::string& text) { return text.size() <= kLongestText && core::printable(text, true) == text; }
+bool is_plain(const std::string& text) { return text.size() <= kLongestText && base::printable(text, true) == text; }
 
 /// Reads the members of an object by type, and remembers the first that is wrong. What is left out keeps its default.
 class Members {

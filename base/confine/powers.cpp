@@ -18,7 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 /// By name, since a C library may know fewer system calls than the kernel. One that libseccomp does not know either is
@@ -189,4 +189,4 @@ PowersLeft take_powers(const Powers& kept) {
   return {};
 }
 
-}  // namespace slipway
+}  // namespace slipway::base

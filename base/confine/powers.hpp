@@ -7,7 +7,7 @@
 
 #include <slipway/result.hpp>
 
-namespace slipway {
+namespace slipway::base {
 
 /// The access that a process keeps.
 struct Powers {
@@ -42,4 +42,4 @@ bool kernel_takes_filters();
 /// @return false when the kernel has no sufficient Landlock. Errors: system_error() when it has, and refuses.
 Result<bool> limit_writes_to(const std::vector<std::string>& places);
 
-}  // namespace slipway
+}  // namespace slipway::base

@@ -23,7 +23,7 @@
 
 #include <slipway/process/proc_text.hpp>
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 constexpr std::string_view kPrefix = "slipway-";
@@ -334,4 +334,4 @@ void LimitedProcesses::kill() const {
   if (file) (void)!::write(file.get(), "1", 1);
 }
 
-}  // namespace slipway
+}  // namespace slipway::base

@@ -13,7 +13,7 @@
 
 #include <slipway/root_dir.hpp>
 
-namespace slipway {
+namespace slipway::base {
 
 struct ProcessLimits {
   std::uint64_t memory_bytes = 0;  ///< for all of them together; 0: no limit
@@ -77,4 +77,4 @@ class LimitedProcesses {
   pid_t process_ = 0;
 };
 
-}  // namespace slipway
+}  // namespace slipway::base

@@ -12,7 +12,7 @@
 
 #include "base/confine/powers.hpp"
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 // Newer than some C libraries.
@@ -70,4 +70,4 @@ Result<bool> limit_writes_to(const std::vector<std::string>& places) {
   return true;
 }
 
-}  // namespace slipway
+}  // namespace slipway::base

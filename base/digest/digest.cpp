@@ -11,7 +11,7 @@
 #include <openssl/sha.h>
 #include <unistd.h>
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 constexpr std::string_view kPrefix = "sha256:";
@@ -67,4 +67,4 @@ std::string digest_hex(std::string_view digest) {
   return hex.find_first_not_of("0123456789abcdef") == std::string_view::npos ? std::string(hex) : std::string();
 }
 
-}  // namespace slipway
+}  // namespace slipway::base

@@ -11,7 +11,7 @@
 
 #include <slipway/result.hpp>
 
-namespace slipway {
+namespace slipway::base {
 
 /// A running SHA-256.
 class Sha256 {
@@ -35,4 +35,4 @@ Result<std::string> digest_of_file(int fd, std::string_view name);
 /// Returns the 64 hex digits of a digest; empty when `digest` is not a digest.
 std::string digest_hex(std::string_view digest);
 
-}  // namespace slipway
+}  // namespace slipway::base

@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 constexpr std::size_t kLongestText = 256;  // with its NUL
@@ -91,4 +91,4 @@ std::string ElfSections::text(std::size_t table, std::uint64_t offset) const {
   return end == std::string_view::npos ? std::string() : std::string(text.substr(0, end));
 }
 
-}  // namespace slipway
+}  // namespace slipway::base

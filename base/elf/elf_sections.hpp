@@ -18,7 +18,7 @@
 
 #include <slipway/result.hpp>
 
-namespace slipway {
+namespace slipway::base {
 
 class ElfSections {
  public:
@@ -53,4 +53,4 @@ class ElfSections {
   std::vector<Elf64_Shdr> all_;
 };
 
-}  // namespace slipway
+}  // namespace slipway::base

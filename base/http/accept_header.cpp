@@ -5,7 +5,7 @@
 
 #include "base/http/http_listener.hpp"
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 std::string_view trimmed(std::string_view text) {
@@ -52,4 +52,4 @@ bool prefers_openmetrics(std::string_view accept) {
   return openmetrics > 0 && openmetrics >= text;
 }
 
-}  // namespace slipway
+}  // namespace slipway::base

@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 Error bad_address(const std::string& address) {
@@ -204,4 +204,4 @@ bool is_own_name(std::string_view host, const std::vector<std::string>& names) {
   });
 }
 
-}  // namespace slipway
+}  // namespace slipway::base

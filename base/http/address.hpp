@@ -13,7 +13,7 @@
 
 struct sockaddr;
 
-namespace slipway {
+namespace slipway::base {
 
 /// Opens a socket that listens on the requested address only. "::" is every address of the machine; when its kernel has
 /// no IPv6, every IPv4 address.
@@ -54,4 +54,4 @@ std::vector<std::string> own_names();
 /// visitors' browsers reach, and would read the answers under that name (DNS rebinding).
 bool is_own_name(std::string_view host, const std::vector<std::string>& names);
 
-}  // namespace slipway
+}  // namespace slipway::base

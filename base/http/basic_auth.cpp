@@ -10,7 +10,7 @@
 
 #include "base/http/address.hpp"
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 /// Compares in a time that does not depend on the first difference.
@@ -134,4 +134,4 @@ BasicAuth::Answer BasicAuth::check(const std::string& peer, const std::string& u
   return answer_right(peer, now);
 }
 
-}  // namespace slipway
+}  // namespace slipway::base

@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-namespace slipway {
+namespace slipway::base {
 
 /// Clients with a correct password. A service keeps this while its listener restarts with another certificate. For one
 /// listener at a time.
@@ -91,4 +91,4 @@ class BasicAuth {
   std::array<TimeBudget, kShares> shares_;
 };
 
-}  // namespace slipway
+}  // namespace slipway::base

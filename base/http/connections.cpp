@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-namespace slipway {
+namespace slipway::base {
 Connections::Connection* Connections::add(int fd, std::string peer, Clock::time_point now) {
   if (alive_of(peer) >= limits_.of_a_peer) end(*oldest_of(peer));
   if (alive() >= limits_.all) end(*oldest_of(greediest()));
@@ -60,4 +60,4 @@ std::string Connections::greediest() const {
   return greediest;
 }
 
-}  // namespace slipway
+}  // namespace slipway::base

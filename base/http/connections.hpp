@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace slipway {
+namespace slipway::base {
 
 /// For one thread.
 class Connections {
@@ -51,4 +51,4 @@ class Connections {
   std::list<Connection> connections_;  ///< the oldest first
 };
 
-}  // namespace slipway
+}  // namespace slipway::base

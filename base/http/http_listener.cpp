@@ -24,7 +24,7 @@
 #include "base/http/connections.hpp"
 #include "base/http/web_config.hpp"
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -207,7 +207,7 @@ class Microhttpd final : public HttpListener {
     auto& self = *static_cast<Microhttpd*>(context);
     *body = 0;
     const auto send = [&](MHD_Connection* to, unsigned status, const char* type, const auto& text) {
-      return slipway::send(to, status, type, text, self.config_.headers);
+      return base::send(to, status, type, text, self.config_.headers);
     };
     const char* const host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
     if (host != nullptr && !is_own_name(host, self.names_))  // every browser sends it
@@ -279,4 +279,4 @@ Result<std::unique_ptr<HttpListener>> HttpListener::start(const HttpSettings& se
                {}};
 }
 
-}  // namespace slipway
+}  // namespace slipway::base

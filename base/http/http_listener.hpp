@@ -17,7 +17,7 @@
 
 #include <slipway/result.hpp>
 
-namespace slipway {
+namespace slipway::base {
 
 struct KnownClients;  // basic_auth.hpp
 
@@ -74,4 +74,4 @@ class HttpListener {
   virtual bool files_changed() const = 0;
 };
 
-}  // namespace slipway
+}  // namespace slipway::base

@@ -13,7 +13,7 @@
 
 #include "base/http/address.hpp"
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 /// Names the socket with the local address `own` and the peer `other`; both are IPv4, or both are IPv6.
@@ -97,4 +97,4 @@ std::optional<unsigned> local_user_of(const sockaddr* client, const sockaddr* li
   return answer.socket.idiag_uid;
 }
 
-}  // namespace slipway
+}  // namespace slipway::base

@@ -14,7 +14,7 @@
 
 #include "base/yaml/load.hpp"
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 constexpr std::size_t kMostBytes = 256 << 10;
@@ -238,4 +238,4 @@ Result<WebConfig> read_web_config(const std::string& path, const std::string& ro
 
 Result<WebConfig> read_web_config(const std::string& path, const ReadFile& read) { return Reader(path, read).read(); }
 
-}  // namespace slipway
+}  // namespace slipway::base

@@ -10,7 +10,7 @@
 
 #include <slipway/result.hpp>
 
-namespace slipway {
+namespace slipway::base {
 
 /// Identifies the state of a file that was read: a later change of the file changes this.
 struct FileState {
@@ -59,4 +59,4 @@ Result<WebConfig> read_web_config(const std::string& path, const std::string& ro
 Result<WebConfig> read_web_config(
     const std::string& path, const std::function<Result<std::string>(const std::string& path, bool has_secret)>& read);
 
-}  // namespace slipway
+}  // namespace slipway::base

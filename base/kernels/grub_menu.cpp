@@ -6,7 +6,7 @@
 
 #include <slipway/text.hpp>
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 constexpr std::size_t kDeepest = 16;  // grub-mkconfig nests one submenu
@@ -127,4 +127,4 @@ std::optional<GrubEntry> grub_entry(const GrubMenu& menu, std::string_view name)
   }
 }
 
-}  // namespace slipway
+}  // namespace slipway::base

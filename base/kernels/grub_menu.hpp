@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace slipway {
+namespace slipway::base {
 
 struct GrubEntry {
   std::string title;
@@ -34,4 +34,4 @@ std::optional<GrubEntry> grub_entry(const GrubMenu& menu, std::string_view name)
 /// Returns "6.1.0-50-amd64" for a path with "vmlinuz-6.1.0-50-amd64"; empty for any other path.
 std::string release_of_image(std::string_view path);
 
-}  // namespace slipway
+}  // namespace slipway::base

@@ -3,7 +3,7 @@
 
 #include <charconv>
 
-namespace slipway {
+namespace slipway::base {
 
 std::optional<std::string_view> kernel_message(std::string_view line) {
   constexpr unsigned kLevels = 8;  // the number is the facility times these, plus the level
@@ -26,4 +26,4 @@ bool names_a_program(std::string_view message) {
   return false;
 }
 
-}  // namespace slipway
+}  // namespace slipway::base

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-namespace slipway {
+namespace slipway::base {
 
 /// Returns the text of a line of /dev/kmsg ("6,339,5140900,-;text"), a view into it, with non-printable bytes escaped
 /// by the kernel. Nothing for a line about a record's device (" SUBSYSTEM=net"), for a record written by a program,
@@ -16,4 +16,4 @@ std::optional<std::string_view> kernel_message(std::string_view line);
 /// its number, and file names, all of which any user can choose.
 bool names_a_program(std::string_view message);
 
-}  // namespace slipway
+}  // namespace slipway::base

@@ -9,7 +9,7 @@
 
 #include <slipway/host.hpp>
 
-namespace slipway {
+namespace slipway::base {
 
 /// Returns a key that sorts releases in numeric order: 6.1.0-9 before 6.1.0-10.
 std::vector<std::string> kernel_key(std::string_view release);
@@ -26,4 +26,4 @@ struct NextBoot {
 /// vmlinuz of Debian and SUSE; else the newest kernel in /lib/modules, which boot loaders prefer.
 NextBoot next_boot(const Host& host);
 
-}  // namespace slipway
+}  // namespace slipway::base

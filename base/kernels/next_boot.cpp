@@ -11,7 +11,7 @@
 #include "base/kernels/grub_menu.hpp"
 #include "base/kernels/kernels.hpp"
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 // The author of the root wrote these files, and a privileged command reads them.
@@ -156,4 +156,4 @@ NextBoot next_boot(const Host& host) {
   return {kernels.front(), "the newest, since no boot loader's files say otherwise"};
 }
 
-}  // namespace slipway
+}  // namespace slipway::base

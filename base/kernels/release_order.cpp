@@ -4,7 +4,7 @@
 
 #include "base/kernels/kernels.hpp"
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 constexpr std::size_t kPaddedDigits = 12;
@@ -29,4 +29,4 @@ void sort_newest_first(std::vector<std::string>& releases) {
   std::ranges::sort(releases, [](const auto& a, const auto& b) { return kernel_key(b) < kernel_key(a); });
 }
 
-}  // namespace slipway
+}  // namespace slipway::base

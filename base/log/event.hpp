@@ -9,7 +9,7 @@
 #include <slipway/error.hpp>
 #include <slipway/json.hpp>
 
-namespace slipway::core {
+namespace slipway::base {
 
 /// From levels that are always shown to those shown only on request.
 enum class LogLevel { error, warning, info, debug };
@@ -29,4 +29,4 @@ inline LogEvent event_of(const Error& error, std::string block) {
   return {LogLevel::error, {}, {}, {}, error.what, std::move(block), to_json(error)};
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::base

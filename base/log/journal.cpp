@@ -12,7 +12,7 @@
 
 #include "base/log/lines.hpp"
 
-namespace slipway::core {
+namespace slipway::base {
 namespace {
 
 constexpr int kSendBuffer = 1 << 20;
@@ -75,4 +75,4 @@ bool SystemdJournal::send(const LogEvent& event) const {
   return sent == static_cast<ssize_t>(entry.size());
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::base

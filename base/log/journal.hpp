@@ -8,7 +8,7 @@
 
 #include "base/log/event.hpp"
 
-namespace slipway::core {
+namespace slipway::base {
 
 /// Returns an entry in the socket's form: a field per line, NAME=VALUE; a value with line ends is preceded by its
 /// length.
@@ -30,4 +30,4 @@ class SystemdJournal {
   Fd socket_;
 };
 
-}  // namespace slipway::core
+}  // namespace slipway::base

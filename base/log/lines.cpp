@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <ctime>
 
-namespace slipway::core {
+namespace slipway::base {
 namespace {
 
 using std::chrono::milliseconds;
@@ -127,4 +127,4 @@ std::string priority_line(const LogEvent& event) {
                                        : event.block.substr(0, event.block.find_last_not_of('\n') + 1));
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::base

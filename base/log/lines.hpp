@@ -9,7 +9,7 @@
 
 #include "base/log/event.hpp"
 
-namespace slipway::core {
+namespace slipway::base {
 
 /// Returns the text with control characters and bytes that are not UTF-8 as escapes (\n, \x1b), so that it is one line
 /// and moves no cursor. With `lines`, keeps its line ends and tabs.
@@ -30,4 +30,4 @@ int syslog_priority(LogLevel level);
 /// Returns "<4>mig: what happened" without a line end, the form that systemd reads from standard error (sd-daemon(3)).
 std::string priority_line(const LogEvent& event);
 
-}  // namespace slipway::core
+}  // namespace slipway::base

@@ -16,7 +16,7 @@
 #include "base/log/journal.hpp"
 #include "base/log/lines.hpp"
 
-namespace slipway::core {
+namespace slipway::base {
 namespace {
 
 /// The event that this thread has passed to spdlog, whose messages have no further fields (spdlog's own mdc, in later
@@ -116,4 +116,4 @@ void Log::write(const LogEvent& event) {
   t_event = nullptr;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::base

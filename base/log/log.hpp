@@ -9,7 +9,7 @@
 
 #include "base/log/settings.hpp"
 
-namespace slipway::core {
+namespace slipway::base {
 
 /// The environment of a log; tests use their own.
 struct LogPlace {
@@ -38,4 +38,4 @@ class Log {
   std::unique_ptr<Parts> parts_;
 };
 
-}  // namespace slipway::core
+}  // namespace slipway::base

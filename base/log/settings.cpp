@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-namespace slipway::core {
+namespace slipway::base {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, LogLevel>, 4> kLevels{
@@ -54,4 +54,4 @@ LogFormat log_format_of(const std::vector<std::string>& words) {
   return form == "json" ? LogFormat::json : LogFormat::text;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::base

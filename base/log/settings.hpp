@@ -9,7 +9,7 @@
 
 #include "base/log/event.hpp"
 
-namespace slipway::core {
+namespace slipway::base {
 
 enum class LogFormat { text, json };
 
@@ -28,4 +28,4 @@ Result<LogSettings> read_log_settings(const std::string& format, bool verbose, c
 /// Returns the requested form, before the words are checked.
 LogFormat log_format_of(const std::vector<std::string>& words);
 
-}  // namespace slipway::core
+}  // namespace slipway::base

@@ -7,7 +7,7 @@
 
 #include "base/elf/elf_sections.hpp"
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 constexpr std::size_t kMostModinfo = std::size_t{1} << 20U;  // a module for very many devices has 200 KiB
@@ -40,4 +40,4 @@ Result<ModuleInfo> module_info_of(std::string_view bytes) { return info_in(ElfSe
 
 Result<ModuleInfo> module_info_of_file(int fd) { return info_in(ElfSections::of_file(fd)); }
 
-}  // namespace slipway
+}  // namespace slipway::base

@@ -9,7 +9,7 @@
 
 #include <slipway/result.hpp>
 
-namespace slipway {
+namespace slipway::base {
 
 /// "version", "vermagic", "license", "srcversion", "depends", …; the first value of a repeated key.
 using ModuleInfo = std::map<std::string, std::string, std::less<>>;
@@ -21,4 +21,4 @@ Result<ModuleInfo> module_info_of(std::string_view bytes);
 /// Reads an open file; as module_info_of().
 Result<ModuleInfo> module_info_of_file(int fd);
 
-}  // namespace slipway
+}  // namespace slipway::base

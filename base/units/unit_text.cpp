@@ -3,7 +3,7 @@
 
 #include <array>
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 /// It ends a line of a unit, or is more than people see of it.
@@ -84,4 +84,4 @@ std::string restriction_lines(const std::set<std::string_view>& without) {
   return lines;
 }
 
-}  // namespace slipway
+}  // namespace slipway::base

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace slipway {
+namespace slipway::base {
 
 /// A setting that is one text, to the end of its line, such as Description=: "%" begins a specifier, and "\" at the end
 /// goes on with the next line.
@@ -33,4 +33,4 @@ std::vector<std::string> restrictions(const std::set<std::string_view>& without)
 /// The same as lines.
 std::string restriction_lines(const std::set<std::string_view>& without);
 
-}  // namespace slipway
+}  // namespace slipway::base

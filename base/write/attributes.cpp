@@ -7,7 +7,7 @@
 
 #include "base/write/new_file.hpp"
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 constexpr std::string_view kAcl = "system.posix_acl_access";
@@ -65,4 +65,4 @@ Status write_attributes(int fd, std::string_view path, const Attributes& wanted)
   return {};
 }
 
-}  // namespace slipway
+}  // namespace slipway::base

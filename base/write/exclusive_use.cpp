@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 constexpr const char* kLockFolder = "/run/slipway/lock";
@@ -74,4 +74,4 @@ void ExclusiveUse::end() {
   locks_.clear();
 }
 
-}  // namespace slipway
+}  // namespace slipway::base

@@ -14,7 +14,7 @@
 
 #include "base/write/lock_file.hpp"
 
-namespace slipway {
+namespace slipway::base {
 
 /// Holds the locks and quiesced services of the actions so far, until end() or the end of the process. For one thread.
 class ExclusiveUse {
@@ -45,4 +45,4 @@ class ExclusiveUse {
   std::optional<QuiescedServices> services_;
 };
 
-}  // namespace slipway
+}  // namespace slipway::base

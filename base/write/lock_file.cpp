@@ -16,7 +16,7 @@
 #include <slipway/regular_file.hpp>
 #include <slipway/trusted_owner.hpp>
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 constexpr mode_t kFoldersMode = 0755;
@@ -183,4 +183,4 @@ std::string LockFile::other_holder(const RootDir& root, const std::string& folde
   return file && ::flock(file->get(), LOCK_SH | LOCK_NB) == 0 ? std::string() : holder;
 }
 
-}  // namespace slipway
+}  // namespace slipway::base

@@ -11,7 +11,7 @@
 
 #include <slipway/root_dir.hpp>
 
-namespace slipway {
+namespace slipway::base {
 
 /// Creates the missing folders of that absolute path, each with mode 0755 under the umask; another process may create
 /// one at the same time. Errors: those of mkdir(2).
@@ -57,4 +57,4 @@ class LockFile {
 /// Returns another process that holds a flock(2) on the descriptor's inode (/proc/locks); empty if not found.
 std::string flock_holder(int fd);
 
-}  // namespace slipway
+}  // namespace slipway::base

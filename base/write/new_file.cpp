@@ -14,7 +14,7 @@
 
 #include <slipway/root_dir.hpp>
 
-namespace slipway {
+namespace slipway::base {
 
 namespace {
 
@@ -111,4 +111,4 @@ Status write_synced(int fd, std::string_view bytes, std::string_view name) {
   return ::fsync(fd) == 0 ? Status{} : Status(system_error("write", name, errno));
 }
 
-}  // namespace slipway
+}  // namespace slipway::base

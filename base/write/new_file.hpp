@@ -14,7 +14,7 @@
 #include <slipway/result.hpp>
 #include <slipway/root_dir.hpp>
 
-namespace slipway {
+namespace slipway::base {
 
 /// The suffix of a file's name until the file is complete.
 inline constexpr const char* kNewSuffix = ".slipway-new";
@@ -85,4 +85,4 @@ Status put_file(const std::string& path, std::string_view content, const NewFile
 /// Returns the folder part of a path; "." when it is only a name.
 std::string folder_of(const std::string& path);
 
-}  // namespace slipway
+}  // namespace slipway::base

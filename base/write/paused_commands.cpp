@@ -14,7 +14,7 @@
 #include "base/write/lock_file.hpp"
 #include "base/write/new_file.hpp"
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 using Moment = std::chrono::steady_clock::time_point;
@@ -95,4 +95,4 @@ Status record_paused_command(const RootDir& root, const PausedCommand& command) 
                        });
 }
 
-}  // namespace slipway
+}  // namespace slipway::base

@@ -12,7 +12,7 @@
 #include <slipway/result.hpp>
 #include <slipway/root_dir.hpp>
 
-namespace slipway {
+namespace slipway::base {
 
 inline constexpr const char* kPausedFile = "/run/slipway/paused.json";
 
@@ -34,4 +34,4 @@ std::vector<PausedCommand> read_paused_commands(const RootDir& root);
 /// The id of the running boot.
 std::string this_boot();
 
-}  // namespace slipway
+}  // namespace slipway::base

@@ -8,7 +8,7 @@
 #include "base/write/lock_file.hpp"
 #include "base/write/new_file.hpp"
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 constexpr unsigned kPermissionBits = 07777;
@@ -91,4 +91,4 @@ Status put_file(const std::string& path, std::string_view content, const NewFile
   return sync_folder(Fd(::openat(parent.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)), folder);
 }
 
-}  // namespace slipway
+}  // namespace slipway::base

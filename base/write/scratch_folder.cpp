@@ -18,7 +18,7 @@
 #include "base/write/new_file.hpp"
 #include "base/write/tree.hpp"
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 /// Otherwise a reader of this process's pipes would wait for the keeper too.
@@ -73,4 +73,4 @@ ScratchFolder::~ScratchFolder() {
   while (::waitpid(keeper_, nullptr, 0) < 0 && errno == EINTR) continue;
 }
 
-}  // namespace slipway
+}  // namespace slipway::base

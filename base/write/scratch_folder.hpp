@@ -10,7 +10,7 @@
 
 #include <slipway/result.hpp>
 
-namespace slipway {
+namespace slipway::base {
 
 /// A small process beside this one removes the folder: when this object is destroyed, and also when the whole process
 /// is killed, even by SIGKILL.
@@ -33,4 +33,4 @@ class ScratchFolder {
   pid_t keeper_;
 };
 
-}  // namespace slipway
+}  // namespace slipway::base

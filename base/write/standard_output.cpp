@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 constexpr mode_t kUmask = 022;
@@ -86,4 +86,4 @@ Status standard_output_status() {
   return error;
 }
 
-}  // namespace slipway
+}  // namespace slipway::base

@@ -7,7 +7,7 @@
 
 #include <slipway/result.hpp>
 
-namespace slipway {
+namespace slipway::base {
 
 /// Does what each program of slipway has to do before anything else.
 ///
@@ -25,4 +25,4 @@ void write_standard_output(std::string_view text);
 /// Returns the error of writing, for the exit status.
 Status standard_output_status();
 
-}  // namespace slipway
+}  // namespace slipway::base

@@ -14,7 +14,7 @@
 
 #include "base/write/new_file.hpp"
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -210,4 +210,4 @@ Status remove_tree(const std::string& path) {
   return remove_tree(parent.get(), whole.substr(whole.rfind('/') + 1), whole);
 }
 
-}  // namespace slipway
+}  // namespace slipway::base

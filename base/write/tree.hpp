@@ -11,7 +11,7 @@
 
 #include <slipway/result.hpp>
 
-namespace slipway {
+namespace slipway::base {
 
 /// A file, folder, link or node below a folder.
 struct TreeEntry {
@@ -43,4 +43,4 @@ Status remove_tree(int parent, const std::string& name, const std::string& path)
 /// The same for a path of this process.
 Status remove_tree(const std::string& path);
 
-}  // namespace slipway
+}  // namespace slipway::base

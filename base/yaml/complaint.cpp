@@ -6,7 +6,7 @@
 
 #include "base/yaml/text.hpp"
 
-namespace slipway::core {
+namespace slipway::base {
 namespace {
 
 /// The place where yaml-cpp stopped: the line, and the last line with content before it.
@@ -165,4 +165,4 @@ YamlComplaint explain_yaml_error(const TextLines& lines, const std::string& mess
   return at_mark(scene, "this cannot be read as YAML (" + message + ")", "check indentation, quotes and colons here");
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::base

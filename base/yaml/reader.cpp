@@ -6,7 +6,7 @@
 
 #include "base/yaml/tree_builder.hpp"
 
-namespace slipway::core {
+namespace slipway::base {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
@@ -44,4 +44,4 @@ Result<std::vector<YamlNode>> read_yaml(std::string_view text, const std::string
   return builder.take();
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::base

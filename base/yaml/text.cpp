@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdio>
 
-namespace slipway::core {
+namespace slipway::base {
 namespace {
 
 constexpr bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
@@ -87,4 +87,4 @@ std::string_view indentation(std::string_view line) {
   return line.substr(0, std::min(line.find_first_not_of(" \t"), line.size()));
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::base

@@ -10,7 +10,7 @@
 
 #include "base/yaml/tree.hpp"
 
-namespace slipway::core {
+namespace slipway::base {
 
 /// A byte that no YAML text may contain, with the reason.
 struct BadByte {
@@ -57,4 +57,4 @@ YamlComplaint explain_yaml_error(const TextLines& lines, const std::string& mess
 /// Returns the complaint about a block line that is indented with a tab.
 YamlComplaint tab_complaint(const TextLines& lines, int line);
 
-}  // namespace slipway::core
+}  // namespace slipway::base

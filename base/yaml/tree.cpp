@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/yaml/tree.hpp"
 
-namespace slipway::core {
+namespace slipway::base {
 
 std::string to_text(const std::string& file, Position position) {
   if (position.line == 0) return file;
@@ -30,4 +30,4 @@ YamlNode yaml_from_json(const Json& value) {
   return node;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::base

@@ -9,7 +9,7 @@
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
 
-namespace slipway::core {
+namespace slipway::base {
 
 /// A position in a text. Both count from 1, the column in characters; 0 means that there is no position.
 struct Position {
@@ -55,4 +55,4 @@ Result<std::vector<YamlNode>> read_yaml(std::string_view text, const std::string
 /// Converts a JSON value as if it had been written in YAML; its nodes have no position.
 YamlNode yaml_from_json(const Json& value);
 
-}  // namespace slipway::core
+}  // namespace slipway::base

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace slipway::core {
+namespace slipway::base {
 namespace {
 
 constexpr const char* kStringTag = "tag:yaml.org,2002:str";
@@ -179,4 +179,4 @@ void TreeBuilder::take_key(Frame& frame, const YamlNode& node) {
   frame.has_key = true;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::base

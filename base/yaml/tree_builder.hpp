@@ -12,7 +12,7 @@
 
 #include "base/yaml/text.hpp"
 
-namespace slipway::core {
+namespace slipway::base {
 
 /// Thrown by the builder to stop parsing from inside an event.
 struct YamlStop {
@@ -71,4 +71,4 @@ class TreeBuilder final : public YAML::EventHandler {
   std::size_t text_bytes_ = 0;
 };
 
-}  // namespace slipway::core
+}  // namespace slipway::base

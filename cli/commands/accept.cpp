@@ -7,21 +7,21 @@
 #include "app/recorded_apply.hpp"
 #include "cli/command.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 /// The edits to accept, as a plan shows them, and the generation that records them.
 struct Acceptance {
-  PlannedRun run;
-  Generation next;
+  core::PlannedRun run;
+  core::Generation next;
 };
 
-bool owns(const Ownership& ownership, const std::string& path) {
-  return std::ranges::any_of(ownership.items, [&](const Owned& item) {
-    const auto kind = action_kind(item.action.kind());
-    Image original = item.original;
+bool owns(const core::Ownership& ownership, const std::string& path) {
+  return std::ranges::any_of(ownership.items, [&](const core::Owned& item) {
+    const auto kind = core::action_kind(item.action.kind());
+    core::Image original = item.original;
     const auto paths = kind && original.is_object() ? (*kind)->paths(item.action, original)
-                                                    : std::vector<std::pair<std::string, Image*>>{};
+                                                    : std::vector<std::pair<std::string, core::Image*>>{};
     return item.action.target() == path ||
            std::ranges::any_of(paths, [&](const auto& each) { return each.first == path; });
   });
@@ -38,19 +38,19 @@ Error nothing_to_accept(const std::string& path, bool owned, const std::vector<s
 }
 
 /// Fails after an interrupted apply, whose recovery may restore other content.
-Result<Generation> settled_generation(Session& session) {
+Result<core::Generation> settled_generation(core::Session& session) {
   SLIPWAY_CHECK(session.state().check_format());
-  const std::string at_work = RootLock::other_holder(session.host_config().root, session.host_config().live);
-  if (journal_exists(session) && !at_work.empty())
+  const std::string at_work = core::RootLock::other_holder(session.host_config().root, session.host_config().live);
+  if (core::journal_exists(session) && !at_work.empty())
     return Error{ErrorCode::locked,
                  "another slipway is changing this root",
                  session.host_config().root,
                  "wait for it to end, then run the same command again",
                  {{"held", at_work}}};
-  if (journal_exists(session))
+  if (core::journal_exists(session))
     return Error{ErrorCode::conflict,
                  "an apply of this root was cut off; what it left is not a state to accept",
-                 std::string(kStateDir),
+                 std::string(core::kStateDir),
                  "`slipway apply` finishes or undoes it, then run the same command again",
                  {}};
   SLIPWAY_TRY(current, session.state().current());
@@ -62,7 +62,7 @@ Result<Generation> settled_generation(Session& session) {
                {}};
 }
 
-Result<Acceptance> plan_acceptance(Session& session, const std::vector<std::string>& paths) {
+Result<Acceptance> plan_acceptance(core::Session& session, const std::vector<std::string>& paths) {
   SLIPWAY_TRY(current, settled_generation(session));
   SLIPWAY_TRY(owned, session.state().ownerships());
   Acceptance acceptance{{}, current};
@@ -73,23 +73,24 @@ Result<Acceptance> plan_acceptance(Session& session, const std::vector<std::stri
   std::vector<std::string> found;
   std::vector<std::string> known;
   for (const auto& [name, ownership] : owned) {
-    PlannedComponent component{.name = name, .state = ComponentState::changed};
+    core::PlannedComponent component{.name = name, .state = core::ComponentState::changed};
     std::vector<std::string> names;
-    for (const auto& [action, edit] : kept_edits(session, ownership, current.accepted.value(name, Json::object()))) {
+    for (const auto& [action, edit] :
+         app::kept_edits(session, ownership, current.accepted.value(name, Json::object()))) {
       known.push_back(edit.path);
       bool is_named = false;
       for (const std::string& path : paths)
-        if (is_about(path, action, edit)) {
+        if (core::is_about(path, action, edit)) {
           is_named = true;
           found.push_back(path);
         }
       if (!is_named) continue;
-      SLIPWAY_TRY(kind, action_kind(action.kind()));
+      SLIPWAY_TRY(kind, core::action_kind(action.kind()));
       component.items.push_back(
           {action,
            kind,
            false,
-           {Check::Standing::change, "accept " + edit.path + " as it is" + access_words(edit.state)}});
+           {core::Check::Standing::change, "accept " + edit.path + " as it is" + core::access_words(edit.state)}});
       acceptance.next.accepted[name][component.items.back().key()] = core::acceptance(action, edit);
       names.push_back(edit.path);
     }
@@ -106,10 +107,11 @@ Result<Acceptance> plan_acceptance(Session& session, const std::vector<std::stri
 }
 
 /// Rewrites the active generation with the newly accepted edits, by one rename.
-Result<ApplyResult> accept(Session& session, const std::vector<std::string>& paths, const Generation& shown) {
-  SLIPWAY_TRY(lock, RootLock::take(session.host_config().root, session.host_config().live));
+Result<core::ApplyResult> accept(core::Session& session, const std::vector<std::string>& paths,
+                                 const core::Generation& shown) {
+  SLIPWAY_TRY(lock, core::RootLock::take(session.host_config().root, session.host_config().live));
   SLIPWAY_TRY(acceptance, plan_acceptance(session, paths));
-  if (to_json(acceptance.next) != to_json(shown))
+  if (core::to_json(acceptance.next) != core::to_json(shown))
     return Error{ErrorCode::conflict,
                  "what was to be accepted has changed meanwhile",
                  {},
@@ -121,13 +123,13 @@ Result<ApplyResult> accept(Session& session, const std::vector<std::string>& pat
   SLIPWAY_CHECK(session.root().settle_directory_times());
   SLIPWAY_CHECK(session.root().sync());
   (void)lock;
-  return ApplyResult{.run = acceptance.run, .generation = acceptance.next.number, .changed = true};
+  return core::ApplyResult{.run = acceptance.run, .generation = acceptance.next.number, .changed = true};
 }
 
 }  // namespace
 
 Result<int> run_accept(const Options& options, TerminalUi& ui) {
-  watch_stop_signals();
+  core::watch_stop_signals();
   if (options.arguments.empty())
     return Error{ErrorCode::usage,
                  "accept which edits?",
@@ -138,10 +140,10 @@ Result<int> run_accept(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(acceptance, plan_acceptance(*session, options.arguments));
   if (options.dry_run) return show_plan(acceptance.run, options);
   if (!agreed(acceptance.run, options)) return leave_unchanged(options);
-  SLIPWAY_CHECK(check_not_stopped());
-  SLIPWAY_TRY(result, recorded(*session, change_request(options), acceptance.run.spec.file,
-                               [&] { return accept(*session, options.arguments, acceptance.next); }));
+  SLIPWAY_CHECK(core::check_not_stopped());
+  SLIPWAY_TRY(result, app::recorded(*session, change_request(options), acceptance.run.spec.file,
+                                    [&] { return accept(*session, options.arguments, acceptance.next); }));
   return finish_apply(options, result, ui);
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -14,7 +14,7 @@
 #include "app/waiting.hpp"
 #include "cli/command.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 constexpr std::size_t kLargestPlan = std::size_t{64} << 20U;
@@ -79,7 +79,8 @@ Result<Json> read_saved_plan(const std::string& file, Options& options) try {
     return error;
   }
   const Json plan = parse_foreign(*text);
-  if (member(plan, "kind") != "Plan" || !member(plan, "identity").is_object() || !member(plan, "options").is_object())
+  if (app::member(plan, "kind") != "Plan" || !app::member(plan, "identity").is_object() ||
+      !app::member(plan, "options").is_object())
     return Error{ErrorCode::invalid,
                  "this is not a plan",
                  file,
@@ -121,7 +122,7 @@ Status check_lock_file(const Options& options) {
 
 Result<int> run_apply(const Options& given, TerminalUi& ui) {
   Options options = given;
-  watch_stop_signals();
+  core::watch_stop_signals();
   SLIPWAY_CHECK(check_lock_file(options));
   std::optional<Json> saved;
   if (!options.arguments.empty()) {
@@ -129,11 +130,11 @@ Result<int> run_apply(const Options& given, TerminalUi& ui) {
     saved = identity;
   }
   SLIPWAY_TRY(attempt, open_attempt(options, ui));
-  attempt.apply.check = [&saved, also = attempt.apply.check](const PlannedRun& run) -> Status {
-    SLIPWAY_CHECK(check_saved_plan(saved, run));
+  attempt.apply.check = [&saved, also = attempt.apply.check](const core::PlannedRun& run) -> Status {
+    SLIPWAY_CHECK(app::check_saved_plan(saved, run));
     return also(run);
   };
   return change_host(*attempt.session, options, attempt.spec, attempt.apply, ui);
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

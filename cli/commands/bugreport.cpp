@@ -17,7 +17,7 @@
 #include "base/write/new_file.hpp"
 #include "cli/command.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 constexpr std::size_t kLargestFile = std::size_t{8} << 20U;
@@ -97,7 +97,7 @@ void add_commands(const Options& options, Files& files) {
       files.add(name + ".err.txt", "not asked: the commands before took too long\n");
       continue;
     }
-    const CommandOutput ran = run_own_program("slipway-engine", words, std::min(kCommandLimit, left));
+    const app::CommandOutput ran = app::run_own_program("slipway-engine", words, std::min(kCommandLimit, left));
     files.add(name + (is_json ? ".json" : ".txt"), ran.out);
     files.add(name + ".err.txt", ran.err + ran.ended + "\n");
   }
@@ -148,16 +148,16 @@ void add_machine(const Host& host, Files& files) {
 
 /// Returns other packages' units that components work with: those that wait for slipway-boot.service, from the
 /// manifests.
-std::set<std::string> units_of_others(const Plugins& plugins) {
+std::set<std::string> units_of_others(const core::Plugins& plugins) {
   std::set<std::string> units;
   for (const auto& [path, plugin] : plugins.files)
-    for (const Manifest& component : plugin.components)
+    for (const core::Manifest& component : plugin.components)
       units.insert(component.boot_before.begin(), component.boot_before.end());
   return units;
 }
 
 /// Adds units and their log messages; only when systemd is running.
-void add_units(const Host& host, const Plugins& plugins, Files& files) {
+void add_units(const Host& host, const core::Plugins& plugins, Files& files) {
   if (!host.live()) return;
   std::vector<std::string> show{"systemctl", "show", "--no-pager",
                                 "--property=Id,ActiveState,SubState,Result,ExecMainStatus", "slipway-boot.service"};
@@ -175,7 +175,7 @@ void add_units(const Host& host, const Plugins& plugins, Files& files) {
 }
 
 /// Learns the secrets that this process may know: they must not be in the output of other programs.
-void learn_environment(Redactor& redactor) {
+void learn_environment(app::Redactor& redactor) {
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string word = *variable;
     const std::size_t sign = word.find('=');
@@ -207,7 +207,7 @@ std::string stamp(std::time_t now) {
 Status write_new(const std::string& path, const std::string& bytes) {
   const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file) return system_error("make", path, errno);
-  Status written = write_all(file.get(), bytes, path);
+  Status written = base::write_all(file.get(), bytes, path);
   if (!written) ::unlink(path.c_str());
   return written;
 }
@@ -221,7 +221,7 @@ Result<int> run_bugreport(const Options& given, TerminalUi& ui) {
     options.session.live = true;  // nothing is changed here, and an image is rarely reported about from inside
     const std::string note = "/ is taken for a machine that runs, though it looks like an image that is being built (" +
                              joined(doubts) + "): for an image, say `slipway bugreport --image`";
-    ui.log(Ui::Level::warning, "", note);
+    ui.log(core::Ui::Level::warning, "", note);
     found.add("slipway/taken-as-live.txt", note + "\n");
   }
   SLIPWAY_TRY(session, open_session(options, ui));
@@ -229,7 +229,7 @@ Result<int> run_bugreport(const Options& given, TerminalUi& ui) {
   add_commands(options, found);
   add_machine(host, found);
   add_units(host, session->plugins(), found);
-  const std::string state(kStateDir);
+  const std::string state(core::kStateDir);
   // Not the journal and the originals: they contain the contents of files.
   for (const char* name : {"format", "origin.json", "products.json", "failing.json"})
     add_file(host, state + "/" + name, std::string("state/") + name, found);
@@ -243,13 +243,13 @@ Result<int> run_bugreport(const Options& given, TerminalUi& ui) {
   if (!options.spec.empty()) found.add("spec/given.yaml", read_regular(options.spec, kLargestFile).value_or(""));
   std::map<std::string, std::string> files = found.take();
 
-  Redactor redactor;
+  app::Redactor redactor;
   learn_environment(redactor);
   for (const auto& [name, text] : files) name.ends_with(".yaml") ? redactor.learn_yaml(text) : redactor.learn(text);
   for (auto& [name, text] : files) text = name.ends_with(".yaml") ? redactor.redact_yaml(text) : redactor.redact(text);
   const std::time_t now = std::time(nullptr);
   const std::string folder = "slipway-bugreport-" + stamp(now);
-  SLIPWAY_TRY(bytes, tar_of(folder, files, now));
+  SLIPWAY_TRY(bytes, app::tar_of(folder, files, now));
   const std::string path = options.destination.empty() ? folder + ".tar" : options.destination;
   SLIPWAY_CHECK(write_new(path, bytes));
   if (options.output == "text") {
@@ -261,7 +261,7 @@ Result<int> run_bugreport(const Options& given, TerminalUi& ui) {
     for (const auto& [name, text] : files) names.push_back(name);
     print(json_text(envelope("BugReport", {{"file", path}, {"files", names}}), options.output));
   }
-  return kExitDone;
+  return core::kExitDone;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -11,11 +11,12 @@
 #include "cli/command.hpp"
 #include "cli/render/text.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
-Result<PlannedRun> checked_plan(Session& session, const HostSpec& spec, const ApplyOptions& apply) {
-  SLIPWAY_TRY(run, plan_run(session, spec, apply.plan));
+Result<core::PlannedRun> checked_plan(core::Session& session, const core::HostSpec& spec,
+                                      const core::ApplyOptions& apply) {
+  SLIPWAY_TRY(run, core::plan_run(session, spec, apply.plan));
   if (apply.check) SLIPWAY_CHECK(apply.check(run));
   return run;
 }
@@ -28,24 +29,24 @@ std::string question(const std::string& command) {
 }
 
 /// Remembers --live as the answer to the question that the next command would ask.
-void remember_answer(const Session& session, const Options& options) {
+void remember_answer(const core::Session& session, const Options& options) {
   if (!options.session.live.value_or(false) || session.host_config().root != "/" || session.simulated() != nullptr)
     return;
-  if (!signs_of_a_build("/").empty()) (void)mark_container_running("/").ok();
+  if (!app::signs_of_a_build("/").empty()) (void)app::mark_container_running("/").ok();
 }
 
 }  // namespace
 
-int show_plan(const PlannedRun& run, const Options& options) {
+int show_plan(const core::PlannedRun& run, const Options& options) {
   if (options.output == "text")
     print_wrapped(plan_text(run, options));
   else
     print(json_text(plan_json(run, options), options.output));
-  if (run.failed()) return kExitError;
-  return run.changes() ? kExitChanges : kExitDone;
+  if (run.failed()) return core::kExitError;
+  return run.changes() ? core::kExitChanges : core::kExitDone;
 }
 
-bool agreed(const PlannedRun& run, const Options& options) {
+bool agreed(const core::PlannedRun& run, const Options& options) {
   if (!asks(options) || !run.changes()) return true;
   std::cerr << plan_text(run, options).text(columns_of(STDERR_FILENO), shows_colour(STDERR_FILENO))
             << question(options.command) << " [y/N] " << std::flush;
@@ -55,28 +56,29 @@ bool agreed(const PlannedRun& run, const Options& options) {
 }
 
 int leave_unchanged(const Options& options) {
-  ApplyResult untouched;
+  core::ApplyResult untouched;
   untouched.report.emplace_back("it was not agreed to");
   print(options.output == "text" ? "Nothing was changed.\n" : json_text(apply_json(untouched), options.output));
-  return kExitError;
+  return core::kExitError;
 }
 
-Result<int> change_host(Session& session, const Options& options, const HostSpec& spec, const ApplyOptions& apply,
-                        TerminalUi& ui) {
+Result<int> change_host(core::Session& session, const Options& options, const core::HostSpec& spec,
+                        const core::ApplyOptions& apply, TerminalUi& ui) {
   if (options.dry_run || asks(options)) {
     const auto run = checked_plan(session, spec, apply);
-    if (!run) return advised(run.error(), session.options());
+    if (!run) return core::advised(run.error(), session.options());
     if (options.dry_run) return show_plan(*run, options);
     if (!agreed(*run, options)) return leave_unchanged(options);
   }
-  SLIPWAY_CHECK(check_not_stopped());
-  const ChangeRequest request = change_request(options);
-  SLIPWAY_TRY(result, options.wait || options.wait_for_source
-                          ? apply_and_wait(session, request, spec, apply, {options.wait, options.wait_for_source},
-                                           [&] { return open_attempt(options, ui); })
-                          : recorded(session, request, spec.file, [&] { return apply_run(session, spec, apply); }));
+  SLIPWAY_CHECK(core::check_not_stopped());
+  const app::ChangeRequest request = change_request(options);
+  SLIPWAY_TRY(result,
+              options.wait || options.wait_for_source
+                  ? app::apply_and_wait(session, request, spec, apply, {options.wait, options.wait_for_source},
+                                        [&] { return open_attempt(options, ui); })
+                  : app::recorded(session, request, spec.file, [&] { return core::apply_run(session, spec, apply); }));
   remember_answer(session, options);
   return finish_apply(options, result, ui);
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -2,31 +2,31 @@
 #include "cli/command.hpp"
 #include "cli/reference/component_tools.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 /// Completes a tool's command line as typed so far: component, tool and arguments, without the plugin's name in front,
 /// and with the component's name added where it was left out.
-std::vector<std::string> without_plugin(const Plugins& plugins, std::vector<std::string> words) {
+std::vector<std::string> without_plugin(const core::Plugins& plugins, std::vector<std::string> words) {
   if (!words.empty() && plugins.manifest(words[0]) == nullptr && plugin_of_name(plugins, words[0]) != nullptr)
     words.erase(words.begin());
   return with_component(plugins, std::move(words));
 }
 
 /// Prints possible next words: the components of a plugin, the tools of a component.
-void print_tools(const Plugins& plugins, const std::vector<std::string>& typed, TerminalUi& ui) {
+void print_tools(const core::Plugins& plugins, const std::vector<std::string>& typed, TerminalUi& ui) {
   const std::vector<std::string> words = without_plugin(plugins, typed);
   if (typed.empty()) {
     for (const std::string& name : tool_names(plugins)) print(name + "\n");
   } else if (words.empty()) {
-    for (const Manifest& component : plugin_of_name(plugins, typed[0])->components)
+    for (const core::Manifest& component : plugin_of_name(plugins, typed[0])->components)
       if (has_tools(component)) print(component.component + "\n");
   } else if (words.size() == 1 && plugins.manifest(words[0]) != nullptr) {
     for (const ComponentTool& tool : component_tools(words[0], ui)) print(tool.name + "\n");
   }
 }
 
-std::vector<CommandOption> options_of_tool(const Plugins& plugins, const std::vector<std::string>& typed,
+std::vector<CommandOption> options_of_tool(const core::Plugins& plugins, const std::vector<std::string>& typed,
                                            TerminalUi& ui) {
   const std::vector<std::string> words = without_plugin(plugins, typed);
   if (words.size() < 2 || plugins.manifest(words[0]) == nullptr) return {};
@@ -51,13 +51,13 @@ void print_choices(const std::vector<CommandOption>& options, const std::string&
 
 }  // namespace
 
-Result<int> complete_for_bash(const Options&, TerminalUi&) { return print(bash_completion()), kExitDone; }
-Result<int> complete_for_zsh(const Options&, TerminalUi&) { return print(zsh_completion()), kExitDone; }
-Result<int> complete_for_fish(const Options&, TerminalUi&) { return print(fish_completion()), kExitDone; }
+Result<int> complete_for_bash(const Options&, TerminalUi&) { return print(bash_completion()), core::kExitDone; }
+Result<int> complete_for_zsh(const Options&, TerminalUi&) { return print(zsh_completion()), core::kExitDone; }
+Result<int> complete_for_fish(const Options&, TerminalUi&) { return print(fish_completion()), core::kExitDone; }
 
 Result<int> print_manual_page(const Options&, TerminalUi& ui) {
   print(manual_page(component_tools("", ui)));
-  return kExitDone;
+  return core::kExitDone;
 }
 
 /// Prints words for the completions while a user types: `completion names KIND -- WORD…`, with the words of a tool's
@@ -66,10 +66,11 @@ Result<int> print_names(const Options& options, TerminalUi& ui) {
   std::vector<std::string> words = options.arguments;
   const std::string kind = words.empty() ? "" : words.front();
   if (!words.empty()) words.erase(words.begin());
-  SLIPWAY_TRY(plugins, discover_plugins(plugin_folders(true)));
+  SLIPWAY_TRY(plugins, core::discover_plugins(core::plugin_folders(true)));
   if (kind == "components" || kind == "services") {
     for (const auto& [name, path] : plugins.component_to_path)
-      if (kind == "components" || plugins.manifest(name)->service != Manifest::ServiceIn::none) print(name + "\n");
+      if (kind == "components" || plugins.manifest(name)->service != core::Manifest::ServiceIn::none)
+        print(name + "\n");
   } else if (kind == "tools") {
     print_tools(plugins, words, ui);
   } else if (kind == "options") {
@@ -77,7 +78,7 @@ Result<int> print_names(const Options& options, TerminalUi& ui) {
   } else if (kind == "values" && !words.empty()) {
     print_choices(options_of_tool(plugins, words, ui), words.back());
   }
-  return kExitDone;
+  return core::kExitDone;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

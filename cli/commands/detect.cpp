@@ -3,7 +3,7 @@
 
 #include "cli/command.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 void append(std::ostringstream& text, const std::string& name, const Json& value) {
@@ -19,13 +19,13 @@ void append(std::ostringstream& text, const std::string& name, const Json& value
 Result<int> run_detect(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(session, open_session(options, ui));
   SLIPWAY_TRY(loaded, load_spec(*session, options));
-  SLIPWAY_CHECK(check_names(options.only, loaded.spec, {}));
+  SLIPWAY_CHECK(core::check_names(options.only, loaded.spec, {}));
   Json components = Json::object();
   std::ostringstream text;
   for (const auto& [name, section] : loaded.spec.components) {
     if (!options.only.empty() && std::find(options.only.begin(), options.only.end(), name) == options.only.end())
       continue;
-    SLIPWAY_TRY(facts, detect_component(*session, name, section));
+    SLIPWAY_TRY(facts, core::detect_component(*session, name, section));
     components[name] = to_json(facts);
     text << name << (facts.applicable() ? "" : ": not applicable, " + facts.why_not()) << '\n';
     append(text, "", facts.values());
@@ -34,7 +34,7 @@ Result<int> run_detect(const Options& options, TerminalUi& ui) {
     print_wrapped(text.str());
   else
     print(json_text(envelope("Facts", {{"components", components}}), options.output));
-  return kExitDone;
+  return core::kExitDone;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -3,16 +3,16 @@
 #include "app/repair/repair.hpp"
 #include "cli/command.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 Result<int> run_doctor(const Options& given, TerminalUi& ui) {
   Options options = given;
   SLIPWAY_CHECK(take_names(options));
   SLIPWAY_TRY(session, open_session(options, ui));
   SLIPWAY_CHECK(session->state().go_around_damage());
   SLIPWAY_TRY(loaded, load_spec(*session, options));
-  SLIPWAY_TRY(findings, doctor_run(*session, loaded.spec, {options.only, loaded.lock}));
-  SLIPWAY_CHECK(add_damage(*session, findings));
-  bool passed = !awaits_apply(findings);
+  SLIPWAY_TRY(findings, core::doctor_run(*session, loaded.spec, {options.only, loaded.lock}));
+  SLIPWAY_CHECK(app::add_damage(*session, findings));
+  bool passed = !core::awaits_apply(findings);
   for (const auto& [component, list] : findings) passed = passed && list.passed();
   if (options.output == "text") {
     print_wrapped(doctor_text(findings, options.verbose));
@@ -21,7 +21,7 @@ Result<int> run_doctor(const Options& given, TerminalUi& ui) {
     result["kind"] = "Diagnosis";
     print(json_text(result, options.output));
   }
-  return passed ? kExitDone : kExitError;
+  return passed ? core::kExitDone : core::kExitError;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

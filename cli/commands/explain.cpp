@@ -8,7 +8,7 @@
 #include "cli/command.hpp"
 #include "cli/render/render.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 constexpr const char* kOutputSchema = "output";
@@ -24,16 +24,16 @@ Result<int> print_schema(const Options& options) {
                  {}};
   if (!options.arguments.empty()) {
     print(json_text(output_schema(), options.output));
-    return kExitDone;
+    return core::kExitDone;
   }
-  SLIPWAY_TRY(plugins, discover_plugins(plugin_folders(true)));
-  std::vector<const Manifest*> manifests;
+  SLIPWAY_TRY(plugins, core::discover_plugins(core::plugin_folders(true)));
+  std::vector<const core::Manifest*> manifests;
   for (const auto& [component, path] : plugins.component_to_path) manifests.push_back(plugins.manifest(component));
   print(json_text(host_json_schema(manifests), options.output));
-  return kExitDone;
+  return core::kExitDone;
 }
 
-void print_components(const Plugins& plugins, const Options& options) {
+void print_components(const core::Plugins& plugins, const Options& options) {
   std::vector<TableRow> rows;
   Json components = Json::array();
   for (const auto& [component, path] : plugins.component_to_path) {
@@ -50,16 +50,16 @@ void print_components(const Plugins& plugins, const Options& options) {
 constexpr const char* kSpecWord = "spec";
 
 /// Returns the spec's keys outside the components, in the form of a component.
-Manifest keys_of_spec() {
-  Manifest manifest;
+core::Manifest keys_of_spec() {
+  core::Manifest manifest;
   manifest.component = kSpecWord;
   manifest.purpose = "keys of the host spec besides its components";
-  manifest.spec = host_spec_schema().keys.at(kSpecWord);
+  manifest.spec = core::host_spec_schema().keys.at(kSpecWord);
   manifest.spec.keys.erase("components");
   return manifest;
 }
 
-Result<int> print_explanation(const Manifest& manifest, const std::string& key, const Options& options) {
+Result<int> print_explanation(const core::Manifest& manifest, const std::string& key, const Options& options) {
   if (options.output == "text") {
     SLIPWAY_TRY(text, explain(manifest, key));
     print(text);
@@ -67,14 +67,15 @@ Result<int> print_explanation(const Manifest& manifest, const std::string& key, 
     SLIPWAY_TRY(json, explain_json(manifest, key));
     print(json_text(envelope("Explanation", json), options.output));
   }
-  return kExitDone;
+  return core::kExitDone;
 }
 
 /// A manifest may name components of plugins that are not installed here.
-Manifest with_known_relations(Manifest manifest, const Plugins& plugins) {
+core::Manifest with_known_relations(core::Manifest manifest, const core::Plugins& plugins) {
   std::erase_if(manifest.after, [&](const std::string& name) {
-    return std::ranges::none_of(plugins.component_to_path,
-                                [&](const auto& other) { return is_among(*plugins.manifest(other.first), {name}); });
+    return std::ranges::none_of(plugins.component_to_path, [&](const auto& other) {
+      return core::is_among(*plugins.manifest(other.first), {name});
+    });
   });
   return manifest;
 }
@@ -83,14 +84,14 @@ Manifest with_known_relations(Manifest manifest, const Plugins& plugins) {
 
 Result<int> run_explain(const Options& options, TerminalUi&) {
   if (options.schema) return print_schema(options);
-  SLIPWAY_TRY(plugins, discover_plugins(plugin_folders(true)));
-  if (options.arguments.empty()) return print_components(plugins, options), kExitDone;
+  SLIPWAY_TRY(plugins, core::discover_plugins(core::plugin_folders(true)));
+  if (options.arguments.empty()) return print_components(plugins, options), core::kExitDone;
   const std::string& word = options.arguments.front();
   const std::size_t dot = word.find('.');
   const std::string key = dot == std::string::npos ? "" : word.substr(dot + 1);
   const std::string name = word.substr(0, dot);
   if (plugins.manifest(name) == nullptr) {
-    const Manifest spec = keys_of_spec();
+    const core::Manifest spec = keys_of_spec();
     if (name == kSpecWord) return print_explanation(spec, key, options);
     if (spec.spec.keys.contains(name)) return print_explanation(spec, word, options);
   }
@@ -98,4 +99,4 @@ Result<int> run_explain(const Options& options, TerminalUi&) {
   return print_explanation(with_known_relations(*manifest, plugins), key, options);
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

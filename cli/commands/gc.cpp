@@ -6,13 +6,13 @@
 #include "cli/command.hpp"
 #include "cli/render/text.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
-std::string garbage_text(const Garbage& garbage, bool dry_run) {
+std::string garbage_text(const app::Garbage& garbage, bool dry_run) {
   std::ostringstream text;
   for (const int number : garbage.generations) text << "  generation " << number << '\n';
-  for (const std::string& path : garbage.paths) text << "  " << printable(path) << '\n';
+  for (const std::string& path : garbage.paths) text << "  " << base::printable(path) << '\n';
   for (const std::string& file : garbage.cache) text << "  " << file << '\n';
   if (garbage.generations.empty() && garbage.paths.empty() && garbage.cache.empty()) return "Nothing to delete.\n";
   text << (dry_run ? "Would forget " : "Forgot ") << garbage.generations.size() << " generations and "
@@ -24,9 +24,9 @@ std::string garbage_text(const Garbage& garbage, bool dry_run) {
 
 Result<int> run_gc(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(session, open_session(options, ui));
-  SLIPWAY_TRY(lock, RootLock::take(session->host_config().root, session->host_config().live));
-  SLIPWAY_TRY(garbage, find_garbage(*session));
-  if (!options.dry_run) SLIPWAY_CHECK(remove_garbage(*session, garbage));
+  SLIPWAY_TRY(lock, core::RootLock::take(session->host_config().root, session->host_config().live));
+  SLIPWAY_TRY(garbage, app::find_garbage(*session));
+  if (!options.dry_run) SLIPWAY_CHECK(app::remove_garbage(*session, garbage));
   const Json result = envelope("Garbage", {{"bytes", garbage.bytes},
                                            {"cache", garbage.cache},
                                            {"dry_run", options.dry_run},
@@ -37,7 +37,7 @@ Result<int> run_gc(const Options& options, TerminalUi& ui) {
   else
     print(json_text(result, options.output));
   (void)lock;
-  return kExitDone;
+  return core::kExitDone;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -9,12 +9,12 @@
 #include "cli/command.hpp"
 #include "cli/render/difference.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 struct Row {
   int number = 0;
-  Result<Generation> generation;
+  Result<core::Generation> generation;
 };
 
 /// Returns 3 for "generations/3.json".
@@ -26,9 +26,9 @@ std::optional<int> number_of_file(const std::string& name) {
 }
 
 /// Returns the generation that a rollback would return to, among those that exist.
-const Generation* one_before(const std::vector<Row>& rows, const Generation& generation) {
+const core::Generation* one_before(const std::vector<Row>& rows, const core::Generation& generation) {
   const int wanted = generation.before != 0 ? generation.before : generation.number - 1;
-  const Generation* found = nullptr;
+  const core::Generation* found = nullptr;
   for (const Row& row : rows)
     if (row.number <= wanted && row.number != generation.number && row.generation) found = &*row.generation;
   return found;
@@ -40,12 +40,12 @@ Json to_row(const std::vector<Row>& rows, const Row& row) {
     value["error"] = row.generation.error().what;
     return value;
   }
-  const Generation& generation = *row.generation;
+  const core::Generation& generation = *row.generation;
   value["components"] = applied_components(generation);
   value["left_out"] = generation.left_out;
   value["spec_file"] = generation.spec_file;
   if (!generation.time.empty()) value["time"] = generation.time;
-  if (const Generation* before = one_before(rows, generation)) {
+  if (const core::Generation* before = one_before(rows, generation)) {
     value["before"] = before->number;
     value["difference"] = difference(*before, generation);
   }
@@ -87,7 +87,7 @@ TableRow headings() {
   return row;
 }
 
-Result<Generation> named_generation(const StateDir& state, const std::string& text) {
+Result<core::Generation> named_generation(const core::StateDir& state, const std::string& text) {
   const auto number = generation_number(text);
   if (!number)
     return Error{
@@ -106,7 +106,7 @@ std::optional<int> generation_number(const std::string& text) {
 
 Result<int> run_generations(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(session, open_session(options, ui));
-  StateDir& state = session->state();
+  core::StateDir& state = session->state();
   SLIPWAY_CHECK(state.go_around_damage());
   SLIPWAY_TRY(numbers, state.generations());
   SLIPWAY_TRY(current, state.current());
@@ -128,7 +128,8 @@ Result<int> run_generations(const Options& options, TerminalUi& ui) {
     print("There is no generation in " + options.session.root + ".\n");
   else
     print_wrapped(Page().table(lines));
-  return std::ranges::all_of(rows, [](const Row& row) { return row.generation.ok(); }) ? kExitDone : kExitError;
+  return std::ranges::all_of(rows, [](const Row& row) { return row.generation.ok(); }) ? core::kExitDone
+                                                                                       : core::kExitError;
 }
 
 Result<int> run_diff(const Options& options, TerminalUi& ui) {
@@ -140,13 +141,13 @@ Result<int> run_diff(const Options& options, TerminalUi& ui) {
                  "them",
                  {}};
   SLIPWAY_TRY(session, open_session(options, ui));
-  const StateDir& state = session->state();
+  const core::StateDir& state = session->state();
   SLIPWAY_CHECK(state.check_format());
   SLIPWAY_TRY(from, named_generation(state, options.arguments.front()));
   SLIPWAY_TRY(current, state.current());
   if (options.arguments.size() < 2 && !current)
     return Error{ErrorCode::not_found, "no generation is in force", {}, "name two: `slipway diff 2 4`", {}};
-  Generation to = current.value_or(Generation{});
+  core::Generation to = current.value_or(core::Generation{});
   if (options.arguments.size() > 1) {
     SLIPWAY_TRY(named, named_generation(state, options.arguments.back()));
     to = std::move(named);
@@ -154,7 +155,7 @@ Result<int> run_diff(const Options& options, TerminalUi& ui) {
   if (options.arguments.size() < 2 && from.number == to.number && options.output == "text") {
     print_wrapped("Generation " + std::to_string(from.number) +
                   " is the one in force: name another to compare it with.\n");
-    return kExitDone;
+    return core::kExitDone;
   }
   Json value = difference(from, to);
   const bool equal = value["added"].empty() && value["removed"].empty() && value["changed"].empty();
@@ -167,7 +168,7 @@ Result<int> run_diff(const Options& options, TerminalUi& ui) {
     value["to"] = to.number;
     print(json_text(envelope("Difference", std::move(value)), options.output));
   }
-  return kExitDone;
+  return core::kExitDone;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -8,13 +8,13 @@
 #include "cli/render/graph_views.hpp"
 #include "cli/render/text.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 constexpr std::size_t kColumnsOfAFile = 80;
 
 /// Returns the graph in the form that `-o` names.
-std::string in_form(const Graph& graph, const std::string& output) {
+std::string in_form(const core::Graph& graph, const std::string& output) {
   if (output == "dot") return graph_dot(graph);
   if (output == "svg") return graph_svg(graph);
   if (output != "text")
@@ -29,11 +29,11 @@ std::string in_form(const Graph& graph, const std::string& output) {
 Result<int> run_graph(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(session, open_session(options, ui));
   SLIPWAY_TRY(loaded, load_spec(*session, options));
-  std::vector<const Manifest*> manifests;
+  std::vector<const core::Manifest*> manifests;
   for (const auto& [name, section] : loaded.spec.components) manifests.push_back(session->plugins().manifest(name));
-  SLIPWAY_TRY(graph, make_graph(manifests));
+  SLIPWAY_TRY(graph, core::make_graph(manifests));
   print(in_form(graph, options.output));
-  return kExitDone;
+  return core::kExitDone;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
-ExpectedGpus found_gpus(const Session& session) {
-  ExpectedGpus found;
-  for (const PciDevice& gpu : gpus_on_bus(session)) {
-    if (found.count == 0) found.product = pci_id(gpu);
-    if (found.product != pci_id(gpu)) found.product.clear();  // several products
+core::ExpectedGpus found_gpus(const core::Session& session) {
+  core::ExpectedGpus found;
+  for (const PciDevice& gpu : core::gpus_on_bus(session)) {
+    if (found.count == 0) found.product = core::pci_id(gpu);
+    if (found.product != core::pci_id(gpu)) found.product.clear();  // several products
     ++found.count;
     found.addresses.push_back(gpu.address);
   }
@@ -20,16 +20,16 @@ ExpectedGpus found_gpus(const Session& session) {
 // A component can suggest its section for this host: the fact "suggest", an object of spec keys.
 Result<int> run_init(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(session, open_session(options, ui));
-  std::vector<const Manifest*> manifests;
+  std::vector<const core::Manifest*> manifests;
   std::map<std::string, Json> suggested;
   for (const auto& [component, path] : session->plugins().component_to_path) {
-    auto facts = detect_component(*session, component, Json::object());
+    auto facts = core::detect_component(*session, component, Json::object());
     if (!facts) {
-      ui.log(Ui::Level::warning, component, "left out: " + facts.error().what);
+      ui.log(core::Ui::Level::warning, component, "left out: " + facts.error().what);
       continue;
     }
     if (!facts->applicable()) {
-      ui.log(Ui::Level::warning, component, "left out: " + facts->why_not());
+      ui.log(core::Ui::Level::warning, component, "left out: " + facts->why_not());
       continue;
     }
     manifests.push_back(session->plugins().manifest(component));
@@ -42,14 +42,14 @@ Result<int> run_init(const Options& options, TerminalUi& ui) {
                  options.session.root,
                  "`slipway explain` lists the components; `--root` or `--sim` looks at another host",
                  {}};
-  const std::string text = init_text(manifests, suggested, "host", found_gpus(*session));
+  const std::string text = core::init_text(manifests, suggested, "host", found_gpus(*session));
   if (options.output == "text") {
     print(text);
   } else {
-    SLIPWAY_TRY(spec, host_spec_from_text(text, "host.yaml", session->plugins()));
+    SLIPWAY_TRY(spec, core::host_spec_from_text(text, "host.yaml", session->plugins()));
     print(json_text(spec.document, options.output));
   }
-  return kExitDone;
+  return core::kExitDone;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

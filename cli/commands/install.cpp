@@ -10,25 +10,26 @@
 #include "cli/render/text.hpp"
 #include "core/loader/installation.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 /// Returns the components of --only, else those of the spec, else all.
-Result<std::vector<std::string>> chosen_components(const Options& options, const Plugins& plugins) {
+Result<std::vector<std::string>> chosen_components(const Options& options, const core::Plugins& plugins) {
   std::vector<std::string> components = options.only;
   if (components.empty() && !options.spec.empty()) {
-    SLIPWAY_TRY(spec, read_host_spec(options.spec, plugins));
+    SLIPWAY_TRY(spec, core::read_host_spec(options.spec, plugins));
     for (const auto& [name, section] : spec.components) components.push_back(name);
   }
   for (const std::string& name : components) SLIPWAY_CHECK(named_component(plugins, name));
   return components;
 }
 
-std::string result_text(const std::string& root, const InstalledFiles& files, const Installation& done, bool dry_run) {
+std::string result_text(const std::string& root, const app::InstalledFiles& files, const app::Installation& done,
+                        bool dry_run) {
   const std::string place = (root == "/" ? "" : root) + done.folder;
   std::string text;
   if (dry_run)
-    for (const FileContents* each : {&files.programs, &files.data})
+    for (const app::FileContents* each : {&files.programs, &files.data})
       for (const auto& [path, content] : *each) text += "  " + path + "  " + std::to_string(content.size()) + "\n";
   if (!files.libraries.empty()) text += "Libraries that the root lacks: " + listed(files.libraries, "and") + ".\n";
   const std::string size =
@@ -46,19 +47,19 @@ Result<int> run_install(const Options& options, TerminalUi&) {
                  "command line",
                  "name the root filesystem with --root; --root / is this machine",
                  {}};
-  SLIPWAY_TRY(plugins, discover_plugins(plugin_folders(true)));
+  SLIPWAY_TRY(plugins, core::discover_plugins(core::plugin_folders(true)));
   SLIPWAY_TRY(components, chosen_components(options, plugins));
   std::error_code none;
   const std::string folder = std::filesystem::canonical(options.session.root, none).string();
   SLIPWAY_TRY(root, RootDir::open(none ? options.session.root : folder));
-  SLIPWAY_TRY(lock, RootLock::take(root.folder(), root.folder() == "/"));
-  SLIPWAY_TRY(files, files_to_install(root, plugins, components));
-  SLIPWAY_TRY(done, install(root, files, options.dry_run));
+  SLIPWAY_TRY(lock, core::RootLock::take(root.folder(), root.folder() == "/"));
+  SLIPWAY_TRY(files, app::files_to_install(root, plugins, components));
+  SLIPWAY_TRY(done, app::install(root, files, options.dry_run));
   if (options.output == "text") {
     print(result_text(root.folder(), files, done, options.dry_run));
   } else {
     Json paths = Json::array();
-    for (const FileContents* each : {&files.programs, &files.data})
+    for (const app::FileContents* each : {&files.programs, &files.data})
       for (const auto& [path, content] : *each) paths.push_back({{"path", path}, {"bytes", content.size()}});
     print(json_text(envelope("Installation", {{"bytes", files.bytes},
                                               {"changed", done.changed},
@@ -69,7 +70,7 @@ Result<int> run_install(const Options& options, TerminalUi&) {
                     options.output));
   }
   (void)lock;
-  return kExitDone;
+  return core::kExitDone;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

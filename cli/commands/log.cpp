@@ -10,13 +10,13 @@
 #include "base/log/lines.hpp"
 #include "cli/command.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 /// Reads a text. The author of a root may have written any content into its log.
 std::string text_of(const Json& entry, const char* key) {
   const auto found = entry.find(key);
-  return found != entry.end() && found->is_string() ? printable(found->get<std::string>()) : "";
+  return found != entry.end() && found->is_string() ? base::printable(found->get<std::string>()) : "";
 }
 
 std::string boot_id() {
@@ -62,7 +62,7 @@ std::vector<Json> entries_of(std::vector<Json> events, const std::string& this_b
   }
   for (Json& entry : entries) {
     if (!entry.contains("result")) entry["result"] = without_end(entry, this_boot);
-    if (entry.value("event", Json()) == kImageEvent) entry["image"] = true;
+    if (entry.value("event", Json()) == app::kImageEvent) entry["image"] = true;
     entry.erase("event");
   }
   return entries;
@@ -80,7 +80,7 @@ void append_component(std::ostringstream& text, const Json& component) {
   if (const std::string error = text_of(component, "error"); !error.empty()) text << "      error: " << error << '\n';
   const Json changes = list_at(component, "changes");
   for (const Json& change : changes)
-    if (change.is_string()) text << "      " << printable(change.get<std::string>()) << '\n';
+    if (change.is_string()) text << "      " << base::printable(change.get<std::string>()) << '\n';
 }
 
 std::string logged_text(const Json& entry) {
@@ -90,7 +90,7 @@ std::string logged_text(const Json& entry) {
   text << (time.empty() ? "no time" : time) << "  " << text_of(entry, "command");
   const Json arguments = list_at(entry, "arguments");
   for (const Json& word : arguments)
-    if (word.is_string()) text << ' ' << printable(word.get<std::string>());
+    if (word.is_string()) text << ' ' << base::printable(word.get<std::string>());
   if (const std::string root = text_of(entry, "root"); root != "/" && !of_image) text << " --root " << root;
   text << ": " << text_of(entry, "result");
   const Json generation = entry.value("generation", Json());
@@ -105,12 +105,12 @@ std::string logged_text(const Json& entry) {
 
 /// Returns the events of the root that --root names, else of this machine.
 Result<std::vector<Json>> events_of(const Options& options, TerminalUi& ui) {
-  if (options.session.root == "/") return History(log_folder(options)).read();
+  if (options.session.root == "/") return app::History(log_folder(options)).read();
   SLIPWAY_TRY(root, RootDir::open(options.session.root));
-  SLIPWAY_TRY(events, read_log_of(root));
-  if (events.size() == kMostEventsRead)
-    ui.log(Ui::Level::warning, "",
-           "only the newest " + std::to_string(kMostEventsRead) +
+  SLIPWAY_TRY(events, app::read_log_of(root));
+  if (events.size() == app::kMostEventsRead)
+    ui.log(core::Ui::Level::warning, "",
+           "only the newest " + std::to_string(app::kMostEventsRead) +
                " events of a root's log are read; what is older is in " + root.folder() + "/var/log/slipway");
   return events;
 }
@@ -144,7 +144,7 @@ Result<int> run_log(const Options& options, TerminalUi& ui) {
     if (entries.empty())
       print(std::string("Nothing was applied ") + (is_here ? "on this machine" : "in this root") + " yet.\n");
   }
-  return kExitDone;
+  return core::kExitDone;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -14,7 +14,7 @@
 #include "base/write/paused_commands.hpp"
 #include "cli/command.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 constexpr int kNotFound = 127;  // the shells' exit status for a missing command
@@ -65,17 +65,17 @@ Result<int> run_command(const std::vector<std::string>& words) {
 }
 
 /// Returns the services that listen in the root.
-std::vector<std::string> services_in(Session& session) {
+std::vector<std::string> services_in(core::Session& session) {
   std::vector<std::string> names;
-  for (const auto& [name, state] : ask_services(session))
-    if (state.is != ServiceState::Is::absent && state.is != ServiceState::Is::died) names.push_back(name);
+  for (const auto& [name, state] : core::ask_services(session))
+    if (state.is != core::ServiceState::Is::absent && state.is != core::ServiceState::Is::died) names.push_back(name);
   return names;
 }
 
-void report_no_services(const Session& session, TerminalUi& ui) {
+void report_no_services(const core::Session& session, TerminalUi& ui) {
   const std::string& root = session.options().root;
-  if (root == "/") return ui.log(Ui::Level::info, "", "no service of slipway runs, so there is nothing to pause");
-  ui.log(Ui::Level::warning, "",
+  if (root == "/") return ui.log(core::Ui::Level::info, "", "no service of slipway runs, so there is nothing to pause");
+  ui.log(core::Ui::Level::warning, "",
          "no service of slipway runs in " + root +
              ", so nothing is paused; a service of another root, also of this machine's own (/), goes on beside the "
              "command");
@@ -83,12 +83,13 @@ void report_no_services(const Session& session, TerminalUi& ui) {
 
 /// Records the command for services that depend on what happened to their devices meanwhile. A root that does
 /// not run has no services, and its /run/slipway would become a part of the image.
-void record(Session& session, const std::vector<std::string>& words, int exit_code, TerminalUi& ui) {
+void record(core::Session& session, const std::vector<std::string>& words, int exit_code, TerminalUi& ui) {
   if (!session.host().live()) return;
   const auto root = RootDir::open(session.host().root_folder());
-  const Status recorded =
-      root ? record_paused_command(*root, {words, exit_code, std::chrono::steady_clock::now()}) : Status(root.error());
-  if (!recorded) ui.log(Ui::Level::warning, "", "the services are not told what ran: " + recorded.error().what);
+  const Status recorded = root
+                              ? base::record_paused_command(*root, {words, exit_code, std::chrono::steady_clock::now()})
+                              : Status(root.error());
+  if (!recorded) ui.log(core::Ui::Level::warning, "", "the services are not told what ran: " + recorded.error().what);
 }
 
 }  // namespace
@@ -101,15 +102,15 @@ Result<int> run_pause(const Options& options, TerminalUi& ui) {
   if (names.empty())
     report_no_services(*session, ui);
   else
-    ui.log(Ui::Level::info, "", "pause " + listed(names, "and") + " …");
+    ui.log(core::Ui::Level::info, "", "pause " + listed(names, "and") + " …");
   // The services resume when this object is destroyed or slipway ends in any way: they see that the connection is
   // closed.
   const auto paused = QuiescedServices::quiesce(session->host());
   if (!paused) return paused.error();
-  if (!names.empty()) ui.log(Ui::Level::info, "", "the services have released the GPUs");
+  if (!names.empty()) ui.log(core::Ui::Level::info, "", "the services have released the GPUs");
   const auto code = run_command(options.arguments);
   if (code) record(*session, options.arguments, *code, ui);
-  if (!names.empty()) ui.log(Ui::Level::info, "", "the services go on");
+  if (!names.empty()) ui.log(core::Ui::Level::info, "", "the services go on");
   if (!code && code.error().code == ErrorCode::not_found) {
     ui.failed("", code.error(), to_text(code.error()));
     return kNotFound;
@@ -117,4 +118,4 @@ Result<int> run_pause(const Options& options, TerminalUi& ui) {
   return code;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -4,7 +4,7 @@
 
 #include "cli/command.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 constexpr std::size_t kSchemeSize = sizeof("oci://") - 1;
@@ -112,7 +112,7 @@ Result<int> run_pkg(const Options& options, TerminalUi& ui) {
     print_wrapped(result_text(options.command, result));
   else
     print(json_text(envelope("Package", result), options.output));
-  return kExitDone;
+  return core::kExitDone;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

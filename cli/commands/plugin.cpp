@@ -6,20 +6,20 @@
 #include "app/subcommand.hpp"
 #include "cli/command.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 /// Returns null when there is no service.
-Json service_json(const PluginFile& file, const Manifest& manifest) {
-  if (manifest.service == Manifest::ServiceIn::none) return nullptr;
-  const auto service = service_file(file, manifest);
+Json service_json(const core::PluginFile& file, const core::Manifest& manifest) {
+  if (manifest.service == core::Manifest::ServiceIn::none) return nullptr;
+  const auto service = core::service_file(file, manifest);
   if (!service) return Json{{"error", to_json(service.error())}};
   return Json{{service->is_program ? "program" : "library", service->path}};
 }
 
-Result<Json> plugin_json(const PluginFile& file) {
+Result<Json> plugin_json(const core::PluginFile& file) {
   Json components = Json::array();
-  for (const Manifest& manifest : file.components)
+  for (const core::Manifest& manifest : file.components)
     components.push_back({{"component", manifest.component},
                           {"purpose", manifest.purpose},
                           {"after", manifest.after},
@@ -41,14 +41,14 @@ Result<Json> plugin_json(const PluginFile& file) {
 TableRow line(const std::string& text) { return {{Tone::plain, text}}; }
 
 /// Appends a line for each component, and details of the file below.
-Status append_plugin(const PluginFile& file, bool long_form, std::vector<TableRow>& rows) {
-  for (const Manifest& manifest : file.components)
+Status append_plugin(const core::PluginFile& file, bool long_form, std::vector<TableRow>& rows) {
+  for (const core::Manifest& manifest : file.components)
     rows.push_back(
         {{Tone::heading, manifest.component}, {Tone::plain, file.plugin_version}, {Tone::plain, manifest.purpose}});
   if (!long_form) return {};
-  for (const Manifest& manifest : file.components) {
-    if (manifest.service == Manifest::ServiceIn::none) continue;
-    const auto service = service_file(file, manifest);
+  for (const core::Manifest& manifest : file.components) {
+    if (manifest.service == core::Manifest::ServiceIn::none) continue;
+    const auto service = core::service_file(file, manifest);
     rows.push_back(
         line("  service:  " + manifest.component + " in " + (service ? service->path : "… " + service.error().what)));
   }
@@ -63,7 +63,7 @@ Status append_plugin(const PluginFile& file, bool long_form, std::vector<TableRo
 }  // namespace
 
 Result<int> list_plugins(const Options& options, TerminalUi& ui) {
-  SLIPWAY_TRY(plugins, discover_plugins(plugin_folders(true)));
+  SLIPWAY_TRY(plugins, core::discover_plugins(core::plugin_folders(true)));
   Json files = Json::array();
   std::vector<TableRow> rows;
   for (const auto& [path, file] : plugins.files) {
@@ -83,11 +83,11 @@ Result<int> list_plugins(const Options& options, TerminalUi& ui) {
     print_wrapped(Page().table(rows));
   else
     print(json_text(envelope("Plugins", {{"plugins", files}, {"problems", problems}}), options.output));
-  return plugins.problems.empty() ? kExitDone : kExitError;
+  return plugins.problems.empty() ? core::kExitDone : core::kExitError;
 }
 
 Result<int> describe_plugin(const Options& options, TerminalUi&) {
-  SLIPWAY_TRY(file, read_plugin_file(options.arguments.front()));
+  SLIPWAY_TRY(file, core::read_plugin_file(options.arguments.front()));
   if (options.output == "text") {
     std::vector<TableRow> rows;
     SLIPWAY_CHECK(append_plugin(file, true, rows));
@@ -96,14 +96,14 @@ Result<int> describe_plugin(const Options& options, TerminalUi&) {
     SLIPWAY_TRY(json, plugin_json(file));
     print(json_text(envelope("Plugin", json), options.output));
   }
-  return kExitDone;
+  return core::kExitDone;
 }
 
 namespace {
 
 /// Asks slipway-author, the helper for plugin developers (plugin-check/main.cpp).
 Result<Json> ask_author(const Json& wanted) {
-  const CommandOutput ran = run_own_program("slipway-author", {canonical(wanted)}, {});
+  const app::CommandOutput ran = app::run_own_program("slipway-author", {canonical(wanted)}, {});
   const Json answer = parse_foreign(ran.out);
   if (!answer.is_object())
     return Error{ErrorCode::internal,
@@ -117,7 +117,7 @@ Result<Json> ask_author(const Json& wanted) {
 
 /// Checks the name: two plugins with the same component cannot be used together.
 Status name_is_free(const std::string& name) {
-  SLIPWAY_TRY(plugins, discover_plugins(plugin_folders(true)));
+  SLIPWAY_TRY(plugins, core::discover_plugins(core::plugin_folders(true)));
   const auto path = plugins.component_to_path.find(name);
   if (path == plugins.component_to_path.end()) return {};
   return Error{ErrorCode::usage,
@@ -137,13 +137,13 @@ Result<int> write_plugin(const Options& options, TerminalUi&) {
   const Json& files = written.at("files");
   if (options.output != "text") {
     print(json_text(envelope("NewPlugin", {{"folder", folder}, {"files", files}}), options.output));
-    return kExitDone;
+    return core::kExitDone;
   }
   std::string text;
   for (const Json& file : files) text += "  " + folder + "/" + file.get<std::string>() + "\n";
   print("Wrote the plugin " + name + ":\n" + text + "Next: cmake -S " + folder + " -B " + folder +
         "/build && cmake --build " + folder + "/build && slipway plugin check " + folder + "/build/" + name + ".so\n");
-  return kExitDone;
+  return core::kExitDone;
 }
 
 Result<int> check_plugin(const Options& options, TerminalUi&) {
@@ -166,7 +166,7 @@ Result<int> check_plugin(const Options& options, TerminalUi&) {
   } else {
     print(json_text(envelope("PluginCheck", report), options.output));
   }
-  return passed ? kExitDone : kExitError;
+  return passed ? core::kExitDone : core::kExitError;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -6,12 +6,12 @@
 #include "app/repair/repair.hpp"
 #include "cli/command.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 /// A component whose work is done at boot owns nothing in an image, and is applied there all the same.
-Status check_names(const std::vector<std::string>& names, const std::map<std::string, Ownership>& owned,
-                   const Generation& applied) {
+Status check_names(const std::vector<std::string>& names, const std::map<std::string, core::Ownership>& owned,
+                   const core::Generation& applied) {
   std::vector<std::string> known;
   for (const auto& [name, ownership] : owned) known.push_back(name);
   for (const auto& [name, plugin] : applied.plugins.items())
@@ -30,24 +30,24 @@ Status check_names(const std::vector<std::string>& names, const std::map<std::st
 /// Fails for damage that would make a removal of everything leave files behind for good, or miss files of these
 /// components.
 /// @param names  empty: all
-Status check_records(const std::vector<std::string>& names, Session& session) {
-  SLIPWAY_TRY(repairs, find_repairs(session));  // it checks for damage again
+Status check_records(const std::vector<std::string>& names, core::Session& session) {
+  SLIPWAY_TRY(repairs, app::find_repairs(session));  // it checks for damage again
   for (const auto& [name, error] : session.state().left_out()) {
     bool is_named = false;
     for (const std::string& component : names) is_named = is_named || name == "components/" + component + ".json";
     if (is_named || (names.empty() && (name.starts_with("components/") || name == "products.json"))) return error;
   }
-  for (const Repair& repair : repairs)  // an original that the removal would restore
-    for (const Ownership& record : repair.records)
+  for (const app::Repair& repair : repairs)  // an original that the removal would restore
+    for (const core::Ownership& record : repair.records)
       if (names.empty() || std::ranges::count(names, record.component) != 0)
-        return Error{ErrorCode::corrupt, repair.problem, repair.path(), std::string(kRepairAdvice), {}};
+        return Error{ErrorCode::corrupt, repair.problem, repair.path(), std::string(core::kRepairAdvice), {}};
   return {};
 }
 
 }  // namespace
 
 Result<int> run_remove(const Options& options, TerminalUi& ui) {
-  watch_stop_signals();
+  core::watch_stop_signals();
   if (options.arguments.empty() && !options.all)
     return Error{ErrorCode::usage,
                  "remove what?",
@@ -71,29 +71,29 @@ Result<int> run_remove(const Options& options, TerminalUi& ui) {
   const std::vector<std::string>& names = options.all ? options.only : options.arguments;
   SLIPWAY_CHECK(check_records(names, *session));
   SLIPWAY_TRY(owned, session->state().ownerships());
-  SLIPWAY_TRY(current, applied_now(*session));
-  Generation generation = current.value_or(Generation{});
+  SLIPWAY_TRY(current, core::applied_now(*session));
+  core::Generation generation = current.value_or(core::Generation{});
   SLIPWAY_CHECK(check_names(names, owned, generation));
-  Lock lock;
+  core::Lock lock;
   if (generation.lock.is_object()) {
-    SLIPWAY_TRY(pinned, Lock::from_json(generation.lock, "generation " + std::to_string(generation.number)));
+    SLIPWAY_TRY(pinned, core::Lock::from_json(generation.lock, "generation " + std::to_string(generation.number)));
     lock = pinned;
   }
-  HostSpec spec;
+  core::HostSpec spec;
   spec.file = generation.spec_file;
   if (!names.empty() && current) {
     Json& components = generation.spec["spec"]["components"];
     for (const std::string& name : names) components.erase(name);
     if (!components.empty()) {
-      SLIPWAY_TRY(reduced, spec_of(generation, session->plugins()));
+      SLIPWAY_TRY(reduced, core::spec_of(generation, session->plugins()));
       spec = reduced;
     }
   }
   session->set_hardware(spec.hardware);
   // When other records are damaged, only these components are looked at.
   const auto only = session->state().left_out().empty() ? std::vector<std::string>{} : names;
-  ApplyOptions apply{.plan = {.only = only, .lock = lock, .locked = options.locked}, .verify_failing = false};
+  core::ApplyOptions apply{.plan = {.only = only, .lock = lock, .locked = options.locked}, .verify_failing = false};
   return change_host(*session, options, spec, apply, ui);
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

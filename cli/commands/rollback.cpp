@@ -6,12 +6,12 @@
 
 #include "cli/command.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 /// Returns the requested number, else the generation before the active one among those that still exist, since gc may
 /// have dropped some.
-Result<int> wanted_generation(const Options& options, const StateDir& state) {
+Result<int> wanted_generation(const Options& options, const core::StateDir& state) {
   SLIPWAY_TRY(current, state.current());
   SLIPWAY_TRY(numbers, state.generations());
   if (!options.arguments.empty()) {
@@ -38,7 +38,8 @@ Result<int> wanted_generation(const Options& options, const StateDir& state) {
 }
 
 /// A rollback restores a generation completely or not at all: a missing or incompatible plugin stops it.
-Error cannot_go_back(const std::map<std::string, Error>& unusable, const HostSpec& spec, const Generation& generation) {
+Error cannot_go_back(const std::map<std::string, Error>& unusable, const core::HostSpec& spec,
+                     const core::Generation& generation) {
   Error error = unusable.begin()->second;
   std::vector<std::string> missing;
   for (const auto& [name, problem] : unusable) {
@@ -59,39 +60,40 @@ Error cannot_go_back(const std::map<std::string, Error>& unusable, const HostSpe
 }
 
 /// The generation records its spec and packages; the plan is made by the installed plugin.
-Status warn_of_other_plugins(Session& session, const Generation& generation, const Options& options, TerminalUi& ui) {
-  SLIPWAY_TRY(others, applied_by_other_plugins(session, generation, options.only));
+Status warn_of_other_plugins(core::Session& session, const core::Generation& generation, const Options& options,
+                             TerminalUi& ui) {
+  SLIPWAY_TRY(others, core::applied_by_other_plugins(session, generation, options.only));
   if (others.empty()) return {};
   const std::string number = std::to_string(generation.number);
-  ui.log(Ui::Level::warning, "",
+  ui.log(core::Ui::Level::warning, "",
          "generation " + number + " was applied with " + listed(others, "and") +
              ": its spec and its packages are restored, with the installed plugins; what a plugin itself did otherwise "
              "then (names of files and units, defaults of keys) is not. To restore that too, install what generation " +
              number + " was applied with, and " +
-             advised("run `slipway rollback " + number + "` again", session.options()));
+             core::advised("run `slipway rollback " + number + "` again", session.options()));
   return {};
 }
 
 }  // namespace
 
 Result<int> run_rollback(const Options& options, TerminalUi& ui) {
-  watch_stop_signals();
+  core::watch_stop_signals();
   SLIPWAY_TRY(session, open_session(options, ui));
   SLIPWAY_CHECK(session->state().check_format());
   SLIPWAY_TRY(number, wanted_generation(options, session->state()));
   SLIPWAY_TRY(generation, session->state().generation(number));
-  SLIPWAY_TRY(spec, spec_of(generation, session->plugins()));
+  SLIPWAY_TRY(spec, core::spec_of(generation, session->plugins()));
   std::map<std::string, Error> unusable = spec.unusable;
   if (!options.only.empty())
     std::erase_if(unusable, [&](const auto& each) { return std::ranges::count(options.only, each.first) == 0; });
   if (!unusable.empty()) return cannot_go_back(unusable, spec, generation);
   SLIPWAY_CHECK(warn_of_other_plugins(*session, generation, options, ui));
-  SLIPWAY_TRY(lock, Lock::from_json(generation.lock, "generation " + std::to_string(number)));
+  SLIPWAY_TRY(lock, core::Lock::from_json(generation.lock, "generation " + std::to_string(number)));
   session->set_hardware(spec.hardware);
   SLIPWAY_CHECK(take_kernels(*session, generation));
-  ApplyOptions apply{.plan = {.only = options.only, .lock = lock, .locked = options.locked, .back_to = generation},
-                     .target = number};
+  core::ApplyOptions apply{
+      .plan = {.only = options.only, .lock = lock, .locked = options.locked, .back_to = generation}, .target = number};
   return change_host(*session, options, spec, apply, ui);
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -8,12 +8,12 @@
 #include "core/service/service_ui.hpp"
 #include "core/service/supervisor.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 /// Checks that the component has a service: some have one only with certain values of its keys.
-Status expect_service(const Manifest& manifest, const Json& section) {
-  if (has_service(manifest, section)) return {};
+Status expect_service(const core::Manifest& manifest, const Json& section) {
+  if (core::has_service(manifest, section)) return {};
   const auto shown = [](const auto& entry) { return entry.first + ": " + entry.second; };
   return Error{ErrorCode::unsupported,
                manifest.component + " has a service only with " + joined(manifest.service_if, ", ", shown),
@@ -24,9 +24,9 @@ Status expect_service(const Manifest& manifest, const Json& section) {
 
 /// Returns the section and the other data of the service: from the spec, or with --boot from the file of the apply that
 /// made the unit.
-Result<Json> read_config(Session& session, const Options& options, const std::string& component) {
+Result<Json> read_config(core::Session& session, const Options& options, const std::string& component) {
   if (options.boot) {
-    SLIPWAY_TRY(left, read_service_file(session, component));
+    SLIPWAY_TRY(left, core::read_service_file(session, component));
     if (left.contains("hardware") && left["hardware"] == "assume") session.set_hardware("assume");
     return left;
   }
@@ -45,34 +45,34 @@ Result<Json> read_config(Session& session, const Options& options, const std::st
 bool may_start(const Options& options, TerminalUi& ui) {
   const auto session = open_session(options, ui);
   if (!session) return true;
-  const auto left = read_service_file(**session, options.arguments.front());
-  return !left || has_device(*left, "/sys");
+  const auto left = core::read_service_file(**session, options.arguments.front());
+  return !left || core::has_device(*left, "/sys");
 }
 
 }  // namespace
 
 Result<int> run_service(const Options& options, TerminalUi& ui) {
   const std::string& component = options.arguments.front();
-  if (options.condition) return may_start(options, ui) ? kExitDone : kExitError;
+  if (options.condition) return may_start(options, ui) ? core::kExitDone : core::kExitError;
   SLIPWAY_TRY(session, open_session(options, ui));
   SLIPWAY_TRY(manifest, named_component(session->plugins(), component));
-  SLIPWAY_TRY(file, service_file(session->plugins().file(component), *manifest));
-  ServiceOptions service{component, options.boot, [&]() -> Result<ServiceConfig> {
-                           SLIPWAY_TRY(now, read_config(*session, options, component));
-                           SLIPWAY_CHECK(expect_service(*manifest, now["spec"]));
-                           return ServiceConfig{file,
-                                                now["spec"],
-                                                to_json(session->host_config()),
-                                                session->worker_environment(),
-                                                texts_in(now, "device_classes"),
-                                                texts_in(now, "writes"),
-                                                manifest->service_before,
-                                                manifest->service_hands_over};
-                         }};
-  ServiceUi log(options.log, session->root().root(),
-                [&](std::string text) { return advised(std::move(text), session->options()); });
-  SLIPWAY_CHECK(run_supervised(service, session->root().root(), log));
-  return kExitDone;
+  SLIPWAY_TRY(file, core::service_file(session->plugins().file(component), *manifest));
+  core::ServiceOptions service{component, options.boot, [&]() -> Result<core::ServiceConfig> {
+                                 SLIPWAY_TRY(now, read_config(*session, options, component));
+                                 SLIPWAY_CHECK(expect_service(*manifest, now["spec"]));
+                                 return core::ServiceConfig{file,
+                                                            now["spec"],
+                                                            to_json(session->host_config()),
+                                                            session->worker_environment(),
+                                                            core::texts_in(now, "device_classes"),
+                                                            core::texts_in(now, "writes"),
+                                                            manifest->service_before,
+                                                            manifest->service_hands_over};
+                               }};
+  core::ServiceUi log(options.log, session->root().root(),
+                      [&](std::string text) { return core::advised(std::move(text), session->options()); });
+  SLIPWAY_CHECK(core::run_supervised(service, session->root().root(), log));
+  return core::kExitDone;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

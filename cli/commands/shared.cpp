@@ -21,7 +21,7 @@
 #include "cli/render/text.hpp"
 #include "core/service/service_ui.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 constexpr const char* kDefaultSpec = "/etc/slipway/host.yaml";
@@ -47,25 +47,25 @@ std::string beside(const std::string& file, const std::string& name) {
 
 /// Returns --lock, else slipway.lock beside the spec (of -f or the root's own), else the packages of the active
 /// generation.
-Result<Lock> load_lock(Session& session, const Options& options) {
+Result<core::Lock> load_lock(core::Session& session, const Options& options) {
   if (!options.lock.empty()) {
     const bool may_be_new = !options.locked && (options.command == "plan" || options.command == "apply");
-    return readable(options.lock) || !may_be_new ? Lock::read(options.lock) : Result<Lock>(Lock{});
+    return readable(options.lock) || !may_be_new ? core::Lock::read(options.lock) : Result<core::Lock>(core::Lock{});
   }
   if (options.spec.empty()) {
-    SLIPWAY_TRY(text, read_own(session.root().root(), kDefaultLock, Lock::kMostBytes));
-    if (text) return Lock::from_json(parse_foreign(*text), kDefaultLock);
+    SLIPWAY_TRY(text, read_own(session.root().root(), kDefaultLock, core::Lock::kMostBytes));
+    if (text) return core::Lock::from_json(parse_foreign(*text), kDefaultLock);
   } else if (const std::string near = beside(options.spec, kLockBesideSpec); readable(near)) {
-    return Lock::read(near);
+    return core::Lock::read(near);
   }
-  SLIPWAY_TRY(current, applied_now(session));
-  if (!current) return Lock{};
-  return Lock::from_json(current->lock, "generation " + std::to_string(current->number));
+  SLIPWAY_TRY(current, core::applied_now(session));
+  if (!current) return core::Lock{};
+  return core::Lock::from_json(current->lock, "generation " + std::to_string(current->number));
 }
 
-Result<SpecAndLock> from_generation(Session& session) {
+Result<SpecAndLock> from_generation(core::Session& session) {
   SLIPWAY_CHECK(session.state().check_format());
-  SLIPWAY_TRY(current, applied_now(session));
+  SLIPWAY_TRY(current, core::applied_now(session));
   if (!current && session.state().leaves_out("generations/current")) return SpecAndLock{};
   if (!current && session.state().is_closed())
     return Error{ErrorCode::denied,
@@ -81,8 +81,8 @@ Result<SpecAndLock> from_generation(Session& session) {
                  {}};
   SpecAndLock loaded;
   loaded.from_generation = true;
-  SLIPWAY_TRY(spec, spec_of(*current, session.plugins()));
-  SLIPWAY_TRY(lock, Lock::from_json(current->lock, "generation " + std::to_string(current->number)));
+  SLIPWAY_TRY(spec, core::spec_of(*current, session.plugins()));
+  SLIPWAY_TRY(lock, core::Lock::from_json(current->lock, "generation " + std::to_string(current->number)));
   SLIPWAY_CHECK(take_kernels(session, *current));
   loaded.spec = std::move(spec);
   loaded.lock = std::move(lock);
@@ -95,7 +95,7 @@ Status check_machine(const Options& options) {
                                                  "remove", "rollback", "repair", "accept"};
   if (std::ranges::count(kAsk, options.command) == 0) return {};
   const auto signs = doubts_about_machine(options);
-  return signs.empty() ? Status{} : Status(asks_for_image_or_live(signs));
+  return signs.empty() ? Status{} : Status(app::asks_for_image_or_live(signs));
 }
 
 /// Warns of variables that slipway would otherwise use; those about its output count all the same.
@@ -105,7 +105,7 @@ void warn_of_ignored_variables(TerminalUi& ui) {
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view name = std::string_view(*entry).substr(0, std::string_view(*entry).find('='));
     if (name.starts_with(kOurs) && std::ranges::count(kHarmless, name) == 0)
-      ui.log(Ui::Level::warning, "",
+      ui.log(core::Ui::Level::warning, "",
              std::string(name) +
                  " of the environment is ignored: as root, on the machine itself, it counts for "
                  "`slipway plan`, tools, --sim and services started by hand alone; unset it");
@@ -116,7 +116,7 @@ void warn_of_ignored_variables(TerminalUi& ui) {
 std::string after_stop(const Options& options, int before, const std::string& again) {
   if (options.command != "apply" || before == 0) return again;
   const std::string back = "`slipway rollback " + std::to_string(before) + "`";
-  return again + ", or " + advised(back, options.session) + " to go back to what was in force before";
+  return again + ", or " + core::advised(back, options.session) + " to go back to what was in force before";
 }
 
 /// Returns the text with control characters as escapes, except line ends, tabs, and the colours of a Page.
@@ -125,24 +125,24 @@ std::string without_controls(std::string_view text) {
   std::string clean;
   while (!text.empty()) {
     const std::size_t begin = std::min(text.find(kBegin), text.size());
-    clean += printable(text.substr(0, begin), true);
+    clean += base::printable(text.substr(0, begin), true);
     text.remove_prefix(begin);
     if (text.empty()) break;
     const std::size_t end = text.find_first_not_of("0123456789;", kBegin.size());
     const bool is_colour = end != std::string_view::npos && text[end] == 'm';
     const std::size_t size = is_colour ? end + 1 : 1;
-    clean += is_colour ? std::string(text.substr(0, size)) : printable(text.substr(0, size), true);
+    clean += is_colour ? std::string(text.substr(0, size)) : base::printable(text.substr(0, size), true);
     text.remove_prefix(size);
   }
   return clean;
 }
 
 /// Reports each error once, and one error for all components that a stop kept from being applied.
-void report_failed(const Options& options, const ApplyResult& result, TerminalUi& ui) {
-  const PlannedRun& run = result.run;
+void report_failed(const Options& options, const core::ApplyResult& result, TerminalUi& ui) {
+  const core::PlannedRun& run = result.run;
   std::optional<Error> stop;
   std::vector<std::string> stopped;
-  for (const PlannedComponent& component : run.components) {
+  for (const core::PlannedComponent& component : run.components) {
     if (!component.error) continue;
     if (component.error->code == ErrorCode::cancelled) {
       stop = component.error;
@@ -169,7 +169,7 @@ std::string key_of_secret(const Json& value, const std::string& key) {
 
 /// Refuses secrets: a root to provision may be another user's image, whose spec could have modules signed with this
 /// machine's key.
-Status has_no_secrets(const HostSpec& spec) {
+Status has_no_secrets(const core::HostSpec& spec) {
   const std::string key = key_of_secret(spec.document.value("spec", Json::object()), "spec");
   if (key.empty()) return {};
   return Error{ErrorCode::denied,
@@ -181,8 +181,8 @@ Status has_no_secrets(const HostSpec& spec) {
 
 }  // namespace
 
-Result<const Manifest*> named_component(const Plugins& plugins, const std::string& name) {
-  if (const Manifest* const manifest = plugins.manifest(name)) return manifest;
+Result<const core::Manifest*> named_component(const core::Plugins& plugins, const std::string& name) {
+  if (const core::Manifest* const manifest = plugins.manifest(name)) return manifest;
   std::vector<std::string> known;
   for (const auto& [component, path] : plugins.component_to_path) known.push_back(component);
   return Error{ErrorCode::usage,
@@ -196,7 +196,7 @@ std::vector<std::string> doubts_about_machine(const Options& options) {
   std::error_code problem;
   const bool decided = options.session.live || options.is_of_a_boot() || !options.session.sim.empty() ||
                        std::filesystem::canonical(options.session.root, problem) != "/";
-  return decided ? std::vector<std::string>{} : signs_of_a_build("/");
+  return decided ? std::vector<std::string>{} : app::signs_of_a_build("/");
 }
 
 Status take_names(Options& options) {
@@ -219,18 +219,18 @@ bool environment_counts(const Options& options) {
          std::ranges::count(kTried, options.command) != 0;
 }
 
-Status take_kernels(Session& session, const Generation& generation) {
+Status take_kernels(core::Session& session, const core::Generation& generation) {
   // A running machine keeps its running kernel; an image has none.
   const bool counts = generation.kernels.size() > (session.host_config().live ? 1U : 0U);
   return counts && session.options().kernels.empty() ? session.set_kernels(generation.kernels) : Status{};
 }
 
-Result<SpecAndLock> load_spec(Session& session, const Options& options) {
+Result<SpecAndLock> load_spec(core::Session& session, const Options& options) {
   const std::string& root = session.host_config().root;
   SpecAndLock loaded;
   std::optional<std::string> text;
   if (!options.is_of_a_boot() && options.spec.empty()) {
-    SLIPWAY_TRY(own, read_own(session.root().root(), kDefaultSpec, kYamlMaxBytes));
+    SLIPWAY_TRY(own, read_own(session.root().root(), kDefaultSpec, base::kYamlMaxBytes));
     text = std::move(own);
   }
   if (options.is_of_a_boot() || (options.spec.empty() && !text)) {
@@ -241,11 +241,11 @@ Result<SpecAndLock> load_spec(Session& session, const Options& options) {
       if (readable(options.lock)) loaded.lock = std::move(lock);
     }
   } else {
-    SLIPWAY_TRY(current, applied_now(session));
+    SLIPWAY_TRY(current, core::applied_now(session));
     const Json applied = current ? current->plugins : Json::object();
-    SLIPWAY_TRY(spec,
-                text ? host_spec_from_text(*text, (root == "/" ? "" : root) + kDefaultSpec, session.plugins(), applied)
-                     : read_host_spec(options.spec, session.plugins(), applied));
+    SLIPWAY_TRY(spec, text ? core::host_spec_from_text(*text, (root == "/" ? "" : root) + kDefaultSpec,
+                                                       session.plugins(), applied)
+                           : core::read_host_spec(options.spec, session.plugins(), applied));
     SLIPWAY_TRY(lock, load_lock(session, options));
     loaded.spec = std::move(spec);
     loaded.lock = std::move(lock);
@@ -253,27 +253,27 @@ Result<SpecAndLock> load_spec(Session& session, const Options& options) {
   const bool acts = options.command == "plan" || options.command == "apply";
   if (acts && options.spec.empty() && !options.is_of_a_boot() && root != "/" && !session.host_config().live)
     SLIPWAY_CHECK(has_no_secrets(loaded.spec));
-  if (options.update) loaded.lock = Lock{};
+  if (options.update) loaded.lock = core::Lock{};
   session.set_hardware(loaded.spec.hardware);
   return loaded;
 }
 
-Result<std::unique_ptr<Session>> open_session(const Options& options, TerminalUi& ui) {
+Result<std::unique_ptr<core::Session>> open_session(const Options& options, TerminalUi& ui) {
   SLIPWAY_CHECK(check_machine(options));
-  SessionOptions wanted = options.session;
+  core::SessionOptions wanted = options.session;
   wanted.own_environment = !environment_counts(options);
   if (wanted.own_environment) warn_of_ignored_variables(ui);
   wanted.spec = options.spec;
   wanted.booting = options.boot;
   wanted.without_slipway = options.without_slipway;
-  SLIPWAY_TRY(time, noted_time(options.session, options.image));
+  SLIPWAY_TRY(time, app::noted_time(options.session, options.image));
   wanted.time = std::move(time);
-  auto session = Session::open(wanted, ui);
-  if (session) ui.set_generation(generation_in_force((*session)->root().root()));
+  auto session = core::Session::open(wanted, ui);
+  if (session) ui.set_generation(core::generation_in_force((*session)->root().root()));
   return session;
 }
 
-Result<PlanOptions> plan_options(const Session& session, const Options& options, const Lock& lock) {
+Result<core::PlanOptions> plan_options(const core::Session& session, const Options& options, const core::Lock& lock) {
   const bool is_image = !session.host_config().live && options.session.sim.empty();
   if (options.without_slipway && !is_image)
     return Error{ErrorCode::usage,
@@ -281,16 +281,16 @@ Result<PlanOptions> plan_options(const Session& session, const Options& options,
                  "command line",
                  "leave it out",
                  {}};
-  return PlanOptions{.only = options.only,
-                     .lock = lock,
-                     .locked = options.locked,
-                     .needs_slipway = is_image && !options.without_slipway,
-                     .replace_edits = options.replace_edits};
+  return core::PlanOptions{.only = options.only,
+                           .lock = lock,
+                           .locked = options.locked,
+                           .needs_slipway = is_image && !options.without_slipway,
+                           .replace_edits = options.replace_edits};
 }
 
-std::string log_folder(const Options& options) { return machine_log_folder(!environment_counts(options)); }
+std::string log_folder(const Options& options) { return app::machine_log_folder(!environment_counts(options)); }
 
-ChangeRequest change_request(const Options& options) {
+app::ChangeRequest change_request(const Options& options) {
   return {.command = options.command,
           .arguments = options.arguments,
           .only = options.only,
@@ -300,28 +300,30 @@ ChangeRequest change_request(const Options& options) {
           .version = SLIPWAY_VERSION};
 }
 
-Result<ApplyAttempt> open_attempt(const Options& options, TerminalUi& ui) {
+Result<app::ApplyAttempt> open_attempt(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(session, open_session(options, ui));
   SLIPWAY_TRY(loaded, load_spec(*session, options));
   SLIPWAY_TRY(wanted, plan_options(*session, options, loaded.lock));
-  ApplyOptions apply;
+  core::ApplyOptions apply;
   apply.plan = wanted;
   apply.awaits_sources = options.wait_for_source.has_value();
   apply.plan.keeps_others = options.boot;  // a boot removes no component that an apply has added
-  apply.check = [edits = options.replace_edits](const PlannedRun& run) { return check_replaced(edits, run); };
-  return ApplyAttempt{std::move(session), std::move(loaded.spec), std::move(apply)};
+  apply.check = [edits = options.replace_edits](const core::PlannedRun& run) {
+    return app::check_replaced(edits, run);
+  };
+  return app::ApplyAttempt{std::move(session), std::move(loaded.spec), std::move(apply)};
 }
 
 // A manifest's description may be part of any text. JSON has its own escapes.
 void print(const std::string& text) {
-  write_standard_output(text.starts_with('{') || text.starts_with('[') ? text : without_controls(text));
+  base::write_standard_output(text.starts_with('{') || text.starts_with('[') ? text : without_controls(text));
 }
 
 void print_wrapped(const std::string& text) { print_wrapped(Page(text)); }
 
 void print_wrapped(const Page& page) { print(page.text(columns_of(STDOUT_FILENO), shows_colour(STDOUT_FILENO))); }
 
-Result<int> finish_apply(const Options& options, const ApplyResult& result, TerminalUi& ui) {
+Result<int> finish_apply(const Options& options, const core::ApplyResult& result, TerminalUi& ui) {
   if (result.generation != 0) ui.set_generation(result.generation);
   if (!options.lock.empty() && !options.locked && !result.run.failed())
     SLIPWAY_CHECK(result.run.lock.write(options.lock));
@@ -331,7 +333,7 @@ Result<int> finish_apply(const Options& options, const ApplyResult& result, Term
     print(json_text(apply_json(result), options.output));
   report_failed(options, result, ui);
   if (result.error) ui.failed({}, *result.error, to_text(*result.error));
-  return apply_exit_code(result);
+  return app::apply_exit_code(result);
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -13,7 +13,7 @@
 #include "cli/front/handover.hpp"
 #include "core/worker/client/spawn.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 
 namespace {
 
@@ -32,14 +32,14 @@ void name_own_descriptors(CommandWords& words) {
 
 /// Executes the program that is this tool.
 Error become_tool(const std::string& name, std::vector<std::string> words) {
-  const auto program = own_program(name);
+  const auto program = core::own_program(name);
   if (!program) return program.error();
   words.front() = name;
   return become(*program, words);
 }
 
 /// For a component whose plugin has no tools: names the tools that are separate programs, or what else it has.
-std::string text_without_tools(const Manifest& component) {
+std::string text_without_tools(const core::Manifest& component) {
   const std::string& name = component.component;
   std::string text = name + ": " + component.purpose + "\n\n";
   for (const auto& [tool, program] : component.tool_programs) text += "  slipway " + name + " " + tool + " --help\n";
@@ -47,15 +47,16 @@ std::string text_without_tools(const Manifest& component) {
   text += "It has no tools. The commands about it:\n\n  slipway explain " + name + "   the keys of its section\n" +
           "  slipway verify " + name + "    whether it works\n  slipway doctor " + name +
           "    what is wrong and what helps\n";
-  if (component.service != Manifest::ServiceIn::none) text += "  slipway service " + name + "   runs its service\n";
+  if (component.service != core::Manifest::ServiceIn::none)
+    text += "  slipway service " + name + "   runs its service\n";
   return text;
 }
 
 /// @param words  those that are not options
-Result<int> without_tools(const Manifest& component, const std::vector<std::string>& words, bool help) {
+Result<int> without_tools(const core::Manifest& component, const std::vector<std::string>& words, bool help) {
   if (words.empty() || help) {
     print(text_without_tools(component));
-    return help ? kExitDone : kExitUsage;
+    return help ? core::kExitDone : core::kExitUsage;
   }
   std::vector<std::string> tools;
   for (const auto& [tool, program] : component.tool_programs) tools.push_back(tool);
@@ -87,56 +88,57 @@ Result<CommandWords> read_tool(const ToolInfo& tool, std::vector<std::string> wo
 }
 
 /// Asks the plugin for the tool's table, reads the words by it, and runs the tool.
-Result<int> run_in(Session& session, const std::string& component, const std::vector<std::string>& words,
+Result<int> run_in(core::Session& session, const std::string& component, const std::vector<std::string>& words,
                    const CommandWords& found) {
-  SLIPWAY_TRY(reply, session.call(component, "tools", Json::object(), kDetectLimit));
+  SLIPWAY_TRY(reply, session.call(component, "tools", Json::object(), core::kDetectLimit));
   SLIPWAY_TRY(tools, command_line::tools_from_json(component, reply));
   if (found.arguments.empty()) {
     const CommandTable line{
         .call = "slipway " + component, .usage = "TOOL [options]", .options = own_options(nullptr, true)};
     SLIPWAY_CHECK(command_line::read_words(line, words));
-    print(printable(command_line::tools_text(component, tools), true));
-    return found.flag("help") ? kExitDone : kExitUsage;
+    print(base::printable(command_line::tools_text(component, tools), true));
+    return found.flag("help") ? core::kExitDone : core::kExitUsage;
   }
   SLIPWAY_TRY(tool, command_line::find_tool(component, tools, found.arguments.front()));
   const bool simulated = !found.text("sim").empty();
   SLIPWAY_TRY(read, read_tool(tool, words, simulated));
   if (read.help) {
-    print(printable(command_line::tool_text(tool), true));
-    return kExitDone;
+    print(base::printable(command_line::tool_text(tool), true));
+    return core::kExitDone;
   }
   HostConfig host = session.host_config();
   if (!simulated) host.live = host_of_tools().live;
   Json request = command_line::tool_request(tool.name, read);
   request.update({{"spec", Json::object()}, {"host", to_json(host)}});
-  SLIPWAY_TRY(ended, session.call(component, "tool", request, kTransferLimit));
-  return ended.is_object() ? ended.value("exit", int{kExitError}) : int{kExitError};
+  SLIPWAY_TRY(ended, session.call(component, "tool", request, core::kTransferLimit));
+  return ended.is_object() ? ended.value("exit", int{core::kExitError}) : int{core::kExitError};
 }
 
 }  // namespace
 
-Result<int> run_tool(const Manifest& manifest, const std::vector<std::string>& words) {
+Result<int> run_tool(const core::Manifest& manifest, const std::vector<std::string>& words) {
   if (!words.empty())  // such a program handles all options itself, and writes no log of slipway
     if (const auto program = manifest.tool_programs.find(words.front()); program != manifest.tool_programs.end())
       return become_tool(program->second, words);
   // The plugin has the tool's table. What it takes to ask the plugin has to be known before.
   const CommandWords found = command_line::find_options(own_options(nullptr, true), words);
-  SLIPWAY_TRY(log, read_log_settings(found.text("log-format"), found.flag("verbose"), std::getenv("SLIPWAY_LOG")));
+  SLIPWAY_TRY(log,
+              base::read_log_settings(found.text("log-format"), found.flag("verbose"), std::getenv("SLIPWAY_LOG")));
   if (!manifest.has_tools) return without_tools(manifest, found.arguments, found.flag("help"));
   TerminalUi ui(log, false);
-  SessionOptions options;
+  core::SessionOptions options;
   // Of a variable that is not set, as in --sim "$PROFILE": the real machine is not what was meant.
   for (const char* name : {"sim", "root"})
     if (found.given(name) && found.text(name).empty())
       return Error{ErrorCode::usage, std::string("--") + name + " is empty", "command line", "leave it out", {}};
   options.sim = found.text("sim");
   if (!options.sim.empty()) options.root = found.text("root", options.root);
-  SLIPWAY_TRY(session, Session::open(options, ui));
+  SLIPWAY_TRY(session, core::Session::open(options, ui));
   session->hands_input_on = true;
-  session->tool_output = [](const std::string& text) { print(printable(text, true)); };
+  session->tool_output = [](const std::string& text) { print(base::printable(text, true)); };
   auto ended = run_in(*session, manifest.component, words, found);
-  if (!ended) return advised(std::move(ended).error(), options);
+  if (!ended) return core::advised(std::move(ended).error(), options);
   return ended;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -7,7 +7,7 @@
 #include "app/repair/repair.hpp"
 #include "cli/command.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 /// At a boot, services have only just started, and their first check of the GPUs may not be complete. After the boot,
@@ -32,40 +32,40 @@ bool all_pass(const std::map<std::string, Findings>& findings) {
 bool is_being_changed(const std::map<std::string, Findings>& findings) {
   return std::ranges::any_of(findings, [](const auto& each) {
     return std::ranges::any_of(each.second.list(), [](const Finding& one) {
-      return one.status == Finding::Status::warning && one.name == kApplyFinding;
+      return one.status == Finding::Status::warning && one.name == core::kApplyFinding;
     });
   });
 }
 
 /// At a boot, and after it, verifies until nothing changes any more, and everything passes or the time is over; else
 /// once.
-Result<std::map<std::string, Findings>> verify_settled(Session& session, const HostSpec& spec, const Options& options,
-                                                       TerminalUi& ui) {
+Result<std::map<std::string, Findings>> verify_settled(core::Session& session, const core::HostSpec& spec,
+                                                       const Options& options, TerminalUi& ui) {
   const auto settle_time = options.after_boot ? kLateSettleTime : kSettleTime;
   const auto latest = std::chrono::steady_clock::now() + kChangeTime;
   auto end = std::chrono::steady_clock::now() + settle_time;
   for (std::chrono::seconds pause{1};; pause = options.after_boot ? std::min(2 * pause, kLongestPause) : pause) {
-    SLIPWAY_TRY(findings, verify_run(session, spec, {options.only, options.deep}));
+    SLIPWAY_TRY(findings, core::verify_run(session, spec, {options.only, options.deep}));
     if (!options.is_of_a_boot()) return findings;
     const auto now = std::chrono::steady_clock::now();
     const bool changes = now < latest && is_being_changed(findings);
     if (changes) end = now + settle_time;
     if (!changes && (all_pass(findings) || now + pause > end)) return findings;
     if (options.after_boot && pause == std::chrono::seconds(1))
-      ui.log(Ui::Level::info, "", "not everything passes yet; it is looked at again for two minutes");
+      ui.log(core::Ui::Level::info, "", "not everything passes yet; it is looked at again for two minutes");
     std::this_thread::sleep_for(pause);
   }
 }
 
 /// The program that starts this may do so again and again: then verify runs only from time to time, not at each start.
-void wait_for_engines(const Session& session, const HostSpec& spec, TerminalUi& ui) {
-  if (!has_systemd(session.host())) return;
+void wait_for_engines(const core::Session& session, const core::HostSpec& spec, TerminalUi& ui) {
+  if (!core::has_systemd(session.host())) return;
   const auto end = std::chrono::steady_clock::now() + kWaitForEngines;
   bool waits = false;
   for (int looks = 0; std::chrono::steady_clock::now() < end; std::this_thread::sleep_for(kLookAtEngines)) {
-    const bool starts = an_engine_starts(session, spec);
+    const bool starts = core::an_engine_starts(session, spec);
     if (starts && !waits)
-      ui.log(Ui::Level::info, "", "waiting for a container engine or kubelet that is being started");
+      ui.log(core::Ui::Level::info, "", "waiting for a container engine or kubelet that is being started");
     waits = waits || starts;
     looks = starts ? 0 : looks + 1;
     if (looks == kLooksWithoutAStart) return;
@@ -73,14 +73,14 @@ void wait_for_engines(const Session& session, const HostSpec& spec, TerminalUi& 
 }
 
 /// At a boot before the first apply, slipway-apply.service may be running: its result is verified.
-Result<std::unique_ptr<Session>> open_once_provisioned(const Options& options, TerminalUi& ui) {
+Result<std::unique_ptr<core::Session>> open_once_provisioned(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(session, open_session(options, ui));
   SLIPWAY_CHECK(session->state().go_around_damage());
   if (!options.boot) return std::move(session);
   SLIPWAY_TRY(current, session->state().current());
-  if (current || !is_first_apply_under_way(session->host())) return std::move(session);
-  ui.log(Ui::Level::info, "", "nothing is provisioned yet: waiting for slipway-apply.service to end");
-  while (is_first_apply_under_way(session->host())) std::this_thread::sleep_for(kLookAtFirstApply);
+  if (current || !core::is_first_apply_under_way(session->host())) return std::move(session);
+  ui.log(core::Ui::Level::info, "", "nothing is provisioned yet: waiting for slipway-apply.service to end");
+  while (core::is_first_apply_under_way(session->host())) std::this_thread::sleep_for(kLookAtFirstApply);
   SLIPWAY_TRY(again, open_session(options, ui));
   SLIPWAY_CHECK(again->state().go_around_damage());
   return std::move(again);
@@ -104,8 +104,8 @@ Result<int> run_verify(const Options& given, TerminalUi& ui) {
   SLIPWAY_TRY(loaded, load_spec(*session, options));
   if (options.after_boot) wait_for_engines(*session, loaded.spec, ui);
   SLIPWAY_TRY(findings, verify_settled(*session, loaded.spec, options, ui));
-  SLIPWAY_CHECK(add_damage(*session, findings));
-  const bool passed = !awaits_apply(findings) && all_pass(findings);
+  SLIPWAY_CHECK(app::add_damage(*session, findings));
+  const bool passed = !core::awaits_apply(findings) && all_pass(findings);
   if (options.output == "text") {
     Page page = findings_text(findings);
     print_wrapped(page << (passed ? Toned{Tone::good, "Verified."} : Toned{Tone::bad, "Not everything passes."})
@@ -113,7 +113,7 @@ Result<int> run_verify(const Options& given, TerminalUi& ui) {
   } else {
     print(json_text(findings_json(findings), options.output));
   }
-  return passed ? kExitDone : kExitError;
+  return passed ? core::kExitDone : core::kExitError;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

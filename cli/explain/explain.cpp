@@ -9,10 +9,10 @@
 #include "core/loader/schema/type_names.hpp"
 #include "core/loader/schema/types.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
-using Type = SchemaKey::Type;
+using Type = core::SchemaKey::Type;
 
 constexpr std::size_t kLineWidth = 76;
 constexpr const char* kIndent = "    ";
@@ -31,31 +31,31 @@ void wrapped(std::ostream& out, const std::string& text) {
   if (!line.empty()) out << kIndent << line << '\n';
 }
 
-std::string type_in_words(const SchemaKey& schema) {
+std::string type_in_words(const core::SchemaKey& schema) {
   std::string text =
-      schema.type == Type::enumeration ? listed(schema.values, "or") : std::string(type_name(schema.type));
+      schema.type == Type::enumeration ? listed(schema.values, "or") : std::string(core::type_name(schema.type));
   if ((schema.type == Type::list || schema.type == Type::map) && !schema.items.empty())
     text += " of " + type_in_words(schema.items.front());
   return text;
 }
 
-void print_key(std::ostream& out, const std::string& name, const SchemaKey& schema);
+void print_key(std::ostream& out, const std::string& name, const core::SchemaKey& schema);
 
-void print_keys(std::ostream& out, const std::string& prefix, const std::map<std::string, SchemaKey>& keys) {
+void print_keys(std::ostream& out, const std::string& prefix, const std::map<std::string, core::SchemaKey>& keys) {
   for (const auto& [name, child] : keys) print_key(out, prefix.empty() ? name : prefix + "." + name, child);
 }
 
-void print_children(std::ostream& out, const std::string& name, const SchemaKey& schema) {
+void print_children(std::ostream& out, const std::string& name, const core::SchemaKey& schema) {
   if (schema.type == Type::object) print_keys(out, name, schema.keys);
   if (schema.items.empty()) return;
   print_children(out, name + (schema.type == Type::list ? "[]" : ".NAME"), schema.items.front());
 }
 
-void print_key(std::ostream& out, const std::string& name, const SchemaKey& schema) {
+void print_key(std::ostream& out, const std::string& name, const core::SchemaKey& schema) {
   out << '\n' << name << " (" << type_in_words(schema);
   if (schema.required) out << "; required";
-  if (!schema.default_value.is_null()) out << "; default " << flow_yaml(schema.default_value);
-  if (const std::string limits = bounds(schema); !limits.empty()) out << "; " << limits;
+  if (!schema.default_value.is_null()) out << "; default " << core::flow_yaml(schema.default_value);
+  if (const std::string limits = core::bounds(schema); !limits.empty()) out << "; " << limits;
   out << ")\n";
   wrapped(out, schema.help);
   if (!schema.deprecated.empty()) wrapped(out, "will go: " + schema.deprecated);
@@ -64,7 +64,7 @@ void print_key(std::ostream& out, const std::string& name, const SchemaKey& sche
     wrapped(out, "takes " + schema.expects);
   else if (!schema.pattern.empty())
     out << kIndent << "fits:    " << schema.pattern << '\n';
-  if (!schema.example.empty()) out << kIndent << "example: " << flow_yaml(example_value(schema)) << '\n';
+  if (!schema.example.empty()) out << kIndent << "example: " << core::flow_yaml(core::example_value(schema)) << '\n';
   print_children(out, name, schema);
 }
 
@@ -73,14 +73,14 @@ void print_list(std::ostream& out, const char* label, const std::vector<std::str
 }
 
 /// Returns the schema's keys: those of an object, of the elements of a list or map, or of an artifact source.
-const std::map<std::string, SchemaKey>* keys_of(const SchemaKey& schema) {
+const std::map<std::string, core::SchemaKey>* keys_of(const core::SchemaKey& schema) {
   if (schema.type == Type::object) return &schema.keys;
-  if (schema.type == Type::artifact_source) return &artifact_source_schema().keys;
+  if (schema.type == Type::artifact_source) return &core::artifact_source_schema().keys;
   return schema.items.empty() ? nullptr : keys_of(schema.items.front());
 }
 
 Error no_such_key(const std::string& component, const std::string& path, const std::string& name,
-                  const std::map<std::string, SchemaKey>* keys) {
+                  const std::map<std::string, core::SchemaKey>* keys) {
   std::vector<std::string> known;
   if (keys != nullptr)
     for (const auto& [key, schema] : *keys) known.push_back(key);
@@ -93,8 +93,8 @@ Error no_such_key(const std::string& component, const std::string& path, const s
 }
 
 /// Returns the schema of a dotted key.
-Result<const SchemaKey*> find_key(const Manifest& manifest, const std::string& key) {
-  const SchemaKey* schema = &manifest.spec;
+Result<const core::SchemaKey*> find_key(const core::Manifest& manifest, const std::string& key) {
+  const core::SchemaKey* schema = &manifest.spec;
   std::string path;
   std::istringstream names(key);
   for (std::string name; std::getline(names, name, '.');) {
@@ -106,19 +106,19 @@ Result<const SchemaKey*> find_key(const Manifest& manifest, const std::string& k
   return schema;
 }
 
-Json key_json(const SchemaKey& schema);
+Json key_json(const core::SchemaKey& schema);
 
-Json keys_json(const std::map<std::string, SchemaKey>& keys) {
+Json keys_json(const std::map<std::string, core::SchemaKey>& keys) {
   Json value = Json::object();
   for (const auto& [name, child] : keys) value[name] = key_json(child);
   return value;
 }
 
-Json key_json(const SchemaKey& schema) {
-  Json value{{"type", type_name(schema.type)}, {"required", schema.required}};
+Json key_json(const core::SchemaKey& schema) {
+  Json value{{"type", core::type_name(schema.type)}, {"required", schema.required}};
   if (!schema.help.empty()) value["help"] = schema.help;
   if (!schema.default_value.is_null()) value["default"] = schema.default_value;
-  if (const Json example = example_value(schema); !example.is_null()) value["example"] = example;
+  if (const Json example = core::example_value(schema); !example.is_null()) value["example"] = example;
   if (!schema.pattern.empty()) value["pattern"] = schema.pattern;
   if (!schema.expects.empty()) value["expects"] = schema.expects;
   if (!schema.values.empty()) value["values"] = schema.values;
@@ -128,13 +128,13 @@ Json key_json(const SchemaKey& schema) {
   if (!schema.deprecated.empty()) value["deprecated"] = schema.deprecated;
   if (!schema.items.empty()) value["items"] = key_json(schema.items.front());
   if (schema.type == Type::object) value["keys"] = keys_json(schema.keys);
-  if (schema.type == Type::artifact_source) value["keys"] = keys_json(artifact_source_schema().keys);
+  if (schema.type == Type::artifact_source) value["keys"] = keys_json(core::artifact_source_schema().keys);
   return value;
 }
 
 }  // namespace
 
-Result<std::string> explain(const Manifest& manifest, const std::string& key) {
+Result<std::string> explain(const core::Manifest& manifest, const std::string& key) {
   std::ostringstream out;
   if (key.empty()) {
     out << manifest.component << ": " << manifest.purpose << '\n';
@@ -149,11 +149,11 @@ Result<std::string> explain(const Manifest& manifest, const std::string& key) {
   SLIPWAY_TRY(schema, find_key(manifest, key));
   print_key(out, manifest.component + "." + key, *schema);
   if (schema->type == Type::artifact_source)
-    print_keys(out, manifest.component + "." + key, artifact_source_schema().keys);
+    print_keys(out, manifest.component + "." + key, core::artifact_source_schema().keys);
   return out.str().substr(1);  // without the empty line that separates keys
 }
 
-Result<Json> explain_json(const Manifest& manifest, const std::string& key) {
+Result<Json> explain_json(const core::Manifest& manifest, const std::string& key) {
   if (key.empty())
     return Json{{"component", manifest.component}, {"purpose", manifest.purpose},
                 {"provides", manifest.provides},   {"requires", manifest.requires_},
@@ -163,4 +163,4 @@ Result<Json> explain_json(const Manifest& manifest, const std::string& key) {
   return Json{{"component", manifest.component}, {"key", key}, {"schema", key_json(*schema)}};
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -5,10 +5,10 @@
 #include "cli/explain/explain.hpp"
 #include "core/loader/schema/types.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
-using Type = SchemaKey::Type;
+using Type = core::SchemaKey::Type;
 
 constexpr const char* kDraft = "https://json-schema.org/draft/2020-12/schema";
 
@@ -20,13 +20,13 @@ constexpr const char* kPathPattern = R"(^(?!~)(?!.*://)(?![^/:]+:[^/]*/).+$)";
 constexpr const char* kNoTilde = "^[^~]";
 
 /// True when one of the texts, which YAML reads as another type, can match the pattern.
-bool may_be(const SchemaKey& schema, const std::vector<std::string>& texts) {
+bool may_be(const core::SchemaKey& schema, const std::vector<std::string>& texts) {
   return schema.pattern.empty() || std::any_of(texts.begin(), texts.end(), [&](const std::string& text) {
-           return pattern_mismatch(text, schema.pattern).empty();
+           return core::pattern_mismatch(text, schema.pattern).empty();
          });
 }
 
-Json string_schema(const SchemaKey& schema) {
+Json string_schema(const core::SchemaKey& schema) {
   Json types = Json::array({"string"});
   if (may_be(schema, {"1", "10", "535", "1.5", "535.10"})) types.push_back("number");
   if (may_be(schema, {"true", "false"})) types.push_back("boolean");
@@ -36,30 +36,30 @@ Json string_schema(const SchemaKey& schema) {
 }
 
 /// YAML reads true as a boolean and 1 as a number; a spec's enumeration accepts them as words.
-Json enumeration_schema(const SchemaKey& schema) {
+Json enumeration_schema(const core::SchemaKey& schema) {
   Json values = Json::array();
   for (const std::string& word : schema.values) {
     values.push_back(word);
     if (word == "true" || word == "false") values.push_back(word == "true");
-    if (const auto number = parse_integer(word)) values.push_back(*number);
+    if (const auto number = core::parse_integer(word)) values.push_back(*number);
   }
   return {{"enum", values}};
 }
 
 /// Adds the limits of a number, or of the number of elements.
-void add_bounds(Json& value, const SchemaKey& schema, const char* least, const char* most) {
+void add_bounds(Json& value, const core::SchemaKey& schema, const char* least, const char* most) {
   if (schema.least) value[least] = *schema.least;
   if (schema.most) value[most] = *schema.most;
 }
 
 /// Requires that one of a key's names is present.
-Json any_name_of(const std::string& name, const SchemaKey& schema) {
+Json any_name_of(const std::string& name, const core::SchemaKey& schema) {
   Json any = Json::array({Json{{"required", {name}}}});
   for (const std::string& former : schema.formerly) any.push_back(Json{{"required", {former}}});
   return {{"anyOf", any}};
 }
 
-Json object_schema(const SchemaKey& schema) {
+Json object_schema(const core::SchemaKey& schema) {
   Json properties = Json::object();
   Json required = Json::array();
   Json renamed = Json::array();  // required keys that have former names
@@ -84,7 +84,7 @@ Json object_schema(const SchemaKey& schema) {
 }
 
 Json source_schema() {
-  Json long_form = object_schema(artifact_source_schema());
+  Json long_form = object_schema(core::artifact_source_schema());
   const Json repository{{"type", "string"}, {"anyOf", {{{"pattern", kRegistryPattern}}, {{"pattern", kPathPattern}}}}};
   long_form["properties"]["repository"].update(repository);
   long_form["properties"]["tag"]["pattern"] = "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$";
@@ -102,7 +102,7 @@ Json secret_schema() {
             {"env", {{"type", "string"}, {"pattern", "^[A-Za-z_][A-Za-z0-9_]*$"}}}}}};
 }
 
-Json type_schema(const SchemaKey& schema) {
+Json type_schema(const core::SchemaKey& schema) {
   switch (schema.type) {
     case Type::string:
       return string_schema(schema);
@@ -150,29 +150,29 @@ Json object_of(Json properties, const std::vector<std::string>& required) {
 
 }  // namespace
 
-Json json_schema(const SchemaKey& schema) {
+Json json_schema(const core::SchemaKey& schema) {
   Json value = type_schema(schema);
   const std::string going = schema.deprecated.empty() ? "" : "This key will go: " + schema.deprecated + ". ";
   if (!going.empty()) value["deprecated"] = true;
   if (!(going + schema.help).empty()) value["description"] = going + schema.help;
   if (!schema.default_value.is_null()) value["default"] = schema.default_value;
-  if (const Json example = example_value(schema); !example.is_null()) value["examples"] = Json::array({example});
+  if (const Json example = core::example_value(schema); !example.is_null()) value["examples"] = Json::array({example});
   return value;
 }
 
-Json host_json_schema(const std::vector<const Manifest*>& manifests) {
+Json host_json_schema(const std::vector<const core::Manifest*>& manifests) {
   Json components = Json::object();
-  for (const Manifest* manifest : manifests) {
+  for (const core::Manifest* manifest : manifests) {
     components[manifest->component] = json_schema(manifest->spec);
     components[manifest->component]["description"] = manifest->purpose;
   }
-  const SchemaKey& host = host_spec_schema();
+  const core::SchemaKey& host = core::host_spec_schema();
   Json keys{{"components", object_of(std::move(components), {})}};
   for (const auto& [key, own] : host.keys.at("spec").keys)
     if (key != "components") keys[key] = json_schema(own);
   const Json spec = object_of(std::move(keys), {"components"});
-  Json schema = object_of({{"apiVersion", {{"const", kApiVersion}}},
-                           {"kind", {{"const", kHostKind}}},
+  Json schema = object_of({{"apiVersion", {{"const", core::kApiVersion}}},
+                           {"kind", {{"const", core::kHostKind}}},
                            {"metadata", json_schema(host.keys.at("metadata"))},
                            {"spec", spec}},
                           {"apiVersion", "kind", "metadata", "spec"});
@@ -183,4 +183,4 @@ Json host_json_schema(const std::vector<const Manifest*>& manifests) {
   return schema;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

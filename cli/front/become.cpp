@@ -5,7 +5,7 @@
 
 #include "cli/front/handover.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 
 Error become(const std::string& program, const std::vector<std::string>& words) {
   std::vector<char*> arguments;
@@ -15,4 +15,4 @@ Error become(const std::string& program, const std::vector<std::string>& words) 
   return system_error("start", program, errno);
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

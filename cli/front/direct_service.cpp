@@ -14,7 +14,7 @@
 #include "core/service/service_ui.hpp"
 #include "core/service/supervisor.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 constexpr std::size_t kLargestSection = std::size_t{16} << 20U;
@@ -62,15 +62,15 @@ std::string plugin_of(const std::string& file) {
 }
 
 /// Returns the file when it contains the component and has the same version as the plugin that planned.
-std::optional<ServiceFile> find_file(const Left& left, const std::string& component) {
-  const std::vector<std::string> folders = plugin_folders(false);
+std::optional<core::ServiceFile> find_file(const Left& left, const std::string& component) {
+  const std::vector<std::string> folders = core::plugin_folders(false);
   if (folders.size() != 1) return std::nullopt;
-  const auto plugin = read_safe_note(folders.front() + "/" + plugin_of(left.file), ElfKind::library);
-  const auto service =
-      read_safe_note(folders.front() + "/" + left.file, left.is_program ? ElfKind::program : ElfKind::library);
+  const auto plugin = read_safe_note(folders.front() + "/" + plugin_of(left.file), core::ElfKind::library);
+  const auto service = read_safe_note(folders.front() + "/" + left.file,
+                                      left.is_program ? core::ElfKind::program : core::ElfKind::library);
   if (!plugin || !service || plugin->note.plugin_version != service->note.plugin_version) return std::nullopt;
   if (!holds_component(service->note.manifest, component)) return std::nullopt;
-  return ServiceFile{service->path, left.is_program};
+  return core::ServiceFile{service->path, left.is_program};
 }
 
 Json host_of(const std::string& root, const Json& left) {
@@ -93,27 +93,27 @@ std::optional<int> run_direct_service(const ServiceWords& words) {
   const auto left = read_left(*root, words.component);
   const auto file = left ? find_file(*left, words.component) : std::nullopt;
   // As in cli/commands/service.cpp: the service itself reports an error.
-  if (words.condition) return !left || has_device(left->all, "/sys") ? kExitDone : kExitError;
+  if (words.condition) return !left || core::has_device(left->all, "/sys") ? core::kExitDone : core::kExitError;
   if (!file) return std::nullopt;
-  const ServiceOptions service{words.component, true, [&]() -> Result<ServiceConfig> {
-                                 SLIPWAY_TRY(now, read_left(*root, words.component));
-                                 // It may have been replaced since.
-                                 const auto newest = find_file(now, words.component);
-                                 if (!newest) return not_whole(now.file);
-                                 return ServiceConfig{*newest,
-                                                      now.section,
-                                                      host_of(folder, now.all),
-                                                      {},
-                                                      texts_in(now.all, "device_classes"),
-                                                      texts_in(now.all, "writes"),
-                                                      !texts_in(now.all, "before").empty(),
-                                                      now.all.value("hands_over", Json()) == true};
-                               }};
-  ServiceUi ui(words.log, *root);
-  const Status status = run_supervised(service, *root, ui);
-  if (status) return kExitDone;
+  const core::ServiceOptions service{words.component, true, [&]() -> Result<core::ServiceConfig> {
+                                       SLIPWAY_TRY(now, read_left(*root, words.component));
+                                       // It may have been replaced since.
+                                       const auto newest = find_file(now, words.component);
+                                       if (!newest) return not_whole(now.file);
+                                       return core::ServiceConfig{*newest,
+                                                                  now.section,
+                                                                  host_of(folder, now.all),
+                                                                  {},
+                                                                  core::texts_in(now.all, "device_classes"),
+                                                                  core::texts_in(now.all, "writes"),
+                                                                  !core::texts_in(now.all, "before").empty(),
+                                                                  now.all.value("hands_over", Json()) == true};
+                                     }};
+  core::ServiceUi ui(words.log, *root);
+  const Status status = core::run_supervised(service, *root, ui);
+  if (status) return core::kExitDone;
   ui.failed(words.component, status.error());
-  return exit_code(status.error());
+  return core::exit_code(status.error());
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -9,13 +9,13 @@
 
 #include "base/log/settings.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 
 /// The parts of `slipway service NAME --boot`.
 struct ServiceWords {
   std::string component;
   std::string root = "/";
-  LogSettings log;
+  base::LogSettings log;
   bool condition = false;  ///< --condition: only checks for its device
 };
 
@@ -27,4 +27,4 @@ std::optional<int> run_direct_service(const ServiceWords& words);
 /// handle; that program also reports errors. @param level  the value of SLIPWAY_LOG; null: not set
 std::optional<ServiceWords> service_words(const std::vector<std::string>& words, const char* level);
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 constexpr std::string_view kProgramPrefix = "slipway-";
@@ -83,4 +83,4 @@ std::string tool_program(std::string_view manifest, std::string_view component, 
   return {};
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

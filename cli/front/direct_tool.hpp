@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace slipway::core {
+namespace slipway::cli {
 
 /// True when a word can be the name of a plugin or component.
 bool is_component_name(const std::string& word);
@@ -34,4 +34,4 @@ bool has_direct_tools(std::string_view manifest, std::string_view component);
 /// there is none, or the line has another form.
 std::string tool_program(std::string_view manifest, std::string_view component, std::string_view tool);
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -10,7 +10,7 @@
 
 #include "core/loader/plugin_note.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 
 /// Replaces this program. @param words  its arguments, starting with its name
 /// @return only on failure
@@ -18,15 +18,15 @@ Error become(const std::string& program, const std::vector<std::string>& words);
 
 struct SafeNote {
   std::string path;  ///< with links resolved
-  PluginNote note;
+  core::PluginNote note;
 };
 
 /// Returns the note of a file that no other user can replace and that this slipway can run. Empty on any error, which
 /// the program for all commands then reports in full.
-std::optional<SafeNote> read_safe_note(const std::string& path, ElfKind kind);
+std::optional<SafeNote> read_safe_note(const std::string& path, core::ElfKind kind);
 
 /// Returns the only plugin of a folder that has the component. Empty when there is none or several, which slipway
 /// itself reports.
 std::optional<SafeNote> find_holder(const std::string& folder, const std::string& component);
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

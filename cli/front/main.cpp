@@ -18,7 +18,7 @@
 #include "core/loader/installation.hpp"
 #include "core/worker/client/spawn.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 /// Starts the tool when the plugin may be loaded and its manifest says how.
@@ -28,39 +28,39 @@ void try_tool(const std::optional<SafeNote>& plugin, const ToolWords& words) {
   if (const std::string name = tool_program(manifest, words.component, words.rest.front()); !name.empty()) {
     std::vector<std::string> call = words.rest;
     call.front() = name;
-    if (const auto program = own_program(name)) (void)become(*program, call);
+    if (const auto program = core::own_program(name)) (void)become(*program, call);
   } else if (has_direct_tools(manifest, words.component)) {
     std::vector<std::string> call{"slipway-worker", "--tool", plugin->path, words.component};
     call.insert(call.end(), words.rest.begin(), words.rest.end());
-    if (const auto worker = worker_program(true)) (void)become(*worker, call);
+    if (const auto worker = core::worker_program(true)) (void)become(*worker, call);
   }
 }
 
 void run_direct_tool(const std::vector<std::string>& words) {
   const std::vector<ToolWords> ways = tool_words(words);
   if (ways.empty() || std::getenv("SLIPWAY_LOG") != nullptr) return;
-  const std::vector<std::string> folders = plugin_folders(true);
+  const std::vector<std::string> folders = core::plugin_folders(true);
   if (folders.size() != 1) return;  // the other program finds out which of several folders has the component
   for (const ToolWords& way : ways)
-    try_tool(read_safe_note(folders.front() + "/" + way.plugin + ".so", ElfKind::library), way);
+    try_tool(read_safe_note(folders.front() + "/" + way.plugin + ".so", core::ElfKind::library), way);
   // `slipway cdi generate`: the plugin's name differs from its component's.
   try_tool(find_holder(folders.front(), ways.front().component), ways.front());
 }
 
 int print_reference(const std::string& text) {
-  write_standard_output(text);
-  const Status written = standard_output_status();
-  if (written) return kExitDone;
+  base::write_standard_output(text);
+  const Status written = base::standard_output_status();
+  if (written) return core::kExitDone;
   std::fputs(to_text(written.error()).c_str(), stderr);
-  return kExitError;
+  return core::kExitError;
 }
 
 int run(const std::vector<std::string>& words) {
-  if (const auto text = reference_text(words, own_prefix())) return print_reference(*text);
+  if (const auto text = reference_text(words, core::own_prefix())) return print_reference(*text);
   if (const auto service = service_words(words, std::getenv("SLIPWAY_LOG")))
     if (const auto ended = run_direct_service(*service)) return *ended;
   run_direct_tool(words);
-  const auto engine = own_program("slipway-engine");
+  const auto engine = core::own_program("slipway-engine");
   Error error = engine ? Error{} : engine.error();
   if (engine) {
     std::vector<std::string> call{"slipway"};
@@ -68,13 +68,13 @@ int run(const std::vector<std::string>& words) {
     error = become(*engine, call);
   }
   std::fputs(to_text(error).c_str(), stderr);
-  return exit_code(error);
+  return core::exit_code(error);
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::cli
 
 int main(int count, char** values) {
-  slipway::begin_program();
-  return slipway::core::run({values + (count > 0 ? 1 : 0), values + count});
+  slipway::base::begin_program();
+  return slipway::cli::run({values + (count > 0 ? 1 : 0), values + count});
 }

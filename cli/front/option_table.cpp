@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace slipway::core {
+namespace slipway::cli {
 
 const std::vector<CommandOption>& all_options() {
   static const std::vector<CommandOption> all{
@@ -66,4 +66,4 @@ std::vector<CommandOption> options_named(const std::vector<std::string>& names) 
   return named;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

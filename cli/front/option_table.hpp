@@ -7,11 +7,11 @@
 
 #include <slipway/command_line.hpp>
 
-namespace slipway::core {
+namespace slipway::cli {
 
 const std::vector<CommandOption>& all_options();
 
 /// Returns the options of these names, in the order of all_options().
 std::vector<CommandOption> options_named(const std::vector<std::string>& names);
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -9,7 +9,7 @@
 #error "the build names the version"
 #endif
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 constexpr std::size_t kLongest = std::size_t{1} << 20U;
@@ -36,4 +36,4 @@ std::optional<std::string> reference_text(const std::vector<std::string>& words,
   return name.empty() ? std::nullopt : content_of(prefix + "/share/slipway/reference/" + name);
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

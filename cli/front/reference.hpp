@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-namespace slipway::core {
+namespace slipway::cli {
 
 /// Returns the text that a command line asks for: the version, or a file of PREFIX/share/slipway/reference, which the
 /// build made from the tables of slipway-engine. Empty when it asks for something else, or the file is missing;
 /// slipway-engine then answers.
 std::optional<std::string> reference_text(const std::vector<std::string>& words, const std::string& prefix);
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -10,7 +10,7 @@
 
 #include "cli/options/options.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 
 class TerminalUi;
 
@@ -44,4 +44,4 @@ CommandTable line_of(const Command& command);
 /// Errors: `usage`.
 Result<Options> read_options(const Command& command, const std::vector<std::string>& words);
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -12,7 +12,7 @@
 #include "cli/front/option_table.hpp"
 #include "cli/options/command.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 bool is_release(const std::string& text) {
@@ -43,7 +43,7 @@ Status read_wait(const CommandWords& read, const std::string& name, const Option
     return Error{ErrorCode::usage, what, "command line", next, {}};
   };
   const std::string text = read.text(name);
-  limit = text.empty() ? kNoLimit : duration_of(text);
+  limit = text.empty() ? app::kNoLimit : duration_of(text);
   if (!limit)
     return wrong(option + " takes a duration, not '" + text + "'",
                  "write " + option + "=90s, " + option + "=10m or " + option + "=1h");
@@ -170,4 +170,4 @@ std::string output_of(const std::vector<std::string>& words) {
   return form == "json" || form == "jsonl" ? form : "text";
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -12,14 +12,14 @@
 #include "app/engine.hpp"
 #include "base/log/settings.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 
 struct Options {
   std::string command;                 ///< "plan", or for a verb "new"
   std::vector<std::string> arguments;  ///< the words that are not options
   std::vector<std::string> given;      ///< the options on the command line, by long name
   std::string spec;                    ///< -f; empty: not given
-  SessionOptions session;
+  core::SessionOptions session;
   std::vector<std::string> only;
   std::string output = "text";  ///< text, json, jsonl
   std::string lock;
@@ -43,7 +43,7 @@ struct Options {
   bool schema = false;
   bool verbose = false;
   std::string log_format;  ///< --log-format; empty: not given
-  LogSettings log;         ///< for a command that logs: the result of --log-format, -v and SLIPWAY_LOG
+  base::LogSettings log;   ///< for a command that logs: the result of --log-format, -v and SLIPWAY_LOG
 
   // for pkg, init and similar
   std::string destination;        ///< --to
@@ -56,4 +56,4 @@ struct Options {
 /// Returns the requested form of output before the words are checked: "json", "jsonl", else "text".
 std::string output_of(const std::vector<std::string>& words);
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

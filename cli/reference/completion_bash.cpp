@@ -3,7 +3,7 @@
 
 #include "cli/reference/reference.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 /// Returns the line that completes an option's value.
@@ -121,4 +121,4 @@ _slipway() {
   return text.str();
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -3,7 +3,7 @@
 
 #include "cli/reference/reference.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 std::string fish_quoted(const std::string& text) {
@@ -116,4 +116,4 @@ complete -c slipway -n __fish_use_subcommand -a '(__slipway_names tools)'
   return text.str();
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

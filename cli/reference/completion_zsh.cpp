@@ -3,7 +3,7 @@
 
 #include "cli/reference/reference.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 std::string zsh_quoted(const std::string& text) { return "'" + replaced(text, "'", "'\\''") + "'"; }
@@ -103,4 +103,4 @@ std::string zsh_completion() {
   return text.str();
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

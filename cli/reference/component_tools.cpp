@@ -7,13 +7,12 @@
 #include <unistd.h>
 
 #include "base/command_line/tools.hpp"
-#include "cli/terminal_ui.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 /// The options that a help names. A tool that is a program takes none of slipway's.
-std::vector<CommandOption> shown_options(const ToolInfo& tool, const Manifest& component) {
+std::vector<CommandOption> shown_options(const ToolInfo& tool, const core::Manifest& component) {
   std::vector<CommandOption> options = tool.line.options;
   std::erase_if(options, [](const CommandOption& option) { return option.help.empty(); });
   const std::vector<CommandOption>& own = command_line::options_for_tools();
@@ -26,19 +25,19 @@ bool is_own_command(const std::string& tool, const std::string& program) { retur
 
 }  // namespace
 
-bool has_tools(const Manifest& component) { return component.has_tools || !component.tool_programs.empty(); }
+bool has_tools(const core::Manifest& component) { return component.has_tools || !component.tool_programs.empty(); }
 
-const PluginFile* plugin_of_name(const Plugins& plugins, const std::string& name) {
+const core::PluginFile* plugin_of_name(const core::Plugins& plugins, const std::string& name) {
   for (const auto& [path, file] : plugins.files)
     if (path.ends_with("/" + name + ".so")) return &file;
   return nullptr;
 }
 
-std::vector<std::string> with_component(const Plugins& plugins, std::vector<std::string> words) {
+std::vector<std::string> with_component(const core::Plugins& plugins, std::vector<std::string> words) {
   if (words.empty() || plugins.manifest(words.front()) != nullptr || plugin_of_name(plugins, words.front()) != nullptr)
     return words;
   for (const auto& [path, file] : plugins.files)
-    for (const Manifest& component : file.components)
+    for (const core::Manifest& component : file.components)
       if (const auto tool = component.tool_programs.find(words.front());
           tool != component.tool_programs.end() && is_own_command(tool->first, tool->second)) {
         words.insert(words.begin(), component.component);
@@ -47,10 +46,10 @@ std::vector<std::string> with_component(const Plugins& plugins, std::vector<std:
   return words;
 }
 
-std::vector<std::string> tool_names(const Plugins& plugins) {
+std::vector<std::string> tool_names(const core::Plugins& plugins) {
   std::set<std::string> names;
   for (const auto& [path, file] : plugins.files)
-    for (const Manifest& component : file.components) {
+    for (const core::Manifest& component : file.components) {
       if (!has_tools(component)) continue;
       names.insert(component.component);
       for (const auto& [tool, program] : component.tool_programs)
@@ -61,15 +60,15 @@ std::vector<std::string> tool_names(const Plugins& plugins) {
   return {names.begin(), names.end()};
 }
 
-std::vector<ComponentTool> component_tools(const std::string& component, TerminalUi& ui) {
+std::vector<ComponentTool> component_tools(const std::string& component, core::Ui& ui) {
   std::vector<ComponentTool> tools;
-  SessionOptions options;
+  core::SessionOptions options;
   options.own_environment = ::geteuid() == 0;  // a shell runs this at each TAB: for root, variables choose no plugins
-  const auto session = Session::open(options, ui);
+  const auto session = core::Session::open(options, ui);
   if (!session) return tools;
   for (const auto& [name, path] : (*session)->plugins().component_to_path) {
     if (!(*session)->plugins().manifest(name)->has_tools || (!component.empty() && name != component)) continue;
-    const auto reply = (*session)->call(name, "tools", Json::object(), kDetectLimit);
+    const auto reply = (*session)->call(name, "tools", Json::object(), core::kDetectLimit);
     const auto known = reply ? command_line::tools_from_json(name, *reply) : std::vector<ToolInfo>();
     if (!known) continue;
     for (const ToolInfo& tool : *known)
@@ -78,4 +77,4 @@ std::vector<ComponentTool> component_tools(const std::string& component, Termina
   return tools;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -5,9 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "app/engine.hpp"
 #include "cli/reference/reference.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 
 struct ComponentTool {
   std::string component;
@@ -17,19 +18,19 @@ struct ComponentTool {
 };
 
 /// Asks the plugins; a plugin that does not answer has no tools. @param component  only its tools; empty: those of all
-std::vector<ComponentTool> component_tools(const std::string& component, TerminalUi& ui);
+std::vector<ComponentTool> component_tools(const std::string& component, core::Ui& ui);
 
-bool has_tools(const Manifest& component);
+bool has_tools(const core::Manifest& component);
 
 /// Returns the plugin file of that name, "…/toolkit.so" for "toolkit"; null if not found.
-const PluginFile* plugin_of_name(const Plugins& plugins, const std::string& name);
+const core::PluginFile* plugin_of_name(const core::Plugins& plugins, const std::string& name);
 
 /// Handles `slipway top` for `slipway dcgm top`: a tool whose program is called slipway-TOOL is its own command.
 /// @return the words with the component in front; unchanged when the first word is not such a tool
-std::vector<std::string> with_component(const Plugins& plugins, std::vector<std::string> words);
+std::vector<std::string> with_component(const core::Plugins& plugins, std::vector<std::string> words);
 
 /// Returns the possible first words of a tool's command line: components that have tools, plugins that contain one, and
 /// tools with a command of their own.
-std::vector<std::string> tool_names(const Plugins& plugins);
+std::vector<std::string> tool_names(const core::Plugins& plugins);
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -3,7 +3,7 @@
 
 #include "cli/reference/component_tools.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 /// Escapes text so that troff prints it unchanged: no requests, and dashes that can be copied.
@@ -166,4 +166,4 @@ std::string manual_page(const std::vector<ComponentTool>& tools) {
   return text.str();
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -11,7 +11,7 @@
 #include "cli/front/option_table.hpp"
 #include "cli/options/command.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 
 std::string bash_completion();
 std::string zsh_completion();
@@ -98,4 +98,4 @@ inline WordKind word_kind(const Command& command) {
   return command.usage.starts_with("service NAME") ? WordKind::services : WordKind::file;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

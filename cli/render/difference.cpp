@@ -9,7 +9,7 @@
 
 #include "cli/render/render.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 using Values = std::map<std::string, Json>;  ///< by dotted key
@@ -26,10 +26,10 @@ void flatten(const Json& value, const std::string& key, Values& values) {
 std::string packages_text(const Json& pinned) {
   constexpr std::size_t kShown = sizeof("sha256:") - 1 + 12;
   const auto text = [](const Json& entry, const char* name) {
-    const Json value = member(entry, name);
+    const Json value = app::member(entry, name);
     return value.is_string() ? value.get<std::string>() : "";
   };
-  const Json entries = member(pinned, "entries");
+  const Json entries = app::member(pinned, "entries");
   return joined(entries.is_array() ? entries : Json::array(), ", ", [&](const Json& entry) {
     const std::string tag = text(entry, "tag");
     return (tag.empty() ? "" : tag + " ") + text(entry, "digest").substr(0, kShown);
@@ -43,7 +43,7 @@ const Json& object_at(const Json& value, const std::string& name) {
   return found != value.end() && found->is_object() ? *found : kEmpty;
 }
 
-Values values_of(const Generation& generation, const std::string& component) {
+Values values_of(const core::Generation& generation, const std::string& component) {
   Values values;
   flatten(object_at(object_at(object_at(generation.spec, "spec"), "components"), component), "", values);
   values.erase("");  // an empty section's entry
@@ -57,7 +57,7 @@ Values values_of(const Generation& generation, const std::string& component) {
   return values;
 }
 
-Values values_beside(const Generation& generation) {
+Values values_beside(const core::Generation& generation) {
   Json frame = generation.spec;
   if (frame.is_object()) frame["spec"].erase("components");
   Values values;
@@ -90,13 +90,13 @@ std::string shown(const Json& value) {
 
 }  // namespace
 
-std::vector<std::string> applied_components(const Generation& generation) {
+std::vector<std::string> applied_components(const core::Generation& generation) {
   std::vector<std::string> names;
   for (const auto& [name, plugin] : generation.plugins.items()) names.push_back(name);
   return names;
 }
 
-Json difference(const Generation& from, const Generation& to) {
+Json difference(const core::Generation& from, const core::Generation& to) {
   Json added = Json::array();
   Json removed = Json::array();
   Json changed = Json::object();
@@ -136,4 +136,4 @@ std::string difference_text(const Json& difference) {
   return text.str();
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

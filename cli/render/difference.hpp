@@ -7,15 +7,15 @@
 
 #include "core/journal/records.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 
 /// Returns the components that a generation has applied, sorted.
-std::vector<std::string> applied_components(const Generation& generation);
+std::vector<std::string> applied_components(const core::Generation& generation);
 
 /// Returns {"added": [NAME], "removed": [NAME], "changed": {NAME: [{"key", "from", "to"}]}}. A key is a dotted spec
 /// key, or "package KEY" or "plugin" for tag and digest, or version and digest. A value is null if not found.
 /// The name "" is for what belongs to no component: the spec's name, its hardware and expect keys, and the kernels.
-Json difference(const Generation& from, const Generation& to);
+Json difference(const core::Generation& from, const core::Generation& to);
 
 /// Returns it in one line: "+cdi, -gfd, driver (version, package source)"; "nothing".
 std::string difference_line(const Json& difference);
@@ -23,4 +23,4 @@ std::string difference_line(const Json& difference);
 /// Returns a line for each component and key.
 std::string difference_text(const Json& difference);
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -10,7 +10,7 @@
 
 #include "cli/render/graph_views.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 // Lengths are in whole pixels, so that the same graph gives the same bytes everywhere.
@@ -28,7 +28,7 @@ constexpr const char* kLine = "#7a828c";  // about 4:1 on white, 5:1 on black
 constexpr const char* kBox = "#eef2f7";
 constexpr const char* kText = "#1b2530";
 
-bool is_required(const Graph& graph, const std::string& name, const std::string& first) {
+bool is_required(const core::Graph& graph, const std::string& name, const std::string& first) {
   return std::ranges::count(graph.requires_.at(name), first) > 0;
 }
 
@@ -60,7 +60,7 @@ struct Arrow {
 /// The positions of everything. Arrows of one kind that leave the same box share their path up to where they part.
 class Layout {
  public:
-  explicit Layout(const Graph& graph) : graph_(graph) {
+  explicit Layout(const core::Graph& graph) : graph_(graph) {
     for (const std::string& name : graph.order) add_box(name);
     // Boxes first, in their order; the sort below keeps the order among equals.
     for (const std::string& name : graph.order)
@@ -141,7 +141,7 @@ class Layout {
     return width;
   }
 
-  const Graph& graph_;
+  const core::Graph& graph_;
   std::vector<Place> places_;
   std::vector<std::vector<std::size_t>> columns_;
   std::vector<Arrow> arrows_;
@@ -195,7 +195,7 @@ void draw_legend(const Layout& layout, int y, std::ostream& svg) {
 
 }  // namespace
 
-std::string graph_dot(const Graph& graph) {
+std::string graph_dot(const core::Graph& graph) {
   std::ostringstream dot;
   dot << "digraph slipway {\n  rankdir=LR;\n  node [shape=box];\n";
   for (const std::string& name : graph.order) dot << "  \"" << dot_text(name) << "\";\n";
@@ -207,7 +207,7 @@ std::string graph_dot(const Graph& graph) {
   return dot.str();
 }
 
-std::string graph_svg(const Graph& graph) {
+std::string graph_svg(const core::Graph& graph) {
   const Layout layout(graph);
   const bool has_arrows = !layout.arrows().empty();
   const int width = has_arrows ? std::max(layout.width(), kLegendWidth) : layout.width();
@@ -227,4 +227,4 @@ std::string graph_svg(const Graph& graph) {
   return svg.str();
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

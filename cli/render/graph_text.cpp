@@ -8,7 +8,7 @@
 #include "cli/render/graph_views.hpp"
 #include "cli/render/text.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 constexpr std::size_t kFewestWords = 24;  // columns
@@ -25,7 +25,7 @@ bool holds(const std::vector<std::string>& names, const std::string& name) {
 }
 
 /// "requires driver; after mig"
-std::string words_of(const Graph& graph, const std::string& name) {
+std::string words_of(const core::Graph& graph, const std::string& name) {
   const auto& required = graph.requires_.at(name);
   std::vector<std::string> only_after;
   for (const std::string& first : graph.before.at(name))
@@ -38,7 +38,7 @@ std::string words_of(const Graph& graph, const std::string& name) {
 /// The rails: a component that others wait for has its own column, from its line down to the last one that waits.
 class Rails {
  public:
-  Rails(const Graph& graph, const Signs& signs) : graph_(graph), signs_(signs) {
+  Rails(const core::Graph& graph, const Signs& signs) : graph_(graph), signs_(signs) {
     for (std::size_t row = 0; row < graph.order.size(); ++row)
       for (const std::string& first : graph.before.at(graph.order[row])) last_[first] = row;
     for (std::size_t row = 0; row < graph.order.size(); ++row) {
@@ -81,7 +81,7 @@ class Rails {
   struct Column {
     std::size_t begins, ends;  ///< lines
   };
-  const Graph& graph_;
+  const core::Graph& graph_;
   const Signs& signs_;
   std::map<std::string, std::size_t> last_;  ///< the last line that waits for it
   std::vector<Column> columns_;
@@ -107,7 +107,7 @@ std::string without_trailing_blanks(const std::string& line) {
   return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
 }
 
-std::string with_rails(const Graph& graph, const Rails& rails, std::size_t names, std::size_t room) {
+std::string with_rails(const core::Graph& graph, const Rails& rails, std::size_t names, std::size_t room) {
   std::string text;
   for (std::size_t row = 0; row < graph.order.size(); ++row) {
     const std::vector<std::string> words = folded(words_of(graph, graph.order[row]), room);
@@ -121,7 +121,7 @@ std::string with_rails(const Graph& graph, const Rails& rails, std::size_t names
 }
 
 /// Explains the marks that occur.
-std::string legend(const Graph& graph, const Signs& signs) {
+std::string legend(const core::Graph& graph, const Signs& signs) {
   bool any_required = false, any_after = false;
   for (const auto& [name, first] : graph.before) {
     any_required = any_required || !graph.requires_.at(name).empty();
@@ -134,7 +134,7 @@ std::string legend(const Graph& graph, const Signs& signs) {
          (any_after ? ", " + std::string(signs.after) + " is only after it\n" : "\n");
 }
 
-std::string without_rails(const Graph& graph, std::size_t columns) {
+std::string without_rails(const core::Graph& graph, std::size_t columns) {
   std::string text;
   for (const std::string& name : graph.order) {
     const std::string words = words_of(graph, name);
@@ -145,7 +145,7 @@ std::string without_rails(const Graph& graph, std::size_t columns) {
 
 }  // namespace
 
-std::string graph_text(const Graph& graph, std::size_t columns, bool utf8) {
+std::string graph_text(const core::Graph& graph, std::size_t columns, bool utf8) {
   if (graph.order.empty()) return "The spec has no components.\n";
   const Signs& signs = utf8 ? kBoxDrawing : kAscii;
   const Rails rails(graph, signs);
@@ -156,4 +156,4 @@ std::string graph_text(const Graph& graph, std::size_t columns, bool utf8) {
   return with_rails(graph, rails, names, columns - drawn) + wrapped(legend(graph, signs), columns);
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace slipway::core {
+namespace slipway::cli {
 
 inline constexpr char kToneMark = '\x0e';     ///< followed by the tone's letter
 inline constexpr char kToneEnd = '\x0f';      ///< back to plain
@@ -24,4 +24,4 @@ std::size_t shown_width(std::string_view marked);
 /// other marks
 std::string broken_lines(const std::string& marked, std::size_t columns);
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -8,7 +8,7 @@
 #include "base/log/lines.hpp"
 #include "cli/render/marks.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 std::string_view colour_of(char tone) {
@@ -50,12 +50,12 @@ std::string coloured(const std::string& marked) {
 }  // namespace
 
 Page& Page::operator<<(std::string_view text) {
-  marked_ += printable(text);
+  marked_ += base::printable(text);
   return *this;
 }
 
 Page& Page::add_lines(std::string_view text) {
-  marked_ += printable(text, true);
+  marked_ += base::printable(text, true);
   return *this;
 }
 
@@ -63,7 +63,7 @@ Page& Page::operator<<(const Toned& word) {
   if (word.tone == Tone::plain || word.text.empty()) return *this << word.text;
   marked_ += kToneMark;
   marked_ += static_cast<char>(word.tone);
-  marked_ += printable(word.text);
+  marked_ += base::printable(word.text);
   marked_ += kToneEnd;
   return *this;
 }
@@ -78,7 +78,7 @@ Page& Page::table(const std::vector<TableRow>& rows, std::size_t indent) {
   for (const TableRow& row : rows)
     for (std::size_t i = 0; i + 1 < row.size(); ++i) {
       widths.resize(std::max(widths.size(), i + 1));
-      widths[i] = std::max(widths[i], width_of(printable(row[i].text)));
+      widths[i] = std::max(widths[i], width_of(base::printable(row[i].text)));
     }
   for (const TableRow& row : rows) {
     std::size_t column = indent;
@@ -90,7 +90,7 @@ Page& Page::table(const std::vector<TableRow>& rows, std::size_t indent) {
         gap += i + 1 < row.size() ? widths[i] + 2 : 0;
         continue;
       }
-      const std::string clean = printable(row[i].text);
+      const std::string clean = base::printable(row[i].text);
       marked_.append(gap, ' ');
       *this << Toned{row[i].tone, clean};
       gap = i + 1 < row.size() ? widths[i] + 2 - width_of(clean) : 0;
@@ -105,4 +105,4 @@ std::string Page::text(std::size_t columns, bool colour) const {
   return colour ? coloured(broken) : without_marks(broken);
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace slipway::core {
+namespace slipway::cli {
 
 /// The meaning of a word, which a terminal shows as a colour.
 enum class Tone : char { plain = 'p', good = 'g', attention = 'a', bad = 'b', faint = 'f', heading = 'h' };
@@ -51,4 +51,4 @@ class Page {
   std::string marked_;  ///< printable text, with marks in between that it cannot contain
 };
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -3,7 +3,7 @@
 
 #include "cli/render/text.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 constexpr std::size_t kFewest = 3;  ///< that are combined
@@ -18,7 +18,7 @@ struct LineParts {
 };
 
 /// Empty when the item needs its own line.
-std::optional<LineParts> line_parts_of(const PlannedItem& item) {
+std::optional<LineParts> line_parts_of(const core::PlannedItem& item) {
   const std::string& text = item.check.summary;
   const std::size_t space = text.find(' ');
   if (space == std::string::npos) return std::nullopt;
@@ -37,14 +37,14 @@ std::optional<LineParts> line_parts_of(const PlannedItem& item) {
   return parts;
 }
 
-bool together(const PlannedItem& one, const LineParts& parts, const PlannedItem& other) {
+bool together(const core::PlannedItem& one, const LineParts& parts, const core::PlannedItem& other) {
   const auto next = line_parts_of(other);
   return next && next->verb == parts.verb && next->folder == parts.folder &&
          next->things == std::string(parts.things) && one.check.standing == other.check.standing &&
          one.removal == other.removal && one.action.value("because") == other.action.value("because");
 }
 
-std::string text_of(const std::vector<PlannedItem>& items, std::size_t from, std::size_t count,
+std::string text_of(const std::vector<core::PlannedItem>& items, std::size_t from, std::size_t count,
                     const LineParts& parts) {
   std::string text = parts.verb + " " + std::to_string(count) + " " + parts.things;
   if (!parts.folder.empty()) text += " in " + parts.folder;
@@ -55,7 +55,7 @@ std::string text_of(const std::vector<PlannedItem>& items, std::size_t from, std
 
 }  // namespace
 
-std::vector<PlanLine> plan_lines(const std::vector<PlannedItem>& items, bool each) {
+std::vector<PlanLine> plan_lines(const std::vector<core::PlannedItem>& items, bool each) {
   std::vector<PlanLine> lines;
   for (std::size_t at = 0; at < items.size();) {
     const auto parts = each ? std::nullopt : line_parts_of(items[at]);
@@ -71,4 +71,4 @@ std::vector<PlanLine> plan_lines(const std::vector<PlannedItem>& items, bool eac
   return lines;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

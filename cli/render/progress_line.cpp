@@ -13,7 +13,7 @@
 
 #include "base/log/lines.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 using std::chrono::milliseconds;
@@ -45,16 +45,16 @@ Scale scale_of(double bytes) {
 }
 
 /// "120.0 of 345.0 MiB"
-std::string amount_of(const Progress& progress) {
+std::string amount_of(const core::Progress& progress) {
   const auto done = static_cast<double>(progress.done), total = static_cast<double>(progress.total);
-  const bool counts_bytes = progress.unit == Progress::Unit::bytes;
+  const bool counts_bytes = progress.unit == core::Progress::Unit::bytes;
   const Scale scale = counts_bytes ? scale_of(std::max(done, total))
                                    : Scale{1, progress.done == 1 && progress.total <= 1 ? "file" : "files"};
   return scale.number(done) + (progress.done < progress.total ? " of " + scale.number(total) : "") + " " + scale.name;
 }
 
-std::string rate_text(double rate, Progress::Unit unit) {
-  if (unit == Progress::Unit::files) return formatted(rate < 10 ? "%.1f files/s" : "%.0f files/s", rate);
+std::string rate_text(double rate, core::Progress::Unit unit) {
+  if (unit == core::Progress::Unit::files) return formatted(rate < 10 ? "%.1f files/s" : "%.0f files/s", rate);
   const Scale scale = scale_of(rate);
   return scale.number(rate) + " " + scale.name + "/s";
 }
@@ -74,7 +74,7 @@ std::string duration_text(double seconds) {
   return text.data();
 }
 
-std::string bar(const Progress& progress, std::size_t width) {
+std::string bar(const core::Progress& progress, std::size_t width) {
   const double part = std::min(1.0, static_cast<double>(progress.done) / static_cast<double>(progress.total));
   const auto filled = static_cast<std::size_t>(part * static_cast<double>(width));
   return "[" + std::string(filled, '#') + std::string(width - filled, '.') + "]";
@@ -118,7 +118,7 @@ std::string shortened(const std::string& text, std::size_t columns) {
   return text.substr(0, characters[columns - kLeftOut.size()]).append(kLeftOut);
 }
 
-void ProgressMeter::report(Progress progress, Time now) {
+void ProgressMeter::report(core::Progress progress, Time now) {
   // A smaller value means that the data is read again, or that this is another attempt.
   if (!first_ || progress.done < first_->done) first_ = Sample{now, progress.done};
   if (progress.done < last_.done) recent_.clear();
@@ -144,10 +144,12 @@ std::vector<std::string> ProgressMeter::numbers() const {
   return parts;
 }
 
-std::string ProgressMeter::progress_text() const { return printable(last_.label) + ": " + joined(numbers(), ", "); }
+std::string ProgressMeter::progress_text() const {
+  return base::printable(last_.label) + ": " + joined(numbers(), ", ");
+}
 
 std::string ProgressMeter::line(std::size_t columns) const {
-  const std::string label = printable((component_.empty() ? "" : component_ + ": ") + last_.label);
+  const std::string label = base::printable((component_.empty() ? "" : component_ + ": ") + last_.label);
   std::vector<std::string> parts = numbers();
   const std::size_t least = std::min(width_of(label), kLeastLabel);
   // Uses a narrower bar first, then none; then leaves out the time and the rate.
@@ -172,4 +174,4 @@ std::string ProgressMeter::summary() const {
   return text;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

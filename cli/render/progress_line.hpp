@@ -12,7 +12,7 @@
 
 #include "app/engine.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 
 /// The reports of one step with their times. It reads no clock.
 class ProgressMeter {
@@ -21,7 +21,7 @@ class ProgressMeter {
 
   explicit ProgressMeter(std::string component) : component_(std::move(component)) {}
 
-  void report(Progress progress, Time now);
+  void report(core::Progress progress, Time now);
 
   /// Returns "driver: unpack x [####....] 120.0 of 345.0 MiB  98.2 MiB/s  3 s left", as of the last report.
   ///
@@ -37,7 +37,7 @@ class ProgressMeter {
   /// Returns the summary of a finished step, without the component: "unpacked x: 345.0 MiB in 3.5 s, 98.2 MiB/s".
   std::string summary() const;
 
-  const Progress& last() const { return last_; }
+  const core::Progress& last() const { return last_; }
   Time last_time() const { return last_time_; }
 
  private:
@@ -51,7 +51,7 @@ class ProgressMeter {
   std::optional<double> rate_since(const Sample& sample) const;
 
   std::string component_;
-  Progress last_;
+  core::Progress last_;
   Time last_time_;
   std::optional<Sample> first_;
   std::deque<Sample> recent_;  ///< from the last few seconds
@@ -63,4 +63,4 @@ std::string step_of(const std::string& label);
 /// Returns the text with its middle replaced by "..." when it is wider.
 std::string shortened(const std::string& text, std::size_t columns);
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -7,7 +7,7 @@
 #include "cli/render/render.hpp"
 #include "cli/render/text.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 using CheckStatus = Finding::Status;
@@ -35,7 +35,7 @@ Page finding_text(const Finding& finding) {
   return page;
 }
 
-Page entry_text(const CauseEntry& entry, bool whole) {
+Page entry_text(const core::CauseEntry& entry, bool whole) {
   Page page = finding_text(*entry.head);
   for (const Finding* each : entry.consequences)
     page << "      leads to " << each->name << ": " << (whole ? each->text : cut_at_word(each->text, kShortText))
@@ -45,12 +45,12 @@ Page entry_text(const CauseEntry& entry, bool whole) {
 
 /// All findings, those in entries and the others.
 struct Grouped {
-  std::vector<CauseEntry> entries;
+  std::vector<core::CauseEntry> entries;
   std::vector<const Finding*> others;
 
-  explicit Grouped(const std::map<std::string, Findings>& findings) : entries(entries_of(findings)) {
+  explicit Grouped(const std::map<std::string, Findings>& findings) : entries(core::entries_of(findings)) {
     std::set<const Finding*> shown;
-    for (const CauseEntry& entry : entries) {
+    for (const core::CauseEntry& entry : entries) {
       shown.insert(entry.head);
       shown.insert(entry.consequences.begin(), entry.consequences.end());
     }
@@ -71,7 +71,7 @@ std::string count_text(std::size_t wrong, std::size_t failed, std::size_t warned
 Page findings_text(const std::map<std::string, Findings>& findings) {
   const Grouped grouped(findings);
   Page page;
-  for (const CauseEntry& entry : grouped.entries) page << entry_text(entry, true);
+  for (const core::CauseEntry& entry : grouped.entries) page << entry_text(entry, true);
   for (const Finding* finding : grouped.others) page << finding_text(*finding);
   return page;
 }
@@ -87,7 +87,7 @@ Page doctor_text(const std::map<std::string, Findings>& findings, bool whole) {
   Page text;
   Page rest;
   std::size_t wrong = 0;
-  for (const CauseEntry& entry : grouped.entries) {
+  for (const core::CauseEntry& entry : grouped.entries) {
     wrong += entry.worst() == CheckStatus::fail ? 1U : 0U;
     text << entry_text(entry, whole);
   }
@@ -110,4 +110,4 @@ Page doctor_text(const std::map<std::string, Findings>& findings, bool whole) {
   return text;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

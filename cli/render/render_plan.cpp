@@ -9,7 +9,7 @@
 #include "cli/render/render.hpp"
 #include "cli/render/text.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 /// Makes a path absolute: a saved plan may be applied from another folder.
@@ -19,47 +19,47 @@ std::string absolute(const std::string& path) {
   return code || path.empty() ? path : whole.string();
 }
 
-Toned mark(const PlannedItem& item) {
+Toned mark(const core::PlannedItem& item) {
   switch (item.check.standing) {
-    case Check::Standing::satisfied:
+    case core::Check::Standing::satisfied:
       return {Tone::faint, "="};
-    case Check::Standing::change:
+    case core::Check::Standing::change:
       return item.removal ? Toned{Tone::bad, "-"} : Toned{Tone::good, "+"};
-    case Check::Standing::drift_kept:
+    case core::Check::Standing::drift_kept:
       return {Tone::attention, "!"};
-    case Check::Standing::at_boot:
+    case core::Check::Standing::at_boot:
       return {Tone::attention, "@"};
-    case Check::Standing::conflict:
+    case core::Check::Standing::conflict:
       return {Tone::bad, "x"};
   }
   return {Tone::plain, "?"};
 }
 
-const char* standing_name(Check::Standing standing) {
+const char* standing_name(core::Check::Standing standing) {
   constexpr const char* kNames[]{"satisfied", "change", "drift-kept", "at-boot", "conflict"};
   return kNames[static_cast<int>(standing)];
 }
 
-std::string headline(const PlannedComponent& component) {
+std::string headline(const core::PlannedComponent& component) {
   std::size_t changes = 0;
-  for (const PlannedItem& item : component.items) changes += item.changes() ? 1U : 0U;
+  for (const core::PlannedItem& item : component.items) changes += item.changes() ? 1U : 0U;
   const std::string count = std::to_string(changes) + (changes == 1 ? " change" : " changes");
   switch (component.state) {
-    case ComponentState::ready:
+    case core::ComponentState::ready:
       return component.follows.empty() ? "nothing to do"
                                        : "planned anew once " + component.follows + " has changed the devices";
-    case ComponentState::changed:
+    case core::ComponentState::changed:
       return count +
              (component.follows.empty() ? "" : ", planned anew once " + component.follows + " has changed the devices");
-    case ComponentState::removed:
+    case core::ComponentState::removed:
       return "leaves, " + count;
     default:
-      return std::string(to_string(component.state)) + (component.reason.empty() ? "" : ": " + component.reason);
+      return std::string(core::to_string(component.state)) + (component.reason.empty() ? "" : ": " + component.reason);
   }
 }
 
 /// Only exceptional states have a colour: unchanged components and changes are a plan's normal content.
-Tone tone_of_plan(ComponentState state) { return tone_of(state) == Tone::good ? Tone::plain : tone_of(state); }
+Tone tone_of_plan(core::ComponentState state) { return tone_of(state) == Tone::good ? Tone::plain : tone_of(state); }
 
 void append_indented(Page& text, const std::string& block, const char* indent) {
   for (const std::string_view line : lines_of<std::string_view>(block)) text << indent << line << '\n';
@@ -83,27 +83,28 @@ void append_picture(Page& text, const std::string& picture) {
 }
 
 /// True when it needs no change and failed after the last apply.
-bool is_checked_again(const PlannedRun& run, const PlannedComponent& component) {
-  return component.state == ComponentState::ready && run.failing.contains(component.name);
+bool is_checked_again(const core::PlannedRun& run, const core::PlannedComponent& component) {
+  return component.state == core::ComponentState::ready && run.failing.contains(component.name);
 }
 
-bool was_waiting(const PlannedRun& run, const PlannedComponent& component) {
+bool was_waiting(const core::PlannedRun& run, const core::PlannedComponent& component) {
   return run.failing.contains(component.name) &&
-         run.failing[component.name].value("state", "") == to_string(ComponentState::waiting);
+         run.failing[component.name].value("state", "") == core::to_string(core::ComponentState::waiting);
 }
 
-void append_component(Page& text, const PlannedComponent& component, const PlannedRun& run, bool verbose) {
+void append_component(Page& text, const core::PlannedComponent& component, const core::PlannedRun& run, bool verbose) {
   text << Toned{Tone::heading, component.name} << ": " << Toned{tone_of_plan(component.state), headline(component)}
        << '\n';
   if (is_checked_again(run, component))
     text << (run.failing[component.name].value("removal", false) ? "  it could not be removed ("
                                                                  : "  it did not work after the last apply (")
-         << failing_text(run.failing[component.name]) << "); an apply checks it again\n";
+         << core::failing_text(run.failing[component.name]) << "); an apply checks it again\n";
   else if (was_waiting(run, component))
-    text << "  it was waiting at the end of the last apply (" << failing_text(run.failing[component.name]) << ")\n";
+    text << "  it was waiting at the end of the last apply (" << core::failing_text(run.failing[component.name])
+         << ")\n";
   for (const PlanLine& line : plan_lines(component.items, verbose)) {
-    const PlannedItem& item = *line.first;
-    if (item.check.standing == Check::Standing::satisfied && !verbose) continue;
+    const core::PlannedItem& item = *line.first;
+    if (item.check.standing == core::Check::Standing::satisfied && !verbose) continue;
     // The reason for the action is not the reason for removing it.
     const Json because = item.removal ? Json() : item.action.value("because");
     text << "  " << mark(item) << ' ' << line.text;
@@ -118,7 +119,7 @@ void append_component(Page& text, const PlannedComponent& component, const Plann
   if (const std::string error = error_text(run, component); !error.empty()) append_indented(text, error, "  ");
 }
 
-void append_trigger(Page& text, const Trigger& trigger, const PlannedRun& run, bool verbose) {
+void append_trigger(Page& text, const core::Trigger& trigger, const core::PlannedRun& run, bool verbose) {
   text << "then: " << trigger.text() << '\n';
   const auto found = run.prospects.find(trigger);
   if (found == run.prospects.end()) return;
@@ -128,7 +129,7 @@ void append_trigger(Page& text, const Trigger& trigger, const PlannedRun& run, b
 }
 
 /// By trigger: {"tool": the program to run} or {"skipped": the reason why none will run}.
-Json prospects_json(const PlannedRun& run) {
+Json prospects_json(const core::PlannedRun& run) {
   Json all = Json::object();
   for (const auto& [trigger, prospect] : run.prospects) {
     if (!prospect.tool.empty()) all[trigger.text()]["tool"] = prospect.tool;
@@ -139,23 +140,23 @@ Json prospects_json(const PlannedRun& run) {
 
 /// Returns a command as typed for the host of this plan.
 std::string typed(const std::string& command, const Options& options) {
-  SessionOptions host = options.session;
+  core::SessionOptions host = options.session;
   host.spec = options.spec;
-  return advised(command, host);
+  return core::advised(command, host);
 }
 
 /// Returns each kept edit, with the commands that replace it and that accept it.
-Json edits_json(const PlannedRun& run, const Options& options) {
+Json edits_json(const core::PlannedRun& run, const Options& options) {
   Json all = Json::array();
   const auto bare = [&](const std::string& command) {
     const std::string text = typed(command, options);
     const std::size_t begin = text.find('`') + 1;
     return text.substr(begin, text.find('`', begin) - begin);
   };
-  for (const PlannedComponent& component : run.components)
-    for (const PlannedItem& item : component.items) {
+  for (const core::PlannedComponent& component : run.components)
+    for (const core::PlannedItem& item : component.items) {
       if (!item.check.edit) continue;
-      const std::string ways = ways_out({item.check.edit->path});
+      const std::string ways = core::ways_out({item.check.edit->path});
       all.push_back({{"component", component.name},
                      {"path", item.check.edit->path},
                      {"summary", item.check.summary},
@@ -166,19 +167,19 @@ Json edits_json(const PlannedRun& run, const Options& options) {
 }
 
 /// Summarizes the plan in a sentence; empty when its lines are enough.
-std::string conclusion(const PlannedRun& run, const std::vector<std::string>& kept) {
+std::string conclusion(const core::PlannedRun& run, const std::vector<std::string>& kept) {
   if (run.failed()) return "Not everything can be planned; see the errors above.\n";
   if (run.changes()) return {};
   if (std::ranges::any_of(run.components, [&](const auto& each) { return is_checked_again(run, each); }))
     return "Nothing to change; what did not work is checked again by an apply.\n";
   if (kept.empty()) return "Nothing to do.\n";
-  return "Nothing to do: all is as the spec says, except " + edits_text(kept.size()) + " that " +
+  return "Nothing to do: all is as the spec says, except " + app::edits_text(kept.size()) + " that " +
          (kept.size() == 1 ? "is" : "are") + " kept.\n";
 }
 
 }  // namespace
 
-Page plan_text(const PlannedRun& run, const Options& options) {
+Page plan_text(const core::PlannedRun& run, const Options& options) {
   const bool verbose = options.verbose;
   Page text;
   text << "Plan for " << options.session.root << (run.kernel.empty() ? "" : ", kernel " + run.kernel) << '\n';
@@ -188,28 +189,31 @@ Page plan_text(const PlannedRun& run, const Options& options) {
             "root "
             "has them in its own\n";
   for (const std::string& trigger : run.pending) text << "  still pending from an earlier apply: " << trigger << '\n';
-  for (const PlannedComponent& component : run.components) append_component(text, component, run, verbose);
-  for (const Trigger& trigger : run.triggers) append_trigger(text, trigger, run, verbose);
-  const auto kept = kept_paths(run);
+  for (const core::PlannedComponent& component : run.components) append_component(text, component, run, verbose);
+  for (const core::Trigger& trigger : run.triggers) append_trigger(text, trigger, run, verbose);
+  const auto kept = app::kept_paths(run);
   text << Page(conclusion(run, kept));
-  if (!kept.empty()) text << "  kept: " << typed(ways_out(kept), options) << '\n';
+  if (!kept.empty()) text << "  kept: " << typed(core::ways_out(kept), options) << '\n';
   append_warnings(text, run.warnings);
   return text;
 }
 
-Json plan_json(const PlannedRun& run, const Options& options) {
+Json plan_json(const core::PlannedRun& run, const Options& options) {
   Json components = Json::array();
-  for (const PlannedComponent& component : run.components) {
+  for (const core::PlannedComponent& component : run.components) {
     Json items = Json::array();
-    for (const PlannedItem& item : component.items)
+    for (const core::PlannedItem& item : component.items)
       items.push_back({{"action", item.action.json()},
                        {"removal", item.removal},
                        {"standing", standing_name(item.check.standing)},
                        {"summary", item.check.summary},
                        {"diff", item.check.diff}});
-    Json value{
-        {"name", component.name},    {"state", to_string(component.state)}, {"facts", to_json(component.facts)},
-        {"items", std::move(items)}, {"notes", component.plan.notes()},     {"outputs", component.plan.outputs()}};
+    Json value{{"name", component.name},
+               {"state", core::to_string(component.state)},
+               {"facts", to_json(component.facts)},
+               {"items", std::move(items)},
+               {"notes", component.plan.notes()},
+               {"outputs", component.plan.outputs()}};
     if (!component.reason.empty()) value["reason"] = component.reason;
     if (component.error) value["error"] = to_json(*component.error);
     if (run.failing.contains(component.name)) value["failing"] = run.failing[component.name];
@@ -232,9 +236,9 @@ Json plan_json(const PlannedRun& run, const Options& options) {
             {"kernel", run.kernel},
             {"pending", run.pending},
             {"recovery", run.recovery},
-            {"triggers", texts_of(run.triggers)},
+            {"triggers", core::texts_of(run.triggers)},
             {"prospects", prospects_json(run)},
-            {"identity", plan_identity(run)},
+            {"identity", app::plan_identity(run)},
             {"lock", run.lock.to_json()},
             {"options", made_for}};
   if (run.without_records) plan["without_records"] = true;
@@ -242,4 +246,4 @@ Json plan_json(const PlannedRun& run, const Options& options) {
   return envelope("Plan", std::move(plan));
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

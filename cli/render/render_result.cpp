@@ -4,18 +4,18 @@
 #include "app/edits.hpp"
 #include "cli/render/render.hpp"
 
-namespace slipway::core {
-Tone tone_of(ComponentState state) {
+namespace slipway::cli {
+Tone tone_of(core::ComponentState state) {
   switch (state) {
-    case ComponentState::failed:
-    case ComponentState::blocked:
+    case core::ComponentState::failed:
+    case core::ComponentState::blocked:
       return Tone::bad;
-    case ComponentState::waiting:
-    case ComponentState::reboot_required:
-    case ComponentState::deferred:
+    case core::ComponentState::waiting:
+    case core::ComponentState::reboot_required:
+    case core::ComponentState::deferred:
       return Tone::attention;
-    case ComponentState::ready:
-    case ComponentState::changed:
+    case core::ComponentState::ready:
+    case core::ComponentState::changed:
       return Tone::good;
     default:
       return Tone::plain;
@@ -32,7 +32,7 @@ std::string json_text(const Json& value, const std::string& output) {
   return output == "jsonl" ? canonical(value) + "\n" : pretty(value);
 }
 
-std::string error_text(const Error& error, const std::string& component, const HostSpec* spec) {
+std::string error_text(const Error& error, const std::string& component, const core::HostSpec* spec) {
   Error shown = error;
   if (!component.empty() && !shown.what.starts_with(component + ":")) shown.what = component + ": " + shown.what;
   constexpr std::string_view kPrefix = "spec.";
@@ -43,9 +43,9 @@ std::string error_text(const Error& error, const std::string& component, const H
   return to_text(shown);
 }
 
-std::string error_text(const PlannedRun& run, const PlannedComponent& component) {
+std::string error_text(const core::PlannedRun& run, const core::PlannedComponent& component) {
   if (!component.error) return {};
-  const auto has_it = [&](const PlannedComponent& other) {
+  const auto has_it = [&](const core::PlannedComponent& other) {
     return other.error && to_json(*other.error) == to_json(*component.error);
   };
   if (&*std::ranges::find_if(run.components, has_it) != &component) return {};
@@ -53,7 +53,7 @@ std::string error_text(const PlannedRun& run, const PlannedComponent& component)
   return error_text(*component.error, shared ? std::string() : component.name, &run.spec);
 }
 
-std::string note_text(const std::string& note, const HostSpec& spec) {
+std::string note_text(const std::string& note, const core::HostSpec& spec) {
   const std::size_t end = note.find(": ");
   if (!note.starts_with("spec.") || end == std::string::npos) return note;
   const std::string position = spec.position(note.substr(0, end));
@@ -67,7 +67,7 @@ Json findings_json(const std::map<std::string, Findings>& findings) {
     components[component] = to_json(list);
     passed = passed && list.passed();
   }
-  passed = passed && !awaits_apply(findings);
+  passed = passed && !core::awaits_apply(findings);
   return envelope("Findings", {{"components", components}, {"passed", passed}});
 }
 
@@ -76,20 +76,20 @@ void append_warnings(Page& text, const Findings& warnings) {
     text << Toned{Tone::attention, "warning"} << ": " << each.text << "\n  do: " << each.remedy << '\n';
 }
 
-Page apply_text(const ApplyResult& result, const std::string& root) {
+Page apply_text(const core::ApplyResult& result, const std::string& root) {
   Page text;
   for (const std::string& line : result.report) text << "note: " << line << '\n';
-  for (const PlannedComponent& component : result.run.components) {
-    text << component.name << ": " << Toned{tone_of(component.state), std::string(to_string(component.state))};
+  for (const core::PlannedComponent& component : result.run.components) {
+    text << component.name << ": " << Toned{tone_of(component.state), std::string(core::to_string(component.state))};
     if (!component.reason.empty()) text << " (" << component.reason << ")";
     text << '\n';
-    for (const PlannedItem& item : component.items)
-      if (item.check.standing == Check::Standing::drift_kept) text << "  kept: " << item.check.summary << '\n';
+    for (const core::PlannedItem& item : component.items)
+      if (item.check.standing == core::Check::Standing::drift_kept) text << "  kept: " << item.check.summary << '\n';
   }
   text << findings_text(result.findings);
-  const std::size_t kept = kept_paths(result.run).size();
-  const bool waits = std::ranges::any_of(result.run.components, [](const PlannedComponent& component) {
-    return component.state == ComponentState::waiting;
+  const std::size_t kept = app::kept_paths(result.run).size();
+  const bool waits = std::ranges::any_of(result.run.components, [](const core::PlannedComponent& component) {
+    return component.state == core::ComponentState::waiting;
   });
   if (!result.changed && result.run.failed())
     text << "Nothing was changed.\n";
@@ -97,7 +97,7 @@ Page apply_text(const ApplyResult& result, const std::string& root) {
     text << "Nothing was changed; what waits is still to be done.\n";
   else if (!result.changed)
     text << "Nothing to do: " << root << " is as the spec says"
-         << (kept == 0 ? "" : ", but for " + edits_text(kept) + " that " + (kept == 1 ? "is" : "are") + " kept")
+         << (kept == 0 ? "" : ", but for " + app::edits_text(kept) + " that " + (kept == 1 ? "is" : "are") + " kept")
          << ".\n";
   else if (result.generation != 0)
     text << "Generation " << result.generation << " is in force"
@@ -106,10 +106,10 @@ Page apply_text(const ApplyResult& result, const std::string& root) {
   return text;
 }
 
-Json apply_json(const ApplyResult& result) {
+Json apply_json(const core::ApplyResult& result) {
   Json components = Json::array();
-  for (const PlannedComponent& component : result.run.components) {
-    Json value{{"name", component.name}, {"state", to_string(component.state)}};
+  for (const core::PlannedComponent& component : result.run.components) {
+    Json value{{"name", component.name}, {"state", core::to_string(component.state)}};
     if (!component.reason.empty()) value["reason"] = component.reason;
     if (component.error) value["error"] = to_json(*component.error);
     components.push_back(std::move(value));
@@ -124,4 +124,4 @@ Json apply_json(const ApplyResult& result) {
   return envelope("Applied", std::move(members));
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -9,7 +9,7 @@
 
 #include "app/engine.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 
 /// Returns the columns of a terminal; 0 when the descriptor is not a terminal, so that lines stay whole for programs.
 /// SLIPWAY_COLUMNS overrides it in any case.
@@ -27,7 +27,7 @@ std::string cut_at_word(const std::string& text, std::size_t most);
 std::string mebibytes(std::uint64_t bytes);
 
 struct PlanLine {
-  const PlannedItem* first;  ///< the first of its items; borrowed
+  const core::PlannedItem* first;  ///< the first of its items; borrowed
   std::string text;
 };
 
@@ -35,6 +35,6 @@ struct PlanLine {
 /// result: "link 40 names in /usr/lib/x86_64-linux-gnu: libcuda.so.1, … and 37 more".
 ///
 /// @param each  gives each of them its own line
-std::vector<PlanLine> plan_lines(const std::vector<PlannedItem>& items, bool each);
+std::vector<PlanLine> plan_lines(const std::vector<core::PlannedItem>& items, bool each);
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

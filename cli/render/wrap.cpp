@@ -16,7 +16,7 @@
 #include "cli/render/page.hpp"
 #include "cli/render/text.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 constexpr std::size_t kNarrowest = 40;
@@ -188,4 +188,4 @@ std::string cut_at_word(const std::string& text, std::size_t most) {
   return end == text.size() ? text : text.substr(0, end) + " …";
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

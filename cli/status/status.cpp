@@ -15,40 +15,41 @@
 #include "app/recorded_apply.hpp"
 #include "base/kernels/kernels.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 /// The root's state, read once.
 struct StoredState {
-  std::map<std::string, Ownership> owned;
-  std::optional<Generation> current;
-  std::optional<HostSpec> spec;  ///< the generation's spec
+  std::map<std::string, core::Ownership> owned;
+  std::optional<core::Generation> current;
+  std::optional<core::HostSpec> spec;  ///< the generation's spec
   std::vector<int> generations;
   Json failing = Json::object();
-  Unfinished unfinished;
-  std::map<std::string, ServiceState> services;
+  core::Unfinished unfinished;
+  std::map<std::string, core::ServiceState> services;
 };
 
-Result<StoredState> read_state(Session& session) {
-  StateDir& state = session.state();
+Result<StoredState> read_state(core::Session& session) {
+  core::StateDir& state = session.state();
   state.go_without_closed();
   SLIPWAY_CHECK(state.go_around_damage());
   SLIPWAY_TRY(owned, state.ownerships());
   SLIPWAY_TRY(current, state.current());
   SLIPWAY_TRY(generations, state.generations());
   SLIPWAY_TRY(failing, state.failing());
-  SLIPWAY_TRY(unfinished, read_unfinished(session));
-  std::optional<HostSpec> spec;
+  SLIPWAY_TRY(unfinished, core::read_unfinished(session));
+  std::optional<core::HostSpec> spec;
   if (current)
-    if (auto read = spec_of(*current, session.plugins())) spec = std::move(*read);
-  return StoredState{std::move(owned),   std::move(current),    std::move(spec),      std::move(generations),
-                     std::move(failing), std::move(unfinished), ask_services(session)};
+    if (auto read = core::spec_of(*current, session.plugins())) spec = std::move(*read);
+  return StoredState{std::move(owned),           std::move(current), std::move(spec),
+                     std::move(generations),     std::move(failing), std::move(unfinished),
+                     core::ask_services(session)};
 }
 
-Json damage_of(Session& session, const StoredState& stored) {
+Json damage_of(core::Session& session, const StoredState& stored) {
   Json damaged = Json::array();
   for (const auto& [name, error] : session.state().left_out())
-    damaged.push_back({{"path", std::string(kStateDir) + "/" + name}, {"problem", error.what}});
+    damaged.push_back({{"path", std::string(core::kStateDir) + "/" + name}, {"problem", error.what}});
   if (const auto& journal = stored.unfinished.damaged)
     damaged.push_back({{"path", journal->where}, {"problem", journal->what}});
   return damaged;
@@ -57,7 +58,7 @@ Json damage_of(Session& session, const StoredState& stored) {
 /// Returns the entries of this machine's log about the root.
 std::vector<Json> logged_here(const Options& options, const std::string& root) {
   std::set<std::string> others;  // events of other roots, by id; an end names no root
-  std::vector<Json> events = History(log_folder(options)).read().value_or({});
+  std::vector<Json> events = app::History(log_folder(options)).read().value_or({});
   for (const Json& event : events)
     if (event.value("event", Json()) == "begin" && event.value("root", Json()) != root)
       others.insert(canonical(event.value("id", Json())));
@@ -66,31 +67,31 @@ std::vector<Json> logged_here(const Options& options, const std::string& root) {
 }
 
 /// Returns the root's log; skips unreadable parts.
-std::vector<Json> events_of(const Session& session, const Options& options) {
+std::vector<Json> events_of(const core::Session& session, const Options& options) {
   const HostConfig& host = session.host_config();
   if (host.live || host.root == "/") return logged_here(options, host.root);
   const auto root = RootDir::open(host.root);
-  return root ? read_log_of(*root).value_or({}) : std::vector<Json>{};
+  return root ? app::read_log_of(*root).value_or({}) : std::vector<Json>{};
 }
 
 /// Adds the edits of things that the component owns: kept and accepted ones.
-void add_edits(Session& session, const Ownership& ownership, const Json& accepted, Json& component) {
+void add_edits(core::Session& session, const core::Ownership& ownership, const Json& accepted, Json& component) {
   std::vector<std::string> kept;
   std::vector<std::string> targets;
-  for (const KeptEdit& each : kept_edits(session, ownership, accepted)) kept.push_back(each.edit.path);
+  for (const app::KeptEdit& each : app::kept_edits(session, ownership, accepted)) kept.push_back(each.edit.path);
   for (const auto& [item, acceptance] : accepted.items()) targets.push_back(item.substr(item.find(' ') + 1));
   if (!kept.empty()) component["edits"] = kept;
   if (!targets.empty()) component["accepted"] = targets;
 }
 
-bool replaces_edits(const Ownership& ownership) {
+bool replaces_edits(const core::Ownership& ownership) {
   return std::ranges::any_of(ownership.items,
-                             [](const Owned& item) { return item.action.text("on_drift") == "replace"; });
+                             [](const core::Owned& item) { return item.action.text("on_drift") == "replace"; });
 }
 
-void add_owned(Session& session, const StoredState& stored, Json& components) {
+void add_owned(core::Session& session, const StoredState& stored, Json& components) {
   const auto since =
-      stored.current ? applied_since(session.state(), *stored.current) : std::map<std::string, std::string>{};
+      stored.current ? app::applied_since(session.state(), *stored.current) : std::map<std::string, std::string>{};
   for (const auto& [name, ownership] : stored.owned) {
     Json& component = components[name];
     component = {{"owns", ownership.items.size()}, {"outputs", ownership.outputs}, {"state", "applied"}};
@@ -102,12 +103,12 @@ void add_owned(Session& session, const StoredState& stored, Json& components) {
 }
 
 /// Adds files that other programs rewrite, and that an apply of only this component restores each time.
-void add_put_back(const Session& session, const StoredState& stored, const std::vector<Json>& events,
+void add_put_back(const core::Session& session, const StoredState& stored, const std::vector<Json>& events,
                   Json& components) {
   const std::string boot_id(trimmed(session.host().read("/proc/sys/kernel/random/boot_id").value_or("")));
   for (const auto& [name, ownership] : stored.owned)
     if (replaces_edits(ownership))
-      if (Json found = put_back(events, name, boot_id); !found.is_null())
+      if (Json found = app::put_back(events, name, boot_id); !found.is_null())
         components[name]["put_back"] = std::move(found);
 }
 
@@ -119,7 +120,7 @@ void add_applied(const StoredState& stored, Json& components) {
 }
 
 void add_failing(const StoredState& stored, const std::vector<Json>& events, Json& components) {
-  const auto since = failing_since(events, stored.failing);
+  const auto since = app::failing_since(events, stored.failing);
   for (const auto& [name, record] : stored.failing.items()) {
     Json& component = components[name];
     const std::string state = record.value("state", "");
@@ -131,16 +132,17 @@ void add_failing(const StoredState& stored, const std::vector<Json>& events, Jso
 }
 
 /// Returns the service's state with verify's result: a stopped service that nothing could start is not a failure.
-Json service_json(const Session& session, const std::string& name, const ServiceState& state) {
-  Json service = to_json(state);
-  const Finding finding = service_finding(session, name, state);
+Json service_json(const core::Session& session, const std::string& name, const core::ServiceState& state) {
+  Json service = core::to_json(state);
+  const Finding finding = core::service_finding(session, name, state);
   service["finding"] = to_string(finding.status);
-  if (state.is == ServiceState::Is::absent && finding.status != Finding::Status::fail) service["text"] = finding.text;
+  if (state.is == core::ServiceState::Is::absent && finding.status != Finding::Status::fail)
+    service["text"] = finding.text;
   return service;
 }
 
 /// Adds components whose record cannot be read.
-void add_damaged(Session& session, Json& components) {
+void add_damaged(core::Session& session, Json& components) {
   constexpr std::string_view kFolder = "components/", kEnding = ".json";
   for (const auto& [file, error] : session.state().left_out())
     if (file.starts_with(kFolder) && file.ends_with(kEnding))
@@ -151,12 +153,12 @@ void add_damaged(Session& session, Json& components) {
 void add_without_plugin(const StoredState& stored, Json& components) {
   if (!stored.spec) return;
   for (const auto& [name, error] : stored.spec->unusable) {
-    components[name]["state"] = to_string(ComponentState::failed);
+    components[name]["state"] = core::to_string(core::ComponentState::failed);
     components[name]["plugin"] = {{"problem", error.what}, {"do", error.next}};
   }
 }
 
-Json components_of(Session& session, const Options& options, const StoredState& stored) {
+Json components_of(core::Session& session, const Options& options, const StoredState& stored) {
   Json components = Json::object();
   add_owned(session, stored, components);
   if (session.state().left_out().empty()) add_applied(stored, components);
@@ -169,9 +171,9 @@ Json components_of(Session& session, const Options& options, const StoredState& 
       stored.failing.empty() && !replaces ? std::vector<Json>{} : events_of(session, options);
   if (replaces) add_put_back(session, stored, events, components);
   add_failing(stored, events, components);
-  if (const std::string problem = boot_failure(session.host()); !problem.empty()) {
-    components[kBootComponent]["failing"] = {{"state", "failed"}, {"reason", problem}};
-    components[kBootComponent]["state"] = "failed";
+  if (const std::string problem = core::boot_failure(session.host()); !problem.empty()) {
+    components[core::kBootComponent]["failing"] = {{"state", "failed"}, {"reason", problem}};
+    components[core::kBootComponent]["state"] = "failed";
   }
   if (stored.current)
     for (const std::string& name : stored.current->left_out)
@@ -185,10 +187,10 @@ Json components_of(Session& session, const Options& options, const StoredState& 
 
 /// Returns verify's finding about the GPUs that the spec expects; null when it expects none, or they cannot be counted
 /// yet. Reads the root's own spec first, as verify does: when no GPU was found, there may be no generation.
-Json expectation_of(Session& session, const Options& options, const StoredState& stored) {
-  std::optional<HostSpec> spec = stored.spec;
+Json expectation_of(core::Session& session, const Options& options, const StoredState& stored) {
+  std::optional<core::HostSpec> spec = stored.spec;
   if (auto own = load_spec(session, options)) spec = std::move(own->spec);
-  const auto finding = spec ? check_expectation(session, spec->expected) : std::nullopt;
+  const auto finding = spec ? core::check_expectation(session, spec->expected) : std::nullopt;
   if (!finding || finding->status == Finding::Status::not_exercised) return {};
   return {{"status", to_string(finding->status)}, {"text", finding->text}, {"remedy", finding->remedy}};
 }
@@ -204,7 +206,7 @@ std::string the_spec(const Host& host, const StoredState& stored) {
 /// The next steps for the user, the most urgent first: {"problem", "do"}.
 class NextSteps {
  public:
-  NextSteps(Session& session, const StoredState& stored, std::string next_kernel)
+  NextSteps(core::Session& session, const StoredState& stored, std::string next_kernel)
       : session_(session),
         stored_(stored),
         spec_(the_spec(session.host(), stored)),
@@ -213,7 +215,8 @@ class NextSteps {
   Json list(const Json& damaged, const Json& components, const Json& expect) {
     if (expect.is_object() && expect.value("status", "") != "pass")
       add(expect.value("text", ""), expect.value("remedy", ""));
-    if (const Json full = full_disk(session_); full.is_object()) add(full.value("problem", ""), full.value("do", ""));
+    if (const Json full = app::full_disk(session_); full.is_object())
+      add(full.value("problem", ""), full.value("do", ""));
     if (!damaged.empty())
       add(damaged.size() == 1 ? "a record is damaged" : std::to_string(damaged.size()) + " records are damaged",
           "run `slipway repair`: it sets them aside and makes up for them as far as that can be done");
@@ -224,12 +227,12 @@ class NextSteps {
       add("an apply was cut off", "run " + apply + ": it undoes the open changes first");
     else if (!stored_.unfinished.pending.empty() && stored_.unfinished.at_work.empty())
       add("still pending: " + joined(stored_.unfinished.pending, ", "), "run " + apply);
-    if (const std::string problem = apply_unit_failure(session_.host()); !problem.empty())
-      add(problem, kStartApplyUnitAgain);
-    if (const std::string problem = verify_unit_failure(session_.host()); !problem.empty())
-      add(problem, kVerifyBootAgain);
-    if (const std::string problem = late_verify_failure(session_.host()); !problem.empty())
-      add(problem, kVerifyLateAgain);
+    if (const std::string problem = core::apply_unit_failure(session_.host()); !problem.empty())
+      add(problem, core::kStartApplyUnitAgain);
+    if (const std::string problem = core::verify_unit_failure(session_.host()); !problem.empty())
+      add(problem, core::kVerifyBootAgain);
+    if (const std::string problem = core::late_verify_failure(session_.host()); !problem.empty())
+      add(problem, core::kVerifyLateAgain);
     for (const auto& [name, component] : components.items()) add_component(name, component, apply);
     for (const auto& [name, ownership] : stored_.owned) add_next_boot(name, ownership);
     add_reasons();
@@ -250,25 +253,26 @@ class NextSteps {
 
  private:
   void add(const std::string& problem, const std::string& remedy) {
-    steps_.push_back({{"problem", problem}, {"do", advised(remedy, session_.options())}});
+    steps_.push_back({{"problem", problem}, {"do", core::advised(remedy, session_.options())}});
   }
 
   /// @param apply  the command for a component that is applied as in the generation
   void add_component(const std::string& name, const Json& component, std::string apply) {
-    const std::string failed = failing_spec(component.value("failing", Json::object()));
+    const std::string failed = core::failing_spec(component.value("failing", Json::object()));
     const std::string spec = failed.empty() ? spec_ : failed;
     if (!failed.empty()) apply = "`slipway apply" + failed + "`";
     const std::string state = component.value("state", "");
     if (component.contains("plugin"))
       add(component["plugin"].value("problem", ""), component["plugin"].value("do", ""));
-    else if (name == kBootComponent && state == "failed" && !component["failing"].contains("error"))
-      add(failing_text(component["failing"]), "look at `journalctl -u slipway-boot.service`");
-    else if (state == to_string(ComponentState::waiting) && component["failing"].value("unreachable", false))
+    else if (name == core::kBootComponent && state == "failed" && !component["failing"].contains("error"))
+      add(core::failing_text(component["failing"]), "look at `journalctl -u slipway-boot.service`");
+    else if (state == core::to_string(core::ComponentState::waiting) &&
+             component["failing"].value("unreachable", false))
       add(name + " waits for its source, which does not answer",
           "`slipway apply --wait-for-source" + spec + "` goes on when it does");
-    else if (state == to_string(ComponentState::waiting))
+    else if (state == core::to_string(core::ComponentState::waiting))
       add(name + " waits", "end what is in its way; `slipway apply --wait" + spec + "` goes on then");
-    else if (state == to_string(ComponentState::reboot_required))
+    else if (state == core::to_string(core::ComponentState::reboot_required))
       add(name + " needs a reboot", "reboot");
     else if (component.contains("failing") && component["failing"].value("removal", false))
       add(name + " could not be removed", "`slipway remove " + name + "` tries again, " + apply + " keeps it");
@@ -280,7 +284,7 @@ class NextSteps {
                                                      : "`slipway doctor` says more, ") +
               apply + " tries again");
     if (const auto service = stored_.services.find(name); service != stored_.services.end())
-      if (const Finding finding = service_finding(session_, name, service->second);
+      if (const Finding finding = core::service_finding(session_, name, service->second);
           finding.status == Finding::Status::fail)
         steps_.push_back({{"problem", name + ": " + finding.text}, {"do", finding.remedy}});
     if (component.contains("edits")) edited_.push_back(name);
@@ -291,16 +295,16 @@ class NextSteps {
   /// The service's own report is newer than the result of the last apply.
   bool service_works(const std::string& name) const {
     const auto service = stored_.services.find(name);
-    return service != stored_.services.end() && service->second.is == ServiceState::Is::working &&
+    return service != stored_.services.end() && service->second.is == core::ServiceState::Is::working &&
            service->second.reasons.empty();
   }
 
   /// Adds a step when its modules are for other kernels than the one that boots next.
-  void add_next_boot(const std::string& name, const Ownership& ownership) {
+  void add_next_boot(const std::string& name, const core::Ownership& ownership) {
     std::set<std::string> kernels;
-    for (const Owned& item : ownership.items)
-      for (const Trigger& trigger : triggers_of(item.action))
-        if (trigger.kind == Trigger::Kind::depmod) kernels.insert(trigger.argument);
+    for (const core::Owned& item : ownership.items)
+      for (const core::Trigger& trigger : core::triggers_of(item.action))
+        if (trigger.kind == core::Trigger::Kind::depmod) kernels.insert(trigger.argument);
     if (!kernels.empty() && !next_kernel_.empty() && !kernels.contains(next_kernel_))
       add(name + " has no modules for kernel " + next_kernel_ + ", which boots next",
           "`slipway doctor " + name + "` says what to do");
@@ -317,7 +321,7 @@ class NextSteps {
           "`slipway doctor` says what to do");
   }
 
-  Session& session_;
+  core::Session& session_;
   const StoredState& stored_;
   std::string spec_;
   std::string next_kernel_;  ///< the boot loader's choice; empty: unknown
@@ -328,15 +332,15 @@ class NextSteps {
 
 }  // namespace
 
-Result<Json> status_of(Session& session, const Options& options) {
+Result<Json> status_of(core::Session& session, const Options& options) {
   SLIPWAY_TRY(stored, read_state(session));
   const Json damaged = damage_of(session, stored);
   const Json components = components_of(session, options, stored);
-  const Json kernel = kernel_facts(session);
+  const Json kernel = app::kernel_facts(session);
   const Json expect = expectation_of(session, options, stored);
-  Json status{{"host", host_facts(session)},
+  Json status{{"host", app::host_facts(session)},
               {"kernel", kernel},
-              {"devices", device_facts(session)},
+              {"devices", app::device_facts(session)},
               {"components", components},
               {"damaged", damaged},
               {"generation", stored.current ? stored.current->number : 0},
@@ -364,7 +368,7 @@ Result<int> run_status(const Options& options, TerminalUi& ui) {
   else
     print(json_text(status, options.output));
   const bool lacks_gpus = status.contains("expect") && status["expect"].value("status", "") == "fail";
-  return status["damaged"].empty() && !lacks_gpus ? kExitDone : kExitError;
+  return status["damaged"].empty() && !lacks_gpus ? core::kExitDone : core::kExitError;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

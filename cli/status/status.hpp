@@ -9,14 +9,14 @@
 #include "cli/command.hpp"
 #include "cli/render/page.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 
 /// Returns the document `Status` (cli/render/output.schema.json). Skips damaged files of the state and lists them in
 /// it.
 /// Errors: those of the state's folder.
-Result<Json> status_of(Session& session, const Options& options);
+Result<Json> status_of(core::Session& session, const Options& options);
 
 /// The same for users, on one screen. @param now  for ages
 Page status_page(const Json& status, std::time_t now);
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

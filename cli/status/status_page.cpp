@@ -9,7 +9,7 @@
 #include "cli/render/text.hpp"
 #include "cli/status/status.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 constexpr std::size_t kMostKernels = 3;
@@ -78,7 +78,7 @@ const char* device_heading(const Json& devices) {
 
 /// "2026-11-25 14:02 UTC (3 h ago)"
 std::string time_text(const std::string& since, std::time_t now) {
-  const std::string age = age_text(since, now);
+  const std::string age = app::age_text(since, now);
   if (age == "-") return {};
   return since.substr(0, 10) + " " + since.substr(11, 5) + " UTC (" + (age == "now" ? "just now" : age + " ago") + ")";
 }
@@ -102,7 +102,8 @@ std::string generation_text(const Json& status, std::time_t now) {
 
 Tone tone_of_state(const std::string& state) {
   if (state == "applied") return Tone::good;
-  if (state == to_string(ComponentState::failed) || state == to_string(ComponentState::blocked) || state == "damaged")
+  if (state == core::to_string(core::ComponentState::failed) ||
+      state == core::to_string(core::ComponentState::blocked) || state == "damaged")
     return Tone::bad;
   return state == "left-out" || state == "not-applied" ? Tone::faint : Tone::attention;
 }
@@ -136,7 +137,7 @@ std::vector<Toned> remarks_of(const Json& component, std::set<std::string>& repo
     const Json& record = component["failing"];
     const std::string state = record.value("state", "");
     const std::string when = record.value("removal", false) ? "could not be removed" : state + " at the last apply";
-    remarks.push_back({tone_of_state(state), when + ": " + failing_text(record)});
+    remarks.push_back({tone_of_state(state), when + ": " + core::failing_text(record)});
   }
   if (component.contains("service")) {
     const Json& service = component["service"];
@@ -173,7 +174,8 @@ std::vector<TableRow> rows_of(const Json& components, std::time_t now) {
   std::vector<TableRow> rows{{{Tone::heading, "COMPONENT"}, {Tone::heading, "STATE"}, {Tone::heading, "AGE"}, {}}};
   for (const auto& [name, component] : components.items()) {
     const std::string state = component.value("state", "");
-    TableRow row{plain(name), {tone_of_state(state), state}, plain(age_text(component.value("since", ""), now)), {}};
+    TableRow row{
+        plain(name), {tone_of_state(state), state}, plain(app::age_text(component.value("since", ""), now)), {}};
     for (const Toned& remark : remarks_of(component, reported)) {
       row.back() = remark;
       rows.push_back(row);
@@ -188,7 +190,7 @@ std::vector<TableRow> rows_of(const Json& components, std::time_t now) {
 
 Page status_page(const Json& status, std::time_t now) {
   Page page;
-  if (const Json expect = member(status, "expect"); expect.is_object() && expect.value("status", "") == "fail")
+  if (const Json expect = app::member(status, "expect"); expect.is_object() && expect.value("status", "") == "fail")
     page << Toned{Tone::bad, "GPUs are not as expected: " + expect.value("text", "")} << '\n';
   std::vector<TableRow> head{{{Tone::heading, status["host"].value("kind", "") == "image" ? "Image" : "Host"},
                               plain(host_text(status["host"]))},
@@ -211,4 +213,4 @@ Page status_page(const Json& status, std::time_t now) {
   return page;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

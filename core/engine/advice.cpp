@@ -120,9 +120,9 @@ Error advised(Error error, const SessionOptions& options) {
 
 Error advised_by_plugin(Error error, const Machine& machine) {
   if (!machine.host_config().live) {
-    error.next = command_in_root(error.next, machine.host_config().root);
+    error.next = sandbox::command_in_root(error.next, machine.host_config().root);
     for (auto& [name, text] : error.details)
-      if (name == "found") text = command_in_root(text, machine.host_config().root);
+      if (name == "found") text = sandbox::command_in_root(text, machine.host_config().root);
   }
   return advised(std::move(error), machine.options());
 }
@@ -130,7 +130,8 @@ Error advised_by_plugin(Error error, const Machine& machine) {
 Findings advised_by_plugin(const Findings& findings, const Machine& machine) {
   Findings all;
   for (Finding finding : findings.list()) {
-    if (!machine.host_config().live) finding.remedy = command_in_root(finding.remedy, machine.host_config().root);
+    if (!machine.host_config().live)
+      finding.remedy = sandbox::command_in_root(finding.remedy, machine.host_config().root);
     finding.remedy = advised(std::move(finding.remedy), machine.options());
     all.add(std::move(finding));
   }

@@ -78,7 +78,7 @@ Status PluginCalls::open() {
   cache_ = options.cache.empty() ? default_cache() : fs::absolute(options.cache).string();
   if (options.cache.empty() && machine_.host_config().root == "/" && !options.live.value_or(true)) {
     // No part of a cache may stay in the image.
-    SLIPWAY_TRY(folder, ScratchFolder::make(fs::temp_directory_path().string(), "slipway-cache"));
+    SLIPWAY_TRY(folder, base::ScratchFolder::make(fs::temp_directory_path().string(), "slipway-cache"));
     cache_ = folder.path();
     passing_cache_.emplace(std::move(folder));
   }
@@ -168,18 +168,18 @@ Result<Json> PluginCalls::artifact(const std::string& component, const std::stri
 Result<Json> PluginCalls::core_call(const std::string& component, const std::string& op, const Json& request) {
   if (op == "pkg.build") return artifact(component, "build", request);
   if (op == "build.check") {
-    Sandbox empty;
+    sandbox::Sandbox empty;
     empty.root = request.value("root", "/");
     empty.read_only = true;
     empty.prepare_only = true;
     empty.argv = {"true"};
-    empty.environment = sandbox_environment();
-    SLIPWAY_CHECK(run_in_sandbox(empty));
+    empty.environment = sandbox::sandbox_environment();
+    SLIPWAY_CHECK(sandbox::run_in_sandbox(empty));
     return Json(nullptr);
   }
   if (op != "build.run")
     return Error{ErrorCode::unsupported, "this slipway offers plugins no '" + op + "'", {}, "update slipway", {}};
-  BuildRequest build;
+  sandbox::BuildRequest build;
   build.build = request.value("build", Json::object());
   build.source = request.value("source", "");
   build.root = request.value("root", "/");

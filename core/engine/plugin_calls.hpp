@@ -55,8 +55,8 @@ class PluginCalls {
 
   /// Receives the output of tools; empty: tools may not write to standard output.
   std::function<void(const std::string& text)> tool_output;
-  bool hands_input_on = false;  ///< workers started from now on inherit this process's standard input
-  ExclusiveUse exclusive_use;   ///< the devices that the custom actions of one component hold exclusively
+  bool hands_input_on = false;       ///< workers started from now on inherit this process's standard input
+  base::ExclusiveUse exclusive_use;  ///< the devices that the custom actions of one component hold exclusively
 
  protected:
   /// Borrows both.
@@ -74,7 +74,7 @@ class PluginCalls {
   Ui& ui_;
   Plugins plugins_;
   std::string cache_;
-  std::optional<ScratchFolder> passing_cache_;  ///< the cache when it is removed at the end
+  std::optional<base::ScratchFolder> passing_cache_;  ///< the cache when it is removed at the end
   RunPage page_;
   std::mutex workers_mutex_;
   std::map<std::string, std::unique_ptr<Worker>> workers_;

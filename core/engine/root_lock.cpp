@@ -45,7 +45,7 @@ Error busy(const std::string& root, std::vector<std::pair<std::string, std::stri
 Status lock_folder(const Fd& folder, const std::string& root) {
   if (::flock(folder.get(), LOCK_EX | LOCK_NB) == 0) return {};
   if (errno != EWOULDBLOCK) return system_error("lock", root, errno);
-  const std::string holder = flock_holder(folder.get());
+  const std::string holder = base::flock_holder(folder.get());
   return busy(root, holder.empty() ? decltype(Error::details){} : decltype(Error::details){{"held", holder}});
 }
 
@@ -69,7 +69,7 @@ Result<RootLock> RootLock::take(const std::string& root, bool live) {
   lock.state_ = std::move(state);
   if (!is_image_of_slash(root, live)) {
     SLIPWAY_TRY(place, place_of(root, live));
-    auto file = LockFile::take(place, kLockFolder, lock_name(folder.get()));
+    auto file = base::LockFile::take(place, kLockFolder, lock_name(folder.get()));
     if (file) {
       lock.file_.emplace(std::move(*file));
       return lock;
@@ -91,7 +91,7 @@ std::string RootLock::other_at_work(const std::string& root, bool live) {
   const auto folder = open_folder(root);
   const auto place = place_of(root, live);
   if (holder.empty() || !folder || !place) return holder;
-  const std::string note = LockFile::noted(*place, kLockFolder, lock_name(folder->get()));
+  const std::string note = base::LockFile::noted(*place, kLockFolder, lock_name(folder->get()));
   return holder + (note.empty() ? "" : ", " + note);
 }
 
@@ -99,10 +99,10 @@ std::string RootLock::other_holder(const std::string& root, bool live) {
   const auto folder = open_folder(root);
   const auto place = place_of(root, live);
   if (!folder || !place) return {};
-  const std::string holder = LockFile::other_holder(*place, kLockFolder, lock_name(folder->get()));
+  const std::string holder = base::LockFile::other_holder(*place, kLockFolder, lock_name(folder->get()));
   if (!holder.empty() || (::geteuid() == 0 && !is_image_of_slash(root, live))) return holder;
   // While no holder is named, the lock is not tested: taking it for a moment would fail an apply that starts then.
-  const std::string other = flock_holder(folder->get());
+  const std::string other = base::flock_holder(folder->get());
   return other.empty() || ::flock(folder->get(), LOCK_SH | LOCK_NB) == 0 ? std::string() : other;
 }
 

@@ -36,7 +36,7 @@ class RootLock {
 
  private:
   RootLock() = default;
-  std::optional<LockFile> file_;
+  std::optional<base::LockFile> file_;
   Fd folder_;
   Fd state_;
 };

@@ -9,6 +9,6 @@ namespace slipway::core {
 
 /// Calls run_build(). Writes the compiler's lines to the log at level debug, and shows the file being compiled as
 /// progress. A stop signal ends it: check_not_stopped().
-Status run_build_shown(BuildRequest request, Ui& ui, const Subject& about);
+Status run_build_shown(sandbox::BuildRequest request, Ui& ui, const Subject& about);
 
 }  // namespace slipway::core

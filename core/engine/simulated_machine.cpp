@@ -24,7 +24,7 @@ Result<std::unique_ptr<SimulatedMachine>> SimulatedMachine::enter(const std::str
                  helper,
                  "install the package slipway-sim, or leave --sim out",
                  {}};
-  SLIPWAY_TRY(scratch, ScratchFolder::make(fs::temp_directory_path().string(), "slipway-sim"));
+  SLIPWAY_TRY(scratch, base::ScratchFolder::make(fs::temp_directory_path().string(), "slipway-sim"));
   WorkerOptions options;
   options.plugin_path = helper;
   options.name = "simulator";

@@ -33,11 +33,11 @@ class SimulatedMachine {
   void follow_root();
 
  private:
-  SimulatedMachine(ScratchFolder scratch, std::unique_ptr<Worker> helper, std::string root, Ui& ui)
+  SimulatedMachine(base::ScratchFolder scratch, std::unique_ptr<Worker> helper, std::string root, Ui& ui)
       : scratch_(std::move(scratch)), helper_(std::move(helper)), root_(std::move(root)), ui_(ui) {}
   Result<Json> ask(const std::string& op, const Json& request);
 
-  ScratchFolder scratch_;
+  base::ScratchFolder scratch_;
   std::mutex mutex_;
   std::unique_ptr<Worker> helper_;
   std::string root_;

@@ -58,7 +58,7 @@ Status copy_tree(const std::string& from, const std::string& to) {
   std::vector<Fd> open;  // the folders that the walk is in, as they are created
   open.emplace_back(::open(to.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!open.back()) return system_error("open", to, errno);
-  const auto enter = [&](const TreeEntry& entry) -> Result<bool> {
+  const auto enter = [&](const base::TreeEntry& entry) -> Result<bool> {
     const std::string path = to + "/" + entry.path;
     const int target = open.back().get();
     if (S_ISREG(entry.info.st_mode)) SLIPWAY_CHECK(copy_file(entry.folder, target, entry.name, entry.info, path));
@@ -66,12 +66,12 @@ Status copy_tree(const std::string& from, const std::string& to) {
     if (S_ISDIR(entry.info.st_mode)) SLIPWAY_CHECK(make_folder(target, entry.name, path, open));
     return true;
   };
-  const auto leave = [&](const TreeEntry& entry) -> Status {
+  const auto leave = [&](const base::TreeEntry& entry) -> Status {
     SLIPWAY_CHECK(finish_folder(open.back(), entry.info, to + "/" + entry.path));
     open.pop_back();
     return {};
   };
-  return walk_tree(source.get(), from, {.enter = enter, .leave = leave});
+  return base::walk_tree(source.get(), from, {.enter = enter, .leave = leave});
 }
 
 }  // namespace slipway::core

@@ -28,7 +28,7 @@ Status copy_all(int from, int to, std::string_view name) {
     if (got == 0) break;
     const std::string_view part(buffer.data(), static_cast<std::size_t>(got));
     hole = part.find_first_not_of('\0') == std::string_view::npos && ::lseek(to, got, SEEK_CUR) >= 0;
-    if (!hole) SLIPWAY_CHECK(write_all(to, part, name));
+    if (!hole) SLIPWAY_CHECK(base::write_all(to, part, name));
   }
   if (hole && ::ftruncate(to, ::lseek(to, 0, SEEK_CUR)) != 0) return system_error("write", name, errno);
   return {};
@@ -80,12 +80,12 @@ Result<std::map<std::string, std::string>> links_below(const RootDir& root, cons
   std::map<std::string, std::string> links;
   auto top = root.open_at(folder, O_RDONLY | O_DIRECTORY);
   if (!top) return top.error();
-  SLIPWAY_CHECK(walk_tree(top->get(), folder, {.enter = [&](const TreeEntry& entry) -> Result<bool> {
-                            if (!S_ISLNK(entry.info.st_mode)) return true;
-                            SLIPWAY_TRY(target, read_link_name(entry.folder, entry.name, entry.path));
-                            links[entry.path] = target;
-                            return false;
-                          }}));
+  SLIPWAY_CHECK(base::walk_tree(top->get(), folder, {.enter = [&](const base::TreeEntry& entry) -> Result<bool> {
+                                  if (!S_ISLNK(entry.info.st_mode)) return true;
+                                  SLIPWAY_TRY(target, read_link_name(entry.folder, entry.name, entry.path));
+                                  links[entry.path] = target;
+                                  return false;
+                                }}));
   return links;
 }
 

@@ -21,7 +21,7 @@ namespace slipway::core {
 inline constexpr unsigned kPermissionBits = 07777;  ///< the permission bits of a file's mode, including set-user-id
 inline constexpr std::int64_t kNanoseconds = 1'000'000'000;  ///< per second
 
-using slipway::write_all;
+using slipway::base::write_all;
 /// Copies from one descriptor's position to its end into the other, a new file. Long runs of zeros become holes, so
 /// that a sparse file takes no more space than before. Errors: `no_space`, `io`.
 Status copy_all(int from, int to, std::string_view name);

@@ -32,27 +32,27 @@ bool is_too_large(const Fd& file) {
 
 Result<std::string> Originals::keep(int fd, std::string_view name) {
   const off_t start = ::lseek(fd, 0, SEEK_CUR);
-  SLIPWAY_TRY(digest, digest_of_file(fd, name));
-  const std::string path = path_of(digest_hex(digest));
+  SLIPWAY_TRY(digest, base::digest_of_file(fd, name));
+  const std::string path = path_of(base::digest_hex(digest));
   if (open(digest)) return digest;
   if (::lseek(fd, start, SEEK_SET) < 0) return system_error("read", name, errno);
 
   SLIPWAY_CHECK(root_.make_directory(kFolder, kFolderMode));
   SLIPWAY_TRY(place, root_.root().parent_of(path));
-  const NewFile wanted{kFileMode, ::geteuid(), ::getegid(), root_.now_ns(), {}};
-  SLIPWAY_CHECK(exchange_file(place.first.get(), place.second + kNewSuffix, place.second, path, wanted,
-                              [&](int to) { return copy_all(fd, to, name); }));
+  const base::NewFile wanted{kFileMode, ::geteuid(), ::getegid(), root_.now_ns(), {}};
+  SLIPWAY_CHECK(base::exchange_file(place.first.get(), place.second + base::kNewSuffix, place.second, path, wanted,
+                                    [&](int to) { return copy_all(fd, to, name); }));
   root_.note_changed(kFolder);
   return digest;
 }
 
 Result<Fd> Originals::open(const std::string& digest) const {
-  const std::string path = path_of(digest_hex(digest));
+  const std::string path = path_of(base::digest_hex(digest));
   SLIPWAY_CHECK(check_only_ours(root_.root(), path));
   auto file = open_regular(root_.root(), path, O_NOFOLLOW);
   if (!file && file.error().code != ErrorCode::not_found && file.error().code != ErrorCode::invalid) return file;
   const bool is_likely = file && !is_too_large(*file);
-  const auto found = is_likely ? digest_of_file(file->get(), path) : Result<std::string>(std::string());
+  const auto found = is_likely ? base::digest_of_file(file->get(), path) : Result<std::string>(std::string());
   if (found && *found == digest && ::lseek(file->get(), 0, SEEK_SET) == 0) return file;
   return Error{ErrorCode::corrupt,
                "the copy of the original, " + path + ", is " + (file ? "damaged" : "gone") +
@@ -83,7 +83,8 @@ Status Originals::drop_unused(const std::set<std::string>& digests_in_use) {
 }
 
 void collect_digests(const Json& value, std::set<std::string>& digests) {
-  if (value.is_string() && !digest_hex(value.get<std::string>()).empty()) digests.insert(value.get<std::string>());
+  if (value.is_string() && !base::digest_hex(value.get<std::string>()).empty())
+    digests.insert(value.get<std::string>());
   if (!value.is_structured()) return;
   for (const Json& member : value) collect_digests(member, digests);
 }

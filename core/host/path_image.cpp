@@ -7,7 +7,7 @@ namespace {
 unsigned hex_digit(char digit) { return static_cast<unsigned>(digit <= '9' ? digit - '0' : digit - 'a' + 10); }
 
 /// {"name": "value in hex"}
-Json to_hex(const Attributes& attributes) {
+Json to_hex(const base::Attributes& attributes) {
   Json value = Json::object();
   for (const auto& [name, bytes] : attributes) {
     std::string hex;
@@ -21,8 +21,8 @@ Json to_hex(const Attributes& attributes) {
   return value;
 }
 
-Attributes from_hex(const Json& value) {
-  Attributes attributes;
+base::Attributes from_hex(const Json& value) {
+  base::Attributes attributes;
   if (!value.is_object()) return attributes;
   for (const auto& [name, hex] : value.items()) {
     const auto text = hex.get<std::string>();

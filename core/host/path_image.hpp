@@ -22,7 +22,7 @@ using Image = Json;
 /// [parents that did not exist] (absent)}
 struct PathImage {
   std::string type;
-  NewFile file = {};           ///< mode, owner, time and attributes, unless absent
+  base::NewFile file = {};     ///< mode, owner, time and attributes, unless absent
   std::string digest = {};     ///< of a regular file
   std::string points_to = {};  ///< of a symlink
   std::string device = {};     ///< "character", "block" or "fifo"; empty: not a device

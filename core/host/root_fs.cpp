@@ -125,7 +125,7 @@ Status RootFs::make_one_directory(const std::string& path, unsigned mode) {
   // The owner of the folder above may have put a link in its place.
   const Fd made(::openat(parent.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!made || ::fchmod(made.get(), mode) != 0) return system_error("set the mode of", path, errno);
-  SLIPWAY_CHECK(set_owner(parent.get(), name, path, ::geteuid(), ::getegid()));
+  SLIPWAY_CHECK(base::set_owner(parent.get(), name, path, ::geteuid(), ::getegid()));
   changed(parent.get(), folder_of(path));
   changed_directories_.insert(path);
   return {};
@@ -153,13 +153,13 @@ Status RootFs::stage_file(std::string_view path, std::string_view content, unsig
   SLIPWAY_CHECK(make_parents(path));
   SLIPWAY_TRY(place, root_.parent_of(path));
   const auto& [parent, name] = place;
-  NewFile wanted{mode, uid, gid, now_ns(), {}};
+  base::NewFile wanted{mode, uid, gid, now_ns(), {}};
   struct stat former {};
   if (::fstatat(parent.get(), name.c_str(), &former, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(former.st_mode))
-    wanted.attributes = read_attributes(parent.get(), name);
+    wanted.attributes = base::read_attributes(parent.get(), name);
   changed(parent.get(), folder_of(path));
-  return write_new_file(parent.get(), name + kNewSuffix, path, wanted,
-                        [&](int fd) { return write_all(fd, content, path); });
+  return base::write_new_file(parent.get(), name + base::kNewSuffix, path, wanted,
+                              [&](int fd) { return base::write_all(fd, content, path); });
 }
 
 Status RootFs::stage_symlink(std::string_view path, std::string_view points_to) {
@@ -167,18 +167,18 @@ Status RootFs::stage_symlink(std::string_view path, std::string_view points_to) 
   SLIPWAY_CHECK(unstage(path));
   SLIPWAY_TRY(place, root_.parent_of(path));
   const auto& [parent, name] = place;
-  const std::string staged = name + kNewSuffix;
+  const std::string staged = name + base::kNewSuffix;
   if (::symlinkat(std::string(points_to).c_str(), parent.get(), staged.c_str()) != 0)
     return system_error("make the link", path, errno);
   changed(parent.get(), folder_of(path));
-  SLIPWAY_CHECK(set_owner(parent.get(), staged, path, ::geteuid(), ::getegid()));
-  return set_mtime(parent.get(), staged, path, now_ns());
+  SLIPWAY_CHECK(base::set_owner(parent.get(), staged, path, ::geteuid(), ::getegid()));
+  return base::set_mtime(parent.get(), staged, path, now_ns());
 }
 
 Status RootFs::switch_in(std::string_view path) {
   SLIPWAY_TRY(place, root_.parent_of(path));
   const auto& [parent, name] = place;
-  const std::string staged = name + kNewSuffix;
+  const std::string staged = name + base::kNewSuffix;
   if (::renameat(parent.get(), staged.c_str(), parent.get(), name.c_str()) != 0)
     return not_replaceable(path, errno, in_this_filesystem(path));
   changed(parent.get(), folder_of(path));
@@ -186,14 +186,14 @@ Status RootFs::switch_in(std::string_view path) {
 }
 
 bool RootFs::staged(std::string_view path) const {
-  return root_.open_at(std::string(path) + kNewSuffix, O_PATH | O_NOFOLLOW).ok();
+  return root_.open_at(std::string(path) + base::kNewSuffix, O_PATH | O_NOFOLLOW).ok();
 }
 
 Status RootFs::link_beside(std::string_view path, std::string_view beside) {
   SLIPWAY_CHECK(unstage(beside));
   SLIPWAY_TRY(from, root_.parent_of(path));
   SLIPWAY_TRY(to, root_.parent_of(beside));
-  const std::string staged = to.second + kNewSuffix;
+  const std::string staged = to.second + base::kNewSuffix;
   if (::linkat(from.first.get(), from.second.c_str(), to.first.get(), staged.c_str(), 0) != 0)
     return system_error("save a copy of", path, errno);
   SLIPWAY_CHECK(switch_in(beside));
@@ -204,12 +204,12 @@ Status RootFs::unstage(std::string_view path) {
   auto place = root_.parent_of(path);
   if (!place) return place.error().code == ErrorCode::not_found ? Status{} : Status(place.error());
   const auto& [parent, name] = *place;
-  const std::string staged = name + kNewSuffix;
+  const std::string staged = name + base::kNewSuffix;
   if (unlink_name(parent.get(), staged, 0) == 0) {
     changed(parent.get(), folder_of(path));
     return {};
   }
-  return errno == ENOENT ? Status{} : system_error("remove", std::string(path) + kNewSuffix, errno);
+  return errno == ENOENT ? Status{} : system_error("remove", std::string(path) + base::kNewSuffix, errno);
 }
 
 Status RootFs::rename(std::string_view from, std::string_view to) {
@@ -234,7 +234,7 @@ Status RootFs::remove_tree(std::string_view path) {
   if (!place) return place.error().code == ErrorCode::not_found ? Status{} : Status(place.error());
   const auto above = folders_above(path);
   changed(place->first.get(), above.empty() ? "/" : above.back());
-  return slipway::remove_tree(place->first.get(), place->second, std::string(path));
+  return slipway::base::remove_tree(place->first.get(), place->second, std::string(path));
 }
 
 Status RootFs::remove(std::string_view path) {
@@ -261,11 +261,11 @@ Status RootFs::make_node(std::string_view path, bool character, unsigned major, 
   SLIPWAY_CHECK(unstage(path));
   SLIPWAY_TRY(place, root_.parent_of(path));
   const auto& [parent, name] = place;
-  const std::string staged = name + kNewSuffix;
+  const std::string staged = name + base::kNewSuffix;
   const mode_t type = character ? S_IFCHR : S_IFBLK;
   if (::mknodat(parent.get(), staged.c_str(), type | 0600, makedev(major, minor)) != 0)
     return system_error("make the device node", path, errno);
-  if (uid != 0 || gid != 0) SLIPWAY_CHECK(set_owner(parent.get(), staged, path, uid, gid));
+  if (uid != 0 || gid != 0) SLIPWAY_CHECK(base::set_owner(parent.get(), staged, path, uid, gid));
   if (::fchmodat(parent.get(), staged.c_str(), mode, 0) != 0) return system_error("set the mode of", path, errno);
   return switch_in(path);
 }
@@ -281,7 +281,7 @@ Status RootFs::sync() {
 Status RootFs::settle_time(std::string_view path) {
   if (!source_date_epoch_ || !root_.open_at(path, O_PATH | O_NOFOLLOW)) return {};
   SLIPWAY_TRY(place, root_.parent_of(path));
-  return set_mtime(place.first.get(), place.second, path, now_ns());
+  return base::set_mtime(place.first.get(), place.second, path, now_ns());
 }
 
 Status RootFs::settle_directory_times() {

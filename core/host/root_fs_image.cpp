@@ -76,7 +76,7 @@ Result<PathImage> regular_image(RootFs& root, int parent, const std::string& nam
 /// True when a regular file has this content, by its digest. Errors: those of reading it.
 Result<bool> has_content(int parent, const std::string& name, std::string_view path, const std::string& digest) {
   SLIPWAY_TRY(file, open_regular(parent, name, path, O_NOFOLLOW));
-  SLIPWAY_TRY(now, digest_of_file(file.get(), std::string(path)));
+  SLIPWAY_TRY(now, base::digest_of_file(file.get(), std::string(path)));
   return now == digest;
 }
 
@@ -90,7 +90,7 @@ Result<bool> is_at(int parent, const std::string& name, std::string_view path, c
   if (S_ISLNK(info.st_mode)) now = common_image(info, "symlink");
   if (S_ISDIR(info.st_mode)) now = common_image(info, "directory");
   if (now.type != image.type) return false;
-  now.file.attributes = read_attributes(parent, name);
+  now.file.attributes = base::read_attributes(parent, name);
   if (S_ISLNK(info.st_mode)) {
     SLIPWAY_TRY(target, link_target(parent, name, path));
     now.points_to = target;
@@ -127,7 +127,7 @@ Result<Image> RootFs::capture(std::string_view path) {
   } else {
     image = S_ISDIR(info.st_mode) ? common_image(info, "directory") : device_image(info);
   }
-  image.file.attributes = read_attributes(parent.get(), name);
+  image.file.attributes = base::read_attributes(parent.get(), name);
   return to_json(image);
 }
 
@@ -148,15 +148,15 @@ Status RootFs::restore(std::string_view path, const Image& recorded) {
   }
   if (image.type == "regular") return restore_regular(path, image);
   if (image.type == "directory") return restore_directory(path, image);
-  const NewFile& wanted = image.file;
+  const base::NewFile& wanted = image.file;
   if (image.type == "symlink") {
     SLIPWAY_CHECK(stage_symlink(path, image.points_to));
     SLIPWAY_TRY(place, root_.parent_of(path));
-    const std::string staged = place.second + kNewSuffix;
-    SLIPWAY_CHECK(set_owner(place.first.get(), staged, path, wanted.uid, wanted.gid));
+    const std::string staged = place.second + base::kNewSuffix;
+    SLIPWAY_CHECK(base::set_owner(place.first.get(), staged, path, wanted.uid, wanted.gid));
     const Fd link(::openat(place.first.get(), staged.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-    SLIPWAY_CHECK(write_attributes(link.get(), path, wanted.attributes));
-    SLIPWAY_CHECK(set_mtime(place.first.get(), staged, path, wanted.mtime_ns));
+    SLIPWAY_CHECK(base::write_attributes(link.get(), path, wanted.attributes));
+    SLIPWAY_CHECK(base::set_mtime(place.first.get(), staged, path, wanted.mtime_ns));
     return switch_in(path);
   }
   if (image.device != "character" && image.device != "block")
@@ -169,7 +169,7 @@ Status RootFs::restore(std::string_view path, const Image& recorded) {
                  {}};
   SLIPWAY_CHECK(make_node(path, image.device == "character", image.major, image.minor, wanted.mode));
   SLIPWAY_TRY(place, root_.parent_of(path));
-  return set_owner(place.first.get(), place.second, path, wanted.uid, wanted.gid);
+  return base::set_owner(place.first.get(), place.second, path, wanted.uid, wanted.gid);
 }
 
 Status RootFs::restore_absent(std::string_view path, const PathImage& image) {
@@ -200,8 +200,8 @@ Status RootFs::restore_regular(std::string_view path, const PathImage& image) {
   SLIPWAY_CHECK(make_parents(path));
   SLIPWAY_TRY(place, root_.parent_of(path));
   const auto& [parent, name] = place;
-  SLIPWAY_CHECK(write_new_file(parent.get(), name + kNewSuffix, path, image.file,
-                               [&](int fd) { return copy_all(original.get(), fd, path); }));
+  SLIPWAY_CHECK(base::write_new_file(parent.get(), name + base::kNewSuffix, path, image.file,
+                                     [&](int fd) { return copy_all(original.get(), fd, path); }));
   struct stat info {};
   if (::fstatat(parent.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode))
     unlink_name(parent.get(), name, AT_REMOVEDIR);  // removes an empty one; else the rename below fails
@@ -209,17 +209,17 @@ Status RootFs::restore_regular(std::string_view path, const PathImage& image) {
 }
 
 Status RootFs::restore_directory(std::string_view path, const PathImage& image) {
-  const NewFile& wanted = image.file;
+  const base::NewFile& wanted = image.file;
   if (!root_.open_at(path, O_PATH | O_DIRECTORY | O_NOFOLLOW)) SLIPWAY_CHECK(remove(path));
   SLIPWAY_CHECK(make_directory(path, wanted.mode));
   SLIPWAY_TRY(place, root_.parent_of(path));
-  SLIPWAY_CHECK(set_owner(place.first.get(), place.second, path, wanted.uid, wanted.gid));
+  SLIPWAY_CHECK(base::set_owner(place.first.get(), place.second, path, wanted.uid, wanted.gid));
   const Fd folder(::openat(place.first.get(), place.second.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-  SLIPWAY_CHECK(write_attributes(folder.get(), path, wanted.attributes));
+  SLIPWAY_CHECK(base::write_attributes(folder.get(), path, wanted.attributes));
   if (::fchmodat(place.first.get(), place.second.c_str(), wanted.mode, 0) != 0)
     return system_error("set the mode of", path, errno);
   changed_directories_.erase(std::string(path));  // its time is unchanged
-  return set_mtime(place.first.get(), place.second, path, wanted.mtime_ns);
+  return base::set_mtime(place.first.get(), place.second, path, wanted.mtime_ns);
 }
 
 }  // namespace slipway::core

@@ -25,7 +25,7 @@ Result<std::string> FileDigest::get() const {
   if (!state_->known.empty()) return state_->known;
   const Fd fd(::open(state_->path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!fd) return system_error("open", state_->path, errno);
-  SLIPWAY_TRY(digest, digest_of_file(fd.get(), state_->path));
+  SLIPWAY_TRY(digest, base::digest_of_file(fd.get(), state_->path));
   return state_->known = std::move(digest);
 }
 

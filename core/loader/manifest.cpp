@@ -161,7 +161,7 @@ Manifest::ServiceIn service_in(const Json& document) {
   return word == "plugin" ? Manifest::ServiceIn::plugin : Manifest::ServiceIn::beside;
 }
 
-void check_self(const YamlNode& node, const Manifest& manifest, SchemaCheck& check) {
+void check_self(const base::YamlNode& node, const Manifest& manifest, SchemaCheck& check) {
   for (const auto* names : {&manifest.requires_, &manifest.after, &manifest.conflicts})
     for (const std::string& name : *names)
       if (name == manifest.component)
@@ -169,8 +169,8 @@ void check_self(const YamlNode& node, const Manifest& manifest, SchemaCheck& che
 }
 
 /// Checks that it reads only sections that are complete when it is planned, and has no key of the same name itself.
-void check_sections(const YamlNode& node, const Manifest& manifest, SchemaCheck& check) {
-  const YamlEntry* const entry = node.find(kSectionsKey);
+void check_sections(const base::YamlNode& node, const Manifest& manifest, SchemaCheck& check) {
+  const base::YamlEntry* const entry = node.find(kSectionsKey);
   if (entry == nullptr) return;
   for (const auto& [name, keys] : manifest.sections)
     if (std::ranges::count(manifest.after, name) + std::ranges::count(manifest.requires_, name) == 0)
@@ -203,8 +203,8 @@ bool is_text(const SchemaKey& object, const std::string& key) {
 }
 
 /// Checks the number of tasks, which systemd limits, and the paths, which keys of the spec contain.
-void check_needs(const YamlNode& node, const Manifest& manifest, SchemaCheck& check) {
-  const YamlEntry* const entry = node.find("service_needs");
+void check_needs(const base::YamlNode& node, const Manifest& manifest, SchemaCheck& check) {
+  const base::YamlEntry* const entry = node.find("service_needs");
   if (entry == nullptr) return;
   if (manifest.service == Manifest::ServiceIn::none)
     check.problems.add(entry->value.position, "service_needs", "there is no `service` that it could be about");
@@ -223,19 +223,19 @@ void check_needs(const YamlNode& node, const Manifest& manifest, SchemaCheck& ch
 }
 
 /// Checks two keys that need a service; the first one also needs units.
-void check_service_unit(const YamlNode& node, const Manifest& manifest, SchemaCheck& check) {
+void check_service_unit(const base::YamlNode& node, const Manifest& manifest, SchemaCheck& check) {
   for (const char* key : {"service_before", "service_hands_over"})
-    if (const YamlEntry* const entry = node.find(key);
+    if (const base::YamlEntry* const entry = node.find(key);
         entry != nullptr && manifest.service == Manifest::ServiceIn::none)
       check.problems.add(entry->value.position, key, "there is no `service` that it could be about");
-  const YamlEntry* const before = node.find("service_before");
+  const base::YamlEntry* const before = node.find("service_before");
   if (before != nullptr && manifest.service_before && manifest.boot_before.empty())
     check.problems.add(before->value.position, "service_before", "`boot_before` names no units that it could be about");
 }
 
 /// Accepts only keys and values that the spec can have.
-void check_condition(const YamlNode& node, const Manifest& manifest, SchemaCheck& check) {
-  const YamlEntry* const entry = node.find("service_if");
+void check_condition(const base::YamlNode& node, const Manifest& manifest, SchemaCheck& check) {
+  const base::YamlEntry* const entry = node.find("service_if");
   if (entry == nullptr) return;
   const auto refuse = [&](const std::string& key, const std::string& what) {
     check.problems.add(entry->value.position, key, what);
@@ -250,7 +250,7 @@ void check_condition(const YamlNode& node, const Manifest& manifest, SchemaCheck
   }
 }
 
-Manifest parse_document(const YamlNode& node, SchemaCheck& check) {
+Manifest parse_document(const base::YamlNode& node, SchemaCheck& check) {
   const Json document = check_value(node, manifest_schema(), "", check);
   Manifest manifest;
   manifest.spec.type = Type::object;
@@ -275,7 +275,8 @@ Manifest parse_document(const YamlNode& node, SchemaCheck& check) {
   manifest.service_hands_over = is_true(document, "service_hands_over");
   manifest.outputs = texts_in(document, "outputs");
   manifest.sections = lists_in(document, kSectionsKey);
-  if (const YamlEntry* spec = node.find("spec")) manifest.spec.keys = parse_schema_keys(spec->value, "spec", check);
+  if (const base::YamlEntry* spec = node.find("spec"))
+    manifest.spec.keys = parse_schema_keys(spec->value, "spec", check);
   check_self(node, manifest, check);
   check_condition(node, manifest, check);
   check_sections(node, manifest, check);
@@ -294,12 +295,12 @@ bool has_service(const Manifest& component, const Json& section) {
 }
 
 Result<std::vector<Manifest>> parse_manifests(std::string_view yaml, const std::string& origin) {
-  SLIPWAY_TRY(documents, read_yaml(yaml, origin));
+  SLIPWAY_TRY(documents, base::read_yaml(yaml, origin));
   SchemaCheck check(origin);
   std::vector<Manifest> manifests;
   std::set<std::string> seen;
-  for (const YamlNode& document : documents) {
-    if (document.kind == YamlNode::Kind::null) continue;  // nothing after a "---"
+  for (const base::YamlNode& document : documents) {
+    if (document.kind == base::YamlNode::Kind::null) continue;  // nothing after a "---"
     manifests.push_back(parse_document(document, check));
     const std::string& name = manifests.back().component;
     if (!name.empty() && !seen.insert(name).second)

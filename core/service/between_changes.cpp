@@ -36,7 +36,8 @@ std::string device_changer(const RootDir& root) {
   if (!folder) return {};
   while (const dirent* const each = ::readdir(folder.get()))
     if (is_of_a_device(each->d_name))
-      if (std::string holder = LockFile::other_holder(root, kLockFolder, each->d_name); !holder.empty()) return holder;
+      if (std::string holder = base::LockFile::other_holder(root, kLockFolder, each->d_name); !holder.empty())
+        return holder;
   return {};
 }
 

@@ -52,7 +52,7 @@ void watch(int poll, int fd) {
 
 Result<ControlSocket> ControlSocket::open(const RootDir& root, const std::string& name) {
   ControlSocket control;
-  auto lock = LockFile::take(root, kControlFolder, name + ".lock");
+  auto lock = base::LockFile::take(root, kControlFolder, name + ".lock");
   if (!lock) return lock.error().code == ErrorCode::locked ? runs_already(name) : std::move(lock).error();
   control.lock_.emplace(std::move(*lock));
   SLIPWAY_TRY(folder, root.open_at(kControlFolder, O_RDONLY | O_DIRECTORY));

@@ -51,7 +51,7 @@ class ControlSocket {
   void end(int client);
 
   std::string path_;  ///< goes through the descriptor of its folder
-  std::optional<LockFile> lock_;
+  std::optional<base::LockFile> lock_;
   Fd folder_;
   Fd listening_;
   Fd poll_;

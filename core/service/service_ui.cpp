@@ -15,16 +15,16 @@ std::optional<int> generation_in_force(const RootDir& root) {
 }
 
 void ServiceUi::log(Level level, const Subject& about, const std::string& text) {
-  const LogLevel shown = level == Level::warning ? LogLevel::warning
-                         : level == Level::info  ? LogLevel::info
-                                                 : LogLevel::debug;
+  const base::LogLevel shown = level == Level::warning ? base::LogLevel::warning
+                               : level == Level::info  ? base::LogLevel::info
+                                                       : base::LogLevel::debug;
   if (!log_.shows(shown)) return;
   // Read for each line: an apply makes a new generation while the service runs.
   log_.write({shown, about.component, about.phase, generation_in_force(root_), advise_ ? advise_(text) : text, {}, {}});
 }
 
 void ServiceUi::failed(const std::string& component, const Error& error) {
-  LogEvent event = event_of(error, to_text(error));
+  base::LogEvent event = base::event_of(error, to_text(error));
   event.component = component;
   event.phase = "service";
   event.generation = generation_in_force(root_);

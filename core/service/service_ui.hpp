@@ -21,7 +21,7 @@ class ServiceUi final : public Ui {
  public:
   /// @param root  outlives this object
   /// @param advise  adds the options of the root to the commands in a text; empty: the commands stay as they are
-  ServiceUi(const LogSettings& settings, const RootDir& root, std::function<std::string(std::string)> advise = {})
+  ServiceUi(const base::LogSettings& settings, const RootDir& root, std::function<std::string(std::string)> advise = {})
       : log_(settings), root_(root), advise_(std::move(advise)) {}
   void log(Level level, const Subject& about, const std::string& text) override;
   void progress(const std::string&, const Progress&) override {}
@@ -30,7 +30,7 @@ class ServiceUi final : public Ui {
   void failed(const std::string& component, const Error& error);
 
  private:
-  Log log_;
+  base::Log log_;
   const RootDir& root_;
   std::function<std::string(std::string)> advise_;
 };

@@ -132,8 +132,8 @@ class Supervisor {
   Fd granted_timer_;  ///< the next check of what the unit grants
   Fd poll_;
   std::uint64_t open_question_ = 0;
-  std::optional<GrantedAccess> granted_;      ///< the access that its unit grants; empty without a unit
-  std::optional<FileWatch> granted_folders_;  ///< the granted folders that it writes to
+  std::optional<sandbox::GrantedAccess> granted_;  ///< the access that its unit grants; empty without a unit
+  std::optional<FileWatch> granted_folders_;       ///< the granted folders that it writes to
   std::string status_;
   std::vector<std::string> reasons_;
   std::string refused_;  ///< the problem of a newer spec that it does not use

@@ -68,7 +68,7 @@ const SchemaKey& host_spec_schema();
 
 /// Errors: `invalid` for a document that is not a host spec; `unsupported` for a later apiVersion of slipway.dev and
 /// for a kind of the GPU Operator.
-Status check_kind(const YamlNode& document, const std::string& file);
+Status check_kind(const base::YamlNode& document, const std::string& file);
 
 /// The repository of an artifact source, in its short or long form.
 std::string source_address(const Json& source);

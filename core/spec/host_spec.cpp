@@ -16,9 +16,9 @@ constexpr std::string_view kSpecPrefix = "spec.";
 constexpr const char* kComponentsKey = "spec.components";
 constexpr std::size_t kShownPlugins = 3;
 
-const YamlNode* components_of(const YamlNode& document) {
-  const YamlEntry* spec = document.find("spec");
-  const YamlEntry* components = spec != nullptr ? spec->value.find("components") : nullptr;
+const base::YamlNode* components_of(const base::YamlNode& document) {
+  const base::YamlEntry* spec = document.find("spec");
+  const base::YamlEntry* components = spec != nullptr ? spec->value.find("components") : nullptr;
   return components != nullptr ? &components->value : nullptr;
 }
 
@@ -33,7 +33,7 @@ std::string remark_on_folders(const Plugins& plugins) {
          installed + "` to have those as well";
 }
 
-void unknown_component(const YamlEntry& entry, const Plugins& plugins, SchemaCheck& check) {
+void unknown_component(const base::YamlEntry& entry, const Plugins& plugins, SchemaCheck& check) {
   std::vector<std::string> known;
   for (const auto& [name, path] : plugins.component_to_path) known.push_back(name);
   std::string next = "the installed plugins have " + listed(known, "and");
@@ -84,9 +84,9 @@ Error no_longer_valid(const std::string& component, Error error, const Reading& 
 }
 
 /// Checks each section against its plugin's schema and fills in defaults.
-void read_components(const YamlNode& components, const Reading& reading, const std::string& folder, HostSpec& spec,
-                     SchemaCheck& check) {
-  for (const YamlEntry& entry : components.entries) {
+void read_components(const base::YamlNode& components, const Reading& reading, const std::string& folder,
+                     HostSpec& spec, SchemaCheck& check) {
+  for (const base::YamlEntry& entry : components.entries) {
     const Manifest* manifest = reading.plugins.manifest(entry.key);
     if (manifest == nullptr && reading.was_applied(entry.key)) {
       spec.unusable.emplace(entry.key, has_no_plugin(entry.key, reading));
@@ -130,7 +130,7 @@ std::string folder_of(const std::string& file) {
   return problem ? "/" : absolute.parent_path().string();
 }
 
-Result<HostSpec> make_spec(const YamlNode& document, const std::string& file, const Reading& reading) {
+Result<HostSpec> make_spec(const base::YamlNode& document, const std::string& file, const Reading& reading) {
   const Plugins& plugins = reading.plugins;
   SLIPWAY_CHECK(check_kind(document, file));
   SchemaCheck check(file);
@@ -140,8 +140,9 @@ Result<HostSpec> make_spec(const YamlNode& document, const std::string& file, co
   if (check.problems.none() && spec.document["spec"].contains("expect"))
     spec.expected = expected_gpus(spec.document["spec"]["expect"], check);
   bool all_known = true;
-  if (const YamlNode* components = components_of(document)) {
-    for (const YamlEntry& entry : components->entries) all_known = all_known && plugins.manifest(entry.key) != nullptr;
+  if (const base::YamlNode* components = components_of(document)) {
+    for (const base::YamlEntry& entry : components->entries)
+      all_known = all_known && plugins.manifest(entry.key) != nullptr;
     read_components(*components, reading, folder_of(file), spec, check);
   }
   if (!check.problems.none())
@@ -153,7 +154,7 @@ Result<HostSpec> make_spec(const YamlNode& document, const std::string& file, co
   for (const auto& [key, position] : check.positions) {
     if (position.line == 0) continue;
     const bool in_spec = key.starts_with(kSpecPrefix);
-    spec.positions[in_spec ? key.substr(kSpecPrefix.size()) : key] = to_text(file, position);
+    spec.positions[in_spec ? key.substr(kSpecPrefix.size()) : key] = base::to_text(file, position);
   }
   return spec;
 }
@@ -162,14 +163,14 @@ Result<HostSpec> make_spec(const YamlNode& document, const std::string& file, co
 
 Result<HostSpec> host_spec_from_text(std::string_view text, const std::string& file, const Plugins& plugins,
                                      const Json& applied) {
-  SLIPWAY_TRY(documents, read_yaml(text, file));
+  SLIPWAY_TRY(documents, base::read_yaml(text, file));
   const bool empty = std::all_of(documents.begin(), documents.end(),
-                                 [](const YamlNode& node) { return node.kind == YamlNode::Kind::null; });
+                                 [](const base::YamlNode& node) { return node.kind == base::YamlNode::Kind::null; });
   if (empty) return Error{ErrorCode::invalid, "the host spec is empty", file, "`slipway init` prints a first one", {}};
   if (documents.size() > 1)
     return Error{ErrorCode::invalid,
                  "the file holds " + std::to_string(documents.size()) + " documents, a host spec is one",
-                 to_text(file, documents[1].position),
+                 base::to_text(file, documents[1].position),
                  "keep one document, and remove the '---' between them",
                  {}};
   return make_spec(documents.front(), file, {plugins, applied});
@@ -177,7 +178,7 @@ Result<HostSpec> host_spec_from_text(std::string_view text, const std::string& f
 
 Result<HostSpec> host_spec_from_json(const Json& document, const std::string& file, const Plugins& plugins,
                                      const Json& applied) {
-  return make_spec(yaml_from_json(document), file, {plugins, applied, true});
+  return make_spec(base::yaml_from_json(document), file, {plugins, applied, true});
 }
 
 std::string HostSpec::position(const std::string& key) const {

@@ -37,7 +37,7 @@ void print_comment(std::ostream& out, const std::string& indent, const std::stri
 
 bool fits(const Json& value, const SchemaKey& schema, const std::string& name) {
   SchemaCheck check("suggestion");
-  check_value(yaml_from_json(value), schema, name, check);
+  check_value(base::yaml_from_json(value), schema, name, check);
   return check.problems.none();
 }
 

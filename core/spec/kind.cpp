@@ -8,7 +8,7 @@
 namespace slipway::core {
 namespace {
 
-using Kind = YamlNode::Kind;
+using Kind = base::YamlNode::Kind;
 
 constexpr std::string_view kGroup = "slipway.dev/";
 constexpr const char* kHead = "begin the file with 'apiVersion: slipway.dev/v1' and 'kind: Host'";
@@ -20,8 +20,8 @@ SchemaKey key_of(SchemaKey::Type type, bool required) {
   return key;
 }
 
-Error wrong(ErrorCode code, const std::string& file, Position position, std::string what, std::string next) {
-  return Error{code, std::move(what), to_text(file, position), std::move(next), {}};
+Error wrong(ErrorCode code, const std::string& file, base::Position position, std::string what, std::string next) {
+  return Error{code, std::move(what), base::to_text(file, position), std::move(next), {}};
 }
 
 /// Returns the number of "slipway.dev/v2"; 0 for anything else.
@@ -30,7 +30,7 @@ std::int64_t version_of(const std::string& api_version) {
   return parse_integer(api_version.substr(kGroup.size() + 1)).value_or(0);
 }
 
-Status check_api_version(const YamlEntry& entry, const std::string& file) {
+Status check_api_version(const base::YamlEntry& entry, const std::string& file) {
   const std::string& text = entry.value.text;
   if (text == kApiVersion) return {};
   if (version_of(text) > 1)
@@ -77,14 +77,14 @@ const SchemaKey& host_spec_schema() {
   return schema;
 }
 
-Status check_kind(const YamlNode& document, const std::string& file) {
+Status check_kind(const base::YamlNode& document, const std::string& file) {
   if (document.kind != Kind::map)
     return wrong(ErrorCode::invalid, file, document.position,
                  "expected a host spec (a map with apiVersion, kind, metadata and spec), found " + found(document),
                  kHead);
-  const YamlEntry* kind = document.find("kind");
-  const YamlEntry* api_version = document.find("apiVersion");
-  const auto text = [](const YamlEntry* entry) { return entry == nullptr ? std::string() : entry->value.text; };
+  const base::YamlEntry* kind = document.find("kind");
+  const base::YamlEntry* api_version = document.find("apiVersion");
+  const auto text = [](const base::YamlEntry* entry) { return entry == nullptr ? std::string() : entry->value.text; };
   const bool foreign = !text(kind).empty() && text(kind) != kHostKind && !text(api_version).empty() &&
                        !text(api_version).starts_with(kGroup);
   if (foreign)

@@ -37,7 +37,7 @@ Result<Fd> open_spec(const std::string& file) {
 Result<std::string> read_all(const Fd& fd, const std::string& file) {
   std::string text;
   std::array<char, 16384> buffer{};
-  while (text.size() <= kYamlMaxBytes) {
+  while (text.size() <= base::kYamlMaxBytes) {
     const ssize_t count = ::read(fd.get(), buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return system_error("read", file, errno);

@@ -41,7 +41,7 @@ std::string_view whole_lines(const ProcessOutput& output) {
 std::vector<std::string> messages_of_records(std::string_view records) {
   std::vector<std::string> messages;
   for (const std::string_view line : lines_of<std::string_view>(records))
-    if (const auto message = kernel_message(line); message && !message->empty()) messages.emplace_back(*message);
+    if (const auto message = base::kernel_message(line); message && !message->empty()) messages.emplace_back(*message);
   return messages;
 }
 
@@ -61,7 +61,7 @@ std::vector<std::string> messages_of_journal(std::string_view lines) {
     const Json entry = parse_foreign(line);
     if (!entry.is_object() || entry.value("SYSLOG_FACILITY", Json()) != Json("0")) continue;
     std::string message = message_of(entry.value("MESSAGE", Json()));
-    if (!message.empty() && !names_a_program(message)) messages.push_back(std::move(message));
+    if (!message.empty() && !base::names_a_program(message)) messages.push_back(std::move(message));
   }
   return messages;
 }

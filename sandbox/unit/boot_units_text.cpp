@@ -6,7 +6,7 @@
 #include "base/units/unit_text.hpp"
 #include "sandbox/unit/unit_text.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 namespace {
 
 constexpr std::string_view kLimitsOfAnApply = R"(MemoryMax=90%
@@ -32,7 +32,7 @@ constexpr const char* kWaitsForTheApply =
     "TimeoutStartSec=infinity\n";
 
 std::string program_line(const std::string& program, const std::string& words) {
-  return "ExecStart=" + unit_word(program) + " " + words + "\n";
+  return "ExecStart=" + base::unit_word(program) + " " + words + "\n";
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ Description=slipway: finish provisioning on this boot
 After=local-fs.target systemd-modules-load.service systemd-udevd.service
 )" + before +
          R"(ConditionPathExists=/var/lib/slipway/generations/current
-)" + unit_while_installed(program) +
+)" + base::unit_while_installed(program) +
          R"(
 [Service]
 Type=oneshot
@@ -79,7 +79,7 @@ After=sysinit.target basic.target slipway-boot.service)" +
 Conflicts=shutdown.target
 Before=shutdown.target
 Assert)" +
-         unit_while_installed(program).substr(std::string_view("Condition").size()) +
+         base::unit_while_installed(program).substr(std::string_view("Condition").size()) +
          R"(
 [Service]
 Type=oneshot
@@ -100,8 +100,8 @@ RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
 ProtectHome=read-only
 PrivateTmp=yes
 )" +
-         restriction_lines({"ProtectSystem", "ProtectProc", "ProtectClock", "ProtectKernelLogs", "ProtectKernelModules",
-                            "ProtectControlGroups", "RestrictNamespaces"}) +
+         base::restriction_lines({"ProtectSystem", "ProtectProc", "ProtectClock", "ProtectKernelLogs",
+                                  "ProtectKernelModules", "ProtectControlGroups", "RestrictNamespaces"}) +
          "SystemCallFilter=@system-service\n";
 }
 
@@ -117,7 +117,7 @@ After=sysinit.target basic.target slipway-boot.service slipway-verify.service )"
          joined(services, " ") + (services.empty() ? "" : " ") + joined(engines, " ") + R"(
 Conflicts=shutdown.target
 Before=shutdown.target
-)" + unit_while_installed(program) +
+)" + base::unit_while_installed(program) +
          R"(
 [Service]
 Type=exec
@@ -146,4 +146,4 @@ WantedBy=multi-user.target
 )";
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

@@ -13,7 +13,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-namespace slipway::core {
+namespace slipway::sandbox {
 namespace {
 
 /// Uses access(2), which also checks the cgroup's rules, and opens nothing.
@@ -55,4 +55,4 @@ std::string closed_node(const std::string& numbers, const std::string& dev) {
   return majors.empty() ? std::string() : closed_node_in(dev, majors, true);
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

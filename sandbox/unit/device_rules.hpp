@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace slipway::core {
+namespace slipway::sandbox {
 
 /// Returns "195 acme\n" for each present class of character devices that matches one of the globs.
 /// @param list  the file used as /proc/devices
@@ -17,4 +17,4 @@ std::string device_numbers(const std::vector<std::string>& classes, const std::s
 /// @param numbers  from device_numbers()  @param dev  the folder used as /dev; it and its subfolders are read
 std::string closed_node(const std::string& numbers, const std::string& dev);
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

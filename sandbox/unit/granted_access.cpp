@@ -10,7 +10,7 @@
 #include "base/write/new_file.hpp"
 #include "sandbox/unit/device_rules.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 namespace {
 
 constexpr const char* kDeviceList = "/proc/devices";
@@ -53,8 +53,8 @@ std::string GrantedAccess::lost_device() {
   if (node.empty()) return {};
   const auto before = read_regular(root_, mark_, kLargestMark);
   if (before && *before == numbers_) return {};  // a restart did not help: the administrator wants it closed
-  if (!replace_file(root_, mark_, numbers_)) return {};
+  if (!base::replace_file(root_, mark_, numbers_)) return {};
   return node + " got its device number after the service had started; restarting, so that the service may open it";
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

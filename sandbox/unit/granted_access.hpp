@@ -9,7 +9,7 @@
 
 #include <slipway/root_dir.hpp>
 
-namespace slipway::core {
+namespace slipway::sandbox {
 
 /// Checks what systemd fixes at the start: the numbers of devices in the cgroup's rules, and the folders that are
 /// mounted for writing. A folder that is removed and created again stays read-only for the service.
@@ -34,4 +34,4 @@ class GrantedAccess {
   std::string numbers_;
 };
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

@@ -11,7 +11,7 @@
 
 #include "base/units/unit_text.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 namespace {
 
 /// The folder shared by slipway's own services: control sockets, locks, state that a boot ends.
@@ -109,9 +109,9 @@ std::string limits_of(const ServiceUnit& unit) {
   std::vector<std::string> calls = texts_of(needs, "system_calls");
   calls.insert(calls.begin(), "@system-service");
   std::vector<std::string> words;
-  for (const std::string& path : writes) words.push_back(unit_command_word(path));
+  for (const std::string& path : writes) words.push_back(base::unit_command_word(path));
   std::vector<std::string> optional;  // optional at ExecCondition=; the service reports a missing one
-  for (const std::string& path : writes) optional.push_back(unit_word("-" + path));
+  for (const std::string& path : writes) optional.push_back(base::unit_word("-" + path));
   return "# Folders that it writes to are made first: it sees everything else read-only.\nExecStartPre=-+mkdir -p -- " +
          joined(words, " ") + "\nReadWritePaths=" + joined(optional, " ") +
          "\n\n# What the component declares to need (service_needs of its manifest), and nothing else.\nMemoryMax=" +
@@ -120,8 +120,8 @@ std::string limits_of(const ServiceUnit& unit) {
          families_line(needs) + private_lines(unit, writes) +
          (has(needs, "writable_code") ? "" : "MemoryDenyWriteExecute=yes\n") +
          (has(needs, "starts_units") ? "" : "InaccessiblePaths=-/run/systemd/private -/run/dbus\n") +
-         restriction_lines(reads_kernel_log(needs) ? std::set<std::string_view>{"ProtectKernelLogs"}
-                                                   : std::set<std::string_view>{}) +
+         base::restriction_lines(reads_kernel_log(needs) ? std::set<std::string_view>{"ProtectKernelLogs"}
+                                                         : std::set<std::string_view>{}) +
          "SystemCallFilter=" + joined(calls, " ") + "\n";
 }
 
@@ -178,11 +178,11 @@ Status expect_plain_paths(const std::string& component, const Json& needs, const
 }
 
 std::string service_unit_text(const ServiceUnit& unit) {
-  const std::string command = unit_word(unit.program) + " service " + unit.component;
-  return "[Unit]\nDescription=slipway: " + unit_line(unit.component + ", " + unit.purpose) +
+  const std::string command = base::unit_word(unit.program) + " service " + unit.component;
+  return "[Unit]\nDescription=slipway: " + base::unit_line(unit.component + ", " + unit.purpose) +
          "\nAfter=local-fs.target slipway-boot.service\n" +
-         (unit.before.empty() ? "" : "Before=" + joined(unit.before, " ") + "\n") + unit_while_installed(unit.program) +
-         "\n[Service]\nType=notify\n" +
+         (unit.before.empty() ? "" : "Before=" + joined(unit.before, " ") + "\n") +
+         base::unit_while_installed(unit.program) + "\n[Service]\nType=notify\n" +
          (unit.waits_for_device ? "ExecCondition=" + command + " --boot --condition\n" : "") + "ExecStart=" + command +
          R"( --boot
 # The shell's own kill: a small root has no /bin/kill.
@@ -202,4 +202,4 @@ WantedBy=multi-user.target
 )";
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

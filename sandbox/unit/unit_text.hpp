@@ -9,7 +9,7 @@
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
 
-namespace slipway::core {
+namespace slipway::sandbox {
 
 struct ServiceUnit {
   std::string component;
@@ -56,4 +56,4 @@ std::vector<std::string> written_folders(const Json& needs, const Json& section)
 /// which a line of a unit must not contain.
 Status expect_plain_paths(const std::string& component, const Json& needs, const Json& section);
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

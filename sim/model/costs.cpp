@@ -9,7 +9,7 @@
 #include "sim/model/model.hpp"
 #include "sim/model/sim_file.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 namespace {
 
 // The format of costs, in the schema language of plugin manifests (docs/manifest.md). Times are in microseconds.
@@ -52,7 +52,7 @@ unsigned field_number(const std::string& text) {
   return problem == std::errc{} && end == text.data() + text.size() && number < sim::kMaxFields ? number : 0;
 }
 
-void add_functions(const Json& functions, sim::Machine& machine, SchemaCheck& check) {
+void add_functions(const Json& functions, sim::Machine& machine, core::SchemaCheck& check) {
   for (const auto& [name, cost] : functions.items()) {
     sim::FunctionState* const function = find_function(machine, name);
     if (function == nullptr) {
@@ -64,7 +64,7 @@ void add_functions(const Json& functions, sim::Machine& machine, SchemaCheck& ch
   }
 }
 
-void add_fields(const Json& fields, sim::Machine& machine, SchemaCheck& check) {
+void add_fields(const Json& fields, sim::Machine& machine, core::SchemaCheck& check) {
   for (const auto& [name, cost] : fields.items()) {
     const unsigned field = field_number(name);
     if (field == 0)
@@ -76,10 +76,10 @@ void add_fields(const Json& fields, sim::Machine& machine, SchemaCheck& check) {
 }
 
 Status read_costs(const std::string& file, sim::Machine& machine) {
-  const auto text = read_regular(file, kYamlMaxBytes);
+  const auto text = read_regular(file, base::kYamlMaxBytes);
   SLIPWAY_CHECK(text);
   SLIPWAY_TRY(value, read_sim_file(*text, file, {kCostsSchema, "a file of simulated costs"},
-                                   [&machine](const Json& checked, SchemaCheck& check) {
+                                   [&machine](const Json& checked, core::SchemaCheck& check) {
                                      add_functions(checked.value("functions", Json::object()), machine, check);
                                      add_fields(checked.value("fields", Json::object()), machine, check);
                                    }));
@@ -110,4 +110,4 @@ std::vector<std::string> sim_costs_names(const std::vector<std::string>& folders
   return sim_file_names(below_each(folders, "costs"));
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sim

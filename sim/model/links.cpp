@@ -5,7 +5,7 @@
 
 #include "sim/model/machine.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 namespace {
 
 /// Returns the GPU's next unconnected link; nullptr: all are in use.
@@ -37,4 +37,4 @@ Status set_sim_links(const SimProfile& profile, sim::Machine& machine) {
   return {};
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sim

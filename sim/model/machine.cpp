@@ -17,7 +17,7 @@
 #include "sim/model/model.hpp"
 #include "sim/state/mig_rules.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 namespace {
 
 namespace fs = std::filesystem;
@@ -208,8 +208,8 @@ Result<SimMachine> make_sim_machine(const SimProfile& profile, const std::vector
 Status write_sim_machine(const sim::Machine& machine, const std::string& folder) {
   std::error_code code;
   fs::create_directories(folder, code);
-  return put_file(folder + "/" + kStateName, {reinterpret_cast<const char*>(&machine), sizeof machine},
-                  NewFile::ours(0644), false);
+  return base::put_file(folder + "/" + kStateName, {reinterpret_cast<const char*>(&machine), sizeof machine},
+                        base::NewFile::ours(0644), false);
 }
 
 Result<SimMachine> read_sim_machine(const std::string& folder) {
@@ -235,7 +235,7 @@ Result<SimMachine> read_sim_machine(const std::string& folder) {
 
 Result<std::string> sim_library() {
   std::error_code ignored;
-  const fs::path beside = own_prefix() / "lib/slipway/sim/libnvidia-ml.so.1";
+  const fs::path beside = core::own_prefix() / "lib/slipway/sim/libnvidia-ml.so.1";
   for (const fs::path& path : {beside, fs::path(SLIPWAY_SIM_LIBRARY)})
     if (fs::exists(path, ignored)) return fs::canonical(path, ignored).string();
   return Error{ErrorCode::not_found,
@@ -245,4 +245,4 @@ Result<std::string> sim_library() {
                {}};
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sim

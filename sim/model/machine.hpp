@@ -14,7 +14,7 @@
 #include "sim/model/profile.hpp"
 #include "sim/state/machine.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 
 /// Large: lives on the heap.
 using SimMachine = std::unique_ptr<sim::Machine>;
@@ -50,4 +50,4 @@ std::optional<SimVgpuHost> sim_vgpu_host(const SimProfile& profile);
 /// of id, length and the two texts, each padded to 10 bytes (NVIDIA's feature discovery reads it).
 std::string sim_vgpu_record(const SimVgpuHost& host);
 
-}  // namespace slipway::core
+}  // namespace slipway::sim

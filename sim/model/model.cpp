@@ -12,7 +12,7 @@
 #include "base/yaml/tree.hpp"
 #include "sim/model/sim_file.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 namespace {
 
 // The format of models, in the schema language of plugin manifests (docs/manifest.md).
@@ -211,13 +211,13 @@ void add_groups(const Json& value, sim::Model& model) {
 
 /// Returns the name in a model file's line "model: NAME", without reading the rest.
 std::string model_name(const std::string& file) {
-  for (const std::string& line : lines_of(read_regular(file, kYamlMaxBytes).value_or("")))
+  for (const std::string& line : lines_of(read_regular(file, base::kYamlMaxBytes).value_or("")))
     if (line.starts_with("model: ")) return line.substr(7);
   return {};
 }
 
 /// Checks the simulator's limits.
-void check_sizes(const Json& value, SchemaCheck& check) {
+void check_sizes(const Json& value, core::SchemaCheck& check) {
   const auto say = [&check](const std::string& key, const std::string& what) {
     check.problems.add(check.positions[key], key, what);
   };
@@ -242,23 +242,23 @@ void check_sizes(const Json& value, SchemaCheck& check) {
 }
 
 /// All numbers of the format must be counts and sizes.
-void check_signs(const Json& value, const std::string& key, SchemaCheck& check) {
+void check_signs(const Json& value, const std::string& key, core::SchemaCheck& check) {
   if (value.is_number_integer() && value.get<std::int64_t>() < 0)
     check.problems.add(check.positions[key], key, "is negative");
   if (value.is_number_integer() && value.get<std::int64_t>() > INT32_MAX)
     check.problems.add(check.positions[key], key, "is too big");
   if (!value.is_structured()) return;
-  for (const auto& [name, inner] : value.items()) check_signs(inner, below(key, name), check);
+  for (const auto& [name, inner] : value.items()) check_signs(inner, core::below(key, name), check);
 }
 
 }  // namespace
 
 Result<sim::Model> read_sim_model(const std::string& file) {
-  const auto text = read_regular(file, kYamlMaxBytes);
+  const auto text = read_regular(file, base::kYamlMaxBytes);
   if (!text && text.error().code == ErrorCode::invalid) return text.error();
   if (!text) return Error{ErrorCode::not_found, "the model of a simulated GPU cannot be read", file, {}, {}};
   SLIPWAY_TRY(value, read_sim_file(*text, file, {kModelSchema, "the model of a simulated GPU"},
-                                   [](const Json& checked, SchemaCheck& check) {
+                                   [](const Json& checked, core::SchemaCheck& check) {
                                      check_signs(checked, "", check);
                                      if (check.problems.none()) check_sizes(checked, check);
                                    }));
@@ -284,4 +284,4 @@ Result<sim::Model> find_sim_model(const std::string& name, const std::vector<std
                {}};
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sim

@@ -13,7 +13,7 @@
 
 #include "sim/state/machine.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 
 /// Reads one model file. Errors: `not_found`; `invalid`, with file:line:column and the expected value.
 Result<sim::Model> read_sim_model(const std::string& file);
@@ -29,4 +29,4 @@ Status apply_sim_costs(const std::string& name, const std::vector<std::string>& 
 /// Returns the names of all such files, sorted.
 std::vector<std::string> sim_costs_names(const std::vector<std::string>& folders);
 
-}  // namespace slipway::core
+}  // namespace slipway::sim

@@ -14,7 +14,7 @@
 #include "core/loader/installation.hpp"
 #include "sim/model/sim_file.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 namespace {
 
 namespace fs = std::filesystem;
@@ -189,7 +189,7 @@ SimProfile profile_of(const Json& value) {
 }
 
 /// Checks that links connect two different existing GPUs.
-void check_links(const Json& value, SchemaCheck& check) {
+void check_links(const Json& value, core::SchemaCheck& check) {
   std::int64_t gpus = 0;
   const Json groups = value.value("pci", Json::array());
   for (const Json& group : groups)
@@ -210,7 +210,7 @@ void check_links(const Json& value, SchemaCheck& check) {
 }
 
 /// Checks rules beyond the schema: addresses must be unique, and numbers not negative.
-void check_rest(const Json& value, SchemaCheck& check) {
+void check_rest(const Json& value, core::SchemaCheck& check) {
   std::set<std::string> addresses;
   const Json groups = value.value("pci", Json::array());
   for (const auto& [group, entry] : groups.items()) {
@@ -242,7 +242,7 @@ void check_rest(const Json& value, SchemaCheck& check) {
 }
 
 Result<SimProfile> read_file(const std::string& file) {
-  const auto text = read_regular(file, kYamlMaxBytes);
+  const auto text = read_regular(file, base::kYamlMaxBytes);
   if (!text && text.error().code == ErrorCode::invalid) return text.error();
   if (!text)
     return Error{ErrorCode::not_found,
@@ -343,11 +343,11 @@ std::vector<std::string> sim_profile_folders() {
   std::vector<std::string> folders;
   std::error_code ignored;
   for (const auto& folder :
-       {own_prefix() / "share/slipway/sim", fs::path(SLIPWAY_SIM_FOLDER), fs::path(SLIPWAY_SIM_SOURCE_FOLDER)})
+       {core::own_prefix() / "share/slipway/sim", fs::path(SLIPWAY_SIM_FOLDER), fs::path(SLIPWAY_SIM_SOURCE_FOLDER)})
     if (fs::is_directory(folder, ignored)) folders.push_back(folder.string());
   return folders;
 }
 
 std::vector<std::string> sim_profile_names(const std::vector<std::string>& folders) { return sim_file_names(folders); }
 
-}  // namespace slipway::core
+}  // namespace slipway::sim

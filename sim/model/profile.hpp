@@ -13,7 +13,7 @@
 
 #include <slipway/result.hpp>
 
-namespace slipway::core {
+namespace slipway::sim {
 
 /// One PCI function of a simulated machine.
 struct SimPciFunction {
@@ -82,4 +82,4 @@ std::vector<std::string> sim_profile_folders();
 /// Returns the names of all profiles in the folders, sorted, each once.
 std::vector<std::string> sim_profile_names(const std::vector<std::string>& folders);
 
-}  // namespace slipway::core
+}  // namespace slipway::sim

@@ -6,20 +6,20 @@
 
 #include "base/yaml/tree.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 
 namespace fs = std::filesystem;
 
 Result<Json> read_sim_file(const std::string& text, const std::string& file, const SimFormat& format,
-                           const std::function<void(const Json&, SchemaCheck&)>& check_rest) {
-  SLIPWAY_TRY(schema, own_schema(format.schema, std::string("the schema of ") + format.name));
-  SLIPWAY_TRY(documents, read_yaml(text, file));
+                           const std::function<void(const Json&, core::SchemaCheck&)>& check_rest) {
+  SLIPWAY_TRY(schema, core::own_schema(format.schema, std::string("the schema of ") + format.name));
+  SLIPWAY_TRY(documents, base::read_yaml(text, file));
   if (documents.size() != 1)
     return Error{ErrorCode::invalid, std::string(format.name) + " is one YAML document", file, "see sim/README.md", {}};
-  SchemaCheck check(file);
-  const Json written = check_value(documents.front(), schema, "", check);
+  core::SchemaCheck check(file);
+  const Json written = core::check_value(documents.front(), schema, "", check);
   if (!check.problems.none()) return check.problems.to_error();
-  Json value = complete_value(written, schema, "/");
+  Json value = core::complete_value(written, schema, "/");
   check_rest(value, check);
   if (!check.problems.none()) return check.problems.to_error();
   return value;
@@ -49,4 +49,4 @@ std::vector<std::string> below_each(const std::vector<std::string>& folders, con
   return below;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sim

@@ -9,7 +9,7 @@
 
 #include "core/loader/schema/check.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 
 struct SimFormat {
   std::string_view schema;  ///< in the schema language of plugin manifests (docs/manifest.md)
@@ -20,7 +20,7 @@ struct SimFormat {
 /// @param check_rest  checks rules beyond the schema, in a value that the schema allows
 /// @return the value with defaults filled in. Errors: `invalid`, with file:line:column and the expected value.
 Result<Json> read_sim_file(const std::string& text, const std::string& file, const SimFormat& format,
-                           const std::function<void(const Json&, SchemaCheck&)>& check_rest);
+                           const std::function<void(const Json&, core::SchemaCheck&)>& check_rest);
 
 /// Returns the names, without .yaml, of the files in these folders, sorted, each once.
 std::vector<std::string> sim_file_names(const std::vector<std::string>& folders);
@@ -31,4 +31,4 @@ std::string find_sim_file(const std::string& name, const std::vector<std::string
 /// Returns FOLDER/NAME for each of the folders.
 std::vector<std::string> below_each(const std::vector<std::string>& folders, const char* name);
 
-}  // namespace slipway::core
+}  // namespace slipway::sim

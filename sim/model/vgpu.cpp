@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/model/machine.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 namespace {
 
 constexpr std::size_t kText = 10;
@@ -30,4 +30,4 @@ std::string sim_vgpu_record(const SimVgpuHost& host) {
   return record;
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sim

@@ -9,7 +9,7 @@
 
 #include "sim/state/machine.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 
 /// Words of one command after its name. Errors: `invalid` with the command's usage.
 using Words = std::vector<std::string>;
@@ -27,4 +27,4 @@ std::string show_costs(const sim::Machine& machine);  ///< "NAME CALLS MICROSECO
 Result<std::uint64_t> number_of(const std::string& word);
 Error usage(const std::string& what, const std::string& next);
 
-}  // namespace slipway::core
+}  // namespace slipway::sim

@@ -8,7 +8,7 @@
 #include "sim/state/mig_rules.hpp"
 #include "sim/tool/change.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 namespace {
 
 constexpr const char* kGpuUsage =
@@ -146,4 +146,4 @@ Status change_gpu(sim::Machine& machine, const Words& words) {
   return {};
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sim

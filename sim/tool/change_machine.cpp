@@ -10,7 +10,7 @@
 #include "sim/state/mig_rules.hpp"
 #include "sim/tool/change.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 namespace {
 
 /// Reports that the driver is bound to every GPU of the machine, or unbound from all.
@@ -158,4 +158,4 @@ Status change_function(sim::Machine& machine, const Words& words) {
   return found ? Status() : Status(usage("NVML has no function '" + words[0] + "'", kFunctionUsage));
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sim

@@ -12,7 +12,7 @@
 #include "sim/view/driver.hpp"
 #include "sim/view/view.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 namespace {
 
 constexpr const char* kHelp =
@@ -38,7 +38,7 @@ constexpr const char* kHelp =
     "\n`slipway-sim library` prints the folder of the simulated libnvidia-ml.so.1, `slipway-sim profiles` the "
     "profiles.\n";
 
-void print(const std::string& text) { write_standard_output(text); }
+void print(const std::string& text) { base::write_standard_output(text); }
 
 Status make(const std::string& folder, const Words& words) {
   if (words.size() != 1) return usage("make needs a profile", "slipway-sim FOLDER make h100x8");
@@ -106,17 +106,17 @@ Status run(const Words& words) {
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::sim
 
 int main(int count, char** values) {
   constexpr int kUsageExit = 64;
-  const slipway::core::Words words(values + 1, values + count);
-  slipway::begin_program();
+  const slipway::sim::Words words(values + 1, values + count);
+  slipway::base::begin_program();
   try {
     const bool help = words.empty() || words[0] == "--help" || words[0] == "-h";
-    if (help) slipway::write_standard_output(slipway::core::kHelp);
-    slipway::Status done = help ? slipway::Status() : slipway::core::run(words);
-    if (done) done = slipway::standard_output_status();
+    if (help) slipway::base::write_standard_output(slipway::sim::kHelp);
+    slipway::Status done = help ? slipway::Status() : slipway::sim::run(words);
+    if (done) done = slipway::base::standard_output_status();
     if (done) return words.empty() ? kUsageExit : 0;
     std::fputs(slipway::to_text(done.error()).c_str(), stderr);
     return done.error().where == "command line" ? kUsageExit : 1;

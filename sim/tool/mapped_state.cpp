@@ -11,7 +11,7 @@
 
 #include "sim/model/machine.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 
 Result<MappedMachine> MappedMachine::open(const std::string& folder) {
   SLIPWAY_CHECK(read_sim_machine(folder));  // reports what is wrong with it
@@ -38,4 +38,4 @@ MappedMachine::~MappedMachine() {
   if (file_ >= 0) close(file_);  // releases the lock
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sim

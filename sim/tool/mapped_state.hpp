@@ -9,7 +9,7 @@
 
 #include "sim/state/machine.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 
 /// FOLDER/machine, which other programs may be using: their calls wait during this object's lifetime.
 class MappedMachine {
@@ -28,4 +28,4 @@ class MappedMachine {
   sim::Machine* machine_;
 };
 
-}  // namespace slipway::core
+}  // namespace slipway::sim

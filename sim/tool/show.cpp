@@ -3,7 +3,7 @@
 
 #include "sim/tool/change.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 namespace {
 
 std::string faults_of(const sim::Gpu& gpu) {
@@ -69,4 +69,4 @@ std::string show_costs(const sim::Machine& machine) {
   return text + fmt::format("all {} {}\n", calls, spent);
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sim

@@ -11,7 +11,7 @@
 #include "sim/state/mig_rules.hpp"
 #include "sim/view/tree.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 namespace {
 
 namespace fs = std::filesystem;
@@ -197,4 +197,4 @@ Status follow_sim_instances(const sim::Machine& machine, const std::string& fold
   return tree.result();
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sim

@@ -12,7 +12,7 @@
 #include "sim/model/profile.hpp"
 #include "sim/state/machine.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 
 /// Writes sys/, proc/ and dev/ of the machine into `folder`, with the driver's modules, /proc/driver/nvidia, the MIG
 /// capabilities of the current instances, and device nodes (plain files if this user may not create nodes). Existing
@@ -39,4 +39,4 @@ std::string installed_driver_version(const Host& host);
 Status follow_installed_driver(const std::string& folder, const std::string& profile_version,
                                const std::string& version);
 
-}  // namespace slipway::core
+}  // namespace slipway::sim

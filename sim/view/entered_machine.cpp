@@ -12,7 +12,7 @@
 #include "sim/view/driver.hpp"
 #include "sim/view/view.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 namespace {
 
 /// @return the driver version of the created machine, empty when the profile's settings have it
@@ -85,4 +85,4 @@ Status follow_root(const EnteredMachine& machine, const std::string& root) {
   return {};
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sim

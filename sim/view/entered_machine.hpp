@@ -7,7 +7,7 @@
 
 #include <slipway/result.hpp>
 
-namespace slipway::core {
+namespace slipway::sim {
 
 struct EnteredMachine {
   std::string kernel_view;     ///< folder with sys/, proc/ and dev/
@@ -31,4 +31,4 @@ Result<EnteredMachine> enter_machine(const std::string& profile, const std::stri
 /// set.
 Status follow_root(const EnteredMachine& machine, const std::string& root);
 
-}  // namespace slipway::core
+}  // namespace slipway::sim

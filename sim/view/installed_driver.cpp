@@ -15,7 +15,7 @@
 #include "base/write/new_file.hpp"
 #include "sim/view/driver.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 namespace {
 
 constexpr std::string_view kLibrary = "libnvidia-ml.so.";
@@ -91,7 +91,7 @@ Status follow_installed_driver(const std::string& folder, const std::string& pro
   if (::pwrite(file.get(), bytes + kFrom, kTo - kFrom, kFrom) != static_cast<ssize_t>(kTo - kFrom))
     return system_error("write", path, errno);
   SLIPWAY_TRY(own, RootDir::open(folder));  // a link of that name cannot lead elsewhere
-  return replace_file(own, kFollowed, version + "\n");
+  return base::replace_file(own, kFollowed, version + "\n");
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sim

@@ -9,7 +9,7 @@
 #include "sim/view/driver.hpp"
 #include "sim/view/tree.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 namespace {
 
 namespace fs = std::filesystem;
@@ -39,4 +39,4 @@ Status write_sim_processes(const sim::Machine& machine, const std::string& folde
   return tree.result();
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sim

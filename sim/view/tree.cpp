@@ -8,7 +8,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-namespace slipway::core {
+namespace slipway::sim {
 
 namespace fs = std::filesystem;
 
@@ -48,4 +48,4 @@ void TreeWriter::fail(std::string_view doing, const fs::path& path, int number) 
   if (!error_) error_ = system_error(doing, (folder_ / path).string(), number);
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sim

@@ -9,7 +9,7 @@
 
 #include <slipway/result.hpp>
 
-namespace slipway::core {
+namespace slipway::sim {
 
 class TreeWriter {
  public:
@@ -31,4 +31,4 @@ class TreeWriter {
   std::optional<Error> error_;
 };
 
-}  // namespace slipway::core
+}  // namespace slipway::sim

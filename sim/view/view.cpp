@@ -13,7 +13,7 @@
 #include "sim/view/driver.hpp"
 #include "sim/view/tree.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 namespace {
 
 namespace fs = std::filesystem;
@@ -155,4 +155,4 @@ Result<SimView> open_sim_view(const std::string& name_or_file, const std::string
   return std::move(view);
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::sim

@@ -12,7 +12,7 @@
 
 #include "sim/model/profile.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 
 /// A kernel's view in the file system. The folder stays until its owner removes it.
 struct SimView {
@@ -35,4 +35,4 @@ Result<SimView> write_sim_view(const SimProfile& profile, const std::string& fol
 /// root filesystem. Errors: those of the file system.
 Status add_sim_view(const SimProfile& profile, const std::string& folder);
 
-}  // namespace slipway::core
+}  // namespace slipway::sim

@@ -15,7 +15,7 @@
 
 #include "sim/view/entered_machine.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 namespace {
 
 EnteredMachine entered;  // one machine per worker process
@@ -54,12 +54,12 @@ int call(void*, const char* op, const char* json, std::size_t length, const slip
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::sim
 
 extern "C" __attribute__((visibility("default"))) int slipway_plugin_open(const slipway_services*,
                                                                           slipway_plugin* plugin) noexcept {
   if (plugin == nullptr || plugin->size < sizeof(slipway_plugin)) return SLIPWAY_FAILED;
   plugin->context = nullptr;
-  plugin->call = slipway::core::call;
+  plugin->call = slipway::sim::call;
   return SLIPWAY_OK;
 }

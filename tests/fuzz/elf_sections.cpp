@@ -15,7 +15,8 @@ namespace {
 
 using namespace slipway;
 
-void check_section(const ElfSections& one, const ElfSections& other, std::size_t index, std::string_view bytes) {
+void check_section(const base::ElfSections& one, const base::ElfSections& other, std::size_t index,
+                   std::string_view bytes) {
   constexpr std::size_t kMost = 4096;
   const auto content = one.content(one.all()[index], kMost);
   fuzz::demand_presentable(content);
@@ -37,8 +38,8 @@ void check_section(const ElfSections& one, const ElfSections& other, std::size_t
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const fuzz::MemoryFile file(bytes);
-  const auto of_file = ElfSections::of_file(file.fd());
-  const auto of_bytes = ElfSections::of_bytes(bytes);
+  const auto of_file = base::ElfSections::of_file(file.fd());
+  const auto of_bytes = base::ElfSections::of_bytes(bytes);
   fuzz::demand_presentable(of_file);
   fuzz::demand(of_file.ok() == of_bytes.ok(), "both are ELF files, or neither is");
   if (of_file) {
@@ -49,11 +50,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (std::size_t i = 0; i < std::min(of_file->all().size(), kMostSections); ++i)
       check_section(*of_file, *of_bytes, i, bytes);
   }
-  const auto module = module_info_of_file(file.fd());
+  const auto module = base::module_info_of_file(file.fd());
   fuzz::demand_presentable(module);
-  fuzz::demand(module.ok() == module_info_of(bytes).ok(), "both are modules, or neither is");
-  if (module) fuzz::demand(*module == *module_info_of(bytes), "both say the same");
-  const auto library = core::read_offered(file.fd());
+  fuzz::demand(module.ok() == base::module_info_of(bytes).ok(), "both are modules, or neither is");
+  if (module) fuzz::demand(*module == *base::module_info_of(bytes), "both say the same");
+  const auto library = app::read_offered(file.fd());
   fuzz::demand_presentable(library);
   if (library) fuzz::demand(library->offered.size() <= 4096, "a library has no more versions than any");
   return 0;

@@ -12,11 +12,11 @@ namespace {
 using namespace slipway;
 using namespace slipway::core;
 
-void check_steps(Journal& journal) {
+void check_steps(core::Journal& journal) {
   const auto steps = journal.open_steps();
   fuzz::demand_presentable(steps);
   if (steps)
-    for (const Step& step : *steps)
+    for (const core::Step& step : *steps)
       fuzz::demand(!step.action.json().is_discarded() && !step.image.is_discarded(), "a step that is read is JSON");
   fuzz::demand_presentable(journal.unwritten());
   fuzz::demand_presentable(journal.pending());
@@ -29,11 +29,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string path = (scratch.folder() / "journal.sqlite").string();
   fuzz::write_file(path, {reinterpret_cast<const char*>(data), size});
   {
-    const auto journal = open_journal(path);
+    const auto journal = core::open_journal(path);
     fuzz::demand_presentable(journal);
     if (journal) {
       check_steps(**journal);
-      std::vector<Step> steps{{0, "driver", Action(Json{{"kind", "file"}}), Json{{"type", "absent"}}, false, false}};
+      std::vector<core::Step> steps{
+          {0, "driver", Action(Json{{"kind", "file"}}), Json{{"type", "absent"}}, false, false}};
       if (const Status written = (*journal)->intend(steps, {"ldconfig"}); !written)
         fuzz::demand_presentable(written.error());
     }

@@ -39,7 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   slipway::artifact::Descriptor layer;
   layer.size = size;
   layer.annotations[slipway::artifact::annotation::kLayerSize] = "1048576";  // keeps bombs small
-  layer.digest = slipway::digest_of(bytes);
+  layer.digest = slipway::base::digest_of(bytes);
   slipway::artifact::UnpackOptions options;
   options.into = (scratch.folder() / "layer").string();
   options.source = "fuzz";

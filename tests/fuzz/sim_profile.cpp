@@ -26,9 +26,9 @@ void fill(const sim::Model& model) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const fuzz::MemoryFile file({reinterpret_cast<const char*>(data), size});
-  const auto profile = core::read_sim_profile(file.path(), {});
+  const auto profile = sim::read_sim_profile(file.path(), {});
   fuzz::demand_presentable(profile);
-  const auto model = core::read_sim_model(file.path());
+  const auto model = sim::read_sim_model(file.path());
   fuzz::demand_presentable(model);
   if (model) fill(*model);
   return 0;

@@ -69,14 +69,15 @@ class Tree {
 void check_walk(const fs::path& top, const Tree& tree) {
   std::size_t seen = 0;
   const int folder = ::open(top.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const Status walked = walk_tree(folder, top.string(), {.enter = [&](const TreeEntry& entry) -> Result<bool> {
-                                    ++seen;
-                                    return S_ISDIR(entry.info.st_mode);
-                                  }});
+  const Status walked =
+      base::walk_tree(folder, top.string(), {.enter = [&](const base::TreeEntry& entry) -> Result<bool> {
+                        ++seen;
+                        return S_ISDIR(entry.info.st_mode);
+                      }});
   ::close(folder);
   if (walked) return fuzz::demand(seen == tree.made(), "a walk visits all that is there, and each once");
   fuzz::demand_presentable(walked.error());
-  fuzz::demand(tree.deepest() >= kDeepestFolder, "only what is too deep is refused");
+  fuzz::demand(tree.deepest() >= base::kDeepestFolder, "only what is too deep is refused");
 }
 
 }  // namespace
@@ -100,7 +101,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       tree.step(last & 3U, again ? "again" + std::to_string(number++) : std::to_string(last >> 2U));
   }
   check_walk(top, tree);
-  const Status removed = remove_tree(top.string());
+  const Status removed = base::remove_tree(top.string());
   fuzz::demand(removed.ok() && !fs::exists(fs::symlink_status(top)), "it is removed whole, however deep it is");
   fuzz::demand(fs::exists(outside / "kept"), "no link is followed");
   return 0;

@@ -22,7 +22,7 @@ struct Place {
   fuzz::Scratch scratch;
 };
 
-void check(const WebConfig& config) {
+void check(const base::WebConfig& config) {
   fuzz::demand(!config.users.empty() || !config.certificate.empty(), "a config that is taken protects something");
   fuzz::demand(config.certificate.empty() == config.key.empty(), "a certificate comes with its key");
   fuzz::demand(config.users.size() <= 256, "users are few");
@@ -38,12 +38,12 @@ void check(const WebConfig& config) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const Place place;
   fuzz::write_file(place.config(), {reinterpret_cast<const char*>(data), size});
-  const auto config = read_web_config(place.config());
+  const auto config = base::read_web_config(place.config());
   fuzz::demand_presentable(config);
   if (!config) return 0;
   check(*config);
   fuzz::demand(!config->files.empty() && !config->changed(), "nothing changed since");
-  const auto again = read_web_config(place.config());
+  const auto again = base::read_web_config(place.config());
   fuzz::demand(again.ok() && again->users == config->users && again->key == config->key, "twice is as once");
   return 0;
 }

@@ -62,7 +62,7 @@ Result<std::optional<Credentials>> login_from(const Json& answer) {
   std::string answer;
   for (char question = 0; ::read(line.get(), &question, 1) == 1;) {
     if (answer.empty()) answer = canonical(json_of(find_credentials(reference, auth_file))) + "\n";
-    if (!write_all(line.get(), answer, "the worker")) break;
+    if (!base::write_all(line.get(), answer, "the worker")) break;
   }
   ::_exit(0);
 }

@@ -94,7 +94,7 @@ class FileKind final : public ActionKind {
                              const Host& host) const override {
     SLIPWAY_TRY(now, look_at(host, action.target(), true));
     if (!now.is(FileInfo::Type::regular) || now.content == action.text("content")) return false;
-    const std::string digest = digest_of(now.content);
+    const std::string digest = base::digest_of(now.content);
     return !is_digest_of(image, digest) && !is_digest_of(original, digest);
   }
 

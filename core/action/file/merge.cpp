@@ -115,7 +115,7 @@ std::string names(const std::vector<Key>& keys) {
 }
 
 Json image_of(const Work& work, const Image& file) {
-  return Json{{"path", work.path}, {"file", file}, {"keys", work.records}, {"result", digest_of(work.bytes)}};
+  return Json{{"path", work.path}, {"file", file}, {"keys", work.records}, {"result", base::digest_of(work.bytes)}};
 }
 
 Status write(const Work& work, RootFs& root) {
@@ -186,7 +186,7 @@ class MergeKind final : public ActionKind {
       SLIPWAY_CHECK(unstage(action, context));
       return Outcome::already_done();
     }
-    SLIPWAY_TRY(staged, look_at(context.host, work.path + kNewSuffix, true));
+    SLIPWAY_TRY(staged, look_at(context.host, work.path + base::kNewSuffix, true));
     if (staged.absent || staged.content != work.bytes) {  // another program wrote the file since it was staged
       SLIPWAY_CHECK(write(work, context.root));
       SLIPWAY_CHECK(context.root.sync());
@@ -200,7 +200,7 @@ class MergeKind final : public ActionKind {
     const Image file = image.value("file", to_json(PathImage{"absent"}));
     SLIPWAY_CHECK(context.root.unstage(path));
     SLIPWAY_TRY(now, look_at(context.host, path, true));
-    const std::string digest = now.is(FileInfo::Type::regular) ? digest_of(now.content) : "";
+    const std::string digest = now.is(FileInfo::Type::regular) ? base::digest_of(now.content) : "";
     if (digest == image.value("result", "-") || (now.absent && is_absent(file)))
       return context.root.restore(path, file);
     if (now.absent || digest == file.value("digest", "-")) return {};  // gone with all its keys, or never changed

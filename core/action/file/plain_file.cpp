@@ -70,7 +70,7 @@ Result<PathState> look_at(const Host& host, const std::string& path, bool with_c
 Json fingerprint_of(const PathState& state) {
   if (state.is(FileInfo::Type::symlink)) return Json{{"points_to", state.content}};
   if (!state.is(FileInfo::Type::regular)) return nullptr;
-  return Json{{"digest", digest_of(state.content)},
+  return Json{{"digest", base::digest_of(state.content)},
               {"mode", state.info.mode},
               {"uid", state.info.uid},
               {"gid", state.info.gid}};

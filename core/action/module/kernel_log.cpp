@@ -35,7 +35,7 @@ std::vector<std::string> KernelLog::news() {
     if (got < 0 && (errno == EINTR || errno == EPIPE)) continue;  // EPIPE: some records were overwritten
     if (got <= 0) break;
     const std::string_view record(bytes.data(), static_cast<std::size_t>(got));
-    if (const auto message = kernel_message(record.substr(0, record.find('\n')))) messages.emplace_back(*message);
+    if (const auto message = base::kernel_message(record.substr(0, record.find('\n')))) messages.emplace_back(*message);
   }
   return messages;
 }

@@ -39,7 +39,7 @@ struct Attempt {
 int run_install(kmod_module* module, const char* command, void* data) {
   auto& attempt = *static_cast<Attempt*>(data);
   attempt.followed = std::string("install ") + kmod_module_get_name(module) + " " + command;
-  const auto end = run_live(attempt.host, {"/bin/sh", "-c", command}, kInstallLimit);
+  const auto end = sandbox::run_live(attempt.host, {"/bin/sh", "-c", command}, kInstallLimit);
   return end && end->status == 0 ? 0 : -EIO;
 }
 

@@ -18,7 +18,7 @@ std::vector<std::string> words(const Action& action, const char* member) {
 
 /// Runs the action's `check`, and returns true when the state is established.
 Result<bool> holds(const Action& action, const Host& host) {
-  SLIPWAY_TRY(end, run_live(host, words(action, "check"), kCheckLimit));
+  SLIPWAY_TRY(end, sandbox::run_live(host, words(action, "check"), kCheckLimit));
   return end.status == 0;
 }
 
@@ -64,8 +64,8 @@ class ExecKind final : public ActionKind {
       return Error{ErrorCode::offline, action.target() + " can only run on the live machine", action.target(), {}, {}};
     const auto before = holds(action, context.host);
     if (before && *before) return Outcome::already_done();
-    SLIPWAY_TRY(end, run_live(context.host, words(action, "argv"), kRunLimit));
-    if (end.status != 0) return tool_failed(end, action.target(), "run that command by hand to see more");
+    SLIPWAY_TRY(end, sandbox::run_live(context.host, words(action, "argv"), kRunLimit));
+    if (end.status != 0) return sandbox::tool_failed(end, action.target(), "run that command by hand to see more");
     return Outcome::done();
   }
 
@@ -74,8 +74,9 @@ class ExecKind final : public ActionKind {
     if (undo.empty() || image.value("already", false) || !context.host.live()) return {};
     const auto now = holds(action, context.host);
     if (now && !*now) return {};
-    SLIPWAY_TRY(end, run_live(context.host, undo, kRunLimit));
-    if (end.status != 0) return tool_failed(end, "undoing " + action.target(), "run that command by hand to see more");
+    SLIPWAY_TRY(end, sandbox::run_live(context.host, undo, kRunLimit));
+    if (end.status != 0)
+      return sandbox::tool_failed(end, "undoing " + action.target(), "run that command by hand to see more");
     return {};
   }
 

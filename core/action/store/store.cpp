@@ -56,17 +56,17 @@ std::string layer_key(const Json& layer) {
   if (!layer.contains("build") || layer["build"].is_null()) return source;
   Json build = layer["build"];
   build["source_digest"] = source;
-  return build_key(build);
+  return sandbox::build_key(build);
 }
 
-std::string layer_folder(const Json& layer) { return "sha256-" + digest_hex(layer_key(layer)); }
+std::string layer_folder(const Json& layer) { return "sha256-" + base::digest_hex(layer_key(layer)); }
 
 Result<std::map<std::string, std::string>> layer_links(const Json& layers) {
   std::map<std::string, std::string> links;
   for (const Json& layer : layers) {
     const std::string as = layer.value("as", "");
     if (!is_path_within(as)) return bad_name(as, "is not a relative path");
-    if (digest_hex(layer_key(layer)).empty()) return bad_name(as, "has no SHA-256 digest in its descriptor");
+    if (base::digest_hex(layer_key(layer)).empty()) return bad_name(as, "has no SHA-256 digest in its descriptor");
     if (!links.emplace(as, layer_folder(layer)).second) return bad_name(as, "is there twice");
   }
   for (const auto& [as, folder] : links)
@@ -78,7 +78,7 @@ Result<std::map<std::string, std::string>> layer_links(const Json& layers) {
 std::string set_folder(const std::map<std::string, std::string>& links) {
   Json list = Json::array();
   for (const auto& [as, folder] : links) list.push_back({{"as", as}, {"folder", folder}});
-  return "set-" + digest_hex(digest_of(canonical(list)));
+  return "set-" + base::digest_hex(base::digest_of(canonical(list)));
 }
 
 Result<std::vector<std::string>> unused_layers(const RootFs& root, const std::string& name) {

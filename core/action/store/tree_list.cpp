@@ -25,7 +25,7 @@ constexpr unsigned kMostThreads = 4;
 
 using Entries = std::vector<Json>;
 
-Result<Json> json_of(const TreeEntry& found) {
+Result<Json> json_of(const base::TreeEntry& found) {
   const struct stat& info = found.info;
   Json entry{{"path", found.path}, {"mode", info.st_mode & kPermissionBits}, {"type", "other"}};
   if (S_ISDIR(info.st_mode)) entry["type"] = "directory";
@@ -51,7 +51,7 @@ Status hash_files(const RootDir& folder, Entries& entries) {
       if (entries[i]["type"] != "regular") continue;
       const auto path = entries[i]["path"].get<std::string>();
       const auto file = open_regular(folder, path, O_NOFOLLOW);
-      auto digest = file ? digest_of_file(file->get(), path) : Result<std::string>(file.error());
+      auto digest = file ? base::digest_of_file(file->get(), path) : Result<std::string>(file.error());
       if (digest) {
         entries[i]["digest"] = *digest;
         continue;
@@ -93,11 +93,12 @@ std::string difference(const Json& wanted, const Json& found) {
 Result<std::string> list_tree(const RootDir& folder) {
   SLIPWAY_TRY(top, folder.open_at("/", O_RDONLY | O_DIRECTORY));
   Entries entries;
-  SLIPWAY_CHECK(walk_tree(top.get(), folder.folder(), {.enter = [&](const TreeEntry& found) -> Result<bool> {
-                            SLIPWAY_TRY(entry, json_of(found));
-                            entries.push_back(std::move(entry));
-                            return true;
-                          }}));
+  SLIPWAY_CHECK(
+      base::walk_tree(top.get(), folder.folder(), {.enter = [&](const base::TreeEntry& found) -> Result<bool> {
+                        SLIPWAY_TRY(entry, json_of(found));
+                        entries.push_back(std::move(entry));
+                        return true;
+                      }}));
   SLIPWAY_CHECK(hash_files(folder, entries));
   std::map<std::string, std::string> sorted;
   for (const Json& entry : entries) sorted[entry["path"].get<std::string>()] = canonical(entry) + "\n";

@@ -84,7 +84,7 @@ class UnpackKind final : public ActionKind {
     for (const Json& layer : missing) {
       if (!is_build(layer)) continue;
       if (auto failed = context.layers.known_failure(layer)) return Check::conflict(summary, std::move(*failed));
-      if (const Status ready = check_build(layer["build"], context.host); !ready)
+      if (const Status ready = sandbox::check_build(layer["build"], context.host); !ready)
         return Check::conflict(summary, ready.error());
     }
     SLIPWAY_TRY(current, read_link_at(context.root.root(), store.current()));

@@ -19,8 +19,9 @@ constexpr int kLooksToStart = 50;  ///< 10 s for "activating" to end, when start
 
 /// Returns the unit's newest journal lines; empty when the journal cannot be read.
 std::string journal_of(const Host& host, const std::string& unit) {
-  const auto lines = run_live(host, {"journalctl", "-u", unit, "-n", "20", "--no-pager", "-o", "cat"}, kLookLimit);
-  return lines && lines->status == 0 ? last_lines(lines->output, 20) : std::string();
+  const auto lines =
+      sandbox::run_live(host, {"journalctl", "-u", unit, "-n", "20", "--no-pager", "-o", "cat"}, kLookLimit);
+  return lines && lines->status == 0 ? sandbox::last_lines(lines->output, 20) : std::string();
 }
 
 void add_journal(Error& error, const Host& host, const std::string& unit) {
@@ -43,18 +44,19 @@ Error not_active(const Host& host, const std::string& unit, const UnitState& sta
 bool has_systemd(const Host& host) { return host.live() && host.exists("/run/systemd/system"); }
 
 Status check_systemctl(const Host& host) {
-  return root_has_tool(host, "systemctl") ? Status{}
-                                          : tool_missing(host, "systemctl", "tell systemd of units", "systemd");
+  return sandbox::root_has_tool(host, "systemctl")
+             ? Status{}
+             : sandbox::tool_missing(host, "systemctl", "tell systemd of units", "systemd");
 }
 
 Status systemctl(const Host& host, const std::string& verb, const std::string& unit) {
   std::vector<std::string> argv{"systemctl", verb};
   if (!unit.empty()) argv.push_back(unit);
-  SLIPWAY_TRY(end, run_live(host, argv, kJobLimit));
+  SLIPWAY_TRY(end, sandbox::run_live(host, argv, kJobLimit));
   if (end.status == 0) return {};
   const std::string next = unit.empty() ? "check `systemctl status`" : "look at `systemctl status " + unit + "`";
-  Error error =
-      tool_failed(end, unit.empty() ? "telling systemd to " + verb : "systemd's job to " + verb + " " + unit, next);
+  Error error = sandbox::tool_failed(
+      end, unit.empty() ? "telling systemd to " + verb : "systemd's job to " + verb + " " + unit, next);
   error.where = unit;
   if (!unit.empty()) add_journal(error, host, unit);
   return error;

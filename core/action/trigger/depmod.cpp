@@ -28,7 +28,7 @@ constexpr std::array kFiles{"alias",   "alias.bin", "builtin.alias.bin", "builti
 std::string folder_of(const std::string& release) { return "/lib/modules/" + release; }
 
 /// True when the root's own depmod can run here.
-bool has_own(const Host& host) { return root_has_tool(host, kDepmod) && root_runs_here(host); }
+bool has_own(const Host& host) { return sandbox::root_has_tool(host, kDepmod) && sandbox::root_runs_here(host); }
 
 /// Rejects roots with links in the folder of modules. The depmod of an ordinary user runs without a sandbox and
 /// resolves absolute links on this machine: a link at, in or above that folder would let the root choose which of the
@@ -59,14 +59,14 @@ Status check_links(const std::string& release, const RootDir& root) {
                {}};
 }
 
-Result<ToolEnd> run_offline(const std::string& release, ActionContext& context) {
+Result<sandbox::ToolEnd> run_offline(const std::string& release, ActionContext& context) {
   // The root's own depmod may support more of its kernel.
   if (has_own(context.host)) {
-    auto end = run_in_root(context.root, {kDepmod, "-a", release}, kDepmodLimit);
-    if (end || end.error().code != ErrorCode::unsupported || !machine_has_tool(kDepmod)) return end;
+    auto end = sandbox::run_in_root(context.root, {kDepmod, "-a", release}, kDepmodLimit);
+    if (end || end.error().code != ErrorCode::unsupported || !sandbox::machine_has_tool(kDepmod)) return end;
   }
   SLIPWAY_CHECK(check_links(release, context.root.root()));
-  return run_beside(context.root, {kDepmod, "-a", release}, "-b", kDepmodLimit);
+  return sandbox::run_beside(context.root, {kDepmod, "-a", release}, "-b", kDepmodLimit);
 }
 
 /// Returns the process id of the depmod that is writing this file, "modules.dep.17.123456.1700000000"; 0 when it is
@@ -104,7 +104,7 @@ Status remove_unfinished_lists(const std::string& release, ActionContext& contex
 }
 
 /// Returns depmod's complaints. It exits with 0 even when it could not read a module, or a folder of modules.
-std::string complaint(const ToolEnd& end) {
+std::string complaint(const sandbox::ToolEnd& end) {
   for (const std::string word : {"depmod: ERROR: ", "depmod: FATAL: "})
     if (const std::size_t at = end.output.find(word); at != std::string::npos)
       return end.output.substr(at + word.size(), end.output.find('\n', at) - at - word.size());
@@ -112,8 +112,8 @@ std::string complaint(const ToolEnd& end) {
 }
 
 /// Returns the error for a list that lacks the modules that depmod could not read.
-Error incomplete_list(const ToolEnd& end, const std::string& release) {
-  Error error = tool_failed(end, "listing the modules of kernel " + release, {});
+Error incomplete_list(const sandbox::ToolEnd& end, const std::string& release) {
+  Error error = sandbox::tool_failed(end, "listing the modules of kernel " + release, {});
   error.what = "not every module of kernel " + release + " could be listed for modprobe: " + complaint(end);
   error.next = "replace or delete what depmod names, then run `slipway apply` again; the other modules are listed";
   return error;
@@ -130,17 +130,17 @@ std::vector<std::string> depmod_products(const std::string& release) {
 Result<Prospect> foresee_depmod(const std::string& release, const Host& host) {
   const std::string doing = "list the modules of kernel " + release + " for modprobe";
   if (host.live()) {
-    if (root_has_tool(host, kDepmod)) return Prospect{kDepmod, {}};
-    return tool_missing(host, kDepmod, doing, "kmod");
+    if (sandbox::root_has_tool(host, kDepmod)) return Prospect{kDepmod, {}};
+    return sandbox::tool_missing(host, kDepmod, doing, "kmod");
   }
-  const bool here = machine_has_tool(kDepmod);
+  const bool here = sandbox::machine_has_tool(kDepmod);
   if (!has_own(host)) {
     SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
     if (here) SLIPWAY_CHECK(check_links(release, root));
-    if (here) SLIPWAY_CHECK(check_beside(host, kDepmod));
-    return here ? Result(Prospect{"depmod of this machine", {}}) : tool_missing(host, kDepmod, doing, "kmod");
+    if (here) SLIPWAY_CHECK(sandbox::check_beside(host, kDepmod));
+    return here ? Result(Prospect{"depmod of this machine", {}}) : sandbox::tool_missing(host, kDepmod, doing, "kmod");
   }
-  const Status runs = here ? Status{} : check_in_root(host);
+  const Status runs = here ? Status{} : sandbox::check_in_root(host);
   if (runs) return Prospect{"the root's own depmod", {}};
   Error error = runs.error();
   error.what = "this machine has no depmod, and " + error.what;
@@ -152,20 +152,21 @@ Result<TriggerRun> run_depmod(const std::string& release, ActionContext& context
   if (!context.host.exists(folder_of(release))) return skipped("the root has no " + folder_of(release));
   SLIPWAY_CHECK(remove_unfinished_lists(release, context));
   const bool live = context.host.live();
-  auto end = live ? run_live(context.host, {kDepmod, "-a", release}, kDepmodLimit) : run_offline(release, context);
+  auto end =
+      live ? sandbox::run_live(context.host, {kDepmod, "-a", release}, kDepmodLimit) : run_offline(release, context);
   if (!end && end.error().code == ErrorCode::not_found)
     return skipped(live ? "this machine has no depmod" : "neither the root nor this machine has depmod");
   if (!end) return end.error();
   if (end->status == 0 && !complaint(*end).empty()) return incomplete_list(*end, release);
   if (end->status != 0)
-    return tool_failed(*end, "listing the modules of kernel " + release,
-                       "check the files below " + folder_of(release) + ", then run `slipway apply` again");
+    return sandbox::tool_failed(*end, "listing the modules of kernel " + release,
+                                "check the files below " + folder_of(release) + ", then run `slipway apply` again");
   context.root.note_changed(folder_of(release));
   if (!live) {
     for (const std::string& file : depmod_products(release))
       if (context.host.exists(file)) SLIPWAY_CHECK(context.root.settle_time(file));
   }
-  return TriggerRun{true, {}, command_text(*end)};
+  return TriggerRun{true, {}, sandbox::command_text(*end)};
 }
 
 }  // namespace slipway::core

@@ -15,9 +15,9 @@ constexpr std::chrono::seconds kInitramfsLimit{1800};  // for all initrds of a k
 
 std::string folder_of_image(const std::string& path) { return std::filesystem::path(path).parent_path(); }
 
-Error making_failed(const ToolEnd& end, const std::string& release, const InitrdWork& work) {
-  Error error = tool_failed(end, "making the initrd of kernel " + release,
-                            "mend what the tool names, then run `slipway apply` again, before the next boot");
+Error making_failed(const sandbox::ToolEnd& end, const std::string& release, const InitrdWork& work) {
+  Error error = sandbox::tool_failed(end, "making the initrd of kernel " + release,
+                                     "mend what the tool names, then run `slipway apply` again, before the next boot");
   if (error.code == ErrorCode::no_space && !work.images.empty())
     error.next = "free some space in " + folder_of_image(work.images.front()) +
                  " and in memory (/tmp is there), then run `slipway apply` again";
@@ -42,8 +42,8 @@ Result<Prospect> foresee_initramfs(const std::string& release, const Host& host)
   if (work.commands.empty()) return Prospect{{}, work.left};
   const std::string& tool = work.commands.front().front();
   if (host.live()) return Prospect{tool, work.left};
-  if (!root_runs_here(host)) return needs_the_processor(host, tool);
-  if (const Status runs = check_in_root(host); !runs) {
+  if (!sandbox::root_runs_here(host)) return sandbox::needs_the_processor(host, tool);
+  if (const Status runs = sandbox::check_in_root(host); !runs) {
     Error error = runs.error();
     error.what = work.images.front() + " has to be made anew by the root's own " + tool + ", but " + error.what;
     return error;
@@ -55,7 +55,7 @@ Result<TriggerRun> run_initramfs(const std::string& release, ActionContext& cont
   const InitrdWork work = find_initrd_work(context.host, release);
   if (work.commands.empty()) return skipped(work.left);
   const bool live = context.host.live();
-  if (!live && !root_runs_here(context.host))
+  if (!live && !sandbox::root_runs_here(context.host))
     return skipped("the root is for " + context.host.arch() + ", whose programs do not run on this machine; run `" +
                    work.commands.front().front() + "` when it has booted");
   TriggerRun run{true, work.left, {}};
@@ -63,10 +63,10 @@ Result<TriggerRun> run_initramfs(const std::string& release, ActionContext& cont
   for (const auto& argv : work.commands) {
     const auto left = std::chrono::ceil<std::chrono::seconds>(deadline - std::chrono::steady_clock::now());
     const auto limit = std::max(left, std::chrono::seconds(1));
-    auto end = live ? run_live(context.host, argv, limit) : run_in_root(context.root, argv, limit);
+    auto end = live ? sandbox::run_live(context.host, argv, limit) : sandbox::run_in_root(context.root, argv, limit);
     if (!end) return end.error();
     if (end->status != 0) return making_failed(*end, release, work);
-    run.text += (run.text.empty() ? "" : "; ") + command_text(*end);
+    run.text += (run.text.empty() ? "" : "; ") + sandbox::command_text(*end);
   }
   for (const std::string& image : work.images) context.root.note_changed(folder_of_image(image));
   if (!live) SLIPWAY_CHECK(settle_times(release, work, context));

@@ -112,9 +112,9 @@ std::string nothing_found(const Host& host, const std::string& release, bool has
 }  // namespace
 
 InitrdWork find_initrd_work(const Host& host, const std::string& release) {
-  const bool dracut = root_has_tool(host, "dracut");
-  const bool update_initramfs = root_has_tool(host, "update-initramfs");
-  const bool mkinitcpio = root_has_tool(host, "mkinitcpio");
+  const bool dracut = sandbox::root_has_tool(host, "dracut");
+  const bool update_initramfs = sandbox::root_has_tool(host, "update-initramfs");
+  const bool mkinitcpio = sandbox::root_has_tool(host, "mkinitcpio");
   InitrdWork work;
   if (dracut)
     work = by_dracut(host, release);

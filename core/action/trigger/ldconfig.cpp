@@ -32,15 +32,17 @@ std::string why_no_cache(const Host& host) {
 }
 
 /// True when the root's own ldconfig can run here.
-bool has_own_ldconfig(const Host& host) { return root_has_tool(host, "ldconfig") && root_runs_here(host); }
+bool has_own_ldconfig(const Host& host) {
+  return sandbox::root_has_tool(host, "ldconfig") && sandbox::root_runs_here(host);
+}
 
-Result<ToolEnd> run_offline(ActionContext& context) {
+Result<sandbox::ToolEnd> run_offline(ActionContext& context) {
   // -v prints the links that were made. Links are made as usual (no -X): an unpacked library may come without them.
   if (has_own_ldconfig(context.host)) {
-    auto end = run_in_root(context.root, {"ldconfig", "-v"}, kLdconfigLimit);
-    if (end || end.error().code != ErrorCode::unsupported || !machine_has_tool("ldconfig")) return end;
+    auto end = sandbox::run_in_root(context.root, {"ldconfig", "-v"}, kLdconfigLimit);
+    if (end || end.error().code != ErrorCode::unsupported || !sandbox::machine_has_tool("ldconfig")) return end;
   }
-  return run_beside(context.root, {"ldconfig", "-v"}, "-r", kLdconfigLimit);
+  return sandbox::run_beside(context.root, {"ldconfig", "-v"}, "-r", kLdconfigLimit);
 }
 
 /// Sets the epoch also on links that ldconfig made ("\tlibx.so.1 -> libx.so.1.2 (changed)" below "/folder: (from …)").
@@ -62,19 +64,19 @@ Result<Prospect> foresee_ldconfig(const std::string& /*none*/, const Host& host)
   const std::string doing = "tell programs where libraries are (ld.so.cache)";
   const auto missing = [&]() -> Result<Prospect> {
     if (!reads_cache(host)) return Prospect{{}, why_no_cache(host)};
-    return tool_missing(host, "ldconfig", doing, root_has_tool(host, "dpkg") ? "libc-bin" : "glibc");
+    return sandbox::tool_missing(host, "ldconfig", doing, sandbox::root_has_tool(host, "dpkg") ? "libc-bin" : "glibc");
   };
-  if (host.live()) return root_has_tool(host, "ldconfig") ? Result(Prospect{"ldconfig", {}}) : missing();
-  if (!root_runs_here(host)) {
-    if (host.exists("/etc")) return needs_the_processor(host, "ldconfig");
+  if (host.live()) return sandbox::root_has_tool(host, "ldconfig") ? Result(Prospect{"ldconfig", {}}) : missing();
+  if (!sandbox::root_runs_here(host)) {
+    if (host.exists("/etc")) return sandbox::needs_the_processor(host, "ldconfig");
     return Prospect{{}, "the root has no /etc to put ld.so.cache into"};
   }
-  const bool here = machine_has_tool("ldconfig");
+  const bool here = sandbox::machine_has_tool("ldconfig");
   if (!has_own_ldconfig(host)) {
-    if (here) SLIPWAY_CHECK(check_beside(host, "ldconfig"));
+    if (here) SLIPWAY_CHECK(sandbox::check_beside(host, "ldconfig"));
     return here ? Result(Prospect{"ldconfig of this machine", {}}) : missing();
   }
-  if (const Status runs = here ? Status{} : check_in_root(host); !runs) {
+  if (const Status runs = here ? Status{} : sandbox::check_in_root(host); !runs) {
     Error error = runs.error();
     error.what = "this machine has no ldconfig, and " + error.what;
     return error;
@@ -85,14 +87,14 @@ Result<Prospect> foresee_ldconfig(const std::string& /*none*/, const Host& host)
 Result<TriggerRun> run_ldconfig(const std::string& /*none*/, ActionContext& context) {
   const std::string failure = "check the folders that /etc/ld.so.conf names, then run `slipway apply` again";
   if (context.host.live()) {
-    if (!root_has_tool(context.host, "ldconfig")) return skipped("this system has no ldconfig");
-    SLIPWAY_TRY(end, run_live(context.host, {"ldconfig"}, kLdconfigLimit));
-    if (end.status != 0) return tool_failed(end, "updating the linker's cache", failure);
+    if (!sandbox::root_has_tool(context.host, "ldconfig")) return skipped("this system has no ldconfig");
+    SLIPWAY_TRY(end, sandbox::run_live(context.host, {"ldconfig"}, kLdconfigLimit));
+    if (end.status != 0) return sandbox::tool_failed(end, "updating the linker's cache", failure);
     context.root.note_changed("/etc");
-    return TriggerRun{true, {}, command_text(end)};
+    return TriggerRun{true, {}, sandbox::command_text(end)};
   }
   if (!context.host.exists("/etc")) return skipped("the root has no /etc to put ld.so.cache into");
-  if (!root_runs_here(context.host))
+  if (!sandbox::root_runs_here(context.host))
     return skipped("the root is for " + context.host.arch() +
                    ", and ldconfig of this machine cannot read its libraries; run ldconfig when it has booted");
   SLIPWAY_TRY(before, context.root.capture(kAuxiliary));
@@ -101,11 +103,11 @@ Result<TriggerRun> run_ldconfig(const std::string& /*none*/, ActionContext& cont
   if (!end && end.error().code == ErrorCode::not_found)
     return skipped("neither the root nor this machine has ldconfig");
   if (!end) return end.error();
-  if (end->status != 0) return tool_failed(*end, "making the linker's cache", failure);
+  if (end->status != 0) return sandbox::tool_failed(*end, "making the linker's cache", failure);
   context.root.note_changed("/etc");
   SLIPWAY_CHECK(context.root.settle_time(kCache));
   SLIPWAY_CHECK(settle_links(end->output, context.root));
-  return TriggerRun{true, {}, command_text(*end)};
+  return TriggerRun{true, {}, sandbox::command_text(*end)};
 }
 
 }  // namespace slipway::core

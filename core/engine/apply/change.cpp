@@ -145,7 +145,7 @@ void change_component(ApplyRun& apply, PlannedComponent& component) {
                           sources_of(apply.session, component));
   const auto applied = applied_entry(apply.session, apply.result.run, component.name);
   if (!applied) return fail(component, applied.error());
-  const ExclusiveUse::Scope exclusive(apply.session.exclusive_use);
+  const base::ExclusiveUse::Scope exclusive(apply.session.exclusive_use);
   auto outcome = transaction.run(*applied);
   if (!outcome) return fail(component, std::move(outcome).error());
   if (!changes && !component.leaving) return;

@@ -58,7 +58,7 @@ Result<Recovered> open_and_recover(Session& session) {
   std::set<std::string> components;
   SLIPWAY_CHECK(mark_triggers_pending(*journal, steps));
   SLIPWAY_TRY(owned, session.state().ownerships());
-  const ExclusiveUse::Scope exclusive(session.exclusive_use);
+  const base::ExclusiveUse::Scope exclusive(session.exclusive_use);
   for (const Step& step : steps) {
     SLIPWAY_CHECK(undo_step(session, step, known_images(owned, step), recovered.report));
     components.insert(step.component);

@@ -28,7 +28,7 @@ Result<Lock> Lock::read(const std::string& file) {
 Status Lock::write(const std::string& file) const {
   const std::string text = pretty(to_json());
   if (const auto old = read_regular(file, kMostBytes); old && *old == text) return {};
-  return put_file(file, text);
+  return base::put_file(file, text);
 }
 
 Json Lock::entries(const std::string& component, const std::string& key, const Json& source) const {

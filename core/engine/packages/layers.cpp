@@ -20,12 +20,12 @@ class SourceFolder {
  public:
   explicit SourceFolder(fs::path path) : path_(std::move(path)) {
     std::error_code code;
-    (void)remove_tree(path_.string()).ok();
+    (void)base::remove_tree(path_.string()).ok();
     fs::create_directories(path_.parent_path(), code);
   }
   SourceFolder(const SourceFolder&) = delete;
   SourceFolder& operator=(const SourceFolder&) = delete;
-  ~SourceFolder() { (void)remove_tree(path_.string()).ok(); }
+  ~SourceFolder() { (void)base::remove_tree(path_.string()).ok(); }
   std::string path() const { return path_.string(); }
 
  private:
@@ -82,7 +82,7 @@ Status ComponentLayers::compile(const Json& layer, const std::string& into) {
   const Json& build = layer["build"];
   const SourceFolder source(build_file(layer, ".source"));
   SLIPWAY_CHECK(unpack(layer, source.path()));
-  BuildRequest request;
+  sandbox::BuildRequest request;
   request.build = build;
   request.source = source.path();
   request.root = session_.host_config().root;
@@ -102,7 +102,7 @@ std::string ComponentLayers::build_file(const Json& layer, const std::string& en
 
 void ComponentLayers::remember_failure(const Json& layer, const Error& error) const {
   const std::string file = build_file(layer, ".json");
-  if (!put_file(file, pretty(to_json(error))))
+  if (!base::put_file(file, pretty(to_json(error))))
     session_.ui().log(Ui::Level::warning, component_, "cannot remember the failed build in " + file);
 }
 

@@ -13,7 +13,7 @@ namespace {
 Json asked_for(const Action& action) {
   Json wanted = action.json();
   for (const char* member : {"because", "triggers"}) wanted.erase(member);
-  return digest_of(canonical(wanted));
+  return base::digest_of(canonical(wanted));
 }
 
 Status replace(PlannedItem& item, ActionContext& context) {

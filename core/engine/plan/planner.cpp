@@ -286,7 +286,7 @@ ActionContext make_context(Session& session, const std::string& component, Layer
     return reply.is_boolean() && reply.get<bool>();
   };
   context.custom_apply = [&session, component, host](const Action& action) -> Result<Outcome> {
-    if (ExclusiveUse::is_needed_for(action)) {
+    if (base::ExclusiveUse::is_needed_for(action)) {
       SLIPWAY_TRY(admitted, preflight(session, component, action));
       if (admitted.kind != Outcome::Kind::done) return admitted;
       SLIPWAY_TRY(alone, session.exclusive_use.take(session.host(), action));

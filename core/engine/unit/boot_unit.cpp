@@ -111,19 +111,21 @@ Plan boot_plan(const Session& session, const HostSpec& spec) {
   const std::vector<std::string> services = units_to_verify(session, spec);
   std::string before;
   for (const std::string& unit : engines) before += "Before=" + unit + "\n";
-  plan.add(action::systemd_unit(
-               {.name = kUnitName, .content = boot_unit_text(program, before), .enabled = true, .started = false}))
-      .because("modules, device nodes and the like need the running machine");
   plan
       .add(action::systemd_unit(
-          {.name = kVerifyUnit, .content = verify_unit_text(program, services), .enabled = false, .started = false}))
+          {.name = kUnitName, .content = sandbox::boot_unit_text(program, before), .enabled = true, .started = false}))
+      .because("modules, device nodes and the like need the running machine");
+  plan.add(action::systemd_unit({.name = kVerifyUnit,
+                                 .content = sandbox::verify_unit_text(program, services),
+                                 .enabled = false,
+                                 .started = false}))
       .because("it verifies each boot");
   plan.add(action::systemd_unit(
-               {.name = kReadyTarget, .content = ready_target_text(), .enabled = true, .started = false}))
+               {.name = kReadyTarget, .content = sandbox::ready_target_text(), .enabled = true, .started = false}))
       .because("it is reached when a boot is verified: what needs the GPUs may wait for it");
   if (!engines.empty())
     plan.add(action::systemd_unit({.name = kLateVerifyUnit,
-                                   .content = late_verify_unit_text(program, services, engines),
+                                   .content = sandbox::late_verify_unit_text(program, services, engines),
                                    .enabled = true,
                                    .started = false}))
         .because("what needs a container engine or a node agent is verified when that has started");

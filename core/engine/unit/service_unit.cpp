@@ -38,8 +38,8 @@ Status add_service_unit(Session& session, const Manifest& manifest, const Json& 
   if (!device.empty()) left["device"] = device;
   if (const Json& needs = manifest.service_needs; needs.contains("device_classes"))
     left["device_classes"] = needs["device_classes"];
-  SLIPWAY_CHECK(expect_plain_paths(manifest.component, manifest.service_needs, section));
-  left["writes"] = written_folders(manifest.service_needs, section);
+  SLIPWAY_CHECK(sandbox::expect_plain_paths(manifest.component, manifest.service_needs, section));
+  left["writes"] = sandbox::written_folders(manifest.service_needs, section);
   if (session.assumes_hardware()) left["hardware"] = "assume";
   const std::vector<std::string> before = manifest.service_before ? manifest.boot_before : std::vector<std::string>();
   if (!before.empty()) left["before"] = before;
@@ -56,8 +56,8 @@ Status add_service_unit(Session& session, const Manifest& manifest, const Json& 
   const bool installed = session.host().exists(program);
   plan.add(action::systemd_unit(
                {.name = unit,
-                .content = service_unit_text({manifest.component, manifest.purpose, program, !device.empty(),
-                                              manifest.service_needs, section, before}),
+                .content = sandbox::service_unit_text({manifest.component, manifest.purpose, program, !device.empty(),
+                                                       manifest.service_needs, section, before}),
                 .enabled = true,
                 .started = installed}))
       .because("the component has a service");

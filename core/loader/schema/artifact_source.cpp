@@ -5,7 +5,7 @@
 namespace slipway::core {
 namespace {
 
-using Kind = YamlNode::Kind;
+using Kind = base::YamlNode::Kind;
 using Type = SchemaKey::Type;
 
 constexpr const char* kSourceHelp = "write oci://HOST[:PORT]/NAME, or the path of an OCI layout folder or bundle file";
@@ -36,21 +36,21 @@ SchemaKey make_source_schema() {
   return schema;
 }
 
-void check_repository(const YamlNode& node, const std::string& key, SchemaCheck& check) {
+void check_repository(const base::YamlNode& node, const std::string& key, SchemaCheck& check) {
   if (const std::string why = repository_problem(node.text); !why.empty())
     check.problems.add(node.position, key, shown_key(key) + ": " + found(node) + " is not an artifact source: " + why,
                        kSourceHelp);
 }
 
-void check_long_form(const YamlNode& node, const std::string& key, SchemaCheck& check) {
+void check_long_form(const base::YamlNode& node, const std::string& key, SchemaCheck& check) {
   const auto text_of = [&](const char* name) {
-    const YamlEntry* entry = node.find(name);
+    const base::YamlEntry* entry = node.find(name);
     return entry != nullptr && entry->value.kind == Kind::scalar ? &entry->value : nullptr;
   };
-  const YamlNode* repository = text_of("repository");
+  const base::YamlNode* repository = text_of("repository");
   if (repository != nullptr) check_repository(*repository, below(key, "repository"), check);
   const RepositoryParts parts = split_repository(repository != nullptr ? repository->text : "");
-  if (const YamlNode* tag = text_of("tag")) {
+  if (const base::YamlNode* tag = text_of("tag")) {
     if (!is_tag(tag->text))
       check.problems.add(tag->position, below(key, "tag"), shown_key(key) + ".tag: " + found(*tag) + " is not a tag",
                          "a tag holds letters, digits and . _ -, at most 128");
@@ -58,7 +58,7 @@ void check_long_form(const YamlNode& node, const std::string& key, SchemaCheck& 
       check.problems.add(tag->position, below(key, "tag"), shown_key(key) + ": the tag is given twice",
                          "keep it in 'tag' or in 'repository'");
   }
-  if (const YamlNode* digest = text_of("digest")) {
+  if (const base::YamlNode* digest = text_of("digest")) {
     if (!is_digest(digest->text))
       check.problems.add(digest->position, below(key, "digest"),
                          shown_key(key) + ".digest: " + found(*digest) + " is not a digest",
@@ -76,7 +76,8 @@ const SchemaKey& artifact_source_schema() {
   return schema;
 }
 
-Json check_artifact_source(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
+Json check_artifact_source(const base::YamlNode& node, const SchemaKey& schema, const std::string& key,
+                           SchemaCheck& check) {
   if (node.kind == Kind::scalar) {
     check_repository(node, key, check);
     return node.text;

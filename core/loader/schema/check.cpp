@@ -11,29 +11,29 @@
 namespace slipway::core {
 namespace {
 
-using Kind = YamlNode::Kind;
+using Kind = base::YamlNode::Kind;
 using Type = SchemaKey::Type;
 
-std::string advice_for(const YamlNode& node, const SchemaKey& schema, const std::string& key) {
+std::string advice_for(const base::YamlNode& node, const SchemaKey& schema, const std::string& key) {
   if (node.kind == Kind::null) return "give it a value, or remove the key";
   if (node.kind != Kind::scalar || schema.type != Type::object) return {};
   return "write '" + key.substr(key.rfind('.') + 1) +
          ": {}', with its keys between the braces or on lines of their own";
 }
 
-void mismatch(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
+void mismatch(const base::YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   check.problems.add(node.position, key, shown_key(key) + ": expected " + expected(schema) + ", found " + found(node),
                      advice_for(node, schema, key));
 }
 
 /// Describes the mismatch with the manifest's `expects`; shows the pattern itself only when there is none.
-std::string no_fit(YamlNode node, const SchemaKey& schema, const std::string& why) {
+std::string no_fit(base::YamlNode node, const SchemaKey& schema, const std::string& why) {
   node.quoted = false;  // quotes do not matter for text
   if (!schema.expects.empty()) return "expected " + schema.expects + ", found " + found(node);
   return found(node) + " " + (schema.example.empty() ? why : "does not have the form that is expected here");
 }
 
-Json check_string(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
+Json check_string(const base::YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   const std::string why = schema.pattern.empty() ? "" : pattern_mismatch(node.text, schema.pattern);
   if (!why.empty())
     check.problems.add(node.position, key, shown_key(key) + ": " + no_fit(node, schema, why),
@@ -42,14 +42,14 @@ Json check_string(const YamlNode& node, const SchemaKey& schema, const std::stri
 }
 
 /// Checks that a number, or a number of elements, is within the limits of the schema.
-void check_bounds(std::int64_t number, const YamlNode& node, const SchemaKey& schema, const std::string& key,
+void check_bounds(std::int64_t number, const base::YamlNode& node, const SchemaKey& schema, const std::string& key,
                   SchemaCheck& check) {
   if (number >= schema.least.value_or(number) && number <= schema.most.value_or(number)) return;
   check.problems.add(node.position, key,
                      shown_key(key) + ": expected " + bounds(schema) + ", found " + std::to_string(number));
 }
 
-Json check_integer(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
+Json check_integer(const base::YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   const auto number = node.quoted ? std::nullopt : parse_integer(node.text);
   if (number) check_bounds(*number, node, schema, key, check);
   if (number) return *number;
@@ -65,7 +65,7 @@ Json check_integer(const YamlNode& node, const SchemaKey& schema, const std::str
   return nullptr;
 }
 
-Json check_boolean(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
+Json check_boolean(const base::YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   if (!node.quoted && (node.text == "true" || node.text == "false")) return node.text == "true";
   if (const auto meant = other_boolean(node.text))
     check.problems.add(
@@ -77,7 +77,8 @@ Json check_boolean(const YamlNode& node, const SchemaKey& schema, const std::str
   return nullptr;
 }
 
-Json check_enumeration(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
+Json check_enumeration(const base::YamlNode& node, const SchemaKey& schema, const std::string& key,
+                       SchemaCheck& check) {
   for (const std::string& value : schema.values)
     if (node.text == value) return value;
   check.problems.add(node.position, key,
@@ -86,7 +87,7 @@ Json check_enumeration(const YamlNode& node, const SchemaKey& schema, const std:
   return nullptr;
 }
 
-Json check_path(const YamlNode& node, const std::string& key, SchemaCheck& check) {
+Json check_path(const base::YamlNode& node, const std::string& key, SchemaCheck& check) {
   if (node.text.empty())
     check.problems.add(node.position, key, shown_key(key) + ": expected a path, found an empty text");
   if (node.text.starts_with("~"))
@@ -95,7 +96,7 @@ Json check_path(const YamlNode& node, const std::string& key, SchemaCheck& check
   return node.text;
 }
 
-Json check_scalar(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
+Json check_scalar(const base::YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   switch (schema.type) {
     case Type::integer:
       return check_integer(node, schema, key, check);
@@ -110,7 +111,7 @@ Json check_scalar(const YamlNode& node, const SchemaKey& schema, const std::stri
   }
 }
 
-Json check_list(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
+Json check_list(const base::YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   Json list = Json::array();
   for (std::size_t i = 0; i < node.items.size(); ++i) {
     const std::string item_key = below(key, std::to_string(i));
@@ -122,9 +123,9 @@ Json check_list(const YamlNode& node, const SchemaKey& schema, const std::string
   return list;
 }
 
-Json check_map(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
+Json check_map(const base::YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   Json map = Json::object();
-  for (const YamlEntry& entry : node.entries) {
+  for (const base::YamlEntry& entry : node.entries) {
     const std::string entry_key = below(key, entry.key);
     check.positions[entry_key] = entry.position;
     map[entry.key] = schema.items.empty() ? untyped_value(entry.value)
@@ -135,12 +136,12 @@ Json check_map(const YamlNode& node, const SchemaKey& schema, const std::string&
 }
 
 /// True when the key is present under a mistyped name, which is reported once.
-bool is_mistyped(const YamlNode& node, const std::string& name) {
+bool is_mistyped(const base::YamlNode& node, const std::string& name) {
   return std::any_of(node.entries.begin(), node.entries.end(),
-                     [&](const YamlEntry& entry) { return nearest_word(entry.key, {name}) == name; });
+                     [&](const base::YamlEntry& entry) { return nearest_word(entry.key, {name}) == name; });
 }
 
-void check_required(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
+void check_required(const base::YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   for (const auto& [name, child] : schema.keys) {
     if (!child.required || node.find(name) != nullptr || is_mistyped(node, name)) continue;
     if (std::ranges::any_of(child.formerly, [&](const auto& former) { return node.find(former) != nullptr; })) continue;
@@ -158,19 +159,19 @@ std::map<std::string, SchemaKey>::const_iterator find_key(const SchemaKey& schem
                               [&](const auto& key) { return std::ranges::count(key.second.formerly, name) != 0; });
 }
 
-Json check_object(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
+Json check_object(const base::YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   std::vector<std::string> known;
   for (const auto& [name, child] : schema.keys) known.push_back(name);
   Json object = Json::object();
   std::map<std::string, std::string> named_by;  // the name that the spec uses for a key
-  for (const YamlEntry& entry : node.entries) {
+  for (const base::YamlEntry& entry : node.entries) {
     const auto child = find_key(schema, entry.key);
     if (child == schema.keys.end()) {
       unknown_key(entry, key, known, check);
       continue;
     }
     const auto& [name, kind] = *child;
-    const std::string place = to_text(check.problems.file(), entry.position) + ": ";
+    const std::string place = base::to_text(check.problems.file(), entry.position) + ": ";
     const auto [other, is_first] = named_by.emplace(name, entry.key);
     if (name != entry.key && node.find(name) != nullptr)
       check.problems.add(entry.position, below(key, entry.key),
@@ -193,7 +194,7 @@ Json check_object(const YamlNode& node, const SchemaKey& schema, const std::stri
   return object;
 }
 
-Json untyped_scalar(const YamlNode& node) {
+Json untyped_scalar(const base::YamlNode& node) {
   if (node.quoted) return node.text;
   if (node.text == "true" || node.text == "false") return node.text == "true";
   if (const auto number = parse_integer(node.text)) return *number;
@@ -202,13 +203,13 @@ Json untyped_scalar(const YamlNode& node) {
 }
 
 /// Adds the positions in a value without a schema: its plugin reports errors in it.
-void add_positions(const YamlNode& node, const std::string& key, SchemaCheck& check) {
+void add_positions(const base::YamlNode& node, const std::string& key, SchemaCheck& check) {
   for (std::size_t i = 0; i < node.items.size(); ++i) {
     const std::string item_key = below(key, std::to_string(i));
     check.positions[item_key] = node.items[i].position;
     add_positions(node.items[i], item_key, check);
   }
-  for (const YamlEntry& entry : node.entries) {
+  for (const base::YamlEntry& entry : node.entries) {
     const std::string entry_key = below(key, entry.key);
     check.positions[entry_key] = entry.position;
     add_positions(entry.value, entry_key, check);
@@ -226,7 +227,7 @@ std::string shown_key(const std::string& key) {
 
 std::string below(const std::string& key, const std::string& entry) { return key.empty() ? entry : key + "." + entry; }
 
-void unknown_key(const YamlEntry& entry, const std::string& key, const std::vector<std::string>& known,
+void unknown_key(const base::YamlEntry& entry, const std::string& key, const std::vector<std::string>& known,
                  SchemaCheck& check) {
   const std::size_t colon = entry.key.find(':');
   std::string next;
@@ -238,7 +239,7 @@ void unknown_key(const YamlEntry& entry, const std::string& key, const std::vect
                      "unknown key '" + entry.key + "' in " + shown_key(key) + did_you_mean(entry.key, known), next);
 }
 
-Json check_value(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
+Json check_value(const base::YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   if (schema.type == Type::any) {
     add_positions(node, key, check);
     return untyped_value(node);
@@ -256,16 +257,16 @@ Json check_value(const YamlNode& node, const SchemaKey& schema, const std::strin
   return nullptr;
 }
 
-Json untyped_value(const YamlNode& node) {
+Json untyped_value(const base::YamlNode& node) {
   if (node.kind == Kind::scalar) return untyped_scalar(node);
   if (node.kind == Kind::list) {
     Json list = Json::array();
-    for (const YamlNode& item : node.items) list.push_back(untyped_value(item));
+    for (const base::YamlNode& item : node.items) list.push_back(untyped_value(item));
     return list;
   }
   if (node.kind == Kind::map) {
     Json map = Json::object();
-    for (const YamlEntry& entry : node.entries) map[entry.key] = untyped_value(entry.value);
+    for (const base::YamlEntry& entry : node.entries) map[entry.key] = untyped_value(entry.value);
     return map;
   }
   return nullptr;

@@ -48,12 +48,12 @@ Type type_from_name(const std::string& name) {
 
 /// One schema being read: the node, its dotted key, and the list for problems.
 struct Reading {
-  const YamlNode& node;
+  const base::YamlNode& node;
   const std::string& key;
   SchemaCheck& check;
 
   void wrong(const char* name, const std::string& why) const {
-    const YamlEntry* entry = node.find(name);
+    const base::YamlEntry* entry = node.find(name);
     check.problems.add(entry != nullptr ? entry->position : node.position, key, shown_key(key) + ": " + why);
   }
 };
@@ -89,7 +89,7 @@ void check_bounds_of(const Reading& reading, const SchemaKey& schema) {
 }
 
 void read_default(const Reading& reading, SchemaKey& schema) {
-  const YamlEntry* entry = reading.node.find("default");
+  const base::YamlEntry* entry = reading.node.find("default");
   if (entry == nullptr) return;
   if (schema.required) reading.wrong("default", "a required key can have no default");
   schema.default_value = check_value(entry->value, schema, below(reading.key, "default"), reading.check);
@@ -98,9 +98,9 @@ void read_default(const Reading& reading, SchemaKey& schema) {
 }
 
 void read_example(const Reading& reading, SchemaKey& schema) {
-  if (const YamlEntry* entry = reading.node.find("example")) {
+  if (const base::YamlEntry* entry = reading.node.find("example")) {
     const Json value = check_value(entry->value, schema, below(reading.key, "example"), reading.check);
-    schema.example = entry->value.kind == YamlNode::Kind::scalar ? entry->value.text : canonical(value);
+    schema.example = entry->value.kind == base::YamlNode::Kind::scalar ? entry->value.text : canonical(value);
   } else if (schema.required && !schema.pattern.empty()) {
     reading.wrong("pattern", "a required text with a pattern needs an 'example'");
   }
@@ -122,8 +122,8 @@ bool is_key_name(const std::string& name) {
 }
 
 /// Checks that every "{name}" of a tag prefix is a key beside it.
-void check_tag_prefix(const YamlEntry& entry, const std::map<std::string, SchemaKey>& siblings, const std::string& key,
-                      const std::string& prefix, SchemaCheck& check) {
+void check_tag_prefix(const base::YamlEntry& entry, const std::map<std::string, SchemaKey>& siblings,
+                      const std::string& key, const std::string& prefix, SchemaCheck& check) {
   for (std::size_t open = prefix.find('{'); open != std::string::npos; open = prefix.find('{', open + 1)) {
     const std::size_t close = prefix.find('}', open);
     const std::string name = prefix.substr(open + 1, close == std::string::npos ? close : close - open - 1);
@@ -136,7 +136,7 @@ void check_tag_prefix(const YamlEntry& entry, const std::map<std::string, Schema
 
 }  // namespace
 
-SchemaKey parse_schema(const YamlNode& node, const std::string& key, SchemaCheck& check) {
+SchemaKey parse_schema(const base::YamlNode& node, const std::string& key, SchemaCheck& check) {
   const Json plain = check_value(node, schema_of_schemas(), key, check);
   SchemaKey schema;
   if (!plain.is_object()) return schema;
@@ -158,9 +158,9 @@ SchemaKey parse_schema(const YamlNode& node, const std::string& key, SchemaCheck
     if (plain.contains(name) && plain[name].is_number_integer()) *bound = plain[name].get<std::int64_t>();
 
   const Reading reading{node, key, check};
-  if (const YamlEntry* items = node.find("items"))
+  if (const base::YamlEntry* items = node.find("items"))
     schema.items = {parse_schema(items->value, below(key, "items"), check)};
-  if (const YamlEntry* keys = node.find("keys"))
+  if (const base::YamlEntry* keys = node.find("keys"))
     schema.keys = parse_schema_keys(keys->value, below(key, "keys"), check);
   else if (schema.type == Type::object)
     reading.wrong("type", "an object needs 'keys'; for free keys there is 'map'");
@@ -173,9 +173,10 @@ SchemaKey parse_schema(const YamlNode& node, const std::string& key, SchemaCheck
   return schema;
 }
 
-std::map<std::string, SchemaKey> parse_schema_keys(const YamlNode& node, const std::string& key, SchemaCheck& check) {
+std::map<std::string, SchemaKey> parse_schema_keys(const base::YamlNode& node, const std::string& key,
+                                                   SchemaCheck& check) {
   std::map<std::string, SchemaKey> keys;
-  for (const YamlEntry& entry : node.entries) {
+  for (const base::YamlEntry& entry : node.entries) {
     if (!is_key_name(entry.key))
       check.problems.add(
           entry.position, key,
@@ -190,13 +191,13 @@ std::map<std::string, SchemaKey> parse_schema_keys(const YamlNode& node, const s
         check.problems.add(
             node.position, key,
             shown_key(key) + ": '" + former + "', a former name of '" + key_of.first + "', is another key's");
-  for (const YamlEntry& entry : node.entries)
+  for (const base::YamlEntry& entry : node.entries)
     check_tag_prefix(entry, keys, below(key, entry.key), keys[entry.key].tag_prefix, check);
   return keys;
 }
 
 Result<SchemaKey> own_schema(std::string_view text, const std::string& name) {
-  SLIPWAY_TRY(documents, read_yaml(text, name));
+  SLIPWAY_TRY(documents, base::read_yaml(text, name));
   SchemaCheck check(name);
   SchemaKey schema{.type = SchemaKey::Type::object};
   schema.keys = parse_schema_keys(documents.front(), "", check);

@@ -6,8 +6,8 @@
 
 namespace slipway::core {
 
-void Problems::add(Position position, const std::string& key, std::string what, std::string next) {
-  std::string where = to_text(file_, position);
+void Problems::add(base::Position position, const std::string& key, std::string what, std::string next) {
+  std::string where = base::to_text(file_, position);
   if (!key.empty()) where += "  " + key;
   errors_.push_back({position, Error{ErrorCode::invalid, std::move(what), std::move(where), std::move(next), {}}});
 }
@@ -19,7 +19,7 @@ Error Problems::to_error() const {
   });
   Error first = sorted.front().error;
   for (std::size_t i = 1; i < std::min(sorted.size(), kShown); ++i)
-    first.details.emplace_back("also", to_text(file_, sorted[i].position) + ": " + sorted[i].error.what);
+    first.details.emplace_back("also", base::to_text(file_, sorted[i].position) + ": " + sorted[i].error.what);
   if (sorted.size() > kShown) first.details.emplace_back("also", std::to_string(sorted.size() - kShown) + " more");
   return first;
 }

@@ -19,7 +19,7 @@ class Problems {
   explicit Problems(std::string file) : file_(std::move(file)) {}
 
   /// @param key  the dotted key with the problem, shown beside the position; may be empty
-  void add(Position position, const std::string& key, std::string what, std::string next = {});
+  void add(base::Position position, const std::string& key, std::string what, std::string next = {});
 
   bool none() const { return errors_.empty(); }
   const std::string& file() const { return file_; }
@@ -28,7 +28,7 @@ class Problems {
 
  private:
   struct Entry {
-    Position position;
+    base::Position position;
     Error error;
   };
   std::string file_;

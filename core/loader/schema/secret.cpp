@@ -8,7 +8,7 @@
 namespace slipway::core {
 namespace {
 
-using Kind = YamlNode::Kind;
+using Kind = base::YamlNode::Kind;
 
 constexpr const char* kNext = "put it into a file that only root can read, and write {file: PATH}, or {env: NAME}";
 
@@ -38,15 +38,15 @@ std::vector<NamedSecret> secrets_of(const Json& section, const SchemaKey& schema
   return found;
 }
 
-Json check_secret(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
-  const auto wrong = [&](const YamlNode& at, const std::string& why) {
+Json check_secret(const base::YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
+  const auto wrong = [&](const base::YamlNode& at, const std::string& why) {
     check.problems.add(at.position, key, shown_key(key) + ": " + why, kNext);
     return Json();
   };
   if (node.kind == Kind::scalar) return wrong(node, "a secret may not stand in a spec, only a reference to it");
   if (node.kind != Kind::map) return wrong(node, "expected " + expected(schema) + ", found " + found_kind(node));
   if (node.entries.size() != 1) return wrong(node, "expected exactly one of 'file' and 'env'");
-  const YamlEntry& entry = node.entries.front();
+  const base::YamlEntry& entry = node.entries.front();
   const bool file = entry.key == "file";
   if (!file && entry.key != "env") return wrong(node, "expected one of the keys 'file' and 'env', found another");
   if (entry.value.kind != Kind::scalar)

@@ -57,22 +57,22 @@ std::string expected(const SchemaKey& schema) {
   return "any value";
 }
 
-std::string found_kind(const YamlNode& node) {
+std::string found_kind(const base::YamlNode& node) {
   switch (node.kind) {
-    case YamlNode::Kind::null:
+    case base::YamlNode::Kind::null:
       return "nothing";
-    case YamlNode::Kind::list:
+    case base::YamlNode::Kind::list:
       return "a list";
-    case YamlNode::Kind::map:
+    case base::YamlNode::Kind::map:
       return "a map";
-    case YamlNode::Kind::scalar:
+    case base::YamlNode::Kind::scalar:
       return "a text";
   }
   return "nothing";
 }
 
-std::string found(const YamlNode& node) {
-  if (node.kind != YamlNode::Kind::scalar) return found_kind(node);
+std::string found(const base::YamlNode& node) {
+  if (node.kind != base::YamlNode::Kind::scalar) return found_kind(node);
   if (node.text.empty()) return "an empty text";
   return node.quoted ? "the quoted text \"" + shortened(node.text) + "\"" : "'" + shortened(node.text) + "'";
 }

@@ -22,8 +22,8 @@ std::string expected(const SchemaKey& schema);
 std::string bounds(const SchemaKey& schema);
 
 /// Describes the value found: "a list", "nothing", "the quoted text \"1\"", "'abc'"; cuts long texts.
-std::string found(const YamlNode& node);
+std::string found(const base::YamlNode& node);
 /// The same without any of its text, for a value that may be a secret.
-std::string found_kind(const YamlNode& node);
+std::string found_kind(const base::YamlNode& node);
 
 }  // namespace slipway::core

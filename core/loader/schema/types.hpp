@@ -17,10 +17,11 @@ namespace slipway::core {
 const SchemaKey& artifact_source_schema();
 
 /// Checks a text (oci://HOST[:PORT]/NAME[:TAG][@DIGEST], or a path) or a map; keeps its form.
-Json check_artifact_source(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check);
+Json check_artifact_source(const base::YamlNode& node, const SchemaKey& schema, const std::string& key,
+                           SchemaCheck& check);
 
 /// Checks {file: PATH} or {env: NAME}. Messages quote nothing of the value: it may be the secret itself.
-Json check_secret(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check);
+Json check_secret(const base::YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check);
 
 /// A secret that a section refers to: its dotted key, and its environment variable; empty when it is a file.
 struct NamedSecret {

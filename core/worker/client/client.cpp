@@ -144,7 +144,7 @@ std::optional<Error> ProcessWorker::wait(const Turn& turn) {
   constexpr std::int64_t kLookMs = 200;
   const bool needs_looks = family_->group().needs_looks();
   const bool looks = needs_looks || turn.events.cancel != nullptr;  // a signal may wake another thread than this one
-  if (needs_looks && family_->group().excess() != ExceededLimit::none) return end_because(over_memory());
+  if (needs_looks && family_->group().excess() != base::ExceededLimit::none) return end_because(over_memory());
   const auto left = std::chrono::ceil<milliseconds>(turn.deadline - Clock::now());
   const auto pause = std::clamp<std::int64_t>(left.count(), 0, looks ? kLookMs : std::int64_t{3600} * 1000);
   if (poll(wanted.data(), wanted.size(), static_cast<int>(pause)) < 0 && errno != EINTR)
@@ -289,7 +289,7 @@ Error ProcessWorker::ended(const WorkerEvents& events) {
   output_.flush(events.log);
   if (!status) return end_because(misbehaved(failed(), "closed its connection to slipway"));
   over_ = true;
-  const bool no_memory = family_->group().excess() == ExceededLimit::memory;
+  const bool no_memory = family_->group().excess() == base::ExceededLimit::memory;
   (void)family_->end();
   return no_memory ? over_memory() : ended_by_itself(failed(), *status);
 }
@@ -302,8 +302,8 @@ Error ProcessWorker::end_because(const Error& error) {
 }  // namespace
 
 Result<std::unique_ptr<Worker>> start_worker(const WorkerOptions& options) {
-  auto family = std::make_unique<Family>(ProcessLimits{.memory_bytes = options.memory_limit_bytes,
-                                                       .files_in_memory_count = options.files_in_memory_count});
+  auto family = std::make_unique<Family>(base::ProcessLimits{.memory_bytes = options.memory_limit_bytes,
+                                                             .files_in_memory_count = options.files_in_memory_count});
   SLIPWAY_TRY(process, spawn_worker(options, *family));
   return std::unique_ptr<Worker>(std::make_unique<ProcessWorker>(options, std::move(family), std::move(process)));
 }

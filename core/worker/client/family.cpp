@@ -38,7 +38,7 @@ void pause_briefly() { std::this_thread::sleep_for(std::chrono::microseconds(200
 
 }  // namespace
 
-Family::Family(const ProcessLimits& limits) : group_("worker", limits) { prctl(PR_SET_CHILD_SUBREAPER, 1); }
+Family::Family(const base::ProcessLimits& limits) : group_("worker", limits) { prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
 std::string Family::marker() const { return std::string(kWorkerVariable) + "=" + group_.name(); }
 

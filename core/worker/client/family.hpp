@@ -22,14 +22,14 @@ namespace slipway::core {
 class Family {
  public:
   /// Makes a new name, and a cgroup if possible.
-  explicit Family(const ProcessLimits& limits = {});
+  explicit Family(const base::ProcessLimits& limits = {});
 
   /// "NAME=value" for the environment of the worker.
   std::string marker() const;
   /// Descriptor of the cgroup's folder; -1 without one.
   int cgroup() const { return group_.cgroup2(); }
 
-  const LimitedProcesses& group() const { return group_; }
+  const base::LimitedProcesses& group() const { return group_; }
 
   /// Starts the worker with `fork`, which returns its pid. Once per family. The worker has to enter group().members().
   Result<pid_t> start(const std::function<Result<pid_t>()>& fork);
@@ -44,7 +44,7 @@ class Family {
   bool end_some_orphans();
   bool is_member(pid_t child) const;
 
-  LimitedProcesses group_;
+  base::LimitedProcesses group_;
   pid_t worker_ = 0;
   bool reaped_ = false;
 };

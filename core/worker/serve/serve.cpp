@@ -112,7 +112,7 @@ void reply(Connection& connection, const char* type, const Json& call, PluginAns
 }  // namespace
 
 int serve_as_worker(int count, char** arguments, const LoadPlugin& load) {
-  begin_program();
+  base::begin_program();
   if (count == 3 && has_parent(std::atoi(arguments[2]))) {
     const Status joined = join_groups();
     settle();

@@ -33,20 +33,20 @@ int serve(void*, const char* op, const char* json, std::size_t length, const sli
                       .what = "the tool asked slipway for something, which a tool with `direct_tools` cannot do",
                       .next = "take `direct_tools` out of the component's manifest"}));
   const std::string text = message.is_object() ? message.value("text", "") : std::string();
-  if (name == "output") write_standard_output(text);
+  if (name == "output") base::write_standard_output(text);
   if (name == "log" && message.value("level", "") == "warning")
-    std::fprintf(stderr, "warning: %s\n", printable(text, true).c_str());
+    std::fprintf(stderr, "warning: %s\n", base::printable(text, true).c_str());
   return answer(*reply, SLIPWAY_OK, nullptr);
 }
 
 /// Prints the error for a user, or for a program that asked for JSON.
 int report(const Json& error, const std::vector<std::string>& words) {
   const Error told = error_from_json(error);
-  std::fputs(printable(to_text(told), true).c_str(), stderr);
+  std::fputs(base::printable(to_text(told), true).c_str(), stderr);
   if (asks_for_json(words)) {
     Json document = to_json(told);
     document.update({{"apiVersion", "slipway.dev/v1"}, {"kind", "Error"}});
-    write_standard_output(pretty(document));
+    base::write_standard_output(pretty(document));
   }
   return exit_code(told);
 }
@@ -67,7 +67,7 @@ Result<int> run(PluginLibrary& plugin, const std::vector<std::string>& words) {
   SLIPWAY_TRY(line, command_line::with_options(tool, {{.name = "help", .letter = 'h'}}));
   SLIPWAY_TRY(read, command_line::read_words(line, {words.begin() + 3, words.end()}));
   if (read.help) {
-    write_standard_output(printable(command_line::tool_text(tool), true));
+    base::write_standard_output(base::printable(command_line::tool_text(tool), true));
     return kExitDone;
   }
   read.values.erase("help");
@@ -87,7 +87,7 @@ int run_tool_alone(const std::vector<std::string>& words) {
   PluginLibrary* const plugin = loaded->release();  // never unloaded: its threads may still run
   const auto ended = run(*plugin, words);
   if (!ended) return report(to_json(ended.error()), words);
-  if (const Status written = standard_output_status(); !written) return report(to_json(written.error()), {});
+  if (const Status written = base::standard_output_status(); !written) return report(to_json(written.error()), {});
   return *ended;
 }
 

@@ -11,7 +11,7 @@
 
 int main(int count, char** arguments) {
   if (count > 1 && std::string_view(arguments[1]) == "--tool") {
-    slipway::begin_program();
+    slipway::base::begin_program();
     const int status = slipway::core::run_tool_alone({arguments + 2, arguments + count});
     std::fflush(nullptr);
     _exit(status);  // does not wait for a call of the plugin that hangs

@@ -66,7 +66,7 @@ Status check_web_config(const Settings& settings, const Host& host) {
   if (settings.web_config.empty()) return {};
   const ReadFile read = reader_of(host, kMostWebConfig);
   const auto config =
-      read_web_config(settings.web_config, [&](const std::string& path, bool has_secret) -> Result<std::string> {
+      base::read_web_config(settings.web_config, [&](const std::string& path, bool has_secret) -> Result<std::string> {
         if (has_secret && host.exists(path)) SLIPWAY_CHECK(check_private(host, path));
         if (path == settings.web_config) return read(path);
         if (host.exists(path)) return std::string("there");

@@ -33,7 +33,7 @@ constexpr const char* kFolder = "run/slipway/dcgm-engine";
 Status make_own_folder(const std::string& root_folder) {
   const std::string path = std::string("/") + kFolder;
   SLIPWAY_TRY(root, RootDir::open(root_folder));
-  SLIPWAY_CHECK(make_folders(root, path));
+  SLIPWAY_CHECK(base::make_folders(root, path));
   SLIPWAY_TRY(folder, root.open_at(path, O_RDONLY | O_DIRECTORY));
   std::error_code problem;
   const fs::path real = fs::read_symlink("/proc/self/fd/" + std::to_string(folder.get()), problem);

@@ -41,7 +41,7 @@ Status ScrapeFile::write(const ScrapeProblem& problem) {
   }
   std::string text = pretty(Json{{"text", problem.text}, {"remedy", problem.remedy}});
   if (text == text_) return {};
-  SLIPWAY_CHECK(replace_file(root_, kScrapeFile, text));
+  SLIPWAY_CHECK(base::replace_file(root_, kScrapeFile, text));
   text_ = std::move(text);
   return {};
 }

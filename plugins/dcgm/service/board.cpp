@@ -36,26 +36,27 @@ std::shared_ptr<const Board::Sheet> Board::current() const {
   return sheet_;
 }
 
-HttpText Board::text() const {
+base::HttpText Board::text() const {
   const auto sheet = current();
   return is_old(*sheet) ? nothing_->text : sheet->text;
 }
 
-HttpText Board::openmetrics() const {
+base::HttpText Board::openmetrics() const {
   const auto sheet = current();
   return is_old(*sheet) ? nothing_->openmetrics : sheet->openmetrics;
 }
 
-ServiceHealth Board::health() const {
+base::ServiceHealth Board::health() const {
   const auto sheet = current();
   if (is_old(*sheet)) return {.well = false, .text = "there has been no sample for a long time\n"};
   return {.well = sheet->problem.empty(), .text = sheet->problem.empty() ? "ok\n" : sheet->problem + "\n"};
 }
 
-std::optional<HttpPage> Board::page(std::string_view path) const {
+std::optional<base::HttpPage> Board::page(std::string_view path) const {
   if (path != "/" && path != "/overview.json") return std::nullopt;
   const bool is_html = path == "/";
-  HttpPage answer{is_html ? "text/html; charset=utf-8" : "application/json", is_html ? page_policy() : "", nullptr};
+  base::HttpPage answer{is_html ? "text/html; charset=utf-8" : "application/json", is_html ? page_policy() : "",
+                        nullptr};
   const bool old = is_old(*current());
   const std::scoped_lock lock(mutex_);
   if (page_ && !old) answer.body = {page_, is_html ? &page_->html : &page_->json};

@@ -27,17 +27,17 @@ class Board {
   void put_page(std::shared_ptr<const PageTexts> page);
 
   /// Empty if the last sample is old: no values are better than outdated ones. Never null.
-  HttpText text() const;
-  HttpText openmetrics() const;
-  ServiceHealth health() const;
+  base::HttpText text() const;
+  base::HttpText openmetrics() const;
+  base::ServiceHealth health() const;
   /// GET / and /overview.json.
-  std::optional<HttpPage> page(std::string_view path) const;
+  std::optional<base::HttpPage> page(std::string_view path) const;
 
  private:
   using Clock = std::chrono::steady_clock;
   struct Sheet {
-    HttpText text;
-    HttpText openmetrics;  ///< the same text in OpenMetrics' format
+    base::HttpText text;
+    base::HttpText openmetrics;  ///< the same text in OpenMetrics' format
     std::string problem;
     Clock::time_point time;
   };

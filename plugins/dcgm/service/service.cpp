@@ -391,14 +391,14 @@ class DcgmService final : public Service {
     return "metrics cannot be scraped: " + port_problem_ + " (do: " + port_remedy_ + ")";
   }
 
-  Result<std::unique_ptr<HttpListener>> start_server(const Settings& settings, const Board& board) const {
-    HttpSettings http{.address = settings.address,
-                      .port = settings.port,
-                      .web_config = settings.web_config,
-                      .root = root_folder_,
-                      .key = "dcgm.listen",
-                      .names = host_names_of(settings),
-                      .known = known_};
+  Result<std::unique_ptr<base::HttpListener>> start_server(const Settings& settings, const Board& board) const {
+    base::HttpSettings http{.address = settings.address,
+                            .port = settings.port,
+                            .web_config = settings.web_config,
+                            .root = root_folder_,
+                            .key = "dcgm.listen",
+                            .names = host_names_of(settings),
+                            .known = known_};
     if (settings.systemd_socket) {
       if (worker_sockets() != 1)
         return Error{.code = ErrorCode::not_found,
@@ -408,10 +408,11 @@ class DcgmService final : public Service {
                      .next = "`slipway apply`, which makes slipway-dcgm.socket, and run the service by its unit"};
       http.socket = kFirstWorkerSocket;
     }
-    return HttpListener::start(
+    return base::HttpListener::start(
         http, [&board] { return board.text(); }, [&board] { return board.health(); },
         [&board] { return board.openmetrics(); },
-        settings.page ? HttpPages([&board](std::string_view path) { return board.page(path); }) : HttpPages());
+        settings.page ? base::HttpPages([&board](std::string_view path) { return board.page(path); })
+                      : base::HttpPages());
   }
 
   static std::vector<std::string> host_names_of(const Settings& settings) {
@@ -446,8 +447,8 @@ class DcgmService final : public Service {
   std::optional<FileWatch> files_;
   std::optional<EnginePoller> engine_;
   bool engine_is_idle_ = false;
-  std::shared_ptr<KnownClients> known_ = std::make_shared<KnownClients>();  ///< over each server_
-  std::unique_ptr<HttpListener> server_;
+  std::shared_ptr<base::KnownClients> known_ = std::make_shared<base::KnownClients>();  ///< over each server_
+  std::unique_ptr<base::HttpListener> server_;
   Clock::time_point serve_after_;
   std::string port_problem_;  ///< why scrapes fail; empty: every permitted client can scrape
   std::string port_remedy_;

@@ -73,12 +73,12 @@ Result<int> print_once(const TopOptions& options) {
   Sources sources(options, true);
   SLIPWAY_TRY(overview, sources.read(kFirst));
   if (options.json) {
-    write_standard_output(terminal_safe(pretty(to_json(overview))));
+    base::write_standard_output(terminal_safe(pretty(to_json(overview))));
     return 0;
   }
   std::string text;
   for (const std::string& line : screen_lines(overview, look_of(false), sources.name())) text += line + "\n";
-  write_standard_output(text);
+  base::write_standard_output(text);
   return 0;
 }
 
@@ -104,7 +104,7 @@ Result<int> show_live(const TopOptions& options) {
   };
   draw();
   Clock::time_point next = Clock::now();
-  while (standard_output_status()) {
+  while (base::standard_output_status()) {
     if (Clock::now() >= next) {
       auto overview = sources.read(kNext);
       const bool waits = !overview && overview.error().code == ErrorCode::timed_out;
@@ -135,7 +135,7 @@ int run(const std::vector<std::string>& words) {
   };
   if (!read) return fail(read.error());
   if (read->help) {
-    write_standard_output(help_text(line));
+    base::write_standard_output(help_text(line));
     return 0;
   }
   const bool draws = can_draw();
@@ -143,7 +143,7 @@ int run(const std::vector<std::string>& words) {
   if (!options) return fail(options.error());
   const auto ended = options->once || options->json || !draws ? print_once(*options) : show_live(*options);
   if (!ended) return fail(ended.error());
-  const Status written = standard_output_status();
+  const Status written = base::standard_output_status();
   return written ? *ended : fail(written.error());
 }
 
@@ -151,6 +151,6 @@ int run(const std::vector<std::string>& words) {
 }  // namespace slipway::dcgm
 
 int main(int count, char** values) {
-  slipway::begin_program();
+  slipway::base::begin_program();
   return slipway::dcgm::run({values + (count > 0 ? 1 : 0), values + count});
 }

@@ -62,18 +62,18 @@ void Terminal::enter() {
     raw.c_cc[VTIME] = 0;
     ::tcsetattr(STDIN_FILENO, TCSANOW, &raw);
   }
-  write_standard_output(kEnter);
+  base::write_standard_output(kEnter);
 }
 
 void Terminal::leave() {
-  write_standard_output(kLeave);
+  base::write_standard_output(kLeave);
   if (has_keys_) ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
 }
 
 void Terminal::draw(const std::vector<std::string>& lines) {
   std::string text = "\x1b[H";
   for (std::size_t i = 0; i < lines.size(); ++i) text += (i == 0 ? "" : "\r\n") + lines[i] + "\x1b[K";
-  write_standard_output(text + "\x1b[J");
+  base::write_standard_output(text + "\x1b[J");
 }
 
 std::optional<Terminal::Event> Terminal::take_signal() {

@@ -5,6 +5,7 @@
 #include <slipway/service/metrics.hpp>
 
 #include "base/write/new_file.hpp"
+#include "deviceplugin/service/snapshot.hpp"
 #include "deviceplugin/status.hpp"
 namespace slipway::deviceplugin {
 namespace {
@@ -229,8 +230,8 @@ Remembered read_remembered(const RootDir& root) {
 Status StateFile::write(const Json& status, const std::string& metrics) {
   const std::string text = pretty(status);
   if (text == status_ && metrics == metrics_) return {};
-  SLIPWAY_CHECK(replace_file(root_, in_status_folder("status.json"), text));
-  SLIPWAY_CHECK(replace_file(root_, in_status_folder("metrics.prom"), metrics));
+  SLIPWAY_CHECK(base::replace_file(root_, in_status_folder("status.json"), text));
+  SLIPWAY_CHECK(base::replace_file(root_, in_status_folder("metrics.prom"), metrics));
   status_ = text;
   metrics_ = metrics;
   return {};

@@ -19,9 +19,9 @@ namespace {
 constexpr std::size_t kMostAnswerBytes = 64U << 20;  // a list of the files of a package
 
 Status give_up_powers(const std::string& into) {
-  SLIPWAY_CHECK(limit_writes_to(into.empty() ? std::vector<std::string>{} : std::vector{into}));
+  SLIPWAY_CHECK(base::limit_writes_to(into.empty() ? std::vector<std::string>{} : std::vector{into}));
   // The folder with the packages may belong to another user, and a package's folders may be closed to their owner.
-  const PowersLeft left = take_powers(
+  const base::PowersLeft left = base::take_powers(
       {.capabilities = {CAP_DAC_OVERRIDE, CAP_FOWNER}, .programs = false, .network = false, .uncharged_memory = false});
   if (!left.what.empty()) return system_error(left.what, "what reads a Debian package", left.number);
   return {};
@@ -34,7 +34,7 @@ Json answer_of(const std::string& into, const std::function<Result<Json>()>& wor
 }
 
 [[noreturn]] void answer_and_end(int line, const std::string& into, const std::function<Result<Json>()>& work) {
-  (void)write_all(line, canonical(answer_of(into, work)), "the answer");
+  (void)base::write_all(line, canonical(answer_of(into, work)), "the answer");
   ::_exit(0);
 }
 

@@ -54,7 +54,7 @@ bool KeptBuild::holds(const Json& identity) const {
   return text && Json::parse(*text, nullptr, false) == identity && fs::is_directory(modules());
 }
 
-Status KeptBuild::complete(const Json& identity) const { return put_file(folder_ + kIdentity, pretty(identity)); }
+Status KeptBuild::complete(const Json& identity) const { return base::put_file(folder_ + kIdentity, pretty(identity)); }
 
 void KeptBuild::discard() const {
   std::error_code ignored;

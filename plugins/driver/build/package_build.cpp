@@ -126,14 +126,14 @@ Result<Json> PackageBuild::identity_of(const Json& build) const {
   // The root is not trusted: its compiler may be a pipe, a device, or a link to a file of this machine.
   SLIPWAY_TRY(root, RootDir::open(options_.root));
   SLIPWAY_TRY(compiler, read_regular(root, build["needs"].back().get<std::string>(), kMostOfProgram));
-  identity["compiler"] = digest_hex(digest_of(compiler));
+  identity["compiler"] = base::digest_hex(base::digest_of(compiler));
   std::vector<std::string> files{driver_.source.front().file};
   for (const auto& deb : header_debs_) files.push_back(deb.file);
   for (const auto& file : {options_.sign_key, options_.sign_cert})
     if (!file.empty()) files.push_back(file);
   for (const auto& file : files) {
     SLIPWAY_TRY(bytes, read_regular(file, kMostOfFile));
-    identity["files"].push_back(digest_hex(digest_of(bytes)));
+    identity["files"].push_back(base::digest_hex(base::digest_of(bytes)));
   }
   return identity;
 }
@@ -168,7 +168,7 @@ Status PackageBuild::add_licence(const std::string& source, const std::string& i
                  driver_.source.front().file,
                  "use Debian's DKMS package",
                  {}};
-  return put_file(into + "/copyright", *text);
+  return base::put_file(into + "/copyright", *text);
 }
 
 Status PackageBuild::remember_failure(const Error& error) {
@@ -239,7 +239,7 @@ void PackageBuild::print_summary(const Json& packed) const {
 
 Status PackageBuild::pack(const Scratch& scratch) {
   const std::string description = scratch.at("package/package.yaml");
-  SLIPWAY_CHECK(put_file(description, pretty(describe(built_))));
+  SLIPWAY_CHECK(base::put_file(description, pretty(describe(built_))));
   const Json request{{"directory", scratch.at("package")}, {"output", options_.output}, {"tags", Json::array()}};
   SLIPWAY_TRY(packed, io_.core("pkg.build", request));
   print_summary(packed);

@@ -13,7 +13,7 @@ std::string Scratch::parent(const std::string& wanted) {
 }
 
 Result<Scratch> Scratch::make(const std::string& wanted) {
-  SLIPWAY_TRY(folder, ScratchFolder::make(parent(wanted), "slipway-driver"));
+  SLIPWAY_TRY(folder, base::ScratchFolder::make(parent(wanted), "slipway-driver"));
   return Scratch(std::move(folder));
 }
 

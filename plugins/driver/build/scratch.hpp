@@ -22,8 +22,8 @@ class Scratch {
   std::string at(const std::string& name) const { return folder_.path() + "/" + name; }
 
  private:
-  explicit Scratch(ScratchFolder folder) : folder_(std::move(folder)) {}
-  ScratchFolder folder_;
+  explicit Scratch(base::ScratchFolder folder) : folder_(std::move(folder)) {}
+  base::ScratchFolder folder_;
 };
 
 }  // namespace slipway::driver

@@ -20,7 +20,7 @@ std::string read_soname(const std::string& file) {
   const Fd fd(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat info {};
   if (!fd || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
-  const auto sections = ElfSections::of_file(fd.get());
+  const auto sections = base::ElfSections::of_file(fd.get());
   const Elf64_Shdr* const dynamic = sections ? sections->of_type(SHT_DYNAMIC) : nullptr;
   if (dynamic == nullptr) return {};
   const auto entries = sections->content(*dynamic, kMostEntries * sizeof(Elf64_Dyn));

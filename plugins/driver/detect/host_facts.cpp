@@ -48,7 +48,7 @@ void read_kernels(const Host& host, const KernelChoice& choice, HostFacts& facts
   if (!releases && facts.kernels_chosen) facts.kernel_problem = to_json(releases.error());
   if (!releases && !facts.kernels_chosen && releases.error().code == ErrorCode::conflict) {
     facts.several_kernels = host.installed_kernels();
-    sort_newest_first(facts.several_kernels);
+    base::sort_newest_first(facts.several_kernels);
   }
   if (!releases) return;
   facts.kernel = read_kernel(host, releases->front());

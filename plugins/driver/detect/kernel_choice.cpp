@@ -79,7 +79,7 @@ Result<KernelChoice> kernel_choice_from(const Json& value) {
 
 Result<std::vector<std::string>> chosen_kernels(const KernelChoice& choice, const Host& host) {
   SLIPWAY_TRY(releases, unsorted(choice, host));
-  sort_newest_first(releases);
+  base::sort_newest_first(releases);
   if (choice.which == KernelChoice::Which::newest && host.asked_kernels().empty()) releases.resize(1);
   return releases;
 }

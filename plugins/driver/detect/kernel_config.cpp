@@ -78,9 +78,9 @@ std::optional<KernelHeaders> read_kernel_headers(const Host& host, const std::st
   headers.path = *path;
   headers.compiler = config_value(*config, "CONFIG_CC_VERSION_TEXT");
   headers.preempt_rt = config_value(*config, "CONFIG_PREEMPT_RT") == "y";
-  headers.identity = {{"compiler", headers.compiler}, {"config", digest_hex(digest_of(*config))}};
+  headers.identity = {{"compiler", headers.compiler}, {"config", base::digest_hex(base::digest_of(*config))}};
   if (const auto symvers = host.read(build + "/Module.symvers", kSymversLimit))
-    headers.identity["symvers"] = digest_hex(digest_of(*symvers));
+    headers.identity["symvers"] = base::digest_hex(base::digest_of(*symvers));
   return headers;
 }
 
@@ -97,7 +97,7 @@ std::string module_compression(const Host& host, const std::string& release) {
 std::string kernel_vermagic(const Host& host, const std::string& release) {
   const std::string path = first_module(host, fmt::format("/lib/modules/{}/kernel", release));
   const auto bytes = path.empty() ? Result<std::string>(std::string()) : host.read(path, kKernelModuleLimit);
-  const auto info = bytes ? read_module_info(*bytes) : Result<ModuleInfo>(bytes.error());
+  const auto info = bytes ? read_module_info(*bytes) : Result<base::ModuleInfo>(bytes.error());
   if (!info || !info->contains("vermagic")) return {};
   return std::string(trimmed(info->find("vermagic")->second));
 }

@@ -55,7 +55,7 @@ std::vector<std::string> nearest_first(std::vector<std::string> releases, std::s
   const Parts target = parts_of(wanted);
   const auto rank = [&](const std::string& release) {
     const Parts parts = parts_of(release);
-    return std::tuple{parts.flavour != target.flavour, distance(parts, target), kernel_key(release)};
+    return std::tuple{parts.flavour != target.flavour, distance(parts, target), base::kernel_key(release)};
   };
   std::ranges::sort(releases, [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
   return releases;

@@ -49,10 +49,10 @@ Result<std::string> decompress(std::string_view bytes) {
   }
 }
 
-Result<ModuleInfo> read_module_info(std::string_view bytes) {
+Result<base::ModuleInfo> read_module_info(std::string_view bytes) {
   SLIPWAY_TRY(elf, decompress(bytes));
-  auto info = module_info_of(elf);
-  return info ? std::move(info) : Result<ModuleInfo>(corrupt(info.error().what));
+  auto info = base::module_info_of(elf);
+  return info ? std::move(info) : Result<base::ModuleInfo>(corrupt(info.error().what));
 }
 
 std::string vermagic_release(std::string_view vermagic) { return std::string{vermagic.substr(0, vermagic.find(' '))}; }

@@ -14,7 +14,7 @@ namespace slipway::driver {
 
 /// Reads a module's bytes: ELF, plain or compressed with xz, zstd or gzip. Errors: `corrupt` not ELF, no .modinfo,
 /// invalid compression, or more than 512 MiB.
-Result<ModuleInfo> read_module_info(std::string_view bytes);
+Result<base::ModuleInfo> read_module_info(std::string_view bytes);
 
 /// Returns the kernel release of a vermagic: its first word.
 std::string vermagic_release(std::string_view vermagic);

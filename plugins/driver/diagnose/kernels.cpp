@@ -97,7 +97,7 @@ void check_builds(const Host& host, const std::string& release, Findings& findin
 }  // namespace
 
 void check_next_boot(const HostFacts& facts, const Host& host, Findings& findings) {
-  const std::string next = next_boot(host).release;
+  const std::string next = base::next_boot(host).release;
   if (next != running_kernel(host) && (host.live() || next != facts.kernel.release))
     check_kernel(facts, host, next, "the next boot's kernel", "driver.next-boot", findings);
 }

@@ -73,7 +73,7 @@ std::string boot_column(const RootKernels& root, const KernelState& kernel) {
 RootKernels read_root_kernels(const Host& host) {
   RootKernels root;
   root.receipt = read_receipt(host);
-  root.next = next_boot(host);
+  root.next = base::next_boot(host);
   const auto present = host.installed_kernels();
   const std::string running = running_kernel(host);
   std::vector<std::string> releases = present;
@@ -81,7 +81,7 @@ RootKernels read_root_kernels(const Host& host) {
     for (const auto& kernel : root.receipt->kernels()) releases.push_back(kernel.release);
   if (!running.empty()) releases.push_back(running);
   std::erase(releases, "");
-  sort_newest_first(releases);
+  base::sort_newest_first(releases);
   releases.erase(std::unique(releases.begin(), releases.end()), releases.end());
   for (const auto& release : releases) {
     KernelState state = state_of(release, root.receipt, host);

@@ -27,7 +27,7 @@ struct KernelState {
 struct RootKernels {
   std::optional<Receipt> receipt;
   std::vector<KernelState> kernels;  ///< the newest first
-  NextBoot next;
+  base::NextBoot next;
 };
 
 RootKernels read_root_kernels(const Host& host);

@@ -40,7 +40,7 @@ std::string missing_layer(const Package& package) {
 }
 
 auto order(const Package& package) {
-  return std::tuple{kernel_key(package.kernel_release), package.flavour, package.tag, package.digest};
+  return std::tuple{base::kernel_key(package.kernel_release), package.flavour, package.tag, package.digest};
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ Status check_state_file(const Host& host, const std::string& file) {
 Status write_state(const Host& host, const std::string& file, const std::string& state) {
   SLIPWAY_TRY(root, RootDir::open(host.root_folder()));  // links that other users created there cannot lead elsewhere
   SLIPWAY_CHECK(check_only_ours(root, file));
-  return replace_file(root, file, state_text(state));
+  return base::replace_file(root, file, state_text(state));
 }
 
 }  // namespace slipway::mig

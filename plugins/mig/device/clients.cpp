@@ -110,7 +110,7 @@ StoppedClients::~StoppedClients() { (void)start().ok(); }
 
 Status StoppedClients::write() const {
   SLIPWAY_TRY(root, RootDir::open(host_->root_folder()));
-  return replace_file(root, kRecord, canonical(Json(units_)));
+  return base::replace_file(root, kRecord, canonical(Json(units_)));
 }
 
 Status StoppedClients::start() {

@@ -89,7 +89,7 @@ Result<int> waits_for_reset(const CommandWords& words, const std::vector<std::st
 }
 
 /// Takes exclusive use of the GPUs that differ.
-Result<Outcome> take_gpus(ExclusiveUse& use, const std::vector<Intent>& intents, const Host& host) {
+Result<Outcome> take_gpus(base::ExclusiveUse& use, const std::vector<Intent>& intents, const Host& host) {
   action::Custom needs{.name = "MIG layouts", .data = nullptr, .inverse = nullptr, .irreversible = {}};
   for (const Intent& intent : intents)
     if (!intent.holds()) needs.exclusives.push_back(nvidia::exclusive_of(intent.gpu.uuid));
@@ -137,7 +137,7 @@ Result<std::vector<Wanted>> differing(nvidia::nvml::Nvml& nvml, const std::vecto
 Result<std::vector<std::string>> change_all(nvidia::nvml::Nvml& nvml, const std::vector<Intent>& intents,
                                             const Host& host, ToolIo& io, bool resets,
                                             const std::string& kubelet_socket) {
-  ExclusiveUse use;
+  base::ExclusiveUse use;
   SLIPWAY_TRY(alone, take_gpus(use, intents, host));
   if (alone.kind == Outcome::Kind::waiting) {
     Error error = in_use(alone);
@@ -268,7 +268,7 @@ Result<int> run_generate(const CommandWords& words, const Host& host, ToolIo& io
     io.print(text);
     return 0;
   }
-  SLIPWAY_CHECK(put_file(std::filesystem::absolute(file).string(), text));
+  SLIPWAY_CHECK(base::put_file(std::filesystem::absolute(file).string(), text));
   io.log("wrote " + file);
   return 0;
 }
@@ -276,7 +276,8 @@ Result<int> run_generate(const CommandWords& words, const Host& host, ToolIo& io
 Result<int> run_checkpoint(const CommandWords& words, const Host& host, ToolIo& io) {
   SLIPWAY_TRY(nvml, open_nvml_to_look(host));
   SLIPWAY_TRY(gpus, read_with_warnings(*nvml, host, io));
-  SLIPWAY_CHECK(put_file(std::filesystem::absolute(words.text("checkpoint-file")).string(), checkpoint_text(gpus)));
+  SLIPWAY_CHECK(
+      base::put_file(std::filesystem::absolute(words.text("checkpoint-file")).string(), checkpoint_text(gpus)));
   io.print("MIG configuration checkpointed successfully\n");
   return 0;
 }

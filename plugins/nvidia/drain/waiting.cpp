@@ -51,7 +51,7 @@ Result<Waiting> begin_waiting(const Host& host, const std::string& name, const s
   if (host.borrows_root()) return waiting;  // a simulated machine's GPUs are not those recorded in this root's /run
   const Json json{{"change", change}, {"boottime", waiting.begun.count()}, {"since", waiting.since}};
   SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
-  SLIPWAY_CHECK(replace_file(root, file_of(name), canonical(json)));
+  SLIPWAY_CHECK(base::replace_file(root, file_of(name), canonical(json)));
   return waiting;
 }
 

@@ -60,7 +60,7 @@ void KernelLogWatch::take(std::string_view record, std::vector<Xid>& xids) {
     const std::size_t end = record.find('\n');
     const std::string_view line = record.substr(0, end);
     record.remove_prefix(end == std::string_view::npos ? record.size() : end + 1);
-    const auto message = kernel_message(line);
+    const auto message = base::kernel_message(line);
     if (!message) continue;
     const std::string_view text = *message;
     if (auto fallen = parse_fallen_gpu(text)) {

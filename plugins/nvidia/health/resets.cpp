@@ -47,7 +47,7 @@ std::optional<std::vector<std::string>> gpus_reset_by(const std::vector<std::str
 SharedHealth with_resets(const RootDir& root, SharedHealth parts) {
   parts.erase(kPausePart);
   HealthOfGpus resets;
-  for (const PausedCommand& command : read_paused_commands(root)) {
+  for (const base::PausedCommand& command : base::read_paused_commands(root)) {
     const auto named = command.exit_code == 0 ? gpus_reset_by(command.words) : std::nullopt;
     if (!named) continue;
     for (const auto& [service, gpus] : parts)

@@ -115,7 +115,7 @@ Json read_file(const RootDir& root) {
   const bool is_ours = info.st_uid == 0 || info.st_uid == ::geteuid();
   if (!is_ours || (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) return {};
   Json json = parse_foreign(read_all(file->get(), kHealthFile, kMostBytes).value_or(""));
-  const bool is_of_this_boot = json.is_object() && text_of(json, "boot") == this_boot();
+  const bool is_of_this_boot = json.is_object() && text_of(json, "boot") == base::this_boot();
   return is_of_this_boot ? json : Json();
 }
 
@@ -132,11 +132,11 @@ SharedHealth parts_of(const Json& file) {
 bool is_of_an_event(const Fault& fault) { return fault.xid != 0 || fault.code == kEccFault; }
 
 /// A service that writes holds it for a moment.
-Result<LockFile> take_lock(const RootDir& root) {
+Result<base::LockFile> take_lock(const RootDir& root) {
   constexpr int kTries = 20;
   constexpr std::chrono::milliseconds kPause{5};
   for (int i = 1;; ++i) {
-    auto lock = LockFile::take(root, "/run/slipway/lock", "health.lock");
+    auto lock = base::LockFile::take(root, "/run/slipway/lock", "health.lock");
     if (lock || lock.error().code != ErrorCode::locked || i == kTries) return lock;
     std::this_thread::sleep_for(kPause);
   }
@@ -271,9 +271,9 @@ Status HealthPart::exchange(const HealthOfGpus& own) {
     if (!file.contains("services") || !file["services"].is_object()) file["services"] = Json::object();
     file["apiVersion"] = "slipway.dev/v1";
     file["kind"] = "GpuHealth";
-    file["boot"] = this_boot();
+    file["boot"] = base::this_boot();
     file["services"][service_] = part;
-    SLIPWAY_CHECK(replace_file(root_, kHealthFile, pretty(file)));
+    SLIPWAY_CHECK(base::replace_file(root_, kHealthFile, pretty(file)));
     parts = with_resets(root_, parts_of(file));
   }
   parts.erase(service_);

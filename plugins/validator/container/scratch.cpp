@@ -42,9 +42,9 @@ std::optional<Place> place_named(std::string_view name) {
 }
 
 /// Held for a short time while folders are created or searched.
-Result<LockFile> lock_all(const Runner& runner, const RootDir& root) {
+Result<base::LockFile> lock_all(const Runner& runner, const RootDir& root) {
   while (true) {
-    auto taken = LockFile::take(root, kState, kLock);
+    auto taken = base::LockFile::take(root, kState, kLock);
     if (taken || taken.error().code != ErrorCode::locked || runner.left().count() == 0) return taken;
     std::this_thread::sleep_for(kLockPause);
   }
@@ -96,7 +96,7 @@ std::vector<Scratch> Scratch::take_abandoned(const Runner& runner, std::size_t m
   std::vector<Scratch> taken;
   if (places(runner.host()).empty()) return taken;  // the usual case: nothing is written
   const auto root = RootDir::open(runner.host().root_folder());
-  const auto lock = root ? lock_all(runner, *root) : Result<LockFile>(root.error());
+  const auto lock = root ? lock_all(runner, *root) : Result<base::LockFile>(root.error());
   if (!lock) return taken;
   std::vector<Place> found = places(runner.host());
   std::shuffle(found.begin(), found.end(), std::random_device());

@@ -182,15 +182,15 @@ class ValidatorService final : public Service {
     if (settings.port == 0 || now < serve_after_ || (server_ && !server_->files_changed())) return;
     if (server_) io.log("info", "the web-config file or what it names has changed");
     server_.reset();
-    HttpSettings http{.address = settings.address,
-                      .port = settings.port,
-                      .web_config = settings.web_config,
-                      .root = root_folder_,
-                      .key = "validator.port",
-                      .names = settings.host_names,
-                      .known = known_};
+    base::HttpSettings http{.address = settings.address,
+                            .port = settings.port,
+                            .web_config = settings.web_config,
+                            .root = root_folder_,
+                            .key = "validator.port",
+                            .names = settings.host_names,
+                            .known = known_};
     http.names.push_back(settings.node);
-    auto server = HttpListener::start(
+    auto server = base::HttpListener::start(
         http, [&keeper] { return std::make_shared<const std::string>(gauges_text(keeper.gauges())); });
     if (server) {
       server_ = std::move(*server);
@@ -208,8 +208,8 @@ class ValidatorService final : public Service {
   std::atomic<bool> woken_ = false;  ///< CUDA was tried
   std::string told_problems_;        ///< of the events
   std::string root_folder_;
-  std::shared_ptr<KnownClients> known_ = std::make_shared<KnownClients>();  ///< over each server_
-  std::unique_ptr<HttpListener> server_;
+  std::shared_ptr<base::KnownClients> known_ = std::make_shared<base::KnownClients>();  ///< over each server_
+  std::unique_ptr<base::HttpListener> server_;
   Clock::time_point serve_after_;
   std::string file_problem_;
   std::string port_problem_;

@@ -27,15 +27,15 @@ bool is_right(int folder, const std::string& name, const StatusFile& wanted) {
 }
 
 Status write(int folder, const std::string& name, const StatusFile& wanted) {
-  return exchange_file(folder, name + kNewSuffix, name, name, NewFile::ours(wanted.mode),
-                       [&](int fd) { return write_all(fd, wanted.content, name); });
+  return base::exchange_file(folder, name + base::kNewSuffix, name, name, base::NewFile::ours(wanted.mode),
+                             [&](int fd) { return base::write_all(fd, wanted.content, name); });
 }
 
 }  // namespace
 
 Status StatusFiles::show(const std::map<std::string, StatusFile>& wanted,
                          const std::vector<std::string>& looked_after) {
-  SLIPWAY_CHECK(make_folders(root_, folder_));
+  SLIPWAY_CHECK(base::make_folders(root_, folder_));
   SLIPWAY_TRY(folder, root_.open_at(folder_, O_RDONLY | O_DIRECTORY));
   for (const std::string& name : looked_after)
     if (!wanted.contains(name) && ::unlinkat(folder.get(), name.c_str(), 0) != 0 && errno != ENOENT)

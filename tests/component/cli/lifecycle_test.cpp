@@ -69,15 +69,16 @@ class ChangeUnderWay {
     EXPECT_EQ(::fstat(folder_.get(), &info), 0);
     EXPECT_EQ(::flock(folder_.get(), LOCK_EX | LOCK_NB), 0);
     if (::geteuid() != 0) return;
-    auto file = LockFile::take(*RootDir::open("/"), "/run/slipway/lock",
-                               "root-" + std::to_string(info.st_dev) + "-" + std::to_string(info.st_ino) + ".lock");
+    auto file =
+        base::LockFile::take(*RootDir::open("/"), "/run/slipway/lock",
+                             "root-" + std::to_string(info.st_dev) + "-" + std::to_string(info.st_ino) + ".lock");
     EXPECT_TRUE(file.ok());
     if (file) file_.emplace(std::move(*file));
   }
 
  private:
   Fd folder_;
-  std::optional<LockFile> file_;
+  std::optional<base::LockFile> file_;
 };
 
 // slipway-cdi-refresh.service may write the CDI specs while slipway-verify.service checks them.

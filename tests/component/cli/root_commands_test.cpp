@@ -90,7 +90,7 @@ TEST(RootCommands, ComeThroughAnImageWithFoldersInEachOther) {
   const Ran applied = root.run({"apply"});
   EXPECT_EQ(applied.code, 0) << applied.out << applied.err;
   run_all(root, image);
-  EXPECT_TRUE(slipway::remove_tree(image));
+  EXPECT_TRUE(slipway::base::remove_tree(image));
 }
 
 }  // namespace

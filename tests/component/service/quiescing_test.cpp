@@ -185,7 +185,7 @@ TEST_F(Quiescing, IsNotBegunWhileAnotherProgramChangesTheDevice) {
   {
     const auto root = RootDir::open(host_.path("").string());
     ASSERT_TRUE(root.ok());
-    const auto lock = LockFile::take(*root, "/run/slipway/lock", "gpu-2.lock");
+    const auto lock = base::LockFile::take(*root, "/run/slipway/lock", "gpu-2.lock");
     ASSERT_TRUE(lock.ok());
     EXPECT_EQ(end_of(start_apply()), 3) << text("applied") << text("applied-errors");
     EXPECT_THAT(text("applied"), HasSubstr("changer: waiting (another program changes gpu-2 "

@@ -9,7 +9,7 @@
 
 #include <slipway/testing/temp_dir.hpp>
 
-namespace slipway::core {
+namespace slipway::app {
 namespace {
 
 using slipway::testing::TempDir;
@@ -111,4 +111,4 @@ TEST(BuildContainer, IsNotDecidedByWhatKnowsNoBoot) {
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::app

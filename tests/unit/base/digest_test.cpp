@@ -8,7 +8,7 @@
 
 #include <slipway/fd.hpp>
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 // FIPS 180-4, appendix B.1
@@ -41,4 +41,4 @@ TEST(Digest, HasHexDigitsWhereItIsWellFormed) {
 }
 
 }  // namespace
-}  // namespace slipway
+}  // namespace slipway::base

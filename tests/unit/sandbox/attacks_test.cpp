@@ -19,7 +19,7 @@
 #include "sandbox/sandbox.hpp"
 #include "tests/unit/core/host/temp_root.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 namespace {
 
 using test::TempRoot;
@@ -194,7 +194,7 @@ TEST_F(Attack, BySheerNumberOrSizeEndsAtALimitWithoutCgroups) {
     ::unshare(CLONE_NEWNS);
     ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
     ::mount("tmpfs", "/sys/fs", "tmpfs", 0, nullptr);
-    const LimitedProcesses probe("probe", {.memory_bytes = 1, .processes = 1});
+    const base::LimitedProcesses probe("probe", {.memory_bytes = 1, .processes = 1});
     const bool forks = refused("forks", "300").what.find("started more than the 60 processes") != std::string::npos;
     const bool memory = refused("memory", "400").what.find("ran out of memory") != std::string::npos;
     // Memory that is charged to no process cannot be seen: it is refused, and /dev holds little.
@@ -230,7 +230,7 @@ std::vector<std::string> groups_of_this_process() {
 }
 
 TEST_F(Attack, LeavesNoCgroupBehindHoweverItEnds) {
-  const bool some = !LimitedProcesses("probe", request_.limits).needs_looks();
+  const bool some = !base::LimitedProcesses("probe", request_.limits).needs_looks();
   std::atomic<bool> cancel{false};
   std::vector<std::string> during;
   request_.cancel = &cancel;
@@ -345,4 +345,4 @@ TEST_F(Attack, StillLetsARootsToolsSetOwnersAndModes) {
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

@@ -14,7 +14,7 @@
 #include "sandbox/build.hpp"
 #include "sandbox/sandbox.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 
 using test::TempRoot;
 
@@ -94,4 +94,4 @@ class KernelBuild : public BuildTest {
   TempRoot headers;
 };
 
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

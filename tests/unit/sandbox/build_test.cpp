@@ -13,7 +13,7 @@
 #include "sandbox/build_room.hpp"
 #include "sandbox/module_signature.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 namespace {
 
 using ::testing::HasSubstr;
@@ -135,7 +135,7 @@ TEST_F(BuildTest, ResultsThatLeaveTheLayerAreRefused) {
 TEST_F(KernelBuild, FindsHeadersAtTheirRealPlaces) {
   build(kernel_request());
   const Fd file(::open(work.at("/into/kernel/ours.ko").c_str(), O_RDONLY));
-  EXPECT_EQ(module_info_of_file(file.get())->at("vermagic"), "6.1.0-x SMP ");
+  EXPECT_EQ(base::module_info_of_file(file.get())->at("vermagic"), "6.1.0-x SMP ");
 }
 
 TEST_F(KernelBuild, StripsThenSignsThenCompresses) {
@@ -249,4 +249,4 @@ TEST(BuildLog, TellsAFullDiskAndAFullMemoryFromABadSource) {
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

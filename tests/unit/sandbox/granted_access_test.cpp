@@ -21,7 +21,7 @@
 
 #include "sandbox/unit/device_rules.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 namespace {
 
 using slipway::testing::TempDir;
@@ -181,4 +181,4 @@ TEST_F(GrantedFolder, ThatAppearsWhereTheServiceMayNotWriteIsWorthANewStart) {
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

@@ -9,7 +9,7 @@
 #include "build_fixture.hpp"
 #include "sandbox/build_room.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 namespace {
 
 using ::testing::HasSubstr;
@@ -141,4 +141,4 @@ TEST(BuildLog, OfLinesWithoutEndIsQuotedWithinALimit) {
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

@@ -11,7 +11,7 @@
 
 #include "build_fixture.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 namespace {
 
 using ::testing::HasSubstr;
@@ -104,4 +104,4 @@ TEST_F(ModuleSignature, WaitsForNoPipe) {
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

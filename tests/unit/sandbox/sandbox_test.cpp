@@ -23,7 +23,7 @@
 
 #include "tests/unit/core/host/temp_root.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 namespace {
 
 using test::TempRoot;
@@ -373,4 +373,4 @@ TEST(SandboxWithoutRights, SaysWhatIsMissing) {
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

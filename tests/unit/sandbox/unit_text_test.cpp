@@ -10,7 +10,7 @@
 
 #include "base/units/unit_text.hpp"
 
-namespace slipway::core {
+namespace slipway::sandbox {
 namespace {
 
 using ::testing::AllOf;
@@ -36,10 +36,10 @@ TEST(UnitText, GivesAServiceThatDeclaresNothingNothing) {
 }
 
 TEST(Restrictions, AreAllButThoseThatAUnitCannotHave) {
-  const std::string all = restriction_lines({});
+  const std::string all = base::restriction_lines({});
   EXPECT_THAT(all, AllOf(HasSubstr("NoNewPrivileges=yes\n"), HasSubstr("ProtectKernelLogs=yes\n")));
-  EXPECT_EQ(restrictions({"ProtectKernelLogs", "UMask"}).size() + 2, restrictions({}).size());
-  EXPECT_THAT(restriction_lines({"ProtectKernelLogs"}), Not(HasSubstr("ProtectKernelLogs")));
+  EXPECT_EQ(base::restrictions({"ProtectKernelLogs", "UMask"}).size() + 2, base::restrictions({}).size());
+  EXPECT_THAT(base::restriction_lines({"ProtectKernelLogs"}), Not(HasSubstr("ProtectKernelLogs")));
   EXPECT_THAT(unit_with(Json::object()), HasSubstr("\n" + all));
 }
 
@@ -161,17 +161,17 @@ TEST(PlainPaths, AreThoseThatAUnitCanName) {
 }
 
 TEST(UnitWord, KeepsOddPathsTogether) {
-  EXPECT_EQ(unit_word("/opt/slipway/bin/slipway"), "/opt/slipway/bin/slipway");
-  EXPECT_EQ(unit_word("/opt/50%/slipway"), "/opt/50%%/slipway");
-  EXPECT_EQ(unit_word("/opt/my tools/slipway"), "\"/opt/my tools/slipway\"");
-  EXPECT_EQ(unit_word("/opt/a\"b\\c"), "\"/opt/a\\\"b\\\\c\"");
-  EXPECT_EQ(unit_word("/opt/a\tb\x1b"), "\"/opt/a\\x09b\\x1b\"");
+  EXPECT_EQ(base::unit_word("/opt/slipway/bin/slipway"), "/opt/slipway/bin/slipway");
+  EXPECT_EQ(base::unit_word("/opt/50%/slipway"), "/opt/50%%/slipway");
+  EXPECT_EQ(base::unit_word("/opt/my tools/slipway"), "\"/opt/my tools/slipway\"");
+  EXPECT_EQ(base::unit_word("/opt/a\"b\\c"), "\"/opt/a\\\"b\\\\c\"");
+  EXPECT_EQ(base::unit_word("/opt/a\tb\x1b"), "\"/opt/a\\x09b\\x1b\"");
 }
 
 TEST(UnitWhileInstalled, NamesTheProgramAsSystemdReadsConditions) {
-  EXPECT_EQ(unit_while_installed("/usr/bin/slipway"), "ConditionFileIsExecutable=/usr/bin/slipway\n");
-  EXPECT_EQ(unit_while_installed("/opt/my 50%/slipway"), "ConditionFileIsExecutable=/opt/my 50%%/slipway\n");
+  EXPECT_EQ(base::unit_while_installed("/usr/bin/slipway"), "ConditionFileIsExecutable=/usr/bin/slipway\n");
+  EXPECT_EQ(base::unit_while_installed("/opt/my 50%/slipway"), "ConditionFileIsExecutable=/opt/my 50%%/slipway\n");
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::sandbox

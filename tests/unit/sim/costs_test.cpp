@@ -11,7 +11,7 @@
 #include "tests/unit/sim/direct_library.hpp"
 #include "tests/unit/sim/sim_fixture.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 namespace {
 
 using ::testing::HasSubstr;
@@ -184,4 +184,4 @@ TEST(SimCostsFile, IsNamedInTheSetting) {
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::sim

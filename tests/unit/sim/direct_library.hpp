@@ -13,7 +13,7 @@
 
 #include "nvidia/nvml/abi/event.h"
 
-namespace slipway::core {
+namespace slipway::sim {
 
 /// A copy of the library, because a loaded library keeps the state of earlier calls.
 class DirectLibrary {
@@ -47,4 +47,4 @@ class DirectLibrary {
   void* handle_ = nullptr;
 };
 
-}  // namespace slipway::core
+}  // namespace slipway::sim

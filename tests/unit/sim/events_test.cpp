@@ -14,7 +14,7 @@
 #include "tests/unit/sim/direct_library.hpp"
 #include "tests/unit/sim/sim_fixture.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 namespace {
 
 using ::testing::ElementsAre;
@@ -284,4 +284,4 @@ TEST_F(SimEvents, LetAHangingCallSleepToo) {
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::sim

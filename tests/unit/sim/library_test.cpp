@@ -18,7 +18,7 @@
 #include "sim/state/machine.hpp"
 #include "tests/unit/sim/sim_fixture.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 namespace {
 
 namespace nvml = nvidia::nvml;
@@ -319,4 +319,4 @@ TEST(SimLinks, AreNoMoreThanTheModelHas) {
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::sim

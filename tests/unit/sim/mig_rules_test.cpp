@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 
 Gpu gpu_of(const std::string& model) {
   Gpu gpu{};
-  const auto read = core::find_sim_model(model, {SIM_PROFILES});
+  const auto read = sim::find_sim_model(model, {SIM_PROFILES});
   EXPECT_TRUE(read.ok()) << to_text(read.error());
   if (read) gpu.model = *read;
   gpu.mig_current = 1;
@@ -151,7 +151,7 @@ TEST(MigRules, NeverOverlapWhateverIsMadeAndDestroyed) {
 TEST(SimModels, NameTheirMigProfilesByTheMemory) {
   unsigned checked = 0;
   for (const auto& entry : std::filesystem::directory_iterator(SIM_MODELS)) {
-    const auto model = core::read_sim_model(entry.path().string());
+    const auto model = sim::read_sim_model(entry.path().string());
     ASSERT_TRUE(model.ok()) << to_text(model.error());
     for (unsigned i = 0; i < model->mig.profile_count; ++i) {
       const MigProfile& profile = model->mig.profiles[i];

@@ -14,7 +14,7 @@
 #include "tests/unit/plugins/nvidia/nvml/real_package.hpp"
 #include "tests/unit/sim/sim_fixture.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 namespace {
 
 namespace fs = std::filesystem;
@@ -177,4 +177,4 @@ TEST_F(NvidiaSmi, SaysThatALostGpuIsLost) {
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::sim

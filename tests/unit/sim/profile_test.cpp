@@ -13,7 +13,7 @@
 
 #include "sim/model/model.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 namespace {
 
 namespace fs = std::filesystem;
@@ -193,4 +193,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& one) { return one.param.name; });
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::sim

@@ -13,7 +13,7 @@
 #include "nvidia/nvml/mig.hpp"
 #include "tests/unit/sim/sim_fixture.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 namespace {
 
 namespace nvml = nvidia::nvml;
@@ -128,4 +128,4 @@ INSTANTIATE_TEST_SUITE_P(Models, RecordedGpu, ::testing::Values("h100-80gb-hbm3"
 });
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::sim

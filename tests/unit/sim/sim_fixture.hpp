@@ -14,7 +14,7 @@
 #include "sim/model/machine.hpp"
 #include "sim/model/profile.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 
 class SimTest : public ::testing::Test {
  protected:
@@ -45,4 +45,4 @@ class SimTest : public ::testing::Test {
   std::unique_ptr<nvidia::nvml::Nvml> nvml_;
 };
 
-}  // namespace slipway::core
+}  // namespace slipway::sim

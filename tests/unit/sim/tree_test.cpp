@@ -9,7 +9,7 @@
 #include "sim/view/driver.hpp"
 #include "tests/unit/sim/sim_fixture.hpp"
 
-namespace slipway::core {
+namespace slipway::sim {
 namespace {
 
 using ::testing::HasSubstr;
@@ -85,4 +85,4 @@ TEST_F(SimTree, HasNodesWithTheNumbersOfTheTables) {
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::sim

@@ -13,7 +13,7 @@
 
 #include <slipway/local_host.hpp>
 
-namespace slipway::core {
+namespace slipway::sim {
 namespace {
 
 namespace fs = std::filesystem;
@@ -167,4 +167,4 @@ TEST_F(SimViewTest, NamesThePathThatCannotBeWritten) {
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::sim

@@ -49,7 +49,7 @@ void PluginLock::release() {
   held_ = false;
 }
 
-std::string PluginLock::holder() const { return folder_fd_ ? flock_holder(folder_fd_.get()) : std::string(); }
+std::string PluginLock::holder() const { return folder_fd_ ? base::flock_holder(folder_fd_.get()) : std::string(); }
 
 std::optional<pid_t> listener_at(const std::string& socket) {
   sockaddr_un address{};

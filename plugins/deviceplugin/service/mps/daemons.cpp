@@ -133,7 +133,7 @@ void MpsDaemons::record_gpus(const std::string& name, const MpsSettings& setting
   std::string text;
   for (const std::string& gpu : settings.gpus) text += gpu + "\n";
   const auto root = RootDir::open(host_.root_folder());
-  if (root) (void)replace_file(*root, mps_root + "/" + name + kGpusFile, text);
+  if (root) (void)base::replace_file(*root, mps_root + "/" + name + kGpusFile, text);
 }
 
 MpsDaemons::~MpsDaemons() {

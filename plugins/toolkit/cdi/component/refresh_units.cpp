@@ -15,7 +15,7 @@ constexpr const char* kRule = "/etc/udev/rules.d/73-slipway-cdi-refresh.rules";
 // a failure is retried a few times. A Condition that fails would leave the request in place, and systemd would start
 // the unit again and again.
 std::string service_text(const CdiSettings& settings, const std::string& program) {
-  const std::string folder = unit_word(settings.folder);
+  const std::string folder = base::unit_word(settings.folder);
   const std::string request = nvidia::kRefreshFile;
   return R"([Unit]
 Description=slipway: cdi, writes the CDI specs anew when what they describe has changed
@@ -29,7 +29,7 @@ ExecStartPre=-+mkdir -p -- /run/slipway )" +
 ExecStartPre=-rm -rf )" +
          request + R"(
 ExecStart=)" +
-         unit_word(program) + R"( apply --boot --only cdi --wait=90s
+         base::unit_word(program) + R"( apply --boot --only cdi --wait=90s
 SuccessExitStatus=75
 ExecStopPost=-/bin/sh -c 'sleep 0.5; n=$$(cat )" +
          request + R"(-tries 2>/dev/null || echo 0); case "$$EXIT_STATUS" in 0) rm -f )" + request +
@@ -54,7 +54,7 @@ PrivateNetwork=yes
 ProtectHome=read-only
 PrivateTmp=yes
 MemoryDenyWriteExecute=yes
-)" + restriction_lines({"ProtectProc", "ProtectControlGroups", "RestrictNamespaces"}) +
+)" + base::restriction_lines({"ProtectProc", "ProtectControlGroups", "RestrictNamespaces"}) +
          R"(SystemCallFilter=@system-service mknod mknodat
 )";
 }
@@ -64,7 +64,7 @@ MemoryDenyWriteExecute=yes
 std::string path_text(const std::string& program) {
   return std::string(R"([Unit]
 Description=slipway: cdi, waits for changes of what the CDI specs describe
-)") + unit_while_installed(program) +
+)") + base::unit_while_installed(program) +
          R"(
 [Path]
 PathExists=)" +

@@ -13,7 +13,7 @@ std::string spec_text(const nvidia::cdi::Spec& spec, bool json) {
 Status write_spec(const std::string& path, const nvidia::cdi::Spec& spec, bool json) {
   std::error_code problem;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), problem);
-  return put_file(path, spec_text(spec, json));
+  return base::put_file(path, spec_text(spec, json));
 }
 
 Result<bool> is_json(const std::string& format, const std::string& path) {

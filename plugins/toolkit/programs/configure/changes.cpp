@@ -58,7 +58,7 @@ Result<std::vector<FileChange>> changes_of(const Plan& plan, const Host& host) {
 
 Status write_changes(const std::vector<FileChange>& changes, const RootDir& root) {
   for (const FileChange& change : changes)
-    if (!change.lines.empty()) SLIPWAY_CHECK(replace_file(root, change.path, change.content));
+    if (!change.lines.empty()) SLIPWAY_CHECK(base::replace_file(root, change.path, change.content));
   return {};
 }
 

@@ -20,7 +20,7 @@ constexpr int kUsage = 64;
 
 void put(FILE* to, const std::string& text) {
   if (to == stdout)
-    write_standard_output(text);
+    base::write_standard_output(text);
   else
     std::fwrite(text.data(), 1, text.size(), to);
 }
@@ -82,7 +82,7 @@ int run(const std::vector<std::string>& words) {
     if (!arguments) return fail(arguments.error());
     if (const Status done = configure(*arguments); !done) return fail(done.error());
   }
-  const Status written = standard_output_status();
+  const Status written = base::standard_output_status();
   return written ? kDone : fail(written.error());
 }
 
@@ -90,6 +90,6 @@ int run(const std::vector<std::string>& words) {
 }  // namespace slipway::toolkit
 
 int main(int count, char** words) {
-  slipway::begin_program();
+  slipway::base::begin_program();
   return slipway::toolkit::run({words + (count > 0 ? 1 : 0), words + count});
 }

@@ -51,7 +51,7 @@ std::string find_note(std::string_view bytes, std::string_view owner) {
 
 Result<std::string> read_note(int fd, std::string_view section, std::string_view owner) {
   if (const auto header = read_header(fd); !header) return header.error();
-  const auto sections = ElfSections::of_file(fd);
+  const auto sections = base::ElfSections::of_file(fd);
   if (!sections) return malformed();
   const Elf64_Shdr* const notes = sections->named(SHT_NOTE, section);
   if (notes == nullptr) return std::string();

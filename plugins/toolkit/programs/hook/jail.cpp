@@ -30,7 +30,7 @@ namespace slipway::hook {
 namespace {
 
 constexpr std::size_t kLargestProgram = 64U << 20;
-constexpr ProcessLimits kLimits{.memory_bytes = 256U << 20U, .processes = 16};
+constexpr base::ProcessLimits kLimits{.memory_bytes = 256U << 20U, .processes = 16};
 constexpr rlim_t kFileSize = rlim_t{64} << 20;
 constexpr std::chrono::minutes kLongestRun{1};
 constexpr int kFailed = 125;  ///< the child has written an Error to its pipe
@@ -147,8 +147,8 @@ Status separate() {
   return system_error("make a mount namespace for", "ldconfig", errno);
 }
 
-Error beyond_limit(const std::string& name, ExceededLimit exceeded) {
-  const bool memory = exceeded == ExceededLimit::memory;
+Error beyond_limit(const std::string& name, base::ExceededLimit exceeded) {
+  const bool memory = exceeded == base::ExceededLimit::memory;
   return Error{
       ErrorCode::io,
       name +
@@ -160,15 +160,15 @@ Error beyond_limit(const std::string& name, ExceededLimit exceeded) {
       {}};
 }
 
-Status await(pid_t child, Fd answer, LimitedProcesses& group, const std::string& name) {
-  ExceededLimit exceeded = ExceededLimit::none;
+Status await(pid_t child, Fd answer, base::LimitedProcesses& group, const std::string& name) {
+  base::ExceededLimit exceeded = base::ExceededLimit::none;
   const auto stop = [&] {
     if (group.needs_looks()) exceeded = group.excess();
-    return exceeded != ExceededLimit::none;
+    return exceeded != base::ExceededLimit::none;
   };
   const ChildResult result = await_child({child, std::move(answer), {}}, {.limit = kLongestRun, .stop = stop});
-  if (exceeded == ExceededLimit::none && result.status != 0) exceeded = group.excess();
-  if (exceeded != ExceededLimit::none) return beyond_limit(name, exceeded);
+  if (exceeded == base::ExceededLimit::none && result.status != 0) exceeded = group.excess();
+  if (exceeded != base::ExceededLimit::none) return beyond_limit(name, exceeded);
   if (result.end != ChildResult::End::by_itself)
     return Error{ErrorCode::timed_out,
                  name + " did not end within a minute in the container's root",
@@ -199,7 +199,7 @@ Result<Fd> copy_program(const std::string& path) {
   SLIPWAY_TRY(bytes, read_all(file.get(), path, kLargestProgram));
   Fd copy(::memfd_create("program", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!copy) return system_error("copy", path, errno);
-  SLIPWAY_CHECK(write_all(copy.get(), bytes, "a copy of " + path));
+  SLIPWAY_CHECK(base::write_all(copy.get(), bytes, "a copy of " + path));
   if (::fcntl(copy.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0)
     return system_error("seal the copy of", path, errno);
   return copy;
@@ -208,7 +208,7 @@ Result<Fd> copy_program(const std::string& path) {
 Status run_jailed(const RootDir& root, const JailedProgram& program) {
   SLIPWAY_TRY(answer, make_pipe());
   SLIPWAY_TRY(start, make_pipe());
-  LimitedProcesses group("hook", kLimits);
+  base::LimitedProcesses group("hook", kLimits);
   SLIPWAY_CHECK(separate());
   const pid_t child = ::fork();
   if (child < 0) return system_error("start", program.arguments.front(), errno);

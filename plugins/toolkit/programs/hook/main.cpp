@@ -38,15 +38,15 @@ Status run(const Hook& hook, const std::vector<std::string>& words) {
 int usage() {
   std::string text = "usage: slipway-cdi-hook NAME [OPTION VALUE ...] < STATE\nhooks:";
   for (const Hook& hook : hooks()) text += std::string(" ") + hook.name;
-  write_standard_output(text + "\nContainer runtimes start it as CDI specs say; see docs/components/cdi.md.\n");
-  const Status written = standard_output_status();
+  base::write_standard_output(text + "\nContainer runtimes start it as CDI specs say; see docs/components/cdi.md.\n");
+  const Status written = base::standard_output_status();
   if (!written) say("--help", written.error());
   return written ? 0 : 1;
 }
 
 /// A spec of a newer program may name hooks that this one does not have: the container starts without them.
 int main_of(std::vector<std::string> words) {
-  begin_program();
+  base::begin_program();
   if (!words.empty() && words.front() == "hook") words.erase(words.begin());  // called as `nvidia-ctk hook NAME`
   if (words.empty() || words.front() == "--help" || words.front() == "help") return usage();
   const std::string name = words.front();

@@ -45,7 +45,7 @@ Status make_link(const RootDir& root, const Link& link) {
   const int folder = place.first.get();
   if (is_in_volume(root, folder, above)) return {};
   if (links_to(folder, place.second, link.target)) return {};
-  const std::string temporary = unique_name("." + place.second + kNewSuffix);
+  const std::string temporary = base::unique_name("." + place.second + base::kNewSuffix);
   if (::symlinkat(link.target.c_str(), folder, temporary.c_str()) != 0)
     return system_error("create the link", link.path, errno);
   if (::renameat(folder, temporary.c_str(), folder, place.second.c_str()) == 0) return {};

@@ -24,10 +24,10 @@ constexpr std::size_t kMaxBundle = 16U << 20U;  // engines add whole environment
 Status replace_file(const std::string& path, const std::string& text) {
   struct stat before {};
   if (::stat(path.c_str(), &before) != 0) return system_error("look at", path, errno);
-  NewFile wanted = NewFile::ours(before.st_mode & 07777U);
+  base::NewFile wanted = base::NewFile::ours(before.st_mode & 07777U);
   wanted.uid = before.st_uid;
   wanted.gid = before.st_gid;
-  return put_file(path, text, wanted, false);
+  return base::put_file(path, text, wanted, false);
 }
 
 /// Returns the configuration's path with links followed, so that the rename replaces the file and not a link to it.

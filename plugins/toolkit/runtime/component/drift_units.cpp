@@ -34,7 +34,7 @@ TimeoutStartSec=3min
 ExecStartPre=)" +
          std::string(kPause) + R"(
 ExecStart=)" +
-         unit_word(program) + R"( apply --boot --only runtime
+         base::unit_word(program) + R"( apply --boot --only runtime
 RestartForceExitStatus=75
 RestartSec=5
 RuntimeMaxSec=5min
@@ -62,8 +62,8 @@ UMask=0022
 
 std::string mend_path(const std::string& program, const std::set<std::string>& files) {
   std::string text = "[Unit]\nDescription=slipway: runtime, waits for changes of the engines' configuration\n" +
-                     unit_while_installed(program) + "\n[Path]\n";
-  for (const std::string& file : files) text += "PathChanged=" + unit_path(file) + "\n";
+                     base::unit_while_installed(program) + "\n[Path]\n";
+  for (const std::string& file : files) text += "PathChanged=" + base::unit_path(file) + "\n";
   return text + "\n[Install]\nWantedBy=multi-user.target\n";
 }
 

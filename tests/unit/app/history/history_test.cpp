@@ -14,7 +14,7 @@
 
 #include "base/write/lock_file.hpp"
 
-namespace slipway::core {
+namespace slipway::app {
 namespace {
 
 using slipway::testing::TempDir;
@@ -85,7 +85,7 @@ TEST(History, IsWrittenWhileSomebodyElseHoldsALockOnTheFolder) {
 TEST(History, WaitsForAnotherWriterNoLongerThanItsLimit) {
   const TempDir folder;
   folder.directory("log");
-  const auto lock = LockFile::take(*RootDir::open("/"), folder.at("log").string(), "history.lock");
+  const auto lock = base::LockFile::take(*RootDir::open("/"), folder.at("log").string(), "history.lock");
   ASSERT_TRUE(lock.ok());
   struct stat info {};
   ASSERT_EQ(::stat(folder.at("log/history.lock").c_str(), &info), 0);
@@ -126,4 +126,4 @@ TEST(History, ThatCannotBeWrittenSaysWhere) {
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::app

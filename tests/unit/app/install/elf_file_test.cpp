@@ -16,7 +16,7 @@
 
 #include "tests/unit/base/elf/hostile_elf.hpp"
 
-namespace slipway::core {
+namespace slipway::app {
 namespace {
 
 using slipway::testing::bytes_of;
@@ -119,4 +119,4 @@ TEST(ElfFile, WithoutAnyOrderIsAnError) {
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::app

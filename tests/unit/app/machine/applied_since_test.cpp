@@ -3,7 +3,7 @@
 
 #include "app/machine/facts.hpp"
 
-namespace slipway::core {
+namespace slipway::app {
 namespace {
 
 Json began(const char* id) {
@@ -28,4 +28,4 @@ TEST(PutBack, IsReadFromALogThatSomebodyElseWrote) {
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::app

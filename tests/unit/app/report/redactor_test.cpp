@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace slipway::core {
+namespace slipway::app {
 namespace {
 
 using ::testing::HasSubstr;
@@ -308,4 +308,4 @@ TEST(Redactor, StandsBytesThatAreNoText) {
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::app

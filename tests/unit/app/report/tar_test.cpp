@@ -8,7 +8,7 @@
 
 #include <slipway/testing/temp_dir.hpp>
 
-namespace slipway::core {
+namespace slipway::app {
 namespace {
 
 std::string output_of(const std::string& command) {
@@ -35,4 +35,4 @@ TEST(Tar, IsReadByTar) {
 TEST(Tar, RefusesANameThatDoesNotFit) { EXPECT_FALSE(tar_of("report", {{std::string(300, 'x'), ""}}, 0).ok()); }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::app

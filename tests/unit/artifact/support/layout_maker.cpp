@@ -17,7 +17,7 @@ std::string LayoutMaker::blob_path(const std::string& digest) const {
 }
 
 Json LayoutMaker::blob(const std::string& bytes, const std::string& media_type, const Json& annotations) {
-  const std::string digest = digest_of(bytes);
+  const std::string digest = base::digest_of(bytes);
   write_file(blob_path(digest), bytes);
   Json descriptor{{"mediaType", media_type}, {"digest", digest}, {"size", bytes.size()}};
   if (!annotations.empty()) descriptor["annotations"] = annotations;

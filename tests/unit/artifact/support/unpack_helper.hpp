@@ -33,7 +33,7 @@ inline UnpackOptions options_for(const TempDir& dir) {
 
 inline Descriptor layer_of(const std::string& bytes, std::optional<std::uint64_t> announced = {}) {
   Descriptor layer{.media_type = "application/vnd.slipway.layer.v1.tar",
-                   .digest = digest_of(bytes),
+                   .digest = base::digest_of(bytes),
                    .size = bytes.size(),
                    .annotations = {{annotation::kLayerRole, "userspace"}}};
   if (announced) layer.annotations[annotation::kLayerSize] = std::to_string(*announced);

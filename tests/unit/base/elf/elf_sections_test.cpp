@@ -17,7 +17,7 @@
 #include "base/modinfo/module_info.hpp"
 #include "tests/unit/base/elf/hostile_elf.hpp"
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 using testing::hostile_elf;
@@ -132,4 +132,4 @@ TEST(ElfSections, OfAnotherKindOfProcessorAreNotLookedAt) {
 }
 
 }  // namespace
-}  // namespace slipway
+}  // namespace slipway::base

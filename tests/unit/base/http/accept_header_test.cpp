@@ -3,7 +3,7 @@
 
 #include "base/http/http_listener.hpp"
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 TEST(Accept, PrefersWhatHasTheGreaterWeight) {
@@ -24,4 +24,4 @@ TEST(Accept, PrefersWhatHasTheGreaterWeight) {
 }
 
 }  // namespace
-}  // namespace slipway
+}  // namespace slipway::base

@@ -20,7 +20,7 @@
 
 #include "peer.hpp"
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 /// Runs `body` in a process in which socket(2) fails with `number` for IPv6, as under ipv6.disable=1; 77: no seccomp
@@ -213,4 +213,4 @@ TEST(PeerOf, WhoHasClosedAConnectionIsNotRoot) {
 }
 
 }  // namespace
-}  // namespace slipway
+}  // namespace slipway::base

@@ -9,7 +9,7 @@
 
 #include "peer.hpp"
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 using Answer = BasicAuth::Answer;
@@ -235,4 +235,4 @@ TEST(BasicAuth, TakesThePasswordOfItsHashAndNoOther) {
 }
 
 }  // namespace
-}  // namespace slipway
+}  // namespace slipway::base

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 using std::chrono::seconds;
@@ -80,4 +80,4 @@ TEST_F(ConnectionsTest, WhatIsGoneMakesRoomAndTheOldAreEndedOnce) {
 }
 
 }  // namespace
-}  // namespace slipway
+}  // namespace slipway::base

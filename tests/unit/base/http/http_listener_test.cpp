@@ -25,7 +25,7 @@
 #include "base/http/basic_auth.hpp"
 #include "base/http/web_config.hpp"
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 using slipway::testing::TempDir;
@@ -551,4 +551,4 @@ TEST(HttpListener, SleepsWhileNobodyIsConnected) {
 }
 
 }  // namespace
-}  // namespace slipway
+}  // namespace slipway::base

@@ -10,7 +10,7 @@
 
 #include "base/http/address.hpp"
 
-namespace slipway {
+namespace slipway::base {
 
 inline std::string peer(const std::string& address) {
   sockaddr_in four{};
@@ -23,4 +23,4 @@ inline std::string peer(const std::string& address) {
   return peer_of(reinterpret_cast<sockaddr*>(&six));
 }
 
-}  // namespace slipway
+}  // namespace slipway::base

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 TEST(KernelMessage, IsTheTextOfARecordOfTheKernel) {
@@ -29,4 +29,4 @@ TEST(KernelMessage, IsNothingThatIsAboutAProgram) {
 }
 
 }  // namespace
-}  // namespace slipway
+}  // namespace slipway::base

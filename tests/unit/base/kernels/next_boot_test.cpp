@@ -7,7 +7,7 @@
 #include "base/kernels/grub_menu.hpp"
 #include "base/kernels/kernels.hpp"
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 using slipway::testing::FakeHost;
@@ -139,4 +139,4 @@ TEST(GrubMenu, OfHostileTextHasNoEntriesAndDoesNotHang) {
 }
 
 }  // namespace
-}  // namespace slipway
+}  // namespace slipway::base

@@ -3,7 +3,7 @@
 
 #include "base/kernels/kernels.hpp"
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 using ::testing::ElementsAre;
@@ -18,4 +18,4 @@ TEST(KernelRelease, SortsAsPeopleCount) {
 }
 
 }  // namespace
-}  // namespace slipway
+}  // namespace slipway::base

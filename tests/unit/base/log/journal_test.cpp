@@ -6,7 +6,7 @@
 
 #include "journal_socket.hpp"
 
-namespace slipway::core {
+namespace slipway::base {
 namespace {
 
 using slipway::testing::fields_of;
@@ -71,4 +71,4 @@ TEST(SystemdJournal, IsTheDescriptorThatTheVariableNames) {
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::base

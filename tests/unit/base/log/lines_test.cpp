@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-namespace slipway::core {
+namespace slipway::base {
 namespace {
 
 using std::chrono::milliseconds;
@@ -89,4 +89,4 @@ TEST(PriorityLine, BeginsWithTheNumberOfItsLevel) {
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::base

@@ -12,7 +12,7 @@
 
 #include "journal_socket.hpp"
 
-namespace slipway::core {
+namespace slipway::base {
 namespace {
 
 using slipway::testing::fields_of;
@@ -162,4 +162,4 @@ TEST_F(JournaledLogTest, WritesJsonWhereThatWasAskedFor) {
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::base

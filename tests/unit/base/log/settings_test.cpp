@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-namespace slipway::core {
+namespace slipway::base {
 namespace {
 
 using ::testing::AllOf;
@@ -41,4 +41,4 @@ TEST(LogSettings, AreKnownBeforeTheWordsAreRead) {
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::base

@@ -14,7 +14,7 @@
 
 #include <slipway/testing/fake_host.hpp>
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 using slipway::testing::FakeHost;
@@ -143,4 +143,4 @@ TEST(ExclusiveUse, TakesNoNoiseForAnAnswer) {
 }
 
 }  // namespace
-}  // namespace slipway
+}  // namespace slipway::base

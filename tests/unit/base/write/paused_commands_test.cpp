@@ -10,7 +10,7 @@
 #include <slipway/json.hpp>
 #include <slipway/testing/temp_dir.hpp>
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 class PausedCommands : public ::testing::Test {
@@ -66,4 +66,4 @@ TEST_F(PausedCommands, AreBoundedAndNothingElseInTheFileCounts) {
 }
 
 }  // namespace
-}  // namespace slipway
+}  // namespace slipway::base

@@ -12,7 +12,7 @@
 
 #include "base/write/new_file.hpp"
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 namespace fs = std::filesystem;
@@ -159,4 +159,4 @@ TEST(FolderOf, IsWhatStandsBeforeTheLastName) {
 }
 
 }  // namespace
-}  // namespace slipway
+}  // namespace slipway::base

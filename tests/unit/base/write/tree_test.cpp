@@ -16,7 +16,7 @@
 
 #include "tests/unit/base/write/deep_tree.hpp"
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 namespace fs = std::filesystem;
@@ -172,4 +172,4 @@ TEST(TreeProperty, HoldsForTreesOfAnyForm) {
 }
 
 }  // namespace
-}  // namespace slipway
+}  // namespace slipway::base

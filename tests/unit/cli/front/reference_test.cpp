@@ -6,7 +6,7 @@
 
 #include <slipway/testing/temp_dir.hpp>
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 using testing::TempDir;
@@ -58,4 +58,4 @@ TEST_F(Reference, WithoutItsFileOrWithAnotherThingInItsPlaceIsNone) {
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -3,7 +3,7 @@
 
 #include "cli/front/direct_service.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 TEST(ServiceWords, AreThoseOfAUnit) {
@@ -11,11 +11,11 @@ TEST(ServiceWords, AreThoseOfAUnit) {
   ASSERT_TRUE(plain);
   EXPECT_EQ(plain->component, "gfd");
   EXPECT_EQ(plain->root, "/");
-  EXPECT_EQ(plain->log, LogSettings{});
+  EXPECT_EQ(plain->log, base::LogSettings{});
   const auto more = service_words({"service", "gfd", "--root", "/host", "--boot", "--cache", "/c", "-v"}, nullptr);
   ASSERT_TRUE(more);
   EXPECT_EQ(more->root, "/host");
-  EXPECT_EQ(more->log.level, LogLevel::debug);
+  EXPECT_EQ(more->log.level, base::LogLevel::debug);
   EXPECT_FALSE(more->condition);
   const auto asked = service_words({"service", "gfd", "--boot", "--condition"}, nullptr);
   ASSERT_TRUE(asked);
@@ -36,10 +36,10 @@ TEST(ServiceWords, LeaveEverythingElseToTheProgramForAllCommands) {
 TEST(ServiceWords, SayHowItIsLogged) {
   const auto read = service_words({"service", "gfd", "--boot", "--log-format", "json"}, "warning");
   ASSERT_TRUE(read);
-  EXPECT_EQ(read->log, (LogSettings{LogFormat::json, LogLevel::warning}));
+  EXPECT_EQ(read->log, (base::LogSettings{base::LogFormat::json, base::LogLevel::warning}));
   EXPECT_FALSE(service_words({"service", "gfd", "--boot", "--log-format", "xml"}, nullptr));
   EXPECT_FALSE(service_words({"service", "gfd", "--boot"}, "loud"));
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -7,7 +7,7 @@
 
 #include <slipway/text.hpp>
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 using ::testing::AllOf;
@@ -23,8 +23,8 @@ struct Waiting {
   Names after = {};
 };
 
-Graph graph_of(const std::vector<Waiting>& components) {
-  Graph graph;
+core::Graph graph_of(const std::vector<Waiting>& components) {
+  core::Graph graph;
   for (const Waiting& each : components) {
     graph.order.push_back(each.name);
     graph.requires_[each.name] = each.requires_;
@@ -35,7 +35,7 @@ Graph graph_of(const std::vector<Waiting>& components) {
   return graph;
 }
 
-Graph whole_node() {
+core::Graph whole_node() {
   return graph_of({{"driver"},
                    {"mig", {"driver"}},
                    {"cdi", {"driver"}, {"mig"}},
@@ -47,7 +47,7 @@ Graph whole_node() {
 }
 
 /// Returns twelve components, the last of which waits for all others.
-Graph twelve() {
+core::Graph twelve() {
   std::vector<Waiting> all;
   Names before;
   for (int i = 0; i < 12; ++i) {
@@ -89,11 +89,11 @@ TEST(GraphText, IsAsciiWhereTheTerminalHasNoOtherCharacters) {
 }
 
 TEST(GraphText, GoesOnBelowWithTheRailsWhereTheWordsAreLong) {
-  const Graph graph = graph_of({{"driver"},
-                                {"fabricmanager", {"driver"}},
-                                {"deviceplugin", {"driver"}, {"fabricmanager"}},
-                                {"validator", {"driver", "deviceplugin"}, {"fabricmanager"}},
-                                {"zero", {"driver"}}});
+  const core::Graph graph = graph_of({{"driver"},
+                                      {"fabricmanager", {"driver"}},
+                                      {"deviceplugin", {"driver"}, {"fabricmanager"}},
+                                      {"validator", {"driver", "deviceplugin"}, {"fabricmanager"}},
+                                      {"zero", {"driver"}}});
   EXPECT_THAT(graph_text(graph, 52, true), HasSubstr("validator      ◆─◇─◆─●  requires driver and\n"
                                                      "               │        deviceplugin; after\n"
                                                      "               │        fabricmanager\n"));
@@ -166,4 +166,4 @@ TEST(GraphSvg, EscapesNames) {
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::cli

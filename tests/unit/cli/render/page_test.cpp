@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 using ::testing::HasSubstr;
@@ -65,4 +65,4 @@ TEST(Page, OfForeignCellsKeepsEachInItsLine) {
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::cli

@@ -3,29 +3,30 @@
 
 #include "cli/render/text.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 using ::testing::ElementsAre;
 
-PlannedItem item(Action action, std::string summary, Check::Standing standing = Check::Standing::change) {
-  Check check;
+core::PlannedItem item(Action action, std::string summary,
+                       core::Check::Standing standing = core::Check::Standing::change) {
+  core::Check check;
   check.standing = standing;
   check.summary = std::move(summary);
   return {.action = std::move(action), .kind = nullptr, .check = std::move(check)};
 }
 
-PlannedItem link(const std::string& path, const std::string& because = {}) {
+core::PlannedItem link(const std::string& path, const std::string& because = {}) {
   Action action = action::symlink(path, "there");
   if (!because.empty()) action.because(because);
   return item(std::move(action), "link " + path + " -> there");
 }
 
-PlannedItem module_named(const std::string& name) {
-  return item(action::kernel_module(name), "load " + name, Check::Standing::at_boot);
+core::PlannedItem module_named(const std::string& name) {
+  return item(action::kernel_module(name), "load " + name, core::Check::Standing::at_boot);
 }
 
-std::vector<std::string> texts(const std::vector<PlannedItem>& items, bool each = false) {
+std::vector<std::string> texts(const std::vector<core::PlannedItem>& items, bool each = false) {
   std::vector<std::string> all;
   for (const PlanLine& line : plan_lines(items, each)) all.push_back(line.text);
   return all;
@@ -51,8 +52,8 @@ TEST(LinesOfAPlan, KeepApartWhatDiffersInFolderReasonOrStanding) {
               ElementsAre("link /l/a -> there", "link /l/b -> there", "link /m/c -> there"));
   EXPECT_THAT(texts({link("/l/a", "one"), link("/l/b", "one"), link("/l/c", "two")}),
               ElementsAre("link /l/a -> there", "link /l/b -> there", "link /l/c -> there"));
-  PlannedItem later = link("/l/c");
-  later.check.standing = Check::Standing::at_boot;
+  core::PlannedItem later = link("/l/c");
+  later.check.standing = core::Check::Standing::at_boot;
   EXPECT_THAT(texts({link("/l/a"), link("/l/b"), later}),
               ElementsAre("link /l/a -> there", "link /l/b -> there", "link /l/c -> there"));
 }
@@ -69,15 +70,15 @@ TEST(LinesOfAPlan, TellModulesAndDeviceNodesTogether) {
 }
 
 TEST(LinesOfAPlan, NeverHideWhatIsSpecialAboutOne) {
-  PlannedItem with_options = module_named("b");
+  core::PlannedItem with_options = module_named("b");
   with_options.check.summary = "load b with x=1";
   EXPECT_THAT(texts({module_named("a"), with_options, module_named("c")}),
               ElementsAre("load a", "load b with x=1", "load c"));
-  PlannedItem replaces = link("/l/b");
+  core::PlannedItem replaces = link("/l/b");
   replaces.check.summary += " (was elsewhere)";
   EXPECT_THAT(texts({link("/l/a"), replaces, link("/l/c")}),
               ElementsAre("link /l/a -> there", "link /l/b -> there (was elsewhere)", "link /l/c -> there"));
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::cli

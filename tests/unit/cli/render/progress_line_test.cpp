@@ -5,7 +5,7 @@
 
 #include <slipway/text.hpp>
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 using namespace std::chrono_literals;
@@ -28,8 +28,8 @@ ProgressMeter unpacked_to(const std::vector<std::pair<std::chrono::milliseconds,
 
 ProgressMeter compiled_to(std::chrono::milliseconds time, std::uint64_t files, std::uint64_t total = 0) {
   ProgressMeter meter("driver");
-  meter.report({"compiling nvidia: a.c", 0, 0, Progress::Unit::files}, kBegin);
-  meter.report({"compiling nvidia: nv-dma.c", files, total, Progress::Unit::files}, kBegin + time);
+  meter.report({"compiling nvidia: a.c", 0, 0, core::Progress::Unit::files}, kBegin);
+  meter.report({"compiling nvidia: nv-dma.c", files, total, core::Progress::Unit::files}, kBegin + time);
   return meter;
 }
 
@@ -129,4 +129,4 @@ TEST(Shortened, LeavesOutTheMiddleBetweenCharacters) {
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::cli

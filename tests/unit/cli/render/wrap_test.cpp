@@ -6,7 +6,7 @@
 
 #include "cli/render/text.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 TEST(LinesForPeople, StayWholeWhereTheyFit) {
@@ -82,4 +82,4 @@ TEST(ColumnsForPeople, AreNoneWhereAProgramReads) {
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::cli

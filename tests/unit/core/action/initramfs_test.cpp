@@ -21,7 +21,7 @@ using ::testing::StartsWith;
 class InitramfsTrigger : public ActionTest {
  protected:
   void SetUp() override {
-    if (!check_in_root(*host)) GTEST_SKIP() << "namespaces are not allowed here";
+    if (!sandbox::check_in_root(*host)) GTEST_SKIP() << "namespaces are not allowed here";
     test::install_programs(root, {"/usr/bin/dash", "/usr/bin/env", "/usr/bin/cat", "/usr/bin/ls"});
     root.link("/usr/bin/sh", "dash");
     root.make_folder("/boot");

@@ -25,12 +25,12 @@ using ::testing::Not;
 constexpr auto kNoTimes = TempRoot::Times::none;
 
 bool sandbox_works() {
-  Sandbox request;
+  sandbox::Sandbox request;
   request.root = "/";
   request.read_only = true;
   request.argv = {"true"};
-  request.environment = sandbox_environment();
-  return run_in_sandbox(request).ok();
+  request.environment = sandbox::sandbox_environment();
+  return sandbox::run_in_sandbox(request).ok();
 }
 
 class TriggerTest : public ActionTest {
@@ -157,13 +157,13 @@ TEST(RunsHere, IsTrueForTheMachineItsSmallerSelfAndWhatQemuRunsInAnyRoot) {
   tree.put("/qemu-aarch64", "enabled\ninterpreter /usr/bin/qemu-aarch64-static\nflags: OCF\noffset 0\n");
   tree.put("/qemu-riscv64", "enabled\ninterpreter /usr/bin/qemu-riscv64-static\nflags: OC\noffset 0\n");
   tree.put("/qemu-ppc64le", "disabled\ninterpreter /usr/bin/qemu-ppc64le-static\nflags: F\noffset 0\n");
-  EXPECT_TRUE(runs_here("x86_64", "x86_64", tree.folder()));
-  EXPECT_TRUE(runs_here("i686", "x86_64", tree.folder()));
-  EXPECT_FALSE(runs_here("x86_64", "i686", tree.folder()));
-  EXPECT_TRUE(runs_here("aarch64", "x86_64", tree.folder()));
-  EXPECT_FALSE(runs_here("riscv64", "x86_64", tree.folder())) << "the emulator is not in the root";
-  EXPECT_FALSE(runs_here("ppc64le", "x86_64", tree.folder()));
-  EXPECT_FALSE(runs_here("s390x", "x86_64", tree.folder()));
+  EXPECT_TRUE(sandbox::runs_here("x86_64", "x86_64", tree.folder()));
+  EXPECT_TRUE(sandbox::runs_here("i686", "x86_64", tree.folder()));
+  EXPECT_FALSE(sandbox::runs_here("x86_64", "i686", tree.folder()));
+  EXPECT_TRUE(sandbox::runs_here("aarch64", "x86_64", tree.folder()));
+  EXPECT_FALSE(sandbox::runs_here("riscv64", "x86_64", tree.folder())) << "the emulator is not in the root";
+  EXPECT_FALSE(sandbox::runs_here("ppc64le", "x86_64", tree.folder()));
+  EXPECT_FALSE(sandbox::runs_here("s390x", "x86_64", tree.folder()));
 }
 
 TEST_F(TriggerTest, LdconfigOfThisMachineServesARootThatHasNone) {
@@ -366,14 +366,14 @@ TEST_F(TriggerTest, ProgramsOfThisMachineSeeTheRootAlone) {
   if (::geteuid() != 0 || !sandbox_works()) GTEST_SKIP() << "this machine's run as the user can";
   root.put("/usr/file", "");
   root.link("/link", "usr");
-  const auto end = run_beside(fs, {"ls", "-a", "/", "/link/file", "/etc"}, "-d", std::chrono::seconds(60));
+  const auto end = sandbox::run_beside(fs, {"ls", "-a", "/", "/link/file", "/etc"}, "-d", std::chrono::seconds(60));
   ASSERT_TRUE(end.ok()) << to_text(end.error());
   EXPECT_THAT(end->output, HasSubstr("/link/file\n"));
   EXPECT_THAT(end->output, HasSubstr("cannot access '/etc'"));
   EXPECT_THAT(end->output, HasSubstr(".slipway\n"));
   EXPECT_EQ(end->command, "ls -d " + root.folder() + " -a / /link/file /etc");
   const auto written =
-      run_beside(fs, {"touch", "/usr/other", "/.slipway/touch", "/new"}, "-d", std::chrono::seconds(60));
+      sandbox::run_beside(fs, {"touch", "/usr/other", "/.slipway/touch", "/new"}, "-d", std::chrono::seconds(60));
   ASSERT_TRUE(written.ok()) << to_text(written.error());
   EXPECT_TRUE(root.has("/usr/other"));
   EXPECT_THAT(written->output, HasSubstr("'/.slipway/touch': Read-only file system"));
@@ -392,15 +392,15 @@ void preload_library(const TempRoot& root, const std::string& loaded) {
 }
 
 /// Runs this machine's depmod with all of the root visible, unchanged.
-Result<SandboxEnd> run_depmod_with_all_of(const TempRoot& root) {
-  SLIPWAY_TRY(program, find_host_program("depmod"));
-  Sandbox request;
+Result<sandbox::SandboxEnd> run_depmod_with_all_of(const TempRoot& root) {
+  SLIPWAY_TRY(program, sandbox::find_host_program("depmod"));
+  sandbox::Sandbox request;
   request.root = root.folder();
   request.tools = std::move(program.files);
   request.argv = std::move(program.start);
   request.argv.insert(request.argv.end(), {"-a", "6.1"});
-  request.environment = sandbox_environment();
-  return run_in_sandbox(request);
+  request.environment = sandbox::sandbox_environment();
+  return sandbox::run_in_sandbox(request);
 }
 
 TEST_F(TriggerTest, DepmodOfThisMachineLoadsNoLibraryThatARootPreloads) {
@@ -449,7 +449,7 @@ TEST(TriggerProducts, AreWhatTheToolsWrite) {
 }
 
 TEST_F(TriggerTest, SysusersMakesTheUsersAndGroupsOfARoot) {
-  if (!machine_has_tool("systemd-sysusers")) GTEST_SKIP() << "this machine has no systemd-sysusers";
+  if (!sandbox::machine_has_tool("systemd-sysusers")) GTEST_SKIP() << "this machine has no systemd-sysusers";
   root.make_folder("/etc");
   root.put("/usr/lib/sysusers.d/acme.conf", "g acme 987 -\n");
   ASSERT_TRUE(Trigger("sysusers").foresee(*host).ok());

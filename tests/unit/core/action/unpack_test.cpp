@@ -35,9 +35,9 @@ class UnpackAction : public ActionTest {
   }
   Action desired() { return action::unpack({.name = "driver", .layers = {plain(userspace), build(source)}}); }
 
-  const std::string userspace = digest_of("userspace");
-  const std::string newer = digest_of("newer");
-  const std::string source = digest_of("source");
+  const std::string userspace = base::digest_of("userspace");
+  const std::string newer = base::digest_of("newer");
+  const std::string source = base::digest_of("source");
 };
 
 TEST_F(UnpackAction, PutsLayersInPlaceAndSwitchesWithOneLink) {
@@ -47,7 +47,7 @@ TEST_F(UnpackAction, PutsLayersInPlaceAndSwitchesWithOneLink) {
   EXPECT_EQ(root.content(kStore + "/current/userspace/usr/lib/libcuda.so.1"), "cuda");
   EXPECT_EQ(root.content(kStore + "/current/modules/6.1/nvidia.ko"), "module");
   EXPECT_EQ(stager.calls, 2);
-  const std::string folder = "sha256-" + digest_hex(userspace);
+  const std::string folder = "sha256-" + base::digest_hex(userspace);
   EXPECT_TRUE(root.has(kStore + "/" + folder + "/usr/bin/nvidia-smi"));
   EXPECT_EQ(std::filesystem::read_symlink(root.at(kStore + "/current/userspace")), "../" + folder);
 }
@@ -90,7 +90,7 @@ TEST_F(UnpackAction, FormerLayersGoOnlyWhenTheyAreDropped) {
   const Action update = action::unpack({.name = "driver", .layers = {plain(newer)}});
   apply(update);
   root.make_folder(kStore + "/.staging-left-by-a-crash");
-  EXPECT_TRUE(root.has(kStore + "/sha256-" + digest_hex(userspace)));
+  EXPECT_TRUE(root.has(kStore + "/sha256-" + base::digest_hex(userspace)));
   ASSERT_TRUE(drop_unused_layers(fs, "driver").ok());
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(root.at(kStore)))
@@ -109,9 +109,9 @@ TEST_F(UnpackAction, DroppingWithoutACurrentRemovesTheStore) {
 
 TEST_F(UnpackAction, AStageThatACrashCutOffIsDoneAfresh) {
   ASSERT_TRUE(kind(desired()).stage(desired(), context).ok());
-  root.put(kStore + "/.staging-sha256-" + digest_hex(userspace) + "/half", "written");
+  root.put(kStore + "/.staging-sha256-" + base::digest_hex(userspace) + "/half", "written");
   apply(desired());
-  EXPECT_FALSE(root.has(kStore + "/sha256-" + digest_hex(userspace) + "/half"));
+  EXPECT_FALSE(root.has(kStore + "/sha256-" + base::digest_hex(userspace) + "/half"));
   EXPECT_EQ(stager.calls, 4);
 }
 
@@ -195,7 +195,7 @@ TEST_F(UnpackAction, NamesThatLeaveTheStoreOrCollideAreRefused) {
 TEST_F(UnpackAction, DeepInspectionNamesEveryDifference) {
   apply(desired());
   EXPECT_THAT(*kind(desired()).inspect(desired(), context), ElementsAre());
-  const std::string layer = kStore + "/sha256-" + digest_hex(userspace);
+  const std::string layer = kStore + "/sha256-" + base::digest_hex(userspace);
   root.put(layer + "/usr/lib/libcuda.so.1", "CUDA");
   root.put(layer + "/usr/lib/extra", "");
   std::filesystem::remove(root.at(layer + "/usr/bin/nvidia-smi"));
@@ -216,12 +216,12 @@ TEST_F(UnpackAction, TwoRootsGetTheSameTree) {
 }
 
 TEST(Store, ABuildsFolderDependsOnItsSource) {
-  Json layer{{"descriptor", {{"digest", digest_of("a")}}}, {"build", {{"name", "x"}}}};
+  Json layer{{"descriptor", {{"digest", base::digest_of("a")}}}, {"build", {{"name", "x"}}}};
   const std::string first = layer_key(layer);
-  layer["descriptor"]["digest"] = digest_of("b");
+  layer["descriptor"]["digest"] = base::digest_of("b");
   EXPECT_NE(layer_key(layer), first);
   layer["build"] = nullptr;
-  EXPECT_EQ(layer_key(layer), digest_of("b"));
+  EXPECT_EQ(layer_key(layer), base::digest_of("b"));
 }
 
 TEST(TreeList, IsTheSameForEqualTreesAndTellsTypesApart) {

@@ -97,17 +97,18 @@ TEST(Advice, GivenTwiceIsGivenOnce) {
 }
 
 TEST(CommandInRoot, NamesTheRootOfARootsOwnPrograms) {
-  EXPECT_EQ(command_in_root("apt-get install make gcc-12; or take another kernel", "/r"),
+  EXPECT_EQ(sandbox::command_in_root("apt-get install make gcc-12; or take another kernel", "/r"),
             "chroot /r apt-get install make gcc-12; or take another kernel");
-  EXPECT_EQ(command_in_root("run `depmod 6.1`, or `ldconfig`", "/r"), "run `depmod -b /r 6.1`, or `ldconfig -r /r`");
+  EXPECT_EQ(sandbox::command_in_root("run `depmod 6.1`, or `ldconfig`", "/r"),
+            "run `depmod -b /r 6.1`, or `ldconfig -r /r`");
   // They would remove the driver of the machine that builds the image.
-  EXPECT_EQ(command_in_root("remove it: `dkms remove nvidia/550.54.14 --all`", "/r"),
+  EXPECT_EQ(sandbox::command_in_root("remove it: `dkms remove nvidia/550.54.14 --all`", "/r"),
             "remove it: `chroot /r dkms remove nvidia/550.54.14 --all`");
-  EXPECT_EQ(command_in_root("remove it: `/usr/bin/nvidia-uninstall`", "/r"),
+  EXPECT_EQ(sandbox::command_in_root("remove it: `/usr/bin/nvidia-uninstall`", "/r"),
             "remove it: `chroot /r /usr/bin/nvidia-uninstall`");
-  EXPECT_EQ(command_in_root("the package that owns it (`dpkg -S /usr/lib/a` or `rpm -qf /usr/lib/a`)", "/r"),
+  EXPECT_EQ(sandbox::command_in_root("the package that owns it (`dpkg -S /usr/lib/a` or `rpm -qf /usr/lib/a`)", "/r"),
             "the package that owns it (`chroot /r dpkg -S /usr/lib/a` or `chroot /r rpm -qf /usr/lib/a`)");
-  EXPECT_EQ(command_in_root("remove `this`depmod `that`", "/r"), "remove `this`depmod `that`");
+  EXPECT_EQ(sandbox::command_in_root("remove `this`depmod `that`", "/r"), "remove `this`depmod `that`");
 }
 
 }  // namespace

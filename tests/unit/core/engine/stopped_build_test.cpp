@@ -27,12 +27,12 @@ class SignalAtTheFirstLine final : public Ui {
 };
 
 bool may_compile_here() {
-  Sandbox probe;
+  sandbox::Sandbox probe;
   probe.root = "/";
   probe.read_only = true;
   probe.argv = {"true"};
-  probe.environment = sandbox_environment();
-  return run_in_sandbox(probe).ok();
+  probe.environment = sandbox::sandbox_environment();
+  return sandbox::run_in_sandbox(probe).ok();
 }
 
 // Earlier the signal was checked after the whole compilation: systemd killed the apply before.
@@ -44,7 +44,7 @@ TEST(BuildTest, EndsWhenASignalAsksForIt) {
   build.name = "x";
   build.argv = {"make"};
   build.collect = {{.from = "x.o", .to = "x.o"}};
-  BuildRequest request;
+  sandbox::BuildRequest request;
   request.build = to_json(build);
   request.source = work.at("/src");
   request.into = work.at("/into");

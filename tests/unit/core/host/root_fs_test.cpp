@@ -228,11 +228,11 @@ TEST_F(RootFsTest, OriginalsAreSharedPrivateAndCollected) {
   const std::string other = image_of("/c")["digest"];
   const std::string folder = Originals::kFolder;
   EXPECT_EQ(root.mode(folder), 0700U);
-  EXPECT_EQ(root.mode(folder + "/" + digest_hex(digest)), 0600U);
+  EXPECT_EQ(root.mode(folder + "/" + base::digest_hex(digest)), 0600U);
 
   ASSERT_TRUE(Originals(fs).drop_unused({digest}).ok());
-  EXPECT_TRUE(root.has(folder + "/" + digest_hex(digest)));
-  EXPECT_FALSE(root.has(folder + "/" + digest_hex(other)));
+  EXPECT_TRUE(root.has(folder + "/" + base::digest_hex(digest)));
+  EXPECT_FALSE(root.has(folder + "/" + base::digest_hex(other)));
   ASSERT_TRUE(Originals(fs).drop_unused({}).ok());
   EXPECT_FALSE(root.has(folder));
 }
@@ -250,7 +250,7 @@ TEST_F(RootFsTest, OriginalsKeepHoles) {
     if (text_at_the_end) std::ofstream(root.at("/a"), std::ios::app) << "end";
     const std::string before = root.content("/a");
     const Image image = image_of("/a");
-    const std::string original = std::string(Originals::kFolder) + "/" + digest_hex(std::string(image["digest"]));
+    const std::string original = std::string(Originals::kFolder) + "/" + base::digest_hex(std::string(image["digest"]));
     EXPECT_LT(room_of(original), 1 << 20);
     ASSERT_TRUE(fs.remove_tree("/a").ok());
     ASSERT_TRUE(fs.restore("/a", image).ok());

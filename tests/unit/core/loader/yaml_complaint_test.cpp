@@ -21,7 +21,7 @@ void PrintTo(const YamlSlip& mistake, std::ostream* out) { *out << mistake.name;
 class YamlMistake : public ::testing::TestWithParam<YamlSlip> {};
 
 TEST_P(YamlMistake, IsExplainedWhereItStands) {
-  const auto documents = read_yaml(GetParam().yaml, "host.yaml");
+  const auto documents = base::read_yaml(GetParam().yaml, "host.yaml");
   ASSERT_FALSE(documents);
   const Error& error = documents.error();
   EXPECT_EQ(error.where, "host.yaml:" + GetParam().where) << to_text(error);
@@ -87,18 +87,18 @@ std::string nested(const std::string& open, const std::string& close, std::size_
 }
 
 TEST(ReadYaml, RefusesDeepNesting) {
-  const auto documents = read_yaml(nested("[", "]", 65), "x");
+  const auto documents = base::read_yaml(nested("[", "]", 65), "x");
   ASSERT_FALSE(documents);
   EXPECT_NE(documents.error().what.find("nested too deep"), std::string::npos);
-  EXPECT_TRUE(read_yaml(nested("[", "]", 64), "x"));
-  EXPECT_FALSE(read_yaml(nested("[", "", 100'000), "x"));
-  EXPECT_FALSE(read_yaml(nested("{a: ", "}", 100'000), "x"));
+  EXPECT_TRUE(base::read_yaml(nested("[", "]", 64), "x"));
+  EXPECT_FALSE(base::read_yaml(nested("[", "", 100'000), "x"));
+  EXPECT_FALSE(base::read_yaml(nested("{a: ", "}", 100'000), "x"));
 }
 
 // A fuzzer's find: yaml-cpp returns endless empty documents at places where no document can begin.
 TEST(ReadYaml, EndsWhereNoDocumentCanBegin) {
   for (const char* text : {",", ",a: 1\n", "---\n,a\n", "--- ,\n", "a: 1\n---\n, b\n", "...\n,\n", "}", "]"}) {
-    const auto documents = read_yaml(text, "x");
+    const auto documents = base::read_yaml(text, "x");
     EXPECT_FALSE(documents) << text;
   }
 }
@@ -111,7 +111,7 @@ TEST(ReadYaml, RefusesAnAliasBomb) {
     for (int j = 1; j < 9; ++j) bomb += ", " + alias;
     bomb += "]\n";
   }
-  const auto documents = read_yaml(bomb, "x");
+  const auto documents = base::read_yaml(bomb, "x");
   ASSERT_FALSE(documents);
   EXPECT_NE(documents.error().what.find("too large once its aliases"), std::string::npos);
 }
@@ -119,44 +119,44 @@ TEST(ReadYaml, RefusesAnAliasBomb) {
 TEST(ReadYaml, RefusesAnAliasBombOfOneLongText) {
   std::string bomb = "a: &a " + std::string(500'000, 'x') + "\nb: [*a";
   for (int i = 0; i < 100; ++i) bomb += ", *a";
-  EXPECT_FALSE(read_yaml(bomb + "]\n", "x"));
+  EXPECT_FALSE(base::read_yaml(bomb + "]\n", "x"));
 }
 
 TEST(ReadYaml, RefusesAHugeFile) {
-  const auto documents = read_yaml(std::string(kYamlMaxBytes + 1, '\n'), "core");
+  const auto documents = base::read_yaml(std::string(base::kYamlMaxBytes + 1, '\n'), "core");
   ASSERT_FALSE(documents);
   EXPECT_NE(documents.error().what.find("too large"), std::string::npos);
 }
 
 TEST(ReadYaml, ReplacesAliasesByWhatTheyName) {
-  const auto documents = read_yaml("a: &x {b: [1]}\nc: *x\n", "x");
+  const auto documents = base::read_yaml("a: &x {b: [1]}\nc: *x\n", "x");
   ASSERT_TRUE(documents) << to_text(documents.error());
-  const YamlNode& copy = documents->front().find("c")->value;
+  const base::YamlNode& copy = documents->front().find("c")->value;
   EXPECT_EQ(copy.find("b")->value.items.front().text, "1");
 }
 
 TEST(ReadYaml, KeepsScalarsAsTheyAreWritten) {
-  const auto documents = read_yaml("a: 535.10\nb: \"1\"\nc: yes\nd:\ne: !!str 5\nf: ~\n", "x");
+  const auto documents = base::read_yaml("a: 535.10\nb: \"1\"\nc: yes\nd:\ne: !!str 5\nf: ~\n", "x");
   ASSERT_TRUE(documents);
-  const YamlNode& map = documents->front();
+  const base::YamlNode& map = documents->front();
   EXPECT_EQ(map.find("a")->value.text, "535.10");
   EXPECT_FALSE(map.find("a")->value.quoted);
   EXPECT_TRUE(map.find("b")->value.quoted);
   EXPECT_EQ(map.find("c")->value.text, "yes");
-  EXPECT_EQ(map.find("d")->value.kind, YamlNode::Kind::null);
+  EXPECT_EQ(map.find("d")->value.kind, base::YamlNode::Kind::null);
   EXPECT_EQ(map.find("d")->value.position.line, 4);
   EXPECT_TRUE(map.find("e")->value.quoted);
-  EXPECT_EQ(map.find("f")->value.kind, YamlNode::Kind::null);
+  EXPECT_EQ(map.find("f")->value.kind, base::YamlNode::Kind::null);
 }
 
 TEST(ReadYaml, TakesTabsWhereYamlAllowsThem) {
-  const auto documents = read_yaml("a: [\n\t1,\n\t2]\nb:\t1\nc: |\n  x\n  \ty\nd: 1\t# comment\n\t\n", "x");
+  const auto documents = base::read_yaml("a: [\n\t1,\n\t2]\nb:\t1\nc: |\n  x\n  \ty\nd: 1\t# comment\n\t\n", "x");
   ASSERT_TRUE(documents) << to_text(documents.error());
   EXPECT_EQ(documents->front().find("c")->value.text, "x\n\ty\n");
 }
 
 TEST(ReadYaml, ReadsSeveralDocumentsWindowsLineEndsAndAByteOrderMark) {
-  const auto documents = read_yaml("\xEF\xBB\xBF# first\r\na: 1\r\n---\r\nb: 'x'\r\n...\r\n", "x");
+  const auto documents = base::read_yaml("\xEF\xBB\xBF# first\r\na: 1\r\n---\r\nb: 'x'\r\n...\r\n", "x");
   ASSERT_TRUE(documents) << to_text(documents.error());
   ASSERT_EQ(documents->size(), 2U);
   EXPECT_EQ(documents->at(0).find("a")->value.text, "1");
@@ -164,17 +164,17 @@ TEST(ReadYaml, ReadsSeveralDocumentsWindowsLineEndsAndAByteOrderMark) {
 }
 
 TEST(ReadYaml, FindsNothingInAnEmptyFile) {
-  EXPECT_TRUE(read_yaml("", "x")->empty());
-  EXPECT_TRUE(read_yaml("# only a comment\n", "x")->empty());
+  EXPECT_TRUE(base::read_yaml("", "x")->empty());
+  EXPECT_TRUE(base::read_yaml("# only a comment\n", "x")->empty());
 }
 
 TEST(YamlFromJson, GivesTheSameTreeAsYaml) {
-  const YamlNode node = yaml_from_json(Json::parse(R"({"a": [1, "1", true, null, {"b": 1.5}]})"));
+  const base::YamlNode node = base::yaml_from_json(Json::parse(R"({"a": [1, "1", true, null, {"b": 1.5}]})"));
   const auto& items = node.find("a")->value.items;
   EXPECT_FALSE(items[0].quoted);
   EXPECT_TRUE(items[1].quoted);
   EXPECT_EQ(items[2].text, "true");
-  EXPECT_EQ(items[3].kind, YamlNode::Kind::null);
+  EXPECT_EQ(items[3].kind, base::YamlNode::Kind::null);
   EXPECT_EQ(items[4].find("b")->value.text, "1.5");
   EXPECT_EQ(items[4].position.line, 0);
 }

@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 
 std::string text_of(const std::string& component, const std::string& key = "") {
-  const auto text = explain(*test_plugins().manifest(component), key);
+  const auto text = cli::explain(*test_plugins().manifest(component), key);
   return text ? *text : to_text(text.error());
 }
 
@@ -50,13 +50,13 @@ const char* const kAcme =
 // Earlier only the error about a wrong value listed the valid ones.
 TEST(Explain, TellsBoundsAndWhatAKeyWasCalledOrWillBe) {
   const Plugins plugins = plugins_of(kAcme);
-  const auto text = explain(*plugins.manifest("acme"), "");
+  const auto text = cli::explain(*plugins.manifest("acme"), "");
   ASSERT_TRUE(text);
   EXPECT_THAT(*text, HasSubstr("\njobs (integer; required; 1 to 64)\n    formerly called threads and workers\n"));
   EXPECT_THAT(*text, HasSubstr("\nmodules (list; at least 1 element)\n"));
   EXPECT_THAT(*text, HasSubstr("\nlabels (map; at most 3 elements)\n"));
   EXPECT_THAT(*text, HasSubstr("\npath (path)\n    Where.\n    will go: write jobs\n"));
-  const Json keys = explain_json(*plugins.manifest("acme"), "").value()["keys"];
+  const Json keys = cli::explain_json(*plugins.manifest("acme"), "").value()["keys"];
   EXPECT_EQ(keys["jobs"]["least"], 1);
   EXPECT_EQ(keys["jobs"]["most"], 64);
   EXPECT_EQ(keys["jobs"]["formerly"], (Json{"threads", "workers"}));
@@ -64,7 +64,7 @@ TEST(Explain, TellsBoundsAndWhatAKeyWasCalledOrWillBe) {
 }
 
 TEST(ExplainSchema, HasBoundsAndFormerNames) {
-  const Json schema = json_schema(plugins_of(kAcme).manifest("acme")->spec);
+  const Json schema = cli::json_schema(plugins_of(kAcme).manifest("acme")->spec);
   const Json& keys = schema["properties"];
   EXPECT_EQ(keys["jobs"]["minimum"], 1);
   EXPECT_EQ(keys["jobs"]["maximum"], 64);
@@ -79,7 +79,7 @@ TEST(ExplainSchema, HasBoundsAndFormerNames) {
 }
 
 TEST(Explain, OfAnUnknownKeyNamesTheNearestOne) {
-  const auto text = explain(*test_plugins().manifest("driver"), "verson");
+  const auto text = cli::explain(*test_plugins().manifest("driver"), "verson");
   ASSERT_FALSE(text);
   EXPECT_EQ(text.error().code, ErrorCode::usage);
   EXPECT_EQ(text.error().what, "driver has no key 'verson'; did you mean 'version'?");

@@ -25,7 +25,7 @@ using ::testing::Contains;
 using ::testing::Key;
 using ::testing::Not;
 
-class AskedOnce : public core::SimTest {
+class AskedOnce : public sim::SimTest {
  protected:
   void SetUp() override {
     make("h100x8");
@@ -41,7 +41,7 @@ class AskedOnce : public core::SimTest {
     EXPECT_EQ(tool("forget-calls"), 0);
     EXPECT_EQ(sample(details).entities.size(), 8U);
     std::map<std::string, std::uint64_t> calls;
-    const auto machine = core::read_sim_machine(folder_.string());
+    const auto machine = sim::read_sim_machine(folder_.string());
     EXPECT_TRUE(machine);
     for (std::uint32_t i = 0; machine && i < sim::kFunctionCount; ++i)
       if (const std::uint64_t count = (*machine)->functions[i].calls; count > 0) calls[sim::kFunctions[i].name] = count;

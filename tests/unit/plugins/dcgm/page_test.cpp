@@ -27,7 +27,7 @@ using testing::overview_of;
 
 /// Returns the digest in the form of Content-Security-Policy.
 std::string policy_digest(std::string_view text) {
-  const std::string hex = digest_hex(digest_of(text));
+  const std::string hex = base::digest_hex(base::digest_of(text));
   std::string bytes;
   for (std::size_t i = 0; i < hex.size(); i += 2) bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
   return "sha256-" + base64_encoded(bytes);

@@ -22,7 +22,7 @@ long waits() {
   return usage.ru_nvcsw;
 }
 
-class SnapshotTest : public core::SimTest {
+class SnapshotTest : public sim::SimTest {
  protected:
   slipway::testing::FakeHost host_;
 };

@@ -162,7 +162,8 @@ TEST_F(ContainerRemoval, LooksForNoFoldersWhileAnotherCheckMakesOne) {
   const Place left = abandoned("podman", "00000000000000aa");
   terms.asking = milliseconds(100);
   {
-    const auto lock = LockFile::take(*RootDir::open(host.root_folder()), "/var/lib/slipway", "container-checks.lock");
+    const auto lock =
+        base::LockFile::take(*RootDir::open(host.root_folder()), "/var/lib/slipway", "container-checks.lock");
     ASSERT_TRUE(lock);
     EXPECT_THAT(run(), HasSubstr("not-exercised validator.container: no container was started:"));
     EXPECT_TRUE(host.exists(left.folder()));

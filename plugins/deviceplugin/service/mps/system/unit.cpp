@@ -57,7 +57,7 @@ void append(std::vector<std::string>& list, const std::array<const char*, count>
 }
 
 void shut_in(TransientUnit& unit) {
-  const std::vector<std::string> all = restrictions(
+  const std::vector<std::string> all = base::restrictions(
       {"UMask", "ProtectProc", "ProtectClock", "ProtectHostname", "ProtectKernelLogs", "RestrictSUIDSGID"});
   unit.properties.insert(unit.properties.end(), all.begin(), all.end());
   append(unit.properties, kShutIn);

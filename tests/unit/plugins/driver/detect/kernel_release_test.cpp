@@ -32,7 +32,7 @@ TEST(KernelRelease, NearestFirstKeepsEveryReleaseWhateverItLooksLike) {
       releases.push_back(text);
     }
     auto sorted = nearest_first(releases, releases[0]);
-    EXPECT_EQ(kernel_key(sorted.front()) == kernel_key(releases[0]) || sorted.front() != releases[0], true);
+    EXPECT_EQ(base::kernel_key(sorted.front()) == base::kernel_key(releases[0]) || sorted.front() != releases[0], true);
     EXPECT_TRUE(std::ranges::is_permutation(sorted, releases));
     EXPECT_EQ(sorted, nearest_first(sorted, releases[0]));
   }

@@ -53,7 +53,7 @@ std::string sixteen_of_eight_models() {
   return text;
 }
 
-class MigOnSimulatedGpus : public core::SimTest {
+class MigOnSimulatedGpus : public sim::SimTest {
  protected:
   std::vector<Created> created() const {
     const auto machine = std::make_unique<sim::Machine>();

@@ -51,7 +51,7 @@ class HostWithPrograms final : public Host {
 };
 
 /// Two GPUs of the Ampere generation whose driver needs a reset to change the mode.
-class MigReset : public core::SimTest {
+class MigReset : public sim::SimTest {
  protected:
   void start(const std::string& profile) {
     make(profile);

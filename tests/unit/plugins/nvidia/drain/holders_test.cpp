@@ -23,11 +23,11 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-class Holders : public core::SimTest {
+class Holders : public sim::SimTest {
  protected:
   void SetUp() override {
     make("h100x2,mig=3g.40gb");
-    host_.file("/proc/driver/nvidia-caps/mig-minors", core::sim_minors_table());
+    host_.file("/proc/driver/nvidia-caps/mig-minors", sim::sim_minors_table());
   }
   Affected gpu(unsigned index, bool whole) {
     const auto device = nvml::device_at(*nvml_, index);

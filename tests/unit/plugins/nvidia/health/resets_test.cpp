@@ -38,9 +38,9 @@ class KnownResets : public ::testing::Test {
                                 .ended = {}};
   }
   void ran(const Words& words, int code = 0) {
-    ASSERT_TRUE(
-        record_paused_command(root_, {words, code, std::chrono::steady_clock::now() + std::chrono::milliseconds(1)})
-            .ok());
+    ASSERT_TRUE(base::record_paused_command(
+                    root_, {words, code, std::chrono::steady_clock::now() + std::chrono::milliseconds(1)})
+                    .ok());
     std::this_thread::sleep_for(std::chrono::milliseconds(2));  // so that it has ended
   }
   std::size_t left() const {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime_fixture.hpp"
+#include "toolkit/runtime/engine.hpp"
 
 namespace slipway::toolkit {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/core/action/random_documents.hpp - configuration files like those of people and tools, made at random.
+// tests/unit/base/merge/random_documents.hpp - configuration files like those of people and tools, made at random.
 #pragma once
 
 #include <random>
