@@ -89,7 +89,7 @@ Json changed_components(const PlannedRun& run) {
 
 void add_result(const Result<ApplyResult>& result, Json& event) {
   if (!result) {
-    event["result"] = result.error().code == ErrorCode::locked ? "another was at work" : "failed";
+    event["result"] = result.error().code == ErrorCode::locked ? "another slipway was running" : "failed";
     event["error"] = result.error().what;
     return;
   }
@@ -141,7 +141,7 @@ Result<ApplyResult> applied_to_image(Session& session, const ChangeRequest& requ
                         parse_foreign(Redactor().redact(canonical(image_event(session, request, spec, *result)))));
   };
   if (const Status written = log(); !written)
-    session.ui().log(Ui::Level::warning, "", "this is not in the image's log: " + written.error().what);
+    session.ui().log(Ui::Level::warning, "", "the image's log could not be written: " + written.error().what);
   return result;
 }
 
@@ -182,7 +182,8 @@ Result<ApplyResult> recorded(Session& session, const ChangeRequest& request, con
   const auto write = [&](const Json& event) {
     const Json shown = parse_foreign(redactor.redact(canonical(event)));
     if (const Status written = history.append(shown); !written)
-      session.ui().log(Ui::Level::warning, "", "this is not in `slipway log`: " + written.error().what);
+      session.ui().log(Ui::Level::warning, "",
+                       "the history of `slipway log` could not be written: " + written.error().what);
   };
   write(begun(session, request, spec, id));
   auto result = change();

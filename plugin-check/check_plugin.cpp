@@ -34,7 +34,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostMachines = 4;  // that a message names
 constexpr unsigned kMostKills = 8;        // of one apply; chosen evenly over its steps
-constexpr const char* kPure = "detect, plan and verify only look: say in the plan what must hold";
+constexpr const char* kPure = "detect, plan and verify may only read: put what must hold into the plan";
 constexpr std::chrono::seconds kAnswerLimit{30};
 
 /// Copies the plugin and the library of its services into an otherwise empty folder, for slipway to use.
@@ -235,7 +235,7 @@ class PluginCheck {
     for (const Impurity& each : impure) fail(each.finding, each.text, each.remedy);
     SLIPWAY_CHECK(custom_actions());
     if (const std::string touched = difference(before, trial.picture()); !touched.empty())
-      fail("plan", "looking changed the root; " + touched, kPure);
+      fail("plan", "detect, plan or verify changed the root; " + touched, kPure);
     else if ((!items_.kinds.empty() || every_component_plans(items_)) && impure.empty())
       pass("plan", std::to_string(items_.kinds.size()) + (items_.kinds.size() == 1 ? " kind" : " kinds") +
                        " of actions, the same under another environment");
@@ -274,7 +274,7 @@ class PluginCheck {
       const Json components = detected ? detected->result.value("components", Json::object()) : Json::object();
       if (components.value(component, Json::object()).value("applicable", false)) fit.push_back(machine);
     }
-    if (fit.empty()) return "FILE, a profile of your own: it has nothing to do on any machine of slipway's";
+    if (fit.empty()) return "FILE, a profile of your own: it has nothing to do on any machine that comes with slipway";
     return "PROFILE: it has something to do on " + first_few(fit, kMostMachines);
   }
 
@@ -313,7 +313,7 @@ class PluginCheck {
            "the plan must hold once it was applied: does it depend on what the apply changed?");
     else if (!applied(apply) || !touched.empty())
       fail("second-run", "a second apply does something; " + touched + output_of(apply),
-           "the same facts, the same plan");
+           "the same facts must give the same plan");
     else
       pass("second-run", "nothing to do, nothing touched");
     return {};
@@ -357,14 +357,14 @@ class PluginCheck {
       const std::string other = difference(after_, host.picture());
       if (!applied(again) || !other.empty()) {
         fail("killed",
-             "an apply that was killed at step " + std::to_string(step) + " and repeated does not come to the same; " +
-                 other + output_of(again),
+             "an apply that was killed at step " + std::to_string(step) +
+                 " and repeated does not have the same result; " + other + output_of(again),
              "what an apply does must be in the actions of the plan; a custom action may be called again");
         return {};
       }
     }
     pass("killed",
-         "killed at " + std::to_string(killed) + " steps of an apply; the next one came to the same each time");
+         "killed at " + std::to_string(killed) + " steps of an apply; the next one had the same result each time");
     return {};
   }
 

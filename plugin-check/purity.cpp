@@ -12,9 +12,11 @@ namespace slipway::core {
 namespace {
 
 constexpr const char* kPurePlan =
-    "plan() has three arguments and nothing else: what it needs of the machine is a fact, found through the Host";
+    "plan() may use nothing but its three arguments: what it needs of the machine has to be a fact that detect() finds "
+    "through the Host";
 constexpr const char* kPureDetect =
-    "detect() reads the machine through its Host alone; what changes by itself is a fact of set_volatile(), or none";
+    "detect() may read the machine through its Host only; a value that changes by itself has to be set with "
+    "set_volatile(), or left out";
 constexpr std::size_t kShown = 4;
 
 /// A changed value of one thing that a plugin must not depend on.
@@ -103,8 +105,9 @@ Result<std::vector<Impurity>> impurities(const PurityTrial& trial) {
   if (!again.facts.empty())
     found.push_back({"detect", "detect finds other facts each time: " + listing(again.facts), kPureDetect});
   if (!again.actions.empty())
-    found.push_back({"plan", "two plans for the same host differ: " + listing(again.actions),
-                     std::string(kPurePlan) + "; no clock, no random numbers, nothing unordered"});
+    found.push_back(
+        {"plan", "two plans for the same host differ: " + listing(again.actions),
+         std::string(kPurePlan) + "; plan() may use no clock, no random numbers and no unordered containers"});
   if (!found.empty()) return found;
 
   const auto each = variants(trial.folder);

@@ -59,8 +59,8 @@ Error explain(const std::string& line, const Sandbox& request) {
   if (kind == SandboxReport::program) return cannot_run(number, request);
   if (kind == SandboxReport::refused)
     return Error{ErrorCode::unsupported,
-                 name_of(request) + " cannot be run for " + request.root + " in a private environment here: to " +
-                     text + " is refused (" + why + ")",
+                 name_of(request) + " cannot be run for " + request.root +
+                     " in a private environment here: the kernel refuses to " + text + " (" + why + ")",
                  request.root,
                  remedy_for_refusal(),
                  {}};

@@ -157,7 +157,7 @@ void note(int report, SandboxReport::Kind kind, const std::string& why) {
 pid_t start_program(const Room& room, UserNamespace& users) {
   if (const int number = room.shared.network; number != 0)
     note(room.report, SandboxReport::without_network,
-         std::string("to make a network namespace is refused (") + std::strerror(number) + ")" +
+         std::string("making a network namespace is refused (") + std::strerror(number) + ")" +
              (number == ENOSPC ? "; see user.max_net_namespaces" : ""));
   const pid_t program = ::fork();
   if (program == 0) become_program(room, &users);

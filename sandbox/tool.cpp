@@ -104,7 +104,7 @@ bool root_runs_here(const Host& host) {
 Error needs_the_processor(const Host& host, const std::string& tool) {
   return Error{ErrorCode::unsupported,
                "the root " + host.root_folder() + " is for " + host.arch() + ", and its own " + tool +
-                   " would have to run, which this machine's processor cannot",
+                   " would have to run, which this machine's processor cannot do",
                tool,
                "provision it on a machine with that processor, or let this machine's kernel run its programs by "
                "qemu-user (Debian: `apt-get install qemu-user-static binfmt-support` on this machine)",

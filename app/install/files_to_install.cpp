@@ -67,7 +67,7 @@ class Stripper {
       return Error{ErrorCode::not_found,
                    "cannot take the debug information out of " + path + ": " + (ran ? ran->errors : ran.error().what),
                    path,
-                   "`apt install binutils`, or run the slipway of a package, which has none",
+                   "`apt install binutils`, or use the slipway of a package, which has no debug information",
                    {}};
     return content_of(stripped);
   }

@@ -81,11 +81,12 @@ Result<Repair> repair_of(Session& session, const std::string& name, const std::s
     SLIPWAY_TRY(number, newest_generation(session.state()));
     const std::string place = "generation " + std::to_string(number);
     if (number != 0) repair.text = std::to_string(number) + "\n";
-    repair.outcome = number == 0 ? "no generation is in force until the next `slipway apply`"
-                                 : place +
-                                       " is in force: where that is not what you want, apply your spec before the "
-                                       "next boot, which applies " +
-                                       place;
+    repair.outcome =
+        number == 0
+            ? "no generation is active until the next `slipway apply`"
+            : place +
+                  " becomes active: if you want another state, apply your spec before the next boot, which applies " +
+                  place;
   } else if (name.starts_with("components/") && is_too_long(name)) {
     repair.outcome = "nothing takes its place: slipway makes no record with so long a name";
   } else if (name.starts_with("components/")) {
@@ -95,11 +96,9 @@ Result<Repair> repair_of(Session& session, const std::string& name, const std::s
     lost.lost = true;
     repair.text = pretty(to_json(lost));
     repair.outcome =
-        "the next `slipway apply` takes over what is as it plans; a removal then takes files, links and units "
-        "of " +
-        lost.component +
-        " away, leaves folders and keys in files of others, and brings nothing "
-        "back that was there before";
+        "the next `slipway apply` takes over whatever matches its plan; a later removal deletes the files, links and "
+        "units of " +
+        lost.component + ", leaves folders and keys in files of other owners, and restores nothing";
   }
   return repair;
 }
@@ -124,8 +123,8 @@ Status add_ownerless(Session& session, const std::set<std::string>& digests, std
   SLIPWAY_TRY(paths, Originals(session.root()).unused(digests));
   for (const std::string& path : paths) {
     const std::string name = path.substr(kStateDir.size() + 1);
-    Repair kept{name, "what refers to it is damaged", aside_of(session, name),
-                "a removal does not bring it back: it may be what was at a path before slipway"};
+    Repair kept{name, "the record that refers to it is damaged", aside_of(session, name),
+                "a removal does not restore it, although it may be a file from before slipway"};
     kept.damaged = false;
     repairs.push_back(std::move(kept));
   }
@@ -152,7 +151,7 @@ Status add_originals(Session& session, const std::map<std::string, Ownership>& o
     if (original) continue;
     if (original.error().code != ErrorCode::corrupt) return original.error();
     const std::string name = original.error().where.substr(kStateDir.size() + 1);
-    Repair repair{name, "it is gone, or has another content than its name says", {}, {}};
+    Repair repair{name, "it is missing, or its content does not match its name", {}, {}};
     if (is_there(session, path_of(name))) repair.aside = aside_of(session, name);
     std::vector<std::string> targets;
     for (auto& [component, record] : records) {
@@ -194,8 +193,8 @@ Result<std::vector<Repair>> find_repairs(Session& session) {
   if (unfinished.damaged)
     repairs.push_back({std::string(kJournalName), unfinished.damaged->what,
                        aside_of(session, std::string(kJournalName)),
-                       "the next `slipway plan` judges what the cut-off apply had changed; what was there before, and "
-                       "triggers that were pending, are not known any more"});
+                       "the next `slipway plan` compares what the cut-off apply had changed; the former files and the "
+                       "pending triggers are no longer known"});
   return repairs;
 }
 

@@ -56,7 +56,7 @@ Result<Source> source_from_json(const Json& value) {
   if (!source.digest.empty() && !is_digest(source.digest))
     return wrong("digest", "'" + source.digest + "' is not a digest", "write sha256: and 64 lower-case hex digits");
   if (value.contains("trust") && !source.trust_unsigned)
-    return wrong("trust", "'" + text_at(value, "trust") + "' is no way to trust a source",
+    return wrong("trust", "'" + text_at(value, "trust") + "' is not a valid value of `trust`",
                  "write trust: unsigned, or leave it out and pin a digest");
   return source;
 }

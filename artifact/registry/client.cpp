@@ -137,7 +137,7 @@ Result<std::string> RegistryClient::redirect_target(const HttpResponse& response
   const std::string target = resolve_url(response.url, response.header("location"));
   if (target.empty() || count > kMaxRedirects)
     return Error{.code = ErrorCode::invalid,
-                 .what = "registry " + reference_.authority() + " sends slipway around without arriving anywhere",
+                 .what = "registry " + reference_.authority() + " redirects slipway too often",
                  .where = origin_of_url(response.url),
                  .next = "tell the operator of the registry",
                  .details = {{"redirects", std::to_string(count)}}};

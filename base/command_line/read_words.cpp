@@ -92,7 +92,7 @@ class OptionValue final : public po::value_semantic {
   std::string checked(const std::string& value, const std::string& shown, const std::string& where) const {
     if (is_flag(option_)) {
       const auto flag = parse_flag(value);
-      if (!flag) refuse(shown + " takes no value but true or false, not '" + value + "'", where);
+      if (!flag) refuse(shown + " takes only true or false, not '" + value + "'", where);
       return *flag ? "true" : "false";
     }
     const Words choices = choices_of(option_);
@@ -224,7 +224,7 @@ class Reader {
     if (next_word && given.value.front().starts_with("--") && options_.contains(given.value.front().substr(2)))
       throw Refused(table_.wrong(shown + " needs a value"));
     if (may_lack_value(option) && letter.empty() && word.ends_with('=') && given.value.front().empty())
-      throw Refused(table_.wrong(shown + "= has nothing behind the =: name a value, or leave the = out"));
+      throw Refused(table_.wrong(shown + "= has no value after the =: add one, or leave the = out"));
     const std::string value = given.value.empty() ? (is_flag(option) ? "true" : "") : given.value.front();
     given.string_key = key_of(option);
     given.value = {value, shown, kCommandLine};
@@ -304,10 +304,10 @@ Status check_options(const std::vector<CommandOption>& options) {
     }
     if (option.letter != 0) names.emplace_back(1, option.letter);
     for (const std::string& variable : option.variables)
-      if (!is_variable(variable)) return wrong_table("'" + variable + "' is not a name of a variable");
+      if (!is_variable(variable)) return wrong_table("'" + variable + "' is not a valid name of a variable");
     for (const std::string& name : names) {
       if (!is_name(name)) return wrong_table("'" + name + "' is not a name");
-      if (!seen.insert(name).second) return wrong_table("two have the name '" + name + "'");
+      if (!seen.insert(name).second) return wrong_table("two options have the name '" + name + "'");
     }
   }
   return {};

@@ -139,7 +139,7 @@ Result<ToolInfo> tool_from_json(const std::string& component, const Json& value)
   members.read("purpose", tool.purpose);
   SLIPWAY_CHECK(members.status());
   if (!is_tool_name(tool.name))
-    return defect("'" + tool.name + "' is not the name of a tool: small letters, digits and '-'");
+    return defect("'" + tool.name + "' is not the name of a tool: lower-case letters, digits and '-'");
   const auto line = value.find("line");
   SLIPWAY_TRY(read, line_from_json(tool.name, line == value.end() ? Json::object() : *line));
   if (read.call.empty()) read.call = "slipway " + component + " " + tool.name;
@@ -156,7 +156,7 @@ const std::vector<CommandOption>& options_for_tools() {
       {.name = "sim",
        .value = "PROFILE",
        .help = "a simulated GPU host, for example h100x8; --root DIR is then its root"},
-      {.name = "log-format", .value = "text|json", .help = "form of the log on standard error"},
+      {.name = "log-format", .value = "text|json", .help = "format of the log on standard error"},
       {.name = "verbose", .help = "say more, and log down to debug", .letter = 'v'},
       {.name = "help", .help = "this text", .letter = 'h'}};
   return all;

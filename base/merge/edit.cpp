@@ -26,7 +26,7 @@ struct File {
   Result<std::unique_ptr<Document>> read(const std::string& bytes) const {
     if (bytes.size() > left)
       return Error{ErrorCode::corrupt,
-                   path + ": what was recorded of it takes too long to undo",
+                   path + ": slipway's changes to it take too long to undo",
                    path,
                    "take slipway's keys out of it by hand",
                    {}};
@@ -330,12 +330,12 @@ Result<std::string> undo_keys(const std::string& bytes, const std::string& forma
 Status check_records(const Json& records, const char* value, const std::string& path) {
   const auto whole = [&](const KeyRecord& record) { return is_record(record) && record.contains(value); };
   if (records.is_array() && records.size() <= kMostRecords && std::ranges::all_of(records, whole)) return {};
-  return Error{
-      ErrorCode::corrupt,
-      "what slipway recorded of its keys in " + path + " is damaged",
-      path,
-      "take slipway's keys out of " + path + " by hand; provision a root anew whose state others may have written",
-      {}};
+  return Error{ErrorCode::corrupt,
+               "the record of slipway's keys in " + path + " is damaged",
+               path,
+               "take slipway's keys out of " + path +
+                   " by hand; if other users may have written the state of this root, provision it again",
+               {}};
 }
 
 Result<Json> read_value(const std::string& bytes, const std::string& format, const std::string& path) {

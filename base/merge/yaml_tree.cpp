@@ -122,7 +122,7 @@ Result<YamlTree> read_yaml(const std::string& bytes, const std::string& path) {
   try {
     if (yaml::count_documents(bytes) > 1)
       return Error{ErrorCode::unsupported,
-                   path + " holds several YAML documents; it is not known which one counts",
+                   path + " holds several YAML documents; slipway cannot tell which one to use",
                    path,
                    "keep one document in it, or change it by hand",
                    {}};

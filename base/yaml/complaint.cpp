@@ -126,7 +126,7 @@ YamlComplaint structure_complaint(const ErrorPlace& scene, const std::string& me
       return at_text(scene, scene.number, "a list item ('- …') stands where a key is expected",
                      "indent the list below the key that it belongs to");
     if (same_depth && !has_key(scene.previous) && !trimmed(scene.previous).starts_with("-"))
-      return at_text(scene, scene.previous_number, "this line is no 'key: value'",
+      return at_text(scene, scene.previous_number, "this line is not a 'key: value'",
                      "add ': ' and a value, or remove it");
     if (!same_depth) return wrong_indentation(scene);
   }

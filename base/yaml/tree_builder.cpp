@@ -97,7 +97,7 @@ YamlNode TreeBuilder::node_at(const YAML::Mark& mark, YamlNode::Kind kind) const
 
 void TreeBuilder::check_tag(const YAML::Mark& mark, const std::string& tag) const {
   if (!tag.empty() && tag != "?")
-    stop(position(mark), "a tag (!…) stands here; the only one that is known is !!str", "remove the tag");
+    stop(position(mark), "a tag (!…) is not supported here, except !!str", "remove the tag");
 }
 
 // yaml-cpp lets a quoted text without a closing quote extend to the end of the file.
@@ -169,7 +169,7 @@ void TreeBuilder::take_key(Frame& frame, const YamlNode& node) {
   if (node.kind != YamlNode::Kind::scalar)
     stop(node.position, "a list or map stands where a key is expected", "write 'key: value'");
   if (node.text == "<<" && !node.quoted)
-    stop(node.position, "merge keys (<<) are no part of YAML 1.2 and not known here", "write the keys out");
+    stop(node.position, "merge keys (<<) are not part of YAML 1.2 and not supported", "write the keys out");
   const auto [first, is_new] = frame.keys_seen.emplace(node.text, node.position);
   if (!is_new)
     stop(node.position, "key '" + node.text + "' is given twice; first in line " + std::to_string(first->second.line),

@@ -28,9 +28,8 @@ bool owns(const Ownership& ownership, const std::string& path) {
 }
 
 Error nothing_to_accept(const std::string& path, bool owned, const std::vector<std::string>& known) {
-  const std::string look = "`slipway plan` lists the edits that are kept";
-  Error error{
-      ErrorCode::not_found, path + " has no edit that is kept, so there is none to accept", "command line", look, {}};
+  const std::string look = "`slipway plan` lists the kept edits";
+  Error error{ErrorCode::not_found, path + " has no kept edit that could be accepted", "command line", look, {}};
   if (owned) return error;
   error.what = "slipway does not own " + path;
   error.next = suggestion(path, known, look);
@@ -56,9 +55,9 @@ Result<Generation> settled_generation(Session& session) {
   SLIPWAY_TRY(current, session.state().current());
   if (current) return *current;
   return Error{ErrorCode::not_found,
-               "no generation is in force in " + session.host_config().root + ", which could hold what is accepted",
+               "no generation is active in " + session.host_config().root + ", so nothing can be accepted",
                {},
-               "see with `slipway status` what is there, and let `slipway apply` come to its end",
+               "see with `slipway status` what is there, and let `slipway apply` finish",
                {}};
 }
 
@@ -111,7 +110,7 @@ Result<ApplyResult> accept(Session& session, const std::vector<std::string>& pat
   SLIPWAY_TRY(acceptance, plan_acceptance(session, paths));
   if (to_json(acceptance.next) != to_json(shown))
     return Error{ErrorCode::conflict,
-                 "what was to be accepted has changed meanwhile",
+                 "the state to accept has changed in the meantime",
                  {},
                  "look at it, then run the same command again",
                  {}};
@@ -132,7 +131,7 @@ Result<int> run_accept(const Options& options, TerminalUi& ui) {
     return Error{ErrorCode::usage,
                  "accept which edits?",
                  "command line",
-                 "name their paths; `slipway plan` lists the edits that are kept",
+                 "name their paths; `slipway plan` lists the kept edits",
                  {}};
   SLIPWAY_TRY(session, open_session(options, ui));
   SLIPWAY_TRY(acceptance, plan_acceptance(*session, options.arguments));

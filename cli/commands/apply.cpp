@@ -71,7 +71,7 @@ Status check_saved_options(const Options& given, const Json& made_for) {
 
 /// Reads a plan saved by `slipway plan -o json` and takes its options.
 Result<Json> read_saved_plan(const std::string& file, Options& options) try {
-  const std::string meant = "the path of an edit is named with a =: --replace-edits=" + file;
+  const std::string meant = "name the path of an edit after a =: --replace-edits=" + file;
   const auto text = read_named(file, kLargestPlan);
   if (!text) {
     Error error = text.error();
@@ -80,11 +80,12 @@ Result<Json> read_saved_plan(const std::string& file, Options& options) try {
   }
   const Json plan = parse_foreign(*text);
   if (member(plan, "kind") != "Plan" || !member(plan, "identity").is_object() || !member(plan, "options").is_object())
-    return Error{ErrorCode::invalid,
-                 "this is not a plan",
-                 file,
-                 options.replace_edits ? meant : "save one with `slipway plan -o json > FILE`; a spec is named with -f",
-                 {}};
+    return Error{
+        ErrorCode::invalid,
+        "this is not a plan",
+        file,
+        options.replace_edits ? meant : "save one with `slipway plan -o json > FILE`; to apply a spec, name it with -f",
+        {}};
   const Json& made_for = plan["options"];
   SLIPWAY_CHECK(check_saved_options(options, made_for));
   options.spec = made_for.value("spec", "");
@@ -101,7 +102,7 @@ Result<Json> read_saved_plan(const std::string& file, Options& options) try {
   return plan["identity"];
 } catch (const Json::exception& problem) {
   return Error{ErrorCode::invalid,
-               std::string("this plan's options are none of slipway's: ") + problem.what(),
+               std::string("this plan has options that slipway does not have: ") + problem.what(),
                file,
                "save a new one with `slipway plan -o json > FILE`",
                {}};

@@ -56,7 +56,7 @@ bool agreed(const PlannedRun& run, const Options& options) {
 
 int leave_unchanged(const Options& options) {
   ApplyResult untouched;
-  untouched.report.emplace_back("it was not agreed to");
+  untouched.report.emplace_back("the answer was not yes");
   print(options.output == "text" ? "Nothing was changed.\n" : json_text(apply_json(untouched), options.output));
   return kExitError;
 }

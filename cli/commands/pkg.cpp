@@ -69,7 +69,7 @@ Result<Json> request_of(const Options& options, const std::string& cache) {
     return request;
   }
   if (options.destination.empty())
-    return Error{ErrorCode::usage, "--to is empty", "command line", "name what is to be written", {}};
+    return Error{ErrorCode::usage, "--to is empty", "command line", "name the target with --to", {}};
   const std::string output = std::filesystem::absolute(options.destination).string();
   if (verb == "pull")
     return Json{{"source", source_of(word, options)}, {"output", output}, {"cache", cache}, {"tags", options.tags}};

@@ -123,7 +123,7 @@ Status name_is_free(const std::string& name) {
   return Error{ErrorCode::usage,
                "there is a component '" + name + "' already",
                path->second,
-               "take another name: no two plugins may have components of one name",
+               "take another name: two plugins cannot have components of the same name",
                {}};
 }
 

@@ -73,7 +73,7 @@ the host spec, unless
 names another
 .TP
 .I /var/lib/slipway
-what slipway owns, and its generations; it goes with the last component
+what slipway owns, and its generations; removed with the last component
 .TP
 .I /var/cache/slipway
 downloads and build results
@@ -99,7 +99,7 @@ shows all
 no colour on a terminal
 .TP
 .B SLIPWAY_COLUMNS
-how wide text for people is, where the terminal does not say it
+the width of text output, where the terminal does not report one
 .TP
 .B SLIPWAY_NVML
 the library of NVML that plugins load, in the place of the driver's

@@ -47,10 +47,11 @@ std::string headline(const PlannedComponent& component) {
   switch (component.state) {
     case ComponentState::ready:
       return component.follows.empty() ? "nothing to do"
-                                       : "planned anew once " + component.follows + " has changed the devices";
+                                       : "planned again once " + component.follows + " has changed the devices";
     case ComponentState::changed:
-      return count +
-             (component.follows.empty() ? "" : ", planned anew once " + component.follows + " has changed the devices");
+      return count + (component.follows.empty()
+                          ? ""
+                          : ", planned again once " + component.follows + " has changed the devices");
     case ComponentState::removed:
       return "leaves, " + count;
     default:
@@ -170,7 +171,7 @@ std::string conclusion(const PlannedRun& run, const std::vector<std::string>& ke
   if (run.failed()) return "Not everything can be planned; see the errors above.\n";
   if (run.changes()) return {};
   if (std::ranges::any_of(run.components, [&](const auto& each) { return is_checked_again(run, each); }))
-    return "Nothing to change; what did not work is checked again by an apply.\n";
+    return "Nothing to change. An apply checks again what did not work.\n";
   if (kept.empty()) return "Nothing to do.\n";
   return "Nothing to do: all is as the spec says, except " + edits_text(kept.size()) + " that " +
          (kept.size() == 1 ? "is" : "are") + " kept.\n";
@@ -184,9 +185,8 @@ Page plan_text(const PlannedRun& run, const Options& options) {
   text << "Plan for " << options.session.root << (run.kernel.empty() ? "" : ", kernel " + run.kernel) << '\n';
   if (run.recovery) text << "  an earlier apply was cut off: its open changes are undone first\n";
   if (run.without_records)
-    text << "  this user may not read what slipway recorded of this root: removals and edits are not in this plan, and "
-            "root "
-            "has them in its own\n";
+    text << "  this user may not read slipway's records of this root, so this plan lacks removals and edits; run it as "
+            "root to see them\n";
   for (const std::string& trigger : run.pending) text << "  still pending from an earlier apply: " << trigger << '\n';
   for (const PlannedComponent& component : run.components) append_component(text, component, run, verbose);
   for (const Trigger& trigger : run.triggers) append_trigger(text, trigger, run, verbose);

@@ -216,7 +216,7 @@ class NextSteps {
     if (const Json full = full_disk(session_); full.is_object()) add(full.value("problem", ""), full.value("do", ""));
     if (!damaged.empty())
       add(damaged.size() == 1 ? "a record is damaged" : std::to_string(damaged.size()) + " records are damaged",
-          "run `slipway repair`: it sets them aside and makes up for them as far as that can be done");
+          "run `slipway repair`: it moves them aside and restores what can be restored");
     if (!stored_.unfinished.at_work.empty())
       add("another slipway is changing this root: " + stored_.unfinished.at_work, "wait for it to end");
     const std::string apply = "`slipway apply" + spec_ + "`";
@@ -236,12 +236,12 @@ class NextSteps {
     if (!lost_.empty())
       add("the " + std::string(lost_.size() == 1 ? "record of " : "records of ") + listed(lost_, "and") +
               (lost_.size() == 1 ? " was" : " were") + " lost",
-          "run " + apply + ": it takes over what is as planned");
+          "run " + apply + ": it takes over whatever matches the plan");
     if (!edited_.empty())
-      add(listed(edited_, "and") + (edited_.size() == 1 ? " has" : " have") + " edits that are kept",
+      add(listed(edited_, "and") + (edited_.size() == 1 ? " has" : " have") + " kept edits",
           "`slipway plan" + spec_ + "` names the commands that replace or accept them");
     if (session_.state().is_closed())
-      add("this user may not read what slipway recorded of this root", "run `slipway status` as root (sudo)");
+      add("this user may not read slipway's records of this root", "run `slipway status` as root (sudo)");
     else if (!stored_.current && stored_.owned.empty() && damaged.empty() && steps_.empty())
       add("nothing is provisioned",
           "write a spec with `slipway init > host.yaml`, and apply it with `slipway apply -f host.yaml`");
@@ -265,9 +265,9 @@ class NextSteps {
       add(failing_text(component["failing"]), "look at `journalctl -u slipway-boot.service`");
     else if (state == to_string(ComponentState::waiting) && component["failing"].value("unreachable", false))
       add(name + " waits for its source, which does not answer",
-          "`slipway apply --wait-for-source" + spec + "` goes on when it does");
+          "`slipway apply --wait-for-source" + spec + "` continues when it does");
     else if (state == to_string(ComponentState::waiting))
-      add(name + " waits", "end what is in its way; `slipway apply --wait" + spec + "` goes on then");
+      add(name + " waits", "stop what is in its way; `slipway apply --wait" + spec + "` continues then");
     else if (state == to_string(ComponentState::reboot_required))
       add(name + " needs a reboot", "reboot");
     else if (component.contains("failing") && component["failing"].value("removal", false))
@@ -313,7 +313,7 @@ class NextSteps {
       if (!service.reasons.empty()) reporting.push_back(name);
     if (!reporting.empty())
       add("the " + std::string(reporting.size() == 1 ? "service of " : "services of ") + listed(reporting, "and") +
-              (reporting.size() == 1 ? " reports" : " report") + " what is not as it should be",
+              (reporting.size() == 1 ? " reports" : " report") + " a problem",
           "`slipway doctor` says what to do");
   }
 

@@ -207,7 +207,7 @@ void check_needs(const YamlNode& node, const Manifest& manifest, SchemaCheck& ch
   const YamlEntry* const entry = node.find("service_needs");
   if (entry == nullptr) return;
   if (manifest.service == Manifest::ServiceIn::none)
-    check.problems.add(entry->value.position, "service_needs", "there is no `service` that it could be about");
+    check.problems.add(entry->value.position, "service_needs", "this key needs the key `service`");
   const Json tasks = manifest.service_needs.value("tasks", Json());
   if (tasks.is_number() && (tasks < 1 || tasks > kMostTasks))
     check.problems.add(entry->value.position, "service_needs.tasks",
@@ -227,10 +227,10 @@ void check_service_unit(const YamlNode& node, const Manifest& manifest, SchemaCh
   for (const char* key : {"service_before", "service_hands_over"})
     if (const YamlEntry* const entry = node.find(key);
         entry != nullptr && manifest.service == Manifest::ServiceIn::none)
-      check.problems.add(entry->value.position, key, "there is no `service` that it could be about");
+      check.problems.add(entry->value.position, key, "this key needs the key `service`");
   const YamlEntry* const before = node.find("service_before");
   if (before != nullptr && manifest.service_before && manifest.boot_before.empty())
-    check.problems.add(before->value.position, "service_before", "`boot_before` names no units that it could be about");
+    check.problems.add(before->value.position, "service_before", "this key needs units in `boot_before`");
 }
 
 /// Accepts only keys and values that the spec can have.
@@ -240,8 +240,7 @@ void check_condition(const YamlNode& node, const Manifest& manifest, SchemaCheck
   const auto refuse = [&](const std::string& key, const std::string& what) {
     check.problems.add(entry->value.position, key, what);
   };
-  if (manifest.service == Manifest::ServiceIn::none)
-    refuse("service_if", "there is no `service` that it could be about");
+  if (manifest.service == Manifest::ServiceIn::none) refuse("service_if", "this key needs the key `service`");
   for (const auto& [key, value] : manifest.service_if) {
     const auto found = manifest.spec.keys.find(key);
     const bool known = found != manifest.spec.keys.end() && found->second.type == Type::enumeration &&

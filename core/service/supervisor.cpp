@@ -350,7 +350,7 @@ void Supervisor::told(std::uint64_t id, const Result<Json>& answer) {
 /// Ends the process, the surest way to release a driver; systemd restarts it.
 void Supervisor::took_too_long() {
   const Error error{ErrorCode::timed_out,
-                    "the service of " + options_.component + " did not stand still within 30 s, and is ended",
+                    "the service of " + options_.component + " did not stop its work within 30 s, and is killed",
                     config_.file.path,
                     "try again; it starts afresh",
                     {}};
@@ -427,7 +427,7 @@ void Supervisor::reload() {
   if (quiesce_tracker_.idle())
     begin_reload();
   else
-    log(Ui::Level::info, "paused for an apply; the new spec counts after it");
+    log(Ui::Level::info, "paused for an apply; the new spec is used after it");
 }
 
 void Supervisor::begin_reload() {

@@ -168,7 +168,7 @@ Result<HostSpec> host_spec_from_text(std::string_view text, const std::string& f
   if (empty) return Error{ErrorCode::invalid, "the host spec is empty", file, "`slipway init` prints a first one", {}};
   if (documents.size() > 1)
     return Error{ErrorCode::invalid,
-                 "the file holds " + std::to_string(documents.size()) + " documents, a host spec is one",
+                 "the file holds " + std::to_string(documents.size()) + " documents, but a host spec is one",
                  to_text(file, documents[1].position),
                  "keep one document, and remove the '---' between them",
                  {}};

@@ -58,8 +58,8 @@ const SchemaKey& host_spec_schema() {
     SchemaKey on_failed_verify = key_of(SchemaKey::Type::enumeration, false);
     on_failed_verify.values = {"rollback", "keep"};
     on_failed_verify.help =
-        "What becomes of a component that an apply changed and that does not work afterwards. rollback: it gets back "
-        "what the generation in force has; keep: the change stays. Default: rollback.";
+        "What happens to a component that an apply changed and that does not work afterwards. rollback: it gets back "
+        "its state in the active generation; keep: the change stays. Default: rollback.";
     SchemaKey metadata = key_of(SchemaKey::Type::object, true);
     metadata.keys = {{"name", name}};
     SchemaKey spec = key_of(SchemaKey::Type::object, true);

@@ -108,9 +108,9 @@ Status check_any_series(const Settings& settings, const Counters& counters) {
   return Error{
       .code = ErrorCode::invalid,
       .what = "no row of " + file + " gives a metric" +
-              (counters.left_out.empty() ? ": all are labels" : ": NVML does not tell " + joined(counters.left_out)),
+              (counters.left_out.empty() ? ": all are labels" : ": NVML does not have " + joined(counters.left_out)),
       .where = file,
-      .next = "add rows of fields that NVML tells (`slipway dcgm fields` prints them)"};
+      .next = "add rows of fields that NVML has (`slipway dcgm fields` prints them)"};
 }
 
 }  // namespace
@@ -124,10 +124,11 @@ TakeoverSettings takeover_settings(const Settings& settings) {
 }
 
 Status read_listen(const std::string& text, Settings& settings) {
-  const Error error{.code = ErrorCode::invalid,
-                    .what = "'" + text + "' is not an address to listen on",
-                    .where = "spec.components.dcgm.listen",
-                    .next = "write it like 127.0.0.1:9400 or [::1]:9400; :9400 is every address of this machine"};
+  const Error error{
+      .code = ErrorCode::invalid,
+      .what = "'" + text + "' is not an address to listen on",
+      .where = "spec.components.dcgm.listen",
+      .next = "write it like 127.0.0.1:9400 or [::1]:9400; :9400 listens on every address of this machine"};
   const std::size_t colon = text.rfind(':');
   if (colon == std::string::npos) return error;
   std::string address = text.substr(0, colon);

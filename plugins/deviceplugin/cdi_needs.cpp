@@ -170,7 +170,7 @@ std::string cdi_note(const Json& needs, const Inputs& inputs) {
     const std::string kind = need.value("kind", "");
     if (among(here, kind) || need.value("class", "") == "imex-channel") continue;
     return asked_by(needs, class_of(need)) + ", so each container asks for a CDI device of " + kind +
-           ": no spec here has one yet, and no component cdi has said that it will write one";
+           ": no spec here has one yet, and no component cdi is going to write one";
   }
   return {};
 }

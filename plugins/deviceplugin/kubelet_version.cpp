@@ -93,7 +93,7 @@ KubeletVersion read_kubelet_version(const Host& host) {
 
 std::string why_no_cdi_devices(const KubeletVersion& version, const Host& host, const std::string& kubelet_root) {
   if (!version.known() || version.major > 1 || version.minor >= kDefault) return {};
-  if (version.minor < kFirst) return "kubelet " + version.text + " knows no CDI devices (1.28 or newer does)";
+  if (version.minor < kFirst) return "kubelet " + version.text + " does not support CDI devices (1.28 and newer do)";
   if (has_gate(host, kubelet_root)) return {};
   return "kubelet " + version.text + " has its feature gate " + kGate + " off, as it is before 1.29 unless " +
          kubelet_root + "/config.yaml sets it";

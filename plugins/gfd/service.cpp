@@ -37,7 +37,7 @@ Result<Labelled> label_once(Probe& probe, const Config& config, LabelSink& sink,
   if (seen.no_driver && seen.sources.gpu_on_bus && sink.holds_labels()) return *seen.no_driver;
   SLIPWAY_TRY(labels, make_labels(seen.sources, config));
   if (const std::string dropped = drop_invalid(labels); !dropped.empty())
-    log("left out what is not a label for Kubernetes: " + dropped);
+    log("left out invalid Kubernetes labels: " + dropped);
   SLIPWAY_TRY(changed, sink.put(labels));
   if (changed)
     log(std::to_string(labels.size()) + " labels written" + (seen.no_driver ? ", of no GPU: " : "") +
@@ -68,7 +68,7 @@ std::string follow(ConfigWatch& watch, const Spec& spec, Config& config, Service
   if (news == ConfigWatch::News::changed) {
     auto fresh = config_of(spec, watch.in_force(), nvidia::config::process_environment);
     if (!fresh) return fresh.error().what;
-    io.log("info", "a changed configuration is in force");
+    io.log("info", "the changed configuration is used now");
     for (const std::string& warning : fresh->warnings) io.log("warning", warning);
     config = *std::move(fresh);
   }

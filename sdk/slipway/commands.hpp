@@ -37,7 +37,7 @@ class ToolIo {
 };
 
 struct ToolInfo {
-  std::string name;     ///< "build": small letters, digits and '-'
+  std::string name;     ///< "build": lower-case letters, digits and '-'
   std::string purpose;  ///< one sentence
   /// By it slipway reads the words of the tool, and makes its help. What `call`, `usage` or `about` leave out is
   /// "slipway COMPONENT TOOL", "[options]", and the purpose.

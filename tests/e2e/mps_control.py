@@ -167,7 +167,7 @@ def restarted(checks, driver, service, work):
     checks.that(eventually(lambda: "took over the MPS control daemon" in service.log()), "the next service takes it over")
     checks.that(eventually(lambda: healthy()[0] == 2 * REPLICAS) and daemons() == before, "and goes on with it", service.log())
     write_config(2)
-    checks.that(eventually(lambda: healthy()[0] == 4), "a changed number of replicas is in force", service.log())
+    checks.that(eventually(lambda: healthy()[0] == 4), "a changed number of replicas is used", service.log())
     checks.that(limits(driver) == ["39G", "39G", "50.0"] and daemons() == before, "in the same daemon", limits(driver))
     return service
 

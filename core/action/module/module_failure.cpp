@@ -73,7 +73,7 @@ Reason reason_of(const std::string& release, int number, const std::vector<std::
       return {ErrorCode::denied, "loading modules is not allowed here",
               "run as root, in a container with CAP_SYS_MODULE, and check /proc/sys/kernel/modules_disabled"};
     case EINVAL:
-      return {ErrorCode::invalid, "it refused to start, or one of its parameters",
+      return {ErrorCode::invalid, "it refused to start, or refused one of its parameters",
               "check the options in /etc/modprobe.d and what the kernel's log says"};
     default:
       return {ErrorCode::io, "it failed to start", "look at what the kernel's log (dmesg) says of it"};

@@ -153,7 +153,7 @@ class UnpackKind final : public ActionKind {
     const std::string former = image.value("points_to", "");
     if (former.empty() || exists(context.root, store.path(former))) return {};
     return Error{ErrorCode::corrupt,
-                 store.current() + " was to lead back to " + former + ", which is gone",
+                 store.current() + " should have been switched back to " + former + ", which is gone",
                  store.path(former),
                  "run `slipway apply` to unpack what the spec asks for",
                  {}};

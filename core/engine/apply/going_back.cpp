@@ -71,7 +71,7 @@ Status go_back(ApplyRun& apply) {
   SLIPWAY_TRY(failing, session.state().failing());
   for (const std::string& name : names) {
     PlannedComponent& component = *result.run.find(name);
-    component.reason += back ? "; it went back to what " + place + " has" : "; it could not go back to " + place;
+    component.reason += back ? "; it was set back to its state in " + place : "; it could not be set back to " + place;
     if (back && still_fails(*back, name)) component.reason += ", which does not work either";
     if (const auto others = applied_by_other_plugins(session, *former, {name}); back && others && !others->empty())
       component.reason +=
@@ -86,7 +86,7 @@ Status go_back(ApplyRun& apply) {
     return session.root().sync();
   }
   Error error = back.error();
-  error.what = "what does not work could not go back to " + place + ": " + error.what;
+  error.what = "the components that do not work could not be set back to " + place + ": " + error.what;
   error.next = (error.next.empty() ? "" : error.next + "; then ") + "run `slipway rollback " +
                std::to_string(former->number) + "`";
   return error;

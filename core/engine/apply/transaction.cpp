@@ -312,11 +312,12 @@ Status Transaction::check_all() {
       continue;
     }
     if (check.standing == Check::Standing::satisfied || check.standing == Check::Standing::at_boot) continue;
-    return Error{ErrorCode::plugin_defect,
-                 "right after it was done, this does not hold: " + item->key() + " (" + check.summary + ")",
-                 {},
-                 "see whether another program on this host changes it back; else report it",
-                 {}};
+    return Error{
+        ErrorCode::plugin_defect,
+        "right after this action was done, its result is no longer there: " + item->key() + " (" + check.summary + ")",
+        {},
+        "see whether another program on this host changes it back; else report it",
+        {}};
   }
   return {};
 }

@@ -42,7 +42,7 @@ Plan without_hardware(const Plan& plan, const Ownership& owned, const std::strin
       files.add(action::as_recorded(item.action.kind(), item.action.target()));
   for (const auto& [name, value] : plan.outputs().items()) files.output(name, value);
   for (const std::string& note : plan.notes()) files.note(note);
-  files.note(why_away + ": its files alone are changed; an apply that sees the hardware does the rest");
+  files.note(why_away + ": only its files are changed; an apply that sees the hardware does the rest");
   return files;
 }
 

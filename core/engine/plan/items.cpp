@@ -141,8 +141,8 @@ Status fill_items(Session& session, PlannedComponent& planned, const Ownership* 
   put_recorded(planned, owned);
   planned.lost = owned != nullptr && owned->lost;
   if (planned.lost)
-    planned.plan.note(planned.leaving ? "its record was lost: what it made before stays"
-                                      : "its record was lost: what is as planned is taken over");
+    planned.plan.note(planned.leaving ? "its record was lost: what it created before stays"
+                                      : "its record was lost: whatever matches the plan is taken over");
   planned.accepted = run.accepted.value(planned.name, Json::object());
   ComponentLayers layers(session, planned.name, plain_sources(sources));
   SLIPWAY_CHECK(add_removals(session, planned, owned, layers));

@@ -74,7 +74,7 @@ Status check_plugins(const Session& session, const HostSpec& spec) {
       "the slipway in this root has no plugin for " + listed(without, "and") + ", which its boot and its services need",
       root,
       "put it there with `slipway install --root " + root + " -f " + spec.file +
-          "`, or the package slipway-plugins; --without-slipway when it comes into the image in another way",
+          "`, or the package slipway-plugins; use --without-slipway when it comes into the image in another way",
       {}};
 }
 
@@ -100,7 +100,7 @@ Status check_installed(const Session& session, const HostSpec& spec) {
                "slipway is not installed in this root: the units that are planned would have no " + program + " to run",
                root,
                "put it there with `slipway install --root " + root +
-                   "`, or say --without-slipway when it comes into the image in another way",
+                   "`, or use --without-slipway when it comes into the image in another way",
                {}};
 }
 

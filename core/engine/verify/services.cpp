@@ -180,7 +180,7 @@ std::string to_text(const ServiceState& state) {
     case Is::silent:
       return "runs, but does not answer";
     case Is::refused:
-      return "may be asked by the user only that it runs as";
+      return "can only be asked by the user that it runs as";
     default:
       return word(state.is) + (state.status.empty() ? std::string() : ": " + state.status);
   }

@@ -88,10 +88,10 @@ std::optional<Finding> has_nothing_here(Session& session, const std::string& nam
     return Finding{Finding::Status::fail, finding, facts->why_not() + ", and spec.hardware = require asks for it",
                    require_remedy(session, {name})};
   if (!is_owned) return Finding{Finding::Status::not_applicable, finding, facts->why_not(), {}};
-  return Finding{
-      Finding::Status::warning, finding, "it is installed, and there is nothing for it: " + facts->why_not(),
-      "nothing, where none belongs; else see whether the kernel finds the device (`lspci`), or run `slipway remove " +
-          name + "`"};
+  return Finding{Finding::Status::warning, finding, "it is installed, and there is nothing for it: " + facts->why_not(),
+                 "nothing, where this host should have none; else see whether the kernel finds the device (`lspci`), "
+                 "or run `slipway remove " +
+                     name + "`"};
 }
 
 constexpr const char* kLookAtBoot =
@@ -200,7 +200,7 @@ Finding unusable_finding(const Session& session, const std::string& name, const 
 /// Returns the finding for a component that cannot be checked: its plugin, which knows its own actions, is missing or
 /// crashes.
 Finding unchecked_finding(const Session& session, const HostSpec& spec, const std::string& name, const Error& error) {
-  return {Finding::Status::fail, name + ".owned", "what it has made could not be checked: " + what_and_file(error),
+  return {Finding::Status::fail, name + ".owned", "slipway could not check what it has made: " + what_and_file(error),
           advised(error.next, session.options()), spec.unusable.contains(name) ? name + ".plugin" : ""};
 }
 
@@ -293,8 +293,8 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
                      advised("`slipway apply` installs it", session.options()));
     if (const Json record = failing.value(name, Json::object()); record.contains("findings") && all[name].passed())
       all[name].add({Finding::Status::warning, name + ".apply",
-                     "it did not work after the last apply, and nothing of it fails now: " + failing_text(record),
-                     advised("`slipway apply` looks again, and forgets it", session.options())});
+                     "it did not work after the last apply, but no check of it fails now: " + failing_text(record),
+                     advised("`slipway apply` checks it again, and drops this warning", session.options())});
   }
   session.ui().looking({});
   if (auto finding = check_expectation(session, spec.expected, silent_gpus(all)))

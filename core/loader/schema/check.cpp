@@ -57,9 +57,10 @@ Json check_integer(const YamlNode& node, const SchemaKey& schema, const std::str
     check.problems.add(node.position, key, shown_key(key) + ": expected an integer, found " + found(node),
                        "remove the quotes");
   else if (has_leading_zero(node.text))
-    check.problems.add(node.position, key,
-                       shown_key(key) + ": '" + node.text + "' begins with a zero, which some read as an octal number",
-                       "write it as a decimal number, without the zero");
+    check.problems.add(
+        node.position, key,
+        shown_key(key) + ": '" + node.text + "' begins with a zero, which some programs read as an octal number",
+        "write it as a decimal number, without the zero");
   else
     mismatch(node, schema, key, check);
   return nullptr;
@@ -70,7 +71,7 @@ Json check_boolean(const YamlNode& node, const SchemaKey& schema, const std::str
   if (const auto meant = other_boolean(node.text))
     check.problems.add(
         node.position, key,
-        shown_key(key) + ": expected true or false, found " + found(node) + ", which YAML 1.2 takes for a text",
+        shown_key(key) + ": expected true or false, found " + found(node) + ", which YAML 1.2 reads as a string",
         std::string("write ") + (*meant ? "true" : "false") + ", without quotes");
   else
     mismatch(node, schema, key, check);
@@ -88,10 +89,10 @@ Json check_enumeration(const YamlNode& node, const SchemaKey& schema, const std:
 
 Json check_path(const YamlNode& node, const std::string& key, SchemaCheck& check) {
   if (node.text.empty())
-    check.problems.add(node.position, key, shown_key(key) + ": expected a path, found an empty text");
+    check.problems.add(node.position, key, shown_key(key) + ": expected a path, found an empty string");
   if (node.text.starts_with("~"))
     check.problems.add(node.position, key, shown_key(key) + ": '~' is not expanded in a spec",
-                       "write the folder out; a relative path is relative to the spec file");
+                       "write the whole path; a relative path is relative to the spec file");
   return node.text;
 }
 
@@ -184,7 +185,8 @@ Json check_object(const YamlNode& node, const SchemaKey& schema, const std::stri
       check.remarks.push_back(place + "the key '" + entry.key + "' in " + shown_key(key) + " is called '" + name +
                               "' by now");
     if (!kind.deprecated.empty())
-      check.remarks.push_back(place + "the key '" + name + "' in " + shown_key(key) + " will go: " + kind.deprecated);
+      check.remarks.push_back(place + "the key '" + name + "' in " + shown_key(key) +
+                              " is deprecated: " + kind.deprecated);
     const std::string entry_key = below(key, name);
     check.positions[entry_key] = entry.position;
     object[name] = check_value(entry.value, kind, entry_key, check);
@@ -233,7 +235,7 @@ void unknown_key(const YamlEntry& entry, const std::string& key, const std::vect
   if (colon != std::string::npos && entry.value.kind == Kind::null)
     next = "write a space after the colon: '" + entry.key.substr(0, colon) + ": …'";
   else if (nearest_word(entry.key, known).empty())
-    next = known.empty() ? "no key may stand there" : "known there: " + listed(known, "and");
+    next = known.empty() ? "no key is allowed there" : "known there: " + listed(known, "and");
   check.problems.add(entry.position, below(key, entry.key),
                      "unknown key '" + entry.key + "' in " + shown_key(key) + did_you_mean(entry.key, known), next);
 }

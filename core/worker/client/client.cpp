@@ -245,7 +245,8 @@ void ProcessWorker::end_within(milliseconds limit) {
 std::optional<Error> ProcessWorker::answer_core(const Json& message, Turn& turn) {
   const Clock::time_point begin = Clock::now();
   const std::string op = text_at(message, "op");
-  Result<Json> result = Error{.code = ErrorCode::unsupported, .what = "this slipway offers plugins no '" + op + "'"};
+  Result<Json> result =
+      Error{.code = ErrorCode::unsupported, .what = "this slipway does not offer plugins the operation '" + op + "'"};
   const auto request = message.find("request");
   if (turn.events.core) result = turn.events.core(op, request == message.end() ? Json() : *request);
   const int status = result                                          ? SLIPWAY_OK

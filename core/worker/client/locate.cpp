@@ -31,7 +31,7 @@ Status check(const std::string& path, const struct stat& status) {
   const bool others_write = (status.st_mode & 0022U) != 0 || !is_trusted_owner(status.st_uid);
   if (geteuid() != 0 || !others_write) return {};
   return Error{.code = ErrorCode::denied,
-               .what = path + " may be changed by others than root, so it is not run as root",
+               .what = path + " can be changed by users other than root, so it is not run as root",
                .where = path,
                .next = "chown root " + path + " && chmod go-w " + path};
 }

@@ -104,17 +104,17 @@ std::vector<Missing> missing_on(const Settings& settings, const Host& host) {
   const AttributionSettings& attribution = settings.attribution;
   if (attribution.kubernetes && !host.exists(attribution.kubelet_socket))
     missing.push_back({"dcgm.kubelet",
-                       "kubelet's socket " + attribution.kubelet_socket + " is not there, so no metric tells its pod",
+                       "kubelet's socket " + attribution.kubelet_socket + " is not there, so metrics do not name pods",
                        "start kubelet, or correct pod_resources_kubelet_socket"});
   if (!attribution.job_folder.empty() && !host.exists(attribution.job_folder))
-    missing.push_back({"dcgm.jobs", attribution.job_folder + " is not there, so no metric tells its job",
-                       "make the folder, or take hpc_job_mapping_dir away"});
+    missing.push_back({"dcgm.jobs", attribution.job_folder + " is not there, so metrics do not name jobs",
+                       "make the folder, or take hpc_job_mapping_dir out of the spec"});
   return missing;
 }
 
 std::string asked_of_the_engine(const std::string& engine, const Counters& counters) {
   if (engine == "none" || counters.foreign.empty()) return {};
-  return "asked of the DCGM engine, since NVML does not tell it: " + joined(counters.foreign, ", ", &Counter::name);
+  return "read from the DCGM engine, since NVML does not have it: " + joined(counters.foreign, ", ", &Counter::name);
 }
 
 std::vector<std::string> remarks_on(const std::string& engine, const Counters& counters) {
@@ -134,8 +134,8 @@ std::string empty_selection(const Settings& settings, const Sample& sample) {
       std::ranges::any_of(sample.gpus, [](const GpuState& state) { return state.problem.empty(); });
   if (!sample.problem.empty() || !any_gpu_answers || !sample.entities.empty()) return {};
   return settings.devices.kind == DeviceSelection::Kind::instances
-             ? "`devices` selects GPU instances, and none of those is there, so no GPU has metrics"
-             : "`devices` selects no GPU that is there, so no GPU has metrics";
+             ? "`devices` selects GPU instances that do not exist, so no GPU has metrics"
+             : "`devices` selects no existing GPU, so no GPU has metrics";
 }
 
 }  // namespace slipway::dcgm

@@ -46,6 +46,6 @@ std::vector<std::string> remarks_on(const std::string& engine, const Counters& c
 /// taken with it
 std::string empty_selection(const Settings& settings, const Sample& sample);
 inline constexpr const char* kSelectionRemedy =
-    "correct `devices`: GPU instances (i) are there on GPUs in MIG mode alone, eight numbers for each GPU";
+    "correct `devices`: only GPUs in MIG mode have GPU instances (i), with eight numbers for each GPU";
 
 }  // namespace slipway::dcgm

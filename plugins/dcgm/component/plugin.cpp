@@ -108,7 +108,7 @@ class Dcgm final : public Component {
     if (const auto rules = rules_of_host(settings, host); !rules)
       findings.fail("dcgm.health-rules",
                     (rules.error().where.empty() ? "" : rules.error().where + ": ") + rules.error().what +
-                        "; the GPUs are judged by the rules of before",
+                        "; the previous rules stay in use",
                     rules.error().next);
     if (host.has_kernel_view()) add_health_findings(host, findings);
     return findings;

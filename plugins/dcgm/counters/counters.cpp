@@ -128,9 +128,10 @@ class Reader {
       return wrong(place, "there are more than " + std::to_string(kMostCounters) + " rows", "leave some out");
     for (const std::string& part : {row.name, row.type})
       if (trimmed(part).size() != part.size())
-        return wrong(place,
-                     "there is a tab beside '" + std::string(trimmed(part)) + "', which belongs to the word here",
-                     "write commas and blanks between the parts");
+        return wrong(
+            place,
+            "there is a tab beside '" + std::string(trimmed(part)) + "', and a tab counts as part of the word here",
+            "write commas and blanks between the parts");
     Counter counter{.name = std::move(row.name), .type = std::move(row.type), .help = std::move(row.help)};
     if (std::ranges::find(kExporterNames, counter.name) != kExporterNames.end())
       return add_exporter(std::move(counter));
@@ -179,7 +180,8 @@ class Reader {
 
   Status add(Counter counter, const Place& place) {
     if (counter.type == "label" && counter.field->level != FieldLevel::gpu)
-      return wrong(place, counter.name + " is of an NVLink or of a processor, which is not a label of a GPU's metrics",
+      return wrong(place,
+                   counter.name + " belongs to an NVLink or a processor, so it cannot be a label of a GPU's metrics",
                    "give it a type, such as gauge");
     if (counter.type == "label") {
       counter.type.clear();
@@ -187,7 +189,7 @@ class Reader {
       return {};
     }
     if (counter.field->is_text())
-      return wrong(place, counter.name + " is a text, which is not a value of a metric",
+      return wrong(place, counter.name + " is a string, which cannot be the value of a metric",
                    "make it a label of the other metrics: `" + counter.name + ", label, …`");
     const FieldLevel level = counter.field->level;
     (level == FieldLevel::link        ? counters_.links

@@ -15,12 +15,12 @@ using Treatment = Variable::Treatment;
 constexpr std::string_view kPrefix = "DCGM_EXPORTER_";
 
 /// Reasons for what is not supported yet, as opposed to never.
-constexpr std::string_view kNoApiServer = "slipway asks kubelet alone, and not the API server, which tells that, yet";
-constexpr std::string_view kNoClaims = "slipway asks kubelet for devices, and not for what resource claims hold, yet";
+constexpr std::string_view kNoApiServer = "the API server has this, and slipway asks only kubelet so far";
+constexpr std::string_view kNoClaims = "slipway asks kubelet only for devices so far, not for those of resource claims";
 constexpr std::string_view kNoRuntime =
-    "slipway asks no container runtime; in Kubernetes the kubelet says who has a GPU";
+    "slipway asks no container runtime; in Kubernetes, kubelet reports which pod has a GPU";
 constexpr std::string_view kNoDump = "slipway writes no dumps; `slipway dcgm metrics` prints what was sampled";
-constexpr std::string_view kNoDcgm = "no DCGM runs inside the service; nv-hostengine has --log-level itself";
+constexpr std::string_view kNoDcgm = "no DCGM runs inside the service; use the option --log-level of nv-hostengine";
 
 constexpr Variable honoured(std::string_view name, std::string_view flag, std::string_view letter, std::string_view key,
                             Kind kind, std::string_view idle = "") {
@@ -82,7 +82,7 @@ constexpr std::array kVariables{
     needless("DISABLE_STARTUP_VALIDATE", "--disable-startup-validate", Kind::flag,
              "the service starts without DCGM and without a driver, and takes them up when they come"),
     needless("DCGM_EXPORTER_ENABLE_GPU_BIND_UNBIND_WATCH", "--enable-gpu-bind-unbind-watch", Kind::flag,
-             "GPUs and drivers that come and go are followed always"),
+             "slipway always follows GPUs and drivers that come and go"),
     needless("DCGM_EXPORTER_GPU_BIND_UNBIND_POLL_INTERVAL", "--gpu-bind-unbind-poll-interval", Kind::text,
              "GPUs are looked for with each sample, and a driver that is away each second"),
     refused("DCGM_EXPORTER_ENABLE_PPROF", "--enable-pprof", Kind::flag, "",
@@ -111,8 +111,7 @@ void warn_of_unknown(const std::string& name, std::vector<std::string>& warnings
   std::vector<std::string> known;
   for (const Variable& each : kVariables) known.emplace_back(each.name);
   if (std::ranges::find(known, name) == known.end())
-    warnings.push_back("dcgm-exporter has no variable " + name + ", and slipway does nothing with it" +
-                       did_you_mean(name, known));
+    warnings.push_back("dcgm-exporter has no variable " + name + ", so slipway ignores it" + did_you_mean(name, known));
 }
 
 Error refusal(const Variable& variable, const std::string& value) {

@@ -269,7 +269,7 @@ void add_own(MetricsText& text, const Sample& sample, const Exporter& exporter) 
         exporter.known.pods_problem.empty());
   if (!exporter.attribution.job_folder.empty())
     add("slipway_dcgm_jobs_up", "Whether the folder of jobs can be read", "gauge", exporter.known.jobs_problem.empty());
-  add("slipway_dcgm_samples_total", "How often the GPUs were looked at", "counter", sample.samples);
+  add("slipway_dcgm_samples_total", "How many samples were taken", "counter", sample.samples);
   add("slipway_dcgm_sample_duration_seconds", "How long the last sample took", "gauge", Seconds(sample.took).count());
   add("slipway_dcgm_sample_timestamp_seconds", "When the last sample was taken, in seconds since 1970", "gauge",
       fmt::format("{:.3f}", Seconds(sample.time.time_since_epoch()).count()));

@@ -189,7 +189,7 @@ std::string HealthWatch::metrics(const std::string& host_name, bool old_names) c
     return labels;
   };
   text.begin("slipway_dcgm_gpu_healthy",
-             "Whether nothing speaks against the GPU by the health rules; slipway_dcgm_gpu_health_reason says what",
+             "Whether the health rules find nothing wrong with the GPU; slipway_dcgm_gpu_health_reason has the reasons",
              "gauge");
   bool any = false;
   for (const GpuState& state : gpus_) {
@@ -199,7 +199,7 @@ std::string HealthWatch::metrics(const std::string& host_name, bool old_names) c
                 state.problem.empty() && std::ranges::none_of(reasons, concerns_whole_gpu));
   }
   if (!any) return std::move(text).take();
-  text.begin("slipway_dcgm_gpu_health_reason", "What speaks against a GPU or a GPU instance, 1 for each reason",
+  text.begin("slipway_dcgm_gpu_health_reason", "What is wrong with a GPU or a GPU instance, 1 for each reason",
              "gauge");
   for (const GpuState& state : gpus_)
     for (const Reason& reason : of(state.gpu.uuid)) {

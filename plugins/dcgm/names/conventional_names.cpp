@@ -34,7 +34,7 @@ constexpr std::array kRowsOfFamilies{
     FamilyRow{"nvidia_gpu_temperature_celsius", "gauge", "Temperature of the core", 150},
     FamilyRow{"nvidia_gpu_memory_temperature_celsius", "gauge", "Temperature of the memory", 140},
     FamilyRow{"nvidia_gpu_power_watts", "gauge", "Power draw of the board", 155},
-    FamilyRow{"nvidia_gpu_power_limit_watts", "gauge", "Power limit in force", 164},
+    FamilyRow{"nvidia_gpu_power_limit_watts", "gauge", "Enforced power limit", 164},
     FamilyRow{"nvidia_gpu_energy_joules_total", "counter", "Energy used since the driver was loaded", 156, kMilliToOne},
     FamilyRow{"nvidia_gpu_clock_hertz", "gauge", kClock, 100, kMegaToOne, "clock", "sm"},
     FamilyRow{"nvidia_gpu_clock_hertz", "gauge", kClock, 101, kMegaToOne, "clock", "memory"},

@@ -42,7 +42,7 @@ Result<RunSettings> settings_to_run_with(const Settings& asked, const Host& host
     return begin;
   }
   begin.settings = std::move(with_former);
-  begin.problem = "what " + asked.config_file + " said before counts: " + problem_text(counters.error());
+  begin.problem = "the previous content of " + asked.config_file + " stays in use: " + problem_text(counters.error());
   if (!counters_with(begin.settings)) begin.counters = former->counters;
   return begin;
 }

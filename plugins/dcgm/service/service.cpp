@@ -92,7 +92,7 @@ class DcgmService final : public Service {
   Status run(const Spec& spec, const Host& host, const std::stop_token& stop, ServiceIo& io) override {
     SLIPWAY_TRY(asked, with_environment(spec, own_environment()));
     for (const std::string& warning : asked.warnings) io.log("warning", warning);
-    if (!asked.taken.empty()) io.log("info", "the environment says it otherwise than the spec: " + joined(asked.taken));
+    if (!asked.taken.empty()) io.log("info", "the environment overrides the spec: " + joined(asked.taken));
     auto read = read_settings(asked.spec);
     if (!read) return blamed_on_variable(read.error(), asked.taken);
     Settings& settings = *read;
@@ -194,7 +194,7 @@ class DcgmService final : public Service {
     };
     const auto while_quiet = [&] {
       if (!std::exchange(said_quiet_, true))
-        io.log("info", "another program has asked for the driver, so NVML is closed until that one is done");
+        io.log("info", "another program has asked for the driver, so NVML stays closed until that program is done");
       show(settings, file, board, true);
     };
     const Status status = loop_.run(stop, io,
@@ -314,8 +314,7 @@ class DcgmService final : public Service {
     if (last_.entities.empty()) return;
     auto fields = fields_for_engine(counters, last_);
     const bool none = fields.empty();
-    if (none && !engine_is_idle_)
-      io.log("info", "NVML tells all counters on these GPUs, so the DCGM engine is not asked for any");
+    if (none && !engine_is_idle_) io.log("info", "NVML has all counters of these GPUs, so the DCGM engine is not used");
     engine_is_idle_ = none;
     engine_->want(std::move(fields));
   }
@@ -401,11 +400,11 @@ class DcgmService final : public Service {
                       .known = known_};
     if (settings.systemd_socket) {
       if (worker_sockets() != 1)
-        return Error{.code = ErrorCode::not_found,
-                     .what = "systemd hands over " + std::to_string(worker_sockets()) +
-                             " sockets, and systemd_socket asks for one",
-                     .where = "spec.components.dcgm.systemd_socket",
-                     .next = "`slipway apply`, which makes slipway-dcgm.socket, and run the service by its unit"};
+        return Error{
+            .code = ErrorCode::not_found,
+            .what = "systemd passed " + std::to_string(worker_sockets()) + " sockets, but systemd_socket needs one",
+            .where = "spec.components.dcgm.systemd_socket",
+            .next = "`slipway apply`, which makes slipway-dcgm.socket, and run the service by its unit"};
       http.socket = kFirstWorkerSocket;
     }
     return HttpListener::start(

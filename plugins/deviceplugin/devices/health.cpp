@@ -124,7 +124,7 @@ void HealthBook::checked(const std::string& gpu, const Check& check, Moment now)
       each.answers_again = true;
       constexpr std::string_view kAgain = "it answers again, after: ";
       if (!each.health.text.starts_with(kAgain)) each.health.text = std::string(kAgain) + each.health.text;
-      each.health.remedy = "nothing, if it goes on answering";
+      each.health.remedy = "nothing, if it keeps answering";
     }
     const bool is_reset = each.needs_reset && reports_resets_;
     if (is_over(each, check, now)) end(place, each.answers_again ? "found" : is_reset ? health::kReset : "quiet", now);

@@ -114,7 +114,7 @@ void Registrar::watch_files() {
     return;
   }
   files_.reset();
-  log("warning", "kubelet's sockets cannot be watched and are looked at four times a second: " + files.error().what);
+  log("warning", "kubelet's sockets cannot be watched, so they are checked four times a second: " + files.error().what);
 }
 
 /// Until something happens.

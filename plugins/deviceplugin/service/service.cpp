@@ -210,7 +210,7 @@ class Run {
                 "the configuration stays as it was: " + config_problem() + " (" + config_.problem()->next + ")");
         return;
       case ConfigWatch::News::changed:
-        io_.log("info", "a changed configuration is in force");
+        io_.log("info", "the changed configuration is used now");
         for (const std::string& warning : settings().warnings) io_.log("warning", warning);
         if (files_) (void)files_->watch(watched_files());  // the nodes of other IMEX channels
     }

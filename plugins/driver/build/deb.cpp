@@ -46,7 +46,7 @@ std::string reason(archive* of) {
 }
 
 Error no_deb(const std::string& file, const std::string& why) {
-  return {ErrorCode::corrupt, "this is no whole Debian package: " + why, file, "download it again", {}};
+  return {ErrorCode::corrupt, "this is not a complete Debian package: " + why, file, "download it again", {}};
 }
 
 // A tar archive inside an ar archive, both read as a stream.

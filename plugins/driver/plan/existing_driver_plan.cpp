@@ -49,11 +49,11 @@ Error in_the_way(const Settings& settings, const std::vector<ExistingDriver>& tr
 
 Error cannot_keep(const Settings& settings, const std::vector<ExistingDriver>& traces) {
   const auto versions = versions_of(traces);
-  std::string why = "and its version cannot be told";
-  if (versions.size() > 1) why = fmt::format("and it is a mix of {}", fmt::join(versions, " and "));
+  std::string why = "but its version is not known";
+  if (versions.size() > 1) why = fmt::format("but it is a mix of {}", fmt::join(versions, " and "));
   if (versions.size() == 1) why = fmt::format("but it is {}, not {}", *versions.begin(), settings.version.text());
   Error error{ErrorCode::conflict,
-              fmt::format("the NVIDIA driver that is there is to be kept, {}", why),
+              fmt::format("the spec keeps the NVIDIA driver that is there, {}", why),
               "spec.components.driver.existing = keep",
               {},
               {}};

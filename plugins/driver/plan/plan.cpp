@@ -151,7 +151,7 @@ Result<FittedVersion> fit(const Settings& settings, const HostFacts& facts, cons
 Error with_kernel_rule(const Settings& settings, const std::string& kernel_release, Error error) {
   if (settings.note_missing_package && error.code != ErrorCode::needs_catalogue)
     error.details.emplace_back("key",
-                               fmt::format("kernel_without_package: note does not count for {}: the newest of the "
+                               fmt::format("kernel_without_package: note does not apply to {}: the newest of the "
                                            "kernels always needs modules",
                                            kernel_release));
   return error;

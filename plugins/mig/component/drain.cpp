@@ -201,7 +201,7 @@ Result<std::vector<std::string>> held_notes(nvml::Nvml& nvml, const Host& host, 
       free.push_back(intent.gpu.index);
   if (waits(settings.drain) && !found.empty() && !free.empty())
     notes.push_back("GPU " + ranges_text(free) + (free.size() == 1 ? " changes" : " change") +
-                    " first, and nothing takes that back when a deadline passes");
+                    " first, and stays changed when the deadline passes");
   return notes;
 }
 

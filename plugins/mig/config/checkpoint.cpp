@@ -46,7 +46,7 @@ class Checkpoint {
   }
   Error wrong(const std::string& why) const {
     return Error{.code = ErrorCode::invalid,
-                 .what = "this is no checkpoint of MIG devices: " + why,
+                 .what = "this is not a checkpoint of MIG devices: " + why,
                  .where = file_,
                  .next = "name a file that `slipway mig checkpoint` or nvidia-mig-parted has written"};
   }

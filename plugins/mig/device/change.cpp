@@ -156,9 +156,9 @@ class Changes {
 
   static std::pair<std::string, std::string> went_back(const GpuChange& change) {
     const std::string former = to_text(layout_of(change.gpu()));
-    if (change.back()) return {"so", change.gpu().text() + " is again what it was: " + former};
-    return {"lost",
-            change.gpu().text() + " could not be made what it was (" + former + "): " + change.back().error().what};
+    if (change.back()) return {"so", change.gpu().text() + " has its former layout again: " + former};
+    return {"lost", change.gpu().text() + " could not be set back to its former layout (" + former +
+                        "): " + change.back().error().what};
   }
 
   nvidia::nvml::Nvml& nvml_;

@@ -19,7 +19,7 @@ Error no_mig(const Gpu& gpu, const Entry& entry) {
 
 Error other_manager(const Gpu& gpu, const Entry& entry) {
   return Error{.code = ErrorCode::conflict,
-               .what = fmt::format("{} is handed out by {}, so no config may lay it out", gpu.text(), gpu.manager),
+               .what = fmt::format("{} is managed by {}, so no config may partition it", gpu.text(), gpu.manager),
                .where = entry.where,
                .next =
                    "take it out of this entry's devices, or give it to the device plugin: its key `managers` says "
@@ -129,8 +129,7 @@ Result<Intents> intents_of(const Entries& entries, const std::vector<Gpu>& gpus)
     if (entry == nullptr) continue;
     if (!gpu.manager.empty()) {
       if (entry->devices) return other_manager(gpu, *entry);
-      if (gpu.capable)
-        intents.notes.push_back(gpu.text() + " is handed out by " + gpu.manager + ", so it is left alone");
+      if (gpu.capable) intents.notes.push_back(gpu.text() + " is managed by " + gpu.manager + ", so it is left alone");
       continue;
     }
     if (!gpu.capable) {

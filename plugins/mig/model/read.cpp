@@ -43,7 +43,7 @@ std::optional<unsigned> parse_count(const Node& node) {
 Status take_filter(const Node& node, Entry& entry) {
   if (node.is_null()) return {};
   if (!node.is_scalar() && !node.is_list())
-    return node.wrong("a device filter is a text or a list of texts", "write [\"0x233010DE\"]");
+    return node.wrong("a device filter is a string or a list of strings", "write [\"0x233010DE\"]");
   const std::vector<Node> one{node};
   for (const Node& each : node.is_list() ? node.items : one) {
     SLIPWAY_TRY(text, each.string());
@@ -60,7 +60,7 @@ Status take_devices(const Node& node, Entry& entry) {
   entry.devices.emplace();
   for (const Node& item : node.items) {
     const auto index = parse_count(item);
-    if (!index) return item.wrong("'" + item.text + "' is not a number of a GPU", "number the GPUs from 0: [0, 1]");
+    if (!index) return item.wrong("'" + item.text + "' is not the number of a GPU", "number the GPUs from 0: [0, 1]");
     entry.devices->push_back(*index);
   }
   return {};

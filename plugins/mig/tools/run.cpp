@@ -294,7 +294,7 @@ Result<int> run_restore(const CommandWords& words, const Host& host, ToolIo& io)
       if (each.gpu.manager.empty())
         all.gpus.push_back(std::move(each));
       else
-        all.notes.push_back(each.gpu.text() + " is handed out by " + each.gpu.manager + ", so it is left alone");
+        all.notes.push_back(each.gpu.text() + " is managed by " + each.gpu.manager + ", so it is left alone");
     return words.flag("mode-only") ? modes_only(std::move(all)) : std::move(all);
   };
   return change_with_hooks(words, host, io, intents, "MIG configuration restored successfully\n");

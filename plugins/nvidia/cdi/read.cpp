@@ -98,7 +98,7 @@ class Reader {
   void read(const YAML::Node& node, std::string& into, const std::string& what) {
     if (!node.IsScalar()) return fail(node, what + " is not a text");
     if (is_plain(node) && reads_as_other_than_text(node.Scalar()))
-      return fail(node, what + " is " + node.Scalar() + ", which YAML takes for no text: put it in quotes");
+      return fail(node, what + " is " + node.Scalar() + ", which YAML does not read as a string: put it in quotes");
     into = node.Scalar();
   }
   void read(const YAML::Node& node, std::int64_t& into, const std::string& what) {
@@ -155,7 +155,7 @@ Result<Spec> parse(std::string_view text, const std::string& where) {
   try {
     const std::string bytes(text);
     if (may_go_on(text) && yaml::count_documents(bytes) > 1)
-      return invalid("a CDI spec is one YAML document, and something stands behind the first", where);
+      return invalid("a CDI spec is one YAML document, but something follows the first", where);
     const YAML::Node document = yaml::load(bytes, kLimits);
     if (document.IsNull()) return invalid("the CDI spec is empty", where);
     Spec spec;

@@ -89,7 +89,7 @@ class Check {
 
   void hook(const Hook& hook, const std::string& member) {
     expect(std::ranges::count(kHookNames, hook.hook_name) != 0, member + ".hookName",
-           quoted(hook.hook_name) + " is no hook of the OCI runtime specification");
+           quoted(hook.hook_name) + " is not a hook of the OCI runtime specification");
     expect(!hook.path.empty(), member + ".path", "is empty");
     for (std::size_t i = 0; i < hook.env.size(); ++i) {
       const auto equals = hook.env[i].find('=');
@@ -125,7 +125,7 @@ void check_head(const Spec& spec, Check& check) {
                  quoted(spec.version) + " is not a version of the specification that slipway knows");
   else
     check.expect(position(spec.version) >= position(needed), "cdiVersion",
-                 spec.version + " does not have all that the spec uses, which takes " + needed);
+                 spec.version + " does not have everything that the spec uses, which needs " + needed);
   const auto slash = spec.kind.find('/');
   const bool is_kind = slash != std::string::npos && is_vendor_or_class(spec.kind.substr(0, slash)) &&
                        is_vendor_or_class(spec.kind.substr(slash + 1));

@@ -76,7 +76,7 @@ Result<std::string> choice_in(const Spec& spec, const Host& host) {
   };
   if (name.size() <= kLongest && std::ranges::all_of(name, allowed)) return name;
   return Error{.code = ErrorCode::invalid,
-               .what = "the file holds no name of a config",
+               .what = "the file does not contain the name of a config",
                .where = file,
                .next = "write one name into it, of letters, digits, -, _ and ."};
 }

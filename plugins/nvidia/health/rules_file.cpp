@@ -36,7 +36,7 @@ Result<std::uint32_t> whole(const Node& node, std::uint32_t most) {
 }
 
 Result<std::set<unsigned>> numbers(const Node& node, std::uint32_t most) {
-  if (!node.is_list()) return node.wrong("a list of numbers is expected", "write it like [48, 79]");
+  if (!node.is_list()) return node.wrong("expected a list of numbers", "write it like [48, 79]");
   std::set<unsigned> all;
   for (const Node& item : node.items) {
     SLIPWAY_TRY(number, whole(item, most));
@@ -47,7 +47,7 @@ Result<std::set<unsigned>> numbers(const Node& node, std::uint32_t most) {
 
 Status take_text(const Node& node, std::string& text) {
   if (!node.is_scalar() || node.text.find_first_of("\n\r") != std::string::npos)
-    return node.wrong("a text of one line is expected", "write one sentence");
+    return node.wrong("expected a string of one line", "write one sentence");
   text = node.text;
   return {};
 }
@@ -62,7 +62,7 @@ Status take_word(const Node& node, std::initializer_list<Word> words, Word& word
     }
     known.emplace_back(to_string(each));
   }
-  return node.wrong("'" + node.text + "' is none of " + joined(known, ", "), "write one of these words");
+  return node.wrong("'" + node.text + "' is not one of " + joined(known, ", "), "write one of these words");
 }
 
 Status take_severity(const Node& node, Severity& severity) {
@@ -74,7 +74,7 @@ Status take_scope(const Node& node, Scope& scope) {
 
 Status take_length(const Node& node, std::chrono::milliseconds& length) {
   const auto parsed = node.is_scalar() ? parse_duration(node.text) : std::nullopt;
-  if (!parsed) return node.wrong("'" + node.text + "' is no length of time", "write it like 90s, 10m or 24h");
+  if (!parsed) return node.wrong("'" + node.text + "' is not a duration", "write it like 90s, 10m or 24h");
   length = std::chrono::duration_cast<std::chrono::milliseconds>(*parsed);
   return {};
 }
@@ -130,7 +130,7 @@ Status take_unit(const Node& node, NvlinkUnit& unit) {
 }
 
 Status take_units(const Node& node, XidRule& rule) {
-  if (!node.is_list()) return node.wrong("a list of units is expected", "write - {name: RLW_CTRL, from_r575: 3}");
+  if (!node.is_list()) return node.wrong("expected a list of units", "write - {name: RLW_CTRL, from_r575: 3}");
   rule.units.clear();
   for (const Node& item : node.items) SLIPWAY_CHECK(take_unit(item, rule.units.emplace_back()));
   return {};
@@ -295,7 +295,7 @@ class RulesFile {
   /// A row needs a text, and an action with a remedy.
   template <class Row>
   Status settle(const Node& node, const std::string& path, Row& rule) {
-    if (rule.what.empty()) return node.wrong(path + " is new, and says not what it is", "add what: one sentence");
+    if (rule.what.empty()) return node.wrong(path + " is new, so it needs `what`", "add what: one sentence");
     if (rule.action.empty()) rule.action = "contact-support";
     actions_named_[path] = node.at("action").where;
     return {};

@@ -94,7 +94,7 @@ std::vector<Row> counter_rows(const Rules& rules) {
 }
 
 std::vector<Row> action_rows(const Rules& rules) {
-  std::vector<Row> rows{{"action", "what is to be done"}};
+  std::vector<Row> rows{{"action", "what to do"}};
   for (const auto& [name, text] : rules.actions()) rows.push_back({name, text});
   return rows;
 }

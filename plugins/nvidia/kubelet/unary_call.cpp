@@ -120,11 +120,11 @@ class Exchange {
     for (std::size_t i = 1; i < kHead && i < body_.size(); ++i)
       size = size << 8U | static_cast<unsigned char>(body_[i]);
     if (body_.size() < kHead || body_[0] != '\0' || size != body_.size() - kHead)
-      return failure(ErrorCode::corrupt, "the answer is no single message");
+      return failure(ErrorCode::corrupt, "the answer is not a single message");
     return body_.substr(kHead);
   }
 
-  static Error no_grpc() { return failure(ErrorCode::corrupt, "what answers speaks no gRPC"); }
+  static Error no_grpc() { return failure(ErrorCode::corrupt, "what answers does not speak gRPC"); }
 
   static Exchange& from(void* self) { return *static_cast<Exchange*>(self); }
 

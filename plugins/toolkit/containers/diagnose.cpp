@@ -45,11 +45,12 @@ constexpr std::array kWords{
     Words{"the node is mounted into the container, and its device rules do not permit it",
           "request the GPU instead of mounting its node: nvidia.com/gpu in a pod, --device nvidia.com/gpu=… for podman "
           "and Docker"},
-    Words{"systemd's list for the container's scope does not have it, and is in force once systemd has reloaded its "
-          "units (systemctl daemon-reload): runc 1.1.3 to 1.1.6 leaves out each device that has no link in /dev/char "
-          "when it makes the container",
-          "run `slipway apply`, which makes the links (component cdi), and install runc 1.1.7 or newer, then restart "
-          "these containers"},
+    Words{
+        "systemd's list for the container's scope does not have it, and this list is used once systemd has reloaded "
+        "its units (systemctl daemon-reload): runc 1.1.3 to 1.1.6 leaves out each device that has no link in /dev/char "
+        "when it makes the container",
+        "run `slipway apply`, which makes the links (component cdi), and install runc 1.1.7 or newer, then restart "
+        "these containers"},
     Words{"their device rules refuse it, although the container's configuration permits it: something has written the "
           "rules anew",
           "restart these containers; `journalctl -u kubelet -u containerd -u docker` may have what changed them"},

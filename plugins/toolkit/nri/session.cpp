@@ -89,7 +89,7 @@ Result<std::string> Session::take(std::string_view bytes) {
 Status Session::take_registered(const Message& message) const {
   wire::Response response;
   if (message.type != Message::kResponse || message.stream != kOurStream || !response.ParseFromString(message.payload))
-    return no_engine("it answers the registration with something that is no answer");
+    return no_engine("its answer to the registration is invalid");
   if (response.status().code() == 0) return {};
   return Error{ErrorCode::denied,
                "the engine refuses the plugin: " + as_utf8(response.status().message()),
@@ -101,7 +101,7 @@ Status Session::take_registered(const Message& message) const {
 Result<std::string> Session::answer(const Message& message) {
   wire::Request request;
   if (message.type != Message::kRequest || message.stream % 2 == 0 || !request.ParseFromString(message.payload))
-    return no_engine("it sends something that is no question");
+    return no_engine("it sends an invalid request");
   if (request.service() != kPluginService)
     return refuse(message, kUnimplemented, "there is no service " + request.service());
   if (request.method() == "Configure" || request.method() == "Synchronize") {
@@ -119,7 +119,7 @@ Result<std::string> Session::answer(const Message& message) {
     wire::CreateContainerResponse response;
     if (adjustment->ByteSizeLong() > 0) *response.mutable_adjust() = std::move(*adjustment);
     if (response.ByteSizeLong() > kMostPayload / 2)
-      return refuse(message, kFailedPrecondition, "slipway: the container's devices amount to more than NRI takes");
+      return refuse(message, kFailedPrecondition, "slipway: the container has more devices than NRI accepts");
     return accept(message, response.SerializeAsString());
   }
   if (std::ranges::count(kEvents, request.method()) != 0) return accept(message, {});

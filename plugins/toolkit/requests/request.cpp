@@ -187,7 +187,7 @@ class Reader {
     if (name.find('/') != std::string::npos && device != std::string::npos)
       return name.substr(0, device) + "=" + name.substr(device + 1);
     warn("the mount " + std::string(kMountRoot) + "cdi/" + shortened(name) +
-         " is no cdi/VENDOR/CLASS/NAME and was left out");
+         " is not cdi/VENDOR/CLASS/NAME and was left out");
     return {};
   }
 

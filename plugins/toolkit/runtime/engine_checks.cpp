@@ -62,14 +62,14 @@ std::string objection(const std::string& dump, const std::vector<std::string>& n
   const auto config = parse_toml(dump, "containerd config dump");
   const Json plugins = config ? at_path(*config, {"plugins"}) : Json(nullptr);
   bool seen = names.empty();
-  if (!plugins.is_object()) return "it prints nothing that could be read";
+  if (!plugins.is_object()) return "its output cannot be read";
   for (const auto& [key, plugin] : plugins.items()) {
     const Json runtimes = at_path(plugin, {"containerd", "runtimes"});
     const Json named = at_path(plugin, {"containerd", "default_runtime_name"});
     if (!runtimes.is_object()) continue;
     const std::string chosen = named.is_string() ? named.get<std::string>() : "";
     if (!chosen.empty() && !runtimes.contains(chosen))
-      return "its default handler " + chosen + " is none of its handlers";
+      return "its default handler " + chosen + " is not one of its handlers";
     seen = seen || std::ranges::all_of(names, [&](const std::string& name) { return runtimes.contains(name); });
   }
   return seen ? "" : "it does not read the file that the handlers are in";
@@ -145,7 +145,7 @@ void EngineChecks::restart_after(Action& change, const std::string& reason) cons
 
 void EngineChecks::add_answer_check(Plan& plan) const {
   if (const std::string why = why_not_restarted(); !why.empty())
-    return plan.note(title_ + " is not restarted (" + why + "): its change counts from its next start" +
+    return plan.note(title_ + " is not restarted (" + why + "): the change takes effect at its next start" +
                      (settings_.restart ? ", which is left to you" : ""));
   if (!live_) return;
   plan.add(action::custom({.name = title_ + " answers",

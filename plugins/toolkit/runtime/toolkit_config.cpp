@@ -70,7 +70,8 @@ constexpr std::array kKeys{
 /// its own keys.
 constexpr std::array kOfJitCdi{
     needless("nvidia-container-cli.root",
-             "the key `driver_root` of the component cdi says so without mode = \"jit-cdi\"", "/|/run/nvidia/driver"),
+             "use the key `driver_root` of the component cdi, which needs no mode = \"jit-cdi\"",
+             "/|/run/nvidia/driver"),
     needless("nvidia-container-runtime.modes.jit-cdi.nvcdi-feature-flags", "the mode is not jit-cdi"),
     needless("nvidia-container-runtime.modes.jit-cdi.nvcdi-disable-hooks", "the mode is not jit-cdi"),
 };
@@ -150,11 +151,12 @@ class SettingsWriter {
     if (slash == 0 || slash == std::string::npos || slash + 1 == found.value.size())
       return wrong_value(found, "VENDOR/CLASS");
     if (found.value.starts_with("management.nvidia.com/"))
-      return Error{ErrorCode::usage,
-                   found.name + "=" + found.value + " would have every request be for devices that only rules give",
-                   found.where,
-                   "take it out; the key `requests` of the component runtime says who may request such devices",
-                   {}};
+      return Error{
+          ErrorCode::usage,
+          found.name + "=" + found.value + " would turn every request into one for devices that only rules give",
+          found.where,
+          "take it out; the key `requests` of the component runtime says who may request such devices",
+          {}};
     return set_variable(found, {"nvidia-container-runtime", "modes", "cdi", "default-kind"}, found.value);
   }
 
@@ -169,12 +171,13 @@ class SettingsWriter {
     for (const std::string& name : split_list(found.value)) {
       const Switch* const known = nvidia::find_switch(kKeys, "features." + name);
       if (known == nullptr || known->treatment == Switch::Treatment::refused)
-        return Error{ErrorCode::usage,
-                     found.name + " asks for the feature " + name +
-                         (known == nullptr ? ", which NVIDIA's toolkit has not" : ": " + std::string(known->reason)),
-                     found.where,
-                     "take the feature out",
-                     {}};
+        return Error{
+            ErrorCode::usage,
+            found.name + " asks for the feature " + name +
+                (known == nullptr ? ", which NVIDIA's toolkit does not have" : ": " + std::string(known->reason)),
+            found.where,
+            "take the feature out",
+            {}};
       if (known->treatment == Switch::Treatment::honoured) SLIPWAY_CHECK(set_variable(found, {"features", name}, true));
     }
     return {};

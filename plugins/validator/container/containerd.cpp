@@ -85,7 +85,7 @@ Offer ask_client(const Runner& runner, const std::string& name, const Client& cl
   const Program runtime = find_program(host, std::span(&kRuntime, 1));
   std::string why_not = runtime.path.empty() ? "slipway-runtime is not installed" : why_no_variable(host);
   if (!runtime.why_not.empty()) why_not = runtime.why_not;
-  if (!why_not.empty()) return {{}, shown + " knows no CDI, as 2.0 and newer do, and " + why_not};
+  if (!why_not.empty()) return {{}, shown + " does not support CDI, as 2.0 and newer do, and " + why_not};
   return {engine_of(name, client, {"slipway-runtime", {"--runc-binary", kRuntime, "--env", kAllGpus}}, wanted), {}};
 }
 

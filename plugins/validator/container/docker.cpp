@@ -112,7 +112,7 @@ Engine engine_of_docker(const std::string& docker, const std::string& tar, const
 /// Says why a version of Docker is not supported; empty: it is.
 std::string why_not_version(const std::string& version) {
   const EngineVersion numbers = parse_engine_version(version);
-  if (numbers == EngineVersion()) return "`docker info` says no version that can be read, but \"" + version + "\"";
+  if (numbers == EngineVersion()) return "`docker info` prints no readable version, but \"" + version + "\"";
   return numbers < kOldestDocker ? "Docker " + version + " is older than 20.10" : "";
 }
 

@@ -54,7 +54,7 @@ Program find_program(const Host& host, std::span<const char* const> paths) {
   for (const char* path : paths) {
     if (!host.exists(path)) continue;
     if (check_only_ours(*root, path)) return {path, {}};
-    found.why_not = std::string(path) + " is not run, as others than root could exchange it";
+    found.why_not = std::string(path) + " is not run, since users other than root could replace it";
   }
   return found;
 }

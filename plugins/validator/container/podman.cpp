@@ -20,7 +20,7 @@ Offer ask_podman(const Runner& runner, const Wanted& wanted) {
   const SaidVersion version = version_of_program(runner, {program});
   if (!version.why_not.empty()) return {{}, version.why_not};
   if (version.numbers < kFirstPodmanWithCdi)
-    return {{}, "podman " + version.text + " knows no CDI, as 4.1 and newer do"};
+    return {{}, "podman " + version.text + " does not support CDI, as 4.1 and newer do"};
   Engine engine{.name = "podman", .given = wanted.device, .place = {kPodman, wanted.number}};
   engine.start = {
       program,         "run",      "--rm",        "--name",   engine.place.name(), "--network=none", "--security-opt",

@@ -75,7 +75,8 @@ std::string random_number() {
 
 Result<Scratch> Scratch::make(const Runner& runner, Place place) {
   if (find_program(runner.host(), kRemovers).path.empty())
-    return Error{ErrorCode::not_found, "no rm that root may run is here to remove a container's folder", {}, {}, {}};
+    return Error{
+        ErrorCode::not_found, "there is no rm here that root may run to remove a container's folder", {}, {}, {}};
   SLIPWAY_TRY(root, RootDir::open(runner.host().root_folder()));
   const auto lock = lock_all(runner, root);
   if (!lock) return lock.error();

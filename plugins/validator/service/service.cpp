@@ -151,7 +151,7 @@ class ValidatorService final : public Service {
         return;
       case ConfigWatch::News::changed:
         keeper.take_names(given_names(watch.in_force()));
-        io.log("info", "a changed configuration is in force");
+        io.log("info", "the changed configuration is used now");
     }
   }
 

@@ -46,7 +46,7 @@ Result<std::vector<QuiesceRequest>> ask_all(const Host& host) {
     if (!name.ends_with(kEnding) || asked.size() == kMostServices) continue;
     const std::string service = name.substr(0, name.size() - kEnding.size());
     auto connected = connect_to(host, std::string(kControlFolder) + "/" + name);
-    if (!connected && connected.error().code == ErrorCode::busy) return not_quiet(service, "too many ask it");
+    if (!connected && connected.error().code == ErrorCode::busy) return not_quiet(service, "too many clients ask it");
     if (!connected && connected.error().code == ErrorCode::denied) return connected.error();
     if (!connected) continue;                                                                    // it does not run
     if (::send(connected->get(), kRequest.data(), kRequest.size(), MSG_NOSIGNAL) < 0) continue;  // it has just ended
@@ -67,7 +67,8 @@ Status read_answer(QuiesceRequest& asked) {
   asked.answer.append(part.data(), static_cast<std::size_t>(got));
   const auto end = asked.answer.find('\n');
   if (end == std::string::npos)
-    return asked.answer.size() < kLongestAnswer ? Status() : Status(not_quiet(asked.service, "its answer has no end"));
+    return asked.answer.size() < kLongestAnswer ? Status()
+                                                : Status(not_quiet(asked.service, "its answer does not end"));
   asked.open = false;
   const Json answer = parse_foreign(asked.answer.substr(0, end));
   if (answer.is_object() && answer.value("ok", Json()) == true) return {};

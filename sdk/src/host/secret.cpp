@@ -20,7 +20,7 @@ Error refused(ErrorCode code, const std::string& what, const std::string& where,
 
 Result<std::string> from_file(const RootDir& files, const std::string& path, std::size_t limit_bytes) {
   if (!path.starts_with('/'))
-    return refused(ErrorCode::invalid, "the secret's file '" + path + "' is not named from the root on", path,
+    return refused(ErrorCode::invalid, "the secret's file '" + path + "' is not an absolute path", path,
                    "write the whole path: {file: /etc/…}");
   return read_private(files, path, limit_bytes);
 }
@@ -52,7 +52,7 @@ Result<std::string> read_secret(const Json& reference, std::size_t limit_bytes, 
   const std::string name = text_at(reference, "env");
   if (path.empty() == name.empty())
     return refused(ErrorCode::invalid, "a secret is named by exactly one of {file: PATH} and {env: NAME}", "",
-                   "hand on the value of a spec key of type `secret`");
+                   "pass on the value of a spec key of type `secret`");
   Result<std::string> text = std::string();
   if (path.empty()) {
     text = from_variable(places.variable(name), name, limit_bytes);

@@ -68,7 +68,7 @@ Status check_one(const std::string& above, std::string_view wanted, const std::s
   const std::string file = above + std::string(wanted);
   return Error{.code = ErrorCode::denied,
                .what = writer + " " + place + (place == file ? "" : " and could write " + file) +
-                       ", so what it says is not believed",
+                       ", so its content is not trusted",
                .where = place,
                .next = "look at what is there; if all of it is yours, `" +
                        (owned ? "chown " + std::to_string(::geteuid()) + " " : std::string("chmod go-w ")) + place +

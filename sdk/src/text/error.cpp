@@ -60,7 +60,7 @@ std::string advice_for(ErrorCode code) {
       return "remount the filesystem read-write, or name a root that can be written with --root";
     case ErrorCode::denied:
       if (::geteuid() == 0)
-        return "this root may not pass over modes of files (a service's unit, or a sandbox): give the path to root "
+        return "root may not override modes of files here (a service's unit, or a sandbox): give the path to root "
                "(chown root)";
       return "run it as root (sudo), or as the owner of that path";
     default:

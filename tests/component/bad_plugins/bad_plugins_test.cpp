@@ -62,8 +62,9 @@ TEST_F(BadPlugin, ThatCrashesIsToldWithItsPhase) {
 TEST_F(BadPlugin, WhoseToolHasTwoOptionsOfOneNameIsCalledDefective) {
   const Ran ran = host_.bare({"bad", "twins", "--wall"});
   EXPECT_EQ(ran.code, 1) << ran.err;
-  EXPECT_THAT(ran.err,
-              HasSubstr("component bad: the tool twins: its options cannot be told apart: two have the name 'wall'"));
+  EXPECT_THAT(
+      ran.err,
+      HasSubstr("component bad: the tool twins: its options cannot be told apart: two options have the name 'wall'"));
   EXPECT_EQ(host_.bare({"bad", "twins", "--help"}).code, 1);
   EXPECT_EQ(host_.bare({"completion", "names", "options", "--", "bad", "twins"}).out, "");
 }

@@ -156,7 +156,7 @@ TEST_F(DriverKernels, OfTheNextBootWithoutModulesFailsVerifyAndIsSaidByStatus) {
   want("");
   expect_done(root.slipway({"apply"}));
   expect_done(root.slipway({"verify"}));
-  EXPECT_THAT(root.slipway({"status"}).out, HasSubstr("Nothing of what was applied is left to do."));
+  EXPECT_THAT(root.slipway({"status"}).out, HasSubstr("Nothing of the last apply is left to do."));
   add_kernel(kNewer);
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"verify"}, {"verify", "--deep"}, {"doctor"}, {"verify", "--kernel", kOlder}}) {
@@ -230,7 +230,7 @@ TEST_F(DriverKernels, ThatAreNoLongerWantedWaitForNoReboot) {
   EXPECT_EQ(pending.code, 4) << pending.out << pending.err;
   spec("detect", kOlder);
   const Ran plan = root.slipway({"plan"});
-  EXPECT_THAT(plan.out, HasSubstr("- wait for no reboot any more")) << plan.err;
+  EXPECT_THAT(plan.out, HasSubstr("- stop waiting for a reboot")) << plan.err;
   // The running kernel of this machine has no modules either, which is a separate problem.
   EXPECT_THAT(root.slipway({"apply"}).err, Not(HasSubstr("this does not hold")));
   EXPECT_TRUE(has_modules(kOlder));

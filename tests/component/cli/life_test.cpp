@@ -21,7 +21,7 @@ TEST(Gc, SaysWhatWouldGoAndThenTakesThatAlone) {
   const Ran dry = root.run({"gc", "--dry-run"});
   EXPECT_EQ(dry.code, 0) << dry.err;
   EXPECT_THAT(dry.out, HasSubstr("/usr/lib/slipway/store/driver/sha256-0123"));
-  EXPECT_THAT(dry.out, HasSubstr("Would forget 0 generations and free 3.0 MiB"));
+  EXPECT_THAT(dry.out, HasSubstr("Would delete 0 generations and free 3.0 MiB"));
   EXPECT_EQ(root.tree(), with_rest);
 
   EXPECT_THAT(root.run({"gc"}).out, HasSubstr("freed 3.0 MiB"));

@@ -52,7 +52,7 @@ TEST(BootVerify, IsOfTheGenerationInForceAndFailsWhereNothingIsProvisionedOrSome
   const DriverRoot root;
   EXPECT_EQ(root.run({"verify", "--boot"}).code, 1) << "nothing is provisioned";
   ASSERT_EQ(root.run({"apply"}).code, 0);
-  root.put("etc/slipway/host.yaml", "not the spec in force\n");
+  root.put("etc/slipway/host.yaml", "not the active spec\n");
   EXPECT_EQ(root.run({"verify"}).code, 1);
   const Ran verified = root.run({"verify", "--boot"});
   EXPECT_EQ(verified.code, 0) << verified.out << verified.err;
@@ -176,7 +176,7 @@ TEST(DriverOnASimulatedH100, RollsBackToTheEarlierSettings) {
   const Ran rolled = root.run({"rollback"});
   ASSERT_EQ(rolled.code, 0) << rolled.out << rolled.err;
   EXPECT_EQ(root.text("etc/modprobe.d/slipway-nvidia.conf"), first);
-  EXPECT_THAT(root.run({"status"}).out, HasSubstr("Generation 1 is in force"));
+  EXPECT_THAT(root.run({"status"}).out, HasSubstr("Generation 1 is active"));
 }
 
 TEST(DriverOnAMachineWithoutGpus, IsNotApplicableAndInstallsNothing) {

@@ -138,7 +138,7 @@ TEST(HostWithoutGpus, RollsFilesBackAndChangesThemAllTheSame) {
   EXPECT_EQ(back.code, 0) << back.out << back.err;
   EXPECT_THAT(back.out, HasSubstr("dcgm: changed"));
   for (const std::string& path : {file, conf}) EXPECT_EQ(root.tree()[path], first.at(path));
-  EXPECT_THAT(root.run({"status"}, "empty").out, HasSubstr("Generation 1 is in force"));
+  EXPECT_THAT(root.run({"status"}, "empty").out, HasSubstr("Generation 1 is active"));
   EXPECT_EQ(root.run({"verify"}, "empty").code, 0);
   root.spec(stack_with("true", "9402"));
   EXPECT_THAT(root.run({"plan"}, "empty").out, HasSubstr("its files alone are changed"));

@@ -74,7 +74,7 @@ TEST_F(OrdinaryUser, WhoLooksAtARootThatIsNotTheirsSeesAllButItsRecordsAndIsTold
   const Ran status = as_nobody("status");
   EXPECT_EQ(status.code, 0) << status.out;
   EXPECT_THAT(status.out, HasSubstr("is for root to read"));
-  EXPECT_THAT(status.out, HasSubstr("this user may not read what slipway recorded of this root: run `slipway status"));
+  EXPECT_THAT(status.out, HasSubstr("this user may not read slipway's records of this root: run `slipway status"));
   EXPECT_THAT(status.out, Not(HasSubstr("othing is provisioned")));
   const Json value = Json::parse(as_nobody("status -o json").out);
   EXPECT_EQ(value["without_records"], true);

@@ -107,7 +107,7 @@ TEST(StandardOutput, WhoseReaderGoesAwayDoesNotStopAnApplyHalfWay) {
   }
   EXPECT_EQ(root.run({"verify", "--deep"}).code, 0) << "all of it was applied";
   const Ran status = root.run({"status"});
-  EXPECT_THAT(status.out, HasSubstr("Generation 1 is in force"));
+  EXPECT_THAT(status.out, HasSubstr("Generation 1 is active"));
   EXPECT_THAT(status.out, ::testing::Not(HasSubstr("cut off")));
   EXPECT_EQ(root.run({"plan"}).code, 0);
 }

@@ -22,7 +22,7 @@ TEST(SourceWait, EndsWithWaitingWhenItsTimeIsOver) {
   EXPECT_EQ(apply.code, 3) << apply.out << apply.err;
   EXPECT_THAT(apply.out, AllOf(HasSubstr("driver: waiting ("), HasSubstr("127.0.0.1:1"),
                                HasSubstr("slipway has waited 1s for that to end")));
-  EXPECT_THAT(apply.out, HasSubstr("Nothing was changed; what waits is still to be done."));
+  EXPECT_THAT(apply.out, HasSubstr("Nothing was changed. What waits still has to be done."));
   EXPECT_FALSE(std::filesystem::exists(root.path(kDriver)));
   EXPECT_EQ(root.run({"apply"}).code, 1) << "without it, it is a failure";
 }
@@ -85,7 +85,7 @@ TEST(Verify, OfASpecThatWasNotAppliedYetNamesWhatDiffers) {
   EXPECT_THAT(asked.out, AllOf(HasSubstr("warning  driver.spec: what is applied (generation 1) is not what this spec "
                                          "says: source.digest, source.trust\n"),
                                HasSubstr("do: `slipway plan "), HasSubstr(" -f " + file)));
-  EXPECT_THAT(root.run({"verify"}).out, Not(HasSubstr("driver.spec"))) << "of the generation in force";
+  EXPECT_THAT(root.run({"verify"}).out, Not(HasSubstr("driver.spec"))) << "of the active generation";
 }
 
 // A second --wait would wait for another process that holds the lock, and a wrong address does not become right over

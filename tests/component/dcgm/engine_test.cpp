@@ -240,7 +240,7 @@ TEST_F(DcgmEngine, WithoutNvSwitchesSaysSoAndTellsTheRest) {
       << scrape().text << service.log();
   EXPECT_EQ(scrape().count("DCGM_FI_DEV_NVSWITCH_POWER_VDD"), 0U);
   EXPECT_EQ(scrape().value("slipway_dcgm_engine_up"), "1");
-  EXPECT_THAT(service.log(), HasSubstr("the DCGM engine tells nothing, or not all, of NVSwitches"));
+  EXPECT_THAT(service.log(), HasSubstr("the DCGM engine reports nothing, or not everything, about NVSwitches"));
 }
 
 // Earlier the target of a root's own link was closed to other users.

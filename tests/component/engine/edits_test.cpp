@@ -246,7 +246,7 @@ TEST_F(Edits, ThatAreAcceptedAreTheNewState) {
   EXPECT_EQ(host_.tree(), before);
   EXPECT_EQ(json({"accept", kConf}, 0)["generation"], 2);
   expect_kept(false);
-  EXPECT_THAT(run({"status"}, 0).out, HasSubstr("edits that are accepted: /etc/probe.conf"));
+  EXPECT_THAT(run({"status"}, 0).out, HasSubstr("accepted edits: /etc/probe.conf"));
   EXPECT_THAT(run({"apply"}, 0).out, HasSubstr("Nothing to do"));
   EXPECT_EQ(conf(), kByHand);
   spec_of("one", ", greeting: hi");
@@ -282,7 +282,7 @@ TEST_F(Edits, ThatWereAcceptedAreEditsAgainAfterARollback) {
 }
 
 TEST_F(Edits, ThatAreNoneAreNotAccepted) {
-  EXPECT_THAT(run({"accept", kConf}, 1).err, HasSubstr("no generation is in force"));
+  EXPECT_THAT(run({"accept", kConf}, 1).err, HasSubstr("no generation is active"));
   edit();
   const auto before = host_.tree();
   EXPECT_THAT(run({"accept"}, 64).err, HasSubstr("accept which edits?"));

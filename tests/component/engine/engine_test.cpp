@@ -110,7 +110,7 @@ TEST(State, IsForItsOwnerAloneAlsoWhereAnEarlierSlipwayLeftItOpen) {
   EXPECT_EQ(mode_of(host, "var/lib/slipway/components/probe.json"), 0600U);
   EXPECT_EQ(mode_of(host, "var/lib/slipway/generations/1.json"), 0600U);
   ASSERT_EQ(::chmod(host.path("var/lib/slipway").c_str(), 0755), 0);
-  ASSERT_EQ(host.slipway({"apply"}).code, 0) << "nothing is to be done";
+  ASSERT_EQ(host.slipway({"apply"}).code, 0) << "no action is needed";
   EXPECT_EQ(mode_of(host, "var/lib/slipway"), 0700U);
   EXPECT_EQ(mode_of(host, "var/lib"), 0755U) << "the folders above are everybody's";
 }
@@ -206,7 +206,7 @@ TEST(Apply, LeavesARootAloneInWhichNothingCouldBePlanned) {
   EXPECT_EQ(apply.code, 1);
   EXPECT_THAT(apply.err, HasSubstr("/etc/probe.conf"));
   EXPECT_EQ(apply.out,
-            "probe: failed\nslipway-boot: blocked (no component is there that a boot could finish)\n"
+            "probe: failed\nslipway-boot: blocked (there is no component that a boot could finish)\n"
             "Nothing was changed.\n");
   EXPECT_EQ(host.tree(), before);
 }
@@ -346,7 +346,7 @@ TEST(Rollback, AppliesTheEarlierGenerationAnew) {
   ASSERT_EQ(rolled.code, 0) << rolled.err;
   EXPECT_EQ(host.text("etc/probe.conf"), first);
   EXPECT_FALSE(std::filesystem::exists(host.path("etc/more.conf")));
-  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("Generation 1 is in force"));
+  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("Generation 1 is active"));
 }
 
 TEST(SavedPlan, IsAppliedWhenNothingChangedAndRefusedOtherwise) {

@@ -81,7 +81,7 @@ TEST_F(Failing, IsAWarningOfVerifyAndDoctorOnceItWorksUntilAnApplyForgetsIt) {
   for (const std::string command : {"verify", "doctor"}) {
     const Ran ran = host.slipway({command});
     EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
-    EXPECT_THAT(ran.out, HasSubstr("probe.apply: it did not work after the last apply, and nothing of it fails now: "
+    EXPECT_THAT(ran.out, HasSubstr("probe.apply: it did not work after the last apply, but no check of it fails now: "
                                    "probe.works: it is broken"));
   }
   EXPECT_THAT(host.slipway({"status"}).out, ContainsRegex("`slipway doctor [^`]+` tells whether it works now, "));
@@ -308,7 +308,7 @@ TEST_F(Failing, DoesNotMakeStatusDenyWhatIsInstalled) {
   ASSERT_EQ(host.slipway({"apply"}).code, 1);
   const Ran status = host.slipway({"status"});
   EXPECT_THAT(status.out, Not(HasSubstr("Nothing is provisioned")));
-  EXPECT_THAT(status.out, HasSubstr("Generation 1 is in force"));
+  EXPECT_THAT(status.out, HasSubstr("Generation 1 is active"));
   EXPECT_THAT(status.out, HasSubstr("  bystander  applied"));
 }
 

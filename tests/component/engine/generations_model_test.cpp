@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random sequences of commands, against a model of what should be there: files, generations, and which is in force.
+// Random sequences of commands, against a model of what should be there: files, generations, and which is active.
 #include <chrono>
 #include <random>
 #include <set>

@@ -69,7 +69,7 @@ TEST_F(Generations, KeepWhatSucceededBesideWhatFailed) {
   host.spec(kUnmergeable);  // the probe is removed, and bystander cannot be changed
   const Ran failed = run({"apply"}, 1);
   EXPECT_EQ(content("etc/probe.conf"), kAbsent);
-  EXPECT_THAT(failed.out, HasSubstr("Generation 2 is in force: what failed is in it as it was before"));
+  EXPECT_THAT(failed.out, HasSubstr("Generation 2 is active. Components that failed keep their previous state"));
   boot();
   EXPECT_EQ(content("etc/probe.conf"), kAbsent);
   EXPECT_EQ(content("etc/bystander"), "here\n");
@@ -133,7 +133,7 @@ TEST_F(Generations, RollingBackTwiceGoesTwoBack) {
   run({"rollback", "--yes"});
   EXPECT_EQ(content("etc/probe.conf"), "one");
   EXPECT_EQ(in_force(), 1);
-  EXPECT_THAT(run({"rollback", "--yes"}, 1).err, HasSubstr("there is no generation before the one in force"));
+  EXPECT_THAT(run({"rollback", "--yes"}, 1).err, HasSubstr("there is no generation before the active one"));
   run({"rollback", "3", "--yes"});
   EXPECT_EQ(content("etc/probe.conf"), "three");
   EXPECT_EQ(in_force(), 3);
@@ -234,8 +234,8 @@ TEST_F(Generations, AreListedWithWhatEachChanged) {
 
   EXPECT_THAT(run({"diff", "1", "2"}).out, HasSubstr("files./etc/probe.conf: one -> two"));
   EXPECT_THAT(run({"diff", "1"}).out, HasSubstr("- probe"));
-  EXPECT_EQ(run({"diff", "3"}).out, "Generation 3 is the one in force: name another to compare it with.\n");
-  EXPECT_EQ(run({"diff", "3", "3"}).out, "Generations 3 and 3 ask for the same.\n");
+  EXPECT_EQ(run({"diff", "3"}).out, "Generation 3 is the active one: name another to compare it with.\n");
+  EXPECT_EQ(run({"diff", "3", "3"}).out, "Generations 3 and 3 describe the same state.\n");
   EXPECT_THAT(run({"diff", "9"}, 1).err, HasSubstr("there is no generation 9"));
   EXPECT_THAT(run({"diff", "x"}, 64).err, HasSubstr("is not a generation"));
   EXPECT_THAT(run({"diff"}, 64).err, HasSubstr("which generations?"));
@@ -273,7 +273,7 @@ TEST_F(Generations, KeepTheirNumbersAfterGc) {
   }
   run({"gc"});
   const std::string status = run({"status"}).out;
-  EXPECT_THAT(status, HasSubstr("Generation 7 is in force"));
+  EXPECT_THAT(status, HasSubstr("Generation 7 is active"));
   EXPECT_THAT(status, HasSubstr("`slipway generations` lists 5"));
   EXPECT_THAT(status, Not(HasSubstr("of 5")));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A change that does not work: the component goes back to what the generation in force has.
+// A change that does not work: the component goes back to what the active generation has.
 #include "scratch_host.hpp"
 
 namespace slipway {
@@ -27,7 +27,7 @@ class GoingBack : public ::testing::Test {
   ScratchHost host;
 };
 
-// Earlier "driver: failed" was printed beside "Generation 2 is in force".
+// Earlier "driver: failed" was printed beside "Generation 2 is active".
 TEST_F(GoingBack, IsWhatBecomesOfAChangeThatDoesNotWork) {
   apply_good();
   const auto before = host.tree();
@@ -35,8 +35,8 @@ TEST_F(GoingBack, IsWhatBecomesOfAChangeThatDoesNotWork) {
   const Ran bad = host.slipway({"apply"});
   EXPECT_EQ(bad.code, 1);
   EXPECT_THAT(bad.out,
-              HasSubstr("probe: failed (it does not work: probe.works; it went back to what generation 1 has)"));
-  EXPECT_THAT(bad.out, HasSubstr("Generation 1 is in force"));
+              HasSubstr("probe: failed (it does not work: probe.works; it was set back to its state in generation 1)"));
+  EXPECT_THAT(bad.out, HasSubstr("Generation 1 is active"));
   EXPECT_TRUE(is_good()) << bad.out << bad.err;
   auto after = host.tree();
   EXPECT_EQ(after.erase("var/lib/slipway/failing.json"), 1U);
@@ -48,7 +48,7 @@ TEST_F(GoingBack, IsRememberedUntilAnApplySucceeds) {
   host.spec(kBad);
   ASSERT_EQ(host.slipway({"apply"}).code, 1);
   EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("it went back to what generation 1 has"));
-  EXPECT_EQ(host.slipway({"verify"}).code, 0) << "what is in force works";
+  EXPECT_EQ(host.slipway({"verify"}).code, 0) << "the active generation works";
   EXPECT_EQ(host.slipway({"verify", "-f", host.folder().at("host.yaml").string()}).code, 1);
   EXPECT_EQ(host.slipway({"apply"}).code, 1) << "the same change fails again";
   EXPECT_TRUE(is_good());
@@ -64,7 +64,7 @@ TEST_F(GoingBack, TakesAwayAComponentThatTheGenerationInForceDoesNotHave) {
   const Ran bad = host.slipway({"apply"});
   EXPECT_EQ(bad.code, 1) << bad.out;
   EXPECT_FALSE(std::filesystem::exists(host.path("etc/probe.conf"))) << bad.out << bad.err;
-  EXPECT_THAT(bad.out, HasSubstr("Generation 1 is in force"));
+  EXPECT_THAT(bad.out, HasSubstr("Generation 1 is active"));
 }
 
 TEST_F(GoingBack, IsNotDoneWhereTheSpecKeepsWhatFails) {
@@ -76,7 +76,7 @@ TEST_F(GoingBack, IsNotDoneWhereTheSpecKeepsWhatFails) {
                          std::string(kBad));
   const Ran bad = host.slipway({"apply"});
   EXPECT_EQ(bad.code, 1);
-  EXPECT_THAT(bad.out, HasSubstr("Generation 2 is in force"));
+  EXPECT_THAT(bad.out, HasSubstr("Generation 2 is active"));
   EXPECT_EQ(host.text("etc/probe.conf"), "bad");
 }
 
@@ -88,7 +88,7 @@ TEST_F(GoingBack, IsNotDoneForWhatDidNotWorkBefore) {
   host.spec("    probe: {files: {/etc/probe.conf: two}}\n");
   const Ran second = host.slipway({"apply"});
   EXPECT_EQ(second.code, 1);
-  EXPECT_THAT(second.out, HasSubstr("Generation 2 is in force"));
+  EXPECT_THAT(second.out, HasSubstr("Generation 2 is active"));
   EXPECT_EQ(host.text("etc/probe.conf"), "two");
 }
 
@@ -97,7 +97,7 @@ TEST_F(GoingBack, HasNothingToGoBackToInAFirstApply) {
   const Ran first = host.slipway({"apply"});
   EXPECT_EQ(first.code, 1);
   EXPECT_EQ(host.text("etc/probe.conf"), "bad");
-  EXPECT_THAT(first.out, HasSubstr("Generation 1 is in force"));
+  EXPECT_THAT(first.out, HasSubstr("Generation 1 is active"));
 }
 
 // Earlier the reverted generation was planned for the kernel and hardware of the failed run.
@@ -116,7 +116,7 @@ TEST_F(GoingBack, IsForTheKernelAndTheHardwareOfThatGeneration) {
   spec("detect", "/etc/probe.conf: bad, /etc/probe-broken: x");
   const Ran bad = host.slipway({"apply", "--kernel", "6.1.0-2-amd64"});
   EXPECT_EQ(bad.code, 1) << bad.out << bad.err;
-  EXPECT_THAT(bad.out, HasSubstr("Generation 1 is in force"));
+  EXPECT_THAT(bad.out, HasSubstr("Generation 1 is active"));
   EXPECT_EQ(host.text("etc/probe-kernel"), "6.1.0-1-amd64 assume");
   EXPECT_TRUE(is_good());
 }
@@ -129,7 +129,7 @@ TEST_F(GoingBack, SaysThatWhatIsBackDoesNotWorkEither) {
   EXPECT_EQ(bad.code, 1);
   EXPECT_EQ(host.text("etc/probe.conf"), "good");
   EXPECT_THAT(bad.out, HasSubstr("it went back to what generation 1 has, which does not work either"));
-  EXPECT_THAT(bad.out, HasSubstr("Generation 1 is in force"));
+  EXPECT_THAT(bad.out, HasSubstr("Generation 1 is active"));
 }
 
 TEST_F(GoingBack, LeavesTheOtherChangesOfTheApply) {

@@ -313,7 +313,7 @@ TEST(LateVerify, IsOfTheGenerationInForce) {
   EXPECT_EQ(host.slipway({"verify", "--after-boot", "--boot"}).code, 64);
   EXPECT_EQ(host.slipway({"verify", "--after-boot"}).code, 1) << "nothing is provisioned";
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
-  host.put("etc/slipway/host.yaml", "not the spec in force\n");
+  host.put("etc/slipway/host.yaml", "not the active spec\n");
   EXPECT_EQ(host.slipway({"verify", "--after-boot"}).code, 0);
 }
 

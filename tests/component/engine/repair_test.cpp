@@ -246,7 +246,7 @@ TEST_F(RepairOf, AComponentLetsTheNextApplyTakeOverWhatIsAsItPlans) {
   repair();
   const Ran plan = host.slipway({"plan"});
   EXPECT_EQ(plan.code, 2) << shown(plan);
-  EXPECT_THAT(plan.out, HasSubstr("its record was lost: what is as planned is taken over"));
+  EXPECT_THAT(plan.out, HasSubstr("its record was lost: whatever matches the plan is taken over"));
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
   EXPECT_EQ(host.slipway({"plan"}).code, 0);
   ASSERT_EQ(host.slipway({"remove", "--all"}).code, 0);
@@ -285,7 +285,7 @@ TEST_F(RepairOf, ANumberThatLeadsToNoGenerationTakesTheNewestThatThereIs) {
   fs::remove(host.path(kState + "generations/2.json"));  // as after a kill of a repair
   expect_refusals("/" + kState + "generations/current");
   repair();
-  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("Generation 1 is in force"));
+  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("Generation 1 is active"));
 }
 
 // Earlier SQLite removed the log beside an empty file, so `slipway status` destroyed what an apply had to undo.

@@ -121,7 +121,8 @@ TEST_F(Signals, AreReportedOnceForAllComponentsThatAreLeftOut) {
   ASSERT_NE(first, std::string::npos) << output;
   EXPECT_EQ(output.find("stopped by a signal", first + 1), std::string::npos) << output;
   const std::string root = host.folder().at("root").string();
-  EXPECT_THAT(output, HasSubstr("or `slipway rollback --root " + root + " --live 1` to go back to what was in force"));
+  EXPECT_THAT(output,
+              HasSubstr("or `slipway rollback --root " + root + " --live 1` to go back to the previous generation"));
   EXPECT_EQ(host.slipway({"rollback", "1"}).code, 0);
   EXPECT_TRUE(std::filesystem::exists(host.path("first/file")));
   EXPECT_FALSE(std::filesystem::exists(host.path("etc/bystander")));

@@ -52,9 +52,9 @@ TEST_F(StatusPage, NamesTheMachineItsKernelAndWhatIsAppliedSinceWhen) {
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
   const Ran ran = host.slipway({"status"});
   EXPECT_THAT(ran.out, AllOf(HasSubstr("Debian GNU/Linux 12 (bookworm)\n"), HasSubstr("\nKernel  "),
-                             ContainsRegex("in force, from host.yaml, since 20[0-9-]+ [0-9:]+ UTC \\(just now\\)"),
+                             ContainsRegex("active, from host.yaml, since 20[0-9-]+ [0-9:]+ UTC \\(just now\\)"),
                              ContainsRegex("\n  COMPONENT +STATE +AGE\n  bystander +applied +now\n"),
-                             HasSubstr("\nNothing of what was applied is left to do.\n")));
+                             HasSubstr("\nNothing of the last apply is left to do.\n")));
   const Json value = status();
   EXPECT_EQ(value["host"]["kind"], "machine");
   EXPECT_EQ(value["components"]["probe"]["since"], value["since"]);
@@ -86,7 +86,7 @@ TEST_F(StatusPage, SaysWhatIsToBeDoneNext) {
   host.spec("    bystander: {}\n    probe: {files: {/etc/probe.conf: one}}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
   host.put("etc/probe.conf", "edited\n");
-  EXPECT_EQ(status()["next"][0]["problem"], "probe has edits that are kept");
+  EXPECT_EQ(status()["next"][0]["problem"], "probe has kept edits");
 }
 
 TEST_F(StatusPage, KnowsSinceWhenAComponentFails) {

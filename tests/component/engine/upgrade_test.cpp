@@ -35,7 +35,7 @@ class Recorded : public ScratchHost {
 TEST(StateOfAnEarlierFormat, IsReadAndNothingOfItsComponentsIsLeftToDo) {
   const Recorded host;
   const auto before = host.tree();
-  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("Generation 2 is in force"));
+  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("Generation 2 is active"));
   const Ran plan = host.slipway({"plan"});
   EXPECT_THAT(plan.out, HasSubstr("probe: nothing to do")) << plan.err;
   EXPECT_THAT(plan.out, HasSubstr("slipway-boot: 3 changes\n  + change /etc/systemd/system/slipway-boot.service"));

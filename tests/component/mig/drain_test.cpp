@@ -232,7 +232,7 @@ TEST_F(MigDrainOfSeveral, ChangesFreeGpusFirstAndSaysWhichWait) {
   };
   section("24h");
   EXPECT_THAT(node_.slipway({"plan"}).out, HasSubstr("note: GPU 1 changes first, and nothing takes that back"));
-  const std::string settled = "GPU 1 has its layout, which nothing takes back";
+  const std::string settled = "GPU 1 has its layout, which cannot be undone";
   const Ran ran = node_.slipway({"apply"});
   EXPECT_EQ(ran.code, 3) << ran.out << ran.err;
   EXPECT_THAT(ran.out, AllOf(HasSubstr("GPU 0 (0000:18:00.0) is in use"), HasSubstr(settled)));
@@ -305,7 +305,7 @@ TEST(MigServices, SeeTheNewLayoutAndAreNotRestarted) {
   ASSERT_TRUE(comes_true([&] { return devices() == 7; })) << plugin.errors();
   ASSERT_TRUE(comes_true([&] { return has_label("MIG-1g.10gb"); })) << labels.errors();
   spec("all-3g.40gb");
-  EXPECT_THAT(node.slipway({"plan"}).out, HasSubstr("gfd: 4 changes, planned anew once mig has changed the devices"));
+  EXPECT_THAT(node.slipway({"plan"}).out, HasSubstr("gfd: 4 changes, planned again once mig has changed the devices"));
   const Ran ran = node.slipway({"apply", "--only", "mig"});
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
   EXPECT_TRUE(comes_true([&] { return devices() == 2; })) << plugin.errors();

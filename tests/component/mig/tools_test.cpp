@@ -265,8 +265,8 @@ TEST_F(MigTools, PutTheFormerLayoutBackWhenTheNewOneFails) {
   ASSERT_EQ(sim("gpu 1 create-fails 1").status, 0);
   const Ran ran = mig("apply -f " + config("devices: all, mig-enabled: true, mig-devices: {1g.10gb: 7}"));
   EXPECT_EQ(ran.status, 1);
-  EXPECT_THAT(ran.errors, HasSubstr("GPU 0 (0000:18:00.0) is again what it was: 2 x 3g.40gb"));
-  EXPECT_THAT(ran.errors, HasSubstr("GPU 1 (0000:2a:00.0) is again what it was: 2 x 3g.40gb"));
+  EXPECT_THAT(ran.errors, HasSubstr("GPU 0 (0000:18:00.0) has its former layout again: 2 x 3g.40gb"));
+  EXPECT_THAT(ran.errors, HasSubstr("GPU 1 (0000:2a:00.0) has its former layout again: 2 x 3g.40gb"));
   EXPECT_THAT(mig("export").output,
               HasSubstr("devices: all\n    mig-enabled: true\n    mig-devices:\n      3g.40gb: 2"));
 }

@@ -200,7 +200,7 @@ constexpr Fault kFaults[] = {
     {"other-facts-each-time", "plugin.detect", "faulty: random"},
     {"reads-the-environment", "plugin.plan",
      "depends on the variable TZ: file /etc/faulty.conf (content, line 2: \"here\" -> \"Pacific/Chatham\")"},
-    {"undeclared-key", "plugin.plan", "the spec's key 'mod' is read, which the manifest does not have"},
+    {"undeclared-key", "plugin.plan", "the spec's key 'mod' is read, but the manifest does not have it"},
     {"mistyped-key", "plugin.plan", "the spec's key 'fault' is read as true or false, and the spec has a text there"},
     {"json-of-another-type", "plugin.plan", "spec.components.faulty.fault"},
     {"custom-without-calls", "plugin.plan",

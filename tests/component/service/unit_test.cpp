@@ -286,7 +286,7 @@ TEST_P(LosingService, EndsToBeStartedAfreshWhenAFolderThatItWritesToIsGone) {
   EXPECT_EQ(service.log().find("starting again"), std::string::npos) << service.log();
   std::filesystem::remove(folder);
   EXPECT_EQ(service.exit_code(), 0) << service.log();
-  EXPECT_THAT(service.log(), HasSubstr(folder.string() + " is gone, starting again to have it made"));
+  EXPECT_THAT(service.log(), HasSubstr(folder.string() + " is gone; the service restarts so that it is made again"));
 }
 
 // Earlier an upgrade restarted the unit, and meanwhile the service did no work.

@@ -73,8 +73,8 @@ TEST(Action, IsNotMadeOfAPathThatNamesNothingForSure) {
 
 TEST(NormalPath, AdvisesNothingThatWouldBeRefusedAsWell) {
   EXPECT_EQ(normal_path("etc//x").error().next, "write it from the root on: /etc/x");
-  EXPECT_EQ(normal_path("../../escape").error().next, "write it from the root on");
-  EXPECT_EQ(normal_path("").error().next, "write it from the root on");
+  EXPECT_EQ(normal_path("../../escape").error().next, "write it as an absolute path");
+  EXPECT_EQ(normal_path("").error().next, "write it as an absolute path");
 }
 
 TEST(Action, KeepsItsTriggersAndReason) {

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-CommandOption form() { return {"o", "text|json", "form of what is printed (default: text)"}; }
+CommandOption form() { return {"o", "text|json", "output format (default: text)"}; }
 
 std::string document(const std::string& kind, Json members) {
   members.update({{"apiVersion", "slipway.dev/v1"}, {"kind", kind}});
@@ -118,8 +118,8 @@ Error broken_specs(const std::vector<std::pair<std::string, Error>>& broken, std
     return error;
   }
   Error error{.code = ErrorCode::invalid,
-              .what = std::to_string(broken.size()) + " of " + std::to_string(all) + " files are no CDI specs",
-              .next = "mend these files, or leave them out"};
+              .what = std::to_string(broken.size()) + " of " + std::to_string(all) + " files are not CDI specs",
+              .next = "correct these files, or leave them out"};
   for (const auto& [file, each] : broken)
     error.details.emplace_back("file", (each.where.empty() ? file : each.where) + ": " + each.what);
   return error;

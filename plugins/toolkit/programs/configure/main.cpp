@@ -42,7 +42,7 @@ void tell_restarts(const Plan& plan) {
     if (!triggers.is_array()) continue;
     for (const Json& trigger : triggers)
       if (const std::string text = trigger; text.starts_with("restart:"))
-        put(stdout, "it counts once the engine was restarted: systemctl restart " + text.substr(8) + "\n");
+        put(stdout, "it takes effect once the engine is restarted: systemctl restart " + text.substr(8) + "\n");
   }
 }
 

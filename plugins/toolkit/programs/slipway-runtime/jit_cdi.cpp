@@ -95,7 +95,7 @@ void add_warnings(const std::string& errors, std::vector<std::string>& warnings)
 Error not_made(const std::string& kind, const ChildResult& result, const Request& request) {
   const bool late = result.end == ChildResult::End::timed_out;
   Error error{late ? ErrorCode::timed_out : ErrorCode::not_found,
-              "no CDI spec of " + kind + " can be made of this machine, as the mode jit-cdi wants: " +
+              "no CDI spec of " + kind + " can be made for this machine, as the mode jit-cdi requires: " +
                   (late ? "`slipway cdi generate` did not end within " + std::to_string(kLimit.count()) + " s"
                         : last_words(result.errors)),
               {},

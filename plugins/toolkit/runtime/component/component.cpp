@@ -259,7 +259,7 @@ Result<Findings> Runtime::verify(const Spec& spec, const Host& host) const {
   if (settings.nri) return verify_nri(settings, host);
   if (settings.untouched) {
     Findings untouched;
-    untouched.not_exercised("runtime.engines", "the spec has no engine be changed");
+    untouched.not_exercised("runtime.engines", "the spec keeps slipway from changing any engine");
     return untouched;
   }
   SLIPWAY_TRY(facts, read_engines(settings, host));

@@ -84,7 +84,7 @@ Status plan_engine(const RuntimeSettings& settings, const Json& engine, bool lis
     return no_nri(engine, "runs and does not listen at " + settings.nri_socket + ": it " + off,
                   switch_on(engine) + " and restart it, or write mode: config");
   plan.note(text_of(engine, "title") + (live ? " does not run" : " is not asked in an image") +
-            ", so whether its NRI is on shows when it does" +
+            ", so it is not known yet whether its NRI is on" +
             (off_by_default ? "; before 2.0 it is off by default: " + switch_on(engine) : ""));
   return {};
 }

@@ -111,7 +111,7 @@ Status edit_drop_in(ContainerdSurvey& survey, const std::string& path, const Con
   const ConfigFile& top = others.top();
   if (survey.config_version == 1)
     return Error{ErrorCode::unsupported,
-                 "a configuration of version 1 knows no imports, so " + path + " would not be read",
+                 "a configuration of version 1 has no imports, so " + path + " would not be read",
                  top.path,
                  "leave the drop-in's path out, or write the configuration in version 2",
                  {}};

@@ -84,7 +84,7 @@ TEST(CommandLine, HasOtherwiseWhatTheCallerSays) {
 TEST(CommandLine, HasFlagsWithGosWordsForTrueAndFalse) {
   EXPECT_TRUE(read({"--dry-run=T"})->flag("dry-run"));
   EXPECT_FALSE(read({"--dry-run=0"})->flag("dry-run", true));
-  EXPECT_THAT(refusal({"--dry-run=maybe"}), HasSubstr("--dry-run takes no value but true or false, not 'maybe'"));
+  EXPECT_THAT(refusal({"--dry-run=maybe"}), HasSubstr("--dry-run takes only true or false, not 'maybe'"));
   EXPECT_THAT(refusal({"--dry-run="}), HasSubstr("true or false"));
 }
 
@@ -209,10 +209,11 @@ TEST(CommandLine, IsNotReadByATableInWhichOptionsCannotBeToldApart) {
     const auto result = read({"--wall"}, {}, {.call = "acme", .options = std::move(options)});
     return result ? "taken" : std::string(to_string(result.error().code)) + ": " + result.error().what;
   };
-  EXPECT_THAT(refused({{"wall"}, {"wall"}}), HasSubstr("plugin_defect: its options cannot be told apart: two have the "
-                                                       "name 'wall'"));
-  EXPECT_THAT(refused({{"wall"}, {.name = "room", .aliases = {"wall"}}}), HasSubstr("two have the name 'wall'"));
-  EXPECT_THAT(refused({{.name = "wall", .letter = 'w'}, {"w"}}), HasSubstr("two have the name 'w'"));
+  EXPECT_THAT(refused({{"wall"}, {"wall"}}),
+              HasSubstr("plugin_defect: its options cannot be told apart: two options have the name 'wall'"));
+  EXPECT_THAT(refused({{"wall"}, {.name = "room", .aliases = {"wall"}}}),
+              HasSubstr("two options have the name 'wall'"));
+  EXPECT_THAT(refused({{.name = "wall", .letter = 'w'}, {"w"}}), HasSubstr("two options have the name 'w'"));
   EXPECT_THAT(refused({{.name = "wall", .letter = '-'}}), HasSubstr("'-' is not a name"));
   for (const char* name : {"", "-wall", "wall,w", "wall*", "wa ll", "wa=ll", "wa\nll", "w\xc3\xa4ll"})
     EXPECT_THAT(refused({{name}}), HasSubstr("is not a name")) << name;

@@ -138,7 +138,8 @@ TEST(PluginTools, WithOptionsThatCannotBeToldApartAreADefect) {
   EXPECT_THAT(defect(with_option({{"name", ""}})), HasSubstr("the tool paint: its options cannot be told apart"));
   EXPECT_THAT(defect(with_option({{"name", "wall"}, {"letter", "wx"}})), HasSubstr("more than one letter"));
   EXPECT_THAT(defect(with_option({{"name", "wall"}, {"letter", ","}})), HasSubstr("',' is not a name"));
-  EXPECT_THAT(defect(with_option({{"name", "wall"}, {"aliases", {"wall"}}})), HasSubstr("two have the name 'wall'"));
+  EXPECT_THAT(defect(with_option({{"name", "wall"}, {"aliases", {"wall"}}})),
+              HasSubstr("two options have the name 'wall'"));
   EXPECT_THAT(defect(with_option({{"name", "wall"}, {"aliases", "room"}})), HasSubstr("is not a list"));
   EXPECT_THAT(defect(with_option({{"name", "wall"}, {"repeats", "yes"}})), HasSubstr("not true or false"));
   EXPECT_EQ(defect(with_option({{"name", "wall"}, {"letter", ""}, {"variables", {"WALL"}}})), "taken");

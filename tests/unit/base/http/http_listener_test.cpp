@@ -324,7 +324,7 @@ TEST_F(WebConfigFile, NamesEachMistakeByItsLine) {
       {"tls_server_config:\n  cert_fil: x\n", "web.yaml:2:3  tls_server_config.cert_fil", "no key 'cert_fil'"},
       {"tls_server_config: {}\n", "web.yaml:1:20  tls_server_config", "both cert_file and key_file"},
       {"tls_server_config: {min_version: TLS10}\n", "web.yaml:1:34", "'TLS10' is not a version"},
-      {"http_server_config: {http2: true}\n", "web.yaml:1:29  http_server_config.http2", "HTTP/2 is not offered"},
+      {"http_server_config: {http2: true}\n", "web.yaml:1:29  http_server_config.http2", "HTTP/2 is not supported"},
       {"http_server_config: {headers: {X-Mine: a}}\n", "web.yaml:1:32  http_server_config.headers.X-Mine", "no key"},
       {"rate_limit: {interval: 1s}\n", "web.yaml:1:1  rate_limit", "no key 'rate_limit'"},
       {"tls_server_config: {cert: a, key: b, client_auth_type: RequireAnyClientCert}\n",

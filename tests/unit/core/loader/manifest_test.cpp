@@ -136,12 +136,12 @@ const std::vector<SchemaMistake> kSchemaMistakes{
      "a required key can have no default"},
     {"PatternWithoutExample", "  a: {type: string, required: true, pattern: x}\n", "4:37", "needs an 'example'"},
     {"BadPattern", "  a: {type: string, pattern: '(x'}\n", "4:21", "is not a regular expression"},
-    {"PatternOfAnInteger", "  a: {type: integer, pattern: x}\n", "4:22", "'pattern' means nothing for this type"},
-    {"ExpectsOfAnInteger", "  a: {type: integer, expects: x}\n", "4:22", "'expects' means nothing for this type"},
+    {"PatternOfAnInteger", "  a: {type: integer, pattern: x}\n", "4:22", "'pattern' has no meaning for this type"},
+    {"ExpectsOfAnInteger", "  a: {type: integer, expects: x}\n", "4:22", "'expects' has no meaning for this type"},
     {"ExpectsWithoutAPattern", "  a: {type: string, expects: a word}\n", "4:21", "and there is none"},
     {"DefaultAgainstWhatIsExpected", "  a: {type: string, pattern: '[0-9]+', expects: digits, default: x}\n", "4:66",
      "a.default: expected digits, found 'x'"},
-    {"ValuesOfAString", "  a: {type: string, values: [x]}\n", "4:21", "'values' means nothing for this type"},
+    {"ValuesOfAString", "  a: {type: string, values: [x]}\n", "4:21", "'values' has no meaning for this type"},
     {"EnumWithoutValues", "  a: {type: enum}\n", "4:6", "an enum needs 'values'"},
     {"ValueTwice", "  a: {type: enum, values: [x, x]}\n", "4:19", "a value is given twice"},
     {"ObjectWithoutKeys", "  a: {type: object}\n", "4:7", "an object needs 'keys'"},
@@ -238,7 +238,7 @@ TEST(Manifest, BoundsNumbersAndHowMuchAListHas) {
   EXPECT_NE(problem_of("  a: {type: integer, least: 2, most: 1}\n").find("'least' is more than 'most'"),
             std::string::npos);
   EXPECT_NE(problem_of("  a: {type: list, most: -1}\n").find("fewer than no elements"), std::string::npos);
-  EXPECT_NE(problem_of("  a: {type: string, least: 1}\n").find("'least' means nothing for this type"),
+  EXPECT_NE(problem_of("  a: {type: string, least: 1}\n").find("'least' has no meaning for this type"),
             std::string::npos);
 }
 

@@ -43,7 +43,7 @@ const std::vector<YamlSlip> kYamlMistakes{
     {"ItemWhereAKeyBelongs", "a: 1\n- b\n", "2:1", "a list item ('- …') stands where a key is expected"},
     {"TwoColons", "a: b: c\n", "1:5", "a second ': ' in one value"},
     {"NoSpaceAfterColon", "a:1\nb: 2\n", "1:1", "no space after the colon"},
-    {"LineWithoutColon", "a: 1\nb\nc: 2\n", "2:1", "this line is no 'key: value'"},
+    {"LineWithoutColon", "a: 1\nb\nc: 2\n", "2:1", "this line is not a 'key: value'"},
     {"OpenList", "a: [1, 2\nb: 3\n", "1:4", "the '[' here is not closed before line 2"},
     {"OpenMap", "a: {x: 1\nb: 3\n", "1:4", "the '{' here is not closed before line 2"},
     {"OpenMapAtTheEnd", "a: {x: [1]", "1:4", "the '{' here is not closed"},

@@ -267,7 +267,7 @@ TEST(HostSpec, UnderstandsFormerKeysAndSaysHowTheyAreCalledByNow) {
   EXPECT_EQ(spec->position("components.acme.level"), "/h/host.yaml:6:12");
   EXPECT_EQ(spec->remarks.at("acme"),
             (std::vector<std::string>{"/h/host.yaml:6:12: the key 'mode' in acme is called 'level' by now",
-                                      "/h/host.yaml:6:21: the key 'path' in acme will go: write level"}));
+                                      "/h/host.yaml:6:21: the key 'path' in acme is deprecated: write level"}));
   const auto both = host_spec_from_text(head + "    acme: {mode: 3, level: 4}\n", "/h/host.yaml", plugins);
   ASSERT_FALSE(both.ok());
   EXPECT_EQ(both.error().what, "'mode' is the former name of 'level', which is there too");

@@ -119,7 +119,7 @@ TEST_F(Hostile, AddressSpaceIsNoMemory) {
 TEST_F(Hostile, ExceptionsStopAtTheBoundary) {
   expect_defect(provoke("detect", "throw"), "threw an exception: something broke");
   expect_defect(provoke("plan", "throw 42"), "threw an exception of an unknown type");
-  expect_defect(start("raw")->call("throw", {}, kPlenty, events_), "let an exception of an unknown type out");
+  expect_defect(start("raw")->call("throw", {}, kPlenty, events_), "let an exception of an unknown type escape");
 }
 
 TEST_F(Hostile, AnExceptionDoesNotEndTheWorker) {

@@ -133,8 +133,7 @@ TEST(WatchGroups, OfProcessorsAreTakenWithAWarning) {
       {.name = "cpu", .place = "", .interval = seconds(1), .patterns = {"DCGM_FI_DEV_CPU_*"}}};
   EXPECT_TRUE(check_groups(groups, counters));
   give_intervals(groups, minutes(1), counters);
-  EXPECT_THAT(counters.warnings,
-              ::testing::Contains(HasSubstr("the group 'cpu' does not count for DCGM_FI_DEV_CPU_*")));
+  EXPECT_THAT(counters.warnings, ::testing::Contains(HasSubstr("the group 'cpu' does not apply to DCGM_FI_DEV_CPU_*")));
 }
 
 TEST(WatchGroups, AreAMistakeWhereTheyMeetOrMatchNothing) {

@@ -138,7 +138,7 @@ TEST(ListStrategy, OfVariablesNamesAWayOutThatIsOne) {
               HasSubstr(class_alone + "set deviceListStrategy: cdi-cri"));
   const auto refused = planned(kNothing, {.handler = "none"}, old);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(to_text(refused.error()), AllOf(HasSubstr("CDI is no way out, since kubelet 1.27.4-00"),
+  EXPECT_THAT(to_text(refused.error()), AllOf(HasSubstr("CDI is not an alternative, since kubelet 1.27.4-00"),
                                               HasSubstr("update kubelet"), Not(HasSubstr("add cdi"))));
 }
 

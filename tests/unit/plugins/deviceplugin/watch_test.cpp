@@ -67,7 +67,7 @@ TEST_F(Watch, AWrongConfigIsSaidOnceAndLeavesTheLastOneInForce) {
   EXPECT_THAT(over(kWrong, 20s), ::testing::ElementsAre(News::wrong));
   EXPECT_EQ(replicas(), 128U);
   EXPECT_THAT(watch_.problem()->what, ::testing::HasSubstr("four"));
-  EXPECT_THAT(over(kManyReplicas, 5s), ::testing::IsEmpty()) << "it is in force already";
+  EXPECT_THAT(over(kManyReplicas, 5s), ::testing::IsEmpty()) << "it is used already";
   EXPECT_FALSE(watch_.problem());
 }
 

@@ -177,7 +177,7 @@ TEST(MigConfig, NamesTheRuleThatAnEntryBreaks) {
       {"devices: all, mig-enabled: false, device-filter: \"0x2330\"", "matches no GPU"},
       {"devices: all, mig-enabled: false, device-filter: \"2330\"", "matches no GPU"},
       {"devices: all, mig-enabled: false, device-filter: [\"0x10DE2330\"]", "matches no GPU"},
-      {"devices: all, mig-enabled: false, device-filter: {a: b}", "a text or a list of texts"},
+      {"devices: all, mig-enabled: false, device-filter: {a: b}", "a string or a list of strings"},
       {"devices: all, mig_enabled: false", "unexpected field 'mig_enabled'"},
   };
   for (const auto& [members, what] : rows) {

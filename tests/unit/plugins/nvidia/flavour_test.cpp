@@ -59,7 +59,7 @@ TEST(Flavour, OfAGpuInAGapOfTheTableIsOpenToBoth) {
   const auto choice = choose_flavour({gpu_from_pci({.address = "0000:01:00.0", .device = 0x1900})}, 535);
   EXPECT_EQ(choice.allowed.size(), 2U);
   EXPECT_EQ(choice.warnings[0],
-            "GPU 10de:1900 (unknown) at 0000:01:00.0: not in slipway's table of GPUs, it has no say");
+            "GPU 10de:1900 (unknown) at 0000:01:00.0: not in slipway's table of GPUs, so it is not considered");
 }
 
 // For all GPUs and branches: an answer without flavours has reasons, and one that allows proprietary has no GPU that

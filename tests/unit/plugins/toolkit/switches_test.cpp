@@ -107,7 +107,7 @@ TEST(SwitchTable, NamesOptionsOfTheMigTool) {
     }
 }
 
-// --- each honoured switch changes the settings in force
+// --- each honoured switch changes the settings in use
 
 const std::map<std::string, std::string>& samples() {
   static const std::map<std::string, std::string> values{
@@ -158,7 +158,7 @@ std::string sample(const Switch& one) {
   return found == samples().end() ? "/srv/sample" : found->second;
 }
 
-/// Returns all settings in force, or an error's text.
+/// Returns all settings in use, or an error's text.
 std::string in_force(const Json& spec, const std::map<std::string, std::string>& process = {}) {
   const auto settings = toolkit::read_settings(Spec(spec), [&](const std::string& name) {
     const auto found = process.find(name);

@@ -30,8 +30,9 @@ class ContainerCheck : public testing::ContainerMachine {
 };
 
 TEST_F(ContainerCheck, IsSkippedAndSaysSoWhereNothingCanBeStarted) {
-  EXPECT_EQ(run(),
-            "not-exercised validator.container: no container was started: podman, Docker and containerd are not here");
+  EXPECT_EQ(
+      run(),
+      "not-exercised validator.container: no container was started: podman, Docker and containerd are not installed");
   spec.devices.clear();
   EXPECT_THAT(run(), HasSubstr("no CDI spec has a GPU"));
   EXPECT_THAT(shown(check_container(slipway::testing::FakeHost(), {spec}, CONTAINER_PROBE)),
@@ -75,7 +76,7 @@ TEST_F(ContainerCheck, RunsNoProgramThatOthersCouldExchange) {
   podman({0, "it has 3 nodes of the driver, and can open each\n", "", false});
   std::filesystem::permissions(host.root_folder() + "/usr/bin", std::filesystem::perms::others_write,
                                std::filesystem::perm_options::add);
-  EXPECT_THAT(run(), HasSubstr("/usr/bin/podman is not run, as others than root could exchange it"));
+  EXPECT_THAT(run(), HasSubstr("/usr/bin/podman is not run, since users other than root could replace it"));
   EXPECT_TRUE(host.ran().empty());
 }
 
@@ -83,13 +84,14 @@ TEST_F(ContainerCheck, SaysWhyNoneOfTheEnginesThatAreHereIsAsked) {
   host.file("/usr/sbin/dockerd", "x", 0755).file("/run/crio/crio.sock", "");
   host.file("/var/snap/microk8s/common/run/containerd.sock", "");
   program("/usr/bin/podman", "podman version 3.4.4");
-  EXPECT_EQ(run(),
-            "not-exercised validator.container: no container was started: podman 3.4.4 knows no CDI, as 4.1 and newer "
-            "do; Docker does not run: /run/docker.pid names no dockerd; the containerd of MicroK8s does not answer at "
-            "/var/snap/microk8s/common/run/containerd.sock; CRI-O starts nothing without an image in its storage");
+  EXPECT_EQ(
+      run(),
+      "not-exercised validator.container: no container was started: podman 3.4.4 does not support CDI, as 4.1 and "
+      "newer do; Docker does not run: /run/docker.pid names no dockerd; the containerd of MicroK8s does not answer at "
+      "/var/snap/microk8s/common/run/containerd.sock; CRI-O starts nothing without an image in its storage");
 }
 
-// Earlier a program that hung or failed was reported as too old: "podman  knows no CDI, as 4.1 and newer do".
+// Earlier a program that hung or failed was reported as too old: "podman  does not support CDI, as 4.1 and newer do".
 TEST_F(ContainerCheck, SaysSoWhereAProgramDoesNotSayItsVersion) {
   program("/usr/bin/podman", "podman version next");
   EXPECT_THAT(run(), HasSubstr("no container was started: `/usr/bin/podman --version` says no version"));

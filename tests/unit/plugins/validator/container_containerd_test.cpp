@@ -53,8 +53,9 @@ TEST_F(ContainerByCtr, IsNotAskedWhereItsVersionIsNotKnown) {
 TEST_F(ContainerByCtr, GetsTheGpusBySlipwayRuntimeElse) {
   listen(kSocket);
   program("/usr/bin/ctr", "ctr github.com/containerd/containerd 1.7.24~ds1");
-  EXPECT_THAT(run(), HasSubstr("not-exercised validator.container: no container was started: containerd's ctr "
-                               "1.7.24~ds1 knows no CDI, as 2.0 and newer do, and slipway-runtime is not installed"));
+  EXPECT_THAT(run(),
+              HasSubstr("not-exercised validator.container: no container was started: containerd's ctr "
+                        "1.7.24~ds1 does not support CDI, as 2.0 and newer do, and slipway-runtime is not installed"));
   host.file("/usr/bin/slipway-runtime", "x", 0755);
   host.answers(words({"/usr/bin/ctr"}, kSocket,
                      {"run", "--rm", "--cpu-shares", "0", "--runc-binary", "/usr/bin/slipway-runtime", "--env",

@@ -155,7 +155,7 @@ TEST_F(ContainerByDocker, SaysWhyDockerIsNotAsked) {
   runs("19.03.8", runtimes(kShim));
   EXPECT_THAT(run(), HasSubstr("Docker 19.03.8 is older than 20.10"));
   runs("dev", runtimes(kShim));
-  EXPECT_THAT(run(), HasSubstr("`docker info` says no version that can be read, but \"dev\""));
+  EXPECT_THAT(run(), HasSubstr("`docker info` prints no readable version, but \"dev\""));
   // A client without a server prints this, and exits with status 0.
   host.answers(docker({"info", "--format", "{{json .}}"}),
                {0, R"({"ServerVersion":"","ServerErrors":["Cannot connect to the Docker daemon"]})", "", false});
@@ -199,7 +199,7 @@ TEST_F(ContainerByDocker, IsNotAskedWhereOthersCouldExchangeTar) {
   runs("26.1.5", R"("CDISpecDirs":["/etc/cdi"])");
   std::filesystem::permissions(host.root_folder() + "/usr/bin/tar", std::filesystem::perms::others_write,
                                std::filesystem::perm_options::add);
-  EXPECT_THAT(run(), HasSubstr("/usr/bin/tar is not run, as others than root could exchange it"));
+  EXPECT_THAT(run(), HasSubstr("/usr/bin/tar is not run, since users other than root could replace it"));
   EXPECT_TRUE(host.ran().empty());
   host.without("/usr/bin/tar");
   EXPECT_THAT(run(), HasSubstr("Docker needs tar, which is not installed"));

@@ -130,9 +130,8 @@ void AsideFolders::tell_lasting(Clock::time_point now) {
     if (folder.told || now - folder.since <= kLasting) continue;
     folder.told = true;
     log_("warning", path +
-                        " cannot be removed: pods go on writing to what they left there, or have the kernel hold it "
-                        "(end the pods that used MPS before its daemon was last started: it is removed then, as by a "
-                        "reboot)");
+                        " cannot be removed: pods keep writing to it, or keep it in use (end the pods that used MPS "
+                        "before its daemon was last started: it is removed then, or at a reboot)");
   }
 }
 

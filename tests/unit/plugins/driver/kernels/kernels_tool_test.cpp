@@ -102,7 +102,7 @@ TEST_F(KernelsTool, LooksAtAnotherRoot) {
   ASSERT_EQ(run({"--root", root.string()}).value_or(-1), 0);
   EXPECT_EQ(printed.text,
             "There is no kernel in /lib/modules.\n"
-            "Which boots next cannot be told: there is no kernel in /lib/modules.\n");
+            "The kernel of the next boot is not known: there is no kernel in /lib/modules.\n");
   root.file("/lib/modules/6.12.1/modules.builtin", "");
   ASSERT_EQ(run({"--root=" + root.string(), "--output=json"}).value_or(-1), 0);
   const Json json = Json::parse(printed.text);

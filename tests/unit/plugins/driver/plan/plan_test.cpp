@@ -372,7 +372,7 @@ TEST(DriverPlan, LeavesOutABrokenPackageAndSaysSo) {
   EXPECT_THAT(planning.good(*host.live()).notes(), Contains(HasSubstr("is neither open nor proprietary")));
 }
 
-// Earlier they were installed, and the apply ended with "driver: failed" beside "Generation 2 is in force".
+// Earlier they were installed, and the apply ended with "driver: failed" beside "Generation 2 is active".
 TEST(PlanVermagic, OfModulesThatTheKernelWouldRefuseIsAnErrorBeforeAnythingIsChanged) {
   TestHost host;
   host.gpu("0000:65:00.0", 0x2330);

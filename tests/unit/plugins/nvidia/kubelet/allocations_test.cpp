@@ -241,8 +241,9 @@ TEST(AllocationReaders, TellWhyThereMayBeOthers) {
   const std::string file = checkpoint_file("/var/lib/kubelet");
   host.file(file, "{}");
   found = reader.read();
-  EXPECT_EQ(found.incomplete,
-            "kubelet does not run, and its list of devices cannot be read: kubelet's list of devices has another form");
+  EXPECT_EQ(
+      found.incomplete,
+      "kubelet does not run, and its list of devices cannot be read: kubelet's list of devices has an unknown form");
   host.file(file, R"({"Data": {"PodDeviceEntries": [{"PodUID": "u", "ContainerName": "c", "ResourceName": "r",
       "DeviceIDs": ["GPU-1"]}]}})");
   found = reader.read();

@@ -74,7 +74,7 @@ TEST(UnaryCall, NamesTheErrorThatComesForAnAnswer) {
 TEST(UnaryCall, TakesNothingThatIsNoSingleMessageOfItsSize) {
   for (const std::string& body : {grpc_message("pods", true), grpc_message("pods") + "more", std::string("\0\0", 2),
                                   grpc_message("pods") + grpc_message("pods"), std::string()})
-    EXPECT_EQ(problem_of(grpc_head() + data_frames(body) + grpc_end(kWell)), "the answer is no single message");
+    EXPECT_EQ(problem_of(grpc_head() + data_frames(body) + grpc_end(kWell)), "the answer is not a single message");
 }
 
 TEST(UnaryCall, EndsWithAnAnswerThatIsLargerThanAllowed) {
@@ -89,7 +89,7 @@ TEST(UnaryCall, EndsWithAnAnswerThatIsLargerThanAllowed) {
 }
 
 TEST(UnaryCall, GivesUpOnWhatIsNoGrpcAndOnSilence) {
-  EXPECT_EQ(problem_of("HTTP/1.1 400 Bad Request\r\n\r\n"), "what answers speaks no gRPC");
+  EXPECT_EQ(problem_of("HTTP/1.1 400 Bad Request\r\n\r\n"), "what answers does not speak gRPC");
   EXPECT_THAT(problem_of(grpc_head()), HasSubstr("the connection ended before the answer"));
   EXPECT_THAT(problem_of(""), HasSubstr("the connection ended before the answer"));
   int ends[2];

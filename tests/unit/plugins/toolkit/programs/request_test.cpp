@@ -289,10 +289,11 @@ TEST(RequestPolicy, IsReadFromTheSettingsAndAMistakeInItIsAnError) {
       {"requests = [" + many + "]", "not a list of at most 64 rules"},
       {"request = []", "slipway is not a table with `requests` alone"},
       {R"(requests = [{namespaces = ["a"]}])", "rule 1: devices is not a list"},
-      {R"(requests = [{namespaces = ["a"], devices = ["*/gpu=all"]}])", "rule 1: '*/gpu=all' is none of the devices"},
+      {R"(requests = [{namespaces = ["a"], devices = ["*/gpu=all"]}])",
+       "rule 1: '*/gpu=all' is not one of the devices"},
       {R"(requests = [{namespaces = ["a"], devices = ["nvidia.com/*=all"]}])", "'nvidia.com/*=all'"},
       {R"(requests = [{namespaces = ["a"], devices = ["nvidia.com/gpu"]}])", "'nvidia.com/gpu'"},
-      {R"(requests = [{namespaces = ["a*"], devices = ["nvidia.com/gpu=1"]}])", "'a*' is none of the namespaces"},
+      {R"(requests = [{namespaces = ["a*"], devices = ["nvidia.com/gpu=1"]}])", "'a*' is not one of the namespaces"},
       {R"(requests = [{namespaces = ["a"], devices = ["v.com/c=1"], kinds = []}])", "neither namespaces nor devices"}};
   for (const auto& [line, what] : wrong) {
     const auto refused = parse_config("[slipway]\n" + line + "\n", "/c.toml");

@@ -88,7 +88,8 @@ TEST(RuntimeChecks, FindOutThatNoCriPluginWouldBeLoaded) {
   const std::string runc = "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc]\nruntime_type = \"a\"\n";
   const std::string ours = "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.nvidia]\nruntime_type = \"a\"\n";
   host.answers(dump, {0, head + ours, "", false});
-  EXPECT_THAT(to_text(expect_engine(check, host).error()), HasSubstr("default handler runc is none of its handlers"));
+  EXPECT_THAT(to_text(expect_engine(check, host).error()),
+              HasSubstr("default handler runc is not one of its handlers"));
   host.answers(dump, {0, head + runc, "", false});
   EXPECT_TRUE(check_engine(check, host).value()) << "no file of ours names a handler yet";
   host.file(kConfig, "version = 2\n" + ours);

@@ -43,7 +43,7 @@ TEST(RuntimeVariables, ThatForbidTouchingTheEngineNeverPlanAnEdit) {
 
 TEST(RuntimeVariables, ThatContradictTheSpecAreAnError) {
   EXPECT_THAT(plan_text(node(), {{"engines", {"containerd"}}, {"env", {{"NO_RUNTIME_CONFIG", "true"}}}}),
-              HasSubstr("NO_RUNTIME_CONFIG=true has no engine be changed, and `engines` names some"));
+              HasSubstr("NO_RUNTIME_CONFIG=true keeps slipway from changing any engine, but `engines` names some"));
   EXPECT_THAT(plan_text(node(), {{"engines", Json::array()}, {"set_as_default", true}}),
               HasSubstr("set_as_default has no effect, since `engines: []` has no engine be changed"));
 }
@@ -99,7 +99,7 @@ TEST(RuntimeVariables, ThatAreRefusedOrMisspeltAreNamed) {
   EXPECT_EQ(error.error().where, "spec.components.runtime.env.RUNTIME_CONFIG_OVERRIDE");
   EXPECT_THAT(plan_text(node(), with_env({{"RUNTIME_CONFIG_OVERRIDE", "{}"}})), Not(HasSubstr("OVERRIDE")));
   EXPECT_THAT(plan_text(node(), with_env({{"NO_RUNTIME_CONFG", "true"}})),
-              HasSubstr("has no such variable, and slipway does nothing with it; did you mean 'NO_RUNTIME_CONFIG'?"));
+              HasSubstr("has no such variable, so slipway ignores it; did you mean 'NO_RUNTIME_CONFIG'?"));
   EXPECT_THAT(plan_text(node(), with_env({{"TOOLKIT_PID_FILE", "/run/nvidia/toolkit/toolkit.pid"}})),
               HasSubstr("TOOLKIT_PID_FILE has no effect: "));
   EXPECT_THAT(plan_text(node(), with_env({{"NVIDIA_CONTAINER_TOOLKIT_OPT_IN_FEATURES", "allow-ldconfig"}})),
