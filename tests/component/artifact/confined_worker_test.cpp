@@ -304,7 +304,7 @@ TEST_F(ConfinedWorker, StillUnpacks) {
   EXPECT_EQ(test::file_text(dir_ / "store/out/f"), "hello");
 }
 
-TEST_F(ConfinedWorker, OfARegistryKeepsTheNetworkAlone) {
+TEST_F(ConfinedWorker, OfARegistryKeepsOnlyTheNetwork) {
   const std::string output = attacks_that_succeed([&] {
     Module module;
     if (module.ask("confine", {{"op", "fetch"}, {"request", of_registry()}}) != SLIPWAY_OK) ::_exit(1);
@@ -313,7 +313,7 @@ TEST_F(ConfinedWorker, OfARegistryKeepsTheNetworkAlone) {
 }
 
 // It could otherwise reach virtual machines, and rarely used parts of the kernel.
-TEST_F(ConfinedWorker, OfARegistryMakesSocketsOfTheNetworkAndOfNoOtherFamily) {
+TEST_F(ConfinedWorker, OfARegistryMakesOnlyNetworkSockets) {
   constexpr long kUnseen = 1L << 32;  // the kernel looks at an int
   std::vector<long> all;
   for (long family = 0; family < 64; ++family) all.push_back(family);
@@ -326,7 +326,7 @@ TEST_F(ConfinedWorker, OfARegistryMakesSocketsOfTheNetworkAndOfNoOtherFamily) {
   EXPECT_EQ(families_of({AF_UNIX, AF_PACKET, kUnseen + AF_UNIX}), "1 17 4294967297 ") << "where it is not confined";
 }
 
-TEST_F(ConfinedWorker, OfALayoutOrBundleHasNoNetworkWhateverItIsAskedFor) {
+TEST_F(ConfinedWorker, OfALayoutOrBundleNeverHasANetwork) {
   for (const char* op : {"catalogue", "fetch", "inspect", "pull"}) {
     const std::string output = attacks_that_succeed([&] {
       Module module;
@@ -364,7 +364,7 @@ TEST_F(ConfinedWorker, OfARegistryLogsInByAHelperThatIsNotConfined) {
 }
 
 // The worker reads foreign archives: work that it requests from slipway itself would run as root, unconfined.
-TEST_F(ConfinedWorker, HasNothingDoneForItBySlipwayItself) {
+TEST_F(ConfinedWorker, CannotSendRequestsToSlipway) {
   const std::string bin = dir_ / "prefix/bin";
   std::filesystem::create_directories(bin);
   for (const char* name : {"slipway", "slipway-engine", "slipway-worker"})

@@ -61,7 +61,7 @@ TEST_P(RealRegistry, GivesBackWhatSkopeoPushed) {
   EXPECT_EQ((*all)["entries"][1]["tag"], "535.261.03-debian12");
 }
 
-TEST_P(RealRegistry, TakesWhatWePushAndSkopeoAndWeReadTheSame) {
+TEST_P(RealRegistry, AcceptsAPushThatSkopeoAndSlipwayReadEqually) {
   const auto pushed = ask("push", {{"layout", package.layout.path()}, {"source", source()}});
   ASSERT_TRUE(pushed) << to_text(pushed.error());
   const auto seen = test::run("skopeo inspect --raw " + registry.skopeo_options("") + " docker://" +

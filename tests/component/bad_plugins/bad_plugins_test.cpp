@@ -48,7 +48,7 @@ class BadPlugin : public ::testing::Test {
   ScratchHost host_;
 };
 
-TEST_F(BadPlugin, ThatCrashesIsToldWithItsPhase) {
+TEST_F(BadPlugin, ThatCrashesIsReportedWithItsPhase) {
   for (const char* when : {"detect", "plan", "check", "apply", "verify"}) {
     SCOPED_TRACE(when);
     const Ran ran = apply(component("bad", when, "segfault"));
@@ -79,7 +79,7 @@ TEST_F(BadPlugin, ThatAllocatesTwentyGigabytesIsRefusedThem) {
   EXPECT_THAT(ran.err, Not(HasSubstr("got all of it")));
 }
 
-TEST_F(BadPlugin, ThatThrowsWhatNobodyKnowsIsTold) {
+TEST_F(BadPlugin, ThatThrowsAnUnknownExceptionIsReported) {
   for (const char* when : {"detect", "plan", "apply", "verify"}) {
     SCOPED_TRACE(when);
     expect_only_bad_fails(apply(component("bad", when, "throw")), "threw an exception of an unknown type");
@@ -92,7 +92,7 @@ TEST_F(BadPlugin, ThatPlansSomethingElseEachTimeIsCalledDefective) {
                         "bug in plugin bad: right after apply it plans something else (file /etc/bad)");
 }
 
-TEST_F(BadPlugin, WhoseOutputsBreakItsOwnManifestIsToldWhich) {
+TEST_F(BadPlugin, WhoseOutputsBreakItsOwnManifestIsReported) {
   expect_only_bad_fails(
       apply(component("bad", "never", "mistype")),
       "bad gives the output 'number' = \"three\", which is not of the type integer, as its manifest says");

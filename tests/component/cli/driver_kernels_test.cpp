@@ -62,7 +62,7 @@ TEST_F(DriverKernels, AllGetModulesAreVerifiedAndThenLeftAlone) {
   EXPECT_EQ(root.tree(), before);
 }
 
-TEST_F(DriverKernels, WithoutTheKeyAreAQuestion) {
+TEST_F(DriverKernels, WithoutTheKeyMustBeChosen) {
   want("");
   const Ran plan = root.run({"plan"});
   EXPECT_EQ(plan.code, 1);
@@ -71,7 +71,7 @@ TEST_F(DriverKernels, WithoutTheKeyAreAQuestion) {
 }
 
 // Earlier `--kernel 6.1.0-99-amd64` was advised, for which the source has no package.
-TEST_F(DriverKernels, ThatAreAdvisedHaveAPackage) {
+TEST_F(DriverKernels, InTheAdviceHaveAPackage) {
   want("");
   add_kernel("6.1.0-99-amd64");
   const Ran plan = root.run({"plan"});
@@ -84,7 +84,7 @@ TEST_F(DriverKernels, ThatAreAdvisedHaveAPackage) {
   EXPECT_THAT(compiled.out + compiled.err, Not(HasSubstr("`slipway apply --kernel"))) << "it would have to be compiled";
 }
 
-TEST_F(DriverKernels, OneWithoutAPackageIsAnErrorOrANote) {
+TEST_F(DriverKernels, WithoutAPackageAreAnErrorOrANote) {
   expect_done(root.run({"apply"}));
   add_kernel("6.1.0-53-amd64");
   const auto before = root.tree();
@@ -151,7 +151,7 @@ TEST_F(DriverKernels, OneOfTheCommandLineIsKeptByTheGenerationOfAnImage) {
 
 // A kernel was added to the image after its apply: earlier every command but doctor reported success, and the machine
 // booted without a driver.
-TEST_F(DriverKernels, OfTheNextBootWithoutModulesFailsVerifyAndIsSaidByStatus) {
+TEST_F(DriverKernels, OfTheNextBootWithoutModulesFailsVerifyAndIsReportedByStatus) {
   std::filesystem::remove_all(root.path("lib/modules/" + kNewer));
   want("");
   expect_done(root.slipway({"apply"}));

@@ -31,7 +31,7 @@ TEST(DryRun, OfASavedPlanSaysWhetherItStillHolds) {
   expect_refused(root, root.bare({"apply", saved, "--dry-run"}), 1, {"out of date"}, before);
 }
 
-TEST(DryRun, OfARemovalNamesWhatWouldGo) {
+TEST(DryRun, OfARemovalNamesWhatItWouldDelete) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
   const auto before = root.tree();
@@ -61,7 +61,7 @@ TEST(DryRun, OfARollbackNamesWhatWouldChange) {
   EXPECT_EQ(root.run({"rollback", "2", "--dry-run"}).code, 2);
 }
 
-TEST(DryRun, AsksNothingThatYesCouldAnswer) {
+TEST(DryRun, RefusesTheOptionYes) {
   const DriverRoot root;
   const auto before = root.tree();
   expect_refused(root, root.run({"apply", "--dry-run", "--yes"}), 64, {"--dry-run", "--yes"}, before);

@@ -10,7 +10,7 @@ using slipway::testing::Ran;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(Gc, SaysWhatWouldGoAndThenTakesThatAlone) {
+TEST(Gc, ReportsGarbageAndRemovesOnlyThat) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
   const auto before = root.tree();
@@ -45,7 +45,7 @@ TEST(Gc, KeepsTheNewestGenerationsAndRollbackStillWorks) {
 }
 
 // Earlier downloads of former drivers stayed in the cache forever.
-TEST(Gc, FreesWhatNobodyNeedsOfTheCache) {
+TEST(Gc, RemovesUnusedFilesOfTheCache) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
   const std::string lock = root.text("var/lib/slipway/generations/1.json");
@@ -72,7 +72,7 @@ TEST(Gc, FreesWhatNobodyNeedsOfTheCache) {
 
 // Earlier the boot of an image from a spec with a relative source looked for /package, and failed each time; so did a
 // rollback from another folder.
-TEST(Generations, MeanTheSameFromEveryFolder) {
+TEST(Generations, AreIndependentOfTheWorkingFolder) {
   const DriverRoot root;
   std::filesystem::copy(testing::kPackage, root.folder().at("package"), std::filesystem::copy_options::recursive);
   const auto spec = [&](const char* blacklist) {
@@ -97,7 +97,7 @@ TEST(Generations, MeanTheSameFromEveryFolder) {
 }
 
 // Earlier gc removed files that the journal of an interrupted apply may need to undo it.
-TEST(Gc, TouchesNothingWhileAnApplyIsToBeUndone) {
+TEST(Gc, TouchesNothingAfterAnInterruptedApply) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
   root.put("var/lib/slipway/originals/" + std::string(64, '0'), "the user's\n");
@@ -113,7 +113,7 @@ std::string unpacked(const std::filesystem::path& tar) {
   return shell.slipway({"-c", "tar -xOf \"$1\"", "sh", tar.string()}).out;
 }
 
-TEST(BugReport, HasWhatIsNeededAndNoSecretThatWasPlanted) {
+TEST(BugReport, HasTheNeededFilesAndNoSecrets) {
   DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
   const std::string kSecret = "Tr0ub4dor";
@@ -153,7 +153,7 @@ TEST(BugReport, HasWhatIsNeededAndNoSecretThatWasPlanted) {
 }
 
 // Earlier half of the report for a machine without systemd and modules was the question whether it is an image.
-TEST(BugReport, AsksNotWhetherTheMachineRuns) {
+TEST(BugReport, DoesNotAskWhetherThisIsARunningMachine) {
   const DriverRoot root;
   const std::string tar = root.folder().at("report.tar").string();
   const Ran ran = root.bare({"bugreport", "--to", tar});
@@ -167,7 +167,7 @@ TEST(BugReport, AsksNotWhetherTheMachineRuns) {
 }
 
 // Earlier 200 sparse files of an image, 52 KB of it, took 1.65 GB of memory and more than two minutes.
-TEST(BugReport, HasAnEndWhateverAnImageHolds) {
+TEST(BugReport, IsLimitedForAnyImage) {
   const DriverRoot root;
   for (int i = 0; i < 40; ++i) {
     const std::string file = "etc/slipway/host.d/" + std::to_string(100 + i) + ".yaml";

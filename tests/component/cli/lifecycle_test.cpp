@@ -48,7 +48,7 @@ TEST(BootUnit, ComesBeforeTheUnitsThatTheComponentsName) {
 }
 
 // Earlier no command told whether a boot had reached the requested state.
-TEST(BootVerify, IsOfTheGenerationInForceAndFailsWhereNothingIsProvisionedOrSomethingIsMissing) {
+TEST(BootVerify, UsesTheActiveGenerationAndFailsWithoutOneOrWithSomethingMissing) {
   const DriverRoot root;
   EXPECT_EQ(root.run({"verify", "--boot"}).code, 1) << "nothing is provisioned";
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -81,7 +81,7 @@ class ChangeUnderWay {
 };
 
 // slipway-cdi-refresh.service may write the CDI specs while slipway-verify.service checks them.
-TEST(BootVerify, WaitsUntilNothingChangesTheRootAnyMore) {
+TEST(BootVerify, WaitsUntilNoProcessChangesTheRoot) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
   std::optional<ChangeUnderWay> change(root.path(""));
@@ -115,7 +115,7 @@ TEST(DriverOnASimulatedH100, IsInstalledVerifiedAndThenLeftAlone) {
 }
 
 // Earlier its GPUs were "without a driver" in the line above the driver's version, although detect was right.
-TEST(DriverOnASimulatedH100, RunsInTheEyesOfStatusWhereItDoesInThoseOfDetect) {
+TEST(DriverOnASimulatedH100, RunsForStatusAndForDetect) {
   const DriverRoot root;
   root.spec("    driver: {version: \"535.261.03\", modules: open, source: {repository: " + testing::kPackage +
             ", trust: unsigned}}\n    cdi: {}\n");
@@ -133,7 +133,7 @@ TEST(DriverOnASimulatedH100, RunsInTheEyesOfStatusWhereItDoesInThoseOfDetect) {
 }
 
 // Earlier each finding advised `slipway plan`, which printed "Nothing to do".
-TEST(VerifyDeep, SaysWhatHelpsAgainstAChangedFileAndThatHelps) {
+TEST(VerifyDeep, AdvisesAWorkingRemedyForAChangedFile) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
   const std::string conf = "etc/modprobe.d/slipway-nvidia.conf";
@@ -198,7 +198,7 @@ TEST(DriverOnAVolta, WithOpenModulesIsRefusedBecauseItHasNone) {
   expect_refused(root, root.run({"plan"}, "v100x8"), 1, {"V100", "open modules"}, before);
 }
 
-TEST(DriverForAKernelWithoutPackage, SaysWhatThereIs) {
+TEST(DriverForAKernelWithoutPackage, ListsTheExistingPackages) {
   const DriverRoot root;
   root.driver("version: \"535.261.03\", modules: open, precompiled: require, source: {repository: " +
               testing::kPackage + ", trust: unsigned}");

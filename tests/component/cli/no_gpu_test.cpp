@@ -17,7 +17,7 @@ void stack(const DriverRoot& root) {
 }
 
 // Earlier apply exited with 0 and verify with 1, and containerd was configured for missing GPUs.
-TEST(HostWithoutGpus, IsNothingForAnyComponentInTheEyesOfEveryCommand) {
+TEST(HostWithoutGpus, IsNotApplicableToAnyComponentInEveryCommand) {
   const DriverRoot root;
   stack(root);
   root.put("usr/bin/containerd", "x");
@@ -46,7 +46,7 @@ TEST(HostWithoutGpus, IsNothingForAnyComponentInTheEyesOfEveryCommand) {
 
 // An image may be booted for a test on a machine without a GPU: earlier verify reported only that the driver has
 // nothing to do.
-TEST(HostWithoutGpus, ThatHoldsTheStackIsVerifiedAsFarAsItCanBe) {
+TEST(HostWithoutGpus, WithTheStackInstalledIsVerifiedAsFarAsPossible) {
   const DriverRoot root;
   stack(root);
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -89,7 +89,7 @@ TEST(HostWithoutGpus, ThatMustHaveThemIsAnErrorOfEachComponent) {
 }
 
 // Earlier the same three lines were logged for each of seven components, at each try.
-TEST(HostWithoutGpus, ThatMustHaveThemIsSaidOnceForAllComponents) {
+TEST(HostWithoutGpus, ThatMustHaveThemIsReportedOnceForAllComponents) {
   const DriverRoot root;
   root.folder().file("host.yaml",
                      "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: test}\nspec:\n  hardware: require\n"
@@ -121,7 +121,7 @@ std::string applied(const DriverRoot& root, const std::string& components, const
 
 // Earlier it printed "Nothing to do" and activated generation 1, but the files stayed those of generation 2 until a
 // boot saw a GPU.
-TEST(HostWithoutGpus, RollsFilesBackAndChangesThemAllTheSame) {
+TEST(HostWithoutGpus, RollsFilesBackAndChangesThemAnyway) {
   const DriverRoot root;
   const std::string file = "etc/slipway/services/dcgm.json";
   const std::string conf = "etc/modprobe.d/slipway-nvidia.conf";
@@ -149,7 +149,7 @@ TEST(HostWithoutGpus, RollsFilesBackAndChangesThemAllTheSame) {
 }
 
 // Earlier `hardware: detect`, which was advised, left everything out: an image without a driver, and no warning.
-TEST(Image, ForWhichTheHardwareIsNotAssumedSaysSo) {
+TEST(Image, WithoutAssumedHardwareSaysSo) {
   const DriverRoot root;
   const auto apply = [&](const std::string& hardware) {
     root.folder().file(
@@ -172,7 +172,7 @@ TEST(Image, ForWhichTheHardwareIsNotAssumedSaysSo) {
 }
 
 // Earlier labels that only the booted service writes made an apply to an image fail.
-TEST(Image, WithASimulatedMachineIsVerifiedWithoutWhatOnlyABootedServiceMakes) {
+TEST(Image, WithASimulatedMachineIsVerifiedWithoutRuntimeFiles) {
   const DriverRoot root;
   stack(root);
   const Ran apply = root.run({"apply"});
@@ -184,7 +184,7 @@ TEST(Image, WithASimulatedMachineIsVerifiedWithoutWhatOnlyABootedServiceMakes) {
 }
 
 // Earlier NVML reported 550.90.07 although 535.261.03 had just been installed.
-TEST(SimulatedDriver, IsTheOneThatTheRootHas) {
+TEST(SimulatedDriver, IsTheDriverOfTheRoot) {
   const DriverRoot root;
   stack(root);
   const auto version = [&] {

@@ -44,7 +44,7 @@ class OrdinaryUser : public ::testing::Test {
 };
 
 // SQLite calls a file that this user may not write read-only; earlier the message did too.
-TEST_F(OrdinaryUser, WhoWouldChangeARootIsToldThatPermissionIsMissingAndWhatToDo) {
+TEST_F(OrdinaryUser, WhoChangesARootIsToldWhichPermissionIsMissing) {
   const auto before = root.tree();
   root.driver("version: \"535.261.03\", modules: open, load: [nvidia], source: {repository: " + testing::kPackage +
               ", trust: unsigned}");
@@ -70,7 +70,7 @@ TEST_F(OrdinaryUser, IsToldWhereInAnotherRootPermissionIsMissing) {
 
 // slipway's records contain contents of files that only root may read: earlier plan and status were refused because of
 // that.
-TEST_F(OrdinaryUser, WhoLooksAtARootThatIsNotTheirsSeesAllButItsRecordsAndIsToldSo) {
+TEST_F(OrdinaryUser, SeesAForeignRootWithoutItsRecordsAndIsToldSo) {
   const Ran status = as_nobody("status");
   EXPECT_EQ(status.code, 0) << status.out;
   EXPECT_THAT(status.out, HasSubstr("is for root to read"));
@@ -97,7 +97,7 @@ TEST_F(OrdinaryUser, WhoNeedsTheRecordsIsToldToBecomeRoot) {
   }
 }
 
-TEST_F(OrdinaryUser, OnAReadOnlyFilesystemIsToldThatItIsReadOnlyAsRootIs) {
+TEST_F(OrdinaryUser, OnAReadOnlyFilesystemGetsTheSameErrorAsRoot) {
   const std::string folder = root.folder().at("root").string();
   if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
     GTEST_SKIP() << "this machine lets nobody mount";

@@ -201,7 +201,7 @@ TEST_F(OutputSchema, HoldsForErrorsHoweverEarlyTheyCome) {
   }
 }
 
-TEST_F(OutputSchema, HasAnEventALineAndTheResultLast) {
+TEST_F(OutputSchema, HasOneEventPerLineAndTheResultLast) {
   EXPECT_EQ(kind({"apply"}, "jsonl", 0), "Applied");
   std::map<std::string, int> types;
   for (const Json& event : events) {
@@ -214,7 +214,7 @@ TEST_F(OutputSchema, HasAnEventALineAndTheResultLast) {
   EXPECT_THAT(error_text, IsEmpty()) << "nothing was to be warned of";
 }
 
-TEST_F(OutputSchema, LeavesStandardOutputToTheOneDocumentAndTellsPeopleElsewhere) {
+TEST_F(OutputSchema, PrintsOneDocumentAndMessagesOnStandardError) {
   const Json applied = result({"apply"}, "json", 0);
   EXPECT_EQ(applied["kind"], "Applied");
   EXPECT_THAT(error_text, HasSubstr("driver: "));

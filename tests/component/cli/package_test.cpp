@@ -58,7 +58,7 @@ TEST(Bundle, IsWhatAPullIntoATarFileMakes) {
   EXPECT_EQ(std::system(("cmp " + file + " " + again).c_str()), 0) << "equal packages make equal files";
 }
 
-TEST(Lock, ForAnotherAddressSaysSo) {
+TEST(Lock, ForAnotherAddressIsRefused) {
   const DriverRoot root;
   const std::string lock = root.folder().at("slipway.lock").string();
   ASSERT_EQ(root.run({"apply", "--lock", lock}).code, 0);
@@ -74,7 +74,7 @@ TEST(Lock, ForAnotherAddressSaysSo) {
 }
 
 // Earlier the sentence contained the sources as JSON, and mentioned a lock without such a file.
-TEST(Lock, OfTheGenerationInForceSaysWhatOfASourceIsAnother) {
+TEST(Lock, OfTheActiveGenerationNamesTheDifferenceOfASource) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
   root.source("{repository: " + kPackage + ", trust: unsigned, auth: /etc/auth.json}");

@@ -91,7 +91,7 @@ TEST(Reference, ForBashCompletesWhatTheCommandOrVerbTakes) {
 }
 
 // Earlier compgen -W executed the text of a folder's name.
-TEST(Reference, ForBashRunsNothingThatANameHolds) {
+TEST(Reference, ForBashRunsNoCommandInsideAName) {
   const ScratchHost host;
   const Ran ran = shell(host, "bash",
                         "exec bash -c 'set -eu; source \"$1\"; word=; COMPREPLY=(); "
@@ -143,7 +143,7 @@ TEST(ManualPage, HasTheToolsOfTheComponents) {
   EXPECT_THAT(page, HasSubstr("plugin new: a folder"));
 }
 
-TEST(Reference, IsRightInTheEyesOfTheShellsThatAreHere) {
+TEST(Reference, IsAcceptedByTheInstalledShells) {
   const ScratchHost host;
   for (const std::string name : {"bash", "zsh", "fish"}) {
     const Ran ran = shell(host, name, "command -v " + name + " >/dev/null || exit 0; exec " + name + " -n \"$1\"");
@@ -158,7 +158,7 @@ TEST(Reference, OfAnUnknownShellIsRefused) {
   EXPECT_THAT(ran.err, HasSubstr("bash, zsh, fish and man"));
 }
 
-TEST(ManualPage, HasNoLineThatTroffWouldTakeForARequest) {
+TEST(ManualPage, HasNoAccidentalTroffRequests) {
   const ScratchHost host;
   std::istringstream lines(host.slipway({"completion", "man"}).out);
   const std::regex request(R"(^\.(\\"|TH|SH|TP|BR|B|RI|IR|I)( .*)?$)");

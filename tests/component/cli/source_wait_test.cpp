@@ -27,7 +27,7 @@ TEST(SourceWait, EndsWithWaitingWhenItsTimeIsOver) {
   EXPECT_EQ(root.run({"apply"}).code, 1) << "without it, it is a failure";
 }
 
-TEST(SourceWait, GoesOnOnceTheSourceAnswers) {
+TEST(SourceWait, ContinuesOnceTheSourceAnswers) {
   const DriverRoot root;
   root.source(kNobody);
   const pid_t child = root.start({"apply", "--wait-for-source", "--sim", "h100x8"});
@@ -42,7 +42,7 @@ TEST(SourceWait, GoesOnOnceTheSourceAnswers) {
 }
 
 // Earlier components that need the driver failed, so that the apply ended with 1.
-TEST(SourceWait, IsThatOfTheComponentsBehindItAsWell) {
+TEST(SourceWait, IncludesTheComponentsThatDependOnIt) {
   const DriverRoot root;
   root.spec("    driver: {version: \"535.261.03\", modules: open, source: " + std::string(kNobody) +
             "}\n    cdi: {}\n    gfd: {}\n    validator: {}\n");
@@ -53,7 +53,7 @@ TEST(SourceWait, IsThatOfTheComponentsBehindItAsWell) {
 
 // Only the digest differed, which no check of the driver compares: earlier it printed "Verified.", although nothing of
 // that spec was installed.
-TEST(SourceWait, OfASpecThatIsNotInForceFailsItsVerify) {
+TEST(SourceWait, OfASpecThatIsNotActiveFailsItsVerify) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
   const std::string file = root.folder().at("host.yaml").string();
@@ -90,7 +90,7 @@ TEST(Verify, OfASpecThatWasNotAppliedYetNamesWhatDiffers) {
 
 // A second --wait would wait for another process that holds the lock, and a wrong address does not become right over
 // time.
-TEST(SourceWait, IsForNothingElse) {
+TEST(SourceWait, IsNotForOtherErrors) {
   const DriverRoot root;
   root.source("{repository: /nowhere/package, trust: unsigned}");
   const Ran apply = root.run({"apply", "--wait-for-source"});

@@ -112,7 +112,7 @@ TEST_F(DcgmService, HasRatesInTheFirstSampleAfterADriverCameBack) {
   EXPECT_EQ(scrape().count("DCGM_FI_PROF_PCIE_TX_BYTES"), 8U);
 }
 
-TEST_F(DcgmService, GoesOnWithoutAGpuThatIsLostAndTellsSo) {
+TEST_F(DcgmService, ContinuesWithoutAGpuThatIsLostAndTellsSo) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   sim("gpu 3 lost");
@@ -148,7 +148,7 @@ TEST_F(DcgmService, KeepsTheStateOfAGpuThatTheDriverDoesNotListAnyMore) {
   EXPECT_EQ(scrape().count("slipway_dcgm_gpu_up"), 8U);
 }
 
-TEST_F(DcgmService, GoesOnWithoutAGpuThatACallHangsOn) {
+TEST_F(DcgmService, ContinuesWithoutAGpuThatACallHangsOn) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   sim("gpu 0 hang");
@@ -333,7 +333,7 @@ TEST_F(DcgmService, AnswersWithoutADriverAndFindsItLater) {
   EXPECT_TRUE(has_gpus(8)) << service.log();
 }
 
-TEST_F(DcgmService, SaysThatNobodyCanScrapeAsLongAsItsPortIsTaken) {
+TEST_F(DcgmService, SaysThatScrapesFailWhileItsPortIsTaken) {
   const auto [fd, port] = slipway::testing::take_port();
   ASSERT_EQ(::listen(fd, 1), 0);
   port_ = port;

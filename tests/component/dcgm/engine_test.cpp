@@ -69,7 +69,7 @@ class DcgmEngine : public DcgmNode {
   slipway::testing::TempDir standin_;
 };
 
-TEST_F(DcgmEngine, TellsWhatNvmlDoesNot) {
+TEST_F(DcgmEngine, ProvidesValuesThatNvmlLacks) {
   engine("engine: external, engine_address: \"127.0.0.1:5555\"");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -88,7 +88,7 @@ TEST_F(DcgmEngine, TellsWhatNvmlDoesNot) {
   EXPECT_THAT(output("calls"), HasSubstr("disconnect\n"));
 }
 
-TEST_F(DcgmEngine, ThatIsAwayOrDropsTheConnectionIsNamedAndTriedAgain) {
+TEST_F(DcgmEngine, ThatIsUnreachableIsNamedAndTriedAgain) {
   mode("refuse");
   engine("engine: external");
   RunningService service(host_, service_words());
@@ -109,7 +109,7 @@ TEST_F(DcgmEngine, ThatIsAwayOrDropsTheConnectionIsNamedAndTriedAgain) {
 }
 
 // Earlier it was "up" without a listener, because it had not been asked.
-TEST_F(DcgmEngine, IsNeitherUpNorDownWhileNothingIsAskedOfIt) {
+TEST_F(DcgmEngine, HasNoStateWhileItIsNotUsed) {
   host_.put("etc/counters.csv", "DCGM_FI_DEV_GPU_TEMP, gauge, a\n");
   engine("engine: external");
   RunningService service(host_, service_words());
@@ -137,7 +137,7 @@ TEST_F(DcgmEngine, ThatHangsDelaysNothing) {
   EXPECT_EQ(service.exit_code(), 0) << service.log();
 }
 
-TEST_F(DcgmEngine, ThatIsNotInstalledIsSaid) {
+TEST_F(DcgmEngine, ThatIsNotInstalledIsReported) {
   std::filesystem::remove(standin_.at("lib/libdcgm.so.4"));
   engine("engine: managed");
   RunningService service(host_, service_words());
@@ -217,7 +217,7 @@ TEST_F(DcgmEngine, TellsOfNvSwitchesAndTheirLinks) {
   EXPECT_EQ(page.value("slipway_dcgm_engine_up"), "1");
 }
 
-TEST_F(DcgmEngine, TellsOfNvLinksWhatNvmlDoesNot) {
+TEST_F(DcgmEngine, ProvidesNvLinkValuesThatNvmlLacks) {
   standin_.file("links", "4 2");
   host_.put("etc/counters.csv",
             "DCGM_FI_DEV_GPU_TEMP, gauge, a\nDCGM_FI_DEV_NVLINK_PPCNT_IBPC_PORT_XMIT_WAIT, counter, b\n");
@@ -230,7 +230,7 @@ TEST_F(DcgmEngine, TellsOfNvLinksWhatNvmlDoesNot) {
   EXPECT_EQ(scrape().value(kWait, "{nvlink=\"2\",gpu=\"3\","), "15091");
 }
 
-TEST_F(DcgmEngine, WithoutNvSwitchesSaysSoAndTellsTheRest) {
+TEST_F(DcgmEngine, WithoutNvSwitchesSaysSoAndProvidesTheRest) {
   host_.put("etc/counters.csv", "DCGM_FI_DEV_DIAG_MEMORY_RESULT, gauge, a\nDCGM_FI_DEV_NVSWITCH_POWER_VDD, gauge, b\n");
   engine("engine: external");
   RunningService service(host_, service_words());

@@ -44,7 +44,7 @@ TEST_F(DcgmHealth, TellsAnXidWithItsReasonAndLeavesAProgramsMistakeOut) {
 }
 
 // Earlier NVML's events were visible in the metrics only.
-TEST_F(DcgmHealth, IsToldByDoctor) {
+TEST_F(DcgmHealth, IsReportedByDoctor) {
   const auto doctor = [this] { return host_.slipway(words({"doctor"})).out; };
   EXPECT_THAT(doctor(), HasSubstr("not-exercised  dcgm.health"));
   RunningService service(host_, service_words());
@@ -64,7 +64,7 @@ TEST_F(DcgmHealth, IsToldByDoctor) {
               HasSubstr("fail  dcgm.health-rules: /etc/slipway/health-rules.yaml:1:1: the file has no version"));
 }
 
-TEST_F(DcgmHealth, IsToldAsDcgmExporterTellsIt) {
+TEST_F(DcgmHealth, IsReportedAsDcgmExporterTellsIt) {
   host_.put("etc/c.csv", "DCGM_EXP_GPU_HEALTH_STATUS, gauge, h\n");
   spec(", collectors: /etc/c.csv");
   RunningService service(host_, service_words());

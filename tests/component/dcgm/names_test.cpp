@@ -69,7 +69,7 @@ TEST_F(DcgmNames, RunTheQueriesAndAlertsOfArticlesInPrometheus) {
   EXPECT_THAT(alerts(), HasSubstr("GPU 0 on node-1 is at "));
 }
 
-TEST_F(DcgmNames, AreToldInOpenMetricsToWhoAsksForIt) {
+TEST_F(DcgmNames, AreServedAsOpenMetricsOnRequest) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   EXPECT_THAT(http_get(port_, "/metrics"), HasSubstr("Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"));

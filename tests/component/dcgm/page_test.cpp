@@ -140,7 +140,7 @@ TEST_F(DcgmPage, AsksNoGpuWhenItIsLookedAt) {
   EXPECT_EQ(sim("calls").out, calls);
 }
 
-TEST_F(DcgmPage, IsNotThereWhenNobodyWantsIt) {
+TEST_F(DcgmPage, IsMissingWhenItIsDisabled) {
   spec(", page: false");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();

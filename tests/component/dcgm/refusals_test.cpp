@@ -30,7 +30,7 @@ class DcgmRefusals : public DcgmNode {
 };
 
 // Earlier all of them were accepted without effect.
-TEST_F(DcgmRefusals, AreForKeysThatAnotherKeyMakesVoid) {
+TEST_F(DcgmRefusals, AreForKeysThatAnotherKeyDisables) {
   EXPECT_THAT(
       error_with("pod_resources_kubelet_socket: /run/k.sock"),
       AllOf(HasSubstr("pod_resources_kubelet_socket has no effect without kubernetes: true"), HasSubstr("do: ")));
@@ -70,7 +70,7 @@ TEST_F(DcgmRefusals, AreForAFileOfCountersThatGivesNoMetric) {
 }
 
 // Earlier there was no remedy and no key, and the path did not exist on this machine.
-TEST_F(DcgmRefusals, NameTheKeyAndTheFileThatIsNotThere) {
+TEST_F(DcgmRefusals, NameTheKeyAndTheFileThatIsMissing) {
   const std::string root = host_.path("").parent_path().string();
   for (const std::string key : {"collectors", "config_file"})
     EXPECT_THAT(error_with(key + ": /etc/nosuch"),
@@ -86,7 +86,7 @@ TEST_F(DcgmRefusals, NameTheKeyAndTheFileThatIsNotThere) {
 }
 
 // Earlier neither the plan nor verify mentioned missing metrics or labels.
-TEST_F(DcgmRefusals, AreNoneForWhatMayComeYetWhichPlanAndVerifyName) {
+TEST_F(DcgmRefusals, AreNotMadeForMissingInputsThatPlanAndVerifyReport) {
   const std::string keys =
       "kubernetes: true, pod_resources_kubelet_socket: /run/k.sock, hpc_job_mapping_dir: /nosuch, engine: managed";
   const std::vector<std::string> texts{"kubelet's socket /run/k.sock is not there", "/nosuch is not there",
@@ -101,7 +101,7 @@ TEST_F(DcgmRefusals, AreNoneForWhatMayComeYetWhichPlanAndVerifyName) {
                                 HasSubstr("warning  dcgm.engine-library: "), HasSubstr("warning  dcgm.host-engine: ")));
 }
 
-TEST_F(DcgmRefusals, OfDevicesThatAreNotThereAreSaidByVerifyAndTheService) {
+TEST_F(DcgmRefusals, OfMissingDevicesAreReportedByVerifyAndTheService) {
   spec(", devices: \"i:0,8\"");
   EXPECT_THAT(host_.slipway(words({"verify"})).out,
               HasSubstr("warning  dcgm.devices: `devices` selects GPU instances"));
@@ -110,7 +110,7 @@ TEST_F(DcgmRefusals, OfDevicesThatAreNotThereAreSaidByVerifyAndTheService) {
 }
 
 // Earlier verify and doctor passed a service whose scrapes failed.
-TEST_F(DcgmRefusals, OfAPortThatIsTakenAreToldByVerifyDoctorAndStatus) {
+TEST_F(DcgmRefusals, OfAPortThatIsTakenAreReportedByVerifyDoctorAndStatus) {
   const auto [fd, port] = slipway::testing::take_port();
   ASSERT_EQ(::listen(fd, 1), 0);
   port_ = port;

@@ -51,7 +51,7 @@ TEST_F(DcgmReload, WithABrokenConfigFileKeepsWhatItSaidBefore) {
 }
 
 // Earlier the service continued without GPU metrics.
-TEST_F(DcgmReload, WithAFileOfCountersThatIsNotThereIsRefused) {
+TEST_F(DcgmReload, WithAFileOfCountersThatIsMissingIsRefused) {
   host_.put("etc/c.csv", "DCGM_FI_DEV_GPU_TEMP, gauge, a\n");
   spec(", collectors: /etc/c.csv");
   RunningService service(host_, service_words());

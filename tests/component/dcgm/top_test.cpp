@@ -290,7 +290,7 @@ TEST(TopOnATerminal, FollowsItsSize) {
   EXPECT_EQ(terminal.exit_code(), 0);
 }
 
-TEST(TopOnATerminal, HasNoColourWhereNobodyWantsOne) {
+TEST(TopOnATerminal, HasNoColourWhereNoneIsWanted) {
   for (const bool colour : {true, false}) {
     OnATerminal terminal({"--sim", "l4x1"}, {"TERM=xterm", colour ? "NO_COLOR=" : "NO_COLOR=1"});
     ASSERT_TRUE(terminal.shows("GPU UTILIZATION"));
@@ -310,7 +310,7 @@ TEST(TopOnATerminal, PrintsOnceWhereNothingCanBeDrawnOver) {
   }
 }
 
-TEST(TopOnATerminal, SaysWhatIsWrongAndGoesOn) {
+TEST(TopOnATerminal, SaysWhatIsWrongAndContinues) {
   OnATerminal terminal({"--sim", "h100x8,driver=none"});
   EXPECT_TRUE(terminal.shows("the GPUs cannot be read")) << terminal.text();
   terminal.type('q');

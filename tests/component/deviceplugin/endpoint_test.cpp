@@ -77,7 +77,7 @@ TEST_F(EndpointTest, RegistersInTheFirstTickAfterKubeletCameHoweverLongItWasAway
   }
 }
 
-TEST_F(EndpointTest, TriesAFewTimesWithinASecondWhileNobodyListensAndThenLeavesKubeletAlone) {
+TEST_F(EndpointTest, TriesAFewTimesWithinASecondWhileNoProcessListensAndThenStops) {
   leave_socket(node_.kubelet_socket());
   tick();
   EXPECT_FALSE(is_registered());
@@ -185,7 +185,7 @@ TEST_F(EndpointTest, GivesUpACallToKubeletWhenItIsToStop) {
 }
 
 // Earlier gRPC's Shutdown waited two seconds for kubelet to close its connection, while pods got no GPU.
-TEST_F(EndpointTest, EndsAServerWithoutWaitingForWhoIsConnected) {
+TEST_F(EndpointTest, EndsAServerWithoutWaitingForItsClients) {
   auto server = PluginServer::start(grpc_, root_, "/device-plugins/one.sock",
                                     {.allocate = [](const auto&) -> Result<Grant> { return Grant(); },
                                      .prefer = [](const auto&) { return std::vector<std::string>(); },

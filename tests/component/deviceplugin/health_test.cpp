@@ -199,7 +199,7 @@ TEST(DevicePluginService, AnXidThatEndsAnotherOneHasItsGpuBackAtOnce) {
   EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
 }
 
-TEST(DevicePluginService, AHangingGpuIsMarkedWhileTheOthersAreHandedOut) {
+TEST(DevicePluginService, AHangingGpuIsMarkedWhileTheOthersAreAllocated) {
   const Node node("h100x4", "{quiet_seconds: 1}");
   Kubelet kubelet(node.plugins());
   RunningService service(node.host(), node.words());

@@ -140,7 +140,7 @@ constexpr const char* kOthersCheckpoint = R"({"Data": {"PodDeviceEntries": null,
     "RegisteredDevices": {"nvidia.com/gpu.shared": ["GPU-1::0", "GPU-1::1"]}}})";
 
 // Earlier NVIDIA's plugin with renameByDefault gave pods GPUs that slipway had allocated, and verify and doctor passed.
-TEST(DevicePluginBesideAnother, IsSaidByPlanVerifyAndDoctor) {
+TEST(DevicePluginBesideAnother, IsReportedByPlanVerifyAndDoctor) {
   const Node node("h100x2");
   node.host().put(kCheckpoint, kOthersCheckpoint);
   const OtherPlugin other(node.plugins() + "/nvidia-gpu.shared.sock");

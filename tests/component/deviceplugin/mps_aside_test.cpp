@@ -71,7 +71,7 @@ class Emptying : public ::testing::Test {
   const fs::path folder_ = host_.path("pipe");
 };
 
-TEST_F(Emptying, GoesOnWhereItWasInterrupted) {
+TEST_F(Emptying, ContinuesWhereItWasInterrupted) {
   fill(folder_ / "inner", 100);
   EXPECT_EQ(emptied(folder_, 50), Emptied::some);
   EXPECT_FALSE(fs::is_empty(folder_));
@@ -239,7 +239,7 @@ TEST_F(AsideFolders, AreRemovedWhileTheServiceRuns) {
 }
 
 // Earlier an administrator had to remove them before MPS worked again.
-TEST_F(AsideFolders, OfPodsThatAreGoneStandInNobodysWay) {
+TEST_F(AsideFolders, OfDeletedPodsDoNotDelayOtherPods) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   for (int i = 0; i < 10; ++i) fill(aside(i) / "pipe/deep", 1);
   for (int i = 0; i < 100; ++i)  // names of the former version
@@ -253,7 +253,7 @@ TEST_F(AsideFolders, OfPodsThatAreGoneStandInNobodysWay) {
 }
 
 // Earlier one process handled them in turns, so that one tenant could block the folders of others.
-TEST_F(AsideFolders, ThatATenantKeepsLockedStandInNoOtherOnesWay) {
+TEST_F(AsideFolders, ThatATenantKeepsLockedDoNotDelayOtherTenants) {
   const fs::path others = aside(0).parent_path() / ".other.aside-0";
   fill(others / "pipe/deep", 1);
   fill(aside(0) / "pipe", 1);

@@ -59,7 +59,7 @@ bool runs(pid_t pid) {
 }
 
 // Earlier a program that opened a pipe there blocked for good, even after a restart.
-TEST_F(Mps, APipeAtTheNameOfTheLockKeepsNobodyWaiting) {
+TEST_F(Mps, APipeAtTheNameOfTheLockDoesNotBlock) {
   const auto lock = node_.host().path(kFolder + "pipe/control_lock");
   fs::create_directories(lock.parent_path());
   put_fifo(lock);
@@ -204,7 +204,7 @@ TEST_F(Mps, AProgramOfTheSameNameFromAnotherFileSystemIsNotTheDaemon) {
   }
 }
 
-TEST_F(Mps, ASocketInThePlaceOfTheDaemonsIsNotSpokenTo) {
+TEST_F(Mps, ASocketInThePlaceOfTheDaemonsIsNotContacted) {
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(ready(service)) << service.log();
   const pid_t first = daemon();
@@ -257,7 +257,7 @@ TEST_F(MpsCommands, OfAVeryLongListOfServersFewAreAskedFor) {
   EXPECT_LE(asked(), 65U);
 }
 
-TEST_F(MpsCommands, AnAnswerThatIsTooLongIsNone) {
+TEST_F(MpsCommands, AnAnswerThatIsTooLongIsRefused) {
   put("pipe/servers", numbers(deviceplugin::kMostAnswerBytes / 2));
   EXPECT_TRUE(tell_mps_daemon(program_, kGpuResource, "get_server_list", 20s).ok());
   put("pipe/servers", numbers(deviceplugin::kMostAnswerBytes / 2 + 1));
@@ -267,13 +267,13 @@ TEST_F(MpsCommands, AnAnswerThatIsTooLongIsNone) {
   EXPECT_FALSE(daemon_.stop_when_idle(MpsBudget(1h)));
 }
 
-TEST_F(MpsCommands, AServerThatIsNoNumberIsNotAskedFor) {
+TEST_F(MpsCommands, AServerThatIsNotANumberIsIgnored) {
   put("pipe/servers", std::string(50'000, '1'));
   EXPECT_FALSE(daemon_.stop_when_idle(MpsBudget(1h)));
   EXPECT_EQ(asked(), 1U);
 }
 
-TEST_F(MpsCommands, OfATurnTakeNoLongerThanItsBudget) {
+TEST_F(MpsCommands, TakeNoLongerThanTheBudgetOfATurn) {
   put("pipe/servers", numbers(40));
   put("log/slow", "500");
   EXPECT_FALSE(daemon_.stop_when_idle(MpsBudget(2s)));
@@ -282,7 +282,7 @@ TEST_F(MpsCommands, OfATurnTakeNoLongerThanItsBudget) {
   EXPECT_TRUE(daemon_.stop_when_idle(MpsBudget(1h))) << "none of them has a client";
 }
 
-TEST_F(MpsCommands, ThatATurnHasNoTimeForComeInTheNextOne) {
+TEST_F(MpsCommands, ThatDoNotFitIntoATurnRunInTheNext) {
   settings_.limits.clear();
   for (unsigned i = 0; i < 6; ++i) settings_.limits.push_back({i, 2048});
   put("log/slow", "400");
@@ -357,7 +357,7 @@ TEST_F(PipeFolder, LeavesTheFilesBesideItWhereTheyWere) {
 }
 
 // Earlier the service's thread removed its contents, was blocked by the pod, and could not be killed.
-TEST_F(PipeFolder, ThatAPodKeepsLockedHoldsNobodyUp) {
+TEST_F(PipeFolder, ThatAPodKeepsLockedDoesNotBlock) {
   host_.put("nvidia.com/gpu/pipe/file", "");
   const Held folder(folder_ / "pipe");
   const Held file(folder_ / "pipe/file");

@@ -12,7 +12,7 @@ using slipway::testing::Mps;
 using slipway::testing::RunningService;
 using ::testing::HasSubstr;
 
-TEST_F(Mps, GpusAreHandedOutOnceTheirDaemonIsReadyAndKnowsItsLimits) {
+TEST_F(Mps, GpusAreAllocatedOnceTheirDaemonIsReadyAndKnowsItsLimits) {
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(ready(service)) << service.log();
   EXPECT_EQ(told(),
@@ -27,7 +27,7 @@ TEST_F(Mps, GpusAreHandedOutOnceTheirDaemonIsReadyAndKnowsItsLimits) {
   EXPECT_EQ(daemon(), 0) << "it had no clients";
 }
 
-TEST_F(Mps, ADaemonThatDiesIsStartedAgainAndMeanwhileNothingIsHandedOut) {
+TEST_F(Mps, ADaemonThatDiesIsStartedAgainAndMeanwhileNothingIsAllocated) {
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(ready(service)) << service.log();
   const pid_t first = daemon();
@@ -125,7 +125,7 @@ TEST_F(Mps, ADaemonThatIsNotWantedAnyMoreEndsWithItsLastClientAlsoAfterARestart)
   EXPECT_TRUE(eventually([&] { return daemon() == 0; })) << service.log();
 }
 
-TEST_F(Mps, ALimitThatTheDaemonDoesNotTakeIsSaid) {
+TEST_F(Mps, ALimitThatTheDaemonDoesNotTakeIsReported) {
   node_.host().put(kFolder + "log/no-limits", "");
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(ready(service)) << service.log();
@@ -163,7 +163,7 @@ TEST_F(Mps, ADaemonWhoseProgramWasReplacedIsStillTheDaemon) {
   EXPECT_TRUE(says(next, "the MPS control daemon ended")) << "it was not watched: " << next.log();
 }
 
-TEST_F(Mps, WithoutAControlDaemonTheReasonIsSaid) {
+TEST_F(Mps, WithoutAControlDaemonTheReasonIsReported) {
   ::setenv("SLIPWAY_MPS_CONTROL", "/nowhere/nvidia-cuda-mps-control", 1);
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(eventually([&] { return kubelet_.capacity(kGpuResource) == 8; })) << service.log();

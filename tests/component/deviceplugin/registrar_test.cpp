@@ -92,7 +92,7 @@ TEST_F(RegistrarTest, TellsOfEachChangeOfItsStatus) {
 }
 
 // Earlier kubelet retried such a socket forever, with an error each time.
-TEST_F(RegistrarTest, RemovesSocketsOfItsOwnInTheRegistryAtWhichNobodyListens) {
+TEST_F(RegistrarTest, RemovesItsOwnSocketsOnWhichNoProcessListens) {
   fs::create_directories(node_.registry());
   leave_socket(node_.registry() + "/nvidia-gpu.sock");
   leave_socket(node_.registry() + "/nvidia-mig-1g.10gb.sock");

@@ -7,7 +7,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(DevicePluginService, OffersEightGpusAndHandsThemOutOneByOne) {
+TEST(DevicePluginService, OffersEightGpusAndAllocatesThemOneByOne) {
   const Node node("h100x8");
   Kubelet kubelet(node.plugins());
   RunningService service(node.host(), node.words());
@@ -119,7 +119,7 @@ TEST(DevicePluginProgram, NeedsNoLibrariesButThoseOfC) {
   EXPECT_GT(libraries, 0U);
 }
 
-TEST(DevicePluginService, WhileItIsQuiescedKeepsStreamAndListAndHandsNothingOut) {
+TEST(DevicePluginService, WhileItIsQuiescedKeepsStreamAndListAndAllocatesNothing) {
   const Node node("h100x8");
   Kubelet kubelet(node.plugins());
   RunningService service(node.host(), node.words());
@@ -185,7 +185,7 @@ struct KubeletOf {
 
 class DevicePluginBefore : public ::testing::TestWithParam<KubeletOf> {};
 
-TEST_P(DevicePluginBefore, IsRegisteredHandsOutAndComesBackAfterARestart) {
+TEST_P(DevicePluginBefore, IsRegisteredAllocatesAndComesBackAfterARestart) {
   const Node node("h100x8", R"({config: {version: v1, flags: {plugin: {deviceListStrategy: [envvar, cdi-cri]}}}})");
   auto kubelet = std::make_unique<Kubelet>(node.plugins(), GetParam().what);
   RunningService service(node.host(), node.words());

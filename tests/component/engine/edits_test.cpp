@@ -121,7 +121,7 @@ TEST_F(Edits, AreReplacedByName) {
   EXPECT_EQ(host_.text("etc/more.conf"), "more");
 }
 
-TEST_F(Edits, ThatAreNoneAreNotReplaced) {
+TEST_F(Edits, ThatDoNotExistAreNotReplaced) {
   edit();
   const auto before = host_.tree();
   const Ran wrong = run({"apply", "--replace-edits=/etc/prob.conf"}, 1);
@@ -199,7 +199,7 @@ TEST_F(Edits, AreReplacedStillWhenTheRollbackIsKilled) {
 }
 
 // A newer edit than the one that was to be replaced.
-TEST_F(Edits, OfTheMomentBeforeTheReplacementAreKept) {
+TEST_F(Edits, MadeJustBeforeTheReplacementAreKept) {
   host_.live = true;
   const std::string marker = host_.folder().at("marker").string();
   host_.spec("    bystander: {naps_until: " + marker + "}\n    probe: {files: {/etc/probe.conf: one}}\n");
@@ -281,7 +281,7 @@ TEST_F(Edits, ThatWereAcceptedAreEditsAgainAfterARollback) {
   expect_kept(false);
 }
 
-TEST_F(Edits, ThatAreNoneAreNotAccepted) {
+TEST_F(Edits, ThatDoNotExistAreNotAccepted) {
   EXPECT_THAT(run({"accept", kConf}, 1).err, HasSubstr("no generation is active"));
   edit();
   const auto before = host_.tree();
@@ -292,7 +292,7 @@ TEST_F(Edits, ThatAreNoneAreNotAccepted) {
   EXPECT_EQ(host_.tree(), before);
 }
 
-TEST_F(Edits, OfAUnitStayAcceptedWhenItsLinksAreMadeAnew) {
+TEST_F(Edits, OfAUnitStayAcceptedWhenItsLinksAreMadeAgain) {
   const std::string unit = "etc/systemd/system/acme.service";
   host_.spec(R"(    probe: {units: {acme.service: "[Service]\nExecStart=/bin/true\n[Install]\nWantedBy=a.target\n"}})"
              "\n");
@@ -324,7 +324,7 @@ TEST_F(Edits, AreAcceptedAfterAnUpgradeThatKeptThem) {
 }
 
 // Earlier verify named it forever, and plan had nothing to do.
-TEST_F(Edits, OfWhatTheSpecHasNoLongerAreTheUsersOwn) {
+TEST_F(Edits, OfFilesOutsideTheSpecBelongToTheUser) {
   edit();
   host_.spec("    probe: {files: {/etc/more.conf: more}}\n");
   EXPECT_THAT(run({"plan"}, 0).out, HasSubstr("! leave, because it was changed since"));

@@ -71,7 +71,7 @@ TEST(Apply, BringsEverythingBackWhenALaterActionFails) {
 }
 
 // The component has no findings of its own, so earlier its absence was not reported.
-TEST(Verify, FailsForAComponentWithoutFindingsThatNobodyHasApplied) {
+TEST(Verify, FailsForAComponentWithoutFindingsThatWasNotApplied) {
   ScratchHost host;
   host.live = true;
   host.spec("    bystander: {}\n");
@@ -83,7 +83,7 @@ TEST(Verify, FailsForAComponentWithoutFindingsThatNobodyHasApplied) {
 }
 
 // Earlier a failed compile made ldconfig write ld.so.cache again, and an unchanged initrd took half a minute.
-TEST(Apply, OwesNothingForFilesThatItBroughtBack) {
+TEST(Apply, HasNoPendingTriggersForRestoredFiles) {
   ScratchHost host;
   host.live = true;
   const std::string files = "files: {/etc/probe.conf: \"ours\\n\"}, trigger: \"initramfs:6.1.0-test\"";
@@ -102,7 +102,7 @@ unsigned mode_of(const ScratchHost& host, const std::string& file) {
 }
 
 // Earlier all users could read what a component had found in files that only root may read.
-TEST(State, IsForItsOwnerAloneAlsoWhereAnEarlierSlipwayLeftItOpen) {
+TEST(State, IsPrivateEvenIfAnEarlierSlipwayLeftItReadable) {
   const ScratchHost host;
   host.spec(kOneFile);
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
@@ -116,7 +116,7 @@ TEST(State, IsForItsOwnerAloneAlsoWhereAnEarlierSlipwayLeftItOpen) {
 }
 
 // Earlier `sudo -E slipway apply` ran plugins that an ordinary user's environment named.
-TEST(Environment, ChoosesNoPluginsForRootOnTheMachineItselfAndThatIsSaid) {
+TEST(Environment, ChoosesNoPluginsForRootOnTheMachineItselfAndThatIsReported) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
   const ScratchHost host;
   const std::string ignored = "SLIPWAY_PLUGIN_PATH of the environment is ignored";
@@ -188,7 +188,7 @@ TEST(Apply, PlansAComponentAtItsTurnWhenOneBeforeItMakesWhatItNeeds) {
   EXPECT_EQ(host.text("etc/follower"), "hellotwo\n");
 }
 
-TEST(Apply, FailsAComponentThatNeedsWhatNobodyMakes) {
+TEST(Apply, FailsAComponentThatNeedsAMissingInput) {
   const ScratchHost host;
   host.spec(std::string(kOneFile) + "    follower: {needs: /etc/nobody}\n");
   const Ran apply = host.slipway({"apply"});
@@ -211,7 +211,7 @@ TEST(Apply, LeavesARootAloneInWhichNothingCouldBePlanned) {
   EXPECT_EQ(host.tree(), before);
 }
 
-TEST(Apply, GoesOnWithTheOthersAndBlocksThoseThatRequireTheFailedOne) {
+TEST(Apply, ContinuesWithTheOthersAndBlocksThoseThatRequireTheFailedOne) {
   ScratchHost host;
   host.live = true;
   host.spec("    probe: {custom: crashes}\n    follower: {}\n    bystander: {}\n");
@@ -335,7 +335,7 @@ TEST(Remove, TakesAlongFoldersThatUnitsOfSeveralComponentsShared) {
   EXPECT_EQ(host.tree(), before);
 }
 
-TEST(Rollback, AppliesTheEarlierGenerationAnew) {
+TEST(Rollback, AppliesTheEarlierGenerationAgain) {
   const ScratchHost host;
   host.spec(kOneFile);
   ASSERT_EQ(host.slipway({"apply"}).code, 0);

@@ -120,7 +120,7 @@ TEST_F(ExitCodes, OfEachCommandAreThoseOfTheUserGuide) {
   for (const char* command : {"verify", "doctor", "status", "apply"}) expect(1, {command});
 }
 
-TEST_F(ExitCodes, OfWhoFindsTheRootLockedIs75) {
+TEST_F(ExitCodes, OfACommandOnALockedRootIs75) {
   const std::string asleep = host.folder().at("asleep").string();
   host.spec("    probe: {files: {/etc/probe.conf: one}}\n");
   host.put("etc/probe-hang-in-verify", asleep);

@@ -33,7 +33,7 @@ class Failing : public ::testing::Test {
 };
 
 // Earlier the second apply said "Nothing to do" and exited with 0, while verify exited with 1.
-TEST_F(Failing, IsSaidByEachApplyUntilItWorks) {
+TEST_F(Failing, IsReportedByEachApplyUntilItWorks) {
   apply_broken(kProbe);
   const auto after = host.tree();
   for (int i = 0; i < 2; ++i) {
@@ -54,7 +54,7 @@ TEST_F(Failing, IsSaidByEachApplyUntilItWorks) {
 
 // A driver for another kernel needs only a reboot; earlier components that need the driver failed: the apply exited
 // with 1, not 4.
-TEST_F(Failing, IsNotWhatNeedsTheRebootOfOneBeforeIt) {
+TEST_F(Failing, IsNotAComponentThatWaitsForAnotherOnesReboot) {
   host.live = true;
   const std::string marker = host.folder().at("rebooted").string();
   host.spec("    probe: {custom: reboots, marker: " + marker + "}\n    follower: {}\n    bystander: {}\n");
@@ -114,7 +114,7 @@ TEST_F(Failing, ThatWasNeverAppliedKeepsTheHostFromBeingVerified) {
 }
 
 // The same for a component that an apply added, and removed again because it did not work.
-TEST_F(Failing, ThatWentAgainKeepsTheHostFromBeingVerified) {
+TEST_F(Failing, ThatWasRemovedKeepsTheHostFromBeingVerified) {
   host.spec("    bystander: {}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
   host.spec(kBoth);
@@ -141,7 +141,7 @@ TEST_F(Failing, RecordThatNestsWithoutEndIsAnErrorAndNoCrash) {
   }
 }
 
-TEST_F(Failing, IsSaidByPlanStatusVerifyAndDoctorToo) {
+TEST_F(Failing, IsReportedByPlanStatusVerifyAndDoctorToo) {
   apply_broken(kProbe);
   const Ran plan = host.slipway({"plan"});
   EXPECT_EQ(plan.code, 0);
@@ -167,7 +167,7 @@ TEST_F(Failing, IsLookedAtWhenItIsAmongThoseThatOnlyNames) {
   EXPECT_EQ(host.slipway({"apply"}).code, 1) << "an apply of another component does not make it well";
 }
 
-TEST_F(Failing, IsSaidByAnApplyThatChangesAnotherComponent) {
+TEST_F(Failing, IsReportedByAnApplyThatChangesAnotherComponent) {
   apply_broken(kProbe);
   host.spec(kBoth);
   const Ran apply = host.slipway({"apply"});
@@ -176,7 +176,7 @@ TEST_F(Failing, IsSaidByAnApplyThatChangesAnotherComponent) {
   EXPECT_THAT(apply.out, HasSubstr("bystander: changed"));
 }
 
-TEST_F(Failing, IsSaidByARollbackThatLeavesItAsItIs) {
+TEST_F(Failing, IsReportedByARollbackThatLeavesItAsItIs) {
   apply_broken(kProbe);
   host.spec(kBoth);
   ASSERT_EQ(host.slipway({"apply"}).code, 1);
@@ -226,7 +226,7 @@ TEST_F(Failing, IsForgottenOnceAFailedChangeSucceeds) {
 }
 
 // Earlier verify failed on a node that had reverted an upgrade, although the former version was back and worked.
-TEST_F(Failing, ThatWasTakenBackIsAWarningToAVerifyOfTheGenerationInForce) {
+TEST_F(Failing, ThatWasUndoneIsAWarningOfAVerifyOfTheActiveGeneration) {
   host.live = true;
   host.spec(kProbe);
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
@@ -243,7 +243,7 @@ TEST_F(Failing, ThatWasTakenBackIsAWarningToAVerifyOfTheGenerationInForce) {
 }
 
 // Earlier status reported a component as well although it could no longer be planned.
-TEST_F(Failing, ToBePlannedIsSaidByStatusAndForgottenWithTheFormerSpec) {
+TEST_F(Failing, ToBePlannedIsReportedByStatusAndForgottenWithTheFormerSpec) {
   const std::string well = std::string(kProbe) + "    follower: {}\n";
   host.spec(well);
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
@@ -280,7 +280,7 @@ TEST_F(Failing, IsAdvisedToBeRepeatedWithTheSpecThatFailed) {
               HasSubstr("slipway apply --root " + host.folder().at("root").string() + " -f " + other));
 }
 
-TEST_F(Failing, RecordThatIsDamagedIsNamedWithTheWayOut) {
+TEST_F(Failing, RecordThatIsDamagedIsNamedWithTheRemedy) {
   apply_broken(kProbe);
   host.put(record, "no JSON");
   const Ran apply = host.slipway({"apply"});

@@ -62,7 +62,7 @@ constexpr const char* kPlainBystander = "    bystander: {}\n";
 constexpr const char* kUnmergeable = "    bystander: {merges: {/etc/bad.json: '{\"a\": 1}'}}\n";
 
 // Earlier a driver that was removed while runtime failed came back at the next boot.
-TEST_F(Generations, KeepWhatSucceededBesideWhatFailed) {
+TEST_F(Generations, KeepSucceededComponentsBesideFailedOnes) {
   host.put("etc/bad.json", "no JSON\n");
   probe("one", kPlainBystander);
   run({"apply"});
@@ -75,7 +75,7 @@ TEST_F(Generations, KeepWhatSucceededBesideWhatFailed) {
   EXPECT_EQ(content("etc/bystander"), "here\n");
 }
 
-TEST_F(Generations, KeepAChangedOptionBesideWhatFailed) {
+TEST_F(Generations, KeepAChangedOptionBesideFailedComponents) {
   host.put("etc/bad.json", "no JSON\n");
   probe("one", kPlainBystander);
   run({"apply"});
@@ -86,7 +86,7 @@ TEST_F(Generations, KeepAChangedOptionBesideWhatFailed) {
   EXPECT_EQ(generation(2)["spec"]["spec"]["components"]["bystander"], Json::object());
 }
 
-TEST_F(Generations, HaveWhatTheFirstApplyBroughtAboutAndLeaveOutTheRest) {
+TEST_F(Generations, HaveTheResultsOfTheFirstApplyAndLeaveOutTheRest) {
   host.put("etc/bad.json", "no JSON\n");
   probe("one", kUnmergeable);
   run({"apply"}, 1);
@@ -166,7 +166,7 @@ TEST_F(Generations, OfAnotherPluginSayWhichOneThatWas) {
 }
 
 // Earlier it left an active generation 3 that repeated the second one.
-TEST_F(Generations, RollbackThatFailsLeavesTheOneInForce) {
+TEST_F(Generations, RollbackThatFailsKeepsTheActiveOne) {
   probe("one");
   run({"apply"});
   probe("two");
@@ -294,7 +294,7 @@ void apply_and_kill(const ScratchHost& host) {
 
 constexpr const char* kSleepy = "    probe: {files: {/etc/probe.conf: \"two\", /etc/asleep: x}, custom: sleeps}\n";
 
-TEST_F(Generations, HaveWhatACutOffApplyHasCommitted) {
+TEST_F(Generations, HaveTheCommittedPartOfAnInterruptedApply) {
   host.live = true;
   probe("one", "    bystander: {file: /etc/first}\n");
   run({"apply"});
@@ -309,7 +309,7 @@ TEST_F(Generations, HaveWhatACutOffApplyHasCommitted) {
   EXPECT_EQ(content("etc/first"), "here\n");
 }
 
-TEST_F(Generations, HaveNoComponentThatACutOffApplyRemoved) {
+TEST_F(Generations, HaveNoComponentThatAnInterruptedApplyRemoved) {
   host.live = true;
   probe("one", kPlainBystander);
   run({"apply"});
@@ -321,7 +321,7 @@ TEST_F(Generations, HaveNoComponentThatACutOffApplyRemoved) {
   EXPECT_EQ(content("etc/probe.conf"), "one");
 }
 
-TEST_F(Generations, HaveWhatTheFirstApplyHasCommittedWhenItIsCutOff) {
+TEST_F(Generations, HaveTheCommittedPartOfAnInterruptedFirstApply) {
   host.live = true;
   host.spec(std::string(kPlainBystander) + kSleepy);
   apply_and_kill(host);

@@ -28,7 +28,7 @@ class GoingBack : public ::testing::Test {
 };
 
 // Earlier "driver: failed" was printed beside "Generation 2 is active".
-TEST_F(GoingBack, IsWhatBecomesOfAChangeThatDoesNotWork) {
+TEST_F(GoingBack, UndoesAChangeThatDoesNotWork) {
   apply_good();
   const auto before = host.tree();
   host.spec(kBad);
@@ -57,7 +57,7 @@ TEST_F(GoingBack, IsRememberedUntilAnApplySucceeds) {
   EXPECT_THAT(host.slipway({"status"}).out, Not(HasSubstr("failed")));
 }
 
-TEST_F(GoingBack, TakesAwayAComponentThatTheGenerationInForceDoesNotHave) {
+TEST_F(GoingBack, RemovesAComponentThatTheActiveGenerationDoesNotHave) {
   host.spec("    bystander: {}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
   host.spec(kBad);
@@ -81,7 +81,7 @@ TEST_F(GoingBack, IsNotDoneWhereTheSpecKeepsWhatFails) {
 }
 
 // A lost GPU fails the driver's verify before and after an upgrade: reverting would not help.
-TEST_F(GoingBack, IsNotDoneForWhatDidNotWorkBefore) {
+TEST_F(GoingBack, IsNotDoneForComponentsThatFailedBefore) {
   host.put("etc/probe-broken", "");
   host.spec("    probe: {files: {/etc/probe.conf: one}}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 1);
@@ -92,7 +92,7 @@ TEST_F(GoingBack, IsNotDoneForWhatDidNotWorkBefore) {
   EXPECT_EQ(host.text("etc/probe.conf"), "two");
 }
 
-TEST_F(GoingBack, HasNothingToGoBackToInAFirstApply) {
+TEST_F(GoingBack, HasNoTargetInAFirstApply) {
   host.spec(kBad);
   const Ran first = host.slipway({"apply"});
   EXPECT_EQ(first.code, 1);
@@ -101,7 +101,7 @@ TEST_F(GoingBack, HasNothingToGoBackToInAFirstApply) {
 }
 
 // Earlier the reverted generation was planned for the kernel and hardware of the failed run.
-TEST_F(GoingBack, IsForTheKernelAndTheHardwareOfThatGeneration) {
+TEST_F(GoingBack, UsesTheKernelAndTheHardwareOfThatGeneration) {
   for (const char* release : {"6.1.0-1-amd64", "6.1.0-2-amd64"})
     std::filesystem::create_directories(host.path("usr/lib/modules/" + std::string(release)));
   const auto spec = [&](const std::string& hardware, const std::string& files) {
@@ -121,7 +121,7 @@ TEST_F(GoingBack, IsForTheKernelAndTheHardwareOfThatGeneration) {
   EXPECT_TRUE(is_good());
 }
 
-TEST_F(GoingBack, SaysThatWhatIsBackDoesNotWorkEither) {
+TEST_F(GoingBack, SaysThatTheFormerStateDoesNotWorkEither) {
   apply_good();
   host.put("etc/probe-broken", "");  // not slipway's file: it stays
   host.spec("    probe: {files: {/etc/probe.conf: bad}}\n    bystander: {}\n");

@@ -103,7 +103,7 @@ TEST(Log, OfAnImageGoesWithTheLastComponentUnlessAMachineWroteToItAsWell) {
 }
 
 // Earlier a removal that was killed after the state was removed left the log for good, and /var with it.
-TEST(Log, OfAnImageGoesWithTheNextRunAfterARemovalThatWasCutOff) {
+TEST(Log, OfAnImageGoesWithTheNextRunAfterARemovalThatWasInterrupted) {
   ScratchHost host;
   host.spec("    probe: {files: {/etc/probe.conf: one}}\n");
   const auto before = host.tree();
@@ -115,7 +115,7 @@ TEST(Log, OfAnImageGoesWithTheNextRunAfterARemovalThatWasCutOff) {
   EXPECT_EQ(host.tree(), before);
 }
 
-TEST(Log, OfARootIsReadAsWhatSomebodyElseWrote) {
+TEST(Log, OfARootIsReadAsUntrusted) {
   const ScratchHost host;
   host.put(kImageLog, R"({"event":"image","command":"\u001b[2Jevil\nforged","components":[5,{"changes":{}},[]],)"
                       R"("generation":1e99,"arguments":"x","made":["/etc",7]})"
@@ -146,7 +146,7 @@ TEST(Log, ThatCannotBeWrittenKeepsNoApplyFromItsWork) {
   EXPECT_THAT(applied.err, HasSubstr("slipway log"));
 }
 
-TEST(Log, NamesAnApplyThatWasCutOff) {
+TEST(Log, NamesAnApplyThatWasInterrupted) {
   const ScratchHost host;
   host.folder().file(
       "log/history.jsonl",

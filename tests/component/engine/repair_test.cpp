@@ -256,7 +256,7 @@ TEST_F(RepairOf, AComponentLetsTheNextApplyTakeOverWhatIsAsItPlans) {
   EXPECT_THAT(host.text("etc/engine.toml"), HasSubstr("new = 2")) << "it may have been there";
 }
 
-TEST_F(RepairOf, AComponentThatIsRemovedBeforeAnyApplyIsSaidToLeaveWhatItMade) {
+TEST_F(RepairOf, AComponentThatIsRemovedBeforeAnyApplyIsReportedToLeaveWhatItMade) {
   host.put(record, "");
   repair();
   const Ran removed = host.slipway({"remove", "probe"});

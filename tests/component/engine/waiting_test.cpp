@@ -61,7 +61,7 @@ class Waiting : public ::testing::Test {
   const std::string done = host.folder().at("done").string();
 };
 
-TEST_F(Waiting, IsAStateOfItsOwnThatNamesWhoIsInTheWay) {
+TEST_F(Waiting, IsASeparateStateThatNamesTheBlockingProcess) {
   const std::string reason = "the probe's device is in use; held by python3 (pid 7)";
   const Ran apply = host.slipway({"apply"});
   EXPECT_EQ(apply.code, 3) << apply.out << apply.err;
@@ -80,7 +80,7 @@ TEST_F(Waiting, IsAStateOfItsOwnThatNamesWhoIsInTheWay) {
   EXPECT_THAT(host.slipway({"status"}).out, Not(HasSubstr("waiting")));
 }
 
-TEST_F(Waiting, EndsWithAnApplyThatIsDoneOnceNobodyIsInTheWay) {
+TEST_F(Waiting, EndsOnceNoProcessBlocksTheApply) {
   const pid_t child = start({"apply", "--wait", "-o", "json"});
   EXPECT_THAT(host.error_text(), HasSubstr("and applies again: probe: the probe's device is in use; held by python3"));
   std::filesystem::remove(in_use);
@@ -89,7 +89,7 @@ TEST_F(Waiting, EndsWithAnApplyThatIsDoneOnceNobodyIsInTheWay) {
   EXPECT_TRUE(std::filesystem::exists(done));
 }
 
-TEST_F(Waiting, SaysOnceForHowLongAndForWhom) {
+TEST_F(Waiting, LogsOnceHowLongItWaitsAndForWhichProcess) {
   const Ran apply = host.slipway({"apply", "--wait=5s"});
   EXPECT_EQ(apply.code, 3);
   EXPECT_EQ(count_of(apply.err, "slipway waits until this is over"), 1U) << apply.err;
@@ -98,7 +98,7 @@ TEST_F(Waiting, SaysOnceForHowLongAndForWhom) {
   EXPECT_GE(count_of(host.slipway({"log"}).out, "waiting"), 2U) << "each apply is logged";
 }
 
-TEST_F(Waiting, ReadsTheSpecAnew) {
+TEST_F(Waiting, ReadsTheSpecAgain) {
   const pid_t child = start({"apply", "--wait"});
   host.folder().file("new.yaml",
                      "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: test}\nspec:\n"

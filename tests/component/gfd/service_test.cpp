@@ -210,7 +210,7 @@ TEST_F(GfdService, ReadsItsSpecAgainOnSighup) {
 }
 
 // Earlier a mistake that only gfd finds ended the service.
-TEST_F(GfdService, GoesOnWithTheFormerSpecWhenTheNewOneIsWrong) {
+TEST_F(GfdService, ContinuesWithTheFormerSpecWhenTheNewOneIsWrong) {
   Background service(command(), folder_.at("log"));
   ASSERT_TRUE(label("gpu.count=2")) << log();
   spec(", config_file: /missing.yaml");
@@ -258,7 +258,7 @@ class GfdVerify : public GfdService {
 };
 
 // Earlier an apply ended with "it does not work" and named systemd, which was missing.
-TEST_F(GfdVerify, ExercisesNothingWhereOnlyPeopleStartTheServiceAndNobodyHas) {
+TEST_F(GfdVerify, ExercisesNothingWhereTheServiceIsStartedByHandAndIsNotRunning) {
   const std::string found = verify();
   EXPECT_THAT(found, HasSubstr("not-exercised  gfd.labels: the service does not run, and "));
   EXPECT_THAT(found, HasSubstr("start it: `slipway service "));

@@ -398,7 +398,7 @@ TEST_F(Install, IsAskedForAgainWhereThePluginOfAComponentIsMissing) {
   EXPECT_EQ(host_.slipway({"plan", "--without-slipway"}).code, 2);
 }
 
-TEST_F(Install, IsNotAskedForWhereNobodyBootsAnImage) {
+TEST_F(Install, IsNotRequiredForAnImageThatIsNotBooted) {
   host_.installed = true;
   host_.spec("    gfd: {}\n");
   EXPECT_EQ(host_.slipway({"plan", "--sim", "h100x8"}).code, 2);

@@ -123,7 +123,7 @@ TEST(MigComponent, TouchesOnlyTheGpusThatDiffer) {
   EXPECT_THAT(node.sim("calls").out, Not(HasSubstr("nvmlGpuInstanceDestroy")));
 }
 
-TEST(MigComponent, LeavesTheGpusAloneThatNoEntryTakes) {
+TEST(MigComponent, LeavesGpusAloneThatNoEntrySelects) {
   const MigNode node("h100x2,mig=1g.10gb");
   node.section(
       "config: second, configs: {version: v1, mig-configs: {second: [{devices: [1, 9], mig-enabled: true, "
@@ -327,7 +327,7 @@ TEST(MigComponent, WritesItsStateOverNothingElse) {
   EXPECT_THAT(same.out + same.err, HasSubstr("name another file than `label_file`"));
 }
 
-TEST(MigComponent, SaysWhatToDoAboutAFileThatIsNotThere) {
+TEST(MigComponent, SaysWhatToDoAboutAFileThatIsMissing) {
   const MigNode node("a100-80x1");
   for (const char* key : {"file", "clients_file"}) {
     node.section(std::string("config: x, ") + key + ": /etc/none");

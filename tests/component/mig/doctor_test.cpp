@@ -103,7 +103,7 @@ TEST(MigDoctor, FindsGpusThatTheConfigLeavesOutAndAnotherManager) {
   EXPECT_THAT(ran.out, HasSubstr("warning  mig.unmanaged: no entry of the config first takes GPU 1"));
 }
 
-TEST(MigDoctor, WarnsOfAGpuThatIsNotThereAndOfAConfigThatTakesNone) {
+TEST(MigDoctor, WarnsOfAGpuThatIsMissingAndOfAConfigThatTakesNone) {
   const MigNode node("h100x2");
   const auto config = [](const std::string& entries) {
     return "config: it, configs: {version: v1, mig-configs: {it: [" + entries + "]}}";
@@ -172,7 +172,7 @@ TEST(MigLabels, ThatAreWrongAreNamed) {
   EXPECT_THAT(misspelt.out + misspelt.err, HasSubstr("'nvidia.com/mig-config' is not the label that names the config"));
 }
 
-TEST(MigFiles, OfTheSpecThatAreNotThereOrAFolderAreNamedWithTheirKey) {
+TEST(MigFiles, OfTheSpecThatAreMissingOrAFolderAreNamedWithTheirKey) {
   const MigNode node("h100x1");
   for (const auto& [keys, key] : {std::pair("file: /etc/none.yaml", "file"),
                                   {"clients_file: /etc/none.yaml", "clients_file"},

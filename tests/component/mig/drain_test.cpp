@@ -117,7 +117,7 @@ TEST_F(MigDrain, FailsOncePastTheDeadline) {
   expect_nothing_changed();
 }
 
-TEST_F(MigDrain, GoesOnByItselfOnceTheGpuIsIdle) {
+TEST_F(MigDrain, ContinuesByItselfOnceTheGpuIsIdle) {
   Child job;
   attach(job);
   node_.section("config: all-7g.80gb, drain: when-idle");
@@ -211,7 +211,7 @@ class MigDrainOfSeveral : public ::testing::Test {
   const MigNode node_{"h100x2,mig=1g.10gb"};
 };
 
-TEST_F(MigDrainOfSeveral, EndsNobodyUnlessEveryGpuCanBeCleared) {
+TEST_F(MigDrainOfSeveral, EndsNoProcessUnlessEveryGpuCanBeCleared) {
   const Child job;
   const Child stranger;
   ASSERT_EQ(node_.sim("process attach 0 " + job.pid() + " 10 compute trainer 9 0").code, 0);

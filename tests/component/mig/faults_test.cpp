@@ -97,7 +97,7 @@ TEST(MigFaults, OfALostGpuLeaveTheOthersTheirLayouts) {
 }
 
 // The manager of a GPU is found by its address, which earlier was known too late.
-TEST(MigFaults, OfALostGpuAreNoneWhereSomebodyElseManagesIt) {
+TEST(MigFaults, OfALostGpuAreIgnoredWhereAnotherComponentManagesIt) {
   const MigNode node("h100x4");
   ASSERT_EQ(node.plan("all-1g.10gb, managers: {0000:3a:00.0: dra}").code, 2);
   ASSERT_EQ(node.sim("gpu 2 lost").code, 0);
@@ -106,7 +106,7 @@ TEST(MigFaults, OfALostGpuAreNoneWhereSomebodyElseManagesIt) {
   EXPECT_EQ(node.slipway({"verify"}).code, 0);
 }
 
-TEST(MigFaults, OfALostGpuAreNoneWhereTheConfigDoesNotTakeIt) {
+TEST(MigFaults, OfALostGpuAreIgnoredWhereTheConfigDoesNotSelectIt) {
   const MigNode node("h100x4");
   const std::string config =
       "it, configs: {version: v1, mig-configs: {it: [{devices: [0], mig-enabled: true, mig-devices: {7g.80gb: 1}}]}}";

@@ -167,7 +167,7 @@ TEST_F(MigPods, AreWaitedForAndNamedMeanwhile) {
   expect_changed();
 }
 
-TEST_F(MigPods, CannotBeTerminatedSoThatNobodyIs) {
+TEST_F(MigPods, CannotBeTerminatedSoNoProcessIs) {
   const Kubelet kubelet(node_, train());
   Child job;
   EXPECT_EQ(node_.sim("process attach 0 " + job.pid() + " 10 compute player 10 0").code, 0);
@@ -180,7 +180,7 @@ TEST_F(MigPods, CannotBeTerminatedSoThatNobodyIs) {
   expect_nothing_changed();
 }
 
-TEST_F(MigPods, OnInstancesThatStayAreInNobodysWay) {
+TEST_F(MigPods, OnInstancesThatStayDoNotBlockTheChange) {
   const Kubelet kubelet(node_, {"team-a/idle/c", "nvidia.com/mig-1g.10gb", "MIG-" + uuid() + "/7/0"});
   node_.section(
       "config: it, configs: {version: v1, mig-configs: {it: [{devices: all, mig-enabled: true, "
@@ -190,7 +190,7 @@ TEST_F(MigPods, OnInstancesThatStayAreInNobodysWay) {
   EXPECT_THAT(node_.instances(), ElementsAre("1g.10gb at 0:1", "1g.10gb at 1:1", "2g.20gb at 2:2", "3g.40gb at 4:4"));
 }
 
-TEST_F(MigPods, OfAWholeGpuAreInTheWayOfItsMode) {
+TEST_F(MigPods, OfAWholeGpuBlockAChangeOfItsMode) {
   const MigNode node("h100x1");
   ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
   const std::string shown = node.gpus();

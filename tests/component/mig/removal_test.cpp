@@ -102,7 +102,7 @@ TEST(MigStays, WhileTheDriverIsNotLoaded) {
 }
 
 // Earlier the boot unit was removed first, so that no boot created the remaining instances; verify passed.
-TEST(MigRemovals, ThatFailLeaveTheBootUnitAndSayHowToGoOn) {
+TEST(MigRemovals, ThatFailLeaveTheBootUnitAndSayHowToContinue) {
   const MigNode node("h100x2");
   ASSERT_EQ(node.apply("all-1g.10gb, on_remove: disable").code, 0);
   ASSERT_EQ(node.sim("process add 0 4711 10 compute trainer 9 0").code, 0);

@@ -80,7 +80,7 @@ TEST_F(MigTools, ReadStandardInputAndDescriptorsInAWorkerAsWell) {
   EXPECT_EQ(piped.status, 0) << "a FIFO: " << piped.errors;
 }
 
-TEST_F(MigTools, GoOnWithoutALostGpuAndNameIt) {
+TEST_F(MigTools, ContinueWithoutALostGpuAndNameIt) {
   make("h100x3");
   ASSERT_EQ(sim("gpu 1 lost").status, 0);
   const std::string file = config("devices: [0, 2], mig-enabled: true, mig-devices: {7g.80gb: 1}");

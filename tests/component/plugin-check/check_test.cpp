@@ -141,7 +141,7 @@ TEST(PluginCheck, NamesACustomActionThatCannotBeCarriedOut) {
   EXPECT_FALSE(check_spec("    lame: {}\n").failed.contains("plugin.custom"));
 }
 
-TEST(PluginCheck, WarnsOfAnOrderBehindNobody) {
+TEST(PluginCheck, WarnsOfAnOrderAfterAnUnknownComponent) {
   const Report report = check("none");
   EXPECT_EQ(report.code, 0);
   EXPECT_THAT(report.warned.at("plugin.order"), HasSubstr("lame comes after 'nobody'"));
@@ -169,7 +169,7 @@ TEST(PluginCheck, LeavesNothingBehind) {
   EXPECT_TRUE(std::filesystem::is_empty(temporary));
 }
 
-TEST(PluginCheck, RefusesWhatIsNoPlugin) {
+TEST(PluginCheck, RefusesAFileThatIsNotAPlugin) {
   const ScratchHost host;
   const Ran ran = host.slipway({"plugin", "check", "/etc/passwd"});
   EXPECT_EQ(ran.code, 1);

@@ -109,7 +109,7 @@ TEST(OwnPluginsCheck, SaysSoWhenItTriedNothing) {
   EXPECT_THAT(ran.out, Not(HasSubstr("Nothing is wrong with it")));
 }
 
-TEST(OwnPluginsCheck, RefusesARootThatIsNotThere) {
+TEST(OwnPluginsCheck, RefusesARootThatIsMissing) {
   const ScratchHost host;
   const Ran ran = host.slipway({"plugin", "check", SLIPWAY_TEST_PLUGINS "/gfd.so", "--root", "/nowhere/at/all"});
   EXPECT_EQ(ran.code, 1) << ran.out;

@@ -141,7 +141,7 @@ TEST_F(Protocol, ThePluginsNoteIsAsTheGoldenFileSays) {
   EXPECT_EQ(text_of(file), text_of(golden));
 }
 
-TEST_F(Protocol, APluginOfThisMinorVersionGoesOnWorking) {
+TEST_F(Protocol, APluginOfThisMinorVersionContinuesWorking) {
   host_.plugins = PROTOCOL_PLAYED;
   const auto applied = host_.slipway({"apply", "--yes"});
   ASSERT_EQ(applied.code, 0) << applied.err;
@@ -161,7 +161,7 @@ TEST_F(Protocol, APluginOfThisMinorVersionGoesOnWorking) {
 }
 
 /// Calls today's SDK like the slipway of the golden files.
-TEST_F(Protocol, ASlipwayOfThisMinorVersionGoesOnBeingAnswered) {
+TEST_F(Protocol, ASlipwayOfThisMinorVersionContinuesBeingAnswered) {
   struct Copy {
     std::string text;
     static void write(void* context, const char* json, std::size_t length) {

@@ -40,7 +40,7 @@ TEST_F(ServiceTest, TellsTheWatchdogThatItsLoopTurns) {
   EXPECT_TRUE(service.hears("WATCHDOG=1")) << service.log();
 }
 
-TEST_F(ServiceTest, LetsGoWhenSomebodyConnectsAndAsksAndGoesOnWhenTheConnectionEnds) {
+TEST_F(ServiceTest, QuiescesForAClientAndResumesWhenItDisconnects) {
   spec("text: tick");
   RunningService service(host_);
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -57,7 +57,7 @@ TEST_F(ServiceTest, LetsGoWhenSomebodyConnectsAndAsksAndGoesOnWhenTheConnectionE
   EXPECT_EQ(service.exit_code(), 0);
 }
 
-TEST_F(ServiceTest, StaysQuietUntilTheLastOfThoseWhoAskedIsGone) {
+TEST_F(ServiceTest, StaysQuiescedUntilTheLastClientDisconnects) {
   spec("text: tick");
   RunningService service(host_);
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -104,7 +104,7 @@ TEST_F(ServiceTest, StartsAgainWithTheNewSpecAtSighup) {
   EXPECT_TRUE(eventually([&] { return service.told().rfind("READY=1") > service.told().rfind("RELOADING=1"); }));
 }
 
-TEST_F(ServiceTest, GoesOnWithTheFormerSpecWhenTheNewOneIsWrong) {
+TEST_F(ServiceTest, ContinuesWithTheFormerSpecWhenTheNewOneIsWrong) {
   spec("text: tick");
   RunningService service(host_);
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -117,7 +117,7 @@ TEST_F(ServiceTest, GoesOnWithTheFormerSpecWhenTheNewOneIsWrong) {
 }
 
 // Earlier an error that only the component finds ended the service.
-TEST_F(ServiceTest, GoesOnWithTheFormerSpecWhenItsComponentRefusesTheNewOne) {
+TEST_F(ServiceTest, ContinuesWithTheFormerSpecWhenItsComponentRefusesTheNewOne) {
   spec("text: tick");
   RunningService service(host_);
   ASSERT_TRUE(service.hears("READY=1")) << service.log();

@@ -146,7 +146,7 @@ TEST_F(OwnUnits, OfTheDevicePluginComesBeforeEveryKubeletAsTheBootsDoes) {
 }
 
 // Units ordered after the target (kubelet, a join script) must not form a cycle, and other units must not wait.
-TEST_F(OwnUnits, OfABootsVerifyComeAfterTheServicesAndBeforeNobody) {
+TEST_F(OwnUnits, OfABootsVerifyStartAfterTheServicesAndDelayNoUnit) {
   const std::string verify = text_of(file("slipway-verify.service"));
   const auto after = words_of(verify, "After");
   for (const char* unit : {"slipway-boot.service", "slipway-deviceplugin.service", "slipway-gfd.service",
@@ -171,7 +171,7 @@ TEST_F(OwnUnits, OfABootsVerifyComeAfterTheServicesAndBeforeNobody) {
 }
 
 // Earlier checks that need kubelet or an engine were "not exercised" at a boot, and never repeated once those ran.
-TEST_F(OwnUnits, OfALateVerifyAreStartedByEachEngineAndByKubeletAndHoldUpNobody) {
+TEST_F(OwnUnits, OfALateVerifyAreStartedByEachEngineAndKubeletAndDelayNoUnit) {
   const std::string late = text_of(file("slipway-verify-late.service"));
   const auto engines = words_of(text_of(file("slipway-boot.service")), "Before");
   EXPECT_TRUE(engines.contains("kubelet.service"));

@@ -290,7 +290,7 @@ TEST_P(LosingService, EndsToBeStartedAfreshWhenAFolderThatItWritesToIsGone) {
 }
 
 // Earlier an upgrade restarted the unit, and meanwhile the service did no work.
-TEST_F(AppliedService, WhoseProgramWasReplacedGoesOnUntilTheNewOneIsReady) {
+TEST_F(AppliedService, WhoseProgramWasReplacedContinuesUntilTheNewOneIsReady) {
   apply("loner", ", text: former");
   RunningService service(host_, {"service", "loner", "--boot"});
   ASSERT_TRUE(service.does("former\n")) << service.log();
@@ -314,7 +314,7 @@ TEST_F(AppliedService, WhoseProgramWasReplacedGoesOnUntilTheNewOneIsReady) {
   EXPECT_EQ(service.exit_code(), 0) << service.log();
 }
 
-TEST_F(AppliedService, WhoseReplacedFileIsOfNoUseGoesOnAsItWas) {
+TEST_F(AppliedService, WhoseReplacedFileIsOfNoUseContinuesAsItWas) {
   apply("loner", ", text: former");
   RunningService service(host_, {"service", "loner", "--boot"});
   ASSERT_TRUE(service.does("former\n")) << service.log();

@@ -326,7 +326,7 @@ TEST_F(HookTest, AFolderWithVeryManyFilesIsNoTrap) {
   EXPECT_FALSE(fs::exists(in("etc/ld.so.conf.d")));
 }
 
-TEST_F(HookTest, AnOlderDriverTakesTheImagesCudaWhereNothingElseIsSaid) {
+TEST_F(HookTest, AnOlderDriverTakesTheImagesCudaWhereNothingElseIsReported) {
   folder_.file("root/usr/local/cuda/compat/libcuda.so.550.54.15", "no ELF file");
   ASSERT_EQ(hook({"enable-cuda-compat", "--host-driver-version", "535.261.03"}).status, 0);
   EXPECT_FALSE(fs::exists(in("etc/ld.so.conf.d"))) << "what cannot be read is not used";

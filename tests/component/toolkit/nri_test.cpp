@@ -120,7 +120,7 @@ TEST_F(NriService, RefusesAnImageThatRequiresAnotherDriverUntilTheSettingsSayOth
   EXPECT_EQ(nodes(plugin, 9, image), "/dev/nvidia0;");
 }
 
-TEST_F(NriService, WaitsForNobodyInKubeletsPlace) {
+TEST_F(NriService, DoesNotWaitForAProcessInKubeletsPlace) {
   std::filesystem::remove(folder_.at("etc/nvidia-container-runtime/config.toml"));
   std::filesystem::create_directories(folder_.at("var/lib/kubelet/pod-resources"));
   const NriEngine engine(socket());
@@ -153,7 +153,7 @@ TEST_F(NriService, ComesBackAsOftenAsTheEngineDoes) {
   EXPECT_TRUE(service.running());
 }
 
-TEST_F(NriService, OutlivesWhatNoEngineSays) {
+TEST_F(NriService, SurvivesInvalidMessages) {
   const NriEngine engine(socket());
   Background service(command(), folder_.at("log"));
   const std::string huge("\x00\x00\x00\x01\x7f\xff\xff\xff", 8);

@@ -176,7 +176,7 @@ TEST(ToolkitTools, NameTheFileThatIsNoSpec) {
 }
 
 // Earlier `cdi list --spec-dir nosuch` printed nothing and succeeded.
-TEST(ToolkitTools, NameTheFolderThatIsNotThere) {
+TEST(ToolkitTools, NameTheFolderThatIsMissing) {
   const testing::TempDir folder;
   const Ran none = slipway("cdi list --spec-dir " + folder.at("nosuch").string());
   EXPECT_EQ(none.status, 1);

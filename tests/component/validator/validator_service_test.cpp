@@ -171,7 +171,7 @@ TEST_F(ValidatorService, ServesTheGaugesThatItsFilesShow) {
   }));
 }
 
-TEST_F(ValidatorService, KeepsItsFilesWhileItIsQuiescedAndGoesOnAfterwards) {
+TEST_F(ValidatorService, KeepsItsFilesWhileItIsQuiescedAndContinuesAfterwards) {
   RunningService service(host_, words("service"));
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   {
@@ -200,7 +200,7 @@ TEST_F(ValidatorService, OutlivesADriverThatIsUnloadedReplacedOrHangs) {
   EXPECT_EQ(service.exit_code(), 0) << service.log();
 }
 
-TEST_F(ValidatorService, GoesOnWithoutItsPortWhenThatIsTaken) {
+TEST_F(ValidatorService, ContinuesWithoutItsPortWhenThatIsTaken) {
   const auto [fd, port] = take_port();
   ASSERT_EQ(::listen(fd, 1), 0);
   spec(port);

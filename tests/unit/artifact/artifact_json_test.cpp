@@ -10,7 +10,7 @@ namespace {
 
 const std::string kDigest = "sha256:" + std::string(64, 'a');
 
-TEST(ArtifactSource, MayBeATextAlone) {
+TEST(ArtifactSource, MayBeAString) {
   const auto source = source_from_json("oci://reg:5000/nvidia/driver");
   ASSERT_TRUE(source);
   EXPECT_EQ(source->repository, "oci://reg:5000/nvidia/driver");
@@ -68,7 +68,7 @@ TEST(OutsideJson, IsRefusedWhenItNestsDeeply) {
   EXPECT_EQ(parsed.error().what, "the manifest is nested too deeply");
 }
 
-TEST(OutsideJson, IsRefusedWhenAKeyStandsTwice) {
+TEST(OutsideJson, IsRefusedWithADuplicateKey) {
   EXPECT_FALSE(parse_json(R"({"layers":[],"a":{"layers":1},"layers":[1]})", "x"));
   EXPECT_TRUE(parse_json(R"({"layers":[],"a":{"layers":1}})", "x"));
 }

@@ -82,7 +82,7 @@ TEST_F(HostilePull, OfASparseMemberOfABundleIsRefusedUnread) {
   EXPECT_THAT(pulled.error().what, HasSubstr("is packed as a sparse file"));
 }
 
-TEST_F(HostilePull, ThatFailsAtABlobLeavesNoHalfOfIt) {
+TEST_F(HostilePull, ThatFailsAtABlobLeavesNoPartOfIt) {
   const Json layer = layout.layer("a few bytes", "userspace");
   test::write_file(layout.blob_path(layer["digest"]), "other bytes");
   layout.list(layout.manifest({layer}), "1.0");
@@ -106,7 +106,7 @@ TEST_F(HostilePull, ThatFailsLeavesALayoutIntoWhichTheNextOnePulls) {
 }
 
 // Earlier it was written until the disk was full.
-TEST_F(HostilePull, OfABlobForWhichThereIsNoRoomIsRefusedUnread) {
+TEST_F(HostilePull, OfABlobThatDoesNotFitOnTheDiskIsRefusedUnread) {
   Json layer = layout.layer("a few bytes", "userspace");
   layer["size"] = std::uint64_t{1} << 50U;
   layout.list(layout.manifest({layer}), "1.0");
@@ -166,7 +166,7 @@ TEST_F(SharedFolder, FilesOfOthersDoNotBecomeTheBundleAndAreLeftAlone) {
   EXPECT_THAT(names_in("shared"), UnorderedElementsAre("b.tar", "b.tar.slipway-new.tar", "b.tar.slipway-new"));
 }
 
-TEST_F(SharedFolder, HoldsABundleThatEverybodyCanReadAsTheUmaskSays) {
+TEST_F(SharedFolder, HoldsABundleWithTheModeOfTheUmask) {
   const mode_t before = ::umask(022);
   ASSERT_TRUE(pull("layout", "shared/b.tar"));
   ::umask(027);

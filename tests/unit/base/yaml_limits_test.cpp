@@ -49,7 +49,7 @@ TEST(YamlLimits, AKilobyteOfAliasesIsRefusedThatStandsForBillionsOfValues) {
   EXPECT_EQ(refusal(aliases(4)), "read");
 }
 
-TEST(YamlLimits, CountWhatIsReadNoMoreAndNoLess) {
+TEST(YamlLimits, CountExactlyTheReadValues) {
   const std::string text = "a: &x [1, 2]\nb: *x\nc: {d: *x}\n";
   const std::size_t values = walk(YAML::Load(text), 1000);
   EXPECT_EQ(refusal(text, {.values = values}), "read");

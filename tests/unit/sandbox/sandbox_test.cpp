@@ -190,7 +190,7 @@ TEST_F(SandboxTest, NamesTheFirstThingThatIsMissingAndRunsNothing) {
   EXPECT_EQ(output, "");
 }
 
-TEST_F(SandboxTest, AProgramThatIsNotThereIsAnError) {
+TEST_F(SandboxTest, AProgramThatIsMissingIsAnError) {
   request.argv = {"no-such-program"};
   const auto end = run_in_sandbox(request);
   ASSERT_FALSE(end.ok());

@@ -73,7 +73,7 @@ TEST(CarryOut, AsksTheComponentForItsCustomActions) {
   EXPECT_EQ(host.run(kIsSet, kCarryLimit)->exit_status, 1);
 }
 
-TEST(CarryOut, NamesWhatIsDoneInVain) {
+TEST(CarryOut, NamesWhatIsDoneWithoutEffect) {
   FakeHost host;
   host.live("6.1.0-50-amd64").answers(kIsSet, {.exit_status = 1}).answers(kSet, {});
   Plan plan;
@@ -113,7 +113,7 @@ TEST(Secret, IsReadFromAFileOfTheMachineOrAVariable) {
   EXPECT_EQ(FailingHost(host).fail_at("ACME_KEY").secret({{"env", "ACME_KEY"}}).error().code, ErrorCode::io);
 }
 
-TEST(Secret, IsRefusedWhereOthersCouldHaveWrittenItOrEverybodyReadsIt) {
+TEST(Secret, IsRefusedWhereOtherUsersMayWriteOrReadIt) {
   FakeHost host;
   host.file("/etc/open", "hunter2\n", 0644).file("/etc/theirs", "hunter2\n", 0602).file("/etc/empty", "\n", 0600);
   host.file("/etc/long", std::string(100, 'x'), 0600);

@@ -216,7 +216,7 @@ TEST_F(FileWatchTest, CountsAQueueThatOverflowedAsAChange) {
   EXPECT_TRUE(files.take()) << "and goes on";
 }
 
-TEST_F(FileWatchTest, WatchesOtherPathsWhenItIsTold) {
+TEST_F(FileWatchTest, WatchesOtherPathsWhenItIsReported) {
   FileWatch files = watch({"/one"});
   ASSERT_TRUE(files.watch({"/two", "/three"}).ok());
   tree_.file("/one", "");

@@ -67,7 +67,7 @@ TEST(Spec, IsReadByDottedKeys) {
   EXPECT_EQ(spec.text("a.b"), "dotted");
 }
 
-TEST(Spec, GivesTheEmptyValueForWhatIsNotThere) {
+TEST(Spec, GivesTheEmptyValueForWhatIsMissing) {
   const Spec spec(Json{{"version", "535"}});
   EXPECT_FALSE(spec.has("source.repository"));
   EXPECT_EQ(spec.text("source.repository"), "");

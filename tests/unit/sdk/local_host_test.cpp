@@ -69,7 +69,7 @@ TEST_F(LocalHostTest, ReadsAPartOfAFileHoweverLongItIs) {
   EXPECT_EQ(host->read_part("/none", 0, 1).error().code, ErrorCode::not_found);
 }
 
-TEST_F(LocalHostTest, DoesNotHangOnAPipeThatNobodyWrites) {
+TEST_F(LocalHostTest, DoesNotHangOnAPipeWithoutAWriter) {
   ASSERT_EQ(mkfifo((root_.string() + "/pipe").c_str(), 0600), 0);
   const auto content = offline()->read("/pipe");
   ASSERT_FALSE(content.ok());

@@ -56,7 +56,7 @@ class TrustedFile : public ::testing::Test {
   FakeHost host_;
 };
 
-TEST_F(TrustedFile, IsReadWhereNobodyElseCouldHaveWrittenIt) {
+TEST_F(TrustedFile, IsReadWhereNoOtherUserCouldHaveWrittenIt) {
   for (const char* path : {"/etc/x/file", "/etc/link"}) {
     EXPECT_EQ(read_trusted(root(), path, kLimit).value_or(""), "text") << path;
     EXPECT_EQ(read_trusted(host_, path, kLimit).value_or(""), "text") << path;
@@ -87,7 +87,7 @@ TEST_F(TrustedFile, OfAHostMayNotBeOpenToItsGroup) {
 }
 
 // Earlier a TLS key with mode 0644 was accepted without a message.
-TEST_F(TrustedFile, ThatIsASecretMayNotBeReadByEverybody) {
+TEST_F(TrustedFile, ThatIsASecretMayNotBeReadableByAllUsers) {
   const Result<std::string> open = read_private(root(), "/etc/link", kLimit);
   ASSERT_FALSE(open);
   EXPECT_THAT(open.error().what, HasSubstr("all users can read the secret in /etc/link"));

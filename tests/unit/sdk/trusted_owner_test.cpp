@@ -62,7 +62,7 @@ std::string writer(const TempDir& folder, const std::string& path = "/var/lib/st
   return what.substr(0, std::min(what.find(" and could"), what.find(", so")));
 }
 
-TEST(OnlyOurs, IsWhatNobodyElseMayWriteFromTheRootFolderOn) {
+TEST(OnlyOurs, IsAPathThatNoOtherUserMayWrite) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   for (const std::string place : {"", "/var", "/var/lib", "/var/lib/state"}) {
     const TempDir folder;

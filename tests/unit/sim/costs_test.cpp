@@ -162,7 +162,7 @@ std::string problem_of(const std::string& text) {
   return read ? std::string() : to_text(read.error());
 }
 
-TEST(SimCostsFile, NamesFunctionsAndFieldsThatThereAre) {
+TEST(SimCostsFile, NamesFunctionsAndFieldsThatExist) {
   EXPECT_EQ(problem_of("functions: {nvmlInit: {processor: 5}}\nfields: {82: 1}\n"), "");
   EXPECT_THAT(problem_of("functions:\n  nvmlDeviceGetColour: {processor: 5}\n"),
               AllOf(HasSubstr("x.yaml:5:3"), HasSubstr("NVML has no function 'nvmlDeviceGetColour'")));

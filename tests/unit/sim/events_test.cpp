@@ -114,7 +114,7 @@ TEST_F(SimEvents, AreWaitedForAsleep) {
   EXPECT_LT(times_slept() - before, kOfASleepInSteps);
 }
 
-TEST_F(SimEvents, WakeWhoWaitsInAnotherProcess) {
+TEST_F(SimEvents, WakeWaitersInAnotherProcess) {
   open("h100x2,driver=580.159.04");
   const nvmlEventSet_t set = set_of(2);
   nvmlReturn_t code = NVML_ERROR_TIMEOUT;
@@ -149,7 +149,7 @@ TEST_F(SimEvents, AreNoLongerWaitedForAfterASignal) {
   EXPECT_EQ(code, NVML_ERROR_TIMEOUT);
 }
 
-TEST_F(SimEvents, WakeWhoWaitsWhenItsGpuIsLostOrItsDriverIsUnloaded) {
+TEST_F(SimEvents, WakeWaitersWhenTheirGpuIsLostOrTheDriverIsUnloaded) {
   open("h100x2,driver=535.261.03");
   const nvmlEventSet_t set = set_of(1);
   nvmlEventData_t data{};

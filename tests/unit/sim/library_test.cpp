@@ -96,7 +96,7 @@ TEST_F(SimLibrary, MakesMigDevicesAndTakesThemAway) {
   EXPECT_EQ(nvml::mig_attributes(*nvml_, devices->front()).code(), NVML_ERROR_INVALID_ARGUMENT);
 }
 
-TEST_F(SimLibrary, RefusesOverlapsAndPlacesThatAreNone) {
+TEST_F(SimLibrary, RefusesOverlapsAndInvalidPlacements) {
   make("h100x2");
   ASSERT_TRUE(nvml::set_mig_mode(*nvml_, gpu(0), true).ok());
   const unsigned three = profile_id("3g.40gb");
@@ -123,7 +123,7 @@ TEST_F(SimLibrary, NeedsAResetThatAPassedThroughAmpereCannotHave) {
   EXPECT_EQ(nvml::set_mig_mode(*nvml_, gpu(0), true).value_or(-5), NVML_ERROR_RESET_REQUIRED);
 }
 
-TEST_F(SimLibrary, TellsAnXidToWhoeverRegistered) {
+TEST_F(SimLibrary, ReportsAnXidToRegisteredClients) {
   make("h100x2");
   const auto set = nvml::EventSet::create(*nvml_);
   ASSERT_TRUE(set.ok());
@@ -148,7 +148,7 @@ TEST_F(SimLibrary, LosesAGpuAndAnswersForTheOthers) {
   EXPECT_TRUE(nvml::device_name(*nvml_, lost).ok());
 }
 
-TEST_F(SimLibrary, HangsUntilItIsLetGo) {
+TEST_F(SimLibrary, HangsUntilItIsReleased) {
   make("h100x2");
   const nvmlDevice_t stuck = gpu(0);
   ASSERT_EQ(tool("gpu 0 hang"), 0);
@@ -266,7 +266,7 @@ TEST_F(SimLibrary, SharesALoadAmongItsProcesses) {
   EXPECT_EQ((*both)[0].smUtil, 45U);
 }
 
-TEST_F(SimLibrary, IsMadeAnewOnlyWhenItsOriginIsAnother) {
+TEST_F(SimLibrary, IsMadeAgainOnlyWhenItsOriginIsAnother) {
   make("h100x2");
   const slipway::testing::TempDir first;
   std::filesystem::copy(folder_.at("machine"), first.at("machine"));

@@ -62,7 +62,7 @@ TEST(History, OutgrowsItsLimitByNoMoreThanALineAndForgetsTheOldest) {
   EXPECT_EQ(kept.front(), 101 - static_cast<int>(kept.size()));
 }
 
-TEST(History, GoesOnBehindALineThatAPowerCutLeftHalf) {
+TEST(History, ContinuesBehindALineThatAPowerCutLeftHalf) {
   const TempDir folder;
   const History history(folder.at("log").string());
   ASSERT_TRUE(history.append({{"n", 1}}).ok());
@@ -72,7 +72,7 @@ TEST(History, GoesOnBehindALineThatAPowerCutLeftHalf) {
 }
 
 // flock(2) on the folder only needs permission to open it; earlier the apply waited without a limit.
-TEST(History, IsWrittenWhileSomebodyElseHoldsALockOnTheFolder) {
+TEST(History, IsWrittenWhileAnotherUserLocksTheFolder) {
   const TempDir folder;
   folder.directory("log");
   const Fd folder_lock(::open(folder.at("log").c_str(), O_RDONLY | O_DIRECTORY));

@@ -12,7 +12,7 @@ using ::testing::Not;
 
 class ASecret : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(ASecret, IsBlottedOut) {
+TEST_P(ASecret, IsRedacted) {
   const std::string redacted = Redactor().redact(GetParam());
   EXPECT_THAT(redacted, Not(HasSubstr("hunter2")));
   EXPECT_THAT(redacted, HasSubstr(Redactor::kRedacted));
@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(InPlainText, NoSecret,
                                            "authors: somebody", "config: all-balanced",
                                            "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----"));
 
-TEST(Redactor, BlotsWhatItLearnedWhereverItStands) {
+TEST(Redactor, RedactsLearnedSecretsEverywhere) {
   Redactor redactor;
   redactor.learn("source: oci://me:hunter2%21x@registry.example/driver");
   redactor.learn(R"({"auths": {"r.example": {"auth": "bWU6Y29ycmVjdGhvcnNl"}}})");  // me:correcthorse
@@ -302,7 +302,7 @@ TEST(SecretName, IsThatOfAValueAndNotOfAReference) {
   EXPECT_FALSE(has_secret(Json::parse(R"({"password": {"file": "/etc/x"}, "token": "", "auth": null})")));
 }
 
-TEST(Redactor, StandsBytesThatAreNoText) {
+TEST(Redactor, AcceptsBinaryData) {
   const std::string bytes = std::string("\xff\xfe password: \xff hunter2\n\0 x", 27);
   EXPECT_THAT(Redactor().redact(bytes), Not(HasSubstr("hunter2")));
 }

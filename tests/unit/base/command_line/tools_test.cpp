@@ -89,7 +89,7 @@ TEST(ToolTable, RunsAToolWithItsWords) {
   EXPECT_THAT(not_started.what, HasSubstr("the program of the tool 'watch' was not started"));
 }
 
-TEST(PluginTools, HaveWhatTheirTablesLeaveOut) {
+TEST(PluginTools, GetDefaultsForMissingTexts) {
   const auto tools = tools_of(R"([{"name": "paint", "purpose": "paints"},
                                   {"name": "saw", "purpose": "saws", "line": {"call": "saw", "usage": "TREE", "about": "Saws.",
                                    "most_arguments": null, "options": [{"name": "deep", "letter": "d"}]}}])");
@@ -104,7 +104,7 @@ TEST(PluginTools, HaveWhatTheirTablesLeaveOut) {
   EXPECT_EQ(find_tool("acme", tools, "x").error().next, "its tools are paint, saw");
 }
 
-TEST(PluginTools, ThatAreNotWhatAPluginMaySendAreItsDefect) {
+TEST(PluginTools, OfAnInvalidFormAreADefect) {
   EXPECT_THAT(defect({{"name", "paint"}}), HasSubstr("component acme: its tools are not a list"));
   EXPECT_THAT(defect(Json::array({Json()})), HasSubstr("a tool is not an object"));
   EXPECT_THAT(defect(Json::array({Json::object()})), HasSubstr("'' is not the name of a tool"));
@@ -116,7 +116,7 @@ TEST(PluginTools, ThatAreNotWhatAPluginMaySendAreItsDefect) {
   EXPECT_EQ(defect(Json::array()), "taken");
 }
 
-TEST(PluginTools, WithALineThatIsNoneAreADefect) {
+TEST(PluginTools, WithAnInvalidLineAreADefect) {
   EXPECT_THAT(defect(with_line(Json::array())), HasSubstr("the line of the tool paint is not an object"));
   EXPECT_THAT(defect(with_line({{"about", {1}}})), HasSubstr("`about` of the line of the tool paint is not a plain"));
   EXPECT_THAT(defect(with_line({{"about", std::string(70000, 'x')}})), HasSubstr("at most 65536 bytes"));
@@ -145,7 +145,7 @@ TEST(PluginTools, WithOptionsThatCannotBeToldApartAreADefect) {
   EXPECT_EQ(defect(with_option({{"name", "wall"}, {"letter", ""}, {"variables", {"WALL"}}})), "taken");
 }
 
-TEST(PluginTools, OfTextsThatAreTooManyOrMoveTheTerminalAreADefect) {
+TEST(PluginTools, WithTooManyTextsOrTerminalControlsAreADefect) {
   const auto of_help = [](const std::string& help) {
     return tools_from_json("acme", Json::array({{{"name", "paint"},
                                                  {"purpose", "paints"},
@@ -163,7 +163,7 @@ TEST(PluginTools, OfTextsThatAreTooManyOrMoveTheTerminalAreADefect) {
   EXPECT_FALSE(tools_from_json("acme", many));
 }
 
-TEST(PluginTools, HaveNoneOfSlipwaysOwnOptions) {
+TEST(PluginTools, CannotHaveSlipwaysOwnOptions) {
   for (const char* option : {R"({"name": "sim"})", R"({"name": "vast", "letter": "v"})", R"({"name": "h"})"}) {
     const auto tools = tools_from_json("acme", with_option(Json::parse(option)));
     ASSERT_TRUE(tools) << "a tool that is a program may have it";
@@ -193,7 +193,7 @@ SLIPWAY_PLUGIN(slipway::component<slipway::command_line::Acme>("acme"))
 namespace slipway::command_line {
 namespace {
 
-TEST(PluginTools, ComeOverTheBoundaryWholeAndAreGivenTheirWords) {
+TEST(PluginTools, CrossTheBoundaryAndGetTheirWords) {
   std::string printed;
   const slipway_services services{
       sizeof(slipway_services), &printed,

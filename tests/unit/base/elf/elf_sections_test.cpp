@@ -86,7 +86,7 @@ TEST(ElfSections, AModuleWithLargePartsOfHolesIsRefused) {
 }
 
 // When the number of sections is 0, the real number is in the first section, and may have any value.
-TEST(ElfSections, OfWhichThereAreMoreThanAFileHasAreRefused) {
+TEST(ElfSections, WithAnInvalidCountAreRefused) {
   std::string bytes = hostile_elf({{.name = ".modinfo", .content = "vermagic=6.1"}});
   ASSERT_TRUE(module_info_of(bytes));
   const std::uint64_t before = peak_mib();
@@ -117,7 +117,7 @@ TEST(ElfSections, HaveTextsOfAnyContentThatEndAtTheirSection) {
   for (const std::size_t table : {0U, 4U, 1000U}) EXPECT_EQ(sections->text(table, 0), "") << table;
 }
 
-TEST(ElfSections, OfAnotherKindOfProcessorAreNotLookedAt) {
+TEST(ElfSections, OfAnotherProcessorAreIgnored) {
   std::string bytes = hostile_elf({});
   bytes[EI_CLASS] = ELFCLASS32;
   EXPECT_TRUE(ElfSections::of_bytes(bytes)->all().empty());

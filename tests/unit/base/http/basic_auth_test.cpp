@@ -92,7 +92,7 @@ TEST_F(Guessed, ByOneAnEighthOfTheTimeIsTaken) {
   EXPECT_LE(busy_, seconds(60) / 8 + seconds(1));
 }
 
-TEST_F(Guessed, AUserWhoWasRightOnceIsAnsweredWhoeverGuesses) {
+TEST_F(Guessed, AUserWithACorrectPasswordIsAnsweredDuringGuessing) {
   BasicAuth users = auth();
   EXPECT_EQ(users.check("prometheus", "ada", "secret", now_), Answer::right);
   for (int i = 0; i < 100; ++i) (void)users.check("prometheus", "ada", guess(), now_);
@@ -143,7 +143,7 @@ class GuessedWithoutEnd : public Guessed {
 };
 
 // Earlier all clients became unknown again when a certificate was renewed.
-TEST_F(GuessedWithoutEnd, AUserWhoWasRightIsAnsweredByTheNextListenerAsWell) {
+TEST_F(GuessedWithoutEnd, AUserWithACorrectPasswordIsKnownToTheNextListener) {
   (void)with_known({{"ada", "dear"}, {"bob", "cheap"}}).check("10.2.0.1", "ada", "secret", now_);
   for (const auto& [users, wanted] :
        {std::pair(known_, Answer::right), std::pair(std::shared_ptr<KnownClients>(), Answer::later)}) {
@@ -155,7 +155,7 @@ TEST_F(GuessedWithoutEnd, AUserWhoWasRightIsAnsweredByTheNextListenerAsWell) {
   }
 }
 
-TEST_F(GuessedWithoutEnd, AFormerPasswordIsNotTakenWithAnotherHash) {
+TEST_F(GuessedWithoutEnd, AFormerPasswordIsRefusedWithAnotherHash) {
   (void)with_known({{"ada", "dear"}}).check("10.2.0.1", "ada", "secret", now_);
   EXPECT_EQ(with_known({{"ada", "cheap"}}).check("10.2.0.1", "ada", "secret", now_), Answer::wrong);
   EXPECT_EQ(with_known({{"ada", "cheap"}}).check("10.2.0.2", "ada", "other", now_), Answer::right);
@@ -163,7 +163,7 @@ TEST_F(GuessedWithoutEnd, AFormerPasswordIsNotTakenWithAnotherHash) {
 }
 
 // Earlier a client whose password was changed on both sides waited for as long as another client guessed.
-TEST_F(GuessedWithoutEnd, AnotherPasswordIsTakenAtOnceFromWhereAnEarlierOneWasRight) {
+TEST_F(GuessedWithoutEnd, ANewPasswordIsAcceptedAtOnceFromAKnownPeer) {
   (void)with_known({{"ada", "cheap"}}).check("10.2.0.1", "ada", "other", now_);
   BasicAuth next = with_known({{"ada", "dear"}});
   guess_on(next);
@@ -171,7 +171,7 @@ TEST_F(GuessedWithoutEnd, AnotherPasswordIsTakenAtOnceFromWhereAnEarlierOneWasRi
   EXPECT_EQ(next.check("10.2.0.1", "ada", "secret", now_), Answer::right);
 }
 
-TEST_F(GuessedWithoutEnd, PeersThatWereRightAreRememberedUpToANumber) {
+TEST_F(GuessedWithoutEnd, PeersWithACorrectPasswordAreRememberedUpToANumber) {
   BasicAuth users = with_known({{"ada", "dear"}});
   for (std::size_t i = 0; i < 2 * BasicAuth::kMostPeers; ++i, now_ += milliseconds(1))
     (void)users.check("peer " + std::to_string(i), "ada", "secret", now_);
@@ -190,14 +190,14 @@ TEST_F(Guessed, CheaplyAPeerHasFewTriesASecond) {
 }
 
 // A user who mistyped a password may try again soon, even from the same address as a guessing client.
-TEST_F(Guessed, APeerThatWasWrongGetsInWithinSeconds) {
+TEST_F(Guessed, APeerWithAWrongPasswordIsAnsweredWithinSeconds) {
   BasicAuth users = auth();
   for (int i = 0; i < 100; ++i) (void)users.check("admin", "ada", guess(), now_);
   EXPECT_EQ(users.check("admin", "ada", "secret", now_ + seconds(5)), Answer::right);
 }
 
 // Earlier an unknown name took the time of the first user's hash: the time showed which names exist.
-TEST_F(Guessed, ANameThatIsNotThereTakesTheTimeOfOneThatIs) {
+TEST_F(Guessed, AnUnknownNameTakesTheSameTimeAsAKnownOne) {
   BasicAuth users = auth({{"ada", "dear"}, {"eve", "cheap"}});
   std::set<std::string> seen;
   for (int i = 0; i < 100; ++i) {
@@ -212,7 +212,7 @@ TEST_F(Guessed, ANameThatIsNotThereTakesTheTimeOfOneThatIs) {
   EXPECT_EQ(seen.size(), 2U) << "and of some names one, of some another";
 }
 
-TEST_F(Guessed, ByMoreAddressesThanAreRememberedItGoesOn) {
+TEST_F(Guessed, ByMoreAddressesThanAreRememberedServiceContinues) {
   BasicAuth users = auth({{"eve", "cheap"}});
   for (std::size_t i = 0; i < 2 * BasicAuth::kMostPeers; ++i, now_ += milliseconds(10))
     EXPECT_EQ(users.check("attacker " + std::to_string(i), "eve", guess(), now_), Answer::wrong);

@@ -105,7 +105,7 @@ TEST_F(LogTest, WritesALineOfJsonForAnEvent) {
   EXPECT_FALSE(std::getline(lines, line));
 }
 
-TEST_F(LogTest, FitsLinesForPeopleAndNoOthers) {
+TEST_F(LogTest, WrapsOnlyLinesForUsers) {
   const LogPlace place{.journal_stream = nullptr, .fit = [](const std::string& text) { return "[" + text + "]"; }};
   EXPECT_EQ(written({}, place, {of_mig(LogLevel::info, "x")}), "[mig: x]\n");
   EXPECT_TRUE(written({LogFormat::json, LogLevel::info}, place, {of_mig(LogLevel::info, "x")}).starts_with("{"));
@@ -149,7 +149,7 @@ TEST_F(JournaledLogTest, WritesEntriesWithFieldsAndNothingToStandardError) {
   EXPECT_EQ(fields.at("SLIPWAY_GENERATION"), "7");
 }
 
-TEST_F(JournaledLogTest, WritesLinesWithTheirPriorityWhenNobodyTakesEntries) {
+TEST_F(JournaledLogTest, WritesLinesWithTheirPriorityWithoutAJournal) {
   EXPECT_EQ(written_under_systemd(LogFormat::text, folder_.at("nobody").string(), of_mig(LogLevel::warning, "a\nb")),
             "<4>mig: a\\nb\n");
 }

@@ -9,7 +9,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-TEST(LogSettings, AreTextDownToInfoUnlessSaidOtherwise) {
+TEST(LogSettings, AreTextAndInfoByDefault) {
   EXPECT_EQ(*read_log_settings("", false, nullptr), (LogSettings{LogFormat::text, LogLevel::info}));
   EXPECT_EQ(*read_log_settings("text", false, ""), (LogSettings{LogFormat::text, LogLevel::info}));
   EXPECT_EQ(*read_log_settings("json", false, "error"), (LogSettings{LogFormat::json, LogLevel::error}));

@@ -50,11 +50,11 @@ TEST(ProgressLine, HasTheRateOfTheLastSeconds) {
   EXPECT_THAT(slower.line(100), EndsWith("250.0 of 350.0 MiB  10.0 MiB/s  10 s left"));
 }
 
-TEST(ProgressLine, CountsNoRateForWhatWasThereBefore) {
+TEST(ProgressLine, ExcludesEarlierBytesFromTheRate) {
   EXPECT_THAT(unpacked_to({{100ms, 300}, {1100ms, 310}}, 360).line(100), EndsWith("  10.0 MiB/s  5 s left"));
 }
 
-TEST(ProgressLine, BeginsAnewWithWhatHasToComeAgain) {
+TEST(ProgressLine, BeginsAgainWithARepeatedTransfer) {
   EXPECT_THAT(unpacked_to({{0s, 0}, {1s, 100}, {2s, 50}}, 360).line(100), EndsWith(" 50.0 of 360.0 MiB"));
   EXPECT_THAT(unpacked_to({{0s, 0}, {1s, 100}, {2s, 50}, {3s, 60}}, 360).line(100), HasSubstr("  10.0 MiB/s"));
 }
@@ -106,7 +106,7 @@ TEST(ProgressLine, LosesTheBarAndThenTheTimeBeforeWhatIsDone) {
   EXPECT_EQ(meter.line(46), "driver: unpack 'userspa...  120.0 of 360.0 MiB");
 }
 
-TEST(ProgressLine, MovesNoCursorForOthers) {
+TEST(ProgressLine, EscapesControlsInItsText) {
   EXPECT_THAT(unpacked_to({{0s, 1}}, 2, "unpack \x1b[2J\r\n").line(100), Not(HasSubstr("\x1b")));
 }
 

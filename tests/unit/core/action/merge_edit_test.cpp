@@ -75,7 +75,7 @@ TEST(JsonFault, IsFoundWithItsPlaceWhateverItIs) {
 }
 
 // Earlier the number was an uncaught exception, and lists and dotted keys crashed slipway.
-TEST(MergeJson, ThatNoProgramCouldReadIsAnErrorWithItsPlace) {
+TEST(MergeJson, ThatIsInvalidIsAnErrorWithItsPlace) {
   EXPECT_THAT(refused("json", "{\n\"x\": 1e400}", {{"a", 1}}).what, HasSubstr("number overflow parsing '1e400'"));
   const std::string lists = "{\"x\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}";
   EXPECT_THAT(refused("json", lists, {{"a", 1}}).what,
@@ -97,7 +97,7 @@ TEST(MergeToml, KeysWithTooManyPartsAreAnErrorWithTheirPlace) {
   EXPECT_EQ(set_in("toml", text, {{"c", 1}}), text + "c = 1\n");
 }
 
-TEST(MergeJson, AValueOnTheWayIsAConflictThatNamesIt) {
+TEST(MergeJson, AScalarInThePathIsAConflictThatNamesIt) {
   const Error error = refused("json", "{\"a\": {\"b\": 5}}", {{"a", {{"b", {{"c", 1}}}}}});
   EXPECT_EQ(error.code, ErrorCode::conflict);
   EXPECT_THAT(error.what, HasSubstr("a.b is 5, and a.b.c is to be set below it"));
@@ -154,7 +154,7 @@ TEST(MergeToml, RemovesLinesAndWholeSections) {
             "k = 1\n\n[u]\nc = 3\n");
 }
 
-TEST(MergeToml, WhatItCannotDoIsRefused) {
+TEST(MergeToml, UnsupportedEditsAreRefused) {
   EXPECT_EQ(refused("toml", kToml, {{"proxy", {1}}}).code, ErrorCode::unsupported);
   EXPECT_EQ(refused("toml", "a = 1\n", {{"b", {nullptr}}}).code, ErrorCode::unsupported);
   EXPECT_THAT(refused("toml", "a = 1\nb = \n", {{"c", 1}}).what, HasSubstr("/etc/file:2:"));
@@ -184,7 +184,7 @@ TEST(MergeYaml, HandlesFlowMapsNothingsAndEmptyFiles) {
   EXPECT_EQ(set_in("yaml", "m:\n  only: 1\nb: 2\n", {{"m", {{"only", nullptr}}}}), "m: {}\nb: 2\n");
 }
 
-TEST(MergeYaml, QuotesWhatReadersMightMistake) {
+TEST(MergeYaml, QuotesAmbiguousValues) {
   for (const std::string text : {"yes", "null", "1.5", "0x10", "", "- a", "a: b", "#x", "2001-01-01", "off", "~"}) {
     const std::string bytes = set_in("yaml", "", {{"k", text}});
     EXPECT_THAT(bytes, HasSubstr("k: \"")) << text;
@@ -212,12 +212,12 @@ TEST(MergeBytes, LineEndsAndByteOrderMarkStay) {
   EXPECT_EQ(set_in("toml", "a = 1", {{"b", 2}}), "a = 1\nb = 2");
 }
 
-TEST(MergeBytes, WhatHoldsAlreadyChangesNoByte) {
+TEST(MergeBytes, AnExistingValueChangesNoByte) {
   EXPECT_EQ(set_in("toml", "a   =    0x1  # hex\n", {{"a", 1}}), "a   =    0x1  # hex\n");
   EXPECT_EQ(set_in("yaml", "a: 'x'\n", {{"a", "x"}, {"b", nullptr}}), "a: 'x'\n");
 }
 
-TEST(MergeUndo, LeavesAKeyThatNoLongerHoldsOurs) {
+TEST(MergeUndo, LeavesAKeyWithAnotherValue) {
   const Edited edited = edit("toml", "a = 1\nb = 2\n", {{"a", 5}, {"c", 6}});
   std::string touched = edited.bytes;
   touched.replace(touched.find("a = 5"), 5, "a = 7");
@@ -249,7 +249,7 @@ TEST(MergeUndo, RefusesRecordsThatItNeverMade) {
 }
 
 // Earlier the file was parsed again for each record: hours for a file of a megabyte.
-TEST(MergeUndo, ParsesTheFileOnceForAllKeysThatNoLongerHoldOurs) {
+TEST(MergeUndo, ParsesTheFileOnceForAllChangedKeys) {
   Json document;
   for (int i = 0; i < 1000; ++i) document["name-" + std::to_string(i)] = std::string(2000, 'x');
   const std::string bytes = document.dump(1);

@@ -11,7 +11,7 @@ std::string removal_of(const Action& action) {
   return kind ? (*kind)->removal(action) : kind.error().what;
 }
 
-TEST(TakingAThingAway, IsSaidInWordsThatSayWhatHappensToIt) {
+TEST(TakingAThingAway, IsDescribedByItsEffect) {
   EXPECT_EQ(removal_of(action::file({.path = "/etc/x", .content = ""})), "remove /etc/x");
   EXPECT_EQ(removal_of(action::symlink("/usr/bin/x", "y")), "remove /usr/bin/x");
   EXPECT_EQ(removal_of(action::merge({.path = "/etc/c.toml", .format = "toml", .set = Json::object()})),

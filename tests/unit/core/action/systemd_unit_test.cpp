@@ -226,7 +226,7 @@ TEST_F(LiveUnitAction, AOneshotThatRanThroughCountsAsStarted) {
   EXPECT_EQ(standing(desired), Standing::satisfied);
 }
 
-TEST_F(LiveUnitAction, WhatSystemdHasNotReadYetIsAChange) {
+TEST_F(LiveUnitAction, AnUnreadUnitFileIsAChange) {
   live_apply(desired);
   machine.units["slipway-boot.service"].needs_reload = true;
   EXPECT_EQ(standing(desired), Standing::change);

@@ -52,7 +52,7 @@ TEST_F(UnpackAction, PutsLayersInPlaceAndSwitchesWithOneLink) {
   EXPECT_EQ(std::filesystem::read_symlink(root.at(kStore + "/current/userspace")), "../" + folder);
 }
 
-TEST_F(UnpackAction, NothingIsVisibleBeforePerformAndUnstageLeavesNoTrace) {
+TEST_F(UnpackAction, IsInvisibleBeforePerformAndUnstageLeavesNoTrace) {
   const std::string before = root.listing(TempRoot::Times::files);
   const Image image = *kind(desired()).capture(desired(), context);
   ASSERT_TRUE(kind(desired()).stage(desired(), context).ok());
@@ -107,7 +107,7 @@ TEST_F(UnpackAction, DroppingWithoutACurrentRemovesTheStore) {
   EXPECT_TRUE(drop_unused_layers(fs, "driver").ok());
 }
 
-TEST_F(UnpackAction, AStageThatACrashCutOffIsDoneAfresh) {
+TEST_F(UnpackAction, AStageThatACrashInterruptedIsDoneAfresh) {
   ASSERT_TRUE(kind(desired()).stage(desired(), context).ok());
   root.put(kStore + "/.staging-sha256-" + digest_hex(userspace) + "/half", "written");
   apply(desired());
@@ -170,7 +170,7 @@ TEST_F(UnpackAction, ABuildWhoseProgramsTheRootLacksIsAConflictAtPlanTimeThatNam
 
 // Earlier a package with a patched source, of the same driver version, was rejected because of the old source's
 // failure.
-TEST_F(UnpackAction, AFailedBuildSaysNothingOfAnotherSourceOfTheSameName) {
+TEST_F(UnpackAction, AFailedBuildDoesNotAffectAnotherSourceOfTheSameName) {
   stager.failure = Error{ErrorCode::build_failed, "nv-pci.c:223: too few arguments", {}, {}, {}};
   stager.failed_layer = layer_key(desired().value("layers")[1]);
   const Action mended = action::unpack({.name = "driver", .layers = {plain(userspace), build(newer)}});

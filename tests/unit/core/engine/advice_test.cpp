@@ -75,7 +75,7 @@ TEST(Advice, RepeatsMachineKernelAndSpecWhereTheyWereNamed) {
   EXPECT_EQ(advised("`slipway plan --live`", options), "`slipway plan --root /host --live`") << "not twice";
 }
 
-TEST(Advice, AboutAnImageThatIsTheRootPausesWithoutAnOptionThatPauseLacks) {
+TEST(Advice, ForAnImageThatIsTheRootHasNoOptionThatPauseLacks) {
   SessionOptions options = on("/");
   options.live = false;
   EXPECT_EQ(advised("`slipway apply`, `slipway pause -- true`", options),
@@ -91,7 +91,7 @@ TEST(Advice, OfAnErrorNamesTheFileItIsAbout) {
   EXPECT_EQ(what_and_file({ErrorCode::invalid, "no package", "spec.components.driver.source", {}, {}}), "no package");
 }
 
-TEST(Advice, GivenTwiceIsGivenOnce) {
+TEST(Advice, IsNotRepeated) {
   const std::string once = advised("`slipway apply`", on("r"));
   EXPECT_EQ(advised(once, on("r")), once);
 }

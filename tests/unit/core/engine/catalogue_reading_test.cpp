@@ -37,7 +37,7 @@ TEST(CatalogueReading, EndsWhenAPluginAsksForWhatItHas) {
   EXPECT_FALSE(reading.widen(needs_tags(kRegistry, {})));
 }
 
-TEST(CatalogueReading, EndsForAPluginThatNeverHasEnough) {
+TEST(CatalogueReading, EndsForAPluginThatKeepsAsking) {
   CatalogueReading reading;
   int rounds = 0;
   while (reading.widen(needs_tags(kRegistry, {std::to_string(rounds)})) && rounds < 100'000) ++rounds;

@@ -42,7 +42,7 @@ TEST(Stop, IsAskedForByTermIntAndHangup) {
         << number;
 }
 
-TEST(Stop, ComesAtOnceWithASecondSignal) {
+TEST(Stop, IsImmediateWithASecondSignal) {
   EXPECT_EQ(ended([] {
               watch_stop_signals();
               for (;;) ::raise(SIGTERM);
@@ -62,7 +62,7 @@ TEST(Stop, IsAskedForOnceByTwoSignalsThatComeTogether) {
             kFinished);
 }
 
-TEST(Stop, ComesWhenTheTimeToFinishIsUp) {
+TEST(Stop, EndsTheProcessAfterItsTimeLimit) {
   EXPECT_EQ(ended([] {
               watch_stop_signals(std::chrono::seconds(1));
               ::raise(SIGTERM);
@@ -71,7 +71,7 @@ TEST(Stop, ComesWhenTheTimeToFinishIsUp) {
             128 + SIGTERM);
 }
 
-TEST(Stop, LeavesAHangupIgnoredThatNohupIgnores) {
+TEST(Stop, KeepsAnIgnoredHangupIgnored) {
   EXPECT_EQ(ended([] {
               ::signal(SIGHUP, SIG_IGN);
               watch_stop_signals();

@@ -59,19 +59,19 @@ class SomebodyElse {
   fs::path folder_;
 };
 
-TEST_F(StateFolder, TakesTheFoldersAboveItAlongThatItMade) {
+TEST_F(StateFolder, RemovesTheFoldersThatItMade) {
   come_and_go();
   EXPECT_TRUE(empty());
 }
 
-TEST_F(StateFolder, LeavesFoldersThatWereThere) {
+TEST_F(StateFolder, KeepsFoldersThatExistedBefore) {
   folder_.directory("root/var/lib");
   come_and_go();
   EXPECT_TRUE(existing("/var/lib"));
   EXPECT_TRUE(fs::is_empty(folder_.at("root/var/lib")));
 }
 
-TEST_F(StateFolder, LeavesAFolderInWhichSomebodyElseWroteMeanwhile) {
+TEST_F(StateFolder, LeavesAFolderToWhichAnotherProgramWrote) {
   RootFs fs = root();
   StateDir state(fs);
   ASSERT_TRUE(state.prepare());
@@ -84,7 +84,7 @@ TEST_F(StateFolder, LeavesAFolderInWhichSomebodyElseWroteMeanwhile) {
 }
 
 // Earlier the state folder was then removed alone, and the next run no longer had a record of the folders above it.
-TEST_F(StateFolder, StaysWhileItCannotBeReadWhatIsToGoWithIt) {
+TEST_F(StateFolder, StaysWhileItsOriginIsUnreadable) {
   for (const std::string unreadable : {"root/var/lib", "root/var/lib/slipway/origin.json"}) {
     RootFs files = root();
     StateDir state(files);
@@ -99,7 +99,7 @@ TEST_F(StateFolder, StaysWhileItCannotBeReadWhatIsToGoWithIt) {
   }
 }
 
-TEST_F(StateFolder, WhatACutLeftGoesWithTheNextRun) {
+TEST_F(StateFolder, IsCleanedUpAfterAnInterruption) {
   for (const std::string folder : {"", "/var", "/var/lib"}) {
     folder_.file("root" + folder + "/.slipway-state/slipway/origin.json", "{");
     come_and_go();
@@ -119,7 +119,7 @@ TEST(GenerationText, KeepsAllKernelsAndIsReadWithOne) {
 }
 
 // Earlier opening one blocked forever, with the root locked.
-TEST_F(StateFolder, APipeAtANameOfTheStateIsAnErrorAndNobodyWaits) {
+TEST_F(StateFolder, APipeAtANameOfTheStateIsAnErrorAndDoesNotBlock) {
   RootFs files = root();
   StateDir state(files);
   ASSERT_TRUE(state.prepare());
@@ -137,7 +137,7 @@ TEST_F(StateFolder, APipeAtANameOfTheStateIsAnErrorAndNobodyWaits) {
 }
 
 // Earlier the error was "json.exception.type_error.302", without a file.
-TEST_F(StateFolder, ARecordThatIsNotAsSlipwayWritesItIsNamed) {
+TEST_F(StateFolder, AnInvalidRecordIsNamed) {
   RootFs files = root();
   StateDir state(files);
   ASSERT_TRUE(state.prepare());
@@ -154,7 +154,7 @@ TEST_F(StateFolder, ARecordThatIsNotAsSlipwayWritesItIsNamed) {
   EXPECT_EQ(generation.error().where, "/var/lib/slipway/generations/1.json");
 }
 
-TEST_F(StateFolder, RecordsAreReadUpToALimitOfAllTogether) {
+TEST_F(StateFolder, RecordsHaveATotalLimit) {
   RootFs fs = root();
   StateDir state(fs);
   ASSERT_TRUE(state.prepare());
@@ -171,7 +171,7 @@ TEST_F(StateFolder, RecordsAreReadUpToALimitOfAllTogether) {
 }
 
 // Earlier root trusted a state that the root's owner had written, and recovery created a setuid file from it.
-TEST_F(StateFolder, IsNotBelievedWhereAnotherUserCouldHaveWrittenIt) {
+TEST_F(StateFolder, IsNotTrustedWhereAnotherUserCouldHaveWrittenIt) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   RootFs files = root();
   StateDir state(files);
@@ -191,7 +191,7 @@ TEST_F(StateFolder, IsNotBelievedWhereAnotherUserCouldHaveWrittenIt) {
   EXPECT_TRUE(state.check_format());
 }
 
-TEST_F(StateFolder, AJournalThatIsNoFileIsAnError) {
+TEST_F(StateFolder, AJournalThatIsNotAFileIsAnError) {
   RootFs files = root();
   StateDir state(files);
   ASSERT_TRUE(state.prepare());
@@ -225,7 +225,7 @@ std::string journal_that_names(const std::string& file) {
 }
 
 // Earlier, after a kill while SQLite created the journal, slipway refused everything until `slipway repair`.
-TEST_F(StateFolder, AJournalWhoseMakingWasKilledIsMadeAnew) {
+TEST_F(StateFolder, AnIncompleteJournalIsReplaced) {
   RootFs files = root();
   StateDir state(files);
   ASSERT_TRUE(state.prepare());

@@ -210,7 +210,7 @@ TEST(Manifest, NamesEveryMistakeAtOnce) {
   EXPECT_EQ(error.details[1].second, "x.yaml:3:8: after: expected a list, found 'driver'");
 }
 
-TEST(Manifest, OfNoComponentAtAllIsAnError) {
+TEST(Manifest, WithoutComponentsIsAnError) {
   EXPECT_FALSE(parse_manifests("", "x"));
   EXPECT_FALSE(parse_manifests("---\n", "x"));
   EXPECT_FALSE(parse_manifests("[1]", "x"));
@@ -229,7 +229,7 @@ std::string problem_of(const std::string& keys) {
   return manifests ? "" : to_text(manifests.error());
 }
 
-TEST(Manifest, BoundsNumbersAndHowMuchAListHas) {
+TEST(Manifest, LimitsNumbersAndSizesOfLists) {
   EXPECT_EQ(problem_of("  a: {type: integer, least: 1, most: 64, default: 8}\n  b: {type: list, least: 1}\n"), "");
   EXPECT_NE(problem_of("  a: {type: integer, least: 1, default: 0}\n").find("expected at least 1, found 0"),
             std::string::npos);
@@ -242,7 +242,7 @@ TEST(Manifest, BoundsNumbersAndHowMuchAListHas) {
             std::string::npos);
 }
 
-TEST(Manifest, RefusesAFormerNameThatIsAnotherKeys) {
+TEST(Manifest, RefusesAFormerNameThatAnotherKeyHas) {
   EXPECT_EQ(problem_of("  a: {type: string, formerly: [old, older]}\n"), "");
   EXPECT_NE(problem_of("  a: {type: string, formerly: [b]}\n  b: {type: string}\n").find("is another key's"),
             std::string::npos);

@@ -73,7 +73,7 @@ TEST(PluginFile, SaysWhereItsManifestIsWrong) {
   EXPECT_NE(file.error().what.find("did you mean 'purpose'?"), std::string::npos);
 }
 
-TEST(PluginFile, IsNoFolderFifoOrMissingFile) {
+TEST(PluginFile, IsNotAFolderFifoOrMissingFile) {
   const TempFolder folder;
   ::mkdir((folder / "a.so").c_str(), 0755);
   ::mkfifo((folder / "b.so").c_str(), 0755);
@@ -95,7 +95,7 @@ TEST(SafePath, RefusesWhatOthersCanWrite) {
   }
 }
 
-TEST(SafePath, RefusesWhatStandsInAFolderThatOthersCanWrite) {
+TEST(SafePath, RefusesFilesInAFolderThatOthersCanWrite) {
   const TempFolder folder;
   ::mkdir((folder / "sub").c_str(), 0755);
   const std::string file = write_file(folder / "sub/x.so", "x");
@@ -108,7 +108,7 @@ TEST(SafePath, RefusesWhatStandsInAFolderThatOthersCanWrite) {
   EXPECT_EQ(static_cast<bool>(safe_path(file)), ::geteuid() == 0);
 }
 
-TEST(SafePath, RefusesWhatBelongsToSomebodyElse) {
+TEST(SafePath, RefusesFilesOfAnotherUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
   const TempFolder folder;
   ::mkdir((folder / "sub").c_str(), 0755);
@@ -121,7 +121,7 @@ TEST(SafePath, RefusesWhatBelongsToSomebodyElse) {
 }
 
 // All users outside of a user namespace have one id in it: earlier another of them passed as slipway's owner.
-TEST(SafePath, RefusesWhatAnyUnknownUserMayHavePutIntoAFolderForAll) {
+TEST(SafePath, RefusesFilesOfUnmappedUsersInASharedFolder) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
   const TempFolder folder;
   ::mkdir((folder / "shared").c_str(), 0755);
@@ -199,7 +199,7 @@ TEST(Discover, OfTwoFilesWithOneComponentIsAConflictThatNamesBoth) {
   EXPECT_NE(plugins.error().what.find(folder / "b.so"), std::string::npos);
 }
 
-TEST(Discover, TakesAFileThatIsFoundTwiceOnce) {
+TEST(Discover, CountsADuplicatePathOnce) {
   const TempFolder folder;
   write_file(folder / "a.so", plugin_bytes("test-gamma"));
   std::filesystem::create_symlink("a.so", folder / "b.so");

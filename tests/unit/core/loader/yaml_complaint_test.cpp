@@ -96,7 +96,7 @@ TEST(ReadYaml, RefusesDeepNesting) {
 }
 
 // A fuzzer's find: yaml-cpp returns endless empty documents at places where no document can begin.
-TEST(ReadYaml, EndsWhereNoDocumentCanBegin) {
+TEST(ReadYaml, StopsAfterInvalidDocuments) {
   for (const char* text : {",", ",a: 1\n", "---\n,a\n", "--- ,\n", "a: 1\n---\n, b\n", "...\n,\n", "}", "]"}) {
     const auto documents = read_yaml(text, "x");
     EXPECT_FALSE(documents) << text;

@@ -48,7 +48,7 @@ const char* const kAcme =
     "  path: {type: path, deprecated: write jobs, help: Where.}\n";
 
 // Earlier only the error about a wrong value listed the valid ones.
-TEST(Explain, TellsBoundsAndWhatAKeyWasCalledOrWillBe) {
+TEST(Explain, ShowsLimitsAndFormerNames) {
   const Plugins plugins = plugins_of(kAcme);
   const auto text = explain(*plugins.manifest("acme"), "");
   ASSERT_TRUE(text);

@@ -21,7 +21,7 @@ HostSpec good(const std::string& components, const std::string& file = "/etc/sli
 
 const std::string kDriver = "    driver: {version: 535.10, source: ../pkg}\n";
 
-TEST(HostSpec, TypesScalarsByTheSchemaAndNotByTheirLooks) {
+TEST(HostSpec, TypesScalarsByTheSchema) {
   const HostSpec spec = good(
       "    driver: {version: 535.10, source: /pkg, threads: 4, persistence: true, "
       "modprobe: {a: 1, b: yes, c: \"2\"}}\n");
@@ -67,7 +67,7 @@ HostSpec reader_spec(const std::string& components) {
   return spec ? std::move(*spec) : HostSpec{};
 }
 
-TEST(HostSpec, HandsOverWhatAComponentReadsOfAnothersSection) {
+TEST(HostSpec, PassesWhatAComponentReadsOfAnothersSection) {
   const HostSpec spec = reader_spec("    deviceplugin: {config_file: plugin.yaml}\n    gfd: {}\n");
   EXPECT_EQ(
       spec.components.at("gfd"),
@@ -76,7 +76,7 @@ TEST(HostSpec, HandsOverWhatAComponentReadsOfAnothersSection) {
   EXPECT_FALSE(spec.document["spec"]["components"]["gfd"].contains("sections")) << "what was written is recorded";
 }
 
-TEST(HostSpec, HandsOverNothingOfAComponentThatIsNotThere) {
+TEST(HostSpec, PassesNothingOfAComponentThatIsMissing) {
   EXPECT_EQ(reader_spec("    gfd: {}\n").components.at("gfd"), (Json{{"output", "/etc/gfd"}}));
 }
 
@@ -255,7 +255,7 @@ TEST_F(SpecFile, ThatIsTooLargeIsRefusedWithoutReadingItAll) {
   EXPECT_NE(spec.error().what.find("too large"), std::string::npos);
 }
 
-TEST(HostSpec, UnderstandsFormerKeysAndSaysHowTheyAreCalledByNow) {
+TEST(HostSpec, AcceptsFormerKeysAndNamesTheNewOnes) {
   const Plugins plugins = plugins_of(
       "component: acme\npurpose: x\nspec:\n  level: {type: integer, required: true, formerly: [mode]}\n"
       "  path: {type: path, deprecated: write level}\n");

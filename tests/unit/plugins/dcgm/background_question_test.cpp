@@ -48,7 +48,7 @@ TEST(KeptUpToDate, DoesNotAskTwiceInAMoment) {
   EXPECT_EQ(asked.questions, 1);
 }
 
-TEST(KeptUpToDate, AsksAgainByItselfWhatHadNoAnswer) {
+TEST(KeptUpToDate, RepeatsAnUnansweredQuestion) {
   Asked asked;
   asked.answer = -1;
   KeptUpToDate<int> kept([&] { return asked.ask(); }, milliseconds(10), std::chrono::hours(1));
@@ -56,7 +56,7 @@ TEST(KeptUpToDate, AsksAgainByItselfWhatHadNoAnswer) {
   EXPECT_EQ(kept.known().problem, "nobody answers");
 }
 
-TEST(KeptUpToDate, TellsWhenAnAnswerIsAnotherThanBefore) {
+TEST(KeptUpToDate, ReportsAChangedAnswer) {
   Asked asked;
   std::counting_semaphore<> told{0};
   KeptUpToDate<int> kept([&] { return asked.ask(); }, milliseconds(1), std::chrono::hours(1));

@@ -67,7 +67,7 @@ TEST(Counters, KeepTheNameThatTheFileHas) {
   EXPECT_EQ(counters.series[1].field, find_field(203));
 }
 
-TEST(Counters, ThatNvmlDoesNotTellAreNamedAndLeftOut) {
+TEST(Counters, ThatNvmlLacksAreNamedAndLeftOut) {
   const Counters counters = read(
       "DCGM_FI_DEV_NVSWITCH_POWER_VDD, gauge, a\nDCGM_FI_DEV_DIAG_MEMORY_RESULT, gauge, b\n"
       "DCGM_FI_DEV_GPU_TEMP, gauge, c\n");
@@ -88,7 +88,7 @@ TEST(Counters, OfTheHealthRulesAreReadForTheHealthStatus) {
   EXPECT_EQ(std::ranges::count_if(counters.series, shown), 1);
 }
 
-TEST(Counters, OfOneFieldAreTakenOnce) {
+TEST(Counters, OfTheSameFieldAreCountedOnce) {
   const Counters counters = read("DCGM_FI_DEV_GPU_TEMP, gauge, a\ndcgm_gpu_temp, gauge, b\n");
   EXPECT_EQ(names_of(counters.series), "DCGM_FI_DEV_GPU_TEMP");
   ASSERT_THAT(counters.warnings, SizeIs(1));

@@ -118,7 +118,7 @@ TEST(EngineValues, OfNvSwitchesAndLinksStandBesideThoseOfGpus) {
 }
 
 // Earlier an engine's metrics had dcgm-exporter's names even if that set was not wanted.
-TEST(EngineValues, AreNotToldUnderNamesThatAreNotWanted) {
+TEST(EngineValues, AreNotReportedUnderUnselectedNames) {
   const Counters articles = with_fields_of({.dcgm = false, .articles = true}, counters());
   EXPECT_TRUE(articles.foreign.empty());
 }

@@ -35,7 +35,7 @@ TEST(Links, AreSelectedByTheirNumbersFromOne) {
   EXPECT_THAT(parse_processors("x", "k").error().what, HasSubstr("selects no processors"));
 }
 
-TEST(Links, AreToldAsDcgmExporterTellsThem) {
+TEST(Links, AreReportedAsDcgmExporterTellsThem) {
   const Counters counters =
       counters_in("DCGM_FI_DEV_NVLINK_REPLAY_ERROR_PER_LINK_TOTAL, counter, r\nDCGM_FI_DRIVER_VERSION, label, v\n");
   EXPECT_THAT(counters.series, IsEmpty());

@@ -80,7 +80,7 @@ TEST(Exposition, TellsWhatTheLastXidMeans) {
   EXPECT_THAT(text, HasSubstr("err_code=\"4000\",err_msg=\"Unknown Error\"} 4000\n"));
 }
 
-TEST(Exposition, TellsWhatIsMissing) {
+TEST(Exposition, ReportsMissingGpus) {
   Sample sample{.problem = "not loaded", .outages = 2, .read_errors = {{"DCGM_FI_DEV_GPU_TEMP", 3}}};
   sample.gpus.push_back({gpu(3), "the GPU is lost"});
   const std::string text = exposition_text(sample, Counters(), {.host_name = "n"});

@@ -116,7 +116,7 @@ TEST(RuleFields, HaveToBeThere) {
 }
 
 // Earlier the error named a key that the spec did not have.
-TEST(Variables, AreBlamedForWhatTheySay) {
+TEST(Variables, AreNamedInErrorsAboutThem) {
   const Error error{
       .code = ErrorCode::invalid, .what = "an interval of 5ms is too short", .where = "spec.components.dcgm.interval"};
   EXPECT_EQ(blamed_on_variable(error, {"DCGM_EXPORTER_INTERVAL"}).where, "environment variable DCGM_EXPORTER_INTERVAL");
@@ -124,7 +124,7 @@ TEST(Variables, AreBlamedForWhatTheySay) {
 }
 
 // CSI as one character, U+009B, in a process' name.
-TEST(TerminalSafe, EscapesWhatATerminalWouldObey) {
+TEST(TerminalSafe, EscapesTerminalControls) {
   EXPECT_EQ(terminal_safe("{\"a\":\"x\xc2\x9b"
                           "31m\x7fy\xc3\xa9\xc2\xa0\"}"),
             "{\"a\":\"x\\u009b31m\\u007fy\xc3\xa9\xc2\xa0\"}");

@@ -279,7 +279,7 @@ TEST(DcgmOverview, KeepsNoMoreThanAFewXids) {
   EXPECT_EQ(overview.gpus.at(0).xids.back().number, 99U);
 }
 
-TEST(DcgmOverview, LeavesOutWhatNobodyIsToSee) {
+TEST(DcgmOverview, LeavesOutHiddenProcesses) {
   PageMaker page({.node = "n", .shows_processes = false, .released = false, .interval = std::chrono::seconds(1)});
   page.add(sample_of(0), {});
   EXPECT_TRUE(page.overview(sample_of(0), {}, {}, false).gpus.at(0).details->processes.empty());

@@ -74,7 +74,7 @@ TEST(DcgmListeners, AreThoseOfThePortThatListen) {
     EXPECT_THAT(listeners(broken, 9400), IsEmpty()) << broken;
 }
 
-TEST(DcgmPort, IsHeldByWhoeverListensOnItsAddressOrOnAll) {
+TEST(DcgmPort, IsHeldByAListenerOnItsAddressOrOnAllAddresses) {
   const FakeHost all = machine_with("dcgm-exporter", 812, "dcgm-exporter.service", kAll);
   const auto holder = port_holder(all, "127.0.0.1", 9400);
   ASSERT_TRUE(holder);
@@ -155,7 +155,7 @@ TEST(DcgmTakeover, NamesARunningHostEngine) {
   EXPECT_TRUE(findings.passed()) << "a warning";
 }
 
-TEST(DcgmVerify, NamesWhoHasThePort) {
+TEST(DcgmVerify, NamesTheProcessThatHasThePort) {
   const FakeHost host = machine_with("nginx", 5, "nginx.service", kAll);
   Findings findings;
   add_findings(host, settings(), findings);

@@ -66,7 +66,7 @@ TEST(TopScreen, HasColoursByMeaningAndOnlyWhereTheyAreShown) {
   EXPECT_THAT(text, HasSubstr("\x1b[32mok\x1b[0m"));
 }
 
-TEST(TopScreen, LetsNobodyMoveTheCursor) {
+TEST(TopScreen, EscapesCursorMoves) {
   Overview overview = overview_of({gpu_with_everything(0, kHostile)}, kHostile);
   overview.problem = overview.driver_version = kHostile;
   overview.gpus[0].gpu.model = kHostile;

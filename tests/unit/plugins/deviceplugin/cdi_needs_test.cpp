@@ -86,7 +86,7 @@ TEST(CdiNeeds, OfAnotherNamingOrVendorAreAnError) {
               AllOf(HasSubstr("add nvml to spec.components.cdi.modes"), Not(HasSubstr("cdi_vendor"))));
 }
 
-TEST(CdiNeeds, WithoutTheComponentCdiAreANoteUntilSomebodyWroteASpec) {
+TEST(CdiNeeds, WithoutTheComponentCdiAreANoteUntilASpecExists) {
   FakeHost host;
   host.live("6.1.0-50-amd64");
   EXPECT_THAT(cdi_note(needs_of(kCdi, host), Inputs()), HasSubstr("no spec here has one yet"));

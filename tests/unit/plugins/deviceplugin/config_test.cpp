@@ -414,7 +414,7 @@ TEST(Config, OnlyTheConfigThatIsChosenHasToBeRight) {
 }
 
 // Earlier the place was a key of the spec, for any source of the name.
-TEST(Config, AChoiceThatIsNotThereIsLocatedWhereItIsMade) {
+TEST(Config, AChoiceThatIsMissingIsLocatedWhereItIsMade) {
   slipway::testing::FakeHost host;
   host.file("/etc/dp/small", "").file("/etc/dp/big", "").file("/etc/choice", "large\n");
   const auto where = [&host](const Json& section) {

@@ -111,7 +111,7 @@ TEST(ListStrategy, OfVariablesIsANoteWhereAHandlerOfARuntimeClassActsOnThem) {
 
 // Earlier a plan without the component runtime had no note, and pods got no GPU unless the user had configured the
 // engine.
-TEST(ListStrategy, OfVariablesIsANoteWhereNobodyKnowsTheEngine) {
+TEST(ListStrategy, OfVariablesIsANoteWhereTheEngineIsUnknown) {
   const std::string without_both = notes_in(planned(kNothing, {.in_spec = false}, image_host(), false));
   EXPECT_THAT(without_both,
               AllOf(HasSubstr("deviceListStrategy is envvar, since the component runtime is not in the spec"),
@@ -124,7 +124,7 @@ TEST(ListStrategy, OfVariablesIsANoteWhereNobodyKnowsTheEngine) {
 }
 
 // Earlier the advice was "Add cdi: {} to the components", where it was already.
-TEST(ListStrategy, OfVariablesNamesAWayOutThatIsOne) {
+TEST(ListStrategy, OfVariablesNamesAUsableRemedy) {
   FakeHost old = image_host();
   old.file("/var/lib/dpkg/status", "Package: kubelet\nStatus: install ok installed\nVersion: 1.27.4-00\n");
   const std::string class_alone = "set_as_default: true in spec.components.runtime, or ";

@@ -32,7 +32,7 @@ Json status_with(std::uint64_t left_mib, const std::string& sharing = "time-slic
   return {{"gpus", {gpu}}, {"resources", {resource}}, {"holders", {holder}}};
 }
 
-TEST(MemoryShortage, NamesWhoHasTheMemoryWhatIsLeftAndWhatHelps) {
+TEST(MemoryShortage, NamesTheUsersTheFreeMemoryAndTheRemedy) {
   Findings findings;
   add_memory_findings(status_with(312), findings);
   ASSERT_EQ(findings.list().size(), 1U);
@@ -49,7 +49,7 @@ TEST(MemoryShortage, NamesWhoHasTheMemoryWhatIsLeftAndWhatHelps) {
               AllOf(HasSubstr("has 312 of 81920 MiB left"), HasSubstr("  do: end the process")));
 }
 
-TEST(MemoryShortage, IsNoneWhereThereIsMoreOrNobodySharesByTime) {
+TEST(MemoryShortage, IsNotReportedWithEnoughMemoryOrWithoutTimeSlicing) {
   EXPECT_TRUE(memory_shortages(status_with(9000)).empty());
   EXPECT_TRUE(memory_shortages(status_with(312, "mps")).empty());
   EXPECT_TRUE(memory_shortages(status_with(312, "none")).empty());

@@ -136,7 +136,7 @@ TEST(OtherPlugin, IsKnownWhereKubeletsFolderIsADiskOfItsOwn) {
 }
 
 // The text is then "The device plugin a process (pid 12)".
-TEST(OtherPlugin, IsADevicePluginWhereNothingElseIsKnownOfIt) {
+TEST(OtherPlugin, IsNamedGenericallyWhereNothingElseIsKnown) {
   FakeHost host;
   register_shared(host);
   const std::filesystem::path folder = host.root().at(std::string(kFolder).substr(1));
@@ -149,7 +149,7 @@ TEST(OtherPlugin, IsADevicePluginWhereNothingElseIsKnownOfIt) {
   EXPECT_THAT(find_other_plugins(host, kRoot, kOwn).at(0).text, StartsWith("the device plugin acme-gpu (pid " + pid));
 }
 
-TEST(OtherPlugin, IsWhoeverListensAtASocketOfAGpuResource) {
+TEST(OtherPlugin, IsAProcessThatListensAtASocketOfAGpuResource) {
   FakeHost host;
   register_shared(host);
   EXPECT_THAT(find_other_plugins(host, kRoot, kOwn), IsEmpty()) << "a plugin that has ended";

@@ -83,7 +83,7 @@ sharing:
             "nvidia.com/small: GPU-1::0 GPU-1::1 GPU-2::0 GPU-2::1\n");
 }
 
-TEST(Sharing, SaysWhichDeviceIsNotThere) {
+TEST(Sharing, SaysWhichDeviceIsMissing) {
   const auto share = [](const std::string& devices) {
     const auto settings = testing::settings_of("sharing: {timeSlicing: {resources: [{name: gpu, devices: " + devices +
                                                ", replicas: 2}]}}");

@@ -31,7 +31,7 @@ Resources offered(const std::vector<Gpu>& all, const std::string& config = "{}")
 }
 
 // Earlier replicas were taken back under running pods, and an exclusive pod got a GPU that another pod still shared.
-TEST(UncountedUses, AreThoseOfReplicasThatAreNoneAnyMore) {
+TEST(UncountedUses, AreThoseOfReplicasThatAreGone) {
   const auto all = gpus(3);
   const Resources resources = offered(all);
   EXPECT_THAT(

@@ -63,7 +63,7 @@ TEST_F(Watch, AHalfWrittenFileIsNoError) {
   EXPECT_EQ(replicas(), 2U);
 }
 
-TEST_F(Watch, AWrongConfigIsSaidOnceAndLeavesTheLastOneInForce) {
+TEST_F(Watch, AWrongConfigIsReportedOnceAndLeavesTheLastOneInUse) {
   EXPECT_THAT(over(kWrong, 20s), ::testing::ElementsAre(News::wrong));
   EXPECT_EQ(replicas(), 128U);
   EXPECT_THAT(watch_.problem()->what, ::testing::HasSubstr("four"));

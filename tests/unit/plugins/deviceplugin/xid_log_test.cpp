@@ -42,7 +42,7 @@ TEST_F(XidLogTest, TellsGpusInstancesAndNumbersApart) {
   EXPECT_THAT(add("GPU-0", 79, XidEffect::reset), ElementsAre("warning GPU-0: XID 79"));
 }
 
-TEST_F(XidLogTest, BeginsAnewAfterAMinuteWithoutAny) {
+TEST_F(XidLogTest, BeginsAgainAfterAMinuteWithoutAny) {
   EXPECT_THAT(add("GPU-0", 31), ElementsAre("info GPU-0: XID 31: ignored"));
   now += seconds(60);
   EXPECT_THAT(log.take(now), IsEmpty());

@@ -140,7 +140,7 @@ TEST(MigArrange, KeepsTheGpuInstanceWhosePartsChange) {
   EXPECT_EQ(more.created[0].compute, (std::vector<ComputeInstance>{{0, 1}, {2, 1}}));
 }
 
-TEST(MigArrange, UsesAGpuInstanceThatIsNoDeviceYetAndDropsOneThatNobodyWants) {
+TEST(MigArrange, UsesAnEmptyGpuInstanceAndDestroysAnUnneededOne) {
   const Gpu gpu = a100_40();
   Gpu now = with(gpu, {GpuInstance{.start = 0, .profile_id = 9, .compute = {}}});
   const Difference used = difference(now.instances, arranged(now, counts({{"3g.20gb", 1}})));

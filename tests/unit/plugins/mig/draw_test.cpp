@@ -138,7 +138,7 @@ TEST(MigPicture, IsOneBlockWhereMigIsDisabledOrImpossible) {
   EXPECT_THAT(gpus_text({{.gpu = gpu, .holders = {}}}, kAsciiStyle), HasSubstr("not capable of MIG"));
 }
 
-TEST(MigPicture, DrawsEqualGpusOnceUnlessSomebodyUsesThem) {
+TEST(MigPicture, DrawsEqualGpusOnceUnlessTheyAreInUse) {
   const Gpu gpu = h100();
   std::vector<GpuInUse> gpus;
   for (unsigned index = 0; index < 8; ++index) {

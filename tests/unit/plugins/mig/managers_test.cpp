@@ -57,7 +57,7 @@ TEST_F(MigManagers, AreThoseOfTheFileAndOfTheSpecBeforeIt) {
   EXPECT_EQ(name_managers(host_, {}, gpus_).error().code, ErrorCode::corrupt) << "then no GPU may be changed";
 }
 
-TEST_F(MigManagers, AreNamedForGpusThatThereAre) {
+TEST_F(MigManagers, AreNamedForGpusThatExist) {
   for (const char* nothing : {"0000:19:00.0", "GPU-7", "all"}) {
     const Status named = name_managers(host_, {{nothing, "dra"}}, gpus_);
     ASSERT_FALSE(named.ok()) << nothing;
@@ -65,7 +65,7 @@ TEST_F(MigManagers, AreNamedForGpusThatThereAre) {
   }
 }
 
-TEST_F(MigManagers, AreToldByTheDriverOfTheDevice) {
+TEST_F(MigManagers, AreReportedByTheDriverOfTheDevice) {
   const auto gpu = [&](const std::string& address, const std::string& driver) {
     PciDevice device;
     device.address = address;

@@ -80,7 +80,7 @@ TEST(SwitchTable, SaysOfEachSwitchWhatTheCodeSays) {
   expect_documented(nvidia::config::discovery_variables(), "gpu-feature-discovery");
 }
 
-TEST(SwitchTable, NamesKeysThatThereAre) {
+TEST(SwitchTable, NamesKeysThatExist) {
   const std::map<std::string, std::string> manifests{
       {"nvidia-ctk-installer", "toolkit/toolkit.component.yaml"},
       {"config.toml", "toolkit/toolkit.component.yaml"},

@@ -173,7 +173,7 @@ TEST_F(ContainerRemoval, LooksForNoFoldersWhileAnotherCheckMakesOne) {
   EXPECT_EQ(host.list("/var/lib/slipway")->size(), 0);
 }
 
-TEST_F(ContainerRemoval, NeedsAnRmThatNobodyElseCouldExchange) {
+TEST_F(ContainerRemoval, NeedsAnRmThatOnlyRootCanReplace) {
   host.without("/usr/bin/rm");
   EXPECT_THAT(run(), HasSubstr("not-exercised validator.container: no container was started: no rm that root may run"));
 }

@@ -63,14 +63,14 @@ TEST_F(Toolkit, LooksWhetherTheEngineAnswers) {
 }
 
 // Earlier almost every error was reported as a stopped engine, even a process with too many open files.
-TEST_F(Toolkit, SaysThatAnEngineIsDownOnlyWhereNobodyListens) {
+TEST_F(Toolkit, SaysThatAnEngineIsDownOnlyWhereNoProcessListens) {
   host.file("/etc/cdi/nvidia.json", kSpec).link("/run/crio/crio.sock", "crio.sock");
   ASSERT_EQ(connect_to(host, "/run/crio/crio.sock").error().code, ErrorCode::io) << "a link to itself";
   EXPECT_EQ(run(), "pass validator.toolkit: 1 CDI spec with 1 devices, and all that they name is there");
 }
 
 // Earlier the spec was reported as stale, with the advice to write it again.
-TEST_F(Toolkit, NamesAHookProgramThatIsNotThereAndWhatHelps) {
+TEST_F(Toolkit, NamesAHookProgramThatIsMissingAndWhatHelps) {
   host.file("/etc/cdi/nvidia.json", kSpec).without("/usr/bin/nvidia-cdi-hook");
   EXPECT_THAT(run(), HasSubstr("fail validator.toolkit: /etc/cdi/nvidia.json names the hook program "
                                "/usr/bin/nvidia-cdi-hook, which is not there"));
@@ -84,7 +84,7 @@ TEST_F(Toolkit, ExpectsNoDeviceNodesInARootThatIsNotRunning) {
   EXPECT_THAT(shown(ToolkitCheck(image).run()), HasSubstr("pass"));
 }
 
-TEST_F(Toolkit, FollowsASpecThatBecomesStaleAndIsMadeAnew) {
+TEST_F(Toolkit, FollowsASpecThatBecomesStaleAndIsMadeAgain) {
   host.file("/run/cdi/nvidia.yaml",
             "cdiVersion: 0.6.0\nkind: nvidia.com/gpu\ndevices:\n- name: \"0\"\n"
             "  containerEdits: {deviceNodes: [{path: /dev/nvidia0}]}\n");

@@ -63,7 +63,7 @@ TEST(Hear, LooksForAProgramWithoutASlashInThePath) {
   EXPECT_EQ(run_child({.argv = {"true"}, .environment = {}}, {})->status, 0);
 }
 
-TEST(Hear, KillsWhoGoesOnBeyondTheLimit) {
+TEST(Hear, KillsAProcessBeyondTheLimit) {
   const ChildResult result = run_shell(kForEver, {.limit = milliseconds(50)});
   EXPECT_EQ(result.end, End::timed_out);
   EXPECT_EQ(exit_status_of(result.status), 128 + SIGKILL);
@@ -116,7 +116,7 @@ TEST(Hear, WaitsForTheLastWriterWhenThatIsAsked) {
   EXPECT_EQ(result.output, "early\nlate\n");
 }
 
-TEST(Hear, KillsTheWholeSessionOfWhoIsTooLate) {
+TEST(Hear, KillsTheWholeSessionOfALateProcess) {
   std::string seen;
   ChildProgram program = shell("sh -c 'echo begun; while :; do sleep 1; done' & wait");
   program.own_session = true;
@@ -170,7 +170,7 @@ TEST(StartProgram, GivesTheDescriptorsThatAreNamedAndNoPipeBesides) {
   EXPECT_EQ(std::string(word.data(), 5), "word\n");
 }
 
-TEST(ChildEnded, GivesTheStatusOrSaysThatItGoesOn) {
+TEST(ChildEnded, GivesTheStatusOrSaysThatItContinues) {
   const auto pipe = make_pipe();
   ASSERT_TRUE(pipe.ok());
   ChildProgram program = shell("read -r line; exit 4");

@@ -39,7 +39,7 @@ bool has_useful_landlock() {
   return ::syscall(kCreateRuleset, nullptr, 0, 1U) >= 2;
 }
 
-TEST(ConfinedDeb, HasNoNetworkNoProgramsNoMemoryOfNobodyAndNoOtherProcesses) {
+TEST(ConfinedDeb, HasNoNetworkNoProgramsNoUncountedMemoryAndNoOtherProcesses) {
   if (::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) < 0) GTEST_SKIP() << "the kernel takes no filter of system calls";
   const auto tried = in_confined_process({}, []() -> Result<Json> {
     Json succeeded = Json::array();

@@ -119,7 +119,7 @@ TEST_F(ChooseTest, RefusesASourceThatIsKnownNotToCompileThere) {
   EXPECT_THAT(error.next, HasSubstr("`slipway apply --kernel 6.1.0-50-amd64` prepares"));
 }
 
-TEST_F(ChooseTest, AsksForTheWholeCatalogueBeforeItSaysThatSomethingIsNotThere) {
+TEST_F(ChooseTest, AsksForTheWholeCatalogueBeforeItSaysThatSomethingIsMissing) {
   wanted.complete = false;
   have({});
   EXPECT_EQ(refused().code, ErrorCode::needs_catalogue);

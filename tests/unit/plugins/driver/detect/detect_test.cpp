@@ -29,7 +29,7 @@ TEST(DriverDetect, IsNotApplicableWhenEveryGpuIsHandedToVirtualMachines) {
   EXPECT_EQ(detect(*host.live()).why_not(), "every NVIDIA GPU is handed to virtual machines (vfio)");
 }
 
-TEST(DriverDetect, GoesOnWithoutAGpuWhenHardwareIsAssumedOrTheRootIsAnImage) {
+TEST(DriverDetect, ContinuesWithoutAGpuWhenHardwareIsAssumedOrTheRootIsAnImage) {
   TestHost host;
   EXPECT_TRUE(detect(*host.offline()).applicable());
   EXPECT_TRUE(detect(*host.hardware("assume").live()).applicable());

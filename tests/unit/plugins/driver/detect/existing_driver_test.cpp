@@ -68,7 +68,7 @@ TEST(ExistingDriver, IsSeenInModulesDepUnderDebiansNamesAndNotOurs) {
               ElementsAre("extra/nvidia.ko.xz", "updates/dkms/nvidia-current-open.ko"));
 }
 
-TEST(ExistingDriver, IsNotThereOnABareHost) {
+TEST(ExistingDriver, IsMissingOnABareHost) {
   EXPECT_THAT(find_existing_drivers(*TestHost().offline(), {"x"}), IsEmpty());
 }
 

@@ -267,12 +267,12 @@ TEST_F(PlanKernels, ThatMayBootNouveauFromTheirInitramfsAllGetANewOne) {
                                                    "!initramfs:6.1.0-56-amd64 !initramfs:6.1.0-50-amd64\n"));
 }
 
-TEST_F(PlanKernels, OfSomebodyElsesDriverAreAllLookedAt) {
+TEST_F(PlanKernels, OfAForeignDriverAreAllChecked) {
   host.root().file("/usr/lib/modules/" + kOther + "/modules.dep", "updates/dkms/nvidia.ko:\n");
   EXPECT_EQ(bad(*offline()).what, "an NVIDIA driver that slipway did not install is in the way");
 }
 
-TEST_F(PlanKernels, ThatAreNoneAreRefused) {
+TEST_F(PlanKernels, ThatAreInvalidAreRefused) {
   for (const Json& value :
        {Json("some"), Json(3), Json::array(), Json{""}, Json{"../x"}, Json{1}, Json{kKernel, kKernel}}) {
     kernels = value;
@@ -282,7 +282,7 @@ TEST_F(PlanKernels, ThatAreNoneAreRefused) {
   }
 }
 
-TEST_F(PlanKernels, NoteWithoutAKernelThatItCouldBeAboutIsRefused) {
+TEST_F(PlanKernels, NoteWithoutFurtherKernelsIsRefused) {
   kernels = nullptr;
   without_package = "note";
   EXPECT_THAT(bad(*offline({kKernel})).what, HasSubstr("kernel_without_package: note has no effect"));

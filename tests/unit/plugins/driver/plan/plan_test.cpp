@@ -164,7 +164,7 @@ TEST(DriverPlan, FollowsTheParametersForModesOptionsAndNodes) {
   EXPECT_THAT(summary(alone.good(*host.live())), Not(HasSubstr("device-node")));
 }
 
-TEST(DriverPlan, MakesTheInitramfsAnewOnlyWhereNouveauCanBeInIt) {
+TEST(DriverPlan, MakesTheInitramfsAgainOnlyWhereNouveauCanBeInIt) {
   TestHost host;
   host.gpu("0000:1b:00.0", 0x2330);
   host.root().file("/usr/sbin/update-initramfs", "");
@@ -212,7 +212,7 @@ TEST(DriverPlan, TellsDracutOfLaterKernelsToo) {
               HasSubstr("file /etc/dracut.conf.d/slipway-nvidia.conf\n"));
 }
 
-TEST(DriverPlan, MakesTheInitramfsAnewByDracutWhereUpdateInitramfsIsThereToo) {
+TEST(DriverPlan, MakesTheInitramfsAgainByDracutWhereUpdateInitramfsIsThereToo) {
   TestHost host;
   host.root().file("/usr/bin/dracut", "");
   host.root().file("/usr/sbin/update-initramfs", "");

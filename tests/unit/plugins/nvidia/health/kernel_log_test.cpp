@@ -86,7 +86,7 @@ TEST_F(KernelLog, SaysWhyItCannotBeRead) {
   EXPECT_NE(watch.problem(), "");
 }
 
-TEST(XidMerger, TellsEachXidOnceWhicheverSourceIsFirst) {
+TEST(XidMerger, ReportsEachXidOnceFromEitherSource) {
   using From = XidMerger::From;
   XidMerger merger;
   XidMerger::Moment now{};

@@ -133,7 +133,7 @@ TEST(Allocations, OfAnInitContainerAreOverOnceTheContainersBehindItRun) {
   EXPECT_THAT(machine.found(), IsEmpty());
 }
 
-TEST(Allocations, OfAnInitContainerAreNotOverWhereNobodyKnowsWhatRuns) {
+TEST(Allocations, OfAnInitContainerLastWhileTheRunningContainersAreUnknown) {
   Machine machine;
   machine.host().directory("/var/log/pods/team_minit_" + kUid);
   machine.lists("minit", "main").saved(kUid, "prep", "GPU-5");

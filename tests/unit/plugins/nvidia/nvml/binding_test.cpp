@@ -34,7 +34,7 @@ TEST(NvmlErrors, CarryNvmlsOwnNameAndNumber) {
   EXPECT_EQ(error.code, ErrorCode::busy);
 }
 
-TEST(NvmlErrors, PassNumbersOnThatNobodyHasNamedYet) {
+TEST(NvmlErrors, PassOnUnknownNumbers) {
   EXPECT_EQ(error_name(77), "NVML_ERROR_77");
   EXPECT_THAT(error_text(77), HasSubstr("77"));
 }
@@ -210,7 +210,7 @@ TEST(NvmlBinding, GivesUpACallThatHangsAndAnswersTheNext) {
 }
 
 // Earlier the device plugin asked 600 questions at its start, each with two changes of threads: half of its start time.
-TEST(NvmlBinding, AsksTogetherOnOneOtherThreadWithoutStartingNvmlAnew) {
+TEST(NvmlBinding, AsksTogetherOnOneOtherThreadWithoutStartingNvmlAgain) {
   const auto nvml = open_mock(MOCK_SMALL);
   ASSERT_NE(nvml, nullptr);
   using Threads = std::vector<std::thread::id>;

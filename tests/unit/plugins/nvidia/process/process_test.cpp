@@ -80,7 +80,7 @@ TEST(ProcessOwner, IsFoundInTheControlGroupsOfEnginesAndSystemd) {
 
 // Earlier the owner of a delegated control group could name the groups beneath it freely, and looked like another's pod
 // or unit.
-TEST(ProcessOwner, IsNotWhoeverAUserAServiceOrAContainerNames) {
+TEST(ProcessOwner, IsNotANameThatAUserAServiceOrAContainerChose) {
   const std::string pod = std::string("kubepods.slice/kubepods-pod") + kUid + ".slice/cri-containerd-" + kId + ".scope";
   const std::string other(64, 'a');
   const std::string user = "/user.slice/user-1000.slice/user@1000.service";

@@ -114,7 +114,7 @@ class LostGpu : public ::testing::Test {
   FakeKernel kernel_;
 };
 
-TEST_F(LostGpu, NothingIsSaidWhereAllIsWell) { EXPECT_EQ(found(), ""); }
+TEST_F(LostGpu, NothingIsReportedWhereAllIsWell) { EXPECT_EQ(found(), ""); }
 
 TEST_F(LostGpu, AScopeWithoutTheDeviceIsARiskAndAfterTheReloadALoss) {
   scope("DeviceAllow=/dev/char/1:3 rwm\n");
@@ -139,7 +139,7 @@ TEST_F(LostGpu, TheLegacyHooksContainersAreNamedAsSuch) {
   EXPECT_THAT(found(), HasSubstr("the node is no longer in the container's /dev"));
 }
 
-TEST_F(LostGpu, RulesThatSomethingElseWroteAnew) {
+TEST_F(LostGpu, RulesThatSomethingElseWroteAgain) {
   rules("c 1:3 rwm\n");
   EXPECT_THAT(found(), AllOf(HasSubstr("something has written the rules anew"), HasSubstr("journalctl")));
 }
@@ -149,7 +149,7 @@ TEST_F(LostGpu, ANodeThatIsNotInTheContainer) {
   EXPECT_THAT(found(), HasSubstr("/dev/nvidia0): the node is no longer in the container's /dev"));
 }
 
-TEST_F(LostGpu, ANodeThatWasMadeAnewWithAnotherNumber) {
+TEST_F(LostGpu, ANodeThatWasMadeAgainWithAnotherNumber) {
   Json config = cdi_config();
   config["linux"]["devices"].push_back(device("/dev/nvidia-uvm", 511, 0));
   container(config);
@@ -256,7 +256,7 @@ TEST_F(LostGpu, OddConfigurationsDoNoHarm) {
                         "the configuration of 1 cannot be read"));
 }
 
-TEST_F(LostGpu, RulesThatTheKernelDoesNotShowAreSaidToBeUnknown) {
+TEST_F(LostGpu, RulesThatTheKernelDoesNotShowAreReportedToBeUnknown) {
   host_.file("/proc/" + std::to_string(kPid) + "/cgroup", "0::" + kGroup + "\n");
   EXPECT_THAT(found(), AllOf(HasSubstr("the kernel does not show the device rules of pod team-a/train-0"),
                              Not(HasSubstr("lost-gpu"))));

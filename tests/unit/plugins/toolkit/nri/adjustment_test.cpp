@@ -144,7 +144,7 @@ TEST_F(NriAdjust, GivesNothingTwice) {
   EXPECT_EQ(second->ByteSizeLong(), 0U);
 }
 
-TEST_F(NriAdjust, RefusesADeviceThatIsNotThereAndNamesWhoAsked) {
+TEST_F(NriAdjust, RefusesADeviceThatIsMissingAndNamesWhoAsked) {
   const auto adjustment = give(container_with({"NVIDIA_VISIBLE_DEVICES=9"}));
   ASSERT_FALSE(adjustment.ok());
   EXPECT_THAT(to_text(adjustment.error()), HasSubstr("there is no device nvidia.com/gpu=9"));

@@ -78,7 +78,7 @@ TEST(Frames, OfOneChannelMayStandBetweenThePartsOfTheOthersMessage) {
   EXPECT_EQ(messages->at(2).payload, "slow");
 }
 
-TEST(Frames, OfChannelsThatNobodyKnowsAreSkipped) {
+TEST(Frames, OfUnknownChannelsAreSkipped) {
   FrameReader reader;
   const auto messages = reader.take(chunk(9, "whatever") + encode({kPluginChannel, 1, Message::kRequest, 0, "here"}));
   ASSERT_TRUE(messages.ok());

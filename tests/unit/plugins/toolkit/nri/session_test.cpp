@@ -57,7 +57,7 @@ TEST(NriSession, ServesOnceTheLastPartOfTheContainersHasCome) {
   EXPECT_TRUE(session.serving());
 }
 
-TEST(NriSession, HandsOverWhatAContainerGets) {
+TEST(NriSession, PassesWhatAContainerGets) {
   Session session([](const wire::CreateContainerRequest& request) -> Result<wire::ContainerAdjustment> {
     wire::ContainerAdjustment adjustment;
     auto* const variable = adjustment.add_env();
@@ -92,7 +92,7 @@ TEST(NriSession, CutsAReasonThatIsTooLongForAMessage) {
   EXPECT_EQ(answer_to(session, create(7, container_with({}))).status().message().size(), 4000U);
 }
 
-TEST(NriSession, TakesEventsThatNobodyAskedFor) {
+TEST(NriSession, AcceptsUnrequestedEvents) {
   Session session(nothing);
   for (const char* event : {"StateChange", "RunPodSandbox", "StopContainer", "Shutdown"})
     EXPECT_EQ(answer_to(session, question(9, event, "")).status().code(), 0) << event;
@@ -104,7 +104,7 @@ TEST(NriSession, RefusesMethodsAndServicesThatItDoesNotHave) {
   EXPECT_EQ(answer_to(session, question(9, "Configure", "", "another.Service")).status().code(), 12);
 }
 
-TEST(NriSession, GoesOnAfterAContainerThatCannotBeRead) {
+TEST(NriSession, ContinuesAfterAContainerThatCannotBeRead) {
   Session session(nothing);
   EXPECT_EQ(answer_to(session, question(9, "CreateContainer", "\xff\xff\xff")).status().code(), 3);
   EXPECT_EQ(answer_to(session, create(11, container_with({}))).status().code(), 0);
@@ -118,7 +118,7 @@ TEST(NriSession, EndsWhenTheEngineRefusesThePlugin) {
   EXPECT_THAT(answers.error().what, HasSubstr("invalid index"));
 }
 
-TEST(NriSession, EndsOnWhatNoEngineSays) {
+TEST(NriSession, EndsAfterInvalidMessages) {
   const std::string no_request = encode({kPluginChannel, 1, Message::kRequest, 0, "\xff\xff"});
   const std::string no_question = encode({kPluginChannel, 1, Message::kResponse, 0, ""});
   const std::string data = encode({kPluginChannel, 1, 3, 0, ""});

@@ -125,7 +125,7 @@ TEST(Configure, WritesTheDropInBeforeTheFileThatImportsIt) {
 }
 
 // nvidia-ctk rewrites a drop-in completely, also one of another program.
-TEST(Configure, KeepsTheOtherKeysOfADropInThatIsSomebodyElses) {
+TEST(Configure, KeepsTheOtherKeysOfAForeignDropIn) {
   FakeHost host = machine();
   host.file("/etc/crio/crio.conf", "");
   host.file("/etc/crio/crio.conf.d/10-own.conf", "# mine\n[crio.runtime]\nlog_level = \"debug\"\n");

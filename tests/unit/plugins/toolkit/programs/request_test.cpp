@@ -146,7 +146,7 @@ Result<Request> read(const Json& bundle, const Config& config) {
   return read_request(bundle, config, "config.json", {.pod_namespace = pod_namespace_of(bundle)});
 }
 
-TEST(RequestPolicy, GivesManagementDevicesOnlyToWhomARuleNames) {
+TEST(RequestPolicy, GivesManagementDevicesOnlyByARule) {
   Json by_variable = in_namespace(bundle_with({"NVIDIA_VISIBLE_DEVICES=management.nvidia.com/gpu=all"}), "team-a");
   by_variable["process"]["capabilities"]["bounding"] = {"CAP_SYS_ADMIN"};
   Json by_annotation = in_namespace(bundle_with({}), "team-a");
@@ -210,7 +210,7 @@ TEST(RequestPolicy, LeavesDevicesOfOtherVendorsToRules) {
 
 // podman copies an image's annotations, and writes its own io.container.manager only where the image has none. An image
 // cannot choose the cgroup that the engine puts the container into.
-TEST(RequestPolicy, TakesNoPodsNamespaceFromWhoeverWroteAnAnnotation) {
+TEST(RequestPolicy, TakesNoPodsNamespaceFromAForeignAnnotation) {
   const Json pods = in_namespace(bundle_with({}), "team-a");
   for (const char* cgroup : {"kubepods-besteffort-pod1.slice:cri-containerd:8f2a", "/kubepods/burstable/pod1/8f2a",
                              "/nodes/kubepods/pod1/8f2a", "kubepods-pod1.slice:crio:8f2a", "/kubepods/pod1/crio-8f2a"})
@@ -233,7 +233,7 @@ TEST(RequestPolicy, TakesNoPodsNamespaceFromWhoeverWroteAnAnnotation) {
 }
 
 // CRI-O writes kubelet's annotations into every bundle, and injects the devices that they name by itself.
-TEST(RequestPolicy, StartsContainersWhoseAnnotationOfADevicePluginTheEngineIsThereFor) {
+TEST(RequestPolicy, StartsContainersWhoseAnnotationIsForTheEngine) {
   Json bundle = bundle_with({});
   bundle["annotations"] = {{"cdi.k8s.io/vendor-plugin_1", "vendor.com/nic=0"},
                            {"cdi.k8s.io/x", "k8s.device-plugin.nvidia.com/gpu=GPU-1"}};
@@ -248,7 +248,7 @@ TEST(RequestPolicy, StartsContainersWhoseAnnotationOfADevicePluginTheEngineIsThe
 
 // Earlier a pod's author could make each new container write 2 MB to the journal, and a rule that an administrator
 // might paste.
-TEST(RequestPolicy, EchoesLittleOfWhatAContainersAuthorWroteAndNoPatterns) {
+TEST(RequestPolicy, QuotesLittleOfTheContainersTextAndNoPatterns) {
   const std::string name(100'000, 'x');
   Config config;
   config.accept_mounts = true;

@@ -99,7 +99,7 @@ TEST(RuntimeChecks, FindOutThatNoCriPluginWouldBeLoaded) {
   EXPECT_TRUE(check_engine(check, host).value());
 }
 
-TEST(RuntimeChecks, LeaveAnEngineAloneThatNobodyRuns) {
+TEST(RuntimeChecks, LeaveAnEngineAloneThatDoesNotRun) {
   FakeHost host;
   config_check(host);
   const Action answers = plan_of(host, runtime_spec())->actions()[2];

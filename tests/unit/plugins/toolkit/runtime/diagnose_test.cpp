@@ -43,7 +43,7 @@ TEST_F(RuntimeDiagnose, FindsNothingWhereEverythingIsRight) {
 }
 
 // Earlier one unreadable configuration ended the search: the other engines and the containers were not checked.
-TEST_F(RuntimeDiagnose, GoesOnPastAnEngineWhoseConfigurationIsBroken) {
+TEST_F(RuntimeDiagnose, ContinuesPastAnEngineWhoseConfigurationIsBroken) {
   containerd("1.7.24");
   host_.file(kConfig, "this is not TOML").file("/usr/bin/dockerd", "x", 0755);
   host_.file("/etc/docker/daemon.json", R"({"default-runtime": "gone"})");
@@ -78,7 +78,7 @@ TEST_F(RuntimeDiagnose, FindsAClassWhoseProgramIsGone) {
                                       "/usr/local/nvidia/toolkit/nvidia-container-runtime"));
 }
 
-TEST_F(RuntimeDiagnose, FindsADefaultClassThatNobodyDefines) {
+TEST_F(RuntimeDiagnose, FindsAnUndefinedDefaultClass) {
   containerd("1.7.24");
   host_.file(kConfig, "version = 2\n" + table("runc", "/usr/bin/runc") +
                           "[plugins.\"io.containerd.grpc.v1.cri\".containerd]\ndefault_runtime_name = \"nvidia\"\n");

@@ -108,7 +108,7 @@ TEST_F(RuntimeDockerFile, IsReadWithAByteOrderMarkAndRefusedAsUtf16) {
 }
 
 // Earlier the number ended the plugin with an internal error, and the lists ended the program by a signal.
-TEST_F(RuntimeDockerFile, ThatNobodyCouldReadIsRefusedWithThePlace) {
+TEST_F(RuntimeDockerFile, ThatIsInvalidIsRefusedWithThePlace) {
   host_.file(kDaemonJson, "{\n \"x\": 1e400}");
   EXPECT_THAT(planned(), HasSubstr(kDaemonJson + ":2:"));
   EXPECT_THAT(planned(), HasSubstr("number overflow parsing '1e400'"));

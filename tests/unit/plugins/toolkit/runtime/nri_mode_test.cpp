@@ -74,7 +74,7 @@ TEST(RuntimeNri, IsOffByDefaultBefore2AndUnknownBefore17) {
 }
 
 // A socket that a killed engine left behind is treated like any other file.
-TEST(RuntimeNri, TakesASocketForOneOnlyWhereSomebodyListens) {
+TEST(RuntimeNri, TakesASocketForNriOnlyWhereAProcessListens) {
   FakeHost host = machine("2.1.4", true);
   const Fd listening = listen_at(host, kEngineSocket);
   host.file("/proc/1/net/unix",

@@ -45,7 +45,7 @@ TEST(RuntimeOutputs, HaveNoHandlerWhereNoProgramActsOnVariables) {
   EXPECT_EQ(outputs_of(host, {{"set_as_default", true}})["handler"], "default");
 }
 
-TEST(RuntimeOutputs, KnowADefaultHandlerThatSomebodyMade) {
+TEST(RuntimeOutputs, KnowADefaultHandlerOfTheUsers) {
   const FakeHost host = with_containerd("1.7.24",
                                         "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".containerd]\n"
                                         "default_runtime_name = \"gpu\"\n"

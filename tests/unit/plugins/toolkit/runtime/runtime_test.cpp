@@ -117,7 +117,7 @@ TEST(RuntimeContainerd, TakesTheWholeTableAlongIntoADropInOfAnOlderOne) {
 
 // Earlier the import was planned only while it was missing: an apply then ended as a defect of this plugin, and the
 // next one would have removed it again.
-TEST(RuntimeContainerd, GoesOnPlanningTheImportOfItsDropIn) {
+TEST(RuntimeContainerd, ContinuesPlanningTheImportOfItsDropIn) {
   for (const std::string top : {"", "version = 2\n"}) {
     FakeHost host;
     install(host, "containerd", "containerd", "1.7.24");
