@@ -108,14 +108,14 @@ TEST(DcgmTakeover, StopsTheUnitOfAnExporterWhenItIsAskedFor) {
   EXPECT_THAT(yield, HasSubstr("`existing_exporter: takeover` stops and disables dcgm-exporter.service"));
 }
 
-TEST(DcgmTakeover, LeavesWhatNoUnitStartedAndSaysSo) {
+TEST(DcgmTakeover, LeavesAProcessWithoutAUnitAndSaysSo) {
   FakeHost host = machine_with("dcgm-exporter", 812, "dcgm-exporter.service", kAll);
   host.file("/proc/812/cgroup", "0::/user.slice/session-1.scope\n");
   EXPECT_THAT(plan_text(host, settings(true)), HasSubstr("end it where it was started"));
 }
 
 // Earlier a user could hide that his process has the port by words in its own command line.
-TEST(DcgmTakeover, GoesByTheUnitAndNotByWordsOfACommand) {
+TEST(DcgmTakeover, IdentifiesAnExporterByItsUnit) {
   using namespace std::string_literals;
   FakeHost host = machine_with("dcgm-exporter", 812, "dcgm-exporter.service", kAll);
   host.file("/proc/812/cgroup", "0::/user.slice/session-1.scope\n");
@@ -125,7 +125,7 @@ TEST(DcgmTakeover, GoesByTheUnitAndNotByWordsOfACommand) {
   EXPECT_THAT(takeover, HasSubstr("end it where it was started"));
 }
 
-TEST(DcgmTakeover, IsTheSameBeforeAndAfterTheUnitWasStopped) {
+TEST(DcgmTakeover, StaysTheSameAfterTheUnitWasStopped) {
   FakeHost host = machine_with("dcgm-exporter", 812, "dcgm-exporter.service", kAll);
   const std::string before = plan_text(host, settings(true));
   host.without("/proc/812").file("/proc/net/tcp", kHead);

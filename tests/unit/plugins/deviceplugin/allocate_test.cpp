@@ -98,7 +98,7 @@ TEST(Allocate, MpsClientsGetPipeAndSharedMemory) {
                                          Mount{"/dev/shm", "/run/mps/shm"}));
 }
 
-TEST(Allocate, RefusesWhatIsMissingOrMoreThanSharingAllows) {
+TEST(Allocate, RefusesUnknownDevicesAndOversizedRequests) {
   EXPECT_THAT(machine("").allocate({"GPU-9"}).error().what, HasSubstr("unknown device: GPU-9"));
   const Machine one = machine("sharing: {timeSlicing: {failRequestsGreaterThanOne: true, replicas: 4}}");
   EXPECT_TRUE(one.allocate({"GPU-0::1"}));

@@ -36,7 +36,7 @@ std::string refused(const std::string& config, const Inputs& inputs, const std::
   return error ? to_text(*error) : "";
 }
 
-TEST(CdiNeeds, AreNoneWithoutAStrategyOfCdi) {
+TEST(CdiNeeds, AreEmptyWithoutAStrategyOfCdi) {
   EXPECT_TRUE(needs_of("", FakeHost()).is_null());
   EXPECT_EQ(refused("flags: {gdsEnabled: true}", cdi_says("nvidia.com/gpu")), "");
 }
@@ -104,7 +104,7 @@ TEST(CdiFinding, IsNotApplicableWithoutAGpu) {
   EXPECT_EQ(findings.list().at(0).status, Finding::Status::not_applicable);
 }
 
-TEST(CdiFinding, SaysWhatNoSpecHas) {
+TEST(CdiFinding, NamesDevicesWithoutASpec) {
   FakeHost host;
   host.live("6.1.0-50-amd64")
       .pci({.address = "0000:65:00.0", .vendor = 0x10de, .device = 0x2330, .device_class = 0x030200});

@@ -142,7 +142,7 @@ TEST(ListStrategy, OfVariablesNamesAUsableRemedy) {
                                               HasSubstr("update kubelet"), Not(HasSubstr("add cdi"))));
 }
 
-TEST(ListStrategy, OfTheServiceIsThePlansAsFarAsKubeletGoesAlong) {
+TEST(ListStrategy, OfTheServiceFollowsThePlanIfKubeletSupportsIt) {
   FakeHost host;
   auto settings = settings_of("version: v1");
   ListStrategyChoice choice(host, "/var/lib/kubelet");
@@ -163,7 +163,7 @@ TEST(ListStrategy, OfTheServiceIsThePlansAsFarAsKubeletGoesAlong) {
 }
 
 // A program is run once, however often the config is read.
-TEST(ListStrategy, OfTheServiceAsksKubeletAgainWhenItIsAnother) {
+TEST(ListStrategy, OfTheServiceChecksANewKubeletAgain) {
   FakeHost host;
   host.live("6.1.0-50-amd64").file(kDefaultsFile, R"({"deviceListStrategy": "cdi-cri"})");
   host.file("/usr/bin/kubelet", "", 0755);

@@ -59,7 +59,7 @@ TEST(MemoryShortage, IsNotReportedWithEnoughMemoryOrWithoutTimeSlicing) {
   EXPECT_TRUE(memory_shortages(Json::object()).empty());
 }
 
-TEST(MemoryShortage, IsNotOverUntilThereIsTwiceAsMuchAgain) {
+TEST(MemoryShortage, EndsOnlyWithTwiceTheFreeMemory) {
   const auto found = memory_shortages(status_with(5000));
   ASSERT_EQ(found.size(), 1U);
   EXPECT_FALSE(found.front().exhausted);
@@ -76,7 +76,7 @@ TEST(MemoryShortage, OfProcessesThatKeepToTheirShareAsksForFewerReplicas) {
   EXPECT_THAT(found.front().text, HasSubstr("and 2 more"));
 }
 
-TEST(MemoryShortage, IsSeenOfMigDevicesToo) {
+TEST(MemoryShortage, IsReportedForMigDevicesToo) {
   Json status = status_with(40000);
   status["gpus"][0]["migDevices"] = {
       {{"index", 1}, {"uuid", "MIG-1"}, {"memoryBytes", 4864 * kMiB}, {"freeBytes", 100 * kMiB}}};

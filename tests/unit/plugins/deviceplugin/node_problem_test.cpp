@@ -39,7 +39,7 @@ TEST(NodeProblem, NamesAMigDeviceThatIsSickAlone) {
             "MIG device 2 of GPU 0 (0000:0b:00.0): XID 94");
 }
 
-TEST(NodeProblem, IsOneLineOfBoundedLengthWhateverTheFileHolds) {
+TEST(NodeProblem, IsOneLineOfLimitedLength) {
   const NodeProblem problem = node_problem_of(status_of(sick("lost", (std::string(9000, 'x') + "\n").c_str())), {});
   EXPECT_EQ(problem.line.size(), 500U);
   EXPECT_EQ(node_problem_of(status_of(sick("lost", "a\nb\x1b")), {}).line, "GPU 0 (0000:0b:00.0): a b ");

@@ -93,7 +93,7 @@ class Listener {
 
 // Earlier NVIDIA's plugin with renameByDefault gave a shared pod a GPU that another pod had for itself, without a
 // message.
-TEST(OtherPlugin, IsNvidiasWithItsPodAndWhatItOffers) {
+TEST(OtherPlugin, IsNvidiasWithItsPodAndItsResources) {
   FakeHost host;
   EXPECT_THAT(find_other_plugins(host, kRoot, kOwn), IsEmpty());
   run(host, {});
@@ -108,7 +108,7 @@ TEST(OtherPlugin, IsNvidiasWithItsPodAndWhatItOffers) {
 }
 
 // Otherwise a tenant whose process has that name would keep slipway from the GPUs, with `yield`.
-TEST(OtherPlugin, IsNoProcessWithoutKubeletsFolder) {
+TEST(OtherPlugin, IsNotAProcessWithoutKubeletsFolder) {
   const Like others[] = {{.name = "nvidia-device"},
                          {.program = "/usr/bin/python3"},
                          {.user = "4242", .capabilities = "000001ffffffffff"},
@@ -188,7 +188,7 @@ Facts facts_of(FakeHost& host) {
   return facts;
 }
 
-TEST(OtherPluginPlan, NamesItUnlessTheSpecTakesItOver) {
+TEST(OtherPluginPlan, NamesTheOtherPluginUnlessTheSpecReplacesIt) {
   FakeHost host;
   run(host, {});
   const Facts facts = facts_of(host);

@@ -34,7 +34,7 @@ TEST(StatusForPeople, IsATableOfTheGpusAndWhatKubeletHas) {
             "nvidia.com/gpu: 2 of 2 healthy, registered with kubelet\n");
 }
 
-TEST(StatusForPeople, SaysOfASickGpuWhatItHasAndWhatHelps) {
+TEST(StatusForPeople, ShowsTheFaultAndTheRemedyOfAGpu) {
   const Json lost{{"healthy", false}, {"reason", "lost"}, {"text", "it fell off the bus"}, {"remedy", "reset it"}};
   const Json status{{"gpus", {gpu(3, lost)}}, {"resources", {resource(0, 1)}}};
   EXPECT_THAT(status_text(status), HasSubstr("81559 MiB  lost\nGPU 3: it fell off the bus\n  do: reset it\n"));
@@ -75,7 +75,7 @@ TEST(StatusForPeople, ShowsWhichPodsHaveWhichGpu) {
   EXPECT_THAT(text, HasSubstr("GPU 0 is offered for exclusive use\n  do: wait\n"));
 }
 
-TEST(StatusForPeople, SaysToWhomTheGpusAreLeft) {
+TEST(StatusForPeople, NamesTheOtherPluginThatHasTheGpus) {
   EXPECT_EQ(status_text({{"yields", "NVIDIA's device plugin is there"}}),
             "No resources are offered to kubelet.\nNVIDIA's device plugin is there\n");
 }

@@ -24,7 +24,7 @@ struct XidLogTest : ::testing::Test {
 };
 
 // Earlier each XID was logged in a line of its own: a tenant's program filled the log of the node.
-TEST_F(XidLogTest, HasTheFirstOfAKindAtOnceAndThenTheirCountOnceAMinute) {
+TEST_F(XidLogTest, LogsTheFirstAtOnceAndThenACountPerMinute) {
   EXPECT_THAT(add("GPU-0", 31), ElementsAre("info GPU-0: XID 31: ignored"));
   for (int i = 0; i < 1000; ++i) EXPECT_THAT(add("GPU-0", 31), IsEmpty());
   EXPECT_EQ(log.due(), now + seconds(60));
@@ -35,7 +35,7 @@ TEST_F(XidLogTest, HasTheFirstOfAKindAtOnceAndThenTheirCountOnceAMinute) {
   EXPECT_THAT(add("GPU-0", 31), ElementsAre("info GPU-0: XID 31, 1 more within a minute: ignored"));
 }
 
-TEST_F(XidLogTest, TellsGpusInstancesAndNumbersApart) {
+TEST_F(XidLogTest, DistinguishesGpusInstancesAndNumbers) {
   EXPECT_THAT(add("GPU-0", 31), ElementsAre("info GPU-0: XID 31: ignored"));
   EXPECT_THAT(add("GPU-0/3", 31), ElementsAre("info GPU-0/3: XID 31: ignored"));
   EXPECT_THAT(add("GPU-1", 31), ElementsAre("info GPU-1: XID 31: ignored"));

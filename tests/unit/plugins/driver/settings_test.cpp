@@ -31,7 +31,7 @@ std::string refusal(const Json& more) {
   return result ? "" : to_text(result.error());
 }
 
-TEST(Settings, OfTheDefaultsLeaveEverythingToThePlan) {
+TEST(Settings, HaveEmptyDefaults) {
   const auto defaults = settings();
   EXPECT_FALSE(defaults.modules);
   EXPECT_EQ(defaults.precompiled, Precompiled::prefer);
@@ -79,7 +79,7 @@ TEST(Settings, RefuseParametersThatNoModprobeFileCanHold) {
   EXPECT_THAT(refusal({{"parameters", {{"nvidia_uvm", {{"a", 1}}}}}}), HasSubstr("did you mean 'nvidia-uvm'?"));
 }
 
-TEST(Settings, RefuseHalfASigningPairAndAKeyFromTheEnvironment) {
+TEST(Settings, RefuseAnIncompleteSigningPairAndAKeyFromTheEnvironment) {
   EXPECT_THAT(refusal({{"signing", {{"key", {{"file", "/k"}}}}}}), HasSubstr("needs both a key and its certificate"));
   EXPECT_THAT(refusal({{"signing", {{"key", {{"env", "KEY"}}}, {"certificate", "/c"}}}}), HasSubstr("must be a file"));
   const auto good = settings({{"signing", {{"key", {{"file", "/k"}}}, {"certificate", "/c"}}}});

@@ -47,7 +47,7 @@ TEST_F(PassScheduleTest, BecomesRarerWhileFilesChangeAgainAndAgain) {
 }
 
 // Earlier a user who knew the gap kept it short by changing a file just after four of them.
-TEST_F(PassScheduleTest, IsNotMadeShorterByWhoTimesTheChanges) {
+TEST_F(PassScheduleTest, IsNotShortenedByTimedChanges) {
   for (const milliseconds pause : {milliseconds(4100), milliseconds(8200), milliseconds(16200), milliseconds(33000)}) {
     schedule = PassSchedule(minutes(1));
     schedule.begin(now);

@@ -55,7 +55,7 @@ TEST(LabelValues, AreValidWhateverTheNameIs) {
   }
 }
 
-TEST(LabelValues, ThatNoNodeTakesAreDropped) {
+TEST(LabelValues, ThatAreInvalidAreDropped) {
   Labels labels{{"nvidia.com/good", "yes"}, {"nvidia.com/bad", "-1"}, {"bad key", "x"}, {"nvidia.com/empty", ""}};
   EXPECT_EQ(drop_invalid(labels), "bad key=x, nvidia.com/bad=-1");
   EXPECT_EQ(to_lines(labels), "nvidia.com/empty=\nnvidia.com/good=yes\n");
@@ -173,7 +173,7 @@ TEST(Vgpu, IsLookedForInAFewWordsOfTheConfigurationSpaceOfGpusAlone) {
   for (const auto& [first, behind] : counting.parts) EXPECT_LE(behind, kConfigSpaceBytes);
 }
 
-TEST(Vgpu, CannotBeToldWhereOnlyTheHeaderMayBeRead) {
+TEST(Vgpu, IsUnknownWhereOnlyTheHeaderMayBeRead) {
   slipway::testing::FakeHost machine;
   machine.pci({.address = "0000:18:00.0", .vendor = 0x10de, .device_class = 0x030200});
   machine.file("/sys/bus/pci/devices/0000:18:00.0/config", space_with("\x01").substr(0, 64));

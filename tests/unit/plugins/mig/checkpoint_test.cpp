@@ -47,7 +47,7 @@ TEST(MigCheckpoint, IsReadBack) {
   EXPECT_TRUE(intents_of_checkpoint(checkpoint_text({before}), "file", {before})->front().holds());
 }
 
-TEST(MigCheckpoint, IsRefusedWhereItDoesNotBelong) {
+TEST(MigCheckpoint, IsRefusedOnAnotherMachine) {
   const Gpu gpu = with_selectors(h100());
   const auto what = [&](const std::string& text) {
     const auto intents = intents_of_checkpoint(text, "file", {gpu});

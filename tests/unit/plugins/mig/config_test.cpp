@@ -76,7 +76,7 @@ TEST(MigConfig, MatchesAGpuByChipBoardAndIndex) {
   EXPECT_FALSE(takes("devices: [1, 3]", 2));
 }
 
-TEST(MigConfig, LetsTheLastEntryThatTakesAGpuCount) {
+TEST(MigConfig, UsesTheLastEntryThatSelectsAGpu) {
   const auto configs = read(
       "version: v1\nmig-configs:\n  it:\n  - {devices: all, mig-enabled: true, mig-devices: {1g.10gb: 7}}\n"
       "  - {devices: [1], mig-enabled: false}\n");

@@ -33,7 +33,7 @@ std::vector<Finding> findings_of(const std::vector<Gpu>& gpus, const Counts& dev
   return findings.list();
 }
 
-TEST(MigDiagnose, HasNothingToSayAboutGpusThatAreAsTheConfigSays) {
+TEST(MigDiagnose, FindsNothingOnGpusThatMatchTheConfig) {
   const Gpu gpu = h100();
   EXPECT_THAT(findings_of({with(gpu, {whole(gpu, "7g.80gb", 0)})}, counts({{"7g.80gb", 1}})), IsEmpty());
   Gpu disabled = as_number(gpu, 1);

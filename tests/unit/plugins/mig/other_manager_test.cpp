@@ -33,7 +33,7 @@ struct Like {
 
 void run(FakeHost& host, const Like& like) { run_process(host, like); }
 
-TEST(MigOtherManagerFound, IsAUnitOrWhatItLeftBehind) {
+TEST(MigOtherManagerFound, IsAUnitOrItsLeftovers) {
   FakeHost host;
   EXPECT_TRUE(other_manager(host).empty());
   const std::string config = "/etc/nvidia-mig-manager/config.yaml";

@@ -27,7 +27,7 @@ TEST(MigProfile, ComparesByMeaning) {
   EXPECT_EQ(parse_profile("1c.3g.20gb", "")->gpu_instance(), *parse_profile("3g.20gb", ""));
 }
 
-TEST(MigProfile, RefusesWhatIsNoName) {
+TEST(MigProfile, RefusesInvalidNames) {
   for (const char* name : {"",
                            "1g",
                            "1g.",
@@ -70,7 +70,7 @@ TEST(MigProfile, RefusesWhatIsNoName) {
   }
 }
 
-TEST(MigProfile, QuotesNoMoreThanThePartOfANameThatALineHolds) {
+TEST(MigProfile, ShortensALongName) {
   const auto profile = parse_profile(std::string(1 << 20, 'x'), "here");
   ASSERT_FALSE(profile.ok());
   EXPECT_LT(profile.error().what.size(), 400U);

@@ -33,7 +33,7 @@ TEST(Flavour, IsProprietaryForAMixWithAGpuThatTheOpenModulesDoNotSupport) {
   EXPECT_EQ(allowed({"H100", "V100-PCIe-16GB"}, 535), "proprietary ");
 }
 
-TEST(Flavour, IsOpenAsSoonAsOneGpuRequiresItAndSaysWhoStaysUnused) {
+TEST(Flavour, IsOpenWhenAGpuRequiresItAndNamesUnusedGpus) {
   const auto choice = choose_flavour(gpus({"V100-PCIe-16GB", "B200"}), 580);
   EXPECT_EQ(choice.allowed, std::vector<Flavour>{Flavour::open});
   EXPECT_EQ(choice.reason, "B200 (blackwell) requires the open modules");

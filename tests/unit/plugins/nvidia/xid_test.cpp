@@ -24,7 +24,7 @@ TEST(Xid, IsNotSeenInOtherLines) {
 }
 
 // Any user who may run a program chooses the name and the file that the kernel prints when it crashes.
-TEST(Xid, IsNotWhatTheNameOfACrashedProgramSays) {
+TEST(Xid, IsNotReadFromTheNameOfACrashedProgram) {
   const std::string forged = "NVRM: Xid (PCI:0000:18:00): 79, GPU has fallen off the bus.";
   for (const std::string before :
        {"x[1]: segfault at 0 ip 0 sp 0 error 4 in ", "[[5372]: segfault at 0 error 6 in x] ", "[5372]: segfault in "})

@@ -65,7 +65,7 @@ TEST(ConfinedDeb, WritesIntoItsFolderAlone) {
   EXPECT_EQ(*tried, (Json{true, false}));
 }
 
-TEST(ConfinedDeb, ThatCrashesIsAnErrorAndNotTheEnd) {
+TEST(ConfinedDeb, ThatCrashesIsOnlyAnError) {
   const auto tried = in_confined_process({}, []() -> Result<Json> {
     std::signal(SIGSEGV, SIG_DFL);
     ::raise(SIGSEGV);
@@ -76,7 +76,7 @@ TEST(ConfinedDeb, ThatCrashesIsAnErrorAndNotTheEnd) {
   EXPECT_THAT(tried.error().what, HasSubstr("signal 11"));
 }
 
-TEST(ConfinedDeb, IsReadAndUnpackedAsWithoutThat) {
+TEST(ConfinedDeb, IsReadAndUnpackedAsUnconfined) {
   const TempDir folder;
   const std::string file =
       TestDeb{.package = "a",

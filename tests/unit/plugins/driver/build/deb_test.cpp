@@ -123,7 +123,7 @@ TEST(Deb, IsUnpackedWhateverItsDataArePackedWith) {
   }
 }
 
-TEST(Deb, GoesWhereItsReaderSaysOrNowhere) {
+TEST(Deb, IsUnpackedIntoTheRequestedPathsOnly) {
   const TempDir folder;
   const auto file =
       TestDeb{.package = "a", .entries = {{.path = "./lib/x", .content = "x"}, {.path = "./usr/y", .content = "y"}}}
@@ -154,7 +154,7 @@ TEST(Deb, NeverWritesOutsideOfTheFolder) {
       ErrorCode::corrupt);
 }
 
-TEST(Deb, ThatIsNoneOrIsCutSaysSo) {
+TEST(Deb, ThatIsInvalidOrIncompleteIsRefused) {
   const TempDir folder;
   folder.file("/text.deb", "this is not a package");
   EXPECT_EQ(read_deb_info(folder.at("/text.deb").string()).error().code, ErrorCode::corrupt);

@@ -169,7 +169,7 @@ TEST_F(PackageBuildTest, CompilesAgainstTheHeadersOfThatKernel) {
   EXPECT_EQ(request["build"]["collect"][0]["compress"], "zstd");
 }
 
-TEST_F(PackageBuildTest, RefusesModulesOfAnotherKernelThanAskedFor) {
+TEST_F(PackageBuildTest, RefusesModulesOfAnotherKernel) {
   core.module = testing::compressed(content_of(MODULE_56), "zstd");
   const auto error = build({}).error();
   EXPECT_EQ(error.what, "the compiled nvidia.ko.zst is for kernel '6.1.0-56-amd64', not 6.1.0-50-amd64");
@@ -220,7 +220,7 @@ TEST_F(PackageBuildTest, FailsWithTheCompilersErrorUnlessAskedToRecordIt) {
   EXPECT_THAT(core.logged, HasSubstr("535.261.03 does not compile for 6.1.0-56-amd64: nvidia/nv-pci.c:223:9"));
 }
 
-TEST_F(PackageBuildTest, DoesNotRecordWhatIsNoFailureOfTheCompiler) {
+TEST_F(PackageBuildTest, RecordsOnlyFailuresOfTheCompiler) {
   core.fails = Error{ErrorCode::not_found, "there is no make", "/usr/bin/make", "", {}};
   EXPECT_EQ(build({"--with-source", "--record-failure"}).error().code, ErrorCode::not_found);
 }
@@ -277,7 +277,7 @@ TEST_F(PackageBuildTest, LooksForTheCompilerFirst) {
 }
 
 // Earlier, as an ordinary user and in many containers, this was reported only after everything had been unpacked.
-TEST_F(PackageBuildTest, AsksFirstWhetherItMayCompileHere) {
+TEST_F(PackageBuildTest, ChecksFirstWhetherItMayCompileHere) {
   core.fails = Error{ErrorCode::unsupported, "no private namespaces", {}, {}, {}};
   core.may_compile = false;
   EXPECT_EQ(refusal({}).what, "no private namespaces");
@@ -336,7 +336,7 @@ TEST_F(PackageBuildTest, CompilesAgainWhatWasKeptOfAnotherBuild) {
 
 // Earlier the file was opened by its path on this machine: a pipe blocked, /dev/zero was read without end, a link was
 // followed.
-TEST_F(PackageBuildTest, TakesForTheCompilerWhatTheRootHas) {
+TEST_F(PackageBuildTest, UsesTheCompilerOfTheRoot) {
   fs::remove(host.root().at("/usr/bin/gcc-12"));
   host.root().file("/opt/gcc", "the compiler");
   fs::create_symlink("/opt/gcc", host.root().at("/usr/bin/gcc-12"));
@@ -408,7 +408,7 @@ TEST_F(PackageBuildTest, MakesNoLinkOutsideOfTheLibrariesFolder) {
   EXPECT_THAT(refused.error().what, HasSubstr("'../../plants'"));
 }
 
-TEST_F(PackageBuildTest, LooksForNoNameInALinkOfThePackage) {
+TEST_F(PackageBuildTest, SearchesNoLinkOfThePackage) {
   ASSERT_EQ(::mkfifo(folder.at("/fifo").c_str(), 0600), 0);
   testing::TestDeb{.package = "libcudadebugger1",
                    .entries = {{.path = "./usr/lib/x86_64-linux-gnu/nvidia/current/libcudadebugger.so.535.261.03",
@@ -417,7 +417,7 @@ TEST_F(PackageBuildTest, LooksForNoNameInALinkOfThePackage) {
   (void)build({});  // hung
 }
 
-TEST_F(PackageBuildTest, NamesWhatItLeavesOut) {
+TEST_F(PackageBuildTest, ListsOmittedFiles) {
   const std::string lib = "./usr/lib/x86_64-linux-gnu/nvidia/current/";
   testing::TestDeb{.package = "libnvidia-allocator1",
                    .entries = {{.path = lib + "libnvidia-allocator.so.535.261.03", .content = "no ELF"},

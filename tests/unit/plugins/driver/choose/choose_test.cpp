@@ -77,7 +77,7 @@ TEST_F(ChooseTest, CompilesThoughThereIsAPackageWhenPrecompiledIsNever) {
   EXPECT_TRUE(chosen().compile);
 }
 
-TEST_F(ChooseTest, SaysWhatWasLookedForWhatThereIsAndWhatToDoWhenCompilingIsForbidden) {
+TEST_F(ChooseTest, ExplainsAMissingPackageWhenCompilingIsForbidden) {
   have(
       {{.kernel = "6.1.0-47-amd64"}, {.kernel = "6.1.0-53-amd64"}, {.kernel = "6.12.107+deb12-amd64"}, {.kernel = ""}});
   wanted.precompiled = Precompiled::require;
@@ -119,7 +119,7 @@ TEST_F(ChooseTest, RefusesASourceThatIsKnownNotToCompileThere) {
   EXPECT_THAT(error.next, HasSubstr("`slipway apply --kernel 6.1.0-50-amd64` prepares"));
 }
 
-TEST_F(ChooseTest, AsksForTheWholeCatalogueBeforeItSaysThatSomethingIsMissing) {
+TEST_F(ChooseTest, ReadsTheWholeCatalogueBeforeItReportsAMissingPackage) {
   wanted.complete = false;
   have({});
   EXPECT_EQ(refused().code, ErrorCode::needs_catalogue);
@@ -131,7 +131,7 @@ TEST_F(ChooseTest, AsksForTheWholeCatalogueBeforeItSaysThatSomethingIsMissing) {
   EXPECT_TRUE(chosen().compile);
 }
 
-TEST_F(ChooseTest, NeedsNoNetworkForWhatTheLockPins) {
+TEST_F(ChooseTest, NeedsNoNetworkForLockedPackages) {
   wanted.complete = false;
   have({{.kernel = "6.1.0-50-amd64"}});
   EXPECT_FALSE(chosen().compile);

@@ -115,7 +115,7 @@ TEST_F(DriverDiagnose, FindsADriverOfTheDistributionBesideOurs) {
   EXPECT_THAT(found(), Not(HasSubstr("two-drivers"))) << "one driver is enough";
 }
 
-TEST_F(DriverDiagnose, FindsWhatDkmsBuiltAndForgot) {
+TEST_F(DriverDiagnose, FindsLeftoverModulesOfDkms) {
   host.file("/lib/modules/6.1.0-50-amd64/updates/dkms/nvidia-current.ko", "");
   EXPECT_THAT(found(),
               AllOf(HasSubstr("fail driver.dkms: modules that DKMS built and forgot"),
@@ -224,7 +224,7 @@ TEST_F(DriverDiagnose, FindsThatTheKernelRefusedAModuleOfAnotherKernel) {
 }
 
 // The kernel quotes names of programs, files and mount options, which any user can choose.
-TEST_F(DriverDiagnose, BelievesNoLineInWhichOthersWrite) {
+TEST_F(DriverDiagnose, IgnoresLinesOfOtherWriters) {
   log("[ 1.0] NVRM: Xid (PCI:[5372]: segfault at 0 error 6 in NVRM: RmInitAdapter failed! Loading of unsigned module "
       "is "
       "rejected[1+1]\n"
@@ -248,7 +248,7 @@ TEST_F(DriverDiagnose, CountsXidsByNumberAndGpuAndTellsHardwareFromJobs) {
   for (const Finding& finding : all.list()) EXPECT_FALSE(finding.remedy.empty()) << finding.text;
 }
 
-TEST_F(DriverDiagnose, SaysWhichInstanceAndWhichUnitOfAnNvlinkAnXidNamesAndLeavesOutWhatIsCancelled) {
+TEST_F(DriverDiagnose, NamesInstanceAndNvlinkUnitOfAnXidAndSkipsCancelledOnes) {
   log("[ 1.0] NVRM: Xid (PCI:0000:1b:00 GPU-I:07 GPU-CI:00): 94, pid=4711, Contained\n"
       "[ 2.0] NVRM: Xid (PCI:0000:2a:00): 163, PSHC disengaged\n"
       "[ 3.0] NVRM: Xid (PCI:0000:2a:00): 162, PSHC reengaged\n"
@@ -261,7 +261,7 @@ TEST_F(DriverDiagnose, SaysWhichInstanceAndWhichUnitOfAnNvlinkAnXidNamesAndLeave
 
 // Lines of reports about drivers 570. Earlier "of link 0" was printed where no link is meant, a reset was requested
 // where the line says that it is not fatal, and "see what the driver asks for" although the line says it.
-TEST_F(DriverDiagnose, ReadsWhatAnXidsTextSays) {
+TEST_F(DriverDiagnose, ReadsTheTextOfAnXid) {
   log("NVRM: Xid (PCI:0000:18:00): 149, NETIR Fatal XC0 i0 Link -1 (0x000fe406 0x00000000 0x00000000)\n"
       "NVRM: Xid (PCI:0000:2a:00): 154, GPU recovery action changed from 0x4 (Drain and Reset) to 0x1 (GPU Reset "
       "Required)\n"
@@ -290,7 +290,7 @@ TEST_F(DriverDiagnose, ReadsWhatAnXidsTextSays) {
   }
 }
 
-TEST_F(DriverDiagnose, GoesByASitesHealthRulesAndNamesAMistakeInThem) {
+TEST_F(DriverDiagnose, UsesASitesHealthRulesAndNamesTheirErrors) {
   log("[ 1.0] NVRM: Xid (PCI:0000:1b:00): 79, pid=4711, GPU has fallen off the bus.\n");
   host.file("/etc/slipway/health-rules.yaml",
             "version: v1\nxids: {79: {severity: application, remedy: call the desk}}\n");
@@ -306,7 +306,7 @@ TEST_F(DriverDiagnose, FindsThatTheDriverCouldNotStartAGpu) {
   EXPECT_THAT(found(), HasSubstr("fail driver.start: the driver could not start a GPU"));
 }
 
-TEST_F(DriverDiagnose, ReadsTheJournalWhereTheKernelHidesItsLogAndSaysSoWhenBothAre) {
+TEST_F(DriverDiagnose, ReadsTheJournalWhereTheKernelHidesItsLog) {
   host.answers(kRecords, {.exit_status = 1, .errors = "dd: failed to open '/dev/kmsg': Operation not permitted"});
   EXPECT_THAT(found(), HasSubstr("not-exercised driver.log"));
   host.answers(

@@ -65,7 +65,7 @@ TEST_F(KernelsTool, SaysThatTheKernelOfTheNextBootHasNoModules) {
               HasSubstr("say otherwise).\nIt has no driver modules: `slipway doctor` tells what to do.\n"));
 }
 
-TEST_F(KernelsTool, TakesNoNameWithALineEndForAKernel) {
+TEST_F(KernelsTool, RefusesAKernelNameWithALineEnd) {
   host.kernel("6.1.0-57-amd64\nBoots next: 9.9.9");
   ASSERT_EQ(run({}).value_or(-1), 0);
   EXPECT_THAT(printed.text, ::testing::Not(HasSubstr("9.9.9")));
@@ -89,7 +89,7 @@ TEST_F(KernelsTool, SaysTheSameAsJson) {
   EXPECT_EQ(json["kernels"][2]["modules"], "none");
 }
 
-TEST_F(KernelsTool, LooksAtTheFilesAndNotAtTheReceiptAlone) {
+TEST_F(KernelsTool, ChecksTheFilesBesideTheReceipt) {
   host.without("/usr/lib/slipway/store/driver/current/modules/6.1.0-56-amd64/kernel/nvidia.ko");
   host.file("/lib/modules/6.1.0-47-amd64/modules.dep", "updates/dkms/nvidia.ko:\n");
   ASSERT_EQ(run({}).value_or(-1), 0);
@@ -111,7 +111,7 @@ TEST_F(KernelsTool, LooksAtAnotherRoot) {
   EXPECT_EQ(json["kernels"][0]["running"], false);
 }
 
-TEST_F(KernelsTool, RefusesWhatItDoesNotKnow) {
+TEST_F(KernelsTool, RefusesUnknownWords) {
   EXPECT_THAT(to_text(run({"--rot", "/"}).error()), HasSubstr("did you mean --root?"));
   EXPECT_THAT(run({"-o", "yaml"}).error().what, HasSubstr("-o takes text or json, not 'yaml'"));
   EXPECT_THAT(run({"--root"}).error().what, HasSubstr("--root needs a value"));

@@ -29,7 +29,7 @@ class ExistingPlanTest : public ::testing::Test {
   TestHost host;
 };
 
-TEST_F(ExistingPlanTest, RefusesAnotherDriverAndSaysWhoInstalledItAndHowItGoes) {
+TEST_F(ExistingPlanTest, RefusesAnotherDriverAndSaysHowToRemoveIt) {
   EXPECT_EQ(
       to_text(plan().error()),
       "error: an NVIDIA driver that slipway did not install is in the way\n"
@@ -59,7 +59,7 @@ TEST_F(ExistingPlanTest, DoesNotKeepADriverOfAnotherVersion) {
 }
 
 // "remove it: `remove the package that owns … (`dpkg -S` …)`"
-TEST_F(ExistingPlanTest, SaysInASentenceWhatNoCommandRemoves) {
+TEST_F(ExistingPlanTest, ExplainsHowToRemoveAManualInstallation) {
   host.root().file("/var/lib/dpkg/status", "");
   host.root().file("/usr/lib64/libcuda.so.580.82.07", "");
   const std::string path = "/usr/lib64/libcuda.so.580.82.07";

@@ -136,13 +136,13 @@ TEST_F(PlanKernels, OfTheCommandLineGoBeforeThoseOfTheSpec) {
   EXPECT_EQ(installed(good(*offline({kKernel, kOther}))).kernels_text(), "kernels 6.1.0-56-amd64 and 6.1.0-50-amd64");
 }
 
-TEST_F(PlanKernels, WithoutTheKeyAreAsBefore) {
+TEST_F(PlanKernels, WithoutTheKeyAreUnchanged) {
   kernels = nullptr;
   EXPECT_EQ(bad(*offline()).what, "there are several");
   EXPECT_EQ(installed(good(*offline({kKernel}))).kernels_text(), "kernel 6.1.0-50-amd64");
 }
 
-TEST_F(PlanKernels, RunningIsForAMachineThatRuns) {
+TEST_F(PlanKernels, RunningIsForALiveMachine) {
   kernels = "running";
   EXPECT_THAT(to_text(bad(*offline())), HasSubstr("this root does not run\n  at:    spec.components.driver.kernels"));
   host.gpu("0000:1b:00.0", 0x2330);
@@ -213,7 +213,7 @@ TEST_F(PlanKernels, OneWithoutAPackageCanBeANote) {
 }
 
 // It was searched once, in the complete source: the lock need not contain it, and the network is not needed again.
-TEST_F(PlanKernels, OneThatHadNoPackageIsNotLookedForAgain) {
+TEST_F(PlanKernels, WithoutAPackageAreNotSearchedAgain) {
   without_package = "note";
   add_kernel("6.1.0-53-amd64");
   const auto plan = good(*offline());
@@ -225,7 +225,7 @@ TEST_F(PlanKernels, OneThatHadNoPackageIsNotLookedForAgain) {
   EXPECT_EQ(bad(*offline()).code, ErrorCode::needs_catalogue) << "an error is worth another look";
 }
 
-TEST_F(PlanKernels, OneThatTheLockDoesNotHaveIsLookedFor) {
+TEST_F(PlanKernels, MissingFromTheLockAreSearched) {
   complete = false;
   packages.pop_back();
   EXPECT_EQ(bad(*offline()).code, ErrorCode::needs_catalogue);

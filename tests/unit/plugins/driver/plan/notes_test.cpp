@@ -68,7 +68,7 @@ TEST(PlanModprobe, LeavesModulesAloneThatAreNotToBeLoaded) {
   EXPECT_THAT(notes_of(*host.live(), settings_with()), IsEmpty());
 }
 
-TEST(PlanNotes, SayThatABlacklistCountsForOthersThanSlipway) {
+TEST(PlanNotes, SayThatABlacklistDoesNotAffectSlipway) {
   TestHost host;
   host.root().file("/etc/modprobe.d/x.conf", "blacklist nvidia\nblacklist nvidia_uvm\nblacklist nvidia-drm\n");
   EXPECT_TRUE(check_modprobe(settings_with(), facts_of(*host.live(), settings_with())).ok());
@@ -92,7 +92,7 @@ TEST(PlanNotes, NameALaterLineThatGivesAParameterAnotherValue) {
   EXPECT_THAT(wants(0), IsEmpty()) << "it comes before slipway's";
 }
 
-TEST(PlanNotes, SayThatAParameterCountsFromTheNextLoadOn) {
+TEST(PlanNotes, SayThatAParameterTakesEffectAtTheNextLoad) {
   TestHost host;
   host.gpu("0000:1b:00.0", 0x2330, "nvidia").loaded(kVersion, {"nvidia"});
   host.view().file("/proc/driver/nvidia/params", "RmProfilingAdminOnly: 1\nEnableMSI: 1\n");

@@ -302,7 +302,7 @@ TEST(DriverPlan, WaitsForARebootWhileNovaHoldsAGpu) {
 }
 
 // The core decides whether the driver can be replaced now: it depends on the users of the loaded one.
-TEST(DriverPlan, AsksForItsVersionOfTheModuleWhileAnotherIsLoadedAndSaysWhatHappens) {
+TEST(DriverPlan, PlansItsModuleVersionWhileAnotherIsLoaded) {
   TestHost host;
   host.gpu("0000:1b:00.0", 0x2330, "nvidia").loaded("470.256.02", {"nvidia", "nvidia-uvm"}, false);
   const auto plan = Planning{}.good(*host.live());
@@ -342,7 +342,7 @@ TEST(DriverPlan, RequiresAGpuWhenTheSpecDoes) {
             "assume to install the driver without a GPU, or look for the GPU with `lspci -d 10de:`\n");
 }
 
-TEST(DriverPlan, PassesOnWhyThereIsNoKernel) {
+TEST(DriverPlan, ReportsTheReasonForAMissingKernel) {
   TestHost host;
   Planning planning{.target = {.live = false, .kernel = "", .hardware = "assume"}};
   EXPECT_THAT(planning.bad(*host.offline()).next, HasSubstr("--kernel RELEASE"));

@@ -60,7 +60,7 @@ TEST(CdiText, HasUpstreamsFormAndFieldOrder) {
             R"([{"path":"/dev/nvidia0","major":195,"fileMode":438,"permissions":"rwm"}]}}]})");
 }
 
-TEST(CdiText, QuotesWhatYamlWouldNotTakeForAText) {
+TEST(CdiText, QuotesStringsThatYamlWouldMisread) {
   for (const char* text :
        {"0", "1:0", "12:30:59.5", "true", "Off", "~", "", "0x1f", "1_000", "1e3", ".5", "2026-01-31"})
     EXPECT_TRUE(reads_as_other_than_text(text)) << text;
@@ -71,7 +71,7 @@ TEST(CdiText, QuotesWhatYamlWouldNotTakeForAText) {
   EXPECT_EQ(yaml_text("pci-0000:18:00.0-card"), "pci-0000:18:00.0-card");
 }
 
-TEST(CdiVersion, IsTheSmallestThatHasAllThatIsUsed) {
+TEST(CdiVersion, IsTheLowestSufficientVersion) {
   const std::vector<std::pair<std::string, std::function<void(Spec&)>>> steps{
       {"0.3.0", [](Spec& spec) { spec.devices[0].name = "gpu0"; }},
       {"0.4.0",
@@ -177,7 +177,7 @@ TEST(CdiReader, TakesFileModesInOctalAsYamlHasThem) {
   EXPECT_EQ(spec->devices[0].edits.device_nodes[0].file_mode, 0666U);
 }
 
-TEST(CdiTidy, DoneTwiceChangesNothingMoreAndLosesNothing) {
+TEST(CdiTidy, IsIdempotent) {
   std::mt19937 random(7);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same specs in every run
   for (int i = 0; i < kRounds; ++i) {
     const Spec before = random_spec(random);

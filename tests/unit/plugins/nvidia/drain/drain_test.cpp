@@ -98,7 +98,7 @@ TEST(Drain, LeavesAChangeToTheNextBoot) {
   EXPECT_FALSE(drain(host, settings).admit(a_holder).ok());
 }
 
-TEST(Drain, NamesAHolderThatCannotBeTerminatedBeforeAnythingIsDisturbed) {
+TEST(Drain, NamesAnUnstoppableHolderBeforeAnyChange) {
   const FakeHost host;
   const Drain change = drain(host, {.policy = Policy::terminate});
   const auto cleared = Drain::clear({&change}, [] { return OfEach{a_holder}; });

@@ -143,7 +143,7 @@ TEST_F(GivenDevices, AreHeldByTheProcessWhereThePodHasOne) {
   EXPECT_TRUE(texts[1].starts_with("pod team-a/train-0, container side")) << texts[1];
 }
 
-TEST_F(GivenDevices, ThatKubeletDoesNotTellMayBeAnything) {
+TEST_F(GivenDevices, ThatKubeletHidesMayBeAny) {
   const PodHolders given{.holders = {}, .problem = "kubelet does not\nanswer", .next = "look at kubelet"};
   const auto holders = find_holders(*nvml_, host_, {parts(true), gpu(1, false)}, given);
   EXPECT_THAT(texts_of(holders[0]), ElementsAre("a pod, perhaps, on GPU 0: kubelet does not?answer"));
@@ -151,7 +151,7 @@ TEST_F(GivenDevices, ThatKubeletDoesNotTellMayBeAnything) {
   EXPECT_THAT(holders[1], IsEmpty()) << "nothing is taken from anybody there";
 }
 
-TEST_F(Holders, AreTheHoldersOfEachGpuThatTheyHold) {
+TEST_F(Holders, AreListedForEachGpu) {
   process(71, "both");
   host_.link("/proc/71/fd/3", "/dev/nvidia0");
   host_.link("/proc/71/fd/4", "/dev/nvidia1");

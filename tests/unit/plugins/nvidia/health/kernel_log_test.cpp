@@ -29,7 +29,7 @@ class KernelLog : public ::testing::Test {
   TempDir folder_;
 };
 
-TEST_F(KernelLog, TellsXidsThatAreWrittenFromNowOn) {
+TEST_F(KernelLog, ReportsNewXids) {
   KernelLogWatch watch(RootDir::open(folder_.path().string()).value());
   EXPECT_EQ(read(watch), "");
   EXPECT_EQ(watch.problem(), "");
@@ -50,7 +50,7 @@ TEST_F(KernelLog, OfAnotherMachineIsNotRead) {
   EXPECT_EQ(watch.problem(), "") << "there is nothing wrong";
 }
 
-TEST_F(KernelLog, DoesNotTakeWhatUserSpaceWroteNorWhatIsBroken) {
+TEST_F(KernelLog, IgnoresRecordsOfUserSpaceAndBrokenOnes) {
   KernelLogWatch watch(RootDir::open(folder_.path().string()).value());
   read(watch);
   write(
@@ -60,7 +60,7 @@ TEST_F(KernelLog, DoesNotTakeWhatUserSpaceWroteNorWhatIsBroken) {
   EXPECT_EQ(read(watch), "");
 }
 
-TEST_F(KernelLog, TellsThatTheDriverWroteSomethingElse) {
+TEST_F(KernelLog, ReportsOtherMessagesOfTheDriver) {
   KernelLogWatch watch(RootDir::open(folder_.path().string()).value());
   read(watch);
   EXPECT_FALSE(watch.take_driver_lines());

@@ -54,7 +54,7 @@ class KnownResets : public ::testing::Test {
 };
 
 // Earlier, with a driver before branch 570, a fault remained for 24 h after the reset that its remedy requested.
-TEST_F(KnownResets, EndWhatWasSeenOfTheGpuBefore) {
+TEST_F(KnownResets, EndEarlierFaultsOfTheGpu) {
   for (const char* named : {"3", "GPU-3", "0000:5d:00.0", "00000000:5D:00.0", "1,3"}) {
     saw("dcgm", 79);
     saw("deviceplugin", 94, 2);
@@ -67,7 +67,7 @@ TEST_F(KnownResets, EndWhatWasSeenOfTheGpuBefore) {
   }
 }
 
-TEST_F(KnownResets, AreNotThoseThatFailedOrWereOfAnotherGpu) {
+TEST_F(KnownResets, ExcludeFailedOnesAndThoseOfOtherGpus) {
   saw("dcgm", 79);
   ran({"nvidia-smi", "-r", "-i", "3"}, 19);
   ran({"nvidia-smi", "-r", "-i", "33"});

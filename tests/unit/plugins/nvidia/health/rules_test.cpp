@@ -62,7 +62,7 @@ TEST(HealthRules, ActOnWhatNvidiasDevicePluginActsOn) {
   EXPECT_EQ(default_rules().effect(63), DeviceEffect::until_quiet);
 }
 
-TEST(HealthRules, CallAnUnknownXidWorthALook) {
+TEST(HealthRules, TreatAnUnknownXidAsAWarning) {
   const XidRule rule = default_rules().xid(9999);
   EXPECT_EQ(rule.severity, Severity::degraded);
   EXPECT_NE(rule.remedy, "");
@@ -112,7 +112,7 @@ TEST(HealthRules, NameFileLineAndKeyOfAMistake) {
 }
 
 // Earlier the second of two rows counted, without a message.
-TEST(HealthRules, AreNotTwice) {
+TEST(HealthRules, AreUnique) {
   EXPECT_EQ(error_of("xids:\n  79: {severity: fatal}\n  0x4f: {severity: application}\n"),
             "site.yaml:4:9: xids has 79 twice; the other row is at site.yaml:3:7 (leave one of the two out)");
   EXPECT_THAT(error_of("xids: {79: {severity: fatal, severity: degraded}}"), HasSubstr("'severity' is given twice"));
@@ -121,7 +121,7 @@ TEST(HealthRules, AreNotTwice) {
   EXPECT_THAT(error_of("actions: {a: b, a: c}"), HasSubstr("'a' is given twice"));
 }
 
-TEST(HealthRules, OfASiteSayWhatTheDevicePluginDoesWhateverThePreset) {
+TEST(HealthRules, OfASiteOverrideThePreset) {
   const Rules rules = with("preset: eks\nxids: {13: {device: quiet}, 79: {device: none}}");
   EXPECT_EQ(rules.effect(13), DeviceEffect::until_quiet) << "which the preset does not have";
   EXPECT_EQ(rules.effect(79), DeviceEffect::none) << "which it has";

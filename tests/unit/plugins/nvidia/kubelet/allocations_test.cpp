@@ -230,7 +230,7 @@ TEST(Allocations, AreMergedQuicklyWhenThereAreMany) {
   EXPECT_THAT(machine.all(), SizeIs(20000));
 }
 
-TEST(AllocationReaders, TellWhyThereMayBeOthers) {
+TEST(AllocationReaders, ExplainPossibleOmissions) {
   FakeHost host;
   AllocationReader reader(host, kPodResourcesSocket);
   Allocations found = reader.read();

@@ -36,7 +36,7 @@ TEST(Mismatch, NamesTheVersionsThatAreKnown) {
   EXPECT_EQ(mismatch_text("/x/sim.so", ""), "");
 }
 
-TEST(WithCause, NamesItForWhatIsWrongAndHasNone) {
+TEST(WithCause, AddsACauseToProblemsWithoutOne) {
   Findings findings;
   findings.pass("a.one", "fine");
   findings.fail("a.one", "wrong", "do");

@@ -54,7 +54,7 @@ TEST(GpuBus, DoesNotCountWhatTheDriverNeverHad) {
   EXPECT_EQ(bus.place_of("0000:18:00.0"), 0U);
 }
 
-TEST(GpuBus, SaysNothingWhereItDoesNotShowAllThatAnswer) {
+TEST(GpuBus, IsIgnoredWhenItLacksAnsweringGpus) {
   FakeHost host;
   host.pci(gpu_at("0000:18:00.0"));
   GpuBus bus;

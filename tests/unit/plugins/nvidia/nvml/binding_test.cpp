@@ -255,7 +255,7 @@ TEST(NvmlBinding, StopsStartingThreadsWhenTooManyHang) {
   EXPECT_FALSE(nvml->is_open());
 }
 
-TEST(CallThread, CountsAWorkNoLongerWhenItCameBackAfterAll) {
+TEST(CallThread, ForgetsAHangWhenTheCallReturns) {
   CallThread thread;
   auto open = std::make_shared<std::atomic<bool>>(false);
   EXPECT_FALSE(thread.run([open] { open->wait(false); }, std::chrono::milliseconds(20)));

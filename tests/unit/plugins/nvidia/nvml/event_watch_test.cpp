@@ -89,7 +89,7 @@ TEST_F(EventWatchTest, EndsByInterruptingItsWait) {
   EXPECT_EQ(nvml_->stuck(), 0U);
 }
 
-TEST_F(EventWatchTest, EndsWithTheSliceWhereTheDriverIsDeafToSignals) {
+TEST_F(EventWatchTest, EndsWithTheSliceWhereTheDriverIgnoresSignals) {
   mock<int>("mock_set_deaf")(1);
   watch_gpus();
   ASSERT_TRUE(soon([&] { return waits() == 1; }));
@@ -173,7 +173,7 @@ TEST(AskEach, GivesUpTheOneThatHangsAndAsksTheOthers) {
   EXPECT_EQ((*opened)->stuck(), 0U);
 }
 
-TEST(AskEach, HasTheLimitForEachAndNotForAll) {
+TEST(AskEach, HasASeparateLimitForEach) {
   auto opened = Nvml::open({.library = {.named = MOCK_SMALL}, .call_limit = std::chrono::seconds(2)});
   ASSERT_TRUE(opened.ok());
   const auto answers = (*opened)->ask_each<int>(25, [](Nvml&, std::size_t, int& value) {

@@ -9,7 +9,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-TEST(Patience, IsLongForTheFirstCallAndShorterWithEachThatWasGivenUp) {
+TEST(Patience, ShrinksWithEachAbandonedCall) {
   Patience::Page page{};
   Patience patience(page);
   EXPECT_EQ(patience.limit(seconds(10)), seconds(5));
@@ -30,7 +30,7 @@ TEST(Patience, IsLongForTheFirstCallAndShorterWithEachThatWasGivenUp) {
 }
 
 // Each worker of a command has its own Patience, over one page.
-TEST(Patience, IsThatOfAllWorkersTogether) {
+TEST(Patience, IsSharedByAllWorkers) {
   Patience::Page page{};
   Patience one(page);
   const Patience other(page);

@@ -20,7 +20,7 @@ std::string stat_text(const std::string& name, const std::string& flags = "41943
   return "7 (" + name + ") S 3 7 7 0 -1 " + flags + " 100 0 0 0 1 2 0 0 20 0 1 0 12345 1000 200\n";
 }
 
-TEST(ProcessStat, IsReadWhateverTheProgramIsCalled) {
+TEST(ProcessStat, IsReadForAnyNameOfAProgram) {
   for (const char* name : {"python3", "a b", "x) R 1 (y", ")", "((", "a\nb"}) {
     const auto stat = parse_process_stat(stat_text(name));
     ASSERT_TRUE(stat.has_value()) << name;
@@ -114,7 +114,7 @@ TEST(ProcessOwner, IsFoundFromWithinAContainerToo) {
             (Owner{"user@7.service", "containerd", kId, ""}));
 }
 
-TEST(Process, OfAUserIsNoPodWhateverItsContainerIsCalled) {
+TEST(Process, OfAUserIsNeverAPod) {
   FakeHost host;
   host.file("/proc/7/stat", stat_text("x"));
   host.file("/var/log/containers/train-0_team-a_trainer-" + kId + ".log", "");
