@@ -141,7 +141,7 @@ class PluginCheck {
         pass("service", "the service of " + manifest.component + " is in " + service->path);
       else
         fail("service", service.error().what, service.error().next);
-      if (!manifest.says_needs)
+      if (!manifest.declares_needs)
         report_.findings.warning("plugin.service-needs",
                                  "the manifest declares no service_needs for " + manifest.component +
                                      ": its unit gives the service no network, no devices and no folder to write to",

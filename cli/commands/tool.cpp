@@ -132,7 +132,7 @@ Result<int> run_tool(const Manifest& manifest, const std::vector<std::string>& w
   options.sim = found.text("sim");
   if (!options.sim.empty()) options.root = found.text("root", options.root);
   SLIPWAY_TRY(session, Session::open(options, ui));
-  session->hands_input_on = true;
+  session->passes_input_on = true;
   session->tool_output = [](const std::string& text) { print(printable(text, true)); };
   auto ended = run_in(*session, manifest.component, words, found);
   if (!ended) return advised(std::move(ended).error(), options);

@@ -156,7 +156,7 @@ Json edits_json(const PlannedRun& run, const Options& options) {
   for (const PlannedComponent& component : run.components)
     for (const PlannedItem& item : component.items) {
       if (!item.check.edit) continue;
-      const std::string ways = ways_out({item.check.edit->path});
+      const std::string ways = edit_remedies({item.check.edit->path});
       all.push_back({{"component", component.name},
                      {"path", item.check.edit->path},
                      {"summary", item.check.summary},
@@ -192,7 +192,7 @@ Page plan_text(const PlannedRun& run, const Options& options) {
   for (const Trigger& trigger : run.triggers) append_trigger(text, trigger, run, verbose);
   const auto kept = kept_paths(run);
   text << Page(conclusion(run, kept));
-  if (!kept.empty()) text << "  kept: " << typed(ways_out(kept), options) << '\n';
+  if (!kept.empty()) text << "  kept: " << typed(edit_remedies(kept), options) << '\n';
   append_warnings(text, run.warnings);
   return text;
 }

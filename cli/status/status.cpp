@@ -102,8 +102,8 @@ void add_owned(Session& session, const StoredState& stored, Json& components) {
 }
 
 /// Adds files that other programs rewrite, and that an apply of only this component restores each time.
-void add_put_back(const Session& session, const StoredState& stored, const std::vector<Json>& events,
-                  Json& components) {
+void add_restored_files(const Session& session, const StoredState& stored, const std::vector<Json>& events,
+                        Json& components) {
   const std::string boot_id(trimmed(session.host().read("/proc/sys/kernel/random/boot_id").value_or("")));
   for (const auto& [name, ownership] : stored.owned)
     if (replaces_edits(ownership))
@@ -167,7 +167,7 @@ Json components_of(Session& session, const Options& options, const StoredState& 
                         });
   const std::vector<Json> events =
       stored.failing.empty() && !replaces ? std::vector<Json>{} : events_of(session, options);
-  if (replaces) add_put_back(session, stored, events, components);
+  if (replaces) add_restored_files(session, stored, events, components);
   add_failing(stored, events, components);
   if (const std::string problem = boot_failure(session.host()); !problem.empty()) {
     components[kBootComponent]["failing"] = {{"state", "failed"}, {"reason", problem}};

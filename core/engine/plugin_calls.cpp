@@ -118,7 +118,7 @@ Result<Worker*> PluginCalls::worker(const std::string& name, const std::string& 
     options.files_in_memory_count = manifest != nullptr;  // a package may be unpacked to a root in memory
     options.environment = machine_.worker_environment();
     if (manifest != nullptr) options.environment.push_back(page_.environment());
-    options.reads_input = hands_input_on;
+    options.reads_input = passes_input_on;
     SLIPWAY_TRY(started, start_worker(options));
     slot = std::move(started);
   }

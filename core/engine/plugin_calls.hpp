@@ -55,8 +55,8 @@ class PluginCalls {
 
   /// Receives the output of tools; empty: tools may not write to standard output.
   std::function<void(const std::string& text)> tool_output;
-  bool hands_input_on = false;  ///< workers started from now on inherit this process's standard input
-  ExclusiveUse exclusive_use;   ///< the devices that the custom actions of one component hold exclusively
+  bool passes_input_on = false;  ///< workers started from now on inherit this process's standard input
+  ExclusiveUse exclusive_use;    ///< the devices that the custom actions of one component hold exclusively
 
  protected:
   /// Borrows both.

@@ -265,8 +265,8 @@ Manifest parse_document(const YamlNode& node, SchemaCheck& check) {
   manifest.service = service_in(document);
   manifest.unlimited_memory = text_in(document, "memory") == "unlimited";
   manifest.service_if = texts_in(document, "service_if");
-  manifest.says_needs = document.contains("service_needs") && document["service_needs"].is_object();
-  if (manifest.says_needs) manifest.service_needs = document["service_needs"];
+  manifest.declares_needs = document.contains("service_needs") && document["service_needs"].is_object();
+  if (manifest.declares_needs) manifest.service_needs = document["service_needs"];
   manifest.service_device = text_in(document, "service_device");
   manifest.boot_before = names_in(document, "boot_before");
   manifest.verify_after = names_in(document, "verify_after");

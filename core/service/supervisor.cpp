@@ -459,7 +459,7 @@ std::vector<std::string> texts_in(const Json& left, const char* key) {
 Status run_supervised(const ServiceOptions& options, const RootDir& root, Ui& ui) {
   const Notify notify;
   std::optional<Clock::time_point> started;
-  if (const auto config = options.read(); config && config->holds_up) started = Clock::now() + kHoldUpLimit;
+  if (const auto config = options.read(); config && config->delays_units) started = Clock::now() + kHoldUpLimit;
   SLIPWAY_TRY(control, open_between_changes(root, options.component, notify, started));
   Supervisor supervisor(options, root, ui, notify, std::move(control), started);
   Status status = supervisor.open();

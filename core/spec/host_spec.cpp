@@ -149,7 +149,7 @@ Result<HostSpec> make_spec(const YamlNode& document, const std::string& file, co
   add_sections(plugins, spec);
   spec.name = spec.document["metadata"]["name"];
   spec.hardware = spec.document["spec"].value("hardware", "");
-  spec.keeps_what_fails = spec.document["spec"].value("on_failed_verify", "") == "keep";
+  spec.keeps_failed_changes = spec.document["spec"].value("on_failed_verify", "") == "keep";
   for (const auto& [key, position] : check.positions) {
     if (position.line == 0) continue;
     const bool in_spec = key.starts_with(kSpecPrefix);

@@ -253,7 +253,7 @@ def filled(checks, machine, pid_of, ready):
                 "systemd: who removed it has two capabilities, and could write to that folder alone", said)
 
 
-def shut_in(checks, machine, pid):
+def add_restrictions(checks, machine, pid):
     """Checks in the kernel which privileges the daemon's unit removes."""
     status = dict(line.split(":", 1) for line in machine.must("cat", f"/proc/{pid}/status").splitlines())
     kept = sum(1 << number for number in (0, 1, 3, 5, 6, 7, 14, 19, 23, 24))  # this machine may lack some of them
@@ -290,7 +290,7 @@ def in_a_machine(checks, work):
         checks.that(first not in ("", "0") and where == "slipway-mps.slice", "systemd: the daemon is a unit in its slice", where)
         log = machine.run("journalctl", "--boot", "--unit", UNIT).stdout
         checks.that("Starting control daemon" in log, "systemd: its log is in the journal", log)
-        shut_in(checks, machine, first)
+        add_restrictions(checks, machine, first)
         attacked(checks, machine, pid_of, ready)
         filled(checks, machine, pid_of, ready)
         first = pid_of(UNIT)

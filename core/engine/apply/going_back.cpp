@@ -53,7 +53,7 @@ bool still_fails(const ApplyResult& back, const std::string& name) {
 void find_components_to_restore(ApplyRun& apply) {
   const PlannedRun& run = apply.result.run;
   Recording& recording = apply.recording;
-  if (run.spec.keeps_what_fails || !recording.base || !generation_is_new(apply.session, recording, run)) return;
+  if (run.spec.keeps_failed_changes || !recording.base || !generation_is_new(apply.session, recording, run)) return;
   for (const PlannedComponent& component : run.components)
     if (component.state == ComponentState::failed && has_only_findings(component) &&
         !did_not_work(apply, component.name) && apply.result.findings.contains(component.name))

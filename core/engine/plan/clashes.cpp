@@ -214,13 +214,13 @@ class Claims {
 
   Error error(const std::string& name, const Claim& claim, const Claimant& other) const {
     const std::string& owner = other.component;
-    const bool owner_has_it = other.holds || (was_applied(owner, other.claim) && !was_applied(name, claim));
-    std::string what = owner_has_it ? name + " wants " + claim.words + ", which " + owner + " holds"
-                                    : name + " and " + owner + " both want " + claim.words;
+    const bool owner_keeps_it = other.holds || (was_applied(owner, other.claim) && !was_applied(name, claim));
+    std::string what = owner_keeps_it ? name + " wants " + claim.words + ", which " + owner + " holds"
+                                      : name + " and " + owner + " both want " + claim.words;
     if (other.claim.words != claim.words) what += " (of " + owner + ": " + other.claim.words + ")";
-    std::string next = other.holds    ? "take " + owner + " out of the spec and apply the whole spec first"
-                       : owner_has_it ? "take " + name + " out of the spec"
-                                      : "take " + name + " or " + owner + " out of the spec";
+    std::string next = other.holds      ? "take " + owner + " out of the spec and apply the whole spec first"
+                       : owner_keeps_it ? "take " + name + " out of the spec"
+                                        : "take " + name + " or " + owner + " out of the spec";
     next += ", or install a version of one of the two plugins that leaves it to the other";
     return Error{ErrorCode::conflict,
                  std::move(what),

@@ -33,7 +33,7 @@ bool asks_for_other_files(const PlannedRun& run, const std::string& component, c
   return owned != nullptr && !in_force.is_null() && in_force != section_of(run.spec.document, component);
 }
 
-Plan without_hardware(const Plan& plan, const Ownership& owned, const std::string& why_away) {
+Plan without_hardware(const Plan& plan, const Ownership& owned, const std::string& missing_reason) {
   Plan files;
   for (const Action& action : plan.actions())
     if (!needs_hardware(action)) files.add(action);
@@ -42,7 +42,7 @@ Plan without_hardware(const Plan& plan, const Ownership& owned, const std::strin
       files.add(action::as_recorded(item.action.kind(), item.action.target()));
   for (const auto& [name, value] : plan.outputs().items()) files.output(name, value);
   for (const std::string& note : plan.notes()) files.note(note);
-  files.note(why_away + ": only its files are changed; an apply that sees the hardware does the rest");
+  files.note(missing_reason + ": only its files are changed; an apply that sees the hardware does the rest");
   return files;
 }
 

@@ -19,7 +19,7 @@ bool asks_for_other_files(const PlannedRun& run, const std::string& component, c
 /// Returns the part of a plan that survives a boot; the plan was made as if the missing hardware were present.
 /// Everything else (modules, device nodes, the component's own actions, files below /run) stays as recorded, except for
 /// work that only waits for a reboot.
-Plan without_hardware(const Plan& plan, const Ownership& owned, const std::string& why_away);
+Plan without_hardware(const Plan& plan, const Ownership& owned, const std::string& missing_reason);
 
 /// The remedy when no device is visible in an image.
 inline constexpr const char* kAssumeHardware =

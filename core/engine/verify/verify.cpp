@@ -73,7 +73,7 @@ Result<Finding> check_owned(Session& session, const Ownership& owned, const Json
                    {}};
   std::vector<std::string> remedies;
   if (plan) remedies.emplace_back("`slipway plan` shows what an apply would put right");
-  if (!edits.empty()) remedies.push_back(ways_out(edits));
+  if (!edits.empty()) remedies.push_back(edit_remedies(edits));
   if (inside) remedies.push_back("`slipway remove " + owned.component + "` and then `slipway apply` unpack it anew");
   return Finding{Finding::Status::fail, name, problems, advised(joined(remedies, "; "), session.options())};
 }
@@ -200,7 +200,7 @@ Finding unusable_finding(const Session& session, const std::string& name, const 
 /// Returns the finding for a component that cannot be checked: its plugin, which knows its own actions, is missing or
 /// crashes.
 Finding unchecked_finding(const Session& session, const HostSpec& spec, const std::string& name, const Error& error) {
-  return {Finding::Status::fail, name + ".owned", "slipway could not check what it has made: " + what_and_file(error),
+  return {Finding::Status::fail, name + ".owned", "slipway could not check what it has made: " + what_with_file(error),
           advised(error.next, session.options()), spec.unusable.contains(name) ? name + ".plugin" : ""};
 }
 
@@ -281,7 +281,7 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
     }
     auto findings = verify_component(session, name, section);
     if (!findings) {
-      all[name].fail(name + ".verify", what_and_file(findings.error()), findings.error().next);
+      all[name].fail(name + ".verify", what_with_file(findings.error()), findings.error().next);
       continue;
     }
     for (const Finding& finding : findings->list()) all[name].add(finding);

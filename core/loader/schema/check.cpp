@@ -27,7 +27,7 @@ void mismatch(const YamlNode& node, const SchemaKey& schema, const std::string& 
 }
 
 /// Describes the mismatch with the manifest's `expects`; shows the pattern itself only when there is none.
-std::string no_fit(YamlNode node, const SchemaKey& schema, const std::string& why) {
+std::string mismatch_text(YamlNode node, const SchemaKey& schema, const std::string& why) {
   node.quoted = false;  // quotes do not matter for text
   if (!schema.expects.empty()) return "expected " + schema.expects + ", found " + found(node);
   return found(node) + " " + (schema.example.empty() ? why : "does not have the form that is expected here");
@@ -36,7 +36,7 @@ std::string no_fit(YamlNode node, const SchemaKey& schema, const std::string& wh
 Json check_string(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   const std::string why = schema.pattern.empty() ? "" : pattern_mismatch(node.text, schema.pattern);
   if (!why.empty())
-    check.problems.add(node.position, key, shown_key(key) + ": " + no_fit(node, schema, why),
+    check.problems.add(node.position, key, shown_key(key) + ": " + mismatch_text(node, schema, why),
                        schema.example.empty() ? "" : "write it like this: " + schema.example);
   return node.text;
 }

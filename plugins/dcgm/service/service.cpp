@@ -98,7 +98,7 @@ class DcgmService final : public Service {
     Settings& settings = *read;
     SLIPWAY_CHECK(check_engine(settings, host));
     const Settings as_asked = settings;
-    SLIPWAY_TRY(begin, settings_to_run_with(as_asked, host, former()));
+    SLIPWAY_TRY(begin, settings_for_run(as_asked, host, former()));
     settings = std::move(begin.settings);
     config_problem_ = std::move(begin.problem);
     if (!config_problem_.empty()) io.log("warning", config_problem_);
@@ -132,10 +132,10 @@ class DcgmService final : public Service {
                     [&io](const char* level, const std::string& text) { io.log(level, text); });
     EventCounts events(settings.windows);
     events_ = &events;
-    attribution.on_news([this] { loop_.wake(); });
+    attribution.on_change([this] { loop_.wake(); });
     start_engine(settings, host, io);
     const auto pass = [&]() -> Status {
-      said_quiet_ = false;
+      logged_quiesced_ = false;
       if (files_ && files_->take()) rules_->changed();  // the other files are checked in each pass
       serve(settings, board, io);
       file.update(io);
@@ -193,7 +193,7 @@ class DcgmService final : public Service {
       if (page) board.put_page(page->make(last_, *counters_now(file), pods_and_health(settings), true));
     };
     const auto while_quiet = [&] {
-      if (!std::exchange(said_quiet_, true))
+      if (!std::exchange(logged_quiesced_, true))
         io.log("info", "another program has asked for the driver, so NVML stays closed until that program is done");
       show(settings, file, board, true);
     };
@@ -219,8 +219,8 @@ class DcgmService final : public Service {
  private:
   /// State of this process that survives a reload, which runs the service again.
   static std::optional<FormerRun>& former() {
-    static std::optional<FormerRun> of_before;
-    return of_before;
+    static std::optional<FormerRun> former_run;
+    return former_run;
   }
 
   /// Watches the files that are read again when they change; a change wakes the service.
@@ -453,7 +453,7 @@ class DcgmService final : public Service {
   std::vector<std::string> reported_;
   std::string reported_status_;
   bool reported_ready_ = false;
-  bool said_quiet_ = false;
+  bool logged_quiesced_ = false;
 };
 
 }  // namespace

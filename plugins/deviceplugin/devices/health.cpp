@@ -54,7 +54,7 @@ std::set<unsigned> parse_list(std::string_view text, bool& everything) {
 
 XidFilter::XidFilter(std::string_view disabled, std::string_view enabled, const nvidia::health::Rules& rules)
     : rules_(rules),
-      whole_off_(nvidia::config::names_all(disabled)),
+      all_disabled_(nvidia::config::names_all(disabled)),
       off_(parse_list(disabled, all_off_)),
       on_(parse_list(enabled, all_on_)) {}
 

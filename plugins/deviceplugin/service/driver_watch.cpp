@@ -181,9 +181,9 @@ void DriverWatch::ask_silent_gpus(Moment now) {
   });
   // A GPU that is gone may answer slowly: at most a tenth of the time is spent on asking.
   next_silent_ = right_now() + std::max<Moment::duration>(kAskSilentGpus, 9 * (right_now() - now));
-  const bool one_is_back =
+  const bool has_recovered_gpu =
       std::ranges::any_of(back, [](const nvml::Answer<bool>& each) { return each.value_or(false); });
-  if (hung_came_back || one_is_back) next_look_ = right_now();
+  if (hung_came_back || has_recovered_gpu) next_look_ = right_now();
 }
 
 void DriverWatch::look(Moment now) {

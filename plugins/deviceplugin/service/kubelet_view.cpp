@@ -81,7 +81,7 @@ bool KubeletView::take(KubeletReading seen) {
     allocations_ = std::make_shared<const std::vector<nvidia::kubelet::Allocation>>(std::move(seen.allocations));
   allocatable_ = std::move(seen.allocatable);
   const bool settling = is_settling(Clock::now());
-  changed = changed || std::exchange(told_settling_, settling) != settling;
+  changed = changed || std::exchange(reported_settling_, settling) != settling;
   return changed;
 }
 

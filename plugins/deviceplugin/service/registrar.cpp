@@ -146,7 +146,7 @@ Registrar::Clock::time_point Registrar::pass(const Snapshot& snapshot, const std
   if (!other_.empty() && Clock::now() < noticed) return noticed;
   other_.clear();
   other_end_.reset();
-  told_lock_ = false;
+  logged_lock_ = false;
   return tick_all(snapshot, stop);
 }
 
@@ -176,7 +176,7 @@ Registrar::Clock::time_point Registrar::stand_by(const Snapshot& snapshot) {
               " holds the lock of kubelet's folder " + paths_.folder +
               ", and no slipway listens there: no GPU is offered until it ends (`lslocks` shows it)";
   }
-  if (is_stranger && !std::exchange(told_lock_, true)) log("warning", problem);
+  if (is_stranger && !std::exchange(logged_lock_, true)) log("warning", problem);
   std::map<std::string, EndpointStatus> seen;
   for (const auto& [name, resource] : snapshot.resources) seen[name].problem = problem;
   publish(std::move(seen));

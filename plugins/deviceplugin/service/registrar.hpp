@@ -58,7 +58,7 @@ class Registrar {
   GrpcThread grpc_;
   EndpointPaths paths_;  ///< of the endpoints
   std::optional<PluginLock> lock_;
-  bool told_lock_ = false;  ///< the log has a line that another process holds the lock
+  bool logged_lock_ = false;  ///< the log has a line that another process holds the lock
   std::optional<FileWatch> files_;
   std::map<std::string, std::unique_ptr<Endpoint>> endpoints_;
   std::shared_ptr<const Snapshot> listed_;  ///< the snapshot that lists_ was made from

@@ -250,7 +250,7 @@ class Run {
     const bool told = snapshot.problem.empty() || snapshot.problem == watch_.problem();
     if (snapshot.problem != problem_ && !told) io_.log("warning", snapshot.problem);
     problem_ = snapshot.problem;
-    if (registrar_.board()->publish(std::move(snapshot))) tell_changes(*registrar_.board()->now());
+    if (registrar_.board()->publish(std::move(snapshot))) report_changes(*registrar_.board()->now());
     write_state(*registrar_.board()->now());
     if (!reported_ready_) io_.ready();
     reported_ready_ = true;
@@ -269,14 +269,14 @@ class Run {
     yields_ = snapshot.yields;
   }
 
-  void tell_changes(const Snapshot& snapshot) {
+  void report_changes(const Snapshot& snapshot) {
     for (const std::string& note : snapshot.notes)
-      if (std::ranges::find(told_notes_, note) == told_notes_.end()) io_.log("info", note);
-    told_notes_ = snapshot.notes;
+      if (std::ranges::find(logged_notes_, note) == logged_notes_.end()) io_.log("info", note);
+    logged_notes_ = snapshot.notes;
     for (const Gpu& gpu : snapshot.gpus) {
       const auto health = snapshot.health.find(gpu.uuid);
       const Health fresh = health == snapshot.health.end() ? Health() : health->second;
-      Health& told = told_health_[gpu.uuid];
+      Health& told = reported_health_[gpu.uuid];
       // The loss or return of the driver is logged once, not for each GPU.
       const bool of_all = told.reason == kDriverGone || fresh.reason == kDriverGone;
       if (told != fresh && !of_all && fresh.healthy) io_.log("info", gpu.label() + " is healthy again");
@@ -287,7 +287,7 @@ class Run {
   }
 
   /// Memory use changes at every check, so the reported reason is that of the first time.
-  void tell_shortages(const Json& status, std::vector<std::string>& wrong) {
+  void report_shortages(const Json& status, std::vector<std::string>& wrong) {
     std::map<std::string, std::string> now;
     for (const Shortage& each : memory_shortages(status)) {
       const auto told = shortages_.find(each.uuid);
@@ -305,7 +305,7 @@ class Run {
   }
 
   /// Reports pods that use a device in another way than it is offered.
-  void tell_conflicts(const Json& status, std::vector<std::string>& wrong) {
+  void report_conflicts(const Json& status, std::vector<std::string>& wrong) {
     std::map<std::string, std::string> now;
     for (const Conflict& each : conflicts_in(status)) {
       std::string& told = now[each.device + " " + each.resource];
@@ -334,8 +334,8 @@ class Run {
     line_ = line;
     std::vector<std::string> wrong = reasons(snapshot, endpoints);
     if (!rules_.problem().empty()) wrong.push_back(rules_.problem());
-    tell_shortages(status, wrong);
-    tell_conflicts(status, wrong);
+    report_shortages(status, wrong);
+    report_conflicts(status, wrong);
     if (wrong != reasons_) io_.reasons(wrong);
     reasons_ = std::move(wrong);
   }
@@ -361,9 +361,9 @@ class Run {
   std::string file_problem_;
   std::string line_;
   std::vector<std::string> reasons_;
-  std::vector<std::string> told_notes_;
+  std::vector<std::string> logged_notes_;
   std::map<std::string, std::string> shortages_;  ///< as last logged, by UUID
-  std::map<std::string, Health> told_health_;
+  std::map<std::string, Health> reported_health_;
   bool first_ = true;
   nvidia::CdiRefresh specs_;
   bool reported_ready_ = false;

@@ -69,7 +69,7 @@ std::string other_kernel(const std::string& release) {
       release);
 }
 
-std::string ways_out(const std::vector<Package>& packages, const Wanted& wanted, const std::string& first) {
+std::string edit_remedies(const std::vector<Package>& packages, const Wanted& wanted, const std::string& first) {
   std::string text = first;
   if (const auto kernels = kernels_that_fit(packages, wanted); !kernels.empty())
     text += (text.empty() ? "" : ", or ") + other_kernel(kernels.front());
@@ -153,7 +153,7 @@ Error no_package(const std::vector<Package>& packages, const Wanted& wanted, con
     error.details.emplace_back("found", "a source package of it, which precompiled: require forbids to compile");
   else if (wanted.precompiled == Precompiled::never)
     error.details.emplace_back("found", "no source package that fits, which precompiled: never asks for");
-  error.next = ways_out(packages, wanted, source != nullptr ? "allow compiling with precompiled: prefer" : "");
+  error.next = edit_remedies(packages, wanted, source != nullptr ? "allow compiling with precompiled: prefer" : "");
   return error;
 }
 

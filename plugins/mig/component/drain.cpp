@@ -134,9 +134,9 @@ std::vector<std::vector<drain::DeviceHolder>> GpuDrains::find(nvml::Nvml& nvml) 
   return find_holders(nvml, host_, gpus, ask_kubelet(host_, kubelet_socket_));
 }
 
-std::vector<Outcome> GpuDrains::with_others(std::vector<Outcome> of_changing) const {
+std::vector<Outcome> GpuDrains::with_others(std::vector<Outcome> changing_outcomes) const {
   std::vector<Outcome> outcomes;
-  auto next = of_changing.begin();
+  auto next = changing_outcomes.begin();
   for (const GpuDrain& each : all_) outcomes.push_back(each.holds() ? Outcome::already_done() : std::move(*next++));
   return outcomes;
 }

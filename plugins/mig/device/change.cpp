@@ -119,12 +119,12 @@ class Changes {
       SLIPWAY_TRY(outcome, each.result());
       outcomes.push_back(std::move(outcome));
     }
-    tell_resets_together(outcomes);
+    report_resets_together(outcomes);
     return outcomes;
   }
 
   /// One command resets all of them; only the first outcome has it.
-  void tell_resets_together(std::vector<Outcome>& outcomes) const {
+  void report_resets_together(std::vector<Outcome>& outcomes) const {
     std::vector<Gpu> gpus;
     std::vector<std::string> refusals;
     std::string* text = nullptr;
@@ -171,7 +171,7 @@ class Changes {
 
 Error in_use(const Outcome& outcome) {
   Error error{.code = ErrorCode::busy,
-              .what = outcome.reason + (outcome.holders.empty() ? nvidia::drain::kNobodyFound : ""),
+              .what = outcome.reason + (outcome.holders.empty() ? nvidia::drain::kNoHolderFound : ""),
               .where = {},
               .next = "end what uses it, then run the same command again"};
   for (const std::string& holder : outcome.holders) error.details.emplace_back("held", holder);

@@ -165,7 +165,7 @@ Result<Outcome> Drain::refused(const std::vector<std::string>& holders) const {
 }
 
 Result<Outcome> Drain::refused(const std::vector<std::string>& holders, const std::string& ending) const {
-  const std::string what = change_.in_use + (holders.empty() ? kNobodyFound : "");
+  const std::string what = change_.in_use + (holders.empty() ? kNoHolderFound : "");
   if (settings_.policy != Policy::wait && settings_.policy != Policy::when_idle)
     return busy(
         what, holders,

@@ -135,7 +135,8 @@ std::string gpu_property_text(const Condition& condition, const GpuFacts& gpu) {
   return "has CUDA " + gpu.cuda + (gpu.driver.empty() ? "" : " with driver " + gpu.driver);
 }
 
-Error not_met(const Requirement& requirement, const Condition& condition, const GpuFacts& gpu, std::size_t others) {
+Error unmet_requirement(const Requirement& requirement, const Condition& condition, const GpuFacts& gpu,
+                        std::size_t others) {
   return Error{ErrorCode::unsupported,
                "the container requires " + shortened(condition.text()) + " (" + requirement.variable + "), and " +
                    gpu.name + " " + gpu_property_text(condition, gpu) +
@@ -217,7 +218,7 @@ Result<std::string> check_requirement(const Requirement& requirement, const GpuF
   if (unknown != nullptr)
     return requirement.variable + " was not checked: whether " + shortened(unknown->text()) + " holds for " + gpu.name +
            " is not known";
-  return not_met(requirement, *failed, gpu, alternatives.size() - 1);
+  return unmet_requirement(requirement, *failed, gpu, alternatives.size() - 1);
 }
 
 }  // namespace slipway::shim

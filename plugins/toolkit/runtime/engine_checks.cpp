@@ -88,7 +88,7 @@ Result<std::string> refusal(const Json& data, const Host& host) {
   return reason.empty() ? "it ended with status " + std::to_string(output->exit_status) : reason;
 }
 
-bool stopped_by_somebody(const Host& host, const std::string& unit) {
+bool stopped_by_user(const Host& host, const std::string& unit) {
   const auto state = unit_state(host, unit, kToolLimit);
   return state && state->active == "inactive";
 }
@@ -98,7 +98,7 @@ std::string socket_of(const Json& data) { return data.value("socket", ""); }
 /// True when it runs and works; an engine that is not meant to run is ignored.
 bool answers(const Json& data, const Host& host) {
   if (!socket_answers(host, socket_of(data)))
-    return !host.exists(socket_of(data)) || stopped_by_somebody(host, data.value("unit", ""));
+    return !host.exists(socket_of(data)) || stopped_by_user(host, data.value("unit", ""));
   return !data.value("cri", false) || cri_works(host, data.value("program", ""), socket_of(data));
 }
 

@@ -44,7 +44,7 @@ Json low_level_of(const std::string& of_default, const std::string& of_runc, con
               {"stated", !counts(program) && counts(of_runc)}};
 }
 
-Result<Json> read_low_level(const Json& engines, const Host& host) {
+Result<Json> read_low_level_runtime(const Json& engines, const Host& host) {
   std::set<std::string> programs;
   bool hidden = false;  // the default handler of an engine is a runtime for GPUs
   bool stated = false;  // once it is, the handler runc would give another program

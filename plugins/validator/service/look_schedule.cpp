@@ -16,8 +16,8 @@ void LookSchedule::driver_wrote(Clock::time_point now) {
 }
 
 void LookSchedule::looked(Clock::time_point now, bool works, bool news) {
-  const bool for_nothing = wrote_ && !again_ && !news;
-  patience_ = for_nothing ? std::min<std::chrono::seconds>(2 * patience_, kAtRest) : kShortest;
+  const bool without_result = wrote_ && !again_ && !news;
+  patience_ = without_result ? std::min<std::chrono::seconds>(2 * patience_, kAtRest) : kShortest;
   if (news) pause_ = kShortest;
   due_ = now + (works ? kAtRest : pause_);
   if (!works) pause_ = std::min(2 * pause_, kLongest);

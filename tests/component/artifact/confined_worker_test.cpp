@@ -142,7 +142,7 @@ class ConfinedWorker : public testing::Test {
            ::umount2(beside.c_str(), 0) != 0 && errno == EINVAL);  // with the permission: it is not a mount point
       tell("namespace", ::unshare(CLONE_NEWNS) == 0);
       tell("memory", ::process_vm_readv(::getpid(), nullptr, 0, nullptr, 0, 0) == 0);
-      take_memory_of_nobody(tell);
+      take_uncounted_memory(tell);
       attack_bystander(tell);
       tell("user", ::setuid(12345) == 0);
       ::close(ends[0]);
@@ -159,7 +159,7 @@ class ConfinedWorker : public testing::Test {
   }
 
   /// Takes memory and queues that outlive their creator and are charged to no process.
-  static void take_memory_of_nobody(const std::function<void(const char*, bool)>& tell) {
+  static void take_uncounted_memory(const std::function<void(const char*, bool)>& tell) {
     const int memory = ::shmget(IPC_PRIVATE, 4096, 0600);
     tell("shmget", memory >= 0 && ::shmctl(memory, IPC_RMID, nullptr) == 0);
     const int semaphores = ::semget(IPC_PRIVATE, 1, 0600);

@@ -5,7 +5,7 @@
 namespace slipway {
 namespace {
 
-using slipway::testing::comes_true;
+using slipway::testing::becomes_true;
 using slipway::testing::DriverRoot;
 using slipway::testing::Ran;
 using ::testing::AllOf;
@@ -31,7 +31,7 @@ TEST(SourceWait, ContinuesOnceTheSourceAnswers) {
   const DriverRoot root;
   root.source(kNobody);
   const pid_t child = root.start({"apply", "--wait-for-source", "--sim", "h100x8"});
-  ASSERT_TRUE(comes_true([&] {
+  ASSERT_TRUE(becomes_true([&] {
     return root.error_text().find("slipway waits until this is over") != std::string::npos;
   })) << root.error_text();
   root.source("{repository: " + testing::kPackage + ", trust: unsigned}");

@@ -15,7 +15,7 @@ using artifact::test::LayoutMaker;
 using artifact::test::LayoutRegistry;
 using artifact::test::ServedRequest;
 using artifact::test::ServedResponse;
-using slipway::testing::comes_true;
+using slipway::testing::becomes_true;
 using slipway::testing::DriverRoot;
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
@@ -46,7 +46,7 @@ TEST(UnderWay, IsReportedWithWhatTheApplyDownloadsAndIsOverWithIt) {
     const std::string text = status();
     return text.find("under way since ") != std::string::npos && text.find("driver: ") != std::string::npos;
   };
-  EXPECT_TRUE(comes_true(tells_of_the_download)) << status() << root.error_text();
+  EXPECT_TRUE(becomes_true(tells_of_the_download)) << status() << root.error_text();
   EXPECT_THAT(status(), AllOf(HasSubstr("A first apply of "), ContainsRegex("changing this root: .*\\(pid [0-9]+\\)")));
   EXPECT_THAT(Json::parse(root.run({"status", "-o", "json"}).out).value("at_work", ""), HasSubstr("under way since "));
   const auto doctor = root.run({"doctor", "-f", root.folder().at("host.yaml").string()}).out;

@@ -50,7 +50,7 @@ class DcgmEngine : public DcgmNode {
   }
   void engine(const std::string& keys) { spec(", collectors: /etc/counters.csv, " + keys); }
   /// The stand-in has the GPUs of the simulated machine, in the reverse order.
-  void tell_uuids() const {
+  void write_uuids() const {
     std::string uuids;
     for (const std::string& line : scrape().of("slipway_dcgm_gpu_up")) {
       const std::size_t at = line.find("UUID=\"") + 6;
@@ -73,7 +73,7 @@ TEST_F(DcgmEngine, ProvidesValuesThatNvmlLacks) {
   engine("engine: external, engine_address: \"127.0.0.1:5555\"");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
-  tell_uuids();
+  write_uuids();
   ASSERT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_FI_PROF_SM_ACTIVE") == 4; }))
       << scrape().text << service.log() << output("calls");
   const Page page = scrape();
@@ -93,7 +93,7 @@ TEST_F(DcgmEngine, ThatIsUnreachableIsNamedAndTriedAgain) {
   engine("engine: external");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
-  tell_uuids();
+  write_uuids();
   ASSERT_TRUE(page_gets([](const Page& page) { return page.value("slipway_dcgm_engine_up") == "0"; }));
   EXPECT_EQ(scrape().count("DCGM_FI_DEV_GPU_TEMP"), 4U) << "NVML's values are there";
   EXPECT_THAT(service.log(),
@@ -124,7 +124,7 @@ TEST_F(DcgmEngine, ThatHangsDelaysNothing) {
   engine("engine: external");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
-  tell_uuids();
+  write_uuids();
   ASSERT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_FI_PROF_SM_ACTIVE") == 4; })) << service.log();
   mode("hang");
   ASSERT_TRUE(page_gets([](const Page& page) { return page.value("slipway_dcgm_engine_up") == "0"; })) << service.log();
@@ -153,7 +153,7 @@ TEST_F(DcgmEngine, IsRunByTheServiceStartedAgainAndEndedOnRequest) {
   engine("engine: managed");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
-  tell_uuids();
+  write_uuids();
   const auto has_values = [](const Page& page) { return page.count("DCGM_FI_PROF_SM_ACTIVE") == 4; };
   ASSERT_TRUE(page_gets(has_values)) << service.log() << output("calls");
   EXPECT_THAT(output("started"),
@@ -203,7 +203,7 @@ TEST_F(DcgmEngine, TellsOfNvSwitchesAndTheirLinks) {
   engine("engine: external");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
-  tell_uuids();
+  write_uuids();
   ASSERT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_FI_DEV_NVSWITCH_LINK_FLIT_ERRORS") == 3; }))
       << scrape().text << service.log() << output("calls");
   const Page page = scrape();
@@ -224,7 +224,7 @@ TEST_F(DcgmEngine, ProvidesNvLinkValuesThatNvmlLacks) {
   engine("engine: external, switch_devices: \"i:2\"");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
-  tell_uuids();
+  write_uuids();
   constexpr const char* kWait = "DCGM_FI_DEV_NVLINK_PPCNT_IBPC_PORT_XMIT_WAIT";
   ASSERT_TRUE(page_gets([](const Page& page) { return page.count(kWait) == 4; })) << scrape().text << service.log();
   EXPECT_EQ(scrape().value(kWait, "{nvlink=\"2\",gpu=\"3\","), "15091");
@@ -235,7 +235,7 @@ TEST_F(DcgmEngine, WithoutNvSwitchesSaysSoAndProvidesTheRest) {
   engine("engine: external");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
-  tell_uuids();
+  write_uuids();
   ASSERT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_FI_DEV_DIAG_MEMORY_RESULT") == 4; }))
       << scrape().text << service.log();
   EXPECT_EQ(scrape().count("DCGM_FI_DEV_NVSWITCH_POWER_VDD"), 0U);
@@ -253,7 +253,7 @@ TEST_F(DcgmEngine, DoesNotFollowALinkInThePlaceOfItsFolder) {
   const auto before = std::filesystem::status(elsewhere.path()).permissions();
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
-  tell_uuids();
+  write_uuids();
   EXPECT_TRUE(eventually([&] { return service.told().find("dcgm-engine") != std::string::npos; })) << service.told();
   EXPECT_EQ(std::filesystem::status(elsewhere.path()).permissions(), before);
   EXPECT_TRUE(std::filesystem::is_empty(elsewhere.path()));

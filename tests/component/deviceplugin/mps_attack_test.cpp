@@ -34,7 +34,7 @@ using ::testing::Not;
 using namespace std::chrono_literals;
 
 /// A program that opens it plainly blocks.
-bool holds_up(const fs::path& fifo) {
+bool delays_units(const fs::path& fifo) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(::open(fifo.c_str(), O_WRONLY | O_CLOEXEC) < 0 ? 1 : 0);
   std::this_thread::sleep_for(300ms);
@@ -63,7 +63,7 @@ TEST_F(Mps, APipeAtTheNameOfTheLockDoesNotBlock) {
   const auto lock = node_.host().path(kFolder + "pipe/control_lock");
   fs::create_directories(lock.parent_path());
   put_fifo(lock);
-  ASSERT_TRUE(holds_up(lock));
+  ASSERT_TRUE(delays_units(lock));
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(ready(service)) << service.log();
   const pid_t first = daemon();
@@ -173,7 +173,7 @@ MpsProgram program_in(const ScratchHost& host) {
 TEST_F(Mps, AProcessThatOnlyLooksLikeTheDaemonIsNeitherUsedNorStopped) {
   const Impostor impostor(node_.host().path(kFolder), node_.host().path("impostor"));
   ASSERT_GT(impostor.pid(), 0);
-  ASSERT_TRUE(tell_mps_daemon(program_in(node_.host()), kGpuResource, "get_server_list", 20s).ok())
+  ASSERT_TRUE(send_to_mps_daemon(program_in(node_.host()), kGpuResource, "get_server_list", 20s).ok())
       << "commands reach it";
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(ready(service)) << service.log();
@@ -259,9 +259,9 @@ TEST_F(MpsCommands, OfAVeryLongListOfServersFewAreAskedFor) {
 
 TEST_F(MpsCommands, AnAnswerThatIsTooLongIsRefused) {
   put("pipe/servers", numbers(deviceplugin::kMostAnswerBytes / 2));
-  EXPECT_TRUE(tell_mps_daemon(program_, kGpuResource, "get_server_list", 20s).ok());
+  EXPECT_TRUE(send_to_mps_daemon(program_, kGpuResource, "get_server_list", 20s).ok());
   put("pipe/servers", numbers(deviceplugin::kMostAnswerBytes / 2 + 1));
-  const auto answer = tell_mps_daemon(program_, kGpuResource, "get_server_list", 20s);
+  const auto answer = send_to_mps_daemon(program_, kGpuResource, "get_server_list", 20s);
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.error().code, ErrorCode::timed_out);
   EXPECT_FALSE(daemon_.stop_when_idle(MpsBudget(1h)));

@@ -130,7 +130,7 @@ struct Model {
     return !names.contains("follower") || names.contains("probe");
   }
 
-  int one_back() const {
+  int previous_generation() const {
     if (current == 0) return 0;
     const int wanted = now().before != 0 ? now().before : current - 1;
     auto end = generations.upper_bound(wanted);
@@ -272,7 +272,7 @@ class Sequence {
   }
 
   void roll_back(const Names& words) {
-    const int target = words.empty() ? model_.one_back() : std::stoi(words.front());
+    const int target = words.empty() ? model_.previous_generation() : std::stoi(words.front());
     Names all{"rollback"};
     all.insert(all.end(), words.begin(), words.end());
     all.emplace_back("--yes");

@@ -221,7 +221,7 @@ TEST(Boot, ThatDoesNotPassOnceKubeletRunsIsNamed) {
 /// Starts it, and waits for these words in its output.
 pid_t started_until(const ScratchHost& host, const std::vector<std::string>& words, const std::string& says) {
   const pid_t child = host.start(words);
-  EXPECT_TRUE(testing::comes_true([&] { return host.error_text().find(says) != std::string::npos; }))
+  EXPECT_TRUE(testing::becomes_true([&] { return host.error_text().find(says) != std::string::npos; }))
       << host.error_text();
   return child;
 }
@@ -394,7 +394,7 @@ TEST(Lock, IsReportedByStatusFromTheFirstMomentOfAFirstApply) {
   const std::string asleep = host.folder().at("asleep").string();
   host.put("etc/probe-hang-in-detect", asleep);
   const pid_t child = host.start({"apply"});
-  ASSERT_TRUE(testing::comes_true([&] { return std::filesystem::exists(asleep); }));
+  ASSERT_TRUE(testing::becomes_true([&] { return std::filesystem::exists(asleep); }));
   const Ran status = host.slipway({"status"});
   EXPECT_THAT(status.out, HasSubstr("A first apply of "));
   EXPECT_THAT(status.out, HasSubstr("another slipway is changing this root: slipway"));

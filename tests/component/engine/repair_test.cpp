@@ -60,7 +60,7 @@ class Repair : public ::testing::TestWithParam<Case> {
   }
   void save() const { copy("root", "saved"); }
   void bring_back() const { copy("saved", "root"); }
-  void repair_and_go_on(const std::string& damaged) const;
+  void repair_and_continue(const std::string& damaged) const;
 
   ScratchHost host;
   std::map<std::string, std::string> untouched;
@@ -76,7 +76,7 @@ class Repair : public ::testing::TestWithParam<Case> {
 
 std::string shown(const Ran& ran) { return ran.out + ran.err; }
 
-void Repair::repair_and_go_on(const std::string& damaged) const {
+void Repair::repair_and_continue(const std::string& damaged) const {
   const Ran repaired = host.slipway({"repair"});
   EXPECT_EQ(repaired.code, 0) << shown(repaired);
   EXPECT_THAT(repaired.out, HasSubstr("/" + damaged));
@@ -153,7 +153,7 @@ TEST_P(Repair, EndsWithAWholeStateWhateverIsDamaged) {
     EXPECT_EQ(fs::exists(host.path("etc/bystander")), test.stops_removal);
     EXPECT_EQ(host.text(damaged) == content, test.file != "format") << "the others stay for the repair";
     host.put(damaged, content);
-    repair_and_go_on(damaged);
+    repair_and_continue(damaged);
 
     const Ran all = host.slipway({"remove", "--all"});
     EXPECT_EQ(all.code, 0) << shown(all);

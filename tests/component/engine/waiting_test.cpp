@@ -7,7 +7,7 @@
 namespace slipway {
 namespace {
 
-using slipway::testing::comes_true;
+using slipway::testing::becomes_true;
 using slipway::testing::Ran;
 using slipway::testing::ScratchHost;
 using ::testing::HasSubstr;
@@ -31,7 +31,7 @@ class Waiting : public ::testing::Test {
   /// Starts an apply that waits, and returns when it says so.
   pid_t start(const std::vector<std::string>& words) const {
     const pid_t child = host.start(words);
-    EXPECT_TRUE(comes_true([&] { return waits(); })) << host.error_text();
+    EXPECT_TRUE(becomes_true([&] { return waits(); })) << host.error_text();
     return child;
   }
   bool waits() const { return host.error_text().find("slipway waits until this is over") != std::string::npos; }
@@ -112,8 +112,8 @@ TEST_F(Waiting, ReadsTheSpecAgain) {
 TEST_F(Waiting, LeavesTheRootToOthers) {
   const pid_t child = start({"apply", "--wait=1h"});
   // The waiting command may be applying at the moment (75): that is over soon. The probe waits in the removal too.
-  EXPECT_TRUE(comes_true([&] { return beside({"remove", "bystander"}) == 3; }));
-  EXPECT_TRUE(comes_true([&] {
+  EXPECT_TRUE(becomes_true([&] { return beside({"remove", "bystander"}) == 3; }));
+  EXPECT_TRUE(becomes_true([&] {
     return beside({"apply", "--only", "bystander", "-f", host.folder().at("host.yaml").string()}) == 0;
   }));
   std::filesystem::remove(in_use);
@@ -145,7 +145,7 @@ TEST_F(Waiting, IsForASlipwayThatHasTheRootLockedToo) {
                      "  components:\n    probe: {files: {/etc/sleeper: x}}\n");
   host.put("etc/probe-hang-in-verify", asleep);
   const pid_t holder = start_beside({"apply", "-f", host.folder().at("sleeper.yaml").string()});
-  ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(asleep); }));
+  ASSERT_TRUE(becomes_true([&] { return std::filesystem::exists(asleep); }));
   const Ran locked = host.slipway({"apply", "--wait=1s"});
   EXPECT_EQ(locked.code, 75);
   EXPECT_THAT(locked.err, HasSubstr("another slipway is changing this root; slipway has waited 1s for that to end"));

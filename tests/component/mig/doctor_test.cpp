@@ -246,7 +246,7 @@ class NamedChild {
 TEST(MigRunningManager, IsRefusedUnlessTheGpusAreLeftToIt) {
   const MigNode node("h100x1");
   const NamedChild manager;
-  ASSERT_TRUE(slipway::testing::comes_true([&] { return manager.is_ready(); }));
+  ASSERT_TRUE(slipway::testing::becomes_true([&] { return manager.is_ready(); }));
   ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
   ASSERT_EQ(node.sim("process attach 0 " + manager.pid() + " 0 compute x").code, 0);
   if (!NamedChild::counts()) {

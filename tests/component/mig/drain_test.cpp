@@ -5,9 +5,9 @@
 namespace slipway {
 namespace {
 
+using slipway::testing::becomes_true;
 using slipway::testing::Beside;
 using slipway::testing::Child;
-using slipway::testing::comes_true;
 using slipway::testing::MigNode;
 using slipway::testing::Ran;
 using ::testing::AllOf;
@@ -122,7 +122,7 @@ TEST_F(MigDrain, ContinuesByItselfOnceTheGpuIsIdle) {
   attach(job);
   node_.section("config: all-7g.80gb, drain: when-idle");
   const pid_t apply = node_.host().start({"apply", "--wait", "--sim", "h100x1,mig=1g.10gb"});
-  EXPECT_TRUE(comes_true([&] { return node_.host().error_text().find("slipway waits until") != std::string::npos; }))
+  EXPECT_TRUE(becomes_true([&] { return node_.host().error_text().find("slipway waits until") != std::string::npos; }))
       << node_.host().error_text();
   expect_nothing_changed();
   job.end();
@@ -302,14 +302,14 @@ TEST(MigServices, SeeTheNewLayoutAndAreNotRestarted) {
   const auto has_label = [&](const std::string& label) {
     return host.text("etc/kubernetes/node-feature-discovery/features.d/gfd").find(label) != std::string::npos;
   };
-  ASSERT_TRUE(comes_true([&] { return devices() == 7; })) << plugin.errors();
-  ASSERT_TRUE(comes_true([&] { return has_label("MIG-1g.10gb"); })) << labels.errors();
+  ASSERT_TRUE(becomes_true([&] { return devices() == 7; })) << plugin.errors();
+  ASSERT_TRUE(becomes_true([&] { return has_label("MIG-1g.10gb"); })) << labels.errors();
   spec("all-3g.40gb");
   EXPECT_THAT(node.slipway({"plan"}).out, HasSubstr("gfd: 4 changes, planned again once mig has changed the devices"));
   const Ran ran = node.slipway({"apply", "--only", "mig"});
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
-  EXPECT_TRUE(comes_true([&] { return devices() == 2; })) << plugin.errors();
-  EXPECT_TRUE(comes_true([&] { return has_label("MIG-3g.40gb"); })) << labels.errors();
+  EXPECT_TRUE(becomes_true([&] { return devices() == 2; })) << plugin.errors();
+  EXPECT_TRUE(becomes_true([&] { return has_label("MIG-3g.40gb"); })) << labels.errors();
   EXPECT_TRUE(plugin.runs());
   EXPECT_TRUE(labels.runs());
 }

@@ -10,8 +10,8 @@
 namespace slipway {
 namespace {
 
+using slipway::testing::becomes_true;
 using slipway::testing::Child;
-using slipway::testing::comes_true;
 using slipway::testing::MigNode;
 using slipway::testing::Ran;
 using slipway::testing::spawn;
@@ -31,7 +31,7 @@ class Kubelet {
     const std::string out = node.host().folder().at("kubelet").string();
     given.insert(given.begin(), {SLIPWAY_KUBELET_PODS, socket_});
     pid_ = spawn({.words = std::move(given), .out = out});
-    EXPECT_TRUE(comes_true([&] { return text_of(out) == "serving\n"; }));
+    EXPECT_TRUE(becomes_true([&] { return text_of(out) == "serving\n"; }));
   }
   Kubelet(const Kubelet&) = delete;
   Kubelet& operator=(const Kubelet&) = delete;

@@ -93,7 +93,7 @@ class GrantedFolder : public ::testing::Test {
     place_.directory("box/writes");
   }
   GrantedAccess granted() const { return {{}, {folder_}, *RootDir::open(place_.string()), "/run/mark"}; }
-  bool shut_in() const {
+  bool add_restrictions() const {
     const std::string box = place_.at("box").string();
     return ::unshare(CLONE_NEWNS) == 0 && ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
            ::mount(box.c_str(), box.c_str(), nullptr, MS_BIND, nullptr) == 0 &&
@@ -108,7 +108,7 @@ class GrantedFolder : public ::testing::Test {
     char byte = 0;
     const pid_t child = ::fork();
     if (child == 0) {
-      if (!shut_in()) ::_exit(2);
+      if (!add_restrictions()) ::_exit(2);
       GrantedAccess service = granted();
       if (!service.lost().empty()) ::_exit(3);
       (void)!::write(ready[1], "x", 1);
@@ -161,7 +161,7 @@ TEST_F(GrantedFolder, ThatCouldNotBeHadAtTheStartIsNotAskedForAgain) {
   place_.directory("box/writes");
   EXPECT_EQ(none.lost(), "") << "it may write there";
   EXPECT_EQ(in_a_child([&] {
-              if (!shut_in() || ::umount(folder_.c_str()) != 0) return false;
+              if (!add_restrictions() || ::umount(folder_.c_str()) != 0) return false;
               GrantedAccess read_only = granted();
               return read_only.lost().empty();
             }),
@@ -174,7 +174,7 @@ TEST_F(GrantedFolder, ThatAppearsWhereTheServiceMayNotWriteIsWorthANewStart) {
               std::filesystem::remove_all(folder_);
               GrantedAccess service = granted();
               std::filesystem::create_directory(folder_);
-              if (!shut_in() || ::umount(folder_.c_str()) != 0) return false;
+              if (!add_restrictions() || ::umount(folder_.c_str()) != 0) return false;
               return !service.lost().empty();
             }),
             0);

@@ -74,7 +74,7 @@ void MpsDaemon::tick(const MpsSettings& settings, const MpsBudget& budget) {
     if (state_ == State::stopped || now < next_) return;  // a daemon that was taken over is ready as soon as it answers
   }
   Status told = reachable();
-  if (told) told = tell_settings(settings, budget);
+  if (told) told = send_settings(settings, budget);
   if (told) return settled(settings, now);
   next_ = now;
   if (!budget.spent()) next_ += state_ == State::starting ? kStartStep : kAskSilentOneEvery;
@@ -120,7 +120,7 @@ Status MpsDaemon::reachable() {
 Result<std::string> MpsDaemon::tell(const std::string& command, const MpsBudget& budget) const {
   if (budget.spent())
     return Error{.code = ErrorCode::timed_out, .what = "the MPS control daemon takes long to answer", .where = command};
-  return tell_mps_daemon(program_, resource_, command, std::min(kAnswerLimit, budget.left()));
+  return send_to_mps_daemon(program_, resource_, command, std::min(kAnswerLimit, budget.left()));
 }
 
 Status MpsDaemon::start(Clock::time_point now) {
@@ -183,7 +183,7 @@ Status MpsDaemon::answers(const MpsBudget& budget) const {
 }
 
 /// Continues where the previous turn ran out of time.
-Status MpsDaemon::tell_settings(const MpsSettings& settings, const MpsBudget& budget) {
+Status MpsDaemon::send_settings(const MpsSettings& settings, const MpsBudget& budget) {
   if (told_ == settings) return answers(budget);
   if (telling_ != settings) {
     telling_ = settings;

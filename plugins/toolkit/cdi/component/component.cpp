@@ -88,7 +88,7 @@ Result<Plan> Cdi::plan(const Spec& spec, const Facts& facts, const Inputs& input
   for (const std::string& unread : facts.texts("unread")) plan.note(unread);
   output_spec_devices(spec, facts, plan);
   if (facts.has("later")) {
-    plan_following(read_cdi_settings(spec), inputs.target().slipway, plan);
+    plan_refresh_units(read_cdi_settings(spec), inputs.target().slipway, plan);
     plan.note(facts.text("later"));
     return plan;
   }
@@ -104,7 +104,7 @@ Result<Plan> Cdi::plan(const Spec& spec, const Facts& facts, const Inputs& input
     for (const Json& node : nodes)
       plan.add(action::symlink("/dev/char/" + number_of(node), char_link_target(node.value("path", ""))))
           .because("the device cgroup of containers finds the node by it");
-  plan_following(read_cdi_settings(spec), inputs.target().slipway, plan);
+  plan_refresh_units(read_cdi_settings(spec), inputs.target().slipway, plan);
   for (const std::string& note : facts.texts("notes")) plan.note(note);
   for (const std::string& lost : facts.texts("lost")) plan.note(lost);
   return plan;

@@ -94,7 +94,7 @@ std::string rule_text() {
 
 }  // namespace
 
-void plan_following(const CdiSettings& settings, const std::string& program, Plan& plan) {
+void plan_refresh_units(const CdiSettings& settings, const std::string& program, Plan& plan) {
   plan.add(action::systemd_unit({.name = nvidia::kRefreshService,
                                  .content = service_text(settings, program),
                                  .enabled = false,

@@ -81,7 +81,7 @@ Result<Plan> plan_configuration(const ConfigureArguments& arguments, const Host&
   }
   Plan plan;
   SLIPWAY_CHECK(plan_engine(arguments, facts, plan));
-  SLIPWAY_TRY(low_level, read_low_level(Json{{arguments.engine, facts}}, host));
+  SLIPWAY_TRY(low_level, read_low_level_runtime(Json{{arguments.engine, facts}}, host));
   if (!low_level.is_null()) plan_low_level(low_level, arguments.settings, plan);
   return plan;
 }

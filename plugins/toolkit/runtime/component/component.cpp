@@ -152,7 +152,7 @@ Result<Facts> read_engines(const RuntimeSettings& settings, const Host& host) {
   facts.set("settings", settings);
   for (const auto& [name, seen] : found.items()) facts.set(name, seen);
   for (const auto& [name, problem] : engines.problems) facts.set(kProblem + name, to_json(problem));
-  SLIPWAY_TRY(low_level, read_low_level(found, host));
+  SLIPWAY_TRY(low_level, read_low_level_runtime(found, host));
   if (!low_level.is_null()) facts.set("low_level", low_level);
   if (host.live() && !host.exists("/run/systemd/system")) facts.set("no_systemd", true);  // sd_booted(3)
   if (const auto hooks = legacy_hooks(host); !hooks.empty()) facts.set("legacy_hooks", hooks);

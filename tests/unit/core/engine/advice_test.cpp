@@ -39,9 +39,9 @@ TEST(Advice, LeavesCommandsAloneThatActOnNoRootOrNameOne) {
 }
 
 TEST(Advice, AgainstKeptEditsNamesTheirPaths) {
-  EXPECT_EQ(ways_out({"/etc/a"}),
+  EXPECT_EQ(edit_remedies({"/etc/a"}),
             "`slipway apply --replace-edits=/etc/a` replaces it, `slipway accept /etc/a` makes it the new state");
-  EXPECT_EQ(advised(ways_out({"/etc/a", "/etc/b c"}), on("r")),
+  EXPECT_EQ(advised(edit_remedies({"/etc/a", "/etc/b c"}), on("r")),
             "`slipway apply --root r --replace-edits=/etc/a --replace-edits='/etc/b c'` replaces them, "
             "`slipway accept --root r /etc/a '/etc/b c'` makes them the new state");
 }
@@ -85,10 +85,10 @@ TEST(Advice, ForAnImageThatIsTheRootHasNoOptionThatPauseLacks) {
 // Earlier `runtime.verify: it is not TOML` named no file.
 TEST(Advice, OfAnErrorNamesTheFileItIsAbout) {
   const Error error{ErrorCode::invalid, "it is not TOML: a key", "/etc/a.toml:3:5", "correct the file", {}};
-  EXPECT_EQ(what_and_file(error), "/etc/a.toml:3:5: it is not TOML: a key");
-  EXPECT_EQ(what_and_file({ErrorCode::invalid, "cannot read /etc/a.toml", "/etc/a.toml", {}, {}}),
+  EXPECT_EQ(what_with_file(error), "/etc/a.toml:3:5: it is not TOML: a key");
+  EXPECT_EQ(what_with_file({ErrorCode::invalid, "cannot read /etc/a.toml", "/etc/a.toml", {}, {}}),
             "cannot read /etc/a.toml");
-  EXPECT_EQ(what_and_file({ErrorCode::invalid, "no package", "spec.components.driver.source", {}, {}}), "no package");
+  EXPECT_EQ(what_with_file({ErrorCode::invalid, "no package", "spec.components.driver.source", {}, {}}), "no package");
 }
 
 TEST(Advice, IsNotRepeated) {

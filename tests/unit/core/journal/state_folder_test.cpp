@@ -35,9 +35,9 @@ class StateFolder : public ::testing::Test {
 };
 
 /// If root runs the tests: another user, who owns a folder and its contents, until the end of the block.
-class SomebodyElse {
+class AnotherUser {
  public:
-  explicit SomebodyElse(const fs::path& folder) : folder_(folder) {
+  explicit AnotherUser(const fs::path& folder) : folder_(folder) {
     if (::geteuid() != 0) return;
     constexpr uid_t kNobody = 65534;
     EXPECT_EQ(::chown(folder.c_str(), kNobody, kNobody), 0);
@@ -45,9 +45,9 @@ class SomebodyElse {
       EXPECT_EQ(::lchown(entry.path().c_str(), kNobody, kNobody), 0);
     EXPECT_EQ(::seteuid(kNobody), 0);
   }
-  SomebodyElse(const SomebodyElse&) = delete;
-  SomebodyElse& operator=(const SomebodyElse&) = delete;
-  ~SomebodyElse() {
+  AnotherUser(const AnotherUser&) = delete;
+  AnotherUser& operator=(const AnotherUser&) = delete;
+  ~AnotherUser() {
     EXPECT_EQ(::seteuid(::getuid()), 0);
     if (::geteuid() != 0) return;
     EXPECT_EQ(::chown(folder_.c_str(), 0, 0), 0);
@@ -89,7 +89,7 @@ TEST_F(StateFolder, StaysWhileItsOriginIsUnreadable) {
     RootFs files = root();
     StateDir state(files);
     ASSERT_TRUE(state.prepare());
-    const SomebodyElse owner(folder_.at(""));  // root reads everything
+    const AnotherUser owner(folder_.at(""));  // root reads everything
     fs::permissions(folder_.at(unreadable), fs::perms(0300));
     EXPECT_EQ(state.leave().error().code, ErrorCode::denied) << unreadable;
     EXPECT_TRUE(existing("/var/lib/slipway/origin.json"));

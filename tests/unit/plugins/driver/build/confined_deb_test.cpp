@@ -29,7 +29,7 @@ using testing::TestDeb;
 bool can_write(const std::string& path) { return ::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600) >= 0; }
 
 /// True when this process can take memory that is charged to no process and remains after the process ends.
-bool can_take_memory_of_nobody() {
+bool can_take_uncounted_memory() {
   const int memory = ::shmget(IPC_PRIVATE, 4096, 0600);
   return memory >= 0 && ::shmctl(memory, IPC_RMID, nullptr) == 0;
 }
@@ -45,14 +45,14 @@ TEST(ConfinedDeb, HasNoNetworkNoProgramsNoUncountedMemoryAndNoOtherProcesses) {
     Json succeeded = Json::array();
     if (::socket(AF_INET, SOCK_STREAM, 0) >= 0) succeeded.push_back("socket");
     if (::kill(::getppid(), 0) == 0) succeeded.push_back("kill");
-    if (can_take_memory_of_nobody()) succeeded.push_back("memory");
+    if (can_take_uncounted_memory()) succeeded.push_back("memory");
     ::execl("/bin/true", "true", nullptr);
     if (errno != EPERM) succeeded.push_back("program");
     return succeeded;
   });
   ASSERT_TRUE(tried) << to_text(tried.error());
   EXPECT_EQ(*tried, Json::array());
-  EXPECT_TRUE(can_take_memory_of_nobody()) << "where it is not confined";
+  EXPECT_TRUE(can_take_uncounted_memory()) << "where it is not confined";
 }
 
 TEST(ConfinedDeb, WritesIntoItsFolderAlone) {
