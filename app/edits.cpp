@@ -50,7 +50,7 @@ Status check_replaced(const std::optional<std::vector<std::string>>& paths, cons
   for (const std::string& path : *paths)
     if (!is_replaced(run, path))
       return Error{ErrorCode::not_found,
-                   path + " has no kept edit that could be replaced",
+                   path + " has no kept edit to replace",
                    "command line",
                    suggestion(path, kept_paths(run), "`slipway plan` lists the kept edits"),
                    {}};

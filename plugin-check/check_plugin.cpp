@@ -167,8 +167,8 @@ class PluginCheck {
         if (!known->value(component, Json::object()).value(call, true))
           fail("custom",
                component + " plans the custom action '" + action.value("target", "") + "' and has no " + call + "()",
-               std::string("check() tells whether the action holds already, apply() carries it out: override ") + call +
-                   "()");
+               std::string("check() finds out whether the action is done already, apply() carries it out: override ") +
+                   call + "()");
     }
     return {};
   }
@@ -249,12 +249,12 @@ class PluginCheck {
     for (const std::string& name : report_.components) {
       const auto planned = items.of.find(name);
       if (planned == items.of.end() && !items.of.empty()) {
-        report_.findings.not_exercised("plugin.plan", "the spec has no " + name + ", so nothing of it is tried");
+        report_.findings.not_exercised("plugin.plan", "the spec has no " + name + ", so it is not tried");
       } else if (planned == items.of.end() || planned->second == 0) {
         all = false;
         const auto why = items.why_not.find(name);
         fail("plan",
-             name + " plans nothing for a fresh " + trial_.sim + ", so nothing of it is tried" +
+             name + " plans nothing for a fresh " + trial_.sim + ", so it is not tried" +
                  (why == items.why_not.end() ? "" : ": " + why->second),
              "give what it needs: a machine (--sim " + machines_for(name) +
                  "), a root to copy (--root DIR), a spec (-f FILE)");

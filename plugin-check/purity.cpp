@@ -48,12 +48,12 @@ std::set<std::string> differing_actions(const TrialRun& one, const TrialRun& oth
   for (const auto& [name, action] : first) {
     const auto same = second.find(name);
     if (same == second.end())
-      names.insert(name + " (in one of them alone)");
+      names.insert(name + " (in only one of them)");
     else if (const std::string changes = action_difference(action, same->second); !changes.empty())
       names.insert(name + " (" + changes + ")");
   }
   for (const auto& [name, action] : second)
-    if (!first.contains(name)) names.insert(name + " (in one of them alone)");
+    if (!first.contains(name)) names.insert(name + " (in only one of them)");
   return names;
 }
 

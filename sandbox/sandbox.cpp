@@ -36,8 +36,7 @@ std::string remedy_for_refusal() {
 Error cannot_run(int number, const Sandbox& request) {
   Error error{ErrorCode::denied, "cannot run " + name_of(request) + " in " + request.root + ": ", request.root, {}, {}};
   error.what += std::strerror(number);
-  error.next =
-      "look at the modes of the program and of its interpreter, and whether their file system is mounted noexec";
+  error.next = "check the modes of the program and of its interpreter, and whether their file system is mounted noexec";
   if (number == ENOENT) {
     error.code = ErrorCode::not_found;
     error.next = "install " + name_of(request) + " in that root, with the interpreter or linker that it names";
@@ -67,7 +66,7 @@ Error explain(const std::string& line, const Sandbox& request) {
   return Error{ErrorCode::io,
                "cannot " + text + " for " + name_of(request) + " of " + request.root + ": " + why,
                request.root,
-               "look at this machine's memory, mounts and limits of processes, then run the same command again",
+               "check this machine's memory, mounts and limits of processes, then run the same command again",
                {}};
 }
 
@@ -122,10 +121,10 @@ class Running {
     } else if (exceeded_ == ExceededLimit::processes) {
       error.what = name + " started more than the " + std::to_string(request_.limits.processes) +
                    " processes that programs of a root may have here";
-      error.next = "look at what it starts: no tool of a distribution needs as many";
+      error.next = "check which programs it starts: no tool of a distribution needs as many";
     } else {
       error.what = name + " printed more than " + mib(request_.output_bytes) + " and was stopped";
-      error.next = "look at what it prints";
+      error.next = "check its output";
     }
     return error;
   }
@@ -149,7 +148,7 @@ class Running {
         stop_,
         name + " was not done after " + std::to_string(request_.limit.count()) + " s and was stopped",
         request_.root,
-        "look at what keeps it busy (" + request_.root + ", this machine's disks), then run the same command again",
+        "check what keeps it busy (" + request_.root + ", this machine's disks), then run the same command again",
         {}};
   }
 

@@ -69,10 +69,10 @@ Result<Repair> repair_of(Session& session, const std::string& name, const std::s
   Repair repair{name, problem, aside_of(session, name), "nothing takes its place"};
   if (name == "format") {
     repair.text = StateDir::own_format();
-    repair.outcome = "it is written anew";
+    repair.outcome = "slipway writes a new one";
   } else if (name == "origin.json") {
     repair.text = pretty(to_json(PathImage{"absent"}));
-    repair.outcome = "it is written anew; folders above /var/lib/slipway stay when all is removed";
+    repair.outcome = "slipway writes a new one; when all is removed, folders above /var/lib/slipway stay";
   } else if (name == "failing.json") {
     repair.outcome = "nothing takes its place: `slipway verify` says what does not work";
   } else if (name == "products.json") {

@@ -190,7 +190,7 @@ class Download {
 
   std::string where() const { return client_.url("blobs/" + blob_.digest); }
   static std::string advice() {
-    return "run the same command again; if it comes out the same, the registry's copy is damaged: push the package "
+    return "run the same command again; if the result is the same, the registry's copy is damaged: push the package "
            "again";
   }
 

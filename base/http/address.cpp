@@ -72,7 +72,7 @@ Error cannot_listen(const HttpSettings& settings, int number) {
     error.next = "stop the process that has that port (`ss -ltnp`), or choose another one (" + settings.key + ")";
   }
   if (number == EADDRNOTAVAIL || number == EAFNOSUPPORT)
-    error.next = "write an address that this machine has (`ip address`), or 127.0.0.1 for this machine alone";
+    error.next = "write an address that this machine has (`ip address`), or 127.0.0.1 to listen on this machine only";
   if (number == EMFILE || number == ENFILE) error.next = "stop processes that have many files open, or raise the limit";
   return error;
 }

@@ -130,7 +130,7 @@ Result<Splice> change(const File& file, const std::string& bytes, const Key& key
 Error leads_through_a_value(const File& file, const Key& key, std::size_t depth, const Json& value) {
   const Key above(key.begin(), key.begin() + static_cast<std::ptrdiff_t>(depth));
   const std::string meant =
-      depth == key.size() ? "a single value is to be there" : to_text(key) + " is to be set below it";
+      depth == key.size() ? "it should have a single value" : to_text(key) + " should be set below it";
   return Error{ErrorCode::conflict,
                file.path + ": " + to_text(above) + " is " + canonical(value).substr(0, 60) + ", and " + meant,
                file.path,

@@ -29,7 +29,7 @@ bool owns(const Ownership& ownership, const std::string& path) {
 
 Error nothing_to_accept(const std::string& path, bool owned, const std::vector<std::string>& known) {
   const std::string look = "`slipway plan` lists the kept edits";
-  Error error{ErrorCode::not_found, path + " has no kept edit that could be accepted", "command line", look, {}};
+  Error error{ErrorCode::not_found, path + " has no kept edit to accept", "command line", look, {}};
   if (owned) return error;
   error.what = "slipway does not own " + path;
   error.next = suggestion(path, known, look);
@@ -48,7 +48,7 @@ Result<Generation> settled_generation(Session& session) {
                  {{"held", at_work}}};
   if (journal_exists(session))
     return Error{ErrorCode::conflict,
-                 "an apply of this root was cut off; what it left is not a state to accept",
+                 "an apply of this root was cut off, so its edits cannot be accepted yet",
                  std::string(kStateDir),
                  "`slipway apply` finishes or undoes it, then run the same command again",
                  {}};

@@ -54,7 +54,7 @@ const std::vector<CommandOption>& all_options() {
       {.name = "log-format",
        .value = "text|json",
        .help = "format of the log on standard error (default text; under systemd, entries of its journal)"},
-      {.name = "verbose", .help = "say more, and log down to debug", .letter = 'v'},
+      {.name = "verbose", .help = "print more, and log at level debug", .letter = 'v'},
       {.name = "help", .help = "this text", .letter = 'h'},
   };
   return all;

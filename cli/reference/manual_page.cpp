@@ -59,7 +59,7 @@ something is in use, or an artifact source does not answer; try again later
 done but for a reboot
 .TP
 .B 64
-the command line is wrong, or a variable of slipway's in the environment
+the command line is wrong, or one of slipway's environment variables
 .TP
 .B 75
 another slipway is at work on this root;

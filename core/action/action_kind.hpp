@@ -133,7 +133,7 @@ class ActionKind {
     return type == "regular" || type == "symlink" ? to_json(PathImage{"absent"}) : image;
   }
   /// Returns the data by which a later edit is recognized: {"digest": …} for files. It has no clock times and no inode
-  /// numbers. Empty for things that are made anew at every boot.
+  /// numbers. Empty for things that are made again at every boot.
   virtual Result<Json> fingerprint(const Action&, ActionContext&) const { return Json::object(); }
   /// Returns the fingerprint() of the result of perform(), computed from the action alone where that is possible; else
   /// null. Reading the disk after perform() could already see an edit by another program.

@@ -249,7 +249,7 @@ Status StateDir::check_format() const {
   const WrittenFormat found = parse_format(*text);
   if (found.number >= kOldestFormat && found.number <= kFormat) return {};
   if (found.number != 0) return unknown_format(found);
-  return leaves_out(kFormatFile) ? Status{} : damaged(state_path(kFormatFile), "of a format that is not a number");
+  return leaves_out(kFormatFile) ? Status{} : damaged(state_path(kFormatFile), "written in an unknown format");
 }
 
 Result<std::map<std::string, Error>> StateDir::damage() const {
@@ -436,7 +436,7 @@ Result<std::optional<Generation>> StateDir::current() const {
   auto found = generation(*number);
   if (found) return std::optional<Generation>(std::move(*found));
   if (found.error().code == ErrorCode::not_found)
-    return damaged(state_path(kCurrent), "the number of a generation that is not there");
+    return damaged(state_path(kCurrent), "the number of a missing generation");
   return std::move(found).error();
 }
 
@@ -470,7 +470,7 @@ Status StateDir::leave() {
   SLIPWAY_TRY(left, products());
   if (!all.empty() || !left.empty() || std::ranges::count(entries, kJournal) != 0) return {};
   const auto read = origin();
-  // An unreadable origin still tells which folders above are removed as well.
+  // Even an unreadable origin shows which folders above are removed as well.
   if (!read && read.error().code != ErrorCode::not_found && read.error().code != ErrorCode::corrupt)
     return read.error();
   SLIPWAY_CHECK(take_state_folder(root_, read.value_or(Json::object())));

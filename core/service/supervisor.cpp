@@ -233,7 +233,7 @@ bool Supervisor::refuses(const Error& why) {
 /// Returns to the former spec when the component itself rejects a new one: a service that worked keeps running.
 bool Supervisor::goes_back(const Error& why) {
   if (!worked_ || (worked_->section == running_.section && worked_->host == running_.host)) return false;
-  refused_ = "the new spec is refused, going on with the former one: " + why.what +
+  refused_ = "the new spec is refused, the service keeps the previous one: " + why.what +
              (why.where.empty() ? "" : " (" + why.where + ")");
   log(Ui::Level::warning, refused_);
   config_.section = worked_->section;
@@ -412,7 +412,7 @@ void Supervisor::reload() {
   if (stopping_) return;
   auto config = options_.read();
   if (!config) {
-    refused_ = "the spec was not read again, going on with what was read before: " + config.error().what + " (" +
+    refused_ = "the spec was not read again, the service keeps the previous one: " + config.error().what + " (" +
                config.error().where + ")";
     log(Ui::Level::warning, refused_);
     return;

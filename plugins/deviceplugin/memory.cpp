@@ -72,7 +72,7 @@ std::string remedy_for(const Json& clients, std::uint64_t total, unsigned replic
       "MPS in the place of time-slicing (sharing.mps) keeps each process to {} MiB, the "
       "memory divided by {}",
       in_mib(limit), replicas);
-  const std::string mig = "; MIG, where the GPU has it, gives each container memory of its own";
+  const std::string mig = "; MIG, where the GPU has it, gives each container its own memory";
   if (above == 0) return "no process has more than its share: offer fewer replicas, or end one of them. " + mps + mig;
   return fmt::format(
              "end the process with the most memory, or have it take less. {}, so that {} would have failed instead of "

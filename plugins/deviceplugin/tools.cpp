@@ -71,7 +71,7 @@ Result<int> resources(const CommandWords& words, const Host& host, ToolIo& io) {
   SLIPWAY_TRY(managers, nvidia::read_gpu_managers(host));
   apply_managers(managers, inventory.gpus);
   for (const SilentGpu& silent : inventory.silent)
-    io.log(fmt::format("GPU {} cannot be asked: {}", silent.index, silent.why));
+    io.log(fmt::format("GPU {} does not answer: {}", silent.index, silent.why));
   nvidia::GpuBus bus;
   place_on_bus(host, bus, inventory);
   Remarks remarks;
@@ -107,7 +107,7 @@ Result<int> status(const CommandWords& words, const Host& host, ToolIo& io) {
     return Error{.code = ErrorCode::invalid,
                  .what = "this is not a file that the service wrote",
                  .where = kWrittenStatus,
-                 .next = "remove the file; the service writes it anew"};
+                 .next = "remove the file; the service writes a new one"};
   io.print(status_text(known));
   return 0;
 }
@@ -148,10 +148,9 @@ Tools::Tools()
              .examples = {"slipway deviceplugin status", "slipway deviceplugin status -o json"}},
             status},
            {"node-problem",
-            "says in one line what is wrong with the GPUs, for node-problem-detector",
-            {.about =
-                 "Says in one line what is wrong with the GPUs, for node-problem-detector. Exit status: 0 nothing, 1 a "
-                 "GPU is unhealthy, 2 it is not known, since the service does not run.",
+            "prints in one line what is wrong with the GPUs, for node-problem-detector",
+            {.about = "Prints in one line what is wrong with the GPUs, for node-problem-detector. Exit status: 0 "
+                      "nothing, 1 a GPU is unhealthy, 2 unknown, since the service does not run.",
              .notes = "docs/components/deviceplugin.md has the monitor's configuration.",
              .options =
                  {{"reason", "WORDS",

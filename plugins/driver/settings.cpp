@@ -53,7 +53,7 @@ Result<std::map<std::string, std::string>> read_module_parameters(const std::str
     const std::string text = value_text(value);
     const bool plain_name = !name.empty() && name.find_first_of(" \t=") == std::string::npos && fits_one_word(name);
     if (!plain_name || !fits_one_word(text))
-      return invalid(fmt::format("the module parameter {} cannot stand in a modprobe.d file", name), key,
+      return invalid(fmt::format("the module parameter {} cannot be written to a modprobe.d file", name), key,
                      "leave out quotes, backslashes and line breaks");
     parameters[name] = text;
   }

@@ -77,7 +77,7 @@ Result<Findings> Gfd::verify(const Spec& spec, const Host& host) const {
   Findings findings;
   const auto seen = Probe(host, config, Probe::Use::command).look(config.sharing);
   if (!seen) {
-    findings.fail("gfd.labels", "the GPUs cannot be asked: " + seen.error().what, seen.error().next,
+    findings.fail("gfd.labels", "the GPUs cannot be queried: " + seen.error().what, seen.error().next,
                   nvidia::nvml_cause(seen.error().what));
     return findings;
   }

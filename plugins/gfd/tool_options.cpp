@@ -127,7 +127,7 @@ Result<ToolOptions> read_tool_options(const CommandWords& words, bool labels_too
   for (const char* name : {"namespace", "node-name"})
     if (labels_tool && words.given(name) && options.form != "nodefeature")
       return Error{.code = ErrorCode::usage,
-                   .what = std::string("--") + name + " has an effect with -o nodefeature alone",
+                   .what = std::string("--") + name + " has an effect only with -o nodefeature",
                    .where = "command line",
                    .next = "leave it out, or add -o nodefeature"};
   options.node = words.text("node-name");

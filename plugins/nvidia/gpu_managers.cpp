@@ -24,7 +24,7 @@ Result<GpuManagers> read_gpu_managers(const Host& host) {
   const Error corrupt{.code = ErrorCode::corrupt,
                       .what = "this file, which says which component manages which GPU, has an unknown form",
                       .where = kManagersFile,
-                      .next = "`slipway apply` writes it anew"};
+                      .next = "`slipway apply` writes a new one"};
   if (!good) return corrupt;
   GpuManagers managers;
   managers.otherwise = file.value("default", kDevicePlugin);

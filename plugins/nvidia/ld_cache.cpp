@@ -20,7 +20,7 @@ Error corrupt(const char* what) {
   return Error{ErrorCode::corrupt,
                std::string("the dynamic linker's cache cannot be read: ") + what,
                "/etc/ld.so.cache",
-               "run `ldconfig` to write it anew",
+               "run `ldconfig` to write a new one",
                {}};
 }
 

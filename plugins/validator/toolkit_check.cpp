@@ -68,7 +68,7 @@ std::optional<Finding> ToolkitCheck::check_cdi() {
   for (const CdiSpec& spec : specs) {
     if (!spec.problem.empty())
       return fails(kToolkitCheck, spec.problem,
-                   "remove the file, then run `slipway apply` or `nvidia-ctk cdi generate` to make it anew");
+                   "remove the file, then run `slipway apply` or `nvidia-ctk cdi generate` to make it again");
     // A missing hook does not mean that the spec is outdated: a new one would name it too.
     for (const std::string& program : spec.hook_programs)
       if (!host_.exists(program))

@@ -29,7 +29,7 @@ machine:
   required: true
   help: the machine as a whole
   keys:
-    arch: {type: string, required: true, help: as uname -m says it}
+    arch: {type: string, required: true, help: as uname -m prints it}
     kernel: {type: string, required: true, help: release of the kernel that runs there}
     secure_boot: {type: boolean, help: no value stands for no EFI}
     product: {type: string, help: what DMI calls the machine}

@@ -57,7 +57,7 @@ Status Authorizer::renew(const HttpResponse& refused, const std::string& used) {
   const std::scoped_lock lock(mutex_);
   if (header_ != used) return {};
   const auto challenge = best_challenge(refused);
-  if (!challenge) return denied("it does not say how to log in");
+  if (!challenge) return denied("it does not offer a login method");
   SLIPWAY_TRY(header, answer_to(*challenge, used));
   header_ = std::move(header);
   return {};

@@ -76,7 +76,7 @@ Reason reason_of(const std::string& release, int number, const std::vector<std::
       return {ErrorCode::invalid, "it refused to start, or refused one of its parameters",
               "check the options in /etc/modprobe.d and what the kernel's log says"};
     default:
-      return {ErrorCode::io, "it failed to start", "look at what the kernel's log (dmesg) says of it"};
+      return {ErrorCode::io, "it failed to start", "see the kernel's log (dmesg)"};
   }
 }
 

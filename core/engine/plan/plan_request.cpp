@@ -81,7 +81,7 @@ Status compare_with_lock(const PlanRequest& asking, const std::map<std::string, 
                    "spec.components." + asking.name + "." + key,
                    "name the lock's source in the spec, or run it once without --locked, so that the lock follows",
                    {}};
-    asking.session.ui().log(Ui::Level::info, {asking.name, "plan"}, what + ": they are chosen anew");
+    asking.session.ui().log(Ui::Level::info, {asking.name, "plan"}, what + ": they are chosen again");
   }
   return {};
 }

@@ -171,7 +171,7 @@ Status name_variables(const Session& session, const Manifest& manifest, PlannedC
     if (secret.variable.empty() || session.host_config().booting) continue;
     if (std::getenv(secret.variable.c_str()) == nullptr)
       return Error{ErrorCode::not_found,
-                   secret.key + " is to be read from the variable " + secret.variable + ", which is not set",
+                   secret.key + " should be read from the variable " + secret.variable + ", which is not set",
                    "spec.components." + planned.name + "." + secret.key,
                    "set it for this command (through sudo: `sudo --preserve-env=" + secret.variable +
                        "`), or write {file: PATH}",
@@ -233,8 +233,8 @@ void add_warnings(const Session& session, const std::vector<std::string>& names,
   if (!session.host().has_kernel_view() && !names.empty() && std::ranges::all_of(names, is_left_out))
     warn({Finding::Status::warning,
           "slipway.hardware",
-          "nothing of the spec is put into this image: " + listed(names, "and") + (names.size() == 1 ? " is" : " are") +
-              " not applicable, as an image shows no devices",
+          "none of the spec's components is put into this image: " + listed(names, "and") +
+              (names.size() == 1 ? " is" : " are") + " not applicable, as an image shows no devices",
           kAssumeHardware,
           {}});
 }

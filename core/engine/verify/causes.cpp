@@ -117,8 +117,8 @@ const Finding* leader_of(const std::string& component, const Findings& findings)
     for (const Finding& finding : findings.list())
       if (finding.status == Finding::Status::fail && finding.name == component + end) return &finding;
   for (const Finding& finding : findings.list()) {
-    // The former state is active, and the failed apply would have fixed what is wrong with it. The finding of a
-    // component that waits says less than the component's finding about what it waits for.
+    // The former state is active, and the failed apply would have fixed what is wrong with it. A component's finding
+    // about the obstacle is more specific than the finding that the component waits.
     if (finding.status == Finding::Status::warning && finding.name == component + ".apply" &&
         !finding.text.starts_with(kLeftWaiting))
       return &finding;

@@ -74,7 +74,7 @@ Result<Finding> check_owned(Session& session, const Ownership& owned, const Json
   std::vector<std::string> remedies;
   if (plan) remedies.emplace_back("`slipway plan` shows what an apply would put right");
   if (!edits.empty()) remedies.push_back(edit_remedies(edits));
-  if (inside) remedies.push_back("`slipway remove " + owned.component + "` and then `slipway apply` unpack it anew");
+  if (inside) remedies.push_back("`slipway remove " + owned.component + "` and then `slipway apply` unpack it again");
   return Finding{Finding::Status::fail, name, problems, advised(joined(remedies, "; "), session.options())};
 }
 
@@ -171,7 +171,7 @@ Finding last_apply(const Session& session, const HostSpec& spec, const std::stri
   const std::string state = record.value("state", "");
   const bool is_left_out = spec.left_out.contains(name);  // of the generation, which is the spec that contains it
   const bool ended_badly = state == "failed" || state == "blocked";
-  // A component held up by a job will follow; of one that waits for its source, nothing is installed.
+  // A component that waits for a job will be installed later; one that waits for its source has nothing installed.
   const bool is_unreachable = record.value("unreachable", false);
   const bool never_came = state == "waiting" && (!is_here || is_unreachable);
   const bool failed = (ended_badly || never_came) && !is_in_force;

@@ -32,7 +32,7 @@ SchemaKey make_source_schema() {
       key_of(Type::enumeration, "`unsigned` accepts what is there although nothing proves its origin.");
   schema.keys["trust"].values = {"unsigned"};
   schema.keys["insecure"] = key_of(Type::boolean, "Plain HTTP to a registry that is not on this host.");
-  schema.keys["ca"] = key_of(Type::path, "PEM file of a private CA, besides the system's.");
+  schema.keys["ca"] = key_of(Type::path, "PEM file of a private CA, in addition to the system's.");
   schema.keys["auth"] = key_of(Type::path, "A config.json of container tools with the registry's credentials.");
   return schema;
 }

@@ -131,7 +131,7 @@ std::optional<Error> ProcessWorker::converse(Turn& turn) {
     if (Clock::now() >= turn.deadline) return end_because(ran_out_of_time(failed(), turn.limit));
     forget_old_lines();
     if (auto error = wait(turn)) return error;
-    if (leaves_) return Error{.code = ErrorCode::cancelled, .what = "the service of " + options_.name + " goes on"};
+    if (leaves_) return Error{.code = ErrorCode::cancelled, .what = "the service of " + options_.name + " continues"};
   }
 }
 

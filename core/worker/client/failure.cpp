@@ -27,7 +27,8 @@ Error report(const Failed& failed, ErrorCode code, const std::string& how, std::
   return error;
 }
 
-constexpr const char* kTellAuthors = "please report this to the plugin's authors; the other components can go on";
+constexpr const char* kTellAuthors =
+    "please report this to the plugin's authors; the other components are not affected";
 
 }  // namespace
 
@@ -64,8 +65,8 @@ Error stuck_in_kernel(const Failed& failed, const Error& error, int pid) {
 }
 
 Error worker_already_ended(const Failed& failed) {
-  return report(failed, ErrorCode::plugin_defect,
-                "cannot be asked for " + failed.phase + ": its worker was stopped before", "see the first error");
+  return report(failed, ErrorCode::plugin_defect, "cannot do " + failed.phase + ": its worker was stopped before",
+                "see the first error");
 }
 
 }  // namespace slipway::core

@@ -41,7 +41,7 @@ Result<std::string> first_of(const std::vector<std::string>& paths, const std::s
               .what = "the program " + name + " is not there, which is a part of slipway",
               .next = "install slipway completely, or build the target " + name};
   if (access("/proc/self/exe", F_OK) != 0) {
-    error.what += "; without /proc only one folder can be looked at";
+    error.what += "; without /proc only one folder can be searched";
     error.next = "mount it, in a chroot for example with `mount -t proc proc /proc`; else " + error.next;
   }
   for (const std::string& path : paths) {

@@ -121,7 +121,7 @@ int serve_as_worker(int count, char** arguments, const LoadPlugin& load) {
       return load(services);
     });
   }
-  std::fputs("this part of slipway is started by slipway, not by hand; see `slipway --help`\n", stderr);
+  std::fputs("only slipway starts this program; see `slipway --help`\n", stderr);
   return kUsage;
 }
 

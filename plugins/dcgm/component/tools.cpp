@@ -22,8 +22,8 @@ CommandTable metrics_line() {
               "Prints one sample of all GPUs in Prometheus' text format, with the metrics of dcgm-exporter. Rates are "
               "taken over the time between two readings.",
           .notes =
-              "The variables DCGM_EXPORTER_COLLECTORS and NODE_NAME count as for dcgm-exporter. "
-              "DCGM_EXP_GPU_HEALTH_STATUS goes by /etc/slipway/health-rules.yaml, when it is there.",
+              "The variables DCGM_EXPORTER_COLLECTORS and NODE_NAME have the same effect as for dcgm-exporter. "
+              "DCGM_EXP_GPU_HEALTH_STATUS uses /etc/slipway/health-rules.yaml, if it exists.",
           .options = {{"interval", "TIME", "time between the two readings: 100ms, 1s (default: 100ms)"},
                       {.name = "collectors",
                        .value = "FILE",

@@ -53,7 +53,7 @@ Result<std::string> quoted_part(std::string_view& line, const Place& place) {
     }
     line.remove_prefix(at + 1);
     if (line.empty() || line.front() == ',') return part;
-    return wrong(place, "there is text behind a closing quote", "write the part as \"text\", with a comma behind it");
+    return wrong(place, "there is text after a closing quote", "write the part as \"text\", with a comma after it");
   }
   return wrong(place, "a quote is not closed", "close it on the same line; a quote inside is written \"\"");
 }
@@ -69,8 +69,8 @@ Result<std::vector<std::string>> parts_of(std::string_view line, const Place& pl
     } else {
       part = line.substr(0, line.find(','));
       if (part.find('"') != std::string::npos)
-        return wrong(place, "a quote stands inside a part",
-                     "a part with quotes or commas begins with a quote, right behind the comma");
+        return wrong(place, "there is a quote inside a part",
+                     "a part with quotes or commas begins with a quote, directly after the comma");
       line.remove_prefix(part.size());
     }
     parts.emplace_back(without_blanks(part));
@@ -91,7 +91,7 @@ class Reader {
     if (line.empty() || line.front() == '#') return {};
     const Place place{where_, number_};
     if (trimmed(line).starts_with('#'))  // dcgm-exporter reads a row there
-      return wrong(place, "a comment has its # in the first column", "take away what stands before the #");
+      return wrong(place, "a comment has its # in the first column", "remove the text before the #");
     SLIPWAY_TRY(parts, parts_of(line, place));
     if (parts.size() != kParts)
       return wrong(place, "a row has three parts, not " + std::to_string(parts.size()),

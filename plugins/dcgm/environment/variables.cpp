@@ -80,7 +80,7 @@ constexpr std::array kVariables{
     needless("DCGM_EXPORTER_DUMP_RETENTION", "--dump-retention", Kind::text, kNoDump),
     needless("DCGM_EXPORTER_DUMP_COMPRESSION", "--dump-compression", Kind::flag, kNoDump),
     needless("DISABLE_STARTUP_VALIDATE", "--disable-startup-validate", Kind::flag,
-             "the service starts without DCGM and without a driver, and takes them up when they come"),
+             "the service starts without DCGM and without a driver, and uses them once they are there"),
     needless("DCGM_EXPORTER_ENABLE_GPU_BIND_UNBIND_WATCH", "--enable-gpu-bind-unbind-watch", Kind::flag,
              "slipway always follows GPUs and drivers that come and go"),
     needless("DCGM_EXPORTER_GPU_BIND_UNBIND_POLL_INTERVAL", "--gpu-bind-unbind-poll-interval", Kind::text,

@@ -244,8 +244,8 @@ void add_own(MetricsText& text, const Sample& sample, const Exporter& exporter) 
   };
   add("slipway_dcgm_driver_up", "Whether the driver answered at the last sample", "gauge",
       sample.problem.empty() && !exporter.released);
-  add("slipway_dcgm_driver_released", "Whether another program has asked for the driver, which stops the sampling",
-      "gauge", exporter.released);
+  add("slipway_dcgm_driver_released", "Whether sampling is paused because another program needs the driver", "gauge",
+      exporter.released);
   add("slipway_dcgm_driver_outages_total", "How often the driver stopped answering", "counter", sample.outages);
   if (exporter.engine_up)
     add("slipway_dcgm_engine_up", "Whether the DCGM engine answered when it was asked last", "gauge",
@@ -265,7 +265,7 @@ void add_own(MetricsText& text, const Sample& sample, const Exporter& exporter) 
     for (const auto& [name, times] : sample.read_errors) text.sample({{"field", name}}, times);
   }
   if (exporter.attribution.kubernetes)
-    add("slipway_dcgm_pods_up", "Whether kubelet tells which pods hold the GPUs", "gauge",
+    add("slipway_dcgm_pods_up", "Whether kubelet reports which pods hold the GPUs", "gauge",
         exporter.known.pods_problem.empty());
   if (!exporter.attribution.job_folder.empty())
     add("slipway_dcgm_jobs_up", "Whether the folder of jobs can be read", "gauge", exporter.known.jobs_problem.empty());

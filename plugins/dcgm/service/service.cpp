@@ -194,7 +194,7 @@ class DcgmService final : public Service {
     };
     const auto while_quiet = [&] {
       if (!std::exchange(logged_quiesced_, true))
-        io.log("info", "another program has asked for the driver, so NVML stays closed until that program is done");
+        io.log("info", "another program needs the driver, so NVML stays closed until that program is done");
       show(settings, file, board, true);
     };
     const Status status = loop_.run(stop, io,
@@ -295,7 +295,7 @@ class DcgmService final : public Service {
                                .health = health_->watches(*rules_->rules()),
                                .events = events_}) +
                   health_->metrics(settings.node, settings.attribution.old_names),
-              released ? "another program has asked for the driver, so nothing is sampled" : problem_of(sample, file));
+              released ? "another program needs the driver, so sampling is paused" : problem_of(sample, file));
   }
 
   void start_engine(const Settings& settings, const Host& host, ServiceIo& io) {
@@ -350,7 +350,7 @@ class DcgmService final : public Service {
         if (!state.problem.empty() && health_->of(state.gpu.uuid).empty())
           reasons.push_back(name_of(state) + ": " + state.problem);
     if (!attribution_.pods_problem.empty())
-      reasons.push_back("kubelet does not tell which pods hold the GPUs: " + attribution_.pods_problem);
+      reasons.push_back("kubelet does not report which pods hold the GPUs: " + attribution_.pods_problem);
     if (!attribution_.jobs_problem.empty())
       reasons.push_back("the jobs on the GPUs are not known: " + attribution_.jobs_problem);
     if (!rules_->problem().empty()) reasons.push_back(rules_->problem());

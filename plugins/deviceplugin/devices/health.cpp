@@ -172,7 +172,7 @@ bool HealthBook::is_over(const OpenFault& each, const Check& check, Moment now) 
 }
 
 void HealthBook::driver_gone(const std::string& why, Moment) {
-  driver_gone_ = Health{false, kDriverGone, why, "the service goes on by itself once the driver answers"};
+  driver_gone_ = Health{false, kDriverGone, why, "the service continues by itself once the driver answers"};
   for (auto& [gpu, each] : open_faults_) each.silent = true;
 }
 

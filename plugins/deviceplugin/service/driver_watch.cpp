@@ -100,7 +100,7 @@ void DriverWatch::find_driver(const std::string& why, Moment now) {
 }
 
 void DriverWatch::report_gone(const std::string& why, Moment now) {
-  if (problem_ != why) log_("warning", "the GPUs cannot be asked: " + why);
+  if (problem_ != why) log_("warning", "the GPUs cannot be queried: " + why);
   problem_ = why;
   book_.driver_gone(why, now);
 }

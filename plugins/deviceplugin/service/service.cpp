@@ -114,7 +114,7 @@ class Run {
     specs_.saw(host_, watch_.presence());
     if (std::exchange(first_, false) && settings().fail_on_init_error && !watch_.looked())
       return Error{.code = ErrorCode::unreachable,
-                   .what = "the GPUs cannot be asked: " + watch_.problem(),
+                   .what = "the GPUs cannot be queried: " + watch_.problem(),
                    .where = "FAIL_ON_INIT_ERROR, or flags.failOnInitError of the configuration",
                    .next = "load the driver; without that setting the service waits for it"};
     show();

@@ -17,11 +17,11 @@ Status check(const BuildOptions& options) {
   if (options.debs.empty()) return usage_error("--debs DIR is missing: where the driver's Debian packages are");
   if (options.output.empty()) return usage_error("--output LAYOUT is missing: the OCI layout folder to write");
   if (options.kernel.empty() && !options.with_source)
-    return usage_error("--kernel RELEASE is missing (or --with-source, for a source package alone)");
+    return usage_error("--kernel RELEASE is missing (or --with-source, for a source package only)");
   if (options.sign_key.empty() != options.sign_cert.empty())
     return usage_error("--sign-key and --sign-cert belong together");
   if (options.record_failure && !options.with_source)
-    return usage_error("--record-failure needs --with-source: the failure stands with the source package");
+    return usage_error("--record-failure needs --with-source: the failure is recorded with the source package");
   return {};
 }
 
@@ -75,10 +75,10 @@ CommandTable build_line() {
       .usage = "--debs DIR --kernel RELEASE --output LAYOUT [options]",
       .about =
           "Makes a driver package from Debian's files: user space, firmware, and the modules compiled for one kernel. "
-          "A layout that is there already gets the new kernel beside the others; equal layers are stored once.",
+          "An existing layout keeps its kernels and gets the new one; equal layers are stored once.",
       .notes =
           "Modules that were compiled, or the compiler's whole output where that failed, are kept in the folder for "
-          "temporary files until they are packed; the same command takes them up. With -v the compiler's output is "
+          "temporary files until they are packed; the same command uses them. With -v the compiler's output is "
           "shown.\n\nWith SOURCE_DATE_EPOCH set, the same files give the same digests.",
       .options = {{"debs", "DIR", "folder with the .deb files of one driver version, and of the kernel's headers"},
                   {"kernel", "RELEASE", "kernel release to compile for, as `uname -r` prints it"},

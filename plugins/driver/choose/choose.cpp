@@ -39,8 +39,7 @@ const Package* find(const std::vector<Package>& packages, const Wanted& wanted, 
 // When the root's operating system is unknown, packages for several systems may fit.
 void note_unknown_os(const Package& package, const Wanted& wanted, Choice& choice) {
   if (!wanted.os.empty() || package.os.empty()) return;
-  choice.notes.push_back(
-      fmt::format("the root does not say which system it is; taking the package for {}", package.os));
+  choice.notes.push_back(fmt::format("the root's distribution is unknown; using the package for {}", package.os));
 }
 
 void note_second_choice(const Package& package, const Wanted& wanted, Choice& choice) {
@@ -60,7 +59,7 @@ Choice choice_of(const Package& package, const Wanted& wanted) {
 
 Error needs_catalogue(const Wanted& wanted) {
   return {ErrorCode::needs_catalogue,
-          fmt::format("the lock does not say which driver package kernel {} gets", wanted.kernel_release),
+          fmt::format("the lock has no driver package for kernel {}", wanted.kernel_release),
           wanted.source,
           "let this host reach the source once, so that the lock can be written",
           {}};

@@ -68,7 +68,7 @@ Result<FlavourPlan> flavour_of_packages(const std::vector<Package>& packages) {
   return Error{ErrorCode::invalid,
                "modules: auto cannot be decided: no GPU can be seen, and the source has both flavours",
                kModulesKey,
-               "say what the machine will have, for example gpus: [H100], or write modules: open",
+               "name the GPUs that the machine will have, for example gpus: [H100], or write modules: open",
                {}};
 }
 

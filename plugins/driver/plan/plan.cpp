@@ -24,7 +24,7 @@ Result<std::string> target_kernel(const HostFacts& facts, const Target& target) 
   if (!target.kernel_release.empty()) return target.kernel_release;
   if (!target.kernel_problem.is_null()) return error_from_json(target.kernel_problem);
   return Error{ErrorCode::not_found,
-               "it could not be told which kernel the driver is for",
+               "slipway cannot tell which kernel the driver is for",
                "/lib/modules",
                "name it: --kernel RELEASE",
                {}};
@@ -77,7 +77,7 @@ Status check_kernel_keys(const Settings& settings, const HostFacts& facts) {
   return Error{ErrorCode::invalid,
                "kernel_without_package: note has no effect: one kernel is planned for, and that one needs a package",
                "spec.components.driver.kernel_without_package",
-               "leave it out, or say which kernels get modules besides it: kernels: all",
+               "leave it out, or name the kernels that get modules as well: kernels: all",
                {}};
 }
 

@@ -219,9 +219,8 @@ Status find_in_use(nvml::Nvml& nvml, const Host& host, const Settings& settings,
   for (const Intent& intent : intents)
     if (intent.holds()) settled.push_back(intent.gpu.index);
   if (std::string others = have_layouts(settled); !others.empty()) texts.push_back(std::move(others));
-  findings.add(
-      {Finding::Status::warning, "mig.in-use", joined(texts, "; "),
-       drain::how_to_end(all) + ", then run `slipway apply`; the key drain says what else may be done about it"});
+  findings.add({Finding::Status::warning, "mig.in-use", joined(texts, "; "),
+                drain::how_to_end(all) + ", then run `slipway apply`; the key drain offers other policies"});
   return {};
 }
 

@@ -231,7 +231,7 @@ Action layouts_at_boot(const Settings& settings) {
   return action::custom({.name = kName,
                          .data = {{"config", settings.config}},
                          .inverse = nullptr,
-                         .irreversible = "the layout of a GPU stays when the component leaves",
+                         .irreversible = "the layout of a GPU stays when the component is removed",
                          .summary = "partition the GPUs by " + config_name(settings),
                          .stays = true,
                          .removal_summary = {},

@@ -46,7 +46,7 @@ class Generator {
     for (const Gpu* gpu : models_) {
       const std::vector<Offer> offers = offers_of(*gpu);
       if (gpu->profiles.empty())
-        generated_.notes.push_back(gpu->name + " does not tell its MIG profiles while MIG is disabled: " +
+        generated_.notes.push_back(gpu->name + " does not report its MIG profiles while MIG is disabled: " +
                                    (offers.empty() ? "for it there are only all-disabled and all-enabled"
                                                    : "its configs are those that NVIDIA publishes"));
       for (const Offer& each : offers)

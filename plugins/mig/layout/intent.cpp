@@ -23,7 +23,7 @@ Error other_manager(const Gpu& gpu, const Entry& entry) {
                .where = entry.where,
                .next =
                    "take it out of this entry's devices, or give it to the device plugin: its key `managers` says "
-                   "who has which GPU"};
+                   "which component manages which GPU"};
 }
 
 Result<Target> target_of(const Gpu& gpu, const Entry& entry) {
@@ -59,8 +59,7 @@ std::vector<std::string> without_effect(const Entries& entries, const std::vecto
   for (const Gpu& gpu : gpus)
     if (std::ranges::count(ids, gpu.id.text()) == 0 && !gpu.lost) ids.push_back(gpu.id.text());
   notes.push_back(entries.front().where +
-                  ": no entry of this config takes a GPU of this machine: its device filters "
-                  "are for others than " +
+                  ": no entry of this config selects a GPU of this machine: none of its device filters matches " +
                   listed(ids, "and"));
   return notes;
 }

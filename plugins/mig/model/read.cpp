@@ -92,8 +92,8 @@ Status take_layout(const Node& node, Entry& entry) {
     const auto count = parse_count(node.items[i]);
     if (!count)
       return node.items[i].wrong("the count of " + node.keys[i] + " is '" + node.items[i].text + "'",
-                                 node.items[i].quoted ? "write it without quotes: a whole number from 0 on"
-                                                      : "write how many there are to be: a whole number from 0 on");
+                                 node.items[i].quoted ? "write it without quotes: a whole number of at least 0"
+                                                      : "write the number of devices: a whole number of at least 0");
     // Two names of one profile ("1c.1g.5gb" and "1g.5gb") add up.
     if (*count != 0) entry.layout.devices[profile] += *count;
     has_one = has_one || *count != 0;

@@ -11,7 +11,7 @@ namespace {
 CommandOption config_file() {
   return {.name = "config-file",
           .value = "FILE",
-          .help = "the configs; - reads them from standard input",
+          .help = "the file of configs; - reads standard input",
           .letter = 'f',
           .variables = {"MIG_PARTED_CONFIG_FILE"},
           .required = true};

@@ -69,7 +69,7 @@ class Reader {
              Node& map) const {
     const std::string where = place(key.Mark());
     if (!key.IsScalar())
-      return Error{ErrorCode::invalid, "a list or map stands where a key is expected", where, "write `key: value`", {}};
+      return Error{ErrorCode::invalid, "expected a key, found a list or map", where, "write `key: value`", {}};
     const std::string& name = key.Scalar();
     if (name == "<<" && key.Tag() != "!")
       return Error{ErrorCode::invalid, "merge keys (<<) are not supported", where, "write the keys out", {}};
@@ -156,7 +156,7 @@ Result<long> Node::number() const {
   long value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (!is_scalar() || problem != std::errc{} || end != text.data() + text.size())
-    return wrong("'" + text + "' is not a whole number", "write it with digits alone");
+    return wrong("'" + text + "' is not a whole number", "write it with digits only");
   return value;
 }
 

@@ -117,8 +117,7 @@ Result<Sharing> read_sharing(const Node& node, SharingKind kind, std::vector<std
   const Node& list = node.at("resources");
   if (const Node& replicas = node.at("replicas"); !list.is_null() && !replicas.is_null())
     warnings.push_back(replicas.key_where +
-                       ": 'replicas' has no effect here, since there are resources: each of them has "
-                       "replicas of its own");
+                       ": 'replicas' has no effect here, since there are resources: each of them has its own replicas");
   if (const Node& replicas = node.at("replicas"); list.is_null() && !replicas.is_null()) {
     SLIPWAY_TRY(number, read_replicas(replicas, node));
     sharing.resources.push_back({.name = {}, .rename = {}, .replicas = number, .devices = {}, .where = node.where});

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::string_view kNoContainer = "the service runs on the host, not in a container of it";
 constexpr std::string_view kOfHost =
-    "the spec is the host's own: `config_file`, `config_name` or `config_choice_file` "
-    "say which config counts, and a change is taken up by itself";
+    "the spec is the host's own: `config_file`, `config_name` or `config_choice_file` select the config, and the "
+    "service notices a change";
 constexpr std::string_view kNoSpecs = "this component writes no CDI specs; the component cdi does";
 constexpr std::string_view kNoTegra = "auto|nvml";
 

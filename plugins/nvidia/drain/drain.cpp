@@ -61,7 +61,7 @@ std::string how_to_go_on(const std::vector<Remaining>& remaining) {
   std::vector<DeviceHolder> pods;
   for (const Remaining& each : remaining)
     if (each.holder.kind != DeviceHolder::Kind::process) pods.push_back(each.holder);
-  const std::string by_hand = pods.size() == remaining.size() ? "" : "end what is left by hand, or reboot";
+  const std::string by_hand = pods.size() == remaining.size() ? "" : "end the remaining processes by hand, or reboot";
   const std::string of_pods = pods.empty() ? "" : how_to_end(pods);
   return by_hand + (by_hand.empty() || of_pods.empty() ? "" : "; ") + of_pods + ", then run the same command again";
 }

@@ -159,7 +159,7 @@ class Search {
     if (!answer.names_are_known && affects_anything(affected))
       found_[index].push_back(
           unknown_pod(affected, {.holders = {},
-                                 .problem = "NVML does not say which MIG devices there are",
+                                 .problem = "NVML does not list the MIG devices",
                                  .next = "look at the GPU with `nvidia-smi -L`, reset it or reboot"}));
     for (const DeviceName& name : answer.names)
       if (const auto holders = given.holders.find(name.name); holders != given.holders.end())

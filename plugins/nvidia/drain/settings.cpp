@@ -102,7 +102,7 @@ Result<Settings> read_settings(const Json& value, const std::string& where) {
   settings.policy = policy;
   if (policy == Policy::evict)
     return Error{.code = ErrorCode::unsupported,
-                 .what = "the drain policy evict is the work of slipway's agent, which does not exist yet",
+                 .what = "the drain policy evict needs slipway's agent, which does not exist yet",
                  .where = where,
                  .next = "drain the node with `kubectl drain` and choose another policy, for example wait"};
   SLIPWAY_TRY(deadline, duration_for(keys, "deadline", Policy::wait, policy, settings.deadline, where));

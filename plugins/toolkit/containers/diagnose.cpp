@@ -23,21 +23,21 @@ struct Words {
   const char* remedy;
 };
 constexpr std::array kWords{
-    Words{
-        "the GPU is gone: the driver does not list it, or the PCI bus does not reach it",
-        "look at `slipway doctor deviceplugin` and `dmesg | grep -i xid` for what became of the GPU; reset or replace "
-        "it, then restart these containers"},
+    Words{"the GPU is gone: the driver does not list it, or the PCI bus does not reach it",
+          "look at `slipway doctor deviceplugin` and `dmesg | grep -i xid` for what happened to the GPU; reset or "
+          "replace "
+          "it, then restart these containers"},
     Words{"no NVIDIA driver is loaded any more",
           "run `slipway apply`, which loads it, then restart these containers: what they have open belongs to the "
           "former driver"},
     Words{"the host has no such device node any more",
           "run `slipway apply`, which makes the nodes, then restart these containers"},
-    Words{"the host's device node was made anew with another number, as it may be when the driver is loaded again",
+    Words{"the host's device node was made again with another number, as it may be when the driver is loaded again",
           "run `slipway apply`, so that the CDI specs have the new numbers, then restart these containers"},
     Words{"the node is no longer in the container's /dev",
           "restart these containers; if it happens again, look for what mounts or cleans /dev in them"},
-    Words{"the container's configuration does not permit it: NVIDIA's legacy hook gives devices without telling the "
-          "runtime, so that whatever writes the device rules anew takes them away (systemctl daemon-reload, kubelet's "
+    Words{"the container's configuration does not permit it: NVIDIA's legacy hook adds devices without the runtime's "
+          "knowledge, so any program that rewrites the device rules removes them (systemctl daemon-reload, kubelet's "
           "CPU manager, a resize, docker update)",
           "give GPUs by CDI, which the runtime knows of: the components cdi and runtime in the host spec and "
           "deviceListStrategy cdi-cri for the device plugin, or mode = \"cdi\" in "
@@ -51,8 +51,8 @@ constexpr std::array kWords{
         "when it makes the container",
         "run `slipway apply`, which makes the links (component cdi), and install runc 1.1.7 or newer, then restart "
         "these containers"},
-    Words{"their device rules refuse it, although the container's configuration permits it: something has written the "
-          "rules anew",
+    Words{"their device rules refuse it, although the container's configuration permits it: another program has "
+          "rewritten the rules",
           "restart these containers; `journalctl -u kubelet -u containerd -u docker` may have what changed them"},
     Words{"the driver was replaced while they ran, and what is mounted into them is of the former version",
           "restart these containers, which get the libraries of the driver that is loaded"},
@@ -102,12 +102,12 @@ void diagnose_containers(const Host& host, const ContainerKernel& kernel, Findin
   }
   for (const auto& [key, losses] : by_cause) findings.add(finding_of(key.second, key.first, losses));
   std::vector<std::string> skipped;
-  if (running.denied) skipped.emplace_back("containers are shown to root alone");
+  if (running.denied) skipped.emplace_back("only root can see containers");
   if (running.unreadable > 0)
     skipped.push_back(fmt::format("the configuration of {} cannot be read", running.unreadable));
   if (running.rootless > 0)
-    skipped.push_back(fmt::format("{} of users without root {} not looked at", running.rootless,
-                                  running.rootless == 1 ? "is" : "are"));
+    skipped.push_back(
+        fmt::format("{} of users without root {} not checked", running.rootless, running.rootless == 1 ? "is" : "are"));
   if (running.elsewhere > 0)
     skipped.push_back(
         fmt::format("the nodes of {} are not in this machine's files (a virtual machine, as of Kata, or "

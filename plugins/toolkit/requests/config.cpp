@@ -120,8 +120,7 @@ Result<Config> config_of(const Json& file, const std::string& path) {
   keys.take({"features", "ignore-imex-channel-requests"}, config.ignore_imex_channels);
   keys.take({"features", "no-additional-gids-for-device-nodes"}, config.no_device_groups);
   if (const auto own = file.find("slipway"); own != file.end())
-    keys.expect(own->is_object() && own->size() == own->count("requests"), {"slipway"},
-                "a table with `requests` alone");
+    keys.expect(own->is_object() && own->size() == own->count("requests"), {"slipway"}, "a table with only `requests`");
   keys.take({"slipway", "requests"}, config.requests);
   SLIPWAY_CHECK(keys.status());
   return config;

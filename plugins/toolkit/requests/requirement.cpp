@@ -140,7 +140,7 @@ Error unmet_requirement(const Requirement& requirement, const Condition& conditi
   return Error{ErrorCode::unsupported,
                "the container requires " + shortened(condition.text()) + " (" + requirement.variable + "), and " +
                    gpu.name + " " + gpu_property_text(condition, gpu) +
-                   (others == 0 ? "" : "; none of its " + std::to_string(others) + " other alternatives holds either"),
+                   (others == 0 ? "" : "; none of its " + std::to_string(others) + " other alternatives is met either"),
                {},
                "update the driver, or take an older image; NVIDIA_DISABLE_REQUIRE=true for the container turns this "
                "check off, `disable_require: true` of the component runtime turns it off for all containers",

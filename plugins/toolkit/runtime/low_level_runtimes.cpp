@@ -62,7 +62,7 @@ Result<Json> read_low_level_runtime(const Json& engines, const Host& host) {
   if (hidden && as_written(configured)) return Json{{"runtimes", configured}};
   if (programs == std::set<std::string>{kDefault} && !stated) return Json(nullptr);
   if (programs.size() > 1)
-    return Json{{"note", "the engines here start different OCI runtimes; name the one behind GPU containers in " +
+    return Json{{"note", "the engines here start different OCI runtimes; name the one for GPU containers in " +
                              std::string(kSettings) + " (nvidia-container-runtime.runtimes)"}};
   const Json wanted = list_for(*programs.begin());
   if (!configured.is_null() && configured != wanted) return Json(nullptr);  // the user has set it already

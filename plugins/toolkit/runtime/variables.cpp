@@ -116,7 +116,7 @@ Error wrong_value(const Variables::Found& found, const std::string& expected) {
   return Error{ErrorCode::invalid,
                "the variable " + found.name + " is '" + found.value + "', and " + expected + " was expected",
                found.where,
-               "correct it or unset it; keys of the component runtime count before variables",
+               "correct it or unset it; keys of the component runtime take precedence over variables",
                {}};
 }
 

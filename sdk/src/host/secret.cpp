@@ -28,13 +28,13 @@ Result<std::string> from_file(const RootDir& files, const std::string& path, std
 Result<std::string> from_variable(const char* value, const std::string& name, std::size_t limit_bytes) {
   const std::string where = "environment variable " + name;
   if (value == nullptr)
-    return refused(ErrorCode::not_found, "the secret is to be in " + name + ", and that variable is not set", where,
-                   "set it for slipway; a service and a boot have no variables of yours: use {file: PATH} there");
+    return refused(ErrorCode::not_found, "the secret should be in " + name + ", and that variable is not set", where,
+                   "set it for slipway; a service and a boot do not have your variables: use {file: PATH} there");
   std::string text = value;
   if (text.size() <= limit_bytes) return text;
   return refused(ErrorCode::invalid,
                  "the secret in " + name + " is longer than " + std::to_string(limit_bytes) + " bytes", where,
-                 "write the secret alone there");
+                 "write only the secret there");
 }
 
 /// Reads a variable. `slipway plugin check` would take getenv() for the plugin's own use of the environment.

@@ -70,7 +70,7 @@ Status check_one(const std::string& above, std::string_view wanted, const std::s
                .what = writer + " " + place + (place == file ? "" : " and could write " + file) +
                        ", so its content is not trusted",
                .where = place,
-               .next = "look at what is there; if all of it is yours, `" +
+               .next = "check the files there; if all of them are yours, `" +
                        (owned ? "chown " + std::to_string(::geteuid()) + " " : std::string("chmod go-w ")) + place +
                        "`; if not, take a root of your own"};
 }

@@ -164,8 +164,9 @@ TEST(Image, WithoutAssumedHardwareSaysSo) {
   EXPECT_THAT(required.err, Not(HasSubstr("hardware: detect")));
   const Ran detected = apply("detect");
   EXPECT_EQ(detected.code, 0) << detected.err;
-  EXPECT_THAT(detected.out, HasSubstr("warning: nothing of the spec is put into this image: driver and cdi are not "
-                                      "applicable, as an image shows no devices\n  do: write `hardware: assume`"));
+  EXPECT_THAT(detected.out,
+              HasSubstr("warning: none of the spec's components is put into this image: driver and cdi are not "
+                        "applicable, as an image shows no devices\n  do: write `hardware: assume`"));
   const Ran assumed = apply("assume");
   EXPECT_EQ(assumed.code, 0) << assumed.err;
   EXPECT_THAT(assumed.out, Not(HasSubstr("warning: ")));

@@ -70,7 +70,7 @@ TEST(Lock, ForAnotherAddressIsRefused) {
   EXPECT_THAT(locked.out + locked.err, HasSubstr("the lock (" + lock + ") names the packages of driver as those of " +
                                                  kPackage + ", and the spec those of " + moved));
   const Ran free = root.run({"plan", "--lock", lock});
-  EXPECT_THAT(free.err, HasSubstr(moved + ": they are chosen anew")) << free.out;
+  EXPECT_THAT(free.err, HasSubstr(moved + ": they are chosen again")) << free.out;
 }
 
 // Earlier the sentence contained the sources as JSON, and mentioned a lock without such a file.
@@ -80,7 +80,7 @@ TEST(Lock, OfTheActiveGenerationNamesTheDifferenceOfASource) {
   root.source("{repository: " + kPackage + ", trust: unsigned, auth: /etc/auth.json}");
   EXPECT_THAT(root.run({"plan"}).err, HasSubstr("the lock (generation 1) names the packages of driver as those of " +
                                                 kPackage + ", with trust unsigned, and the spec those of " + kPackage +
-                                                ", with auth and trust unsigned: they are chosen anew"));
+                                                ", with auth and trust unsigned: they are chosen again"));
 }
 
 // With the lock and the cache, a missing registry does not matter.

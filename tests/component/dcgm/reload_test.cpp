@@ -82,7 +82,7 @@ TEST_F(DcgmReload, WithAWebConfigOrHealthRulesThatAreWrongIsRefused) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   spec(", web_config_file: /etc/web.yaml");
-  ASSERT_TRUE(reload_says(service, "going on with the former one: slipway knows no key 'tls_server_confg'"))
+  ASSERT_TRUE(reload_says(service, "the service keeps the previous one: slipway knows no key 'tls_server_confg'"))
       << service.log();
   EXPECT_TRUE(has_gpus(8)) << service.log();
   spec(", health_rules: /etc/nosuch.yaml");

@@ -86,7 +86,7 @@ TEST(Board, WaitsWithAPreferenceUntilTheDistancesAreKnown) {
     board.publish(measured);
   }
   EXPECT_EQ(given, (std::vector<std::string>{"GPU-1", "GPU-3"}));
-  fresh.problem = "the GPUs cannot be asked";
+  fresh.problem = "the GPUs does not answer";
   board.publish(fresh);
   EXPECT_EQ(board.prefer(kGpu, two).size(), 2U) << "and not where they will not be known";
 }

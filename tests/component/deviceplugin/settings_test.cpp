@@ -18,7 +18,7 @@ TEST(DevicePluginService, EndsWithoutADriverAtItsStartWhereItIsToldTo) {
   node.spec("{env: {FAIL_ON_INIT_ERROR: \"true\"}}");
   RunningService service(node.host(), node.words());
   EXPECT_EQ(service.exit_code(), 1);
-  EXPECT_THAT(service.log(), HasSubstr("the GPUs cannot be asked"));
+  EXPECT_THAT(service.log(), HasSubstr("the GPUs does not answer"));
 }
 
 TEST(DevicePluginService, TakesTheVariablesOfItsSpec) {

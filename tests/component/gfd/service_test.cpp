@@ -216,7 +216,7 @@ TEST_F(GfdService, ContinuesWithTheFormerSpecWhenTheNewOneIsWrong) {
   spec(", config_file: /missing.yaml");
   service.signal(SIGHUP);
   EXPECT_TRUE(eventually([&] {
-    return log().find("the new spec is refused, going on with the former one: ") != std::string::npos;
+    return log().find("the new spec is refused, the service keeps the previous one: ") != std::string::npos;
   })) << log();
   spec(", mig_strategy: mixed");
   service.signal(SIGHUP);

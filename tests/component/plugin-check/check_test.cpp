@@ -89,7 +89,7 @@ TEST(PluginCheck, SaysWhichVariableASecretIsToComeFrom) {
   const Report report = check_spec("    faulty: {token: {env: SLIPWAY_TEST_NOT_SET}}\n");
   EXPECT_EQ(report.code, 1);
   EXPECT_THAT(report.failed.at("plugin.plan"),
-              HasSubstr("token is to be read from the variable SLIPWAY_TEST_NOT_SET, which is not set"));
+              HasSubstr("token should be read from the variable SLIPWAY_TEST_NOT_SET, which is not set"));
 }
 
 TEST(PluginCheck, CountsASecretAsReadThroughTheHost) {

@@ -125,7 +125,7 @@ TEST_F(ServiceTest, ContinuesWithTheFormerSpecWhenItsComponentRefusesTheNewOne) 
   service.signal(SIGHUP);
   EXPECT_TRUE(service.does("end\nbegin tock\nbegin tick\ntick\n")) << service.did() << service.log();
   EXPECT_THAT(service.log(),
-              HasSubstr("the new spec is refused, going on with the former one: the service was told to fail"));
+              HasSubstr("the new spec is refused, the service keeps the previous one: the service was told to fail"));
   const auto reasons = [&] { return Control(socket()).ask(R"({"op":"status"})")["reasons"].dump(); };
   EXPECT_THAT(reasons(), HasSubstr("was told to fail"));
   spec("text: tock");

@@ -372,7 +372,7 @@ TEST_F(AppliedService, WhoseFileIsGoneSaysWhatToInstall) {
   std::filesystem::remove(host_.folder().at("usr/lib/slipway/plugins/loner-service"));
   const Ran ran = host_.slipway({"service", "loner", "--boot"});
   EXPECT_EQ(ran.code, 1);
-  EXPECT_THAT(ran.err, HasSubstr("loner-service belongs beside loner.so"));
+  EXPECT_THAT(ran.err, HasSubstr("loner-service belongs in the folder of loner.so"));
 }
 
 }  // namespace

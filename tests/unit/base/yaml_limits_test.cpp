@@ -65,7 +65,7 @@ TEST(YamlLimits, HoldForTextBehindAliasesForBytesAndForDepth) {
 }
 
 TEST(YamlLimits, AnAliasInsideItsOwnValueIsAnError) {
-  EXPECT_THAT(refusal("a: &a [*a]"), HasSubstr("is not YAML: an alias (*name) stands inside the value that it names"));
+  EXPECT_THAT(refusal("a: &a [*a]"), HasSubstr("is not YAML: an alias (*name) is inside the value that it names"));
 }
 
 }  // namespace

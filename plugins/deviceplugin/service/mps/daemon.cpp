@@ -119,7 +119,7 @@ Status MpsDaemon::reachable() {
 
 Result<std::string> MpsDaemon::tell(const std::string& command, const MpsBudget& budget) const {
   if (budget.spent())
-    return Error{.code = ErrorCode::timed_out, .what = "the MPS control daemon takes long to answer", .where = command};
+    return Error{.code = ErrorCode::timed_out, .what = "the MPS control daemon is slow to answer", .where = command};
   return send_to_mps_daemon(program_, resource_, command, std::min(kAnswerLimit, budget.left()));
 }
 
@@ -219,8 +219,8 @@ bool MpsDaemon::lost(const Error& why, Clock::time_point now, std::optional<Cloc
 void MpsDaemon::failed(const Error& why, const MpsBudget& budget) {
   const std::string words = words_of(why);
   if (problem_ != words)
-    log_("warning", resource_ + ": " + words +
-                        "; it is started again, and containers that run now reach it once they are started anew");
+    log_("warning",
+         resource_ + ": " + words + "; it is started again, and running containers can use it only after a restart");
   stop(budget);
   problem_ = words;
   back_off_ = std::min(std::max(2 * back_off_, kFirstDaemonBackOff), kLongestDaemonBackOff);

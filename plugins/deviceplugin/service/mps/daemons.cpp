@@ -148,7 +148,7 @@ void MpsDaemons::release() {
   const MpsBudget budget(kCommandsOfATurn);
   for (auto& [name, daemon] : daemons_)
     if (daemon && !daemon->stop_when_idle(budget))
-      log_("info", name + ": the MPS control daemon goes on with its clients, and their GPUs stay in use");
+      log_("info", name + ": the MPS control daemon keeps serving its clients, and their GPUs stay in use");
   std::erase_if(exclusive_, [this](const std::string& gpu) { return !in_use(gpu) && set_exclusive_(gpu, false).ok(); });
 }
 

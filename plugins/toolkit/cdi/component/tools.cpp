@@ -157,7 +157,7 @@ CdiTools::CdiTools()
            {"list",
             "prints the devices of the CDI specs that engines find",
             {.about = "Prints the devices that engines find, one on a line. Files that engines refuse, and devices "
-                      "that two files of one folder have, are named on standard error: engines find none of these.",
+                      "that two files of one folder have, are named on standard error: engines ignore these.",
              .options = {{.name = "spec-dir",
                           .value = "DIR",
                           .help = "where specs are (default: /etc/cdi and /var/run/cdi, of which the latter outranks "

@@ -49,7 +49,7 @@ CommandTable transform_line() {
       .call = "slipway cdi transform",
       .usage = "root --from DIR --to DIR --input FILE [--output FILE]",
       .about =
-          "Writes a CDI spec anew with the paths below one folder moved to another, such as those of a driver "
+          "Writes a CDI spec again with the paths below one folder moved to another, such as those of a driver "
           "root.",
       .options = {{"from", "DIR", "the folder that the paths are in now"},
                   {"to", "DIR", "the folder that they are moved to"},

@@ -83,7 +83,7 @@ CommandTable configure_line() {
                        .help = "makes it the default of containers that ask for none",
                        .aliases = {"set-as-default"}},
                       {.name = "cdi.enabled", .help = "switches CDI on", .aliases = {"cdi.enable", "enable-cdi"}},
-                      {"executable-path", "FILE", "the engine's program, which is asked for its version"},
+                      {"executable-path", "FILE", "the engine's program, for its version"},
                       {"config-source", "file|command",
                        "where the options that are inherited come from: the files, or what the engine prints (default: "
                        "file)"},

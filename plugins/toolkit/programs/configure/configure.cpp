@@ -65,7 +65,7 @@ Error no_runtime(const std::string& engine) {
                "no runtime program for GPUs is installed that " + engine + " could start",
                "--nvidia-runtime-path",
                "install slipway-runtime as /usr/bin/slipway-runtime, name one with --nvidia-runtime-path, or give "
-               "devices by CDI alone: --cdi.enabled",
+               "devices only by CDI: --cdi.enabled",
                {}};
 }
 

@@ -173,7 +173,7 @@ void look_at_tables(ContainerdSurvey& survey, const Configuration& files, int un
 void note_hidden_settings(ContainerdSurvey& survey, const Configuration& files) {
   if (!survey.engine().known()) return;
   for (const std::string& path : files.hidden())
-    survey.notes.push_back(path + "'s settings of the CRI plugin do not count: containerd " + survey.version +
+    survey.notes.push_back(path + "'s settings of the CRI plugin are not used: containerd " + survey.version +
                            " takes all of them from " + files.deciding().path + ", which it reads later");
 }
 

@@ -65,7 +65,7 @@ std::string drop_in_of(const RuntimeSettings& settings, const CrioPlaces& places
 /// The error when slipway's settings would have no effect.
 Error overruled(const std::string& what, const CrioSource& later, const std::string& drop_in, const std::string& next) {
   return Error{ErrorCode::unsupported,
-               "CRI-O takes " + what + " from " + later.place + ", which counts more than " + drop_in +
+               "CRI-O takes " + what + " from " + later.place + ", which overrides " + drop_in +
                    ", the file that slipway writes",
                later.place,
                next,

@@ -168,7 +168,7 @@ TEST(CommandLine, NeverUsesTheNextWordAsAnOptionalValue) {
   EXPECT_THAT(help_text(line), HasSubstr("  -W, --wait[=DURATION]  for others\n"));
 }
 
-// Boost gives an option whose value may be left out the next word.
+// Boost uses the next word as an optional value.
 TEST(CommandLine, KeepsTheWordAfterAFlagAsAnArgument) {
   for (const std::vector<std::string>& words : {std::vector<std::string>{"--verbose", "north", "south"},
                                                 {"-v", "north", "south"},
@@ -273,7 +273,7 @@ TEST(CommandLine, OfMoreWordsThanAPersonTypesIsRefused) {
   EXPECT_EQ(read.error().code, ErrorCode::usage);
 }
 
-// Earlier the option that was refused stayed behind without a value, and reading that threw.
+// Earlier a refused option was kept without a value, and reading it threw an exception.
 TEST(CommandLine, OptionsAreFoundBesideOneWithAWrongValue) {
   const std::vector<CommandOption> options{{.name = "log-format", .value = "text|json"}, {.name = "verbose"}};
   for (const char* word : {"--log-format=xml", "--verbose=maybe", "--log-format="}) {

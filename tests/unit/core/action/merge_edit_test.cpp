@@ -100,7 +100,7 @@ TEST(MergeToml, KeysWithTooManyPartsAreAnErrorWithTheirPlace) {
 TEST(MergeJson, AScalarInThePathIsAConflictThatNamesIt) {
   const Error error = refused("json", "{\"a\": {\"b\": 5}}", {{"a", {{"b", {{"c", 1}}}}}});
   EXPECT_EQ(error.code, ErrorCode::conflict);
-  EXPECT_THAT(error.what, HasSubstr("a.b is 5, and a.b.c is to be set below it"));
+  EXPECT_THAT(error.what, HasSubstr("a.b is 5, and a.b.c should be set below it"));
   EXPECT_EQ(refused("json", "{\"a\": {\"b\": 5}}", {{"a", 1}}).code, ErrorCode::conflict);
 }
 

@@ -40,7 +40,7 @@ const std::vector<YamlSlip> kYamlMistakes{
     {"ShallowerThanItsSiblings", "a:\n    b: 1\n  c: 2\n", "3:3", "fits no line above it"},
     {"ShallowerListItem", "a:\n  - b\n - c\n", "3:2", "fits no line above it"},
     {"KeyBelowAListAtItsLevel", "- a\nb: 1\n", "2:1", "does not belong to what stands above it"},
-    {"ItemWhereAKeyBelongs", "a: 1\n- b\n", "2:1", "a list item ('- …') stands where a key is expected"},
+    {"ItemWhereAKeyBelongs", "a: 1\n- b\n", "2:1", "a list item ('- …') is in the place of a key"},
     {"TwoColons", "a: b: c\n", "1:5", "a second ': ' in one value"},
     {"NoSpaceAfterColon", "a:1\nb: 2\n", "1:1", "no space after the colon"},
     {"LineWithoutColon", "a: 1\nb\nc: 2\n", "2:1", "this line is not a 'key: value'"},

@@ -61,7 +61,7 @@ TEST(LostGpu, MakesOnlyItsOwnResourceUnavailable) {
   EXPECT_EQ(four.resources, "nvidia.com/gpu: GPU-2 GPU-3\nnvidia.com/gpu-0: GPU-0::0 GPU-0::1\nnvidia.com/gpu-1:\n");
   ASSERT_EQ(four.missing.size(), 1U);
   EXPECT_TRUE(four.missing[0].is_lost);
-  EXPECT_EQ(four.missing[0].what, "nvidia.com/gpu has no device 1: GPU 1 (0000:01:00.0) cannot be asked");
+  EXPECT_EQ(four.missing[0].what, "nvidia.com/gpu has no device 1: GPU 1 (0000:01:00.0) does not answer");
   EXPECT_EQ(four.missing[0].where, "config.yaml:6:7");
 }
 

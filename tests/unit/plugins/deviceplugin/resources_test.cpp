@@ -107,7 +107,7 @@ TEST(Sharing, MpsRefusesMigDevicesAndTooManyClients) {
 
 TEST(Sharing, RefusesMoreIdsThanKubeletTakes) {
   EXPECT_THAT(text_of(resources_of(gpus(8), "sharing: {timeSlicing: {replicas: 9000}}")),
-              HasSubstr("72000 replicas of nvidia.com/gpu are more than kubelet can be told of"));
+              HasSubstr("72000 replicas of nvidia.com/gpu are more than kubelet accepts"));
 }
 
 TEST(Sharing, AThousandIdsAreFoundByName) {

@@ -312,7 +312,7 @@ TEST_F(PackageBuildTest, KeepsWhatWasCompiledWhenPackingFails) {
   const auto error = build({}).error();
   EXPECT_EQ(error.code, ErrorCode::no_space);
   EXPECT_EQ(error.next,
-            "free some space; then run the same command again: it takes up the compiled modules, which are kept");
+            "free some space; then run the same command again: it uses the compiled modules, which are kept");
   ASSERT_EQ(error.details.back().first, "kept");
   const std::string kept = error.details.back().second;
   EXPECT_TRUE(fs::exists(kept + "/modules/kernel/nvidia.ko.zst")) << kept;

@@ -55,7 +55,7 @@ TEST_F(KernelsTool, ListsTheKernelsWithTheirModulesTheOneThatRunsAndTheNext) {
             "6.1.0-56-amd64  535.261.03 open            next\n"
             "6.1.0-50-amd64  535.261.03 open, compiled  running\n"
             "6.1.0-47-amd64  none\n"
-            "Boots next: 6.1.0-56-amd64 (the newest, since no boot loader's files say otherwise).\n");
+            "Boots next: 6.1.0-56-amd64 (the newest, since no boot loader's files name another).\n");
 }
 
 TEST_F(KernelsTool, SaysThatTheKernelOfTheNextBootHasNoModules) {

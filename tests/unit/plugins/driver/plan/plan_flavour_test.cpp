@@ -52,7 +52,7 @@ TEST(PlanFlavour, AsksForGpusWhenTheFlavourIsUndecided) {
   EXPECT_EQ(to_text(plan_flavour({}, {}, 535, packages({{}, {.flavour = "proprietary"}})).error()),
             "error: modules: auto cannot be decided: no GPU can be seen, and the source has both flavours\n"
             "  at:    spec.components.driver.modules\n"
-            "  do:    say what the machine will have, for example gpus: [H100], or write modules: open\n");
+            "  do:    name the GPUs that the machine will have, for example gpus: [H100], or write modules: open\n");
 }
 
 TEST(PlanFlavour, RefusesAVersionThatSupportsNoneOfTheGpus) {

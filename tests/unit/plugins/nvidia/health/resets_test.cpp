@@ -86,7 +86,7 @@ TEST(Remedy, HasTheAddressOfTheGpuInItsCommands) {
   // Earlier the text "power the node off and on" continued without a break into the time until which the GPU is not
   // trusted.
   EXPECT_EQ(remedy_for("power the node off and on" + wait_text(1764311530), "0000:5d:00.0"),
-            "power the node off and on. The GPU counts as unhealthy until the node boots anew, until `slipway pause -- "
+            "power the node off and on. The GPU counts as unhealthy until the node reboots, until `slipway pause -- "
             "nvidia-smi -r -i 0000:5d:00.0` has reset the GPU, or until 2025-11-28 06:32:10 UTC if no new error comes: "
             "drivers before branch 570 do not report a reset");
 }

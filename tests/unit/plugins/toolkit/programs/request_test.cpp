@@ -287,7 +287,7 @@ TEST(RequestPolicy, IsReadFromTheSettingsAndAMistakeInItIsAnError) {
   const std::pair<std::string, const char*> wrong[] = {
       {"requests = 3", "not a list of at most 64 rules"},
       {"requests = [" + many + "]", "not a list of at most 64 rules"},
-      {"request = []", "slipway is not a table with `requests` alone"},
+      {"request = []", "slipway is not a table with only `requests`"},
       {R"(requests = [{namespaces = ["a"]}])", "rule 1: devices is not a list"},
       {R"(requests = [{namespaces = ["a"], devices = ["*/gpu=all"]}])",
        "rule 1: '*/gpu=all' is not one of the devices"},

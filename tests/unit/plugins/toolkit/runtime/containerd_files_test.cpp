@@ -201,7 +201,7 @@ TEST(ContainerdFiles, GiveTheHandlerNothingOfATableThatALaterFileReplaces) {
                {{"runtime_type", "io.containerd.runc.v2"}, {"options", {{"BinaryName", "/usr/bin/slipway-runtime"}}}}},
               {"runc", {{"runtime_type", "io.containerd.runc.v2"}}}}));
     EXPECT_THAT(plan->notes(),
-                Contains(HasSubstr(kConfig + "'s settings of the CRI plugin do not count: containerd " + version +
+                Contains(HasSubstr(kConfig + "'s settings of the CRI plugin are not used: containerd " + version +
                                    " takes all of them from " + kFolder + "config.d/registries.toml")));
     expect_settled(host);
     const auto findings = Runtime().diagnose(runtime_spec(), host);

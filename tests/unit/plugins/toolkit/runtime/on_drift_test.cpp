@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `on_drift: replace`, for files that another program generates anew.
+// `on_drift: replace`, for files that another program generates again.
 #include <cstdio>
 #include <fstream>
 
