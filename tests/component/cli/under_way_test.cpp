@@ -22,7 +22,7 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(UnderWay, IsReportedWithWhatTheApplyDownloadsAndIsOverWithIt) {
+TEST(UnderWay, ShowsTheDownloadOfARunningApply) {
   const DriverRoot root;
   LayoutMaker layout(root.folder().at("served").string());
   ASSERT_EQ(std::system(("cp -rT " + testing::kPackage + " " + layout.path()).c_str()), 0);

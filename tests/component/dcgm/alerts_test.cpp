@@ -54,7 +54,7 @@ TEST(AlertRules, FireAsTheirTestsSayWithGpuAndNodeNamed) {
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
 }
 
-TEST(AlertRules, HaveATestEach) {
+TEST(AlertRules, HaveOneTestEach) {
   const std::string tests = text_of(SLIPWAY_ALERT_TESTS);
   const std::string mark = "- alert: ";
   std::size_t alerts = 0;

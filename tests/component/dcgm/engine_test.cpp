@@ -137,7 +137,7 @@ TEST_F(DcgmEngine, ThatHangsDelaysNothing) {
   EXPECT_EQ(service.exit_code(), 0) << service.log();
 }
 
-TEST_F(DcgmEngine, ThatIsNotInstalledIsReported) {
+TEST_F(DcgmEngine, ThatIsMissingIsReported) {
   std::filesystem::remove(standin_.at("lib/libdcgm.so.4"));
   engine("engine: managed");
   RunningService service(host_, service_words());
@@ -148,7 +148,7 @@ TEST_F(DcgmEngine, ThatIsNotInstalledIsReported) {
   EXPECT_EQ(scrape().count("DCGM_FI_DEV_GPU_TEMP"), 4U);
 }
 
-TEST_F(DcgmEngine, IsRunByTheServiceStartedAgainAndEndedOnRequest) {
+TEST_F(DcgmEngine, IsStartedRestartedAndStoppedByTheService) {
   install_host_engine(": > \"$socket\"; exec sleep 1000");
   engine("engine: managed");
   RunningService service(host_, service_words());
@@ -195,7 +195,7 @@ TEST_F(DcgmEngine, OfAnotherRootIsNotRunForASimulatedMachine) {
   EXPECT_EQ(output("calls"), "");
 }
 
-TEST_F(DcgmEngine, TellsOfNvSwitchesAndTheirLinks) {
+TEST_F(DcgmEngine, ReportsNvSwitchesAndTheirLinks) {
   standin_.file("switches", "8 0 17\n11 5\n");
   host_.put("etc/counters.csv",
             "DCGM_FI_DEV_GPU_TEMP, gauge, a\nDCGM_FI_DEV_NVSWITCH_TEMPERATURE_CURRENT, gauge, b\n"

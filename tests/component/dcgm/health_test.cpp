@@ -27,7 +27,7 @@ class DcgmHealth : public DcgmNode {
   }
 };
 
-TEST_F(DcgmHealth, TellsAnXidWithItsReasonAndLeavesAProgramsMistakeOut) {
+TEST_F(DcgmHealth, ReportsAnXidWithItsReasonExceptApplicationErrors) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   ASSERT_TRUE(page_gets([](const Page& page) { return page.count("slipway_dcgm_gpu_healthy") == 8; }));
@@ -64,7 +64,7 @@ TEST_F(DcgmHealth, IsReportedByDoctor) {
               HasSubstr("fail  dcgm.health-rules: /etc/slipway/health-rules.yaml:1:1: the file has no version"));
 }
 
-TEST_F(DcgmHealth, IsReportedAsDcgmExporterTellsIt) {
+TEST_F(DcgmHealth, IsReportedLikeDcgmExporter) {
   host_.put("etc/c.csv", "DCGM_EXP_GPU_HEALTH_STATUS, gauge, h\n");
   spec(", collectors: /etc/c.csv");
   RunningService service(host_, service_words());
@@ -88,7 +88,7 @@ TEST_F(DcgmHealth, IsReportedAsDcgmExporterTellsIt) {
       << control.ask(R"({"op":"status"})").dump();
 }
 
-TEST_F(DcgmHealth, TellsAnXidOfTheKernelsLogWhileTheDriverIsGone) {
+TEST_F(DcgmHealth, ReportsAnXidOfTheKernelsLogWithoutADriver) {
   kernel_says("NVRM: Xid (PCI:0000:19:00): 48, of before the service");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();

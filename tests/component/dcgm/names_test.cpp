@@ -25,7 +25,7 @@ class DcgmNames : public slipway::testing::DcgmNode {
   }
 };
 
-TEST_F(DcgmNames, AreWhatPromtoolWouldHaveThem) {
+TEST_F(DcgmNames, AreAcceptedByPromtool) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   host_.folder().file("page", scrape().text);

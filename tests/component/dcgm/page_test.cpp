@@ -28,7 +28,7 @@ class DcgmPage : public DcgmNode {
   }
 };
 
-TEST_F(DcgmPage, IsAnsweredWithAPolicyThatLetsNothingElseIn) {
+TEST_F(DcgmPage, HasAStrictContentSecurityPolicy) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   const std::string answer = http_get(port_, "/");
@@ -97,7 +97,7 @@ TEST_F(DcgmPage, DrawsGpuInstancesWithTheirMemory) {
   EXPECT_THAT(page(), HasSubstr("GPU instances on memory slices: 1g.10gb at 0, 1g.10gb at 1"));
 }
 
-TEST_F(DcgmPage, TellsWhatIsAwayAndComesBack) {
+TEST_F(DcgmPage, ReportsAMissingDriver) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   sim("gpu 3 lost");
@@ -115,7 +115,7 @@ TEST_F(DcgmPage, TellsWhatIsAwayAndComesBack) {
   EXPECT_EQ(service.exit_code(), 0) << service.log();
 }
 
-TEST_F(DcgmPage, TellsThatTheDriverIsReleased) {
+TEST_F(DcgmPage, ReportsThatTheDriverIsReleased) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   {
@@ -148,7 +148,7 @@ TEST_F(DcgmPage, IsMissingWhenItIsDisabled) {
   EXPECT_THAT(http_get(port_, "/metrics"), HasSubstr(" 200 OK"));
 }
 
-TEST_F(DcgmPage, ShowsProcessesToThisMachineAloneUnlessToldOtherwise) {
+TEST_F(DcgmPage, ShowsProcessesOnlyToThisMachineByDefault) {
   const std::string everywhere =
       "    dcgm: {listen: \":" + std::to_string(port_) + "\", interval: 100ms, page_processes: ";
   for (const auto& [word, shown] :

@@ -58,7 +58,7 @@ TEST_F(DcgmRefusals, AreForAWebConfigWithAMistake) {
 }
 
 // Earlier a service that samples nothing was "ok".
-TEST_F(DcgmRefusals, AreForAFileOfCountersThatGivesNoMetric) {
+TEST_F(DcgmRefusals, AreForAFileOfCountersWithoutMetrics) {
   host_.put("etc/c.csv", "DCGM_FI_DEV_NVSWITCH_TEMPERATURE_CURRENT, gauge, a\n");
   EXPECT_THAT(error_with("collectors: /etc/c.csv"), AllOf(HasSubstr("no row of /etc/c.csv gives a metric"),
                                                           HasSubstr("DCGM_FI_DEV_NVSWITCH_TEMPERATURE_CURRENT")));

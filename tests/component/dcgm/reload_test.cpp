@@ -30,7 +30,7 @@ class DcgmReload : public DcgmNode {
 };
 
 // The service ended.
-TEST_F(DcgmReload, WithABrokenConfigFileKeepsWhatItSaidBefore) {
+TEST_F(DcgmReload, WithAnInvalidConfigFileKeepsTheFormerSettings) {
   host_.put("etc/config.yaml", "version: 1\nmetrics: {file: /etc/c.csv}\n");
   host_.put("etc/c.csv", "DCGM_FI_DEV_GPU_TEMP, gauge, a\n");
   spec(", config_file: /etc/config.yaml");
@@ -63,7 +63,7 @@ TEST_F(DcgmReload, WithAFileOfCountersThatIsMissingIsRefused) {
   EXPECT_THAT(reasons(), HasSubstr("spec.components.dcgm.collectors"));
 }
 
-TEST_F(DcgmReload, WithAFileOfCountersThatIsBrokenSinceKeepsTheFormerCounters) {
+TEST_F(DcgmReload, WithANewlyInvalidFileOfCountersKeepsTheFormerCounters) {
   host_.put("etc/c.csv", "DCGM_FI_DEV_GPU_TEMP, gauge, a\n");
   spec(", collectors: /etc/c.csv");
   RunningService service(host_, service_words());
@@ -92,7 +92,7 @@ TEST_F(DcgmReload, WithAWebConfigOrHealthRulesThatAreWrongIsRefused) {
 }
 
 // Earlier the driver was reported as down, which triggers an alert, although only the file of counters was broken.
-TEST_F(DcgmReload, IsNotNeededToTellThatTheDriverAnswersWhileTheFileOfCountersIsBroken) {
+TEST_F(DcgmReload, IsNotNeededToReportADriverWithAnInvalidFileOfCounters) {
   host_.put("etc/c.csv", "FOO, gauge, a\n");
   spec(", collectors: /etc/c.csv");
   RunningService service(host_, service_words());

@@ -131,7 +131,7 @@ std::string command_output(const std::string& command) {
   return text;
 }
 
-TEST_F(DcgmServing, TakesUpAnotherCertificateWhileItRuns) {
+TEST_F(DcgmServing, LoadsAnotherCertificateWhileItRuns) {
   const std::string folder = host_.path("etc").string();
   std::filesystem::create_directories(folder);
   const auto certificate = [&](const std::string& name) {

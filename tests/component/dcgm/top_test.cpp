@@ -46,7 +46,7 @@ TEST(Top, IsTheToolOfItsComponentAsWell) {
 }
 
 // Earlier completion offered options for plugins' tools, which this program rejects.
-TEST(Top, IsCompletedWithWhatItTakes) {
+TEST(Top, CompletesItsOptions) {
   const ScratchHost host;
   const Ran ran = host.slipway({"completion", "names", "options", "--", "top"});
   EXPECT_THAT(ran.out, HasSubstr("--once\n"));
@@ -77,7 +77,7 @@ TEST(Top, RefusesWhatIsWrong) {
 
 using TopOfAService = DcgmNode;
 
-TEST_F(TopOfAService, ShowsWhatTheServiceHas) {
+TEST_F(TopOfAService, ShowsTheValuesOfTheService) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   const Ran ran = top({"--service", "127.0.0.1:" + std::to_string(port_)});
@@ -98,7 +98,7 @@ TEST_F(TopOfAService, FindsTheServiceOfARoot) {
 }
 
 // Earlier the GPU behind it got its number, and after a restart of the service no command reported the missing one.
-TEST_F(TopOfAService, NamesAGpuThatTheDriverDoesNotShowAnyMore) {
+TEST_F(TopOfAService, NamesAGpuThatTheDriverNoLongerShows) {
   const auto shown = [&] { return top({"--service", "127.0.0.1:" + std::to_string(port_)}).out; };
   {
     RunningService service(host_, service_words());
@@ -300,7 +300,7 @@ TEST(TopOnATerminal, HasNoColourWhereNoneIsWanted) {
   }
 }
 
-TEST(TopOnATerminal, PrintsOnceWhereNothingCanBeDrawnOver) {
+TEST(TopOnATerminal, PrintsOnceOnADumbTerminal) {
   for (const std::vector<std::string>& variables :
        {std::vector<std::string>{"TERM=dumb", "NO_COLOR="}, std::vector<std::string>{"TERM=", "NO_COLOR=1"}}) {
     OnATerminal terminal({"--sim", "l4x1"}, variables);

@@ -77,7 +77,7 @@ TEST_F(Mps, APipeAtTheNameOfTheLockDoesNotBlock) {
 }
 
 // Earlier a daemon without its lock was not found, kept running, and blocked the next one's start.
-TEST_F(Mps, ADaemonThatWasTakenOverEndsAsWellWhenItsLockIsTakenAway) {
+TEST_F(Mps, AnAdoptedDaemonEndsWhenItsLockIsRemoved) {
   const auto lock = node_.host().path(kFolder + "pipe/control_lock");
   pid_t first = 0;
   {
@@ -98,7 +98,7 @@ TEST_F(Mps, ADaemonThatWasTakenOverEndsAsWellWhenItsLockIsTakenAway) {
   EXPECT_TRUE(eventually([&] { return !runs(first); }));
 }
 
-TEST_F(Mps, ADaemonOfWhichNothingIsLeftInTheFolderEndsBeforeTheNextOneStarts) {
+TEST_F(Mps, ADaemonWithoutFilesEndsBeforeTheNextOneStarts) {
   pid_t first = 0;
   {
     RunningService service(node_.host(), node_.words());
@@ -118,7 +118,7 @@ TEST_F(Mps, ADaemonOfWhichNothingIsLeftInTheFolderEndsBeforeTheNextOneStarts) {
 }
 
 // Earlier a non-empty folder in place of the lock was never removed, and the daemon followed a link as root.
-TEST_F(Mps, WhatPodsLeftInTheFolderIsGoneBeforeTheDaemonStarts) {
+TEST_F(Mps, FilesOfPodsAreRemovedBeforeTheDaemonStarts) {
   node_.host().put(kFolder + "pipe/control_lock/deep/file", "");
   const auto outside = node_.host().path("outside");
   node_.host().put("outside", "text");
@@ -251,7 +251,7 @@ class MpsCommands : public ::testing::Test {
   MpsDaemon daemon_{program_, kGpuResource, [](const char*, const std::string&) {}};
 };
 
-TEST_F(MpsCommands, OfAVeryLongListOfServersFewAreAskedFor) {
+TEST_F(MpsCommands, QueryOnlySomeOfManyServers) {
   put("pipe/servers", numbers(1'000));
   EXPECT_FALSE(daemon_.stop_when_idle(MpsBudget(1h))) << "so many have clients";
   EXPECT_LE(asked(), 65U);
@@ -329,7 +329,7 @@ bool renewed_without_powers(const fs::path& folder) {
 }
 
 // A pod is root in its container, and owns the folder: earlier an unreadable folder was taken for empty.
-TEST_F(PipeFolder, ThatAPodClosedGoesAside) {
+TEST_F(PipeFolder, ThatAPodLockedIsMovedAside) {
   host_.put("nvidia.com/gpu/pipe/closed/file", "");
   ASSERT_EQ(::chmod((folder_ / "pipe/closed").c_str(), 0), 0);
   ASSERT_EQ(::chmod((folder_ / "pipe").c_str(), 0), 0);
@@ -338,7 +338,7 @@ TEST_F(PipeFolder, ThatAPodClosedGoesAside) {
   EXPECT_TRUE(fs::exists(aside(0) / "pipe/closed/file"));
 }
 
-TEST_F(PipeFolder, ThatAPodGaveAwayGoesAside) {
+TEST_F(PipeFolder, ThatAPodChownedIsMovedAside) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   fs::create_directories(folder_ / "pipe");
   ASSERT_EQ(::chown((folder_ / "pipe").c_str(), 1000, 1000), 0);
@@ -347,7 +347,7 @@ TEST_F(PipeFolder, ThatAPodGaveAwayGoesAside) {
   EXPECT_TRUE(fs::exists(aside(0) / "pipe"));
 }
 
-TEST_F(PipeFolder, LeavesTheFilesBesideItWhereTheyWere) {
+TEST_F(PipeFolder, KeepsTheFilesBesideIt) {
   host_.put("nvidia.com/gpu/pipe/file", "");
   host_.put("nvidia.com/gpu/gpus", "GPU-0\n");
   host_.put("nvidia.com/gpu/log/control.log", "Starting control daemon\n");
@@ -366,7 +366,7 @@ TEST_F(PipeFolder, ThatAPodKeepsLockedDoesNotBlock) {
   EXPECT_FALSE(fs::exists(folder_ / "pipe"));
 }
 
-TEST_F(PipeFolder, GoesAsideNoMoreOftenThanThereIsRoomForIt) {
+TEST_F(PipeFolder, IsMovedAsideALimitedNumberOfTimes) {
   constexpr int kMost = 64;
   for (int i = 0; i < kMost; ++i) {
     host_.put("nvidia.com/gpu/pipe/file", "");
@@ -402,7 +402,7 @@ class HeldPipe : public Mps {
 };
 
 // Earlier its watchdog could not end it, because the kernel blocked its thread.
-TEST_F(HeldPipe, OfOneResourceKeepsTheServiceFromNoOtherOne) {
+TEST_F(HeldPipe, OfOneResourceDoesNotBlockOthers) {
   fs::create_directories(pipe());
   Held pod(pipe());
   if (!pod) GTEST_SKIP() << "the kernel gives nobody such memory";

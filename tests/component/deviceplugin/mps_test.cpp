@@ -42,7 +42,7 @@ TEST_F(Mps, ADaemonThatDiesIsStartedAgainAndMeanwhileNothingIsAllocated) {
   EXPECT_TRUE(says(service, "the MPS control daemon ended")) << service.log();
 }
 
-TEST_F(Mps, AReloadTakesOverADaemonThatHasClients) {
+TEST_F(Mps, AReloadKeepsADaemonThatHasClients) {
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(ready(service)) << service.log();
   const pid_t first = daemon();
@@ -91,7 +91,7 @@ TEST_F(Mps, ADaemonWithClientsOutlivesTheServiceAndTheNextOneTakesItOver) {
   }
 }
 
-TEST_F(Mps, ADaemonThatIsTakenOverIsWatchedAsWell) {
+TEST_F(Mps, AnAdoptedDaemonIsWatchedAsWell) {
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(ready(service)) << service.log();
   node_.host().put(kFolder + "pipe/servers", "4711\n");
@@ -106,7 +106,7 @@ TEST_F(Mps, ADaemonThatIsTakenOverIsWatchedAsWell) {
   EXPECT_TRUE(says(next, "the MPS control daemon ended")) << next.log();
 }
 
-TEST_F(Mps, ADaemonThatIsNotWantedAnyMoreEndsWithItsLastClientAlsoAfterARestart) {
+TEST_F(Mps, AnUnneededDaemonEndsWithItsLastClientEvenAfterARestart) {
   pid_t first = 0;
   {
     RunningService service(node_.host(), node_.words());
@@ -132,7 +132,7 @@ TEST_F(Mps, ALimitThatTheDaemonDoesNotTakeIsReported) {
   EXPECT_TRUE(says(service, "clients get no memory limit on GPU 1")) << service.log();
 }
 
-TEST_F(Mps, WhatTheDaemonSaysIsInItsLog) {
+TEST_F(Mps, TheOutputOfTheDaemonIsInItsLog) {
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(ready(service)) << service.log();
   EXPECT_EQ(node_.host().text(kFolder + "log/control.log"), "Starting control daemon\n");
@@ -172,7 +172,7 @@ TEST_F(Mps, WithoutAControlDaemonTheReasonIsReported) {
       << service.log();
 }
 
-TEST_F(Mps, AControlDaemonThatAnotherUserCouldExchangeIsNotStarted) {
+TEST_F(Mps, AControlDaemonThatAnotherUserCanReplaceIsNotStarted) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   const auto program = node_.host().path("opt/mps/nvidia-cuda-mps-control");
   std::filesystem::create_directories(program.parent_path());

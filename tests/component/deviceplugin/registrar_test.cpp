@@ -79,7 +79,7 @@ TEST_F(RegistrarTest, SaysHowLongTheRegistrationTookOrWhyThereIsNone) {
   EXPECT_THAT(log(), ::testing::ContainsRegex("registered with kubelet within [0-9]+ ms"));
 }
 
-TEST_F(RegistrarTest, TellsOfEachChangeOfItsStatus) {
+TEST_F(RegistrarTest, ReportsEachChangeOfItsStatus) {
   const auto registrar = start();
   std::atomic<unsigned> told{0};
   registrar->set_on_change([&] { ++told; });
@@ -110,7 +110,7 @@ TEST_F(RegistrarTest, RemovesItsOwnSocketsOnWhichNoProcessListens) {
   EXPECT_THAT(log(), ::testing::HasSubstr("removed /plugins_registry/nvidia-gpu.sock"));
 }
 
-TEST_F(RegistrarTest, GoesFromOneWayToRegisterToTheOtherWithoutLosingWhatItOffers) {
+TEST_F(RegistrarTest, ChangesTheKindOfRegistrationWithoutLosingResources) {
   fs::create_directories(node_.registry());
   EndpointPaths watched = KubeletRoot::paths();
   watched.in_registry = true;
@@ -133,7 +133,7 @@ TEST_F(RegistrarTest, GoesFromOneWayToRegisterToTheOtherWithoutLosingWhatItOffer
 }
 
 // Earlier two plugins that served the same kubelet took the resources from each other 78 times in 20 s.
-TEST_F(RegistrarTest, StandsByWhileAnotherOneServesThisKubeletAndTakesOverWhenThatEnds) {
+TEST_F(RegistrarTest, WaitsWhileAnotherPluginServesKubelet) {
   Kubelet kubelet(node_.plugins());
   auto first = start();
   ASSERT_TRUE(wait_for([&] { return kubelet.healthy(kGpu) == 8; })) << log();
@@ -148,7 +148,7 @@ TEST_F(RegistrarTest, StandsByWhileAnotherOneServesThisKubeletAndTakesOverWhenTh
   EXPECT_TRUE(kubelet.allocate(kGpu, 1).status.error_message().find("not offered") == std::string::npos);
 }
 
-TEST_F(RegistrarTest, EndsWhileKubeletIsConnectedAndTakesItsSocketsAway) {
+TEST_F(RegistrarTest, EndsWhileKubeletIsConnectedAndRemovesItsSockets) {
   Kubelet kubelet(node_.plugins());
   auto registrar = start();
   ASSERT_TRUE(wait_for([&] { return kubelet.healthy(kGpu) == 8; })) << log();

@@ -185,7 +185,7 @@ struct KubeletOf {
 
 class DevicePluginBefore : public ::testing::TestWithParam<KubeletOf> {};
 
-TEST_P(DevicePluginBefore, IsRegisteredAllocatesAndComesBackAfterARestart) {
+TEST_P(DevicePluginBefore, IsRegisteredAllocatesAndSurvivesARestart) {
   const Node node("h100x8", R"({config: {version: v1, flags: {plugin: {deviceListStrategy: [envvar, cdi-cri]}}}})");
   auto kubelet = std::make_unique<Kubelet>(node.plugins(), GetParam().what);
   RunningService service(node.host(), node.words());

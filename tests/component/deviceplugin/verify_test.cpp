@@ -20,7 +20,7 @@ bool is_lockable(const std::string& folder) {
   return ::flock(open.get(), LOCK_EX | LOCK_NB) == 0;
 }
 
-TEST(DevicePluginVerify, SaysWhatKubeletItselfSays) {
+TEST(DevicePluginVerify, ReportsKubeletsOwnState) {
   const Node node("h100x8");
   Kubelet kubelet(node.plugins());
   kubelet.serve_pod_resources(node.host().path("var/lib/kubelet/pod-resources/kubelet.sock").string());
@@ -41,7 +41,7 @@ TEST(DevicePluginVerify, SaysWhatKubeletItselfSays) {
 
 // Earlier verify failed right after an apply had changed MIG layouts: the service asked kubelet before it had read the
 // new list, and again only five seconds later.
-TEST(DevicePluginVerify, GivesKubeletTheTimeToTakeWhatItWasJustSent) {
+TEST(DevicePluginVerify, WaitsForKubeletToAcceptAnUpdate) {
   const Node node("h100x8");
   Kubelet kubelet(node.plugins());
   kubelet.tell_late(5);
@@ -147,7 +147,7 @@ TEST(DevicePluginVerify, DoesNotPassWhileTheServiceSeesNoneOfTheGpusOnTheBus) {
 }
 
 // Earlier the file of a killed service said that all GPUs are healthy, and verify passed.
-TEST(DevicePluginVerify, DoesNotBelieveTheFileOfAServiceThatIsDead) {
+TEST(DevicePluginVerify, IgnoresTheFileOfADeadService) {
   const Node node("h100x2");
   {
     RunningService service(node.host(), node.words());
@@ -221,7 +221,7 @@ TEST(DevicePluginService, NamesTheClientsThatHoldAGpusMemory) {
   }));
 }
 
-TEST(DevicePluginService, SaysWhoExhaustedTheMemoryOfAGpuThatIsSharedByTime) {
+TEST(DevicePluginService, NamesTheProcessThatExhaustedATimeSlicedGpu) {
   const Node node("h100x8", "{config: {version: v1, sharing: {timeSlicing: {replicas: 4}}}}");
   Kubelet kubelet(node.plugins());
   RunningService service(node.host(), node.words());

@@ -14,7 +14,7 @@ constexpr const char* kOneFile = "    probe: {files: {/etc/probe.conf: \"one\\n\
 constexpr const char* kTwoFiles = "    probe: {files: {/etc/probe.conf: \"two\\n\", /etc/more.conf: \"more\\n\"}}\n";
 
 // Earlier a machine that was provisioned while it ran had no device nodes after its next boot.
-TEST(Plan, OfALiveMachineHasTheBootUnitWhereSomethingDoesNotOutliveABoot) {
+TEST(Plan, OfALiveMachineHasTheBootUnitForVolatileState) {
   ScratchHost host;
   host.live = true;
   host.spec("    probe: {files: {/etc/probe.conf: one}}\n");
@@ -47,7 +47,7 @@ TEST(Apply, MakesTheFilesAndThenHasNothingToDo) {
   EXPECT_EQ(host.slipway({"plan"}).code, 0);
 }
 
-TEST(Apply, TakesAwayWhatIsNoLongerPlanned) {
+TEST(Apply, RemovesThingsThatAreNoLongerPlanned) {
   const ScratchHost host;
   host.spec(kTwoFiles);
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
@@ -138,7 +138,7 @@ TEST(Environment, SaysThatItsPluginPathTakesThePlaceOfTheInstalledFolder) {
 
 // Reporting is not applying: for plan, a plugin that only the environment names is a component; for verify it is
 // unknown.
-TEST(Environment, ChoosesNoPluginsForRootWhereThatCountsButForALook) {
+TEST(Environment, ChoosesNoPluginsForRootExceptForReadOnlyCommands) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
   const ScratchHost host;
   host.spec("    bystander: {}\n");
@@ -226,7 +226,7 @@ TEST(Apply, ContinuesWithTheOthersAndBlocksThoseThatRequireTheFailedOne) {
   EXPECT_THAT(apply.out, HasSubstr("SIGABRT"));
 }
 
-TEST(Apply, HandsOutputsToThoseThatComeAfter) {
+TEST(Apply, PassesOutputsToLaterComponents) {
   const ScratchHost host;
   host.spec("    probe: {greeting: good morning}\n    follower: {}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
@@ -239,7 +239,7 @@ Ran apply_only(const ScratchHost& host, const std::string& component) {
 }
 
 // Earlier it was planned as if the others' outputs were missing.
-TEST(Only, HandsOnWhatTheOthersGaveWhenTheyWereApplied) {
+TEST(Only, UsesTheOutputsOfTheLastApply) {
   const ScratchHost host;
   host.spec("    probe: {files: {/etc/probe.conf: x}, greeting: good morning}\n    follower: {}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
@@ -250,7 +250,7 @@ TEST(Only, HandsOnWhatTheOthersGaveWhenTheyWereApplied) {
 }
 
 // Components without files, or without changes, also record their outputs.
-TEST(Only, HandsOnOutputsThatCameWithoutAnyChange) {
+TEST(Only, UsesOutputsOfUnchangedComponents) {
   const ScratchHost host;
   for (const char* greeting : {"first", "second"}) {
     host.spec("    probe: {greeting: " + std::string(greeting) + "}\n    follower: {}\n");
@@ -301,7 +301,7 @@ TEST(Remove, ReturnsTheRootToItsEarlierTree) {
 
 // Another driver version was put into the folder that the first one's firmware had created; earlier remove left the
 // folder.
-TEST(Remove, TakesAlongFoldersThatAnEarlierGenerationMade) {
+TEST(Remove, RemovesFoldersOfAnEarlierGeneration) {
   const ScratchHost host;
   host.put("etc/other", "x");
   const auto before = host.tree();
@@ -316,7 +316,7 @@ TEST(Remove, TakesAlongFoldersThatAnEarlierGenerationMade) {
 }
 
 // Earlier the folder of the first unit's link stayed: the second one's record did not name it.
-TEST(Remove, TakesAlongFoldersThatUnitsOfSeveralComponentsShared) {
+TEST(Remove, RemovesFoldersThatSeveralUnitsShared) {
   const ScratchHost host;
   host.put("etc/other", "x");
   const auto before = host.tree();
@@ -379,7 +379,7 @@ TEST(SavedPlan, OfAnotherUserIsNotApplied) {
 }
 
 // Earlier a plan without an identity was applied without a check; one of another type was "a bug in slipway".
-TEST(SavedPlan, IsRefusedWithoutWhatItIsComparedBy) {
+TEST(SavedPlan, IsRefusedWithoutItsRecordedState) {
   const ScratchHost host;
   host.spec(kOneFile);
   const Json plan = Json::parse(host.slipway({"plan", "-o", "json"}).out);

@@ -73,7 +73,7 @@ TEST_F(Failing, IsNotAComponentThatWaitsForAnotherOnesReboot) {
 }
 
 // Earlier verify and doctor found no problem, and status continued to report the failure.
-TEST_F(Failing, IsAWarningOfVerifyAndDoctorOnceItWorksUntilAnApplyForgetsIt) {
+TEST_F(Failing, IsAWarningUntilTheNextApplyOnceItWorks) {
   apply_broken(kBoth);
   for (const std::string command : {"verify", "doctor"}) EXPECT_EQ(host.slipway({command}).code, 1);
   mend();
@@ -160,7 +160,7 @@ TEST_F(Failing, IsReportedByPlanStatusVerifyAndDoctorToo) {
   EXPECT_EQ(host.slipway({"verify"}).code, 0);
 }
 
-TEST_F(Failing, IsLookedAtWhenItIsAmongThoseThatOnlyNames) {
+TEST_F(Failing, IsVerifiedWithOnly) {
   apply_broken(kBoth);
   EXPECT_EQ(apply_only("bystander").code, 0);
   EXPECT_EQ(apply_only("probe").code, 1);
@@ -187,7 +187,7 @@ TEST_F(Failing, IsReportedByARollbackThatLeavesItAsItIs) {
   EXPECT_EQ(host.slipway({"apply"}).code, 0);
 }
 
-TEST_F(Failing, KeepsNoOtherComponentFromBeingRemovedAndIsForgottenWithItsOwnRemoval) {
+TEST_F(Failing, DoesNotPreventRemovals) {
   apply_broken(kBoth);
   const Ran other = host.slipway({"remove", "bystander"});
   EXPECT_EQ(other.code, 0) << other.out << other.err;
@@ -291,7 +291,7 @@ TEST_F(Failing, RecordThatIsDamagedIsNamedWithTheRemedy) {
 
 // Earlier an apply whose disk failed at the very end noted the boot unit, which no plugin verifies: the note stayed for
 // good.
-TEST_F(Failing, OfTheBootUnitIsForgottenOnceItIsAsPlanned) {
+TEST_F(Failing, OfTheBootUnitEndsWhenItMatchesThePlan) {
   host.spec(kProbe);
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
   const auto before = host.tree();
@@ -302,7 +302,7 @@ TEST_F(Failing, OfTheBootUnitIsForgottenOnceItIsAsPlanned) {
 }
 
 // Earlier `status` said that nothing was provisioned, above a list of installed components.
-TEST_F(Failing, DoesNotMakeStatusDenyWhatIsInstalled) {
+TEST_F(Failing, DoesNotHideInstalledComponentsInStatus) {
   host.live = true;
   host.spec("    probe: {files: {/etc/probe.conf: y}, custom: fails}\n    bystander: {}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 1);

@@ -98,7 +98,7 @@ TEST_F(Generations, HaveTheResultsOfTheFirstApplyAndLeaveOutTheRest) {
   EXPECT_EQ(content("etc/bystander"), kAbsent);
 }
 
-TEST_F(Generations, OfAnApplyOfSomeTouchNoOthers) {
+TEST_F(Generations, OfAPartialApplyKeepOtherComponents) {
   probe("one", kPlainBystander);
   run({"apply", "--only", "probe", "-f", host.folder().at("host.yaml").string()});
   EXPECT_EQ(content("etc/bystander"), kAbsent);
@@ -147,7 +147,7 @@ TEST_F(Generations, RollingBackTwiceGoesTwoBack) {
 }
 
 // Earlier the error named the unknown key, as if the user could correct the spec.
-TEST_F(Generations, OfAnotherPluginSayWhichOneThatWas) {
+TEST_F(Generations, OfAnotherPluginNameThatPlugin) {
   const std::string bystander = "    bystander: {file: /etc/by}\n";
   probe("one", bystander);
   run({"apply"});
@@ -197,7 +197,7 @@ TEST_F(Generations, RollbackOfOneComponentKeepsTheOthers) {
   EXPECT_EQ(content("etc/other"), "here\n");
 }
 
-TEST_F(Generations, RemoveAllOfSomeRemovesThoseAlone) {
+TEST_F(Generations, RemoveAllWithOnlyRemovesOnlyThose) {
   probe("one", kPlainBystander);
   run({"apply"});
   run({"remove", "--all", "--only", "bystander", "--yes"});
@@ -206,7 +206,7 @@ TEST_F(Generations, RemoveAllOfSomeRemovesThoseAlone) {
   EXPECT_EQ(run({"remove", "probe", "--only", "probe"}, 64).out, "");
 }
 
-TEST_F(Generations, RemoveAllOfSomeGoesAroundTheDamageOfOthers) {
+TEST_F(Generations, RemoveAllWithOnlyIgnoresOtherDamage) {
   probe("one", kPlainBystander);
   run({"apply"});
   host.put("var/lib/slipway/components/probe.json", "{");
@@ -252,7 +252,7 @@ TEST_F(Generations, AreListedAsFarAsTheyCanBeRead) {
   EXPECT_THAT(listed.out, HasSubstr("`slipway repair` sets it aside"));
 }
 
-TEST_F(Generations, HaveTheTimeOfTheMachineAndOfAnImageThatOfItsSources) {
+TEST_F(Generations, HaveTheTimeOfTheMachineOrOfTheImagesSources) {
   probe("one");
   run({"apply"});
   EXPECT_FALSE(generation(1).contains("time"));

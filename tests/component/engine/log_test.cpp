@@ -57,7 +57,7 @@ Json image_log(const ScratchHost& host) {
 }
 
 // Earlier a machine that was booted from an image had no log of the work done in it.
-TEST(Log, OfARootThatIsNotLiveIsInTheRootAndSaysNothingOfTheMachineThatBuilds) {
+TEST(Log, OfAnImageIsInTheRootAndHidesTheBuildMachine) {
   const ScratchHost host;
   host.spec(kOne);
   ASSERT_EQ(host.slipway({"apply"}).code, 0);

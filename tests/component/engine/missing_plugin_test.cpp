@@ -66,7 +66,7 @@ TEST_F(MissingPlugin, IsReportedByEachCommandThatLooks) {
 }
 
 // Only the plugin can check its own action: earlier verify and doctor ended before the first finding.
-TEST_F(MissingPlugin, WithAnActionOfItsOwnKeepsNoOtherFromBeingVerified) {
+TEST_F(MissingPlugin, WithACustomActionDoesNotStopVerify) {
   host.live = true;  // an image leaves such an action to its boot
   host.spec("    probe: {custom: works, marker: " + host.folder().at("marker").string() + "}\n    guest: {}\n");
   const Ran applied = host.slipway({"apply"});
@@ -81,7 +81,7 @@ TEST_F(MissingPlugin, WithAnActionOfItsOwnKeepsNoOtherFromBeingVerified) {
   EXPECT_THAT(host.slipway({"verify"}).out, HasSubstr("pass  guest.owned"));
 }
 
-TEST_F(MissingPlugin, OrOneThatWasInterruptedKeepsNoOtherFromBeingVerified) {
+TEST_F(MissingPlugin, InAnInterruptedApplyDoesNotStopVerify) {
   host.live = true;
   host.spec("    probe: {custom: works, marker: " + host.folder().at("marker").string() + "}\n    guest: {}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
@@ -97,7 +97,7 @@ TEST_F(MissingPlugin, OrOneThatWasInterruptedKeepsNoOtherFromBeingVerified) {
   EXPECT_THAT(host.slipway({"verify"}).out, HasSubstr("pass  guest.owned"));
 }
 
-TEST_F(MissingPlugin, LeavesTheOthersToAnApplyOfTheSameSpec) {
+TEST_F(MissingPlugin, DoesNotPreventAnApplyOfTheOthers) {
   lose("guest.so");
   take_the_bystanders_file();
   const std::string file = host.folder().at("host.yaml").string();
@@ -144,7 +144,7 @@ TEST_F(MissingPlugin, ThatCannotBeReadIsNamedByItsFile) {
 }
 
 // The section for an older plugin is that component's problem too.
-TEST_F(MissingPlugin, OrOneOfAnotherVersionThatDoesNotTakeTheSection) {
+TEST_F(MissingPlugin, OfAnotherVersionMayRefuseTheSection) {
   Json generation = Json::parse(host.text("var/lib/slipway/generations/1.json"));
   generation["spec"]["spec"]["components"]["guest"]["formerly_known"] = "x";
   generation["plugins"]["guest"]["version"] = "0.0.9";
@@ -158,7 +158,7 @@ TEST_F(MissingPlugin, OrOneOfAnotherVersionThatDoesNotTakeTheSection) {
 }
 
 // A component that was never applied here is still a misspelt name.
-TEST_F(MissingPlugin, IsNoExcuseForAnUnknownName) {
+TEST_F(MissingPlugin, DoesNotExcuseAnUnknownName) {
   lose("guest.so");
   host.spec(spec + "    bystandr: {}\n");
   const Ran plan = host.slipway({"plan"});
@@ -181,7 +181,7 @@ TEST_F(MissingPlugin, WithAnInvalidNameIsADamagedRecord) {
 }
 
 // Removal works without its plugin, and the others' sections are kept.
-TEST_F(MissingPlugin, CanBeGivenUp) {
+TEST_F(MissingPlugin, CanBeRemoved) {
   lose("guest.so");
   const Ran removed = host.slipway({"remove", "guest", "--yes"});
   EXPECT_EQ(removed.code, 0) << removed.out << removed.err;

@@ -39,7 +39,7 @@ class OtherPlugin : public ::testing::Test {
 
 // A plugin had a new name for its unit: earlier the output was "Nothing to do", without a hint that another plugin had
 // made the generation.
-TEST_F(OtherPlugin, IsNamedByARollbackWithWhatIsRestoredAndWhatIsNot) {
+TEST_F(OtherPlugin, IsNamedByARollbackWithTheRestoredParts) {
   upgrade_the_guest();
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"rollback", "1", "--dry-run"}, {"rollback", "1", "--yes"}}) {
@@ -80,7 +80,7 @@ TEST_F(OtherPlugin, OfTheSameVersionCanBeAnotherBuild) {
 }
 
 // Earlier a rollback of the remaining components was impossible, even with --only.
-TEST_F(OtherPlugin, ThatIsGoneLeavesTheOthersToARollbackOfThemAlone) {
+TEST_F(OtherPlugin, ThatIsMissingAllowsARollbackOfTheOthers) {
   lose_the_guest();
   const Ran refused = host.slipway({"rollback", "1", "--yes"});
   EXPECT_EQ(refused.code, 1);

@@ -106,7 +106,7 @@ std::vector<std::string> calls_of(ScratchHost& host, const std::vector<std::stri
 }
 
 // Earlier a disk that failed right afterwards left empty files of depmod's, which were not created again.
-TEST(Recovery, ATriggerIsCrossedOffOnceWhatItWroteIsOnTheDisk) {
+TEST(Recovery, ATriggerIsDoneOnceItsOutputIsOnTheDisk) {
   if (std::system("strace true 2> /dev/null") != 0) GTEST_SKIP() << "strace does not work here";
   ScratchHost host;
   host.spec("    probe: {files: {/etc/ld.so.conf.d/probe.conf: \"/opt\\n\"}, trigger: ldconfig}\n");
@@ -151,7 +151,7 @@ TEST(Recovery, RunsARestartThatAKilledApplyLeft) {
 }
 
 // Killed a moment earlier, before the files are committed: they are undone, applied again, and the restart is repeated.
-TEST(Recovery, RunsTheRestartForFilesThatHadToComeAgain) {
+TEST(Recovery, RunsTheRestartForRestoredFiles) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;
   const FakeSystemd systemd(host);
@@ -250,7 +250,7 @@ TEST(Boot, BeforeTheFirstApplyIsVerifiedOnceThatHasEnded) {
   EXPECT_EQ(exit_code_of(verify), 0) << host.error_text();
 }
 
-TEST(Boot, IsNotVerifiedWhereTheFirstApplyHasGivenUpOrIsOff) {
+TEST(Boot, IsNotVerifiedAfterAFailedOrDisabledFirstApply) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;
   const FakeSystemd systemd(host);
@@ -261,7 +261,7 @@ TEST(Boot, IsNotVerifiedWhereTheFirstApplyHasGivenUpOrIsOff) {
   EXPECT_EQ(exit_code_of(verify), 1);
 }
 
-TEST(Boot, IsVerifiedWhereItHasBeenProvisionedWhateverIsAtWork) {
+TEST(Boot, IsVerifiedWhereverItIsProvisioned) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;
   host.program = testing::installed_program();
@@ -318,7 +318,7 @@ TEST(LateVerify, VerifiesTheActiveGeneration) {
 }
 
 // Earlier status advised to write a spec, both between two tries and after the last.
-TEST(Boot, ThatFailedIsNamedAlsoOfTheUnitThatProvisions) {
+TEST(Boot, OfAFailedApplyUnitIsReported) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;
   const FakeSystemd systemd(host);
@@ -353,7 +353,7 @@ TEST(Recovery, VerifiesWhatTheKilledApplyHadDone) {
   EXPECT_THAT(next.out, HasSubstr("does not work: probe.works"));
 }
 
-TEST(Stop, BySigtermFinishesTheComponentAtWorkAndBeginsNoOther) {
+TEST(Stop, BySigtermFinishesThePresentComponentOnly) {
   ScratchHost host;
   host.live = true;
   host.spec("    probe: {files: {/new/file: x}, custom: naps, marker: " + host.folder().at("marker").string() +
@@ -368,7 +368,7 @@ TEST(Stop, BySigtermFinishesTheComponentAtWorkAndBeginsNoOther) {
   EXPECT_TRUE(std::filesystem::exists(host.path("etc/follower")));
 }
 
-TEST(Lock, LetsOneApplyAtATimeWorkOnARoot) {
+TEST(Lock, AllowsOneApplyAtATime) {
   ScratchHost host;
   host.live = true;
   host.spec(kSleeps);

@@ -91,7 +91,7 @@ void Repair::repair_and_continue(const std::string& damaged) const {
 }
 
 // Earlier only removing it by hand helped.
-TEST(RepairOfALink, ToNothingInThePlaceOfARecordSetsItAside) {
+TEST(RepairOfALink, ThatDanglesInPlaceOfARecordIsSetAside) {
   for (const std::string file : {"components/bystander.json", "generations/1.json"}) {
     const ScratchHost host;
     host.spec("    bystander: {}\n");
@@ -110,7 +110,7 @@ TEST(RepairOfALink, ToNothingInThePlaceOfARecordSetsItAside) {
   }
 }
 
-TEST_P(Repair, EndsWithAWholeStateWhateverIsDamaged) {
+TEST_P(Repair, EndsWithAnIntactStateForAnyDamage) {
   const Case& test = GetParam();
   const std::string damaged = file();
   save();
@@ -223,7 +223,7 @@ class RepairOf : public ::testing::Test {
 };
 
 // Earlier a digest that slipway itself had written was looked up among the originals.
-TEST_F(RepairOf, AWholeStateChangesNothing) {
+TEST_F(RepairOf, AnIntactStateChangesNothing) {
   const auto before = host.tree();
   expect_whole();
   const Ran ran = host.slipway({"repair", "--dry-run"});
@@ -232,7 +232,7 @@ TEST_F(RepairOf, AWholeStateChangesNothing) {
   EXPECT_EQ(host.tree(), before);
 }
 
-TEST_F(RepairOf, AnOriginalOfAFileOfOthersLeavesTheWayBackOfItsKeys) {
+TEST_F(RepairOf, AnOriginalOfAMergedFileKeepsTheUndoOfItsKeys) {
   for (const auto& entry : fs::directory_iterator(host.path(kState + "originals")))
     std::ofstream(entry.path()) << "damaged";
   repair();
@@ -241,7 +241,7 @@ TEST_F(RepairOf, AnOriginalOfAFileOfOthersLeavesTheWayBackOfItsKeys) {
   EXPECT_EQ(host.text("etc/engine.toml"), "[a]\nset = \"theirs\"\n");
 }
 
-TEST_F(RepairOf, AComponentLetsTheNextApplyTakeOverWhatIsAsItPlans) {
+TEST_F(RepairOf, AComponentLetsTheNextApplyTakeOverMatchingThings) {
   host.put(record, "");
   repair();
   const Ran plan = host.slipway({"plan"});
@@ -265,7 +265,7 @@ TEST_F(RepairOf, AComponentThatIsRemovedBeforeAnyApplyIsReportedToLeaveWhatItMad
   EXPECT_TRUE(fs::exists(host.path("etc/probe.conf")));
 }
 
-TEST_F(RepairOf, ThingsThatAreNoFilesOpensNone) {
+TEST_F(RepairOf, RecordsThatAreNotFilesOpensNone) {
   fs::remove(host.path(record));
   ASSERT_EQ(::mkfifo(host.path(record).c_str(), 0600), 0);
   expect_refusals("/" + record);
@@ -279,7 +279,7 @@ TEST_F(RepairOf, ThingsThatAreNoFilesOpensNone) {
   EXPECT_EQ(host.slipway({"apply"}).code, 0);
 }
 
-TEST_F(RepairOf, ANumberThatLeadsToNoGenerationTakesTheNewestThatThereIs) {
+TEST_F(RepairOf, AnInvalidNumberUsesTheNewestGeneration) {
   host.spec("    probe: {files: {/etc/probe.conf: y}}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
   fs::remove(host.path(kState + "generations/2.json"));  // as after a kill of a repair
@@ -289,7 +289,7 @@ TEST_F(RepairOf, ANumberThatLeadsToNoGenerationTakesTheNewestThatThereIs) {
 }
 
 // Earlier SQLite removed the log beside an empty file, so `slipway status` destroyed what an apply had to undo.
-TEST_F(RepairOf, AJournalKeepsItAndLeavesTheRestToThePlan) {
+TEST_F(RepairOf, AJournalKeepsItAside) {
   const std::string journal = kState + "journal.sqlite";
   for (const std::string& content : {std::string(4096, '\0'), std::string("no database"), std::string()}) {
     host.put(journal, content);
@@ -309,7 +309,7 @@ TEST_F(RepairOf, AJournalKeepsItAndLeavesTheRestToThePlan) {
 }
 
 // Earlier it was taken for the log of an apply without intentions.
-TEST_F(RepairOf, ALogOfTheJournalThatIsNoneIsDamageToo) {
+TEST_F(RepairOf, AnInvalidLogOfTheJournalIsDamageToo) {
   const std::string journal = kState + "journal.sqlite";
   for (const std::string& content : {std::string("{\"no\": \"log\"}"), std::string(100'000, '\0')}) {
     host.put(journal, std::string(4096, 'x'));

@@ -84,7 +84,7 @@ TEST_F(Signals, AreNotNeededForTheTemporaryFolderToGo) {
 }
 
 // Earlier SIGHUP ended an apply with 129, in the middle of its changes.
-TEST_F(Signals, OfAClosedTerminalLetTheApplyFinishItsComponent) {
+TEST_F(Signals, FromAClosedTerminalLetTheApplyFinishItsComponent) {
   host.live = true;
   host.spec("    probe: {files: {/new/file: x}, custom: naps, marker: " + host.folder().at("marker").string() +
             "}\n    follower: {}\n");
@@ -101,7 +101,7 @@ TEST_F(Signals, OfAClosedTerminalLetTheApplyFinishItsComponent) {
 }
 
 // Earlier each component whose turn had not come reported it again, with the same advice.
-TEST_F(Signals, AreReportedOnceForAllComponentsThatAreLeftOut) {
+TEST_F(Signals, AreReportedOnceForAllSkippedComponents) {
   host.live = true;
   host.spec("    bystander: {naps_until: " + host.folder().at("marker").string() +
             "}\n    probe: {files: {/new/file: x}}\n    follower: {}\n");

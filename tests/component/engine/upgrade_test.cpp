@@ -32,7 +32,7 @@ class Recorded : public ScratchHost {
 };
 
 // Except slipway's own unit, which every version may write differently.
-TEST(StateOfAnEarlierFormat, IsReadAndNothingOfItsComponentsIsLeftToDo) {
+TEST(StateOfAnEarlierFormat, IsReadAndItsComponentsAreUnchanged) {
   const Recorded host;
   const auto before = host.tree();
   EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("Generation 2 is active"));
@@ -64,7 +64,7 @@ TEST(StateOfAnEarlierFormat, IsConvertedByTheNextApplyWithNothingLost) {
     EXPECT_EQ(after.at("var/lib/slipway/" + same), before.at("var/lib/slipway/" + same));
 }
 
-TEST(StateOfAnEarlierFormat, StillBringsBackWhatWasThereBeforeSlipway) {
+TEST(StateOfAnEarlierFormat, StillRestoresTheFilesFromBeforeSlipway) {
   const Recorded host;
   const Ran removed = host.slipway({"remove", "--all"});
   ASSERT_EQ(removed.code, 0) << removed.out << removed.err;

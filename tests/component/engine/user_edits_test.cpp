@@ -73,7 +73,7 @@ TEST_F(UserEdits, BetweenASavedPlanAndItsApplyMakeThePlanOutOfDate) {
 }
 
 // Earlier the plan was made before the first component's turn, and its files were written without another check.
-TEST_F(UserEdits, OfAFileWhoseTurnIsStillToComeAreKept) {
+TEST_F(UserEdits, OfAFileThatIsPlannedLaterAreKept) {
   host_.spec("    probe: {files: {/etc/probe.conf: one}}\n");
   ASSERT_EQ(host_.slipway({"apply"}).code, 0);
   host_.spec(nap() + "    probe: {files: {/etc/probe.conf: two, /etc/more.conf: more}}\n");
@@ -122,7 +122,7 @@ TEST_F(UserEdits, OfAFileRightAfterItsRenameAreKept) {
   expect_reported_as_drift();
 }
 
-TEST_F(UserEdits, OfAFileThatThisApplyHasToBringBackAreKept) {
+TEST_F(UserEdits, OfAFileThatThisApplyRestoresAreKept) {
   host_.put("etc/probe.conf", "the user's\n");
   host_.spec("    probe: {files: {/etc/probe.conf: one, /new/file: x}, custom: naps and fails}\n");
   EXPECT_EQ(edit_during_apply("new/file"), 1);

@@ -109,7 +109,7 @@ TEST_F(Waiting, ReadsTheSpecAgain) {
   EXPECT_FALSE(std::filesystem::exists(done));
 }
 
-TEST_F(Waiting, LeavesTheRootToOthers) {
+TEST_F(Waiting, ReleasesTheLockOfTheRoot) {
   const pid_t child = start({"apply", "--wait=1h"});
   // The waiting command may be applying at the moment (75): that is over soon. The probe waits in the removal too.
   EXPECT_TRUE(becomes_true([&] { return beside({"remove", "bystander"}) == 3; }));
@@ -130,14 +130,14 @@ TEST_F(Waiting, IsEndedByASignal) {
   EXPECT_FALSE(std::filesystem::exists(done));
 }
 
-TEST_F(Waiting, IsNoAnswerToAFailure) {
+TEST_F(Waiting, DoesNotRepeatAFailedApply) {
   host.spec("    probe: {custom: fails, marker: " + done + "}\n");
   const Ran apply = host.slipway({"apply", "--wait"});
   EXPECT_EQ(apply.code, 1) << apply.err;
   EXPECT_THAT(apply.err, Not(HasSubstr("slipway waits")));
 }
 
-TEST_F(Waiting, IsForASlipwayThatHasTheRootLockedToo) {
+TEST_F(Waiting, IncludesALockedRoot) {
   const std::string asleep = host.folder().at("asleep").string();
   host.spec("    bystander: {}\n");
   host.folder().file("sleeper.yaml",

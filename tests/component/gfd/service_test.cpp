@@ -67,7 +67,7 @@ TEST_F(GfdService, KeepsGoodLabelsWhileTheDriverIsAway) {
 }
 
 // Earlier it reported "Labels are up to date", without labels.
-TEST_F(GfdService, SaysThatThereAreNoLabelsOfGpusWithoutADriver) {
+TEST_F(GfdService, ReportsMissingLabelsWithoutADriver) {
   const std::string machine = " --sim h100x2,driver=none --root " + folder_.path();
   const Background service(SLIPWAY_PROGRAM " service gfd -f " + folder_.at("host.yaml") + machine, folder_.at("log"));
   EXPECT_TRUE(eventually([&] {
@@ -89,7 +89,7 @@ TEST_F(GfdService, FollowsItsConfigFileAndKeepsTheLastGoodOne) {
 
 // Earlier the labels contradicted the same host.yaml: one replica and no sharing, although kubelet was offered four of
 // each GPU.
-TEST_F(GfdService, SharesAsDevicepluginOfTheSameSpecDoes) {
+TEST_F(GfdService, SharesLikeDevicepluginOfTheSameSpec) {
   const auto host = [&](const std::string& plugin) {
     folder_.file("host.yaml",
                  "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: node}\nspec:\n  components:\n"
@@ -122,7 +122,7 @@ TEST_F(GfdService, SharesAsDevicepluginOfTheSameSpecDoes) {
   EXPECT_TRUE(label("mig.strategy=mixed"));
 }
 
-TEST_F(GfdService, FollowsTheConfigThatALabelChoosesForDeviceplugin) {
+TEST_F(GfdService, FollowsDevicepluginsConfigFromALabel) {
   folder_.file("host.yaml",
                "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: node}\nspec:\n  components:\n"
                "    deviceplugin: {config_file: /etc/configs, config_choice_file: /etc/chosen}\n"
@@ -136,7 +136,7 @@ TEST_F(GfdService, FollowsTheConfigThatALabelChoosesForDeviceplugin) {
   EXPECT_TRUE(label("gpu.replicas=2")) << log();
 }
 
-TEST_F(GfdService, HasANoteWhereItsOwnConfigContradictsDeviceplugins) {
+TEST_F(GfdService, NotesAContradictionWithDevicepluginsConfig) {
   folder_.file("host.yaml",
                "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: node}\nspec:\n  components:\n"
                "    deviceplugin: {config: {version: v1, sharing: {timeSlicing: {replicas: 4}}}}\n"
@@ -165,7 +165,7 @@ TEST_F(GfdService, FollowsItsConfigFileWhateverTheIntervalIs) {
   EXPECT_TRUE(label("gpu.replicas=2")) << log();
 }
 
-TEST_F(GfdService, OutlivesALostGpu) {
+TEST_F(GfdService, SurvivesALostGpu) {
   Background service(command(), folder_.at("log"));
   ASSERT_TRUE(label("gpu.count=2")) << log();
   ASSERT_EQ(sim("gpu 0 lost"), 0);
@@ -177,7 +177,7 @@ TEST_F(GfdService, OutlivesALostGpu) {
 }
 
 // Earlier the labels counted a lost GPU until the interval was over, while the device plugin had found it in a second.
-TEST_F(GfdService, LooksAgainWhenAnotherServiceHasLostAGpu) {
+TEST_F(GfdService, ChecksAgainWhenAnotherServiceHasLostAGpu) {
   folder_.file("host.yaml",
                std::regex_replace(content(folder_.at("host.yaml")), std::regex("interval: 1s"), "interval: 1h"));
   Background service(command(), folder_.at("log"));
@@ -187,7 +187,7 @@ TEST_F(GfdService, LooksAgainWhenAnotherServiceHasLostAGpu) {
   EXPECT_TRUE(label("gpu.count=1")) << log();
 }
 
-TEST_F(GfdService, OutlivesACallThatHangs) {
+TEST_F(GfdService, SurvivesAHangingCall) {
   Background service(command(), folder_.at("log"));
   ASSERT_TRUE(label("gpu.count=2")) << log();
   ASSERT_EQ(sim("gpu 0 hang"), 0);
@@ -274,7 +274,7 @@ TEST_F(GfdVerify, ExercisesNothingWhereTheServiceIsStartedByHandAndIsNotRunning)
   EXPECT_THAT(stale, HasSubstr("start the service: `slipway service "));
 }
 
-TEST_F(GfdVerify, FailsWithoutLabelsWhereSystemdIsToHaveStartedTheService) {
+TEST_F(GfdVerify, FailsWithoutLabelsWhereSystemdShouldHaveStartedTheService) {
   folder_.file("run/systemd/system/x", "");
   const std::string found = verify();
   EXPECT_THAT(found, HasSubstr("fail  gfd.labels: " + output_ + " is not there"));

@@ -34,7 +34,7 @@ class MigDrain : public ::testing::Test {
   const MigNode node_{"h100x1,mig=1g.10gb"};
 };
 
-TEST_F(MigDrain, FailsFastAndNamesWhoHoldsIt) {
+TEST_F(MigDrain, FailsFastAndNamesTheHolders) {
   Child job;
   attach(job);
   const Ran ran = node_.apply("all-7g.80gb");
@@ -51,7 +51,7 @@ TEST_F(MigDrain, FailsFastAndNamesWhoHoldsIt) {
 }
 
 // Earlier only the first GPU was named.
-TEST(MigDrains, FailWithWhoHoldsEachOfTheGpus) {
+TEST(MigDrains, FailWithTheHoldersOfEachGpu) {
   const MigNode node("h100x3,mig=1g.10gb");
   ASSERT_EQ(node.plan("all-7g.80gb").code, 2);
   ASSERT_EQ(node.sim("process add 0 4711 10 compute trainer 9 0").code, 0);
@@ -62,7 +62,7 @@ TEST(MigDrains, FailWithWhoHoldsEachOfTheGpus) {
               AllOf(HasSubstr("trainer (pid 4711"), HasSubstr("held:  GPU 2 (0000:3a:00.0): other (pid 4712")));
 }
 
-TEST_F(MigDrain, ThePlanNamesWhoHoldsWhatHasToChange) {
+TEST_F(MigDrain, NamesTheHoldersInThePlan) {
   Child job;
   attach(job);
   for (const auto& [drain, then] :
@@ -80,7 +80,7 @@ TEST_F(MigDrain, ThePlanNamesWhoHoldsWhatHasToChange) {
   EXPECT_THAT(node_.plan("all-7g.80gb").out, Not(HasSubstr("is held by")));
 }
 
-TEST_F(MigDrain, WaitsWithTheHoldersAndSaysSinceWhen) {
+TEST_F(MigDrain, WaitsAndNamesTheHoldersAndTheTime) {
   Child job;
   attach(job);
   const Ran first = apply("{policy: wait, deadline: 24h}");
@@ -179,7 +179,7 @@ TEST_F(MigDrain, NeverSignalsAProcessThatIsOnlySimulated) {
   expect_nothing_changed();
 }
 
-TEST_F(MigDrain, LeavesTheChangeToTheNextBoot) {
+TEST_F(MigDrain, DefersTheChangeToTheNextBoot) {
   const Ran ran = apply("next-boot");
   EXPECT_EQ(ran.code, 4) << ran.out << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("GPU 0 (0000:18:00.0) is changed at the next boot"));

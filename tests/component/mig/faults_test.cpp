@@ -27,7 +27,7 @@ TEST(MigFaults, PutTheFormerLayoutBackWhenAnInstanceCannotBeCreated) {
   EXPECT_THAT(node.instances(), ElementsAre("7g.80gb at 0:8"));
 }
 
-TEST(MigFaults, PutTheModeBackToo) {
+TEST(MigFaults, RestoreTheModeToo) {
   for (const char* profile : {"a100-80x1", "h100x1"}) {
     const MigNode node(profile);
     ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
@@ -37,7 +37,7 @@ TEST(MigFaults, PutTheModeBackToo) {
   }
 }
 
-TEST(MigFaults, PutWhatWasDestroyedBackWhenTheNextOneTurnsOutToBeInUse) {
+TEST(MigFaults, RestoreDestroyedInstancesWhenAnotherIsInUse) {
   const MigNode node("h100x1,mig=1g.10gb");
   ASSERT_EQ(node.plan("all-7g.80gb").code, 2);
   const auto before = node.instances();
@@ -63,7 +63,7 @@ TEST(MigFaults, GiveTheGpusBeforeAFailedOneTheirFormerLayoutsBack) {
   for (const unsigned gpu : {0U, 1U, 2U}) EXPECT_EQ(node.instances(gpu).size(), 4U) << gpu;
 }
 
-TEST(MigFaults, TellWhatCouldNotBePutBack) {
+TEST(MigFaults, ReportLayoutsThatCouldNotBeRestored) {
   const MigNode node("h100x1,mig=3g.40gb");
   ASSERT_EQ(node.plan("all-7g.80gb").code, 2);
   ASSERT_EQ(node.sim("gpu 0 create-fails 1000").code, 0);
@@ -73,7 +73,7 @@ TEST(MigFaults, TellWhatCouldNotBePutBack) {
 }
 
 // Earlier one lost GPU failed the plan of all, so that after a reboot no GPU had instances.
-TEST(MigFaults, OfALostGpuLeaveTheOthersTheirLayouts) {
+TEST(MigFaults, OfALostGpuDoNotAffectOtherGpus) {
   const MigNode node("h100x4");
   ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
   ASSERT_EQ(node.sim("gpu 2 lost").code, 0);

@@ -70,14 +70,14 @@ TEST(PluginCheck, RefusesARootWhoseFoldersAreNestedTooDeep) {
 }
 
 // Debian's packages also leave groups behind: files may belong to them.
-TEST(PluginCheck, TakesGroupsThatStayForNoFault) {
+TEST(PluginCheck, AllowsGroupsThatRemain) {
   const Report report = check("makes-groups");
   EXPECT_EQ(report.code, 0);
   EXPECT_THAT(report.failed, ::testing::IsEmpty());
 }
 
 // Earlier groups were created only at the end of an apply, after later actions had failed.
-TEST(PluginCheck, LetsAFileBelongToAGroupThatAComponentBeforeItMakes) {
+TEST(PluginCheck, AllowsAGroupOfAnEarlierComponent) {
   Report report = check_spec("    faulty: {fault: makes-groups}\n    lame: {group: faulty}\n");
   for (const char* name : {"plugin.fresh-host", "plugin.second-run", "plugin.killed", "plugin.offline-root"})
     EXPECT_TRUE(report.passed.contains(name)) << name << ::testing::PrintToString(report.failed);
@@ -85,14 +85,14 @@ TEST(PluginCheck, LetsAFileBelongToAGroupThatAComponentBeforeItMakes) {
   EXPECT_THAT(report.failed, ::testing::IsEmpty());
 }
 
-TEST(PluginCheck, SaysWhichVariableASecretIsToComeFrom) {
+TEST(PluginCheck, NamesTheVariableOfASecret) {
   const Report report = check_spec("    faulty: {token: {env: SLIPWAY_TEST_NOT_SET}}\n");
   EXPECT_EQ(report.code, 1);
   EXPECT_THAT(report.failed.at("plugin.plan"),
               HasSubstr("token should be read from the variable SLIPWAY_TEST_NOT_SET, which is not set"));
 }
 
-TEST(PluginCheck, CountsASecretAsReadThroughTheHost) {
+TEST(PluginCheck, AllowsASecretThroughTheHost) {
   const slipway::testing::TempDir folder;
   folder.file("token", "hunter2\n");
   std::filesystem::permissions(folder.at("token"), std::filesystem::perms(0600));
@@ -102,7 +102,7 @@ TEST(PluginCheck, CountsASecretAsReadThroughTheHost) {
   EXPECT_THAT(report.failed, ::testing::IsEmpty());
 }
 
-TEST(PluginCheck, CountsAVariableThatASecretNamesAsReadThroughTheHost) {
+TEST(PluginCheck, AllowsAVariableOfASecret) {
   ::setenv("FAULTY_TOKEN", "hunter2", 1);
   const Report report = check_spec("    faulty: {fault: reads-a-secret, token: {env: FAULTY_TOKEN}}\n");
   ::unsetenv("FAULTY_TOKEN");
@@ -148,7 +148,7 @@ TEST(PluginCheck, WarnsOfAnOrderAfterAnUnknownComponent) {
 }
 
 // Earlier a failed plan was reported in full for each of the machines.
-TEST(PluginCheck, TellsEachCauseOnce) {
+TEST(PluginCheck, ReportsEachCauseOnce) {
   const Report report = check("undeclared-key");
   std::size_t told = 0;
   for (const auto& [name, text] : report.failed)
@@ -185,7 +185,7 @@ struct Fault {
 
 class PluginCheckOf : public ::testing::TestWithParam<Fault> {};
 
-TEST_P(PluginCheckOf, SaysWhatIsWrong) {
+TEST_P(PluginCheckOf, ReportsTheFault) {
   const Fault& fault = GetParam();
   const Report report = check(fault.name);
   EXPECT_EQ(report.code, 1);
@@ -217,7 +217,7 @@ constexpr Fault kFaults[] = {
     {"needs-a-kernel", "plugin.offline-root", "there is no kernel"}};
 INSTANTIATE_TEST_SUITE_P(Each, PluginCheckOf, ::testing::ValuesIn(kFaults));
 
-TEST(PluginNew, WritesAllOfAPluginOnce) {
+TEST(PluginNew, WritesACompletePluginOnce) {
   const ScratchHost host;
   const std::string folder = host.folder().at("acme");
   const Ran first = host.slipway({"plugin", "new", "acme-limits", "--to", folder});
@@ -233,7 +233,7 @@ TEST(PluginNew, WritesAllOfAPluginOnce) {
   EXPECT_THAT(second.err, HasSubstr("is there already"));
 }
 
-TEST(PluginNew, RefusesNamesThatNoComponentMayHave) {
+TEST(PluginNew, RefusesInvalidNames) {
   const ScratchHost host;
   for (const char* name :
        {"Acme", "9lives", "acme_limits", "a/b", "..", "acme-", "", "a2345678901234567890123456789012345678901"}) {

@@ -135,14 +135,14 @@ TEST_F(Pause, SaysThatThereIsNoSuchCommandAndThatNoServiceRuns) {
   EXPECT_EQ(host_.bare({"pause"}).code, 64);
 }
 
-TEST_F(Pause, LeavesNothingBehindInARootThatDoesNotRun) {
+TEST_F(Pause, LeavesNothingBehindInAnImage) {
   const std::string root = host_.folder().at("image").string();
   std::filesystem::create_directories(root + "/etc");
   EXPECT_EQ(host_.bare({"pause", "--root", root, "--", "true"}).code, 0);
   EXPECT_FALSE(std::filesystem::exists(root + "/run/slipway/paused.json"));
 }
 
-TEST_F(Quiescing, KeepsAServiceThatStartsMeanwhileWaiting) {
+TEST_F(Quiescing, DelaysAServiceThatStartsMeanwhile) {
   const pid_t apply = start_apply();
   ASSERT_TRUE(has_begun()) << text("applied-errors");
   RunningService service(host_);

@@ -34,7 +34,7 @@ TEST_F(ServiceTest, SaysThatItIsReadyAndStopsCleanlyAtSigterm) {
   EXPECT_FALSE(std::filesystem::exists(socket()));
 }
 
-TEST_F(ServiceTest, TellsTheWatchdogThatItsLoopTurns) {
+TEST_F(ServiceTest, ReportsItsLoopToTheWatchdog) {
   spec("text: tick");
   RunningService service(host_);
   EXPECT_TRUE(service.hears("WATCHDOG=1")) << service.log();
@@ -83,7 +83,7 @@ TEST_F(ServiceTest, StopsAlsoWhileItIsQuiesced) {
   EXPECT_EQ(service.did(), "begin tick\ntick\nrelease\nend\n");
 }
 
-TEST_F(ServiceTest, RefusesWhatItDoesNotKnowAndHangsUpOnNoise) {
+TEST_F(ServiceTest, RefusesUnknownRequestsAndDisconnectsOnNoise) {
   spec("text: tick");
   RunningService service(host_);
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -208,7 +208,7 @@ TEST_F(ServiceTest, ThatFailsOrEndsByItselfExitsWithOne) {
   EXPECT_THAT(ending.log(), HasSubstr("ended by itself"));
 }
 
-TEST_F(ServiceTest, ThatHearsNothingIsEndedByTheSecondSigterm) {
+TEST_F(ServiceTest, ThatIgnoresSigtermIsEndedByTheSecond) {
   spec("how: deaf");
   RunningService service(host_);
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -237,7 +237,7 @@ TEST_F(ServiceTest, IsRefusedWithoutANameASectionOrAService) {
   EXPECT_THAT(host_.slipway({"service", "neighbour", "-f", file}).err, HasSubstr("the spec has no component"));
 }
 
-TEST_F(ServiceTest, MayBeInALibraryOfItsOwnWhichPlanningDoesNotLoad) {
+TEST_F(ServiceTest, MayBeInASeparateLibrary) {
   host_.spec("    neighbour: {file: " + host_.folder().at("ticks").string() + "}\n");
   RunningService service(host_, {"service", "neighbour", "-f", host_.folder().at("host.yaml").string()});
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -247,7 +247,7 @@ TEST_F(ServiceTest, MayBeInALibraryOfItsOwnWhichPlanningDoesNotLoad) {
   EXPECT_NE(plan.code, 1) << plan.err;
 }
 
-TEST_F(ServiceTest, MayBeAProgramOfItsOwn) {
+TEST_F(ServiceTest, MayBeASeparateProgram) {
   host_.spec("    loner: {file: " + host_.folder().at("ticks").string() + ", text: alone}\n");
   RunningService service(host_, {"service", "loner", "-f", host_.folder().at("host.yaml").string()});
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -266,7 +266,7 @@ TEST_F(ServiceTest, ThatIsAProgramAndCrashesIsToldLikeAnyOther) {
   EXPECT_THAT(service.log(), AllOf(HasSubstr("loner"), HasSubstr("SIGABRT"), HasSubstr("about to crash")));
 }
 
-TEST(ServiceProgram, IsNoUseByHand) {
+TEST(ServiceProgram, CannotBeStartedByHand) {
   const ScratchHost host;
   EXPECT_EQ(std::system((SLIPWAY_LONER_SERVICE " a b c 2>" + host.folder().at("err").string()).c_str()), 64 << 8);
   std::ifstream in(host.folder().at("err"));

@@ -158,7 +158,7 @@ TEST_F(Attack, ReachesNoServiceOfTheMachineByItsSocket) {
 }
 
 // Earlier they were refused every system call, so roots for i686 were accepted whose tools then could not run.
-TEST_F(Attack, OfAProgramForTheSmallerProcessorMeetsTheSameRules) {
+TEST_F(Attack, OfA32BitProgramMeetsTheSameRules) {
   if (outside("i686") != kReached) GTEST_SKIP() << "this kernel runs none";
   EXPECT_EQ(inside("i686"), kReached);
   EXPECT_EQ(inside("i686-chroot"), kRefused);
@@ -209,7 +209,7 @@ TEST_F(Attack, BySheerNumberOrSizeEndsAtALimitWithoutCgroups) {
 }
 
 // Earlier each of them had a limit of its own.
-TEST_F(Attack, FillsTheEmptyFoldersUpToOneLimitTogether) {
+TEST_F(Attack, FillsTheEmptyFoldersUpToACommonLimit) {
   for (const std::string folder : {"/root/run", "/root/var/tmp"}) files_.make_folder(folder);
   request_.limits.memory_bytes = 64U << 20U;
   request_.argv = {"sh", "-c",

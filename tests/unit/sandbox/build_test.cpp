@@ -63,7 +63,7 @@ TEST_F(BuildTest, SeesOnlyTheEnvironmentThatWasAskedFor) {
   EXPECT_THAT(seen, Not(HasSubstr("SLIPWAY_LEAK")));
 }
 
-TEST_F(BuildTest, HandsTheOutputOnLineByLine) {
+TEST_F(BuildTest, PassesTheOutputOnLineByLine) {
   std::vector<std::string> lines;
   BuildRequest wanted = request();
   wanted.on_line = [&](const std::string& line) { lines.push_back(line); };

@@ -61,7 +61,7 @@ bool close_everything() {
   return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-TEST(ClosedNode, IsOneOfADeviceOfThoseNumbersThatTheRulesLeaveOut) {
+TEST(ClosedNode, IsANodeThatTheRulesLeaveOut) {
   EXPECT_EQ(closed_node("1 mem\n", "/dev"), "");
   EXPECT_EQ(in_a_child([] {
               return close_everything() && closed_node("1 mem\n", "/dev").starts_with("/dev/") &&
@@ -72,7 +72,7 @@ TEST(ClosedNode, IsOneOfADeviceOfThoseNumbersThatTheRulesLeaveOut) {
 
 // Earlier the driver was loaded between systemd's reading of the numbers and the service's own: EPERM until the next
 // restart.
-TEST(GrantedAccess, StartsTheServiceAfreshOnceForANodeThatIsClosed) {
+TEST(GrantedAccess, RestartsTheServiceOnceForAClosedNode) {
   const TempDir folder;
   const auto look = [&] {
     GrantedAccess granted({"mem"}, {}, *RootDir::open(folder.string()), "/run/mark");
@@ -145,7 +145,7 @@ TEST_F(GrantedFolder, ThatIsRemovedOrMadeAgainIsLost) {
       0);
 }
 
-TEST_F(GrantedFolder, ThatIsFullOfOthersDoingsIsNot) {
+TEST_F(GrantedFolder, ThatOthersUseIsNotLost) {
   const auto busy = [&] {
     place_.file("box/writes/file", "x");
     place_.file("box/beside", "x");
@@ -154,7 +154,7 @@ TEST_F(GrantedFolder, ThatIsFullOfOthersDoingsIsNot) {
 }
 
 // Otherwise it would start again every few seconds.
-TEST_F(GrantedFolder, ThatCouldNotBeHadAtTheStartIsNotAskedForAgain) {
+TEST_F(GrantedFolder, ThatWasMissingAtTheStartIsIgnored) {
   std::filesystem::remove_all(folder_);
   GrantedAccess none = granted();
   EXPECT_EQ(none.lost(), "");
@@ -169,7 +169,7 @@ TEST_F(GrantedFolder, ThatCouldNotBeHadAtTheStartIsNotAskedForAgain) {
 }
 
 // A disk that is mounted after the service has started without its folder.
-TEST_F(GrantedFolder, ThatAppearsWhereTheServiceMayNotWriteIsWorthANewStart) {
+TEST_F(GrantedFolder, ThatAppearsLaterCausesARestart) {
   EXPECT_EQ(in_a_child([&] {
               std::filesystem::remove_all(folder_);
               GrantedAccess service = granted();

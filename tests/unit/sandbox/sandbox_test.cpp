@@ -60,7 +60,7 @@ TEST_F(SandboxTest, RunsAProgramAndGivesItsOutputAndStatus) {
   EXPECT_EQ(shell("kill -9 $$"), 128 + 9);
 }
 
-TEST_F(SandboxTest, RunsNothingOfTheRootWhereItIsOnlyPrepared) {
+TEST_F(SandboxTest, RunsNothingOfTheRootDuringPreparation) {
   request.prepare_only = true;
   EXPECT_EQ(shell("echo the root took over; exit 7"), 0);
   EXPECT_EQ(output, "");

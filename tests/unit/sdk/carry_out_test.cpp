@@ -48,7 +48,7 @@ class Switch : public Component {
 
 Plan plan_of(const Component& component) { return *component.plan(Spec(), Facts(), Inputs()); }
 
-TEST(CarryOut, RunsWhatDoesNotHoldYetAndTakesItBack) {
+TEST(CarryOut, RunsPendingActionsAndUndoesThem) {
   FakeHost host;
   add_switch(host);
   const Switch component;
@@ -73,7 +73,7 @@ TEST(CarryOut, AsksTheComponentForItsCustomActions) {
   EXPECT_EQ(host.run(kIsSet, kCarryLimit)->exit_status, 1);
 }
 
-TEST(CarryOut, NamesWhatIsDoneWithoutEffect) {
+TEST(CarryOut, NamesActionsWithoutEffect) {
   FakeHost host;
   host.live("6.1.0-50-amd64").answers(kIsSet, {.exit_status = 1}).answers(kSet, {});
   Plan plan;
@@ -163,7 +163,7 @@ TEST(JsonOfAnotherType, NamesItsKey) {
   EXPECT_NE(error.what.find("type must be string, but is number"), std::string::npos) << error.what;
 }
 
-TEST(JsonOfAnotherType, NamesAllKeysThatComeIntoQuestion) {
+TEST(JsonOfAnotherType, NamesAllPossibleKeys) {
   const Error error = heard_of_plan(request_with({{"limits", {{"memory", 4}, {"swap", 1}}}, {"text", "x"}}));
   EXPECT_EQ(error.where, "");
   ASSERT_EQ(error.details.size(), 1U);

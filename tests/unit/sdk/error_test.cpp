@@ -34,7 +34,7 @@ TEST(Error, OfAFullDiskSaysHowToContinue) {
 }
 
 // A service's root has no CAP_DAC_OVERRIDE. Earlier the advice was to become root.
-TEST(Error, OfADeniedFileSaysWhatHelpsWhoIsRootAlready) {
+TEST(Error, OfADeniedFileHasARemedyForRoot) {
   const Error error = system_error("read", "/etc/key.pem", EACCES);
   EXPECT_NE(error.next.find(::geteuid() == 0 ? "chown root" : "sudo"), std::string::npos) << error.next;
 }

@@ -201,7 +201,7 @@ TEST_F(LocalHostTest, TellsTheArchitectureOfTheRootFromItsPrograms) {
   EXPECT_EQ(offline()->arch(), names.machine);
 }
 
-TEST_F(LocalHostTest, SaysWhatToThinkOfHardwareThatIsNotShown) {
+TEST_F(LocalHostTest, FollowsTheHardwareOption) {
   EXPECT_EQ(offline()->hardware(), "detect");
   EXPECT_EQ(open({.root = root_.string(), .hardware = "assume"})->hardware(), "assume");
 }

@@ -172,7 +172,7 @@ class HostWithLateFile final : public Host {
 
 // Earlier a file that was absent during the check of its path was read anyway: in a folder like /tmp, any file that
 // appeared in the meantime.
-TEST(TrustedFileOfAnyUser, IsAbsentWhenItComesAfterItsWayWasLookedAt) {
+TEST(TrustedFileOfAnyUser, IsAbsentWhenItAppearsTooLate) {
   FakeHost without;
   EXPECT_EQ(read_trusted(HostWithLateFile(without), "/tmp/x/file").error().code, ErrorCode::not_found);
   FakeHost with;

@@ -160,7 +160,7 @@ TEST_F(SimLibrary, HangsUntilItIsReleased) {
 }
 
 // Components call NVML one after another, and each of them opens it more than once.
-TEST_F(SimLibrary, IsWaitedForOnceByAllWhoOpenItForACommand) {
+TEST_F(SimLibrary, IsOpenedOnceForACommand) {
   make("h100x2");
   ASSERT_EQ(tool("gpu 0 hang"), 0);
   const auto given_up = [] { return nvml::Patience::of_command().given_up(); };
@@ -179,7 +179,7 @@ TEST_F(SimLibrary, IsWaitedForOnceByAllWhoOpenItForACommand) {
   EXPECT_TRUE(nvml::device_at(**opened, 0).ok()) << "it answers again";
 }
 
-TEST_F(SimLibrary, GoesThroughADriversUnloadAndUpdate) {
+TEST_F(SimLibrary, SurvivesAnUnloadAndAnUpdateOfTheDriver) {
   make("h100x2");
   const nvmlDevice_t old = gpu(0);
   ASSERT_EQ(tool("driver mismatch"), 0);

@@ -73,7 +73,7 @@ bool has_key(const std::string& manifest, const std::string& key) {
   return text_of("plugins/" + manifest).find("\n  " + key + ":\n") != std::string::npos;
 }
 
-TEST(SwitchTable, SaysOfEachSwitchWhatTheCodeSays) {
+TEST(SwitchTable, MatchesTheCodeForEachSwitch) {
   expect_documented(toolkit::installer_variables(), "nvidia-ctk-installer");
   expect_documented(toolkit::toolkit_config_keys(), "config.toml");
   expect_documented(nvidia::config::plugin_variables(), "nvidia-device-plugin");

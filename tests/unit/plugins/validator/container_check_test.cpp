@@ -80,7 +80,7 @@ TEST_F(ContainerCheck, RunsNoProgramThatOthersCouldExchange) {
   EXPECT_TRUE(host.ran().empty());
 }
 
-TEST_F(ContainerCheck, SaysWhyNoneOfTheEnginesThatAreHereIsAsked) {
+TEST_F(ContainerCheck, SaysWhyNoInstalledEngineIsUsed) {
   host.file("/usr/sbin/dockerd", "x", 0755).file("/run/crio/crio.sock", "");
   host.file("/var/snap/microk8s/common/run/containerd.sock", "");
   program("/usr/bin/podman", "podman version 3.4.4");
@@ -92,7 +92,7 @@ TEST_F(ContainerCheck, SaysWhyNoneOfTheEnginesThatAreHereIsAsked) {
 }
 
 // Earlier a program that hung or failed was reported as too old: "podman  does not support CDI, as 4.1 and newer do".
-TEST_F(ContainerCheck, SaysSoWhereAProgramDoesNotSayItsVersion) {
+TEST_F(ContainerCheck, ReportsAProgramWithoutAVersion) {
   program("/usr/bin/podman", "podman version next");
   EXPECT_THAT(run(), HasSubstr("no container was started: `/usr/bin/podman --version` says no version"));
   host.answers({"/usr/bin/podman", "--version"}, {125, "podman version 4.3.1", "", false});
@@ -101,7 +101,7 @@ TEST_F(ContainerCheck, SaysSoWhereAProgramDoesNotSayItsVersion) {
   EXPECT_THAT(run(), HasSubstr("`/usr/bin/podman --version` says no version"));
 }
 
-TEST(EngineVersions, AreTheLastWordWithoutWhatIsBehindTheNumbers) {
+TEST(EngineVersions, AreTheNumbersOfTheLastWord) {
   const auto is = [](unsigned major, unsigned minor) { return EngineVersion{major, minor}; };
   EXPECT_EQ(parse_engine_version("ctr github.com/containerd/containerd 1.7.24~ds1"), is(1, 7));
   EXPECT_EQ(parse_engine_version("ctr github.com/k3s-io/containerd v2.1.4-k3s1\n"), is(2, 1));

@@ -81,7 +81,7 @@ TEST_F(ContainerByCtr, GetsTheGpusBySlipwayRuntimeElse) {
 
 // Its socket remains when containerd is stopped or removed. Earlier each verify failed then, although there was another
 // engine.
-TEST_F(ContainerByCtr, AsksNoneThatDoesNotAnswer) {
+TEST_F(ContainerByCtr, SkipsAnUnresponsiveContainerd) {
   program("/usr/bin/ctr", "ctr github.com/containerd/containerd/v2 v2.1.9");
   host.file(kSocket, "");
   EXPECT_THAT(run(), HasSubstr("not-exercised validator.container: no container was started: containerd does not"));

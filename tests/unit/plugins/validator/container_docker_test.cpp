@@ -69,7 +69,7 @@ TEST_F(ContainerByDocker, GetsTheGpusByTheRegisteredRuntimeElse) {
   EXPECT_THAT(run(), HasSubstr(passes)) << "there is no spec";
 }
 
-TEST_F(ContainerByDocker, AsksNoRuntimeThatIsNotToHeedTheVariable) {
+TEST_F(ContainerByDocker, SkipsARuntimeThatIgnoresTheVariable) {
   host.file("/etc/nvidia-container-runtime/config.toml",
             "accept-nvidia-visible-devices-envvar-when-unprivileged = false\n");
   runs("20.10.24", runtimes(kShim));

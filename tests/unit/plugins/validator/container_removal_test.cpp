@@ -52,7 +52,7 @@ class ContainerRemoval : public testing::ContainerMachine {
 };
 
 // Earlier Ctrl-C ended the check at once: its folder, and Docker's image, were never removed.
-TEST_F(ContainerRemoval, IsMadeUpForWhereACheckWasKilled) {
+TEST_F(ContainerRemoval, IsDoneAfterAKilledCheck) {
   const Place left = abandoned("podman", "00000000000000aa");
   const Place used = abandoned("podman", "00000000000000bb");
   const Fd lock = opened(used);
@@ -117,7 +117,7 @@ TEST_F(ContainerRemoval, IsLeftToTheNextCheckWhereItFails) {
   EXPECT_FALSE(host.exists(place.folder()));
 }
 
-TEST_F(ContainerRemoval, DealsWithAFewInOneVerify) {
+TEST_F(ContainerRemoval, IsLimitedInOneVerify) {
   std::vector<Place> all;
   for (const char digit : {'1', '2', '3', '4', '5', '6'})
     all.push_back(abandoned("podman", std::string(15, '0') + digit));
@@ -178,7 +178,7 @@ TEST_F(ContainerRemoval, NeedsAnRmThatOnlyRootCanReplace) {
   EXPECT_THAT(run(), HasSubstr("not-exercised validator.container: no container was started: no rm that root may run"));
 }
 
-TEST(ContainerTime, IsNeverMoreThanAVerifyHas) {
+TEST(ContainerTime, IsLimitedByTheVerify) {
   constexpr milliseconds kLateEnds{15000};  // of the last program of each of three parts
   ASSERT_TRUE(terms_after(milliseconds(0)));
   EXPECT_EQ(terms_after(milliseconds(0))->asking, CheckTerms().asking);

@@ -107,7 +107,7 @@ TEST(DriverCheckElsewhere, WithoutAGpuNoContainerIsStartedEither) {
   EXPECT_EQ(verdicts["validator.container"], Verdict::not_applicable);
 }
 
-TEST(DriverReady, OfAHostDriverIsWhatOperandsSource) {
+TEST(DriverReady, HasTheContentThatOperandsSource) {
   FakeHost host;
   host.file("/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1", "");
   EXPECT_EQ(driver_ready_text(find_driver(host, "").value()),

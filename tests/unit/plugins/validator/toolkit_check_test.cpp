@@ -38,12 +38,12 @@ TEST_F(Toolkit, IsNotExercisedWhereNothingGivesGpusToContainers) {
   EXPECT_THAT(run(), HasSubstr("not-exercised validator.toolkit:"));
 }
 
-TEST_F(Toolkit, PassesForASpecAllOfWhosePathsAreThere) {
+TEST_F(Toolkit, PassesForASpecWithoutMissingPaths) {
   host.file("/etc/cdi/nvidia.json", kSpec);
   EXPECT_EQ(run(), "pass validator.toolkit: 1 CDI spec with 1 devices, and all that they name is there");
 }
 
-TEST_F(Toolkit, LooksWhetherTheEngineAnswers) {
+TEST_F(Toolkit, ChecksThatTheEngineAnswers) {
   const std::string socket = "/run/containerd/containerd.sock";
   host.file("/etc/cdi/nvidia.json", kSpec);
   std::filesystem::create_directories(host.root().at("run/containerd"));

@@ -96,7 +96,7 @@ TEST(Hear, EndsAFloodWhenThatIsAsked) {
   EXPECT_EQ(run_shell("yes | head -c 2000", {.most_bytes = 1000, .ends_flood = true}).end, End::flooded);
 }
 
-TEST(Hear, StopsWhenThatIsAskedAndHandsOnWhatCame) {
+TEST(Hear, StopsOnRequestAndPassesTheOutputOn) {
   std::string seen;
   const ChildResult result = run_shell(
       kForEver, {.stop = [&] { return seen == "begun\n"; }, .on_output = [&](std::string_view part) { seen += part; }});

@@ -66,7 +66,7 @@ TEST(CdiPlan, WaitsForTheDriverThatTheComponentDriverInstalls) {
   EXPECT_EQ(specs_in(Cdi().plan(section(kContainer), facts_of(kContainer), inputs)), 1U) << "the spec says so";
 }
 
-TEST(CdiVerify, HasNothingToSayOfAMachineWithoutAGpu) {
+TEST(CdiVerify, FindsNothingOnAMachineWithoutAGpu) {
   FakeHost host;
   host.live("6.1.0-50-amd64").file("/dev/nvidiactl", "");  // the module would be loaded needlessly
   const auto findings = Cdi().verify(section("auto"), host);
@@ -82,7 +82,7 @@ std::string text_of(const Plan& plan, const std::string& target) {
   return "";
 }
 
-TEST(CdiPlan, HasTheUnitsByWhichTheSpecsFollow) {
+TEST(CdiPlan, HasTheUnitsThatUpdateTheSpecs) {
   Json keys{{"folder", "/run/my cdi"}, {"driver_root", "/"}, {"char_links", true}};
   Facts facts = facts_of("/");
   const auto plan = Cdi().plan(Spec(keys), facts, Inputs());
@@ -116,7 +116,7 @@ TEST(CdiPlan, HasUnitsThatStartTheSlipwayOfThisRoot) {
 }
 
 // An image has no running driver, and its first boot may have none either.
-TEST(CdiPlan, HasTheUnitsAlsoWhereNoSpecCanBeMadeYet) {
+TEST(CdiPlan, HasTheUnitsBeforeASpecCanBeMade) {
   Facts facts;
   facts.set("later", "this root shows no devices");
   const auto plan = Cdi().plan(section("auto"), facts, Inputs());

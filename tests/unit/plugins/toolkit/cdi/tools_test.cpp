@@ -95,7 +95,7 @@ TEST(CdiTransform, MovesThePathsInContainers) {
   EXPECT_EQ(nodes.devices[0].edits.device_nodes[0].host_path, "/run/nvidia/driver/dev/nvidia0");
 }
 
-TEST(CdiTransform, SaysWhatItNeeds) {
+TEST(CdiTransform, NamesMissingArguments) {
   const FakeHost host;
   Printed io;
   EXPECT_THAT(to_text(run_tool(CdiTools(), "transform", {"tree"}, host, io).error()), HasSubstr("`root` only"));

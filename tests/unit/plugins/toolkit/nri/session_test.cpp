@@ -36,7 +36,7 @@ TEST(NriSession, RegistersUnderItsNameAndIndex) {
   EXPECT_EQ(plugin.plugin_idx() + "-" + plugin.plugin_name(), "10-slipway");
 }
 
-TEST(NriSession, WantsToBeAskedAboutNewContainersAndNothingElse) {
+TEST(NriSession, SubscribesOnlyToNewContainers) {
   Session session(nothing);
   const auto response = answer_to(session, configure(1, "containerd", "v2.1.4"));
   EXPECT_EQ(response.status().code(), 0);
@@ -44,7 +44,7 @@ TEST(NriSession, WantsToBeAskedAboutNewContainersAndNothingElse) {
   EXPECT_EQ(session.engine(), "containerd v2.1.4");
 }
 
-TEST(NriSession, ServesOnceTheLastPartOfTheContainersHasCome) {
+TEST(NriSession, ServesAfterTheLastListOfContainers) {
   Session session(nothing);
   ASSERT_TRUE(session.take(registered()).ok());
   (void)answer_to(session, configure(1, "cri-o", "1.31"));
@@ -57,7 +57,7 @@ TEST(NriSession, ServesOnceTheLastPartOfTheContainersHasCome) {
   EXPECT_TRUE(session.serving());
 }
 
-TEST(NriSession, PassesWhatAContainerGets) {
+TEST(NriSession, ReturnsTheDevicesOfAContainer) {
   Session session([](const wire::CreateContainerRequest& request) -> Result<wire::ContainerAdjustment> {
     wire::ContainerAdjustment adjustment;
     auto* const variable = adjustment.add_env();
@@ -71,12 +71,12 @@ TEST(NriSession, PassesWhatAContainerGets) {
   EXPECT_EQ(adjustment_in(response).env(0).value(), "cuda");
 }
 
-TEST(NriSession, LeavesAContainerThatGetsNothingAlone) {
+TEST(NriSession, LeavesAContainerWithoutDevicesAlone) {
   Session session(nothing);
   EXPECT_EQ(answer_to(session, create(7, container_with({}))).payload(), "");
 }
 
-TEST(NriSession, SaysWhyAContainerIsNotMadeInWordsThatTheEngineTakes) {
+TEST(NriSession, ReturnsTheReasonForARefusal) {
   Session session([](const wire::CreateContainerRequest&) -> Result<wire::ContainerAdjustment> {
     return Error{ErrorCode::not_found, "no device \xff\n", "/etc/cdi", "make one", {}};
   });

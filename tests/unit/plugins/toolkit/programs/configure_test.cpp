@@ -81,7 +81,7 @@ TEST(ConfigureArguments, HaveNvidiaCtksDefaultsAndOtherNames) {
   EXPECT_EQ(others->settings.runtime_path, "/usr/bin/nvidia-container-runtime");
 }
 
-TEST(ConfigureArguments, SayWhatIsWrongWithThem) {
+TEST(ConfigureArguments, NameTheirErrors) {
   EXPECT_THAT(complaint({"--runtim", "crio"}), HasSubstr("did you mean --runtime?"));
   EXPECT_THAT(complaint({"--runtime", "podman"}), HasSubstr("containerd, crio or docker"));
   EXPECT_THAT(complaint({"--runtime"}), HasSubstr("needs a value"));
@@ -98,7 +98,7 @@ TEST(ConfigureArguments, SayWhatIsWrongWithThem) {
   EXPECT_THAT(complaint({"--nvidia-runtime-name="}), HasSubstr("empty"));
 }
 
-TEST(Configure, SaysWhichKeysChangeAndThenNone) {
+TEST(Configure, ReportsChangedKeys) {
   FakeHost host = machine();
   host.file(kContainerd, kRuncV2);
   const auto first = changes(host, {"--runtime=containerd", "--cdi.enabled"});
@@ -135,7 +135,7 @@ TEST(Configure, KeepsTheOtherKeysOfAForeignDropIn) {
   EXPECT_THAT(found->front().content, HasSubstr("runtime_path = \"/usr/bin/slipway-runtime\""));
 }
 
-TEST(Configure, GivesDockerARuntimeAndCdiOnlyWhenAsked) {
+TEST(Configure, GivesDockerARuntimeAndCdiOnRequest) {
   FakeHost host = machine();
   host.file("/etc/docker/daemon.json", "{\n  \"log-level\": \"warn\"\n}\n");
   const auto plain = changes(host, {});

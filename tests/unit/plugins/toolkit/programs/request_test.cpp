@@ -54,14 +54,14 @@ TEST(Request, OfMoreDevicesThanANodeCanHaveIsRefusedAndAnyNumberOfRepetitionsIsO
   EXPECT_THAT(request.error().what, HasSubstr("more than 4096 devices"));
 }
 
-TEST(Request, AllOutranksNamesAndVoidOutranksAll) {
+TEST(Request, AllOverridesNamesAndVoidOverridesAll) {
   EXPECT_THAT(devices_of("0,all,1"), ElementsAre("nvidia.com/gpu=all"));
   EXPECT_THAT(devices_of("all,void"), IsEmpty());
   EXPECT_THAT(devices_of(""), IsEmpty());
   EXPECT_TRUE(request_of(bundle_with({})).empty());
 }
 
-TEST(Request, NoneIsTheDriverAlone) {
+TEST(Request, NoneIsOnlyTheDriver) {
   const Request request = request_of(bundle_with({"NVIDIA_VISIBLE_DEVICES=none"}));
   EXPECT_TRUE(request.driver_only);
   EXPECT_THAT(request.devices, IsEmpty());
@@ -73,7 +73,7 @@ TEST(Request, OfAnImageBeforeCuda9IsAll) {
   EXPECT_TRUE(request_of(bundle_with({"CUDA_VERSION=8.0", "NVIDIA_VISIBLE_DEVICES="})).empty());
 }
 
-TEST(Request, OfAnUnprivilegedContainersEnvironmentIsLeftOutWhenSoTold) {
+TEST(Request, OfAnUnprivilegedContainersEnvironmentCanBeDisabled) {
   Config config;
   config.accept_env_when_unprivileged = false;
   Json bundle = bundle_with({"NVIDIA_VISIBLE_DEVICES=all"});
@@ -94,7 +94,7 @@ Json mounted(const std::vector<std::string>& names, const std::string& source = 
   return bundle;
 }
 
-TEST(Request, OfMountsCountsBeforeTheEnvironmentWhenAccepted) {
+TEST(Request, OfMountsOverridesTheEnvironmentWhenAccepted) {
   Config config;
   const Json bundle = mounted({"GPU-a", "cdi/nvidia.com/gpu/1", "cdi/nvidia.com/gds=all"});
   EXPECT_THAT(request_of(bundle, config).devices, ElementsAre("nvidia.com/gpu=7"));
@@ -105,7 +105,7 @@ TEST(Request, OfMountsCountsBeforeTheEnvironmentWhenAccepted) {
   EXPECT_THAT(request_of(mounted({"../GPU-a"}), config).devices, ElementsAre("nvidia.com/gpu=7"));
 }
 
-TEST(Request, NamesAMountThatIsNoDevice) {
+TEST(Request, NamesAMountThatIsNotADevice) {
   Config config;
   config.accept_mounts = true;
   const Request request = request_of(mounted({"cdi/nonsense", "0"}), config);
@@ -114,7 +114,7 @@ TEST(Request, NamesAMountThatIsNoDevice) {
   EXPECT_THAT(request.warnings.front(), HasSubstr("cdi/nonsense"));
 }
 
-TEST(Request, OfAnAnnotationCountsBeforeAllOthers) {
+TEST(Request, OfAnAnnotationOverridesAllOthers) {
   Json bundle = bundle_with({"NVIDIA_VISIBLE_DEVICES=7"});
   bundle["annotations"] = {{"cdi.k8s.io/plugin_a", "nvidia.com/gpu=1,nvidia.com/gpu=2"},
                            {"other/x", "nvidia.com/gpu=3"}};
@@ -171,7 +171,7 @@ TEST(RequestPolicy, GivesManagementDevicesOnlyByARule) {
   }
 }
 
-TEST(RequestPolicy, OfAnnotationsIsThatOfVariables) {
+TEST(RequestPolicy, IsTheSameForAnnotationsAndVariables) {
   Json attack = bundle_with({});
   attack["annotations"]["cdi.k8s.io/x"] = "nvidia.com/gpu=all";
   Config config;
@@ -185,7 +185,7 @@ TEST(RequestPolicy, OfAnnotationsIsThatOfVariables) {
   EXPECT_THAT(request_of(attack, config).devices, ElementsAre("nvidia.com/gpu=all"));
 }
 
-TEST(RequestPolicy, IsThatOfAllVariables) {
+TEST(RequestPolicy, AppliesToAllVariables) {
   Json attack = mounted({"0"});
   attack["process"]["env"] = {"NVIDIA_NVSWITCH=enabled", "NVIDIA_MOFED=enabled", "NVIDIA_IMEX_CHANNELS=7"};
   Config config;

@@ -71,7 +71,7 @@ Action config_check(FakeHost& host) {
   return plan_of(host, runtime_spec())->actions()[0];
 }
 
-TEST(RuntimeChecks, NameWhatTheEngineHasAgainstItsConfiguration) {
+TEST(RuntimeChecks, NameTheEnginesErrorsAboutItsConfiguration) {
   FakeHost host;
   const Action check = config_check(host);
   const std::vector<std::string> dump{"/usr/bin/containerd", "--config", kConfig, "config", "dump"};
@@ -80,7 +80,7 @@ TEST(RuntimeChecks, NameWhatTheEngineHasAgainstItsConfiguration) {
   EXPECT_THAT(to_text(expect_engine(check, host).error()), HasSubstr("oom_score is not an integer"));
 }
 
-TEST(RuntimeChecks, FindOutThatNoCriPluginWouldBeLoaded) {
+TEST(RuntimeChecks, DetectAMissingCriPlugin) {
   FakeHost host;
   const Action check = config_check(host);
   const std::vector<std::string> dump{"/usr/bin/containerd", "--config", kConfig, "config", "dump"};
@@ -173,7 +173,7 @@ TEST(RuntimeRestart, IsLeftToTheUserWhoStartedTheEngineByHand) {
 }
 
 // Earlier engines were reconfigured and restarted on machines where all other components had nothing to do.
-TEST(RuntimeGpus, DecideWhetherThereIsAnythingToDo) {
+TEST(RuntimeGpus, AreRequiredForAnyChange) {
   FakeHost host;
   config_check(host);
   host.without("/sys/bus/pci");

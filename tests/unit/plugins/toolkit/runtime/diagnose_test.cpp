@@ -35,7 +35,7 @@ class RuntimeDiagnose : public ::testing::Test {
   FakeHost host_;
 };
 
-TEST_F(RuntimeDiagnose, FindsNothingWhereEverythingIsRight) {
+TEST_F(RuntimeDiagnose, FindsNothingWithoutAFault) {
   containerd("1.6.20");
   host_.file(kConfig, "version = 2\n" + table("runc", "/usr/bin/runc") + table("kata", "kata-runtime"));
   EXPECT_EQ(found(host_), "");
@@ -85,7 +85,7 @@ TEST_F(RuntimeDiagnose, FindsAnUndefinedDefaultClass) {
   EXPECT_THAT(found(host_), HasSubstr("runtime.default: the default runtime class of containerd is nvidia"));
 }
 
-TEST_F(RuntimeDiagnose, FindsThatAnotherConfigurationCounts) {
+TEST_F(RuntimeDiagnose, FindsThatAnotherConfigurationIsUsed) {
   containerd("1.7.24");
   host_.file("/lib/systemd/system/containerd.service",
              "[Service]\nExecStart=/usr/bin/containerd --config /etc/custom.toml\n");
@@ -119,7 +119,7 @@ TEST_F(RuntimeDiagnose, FindsTheHookThatNvidiasOldPackagesHaveLeft) {
   EXPECT_THAT(plan_of(host_, runtime_spec())->notes(), ::testing::Contains(HasSubstr(path)));
 }
 
-TEST_F(RuntimeDiagnose, FindsWhatKeepsDockerFromStarting) {
+TEST_F(RuntimeDiagnose, FindsErrorsThatStopDocker) {
   install(host_, "dockerd", "docker.io", "20.10.24");
   host_.file(
       "/etc/docker/daemon.json",

@@ -58,7 +58,7 @@ TEST(RuntimeOutputs, OfTheNriServiceAreADefaultHandler) {
   EXPECT_EQ(outputs_of(with_containerd("2.1.0"), {{"mode", "nri"}}), (Json{{"handler", "default"}}));
 }
 
-TEST(RuntimeOutputs, AreNoneWhereNoEngineOfAKubeletIsConfigured) {
+TEST(RuntimeOutputs, AreEmptyWithoutAConfiguredEngine) {
   EXPECT_EQ(outputs_of(with_containerd("2.1.0"), {{"engines", Json::array()}}), Json::object());
 }
 

@@ -16,7 +16,7 @@ Result<RuntimeSettings> read(const Json& section, const std::map<std::string, st
   });
 }
 
-TEST(RuntimeSettings, AreKeysBeforeTheSpecsVariablesBeforeTheProcesssBeforeDefaults) {
+TEST(RuntimeSettings, RankKeysBeforeVariablesBeforeDefaults) {
   const std::map<std::string, std::string> process{{"CONTAINERD_CONFIG", "/process"}};
   const Json env{{"CONTAINERD_CONFIG", "/env"}};
   EXPECT_EQ(read({{"containerd_config", "/key"}, {"env", env}}, process)->place("containerd").config, "/key");
@@ -28,7 +28,7 @@ TEST(RuntimeSettings, AreKeysBeforeTheSpecsVariablesBeforeTheProcesssBeforeDefau
   EXPECT_TRUE(defaults->cdi && defaults->restart && !defaults->set_as_default && defaults->engines.empty());
 }
 
-TEST(RuntimeSettings, TakeEveryVariableOfNvidiasInstallerThatMeansSomethingHere) {
+TEST(RuntimeSettings, AcceptEveryUsefulVariableOfNvidiasInstaller) {
   const auto settings = read(Json::object(), {{"RUNTIME", "containerd"},
                                               {"RUNTIME_CONFIG", "/c"},
                                               {"CONTAINERD_CONFIG", "/not-this"},
@@ -57,7 +57,7 @@ TEST(RuntimeSettings, NameTheVariableThatIsWrong) {
   EXPECT_THAT(to_text(read(Json::object(), {{"RUNTIME_SOCKET", "/s"}}).error()), HasSubstr("which engine it is about"));
 }
 
-TEST(RuntimeSettings, OfOneEngineAreNotThoseOfAnother) {
+TEST(RuntimeSettings, DoNotApplyToAnotherEngine) {
   const auto settings = read({{"engines", {"k3s"}}}, {{"RUNTIME_SOCKET", "/run/k3s/containerd/containerd.sock"}});
   EXPECT_EQ(settings->place("containerd").socket, "/run/k3s/containerd/containerd.sock");
   EXPECT_EQ(settings->place("crio").socket, "");

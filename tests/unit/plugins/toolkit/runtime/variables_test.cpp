@@ -78,7 +78,7 @@ TEST(RuntimeVariables, WithoutAProgramThatReadsTheSettingsAreAnErrorForKeysAndAN
               HasSubstr("note: ACCEPT_NVIDIA_VISIBLE_DEVICES_AS_VOLUME_MOUNTS has no effect here"));
 }
 
-TEST(RuntimeVariables, OfNriAreReportedByKeys) {
+TEST(RuntimeVariables, OfNriAreReplacedByKeys) {
   EXPECT_THAT(plan_text(node(), with_env({{"ENABLE_NRI_PLUGIN", "true"}})), HasSubstr("`mode: nri`"));
   const Json both{{"mode", "nri"},
                   {"nri_socket", "/s"},
@@ -109,7 +109,7 @@ TEST(RuntimeVariables, ThatAreRefusedOrMisspeltAreNamed) {
       HasSubstr("devices that only rules give"));
 }
 
-TEST(RuntimeVariables, HaveThePlanTellWhatConfigTomlSaysWithoutEffect) {
+TEST(RuntimeVariables, LetThePlanReportUnusedConfigToml) {
   FakeHost host = node();
   host.file("/etc/nvidia-container-runtime/config.toml",
             "disable-require = false\ndisable-requir = true\n[nvidia-container-cli]\nldcache = \"/x\"\n"
